@@ -1,0 +1,45 @@
+# The commands of daily work.  Each one works alone on a fresh checkout: it installs what is
+# missing, builds into build/, then runs.
+
+jobs := $(shell nproc)
+sources = $(shell find croze tools bench examples tests -name '*.h' -o -name '*.cpp')
+
+.PHONY: all demo test quick bench format format-check lint layers packages clean
+
+all: packages
+	cmake --preset release
+	cmake --build build -j $(jobs)
+
+# Trains a convolutional network on Fashion-MNIST; the last line is the result as JSON.
+demo: all
+	build/bin/croze train fashion-mnist --json
+
+test: all
+	ctest --test-dir build --output-on-failure -j $(jobs)
+
+quick: all
+	ctest --test-dir build --output-on-failure -j $(jobs) -L quick
+
+bench: all
+	build/bin/croze-bench compile --json
+	build/bin/croze-bench cpu --suite gemm --json
+
+format:
+	clang-format -i $(sources)
+
+format-check:
+	clang-format --dry-run --Werror $(sources)
+
+lint: all
+	@cmake/install-packages.sh clang-tidy-19
+	clang-tidy-19 --quiet -p build $(filter croze/%.cpp tools/%.cpp,$(sources))
+
+# The layers, with sizes, and the folders that each one includes; fails on an upward include.
+layers: all
+	build/bin/croze-layers .
+
+packages:
+	@cmake/install-packages.sh
+
+clean:
+	rm -rf build build-*

@@ -1,0 +1,42 @@
+# What croze needs from the system.  LLVM and OpenCL are loaded at run time: only their C headers
+# are needed here, and a machine without them builds a croze without those devices.
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(nlohmann_json REQUIRED)
+if(CROZE_BUILD_TOOLS OR CROZE_BUILD_BENCH)
+  find_package(CLI11 REQUIRED)
+endif()
+
+# croze_llvm_headers: headers of the LLVM C API, CROZE_HAVE_LLVM (0 or 1) and CROZE_LLVM_LIBRARY, the
+# name to load.  19 is the oldest that serves and the one that Debian 12 and our tests have.
+add_library(croze_llvm_headers INTERFACE)
+find_program(CROZE_LLVM_CONFIG NAMES llvm-config-19 llvm-config-20 llvm-config-21 llvm-config-22)
+if(CROZE_LLVM_CONFIG)
+  execute_process(COMMAND ${CROZE_LLVM_CONFIG} --version
+                  OUTPUT_VARIABLE CROZE_LLVM_VERSION OUTPUT_STRIP_TRAILING_WHITESPACE)
+  execute_process(COMMAND ${CROZE_LLVM_CONFIG} --includedir
+                  OUTPUT_VARIABLE CROZE_LLVM_INCLUDE OUTPUT_STRIP_TRAILING_WHITESPACE)
+endif()
+if(CROZE_LLVM_INCLUDE AND EXISTS ${CROZE_LLVM_INCLUDE}/llvm-c/Core.h)
+  string(REGEX MATCH "^[0-9]+\\.[0-9]+" CROZE_LLVM_SOVERSION ${CROZE_LLVM_VERSION})
+  target_include_directories(croze_llvm_headers SYSTEM INTERFACE ${CROZE_LLVM_INCLUDE})
+  target_compile_definitions(croze_llvm_headers INTERFACE
+    CROZE_HAVE_LLVM=1 CROZE_LLVM_LIBRARY="libLLVM.so.${CROZE_LLVM_SOVERSION}")
+  message(STATUS "croze: LLVM ${CROZE_LLVM_VERSION} (libLLVM.so.${CROZE_LLVM_SOVERSION})")
+else()
+  target_compile_definitions(croze_llvm_headers INTERFACE CROZE_HAVE_LLVM=0)
+  message(STATUS "croze: no LLVM 19 or newer found, building without the LLVM renderer")
+endif()
+
+# croze_opencl_headers: the same for OpenCL.
+add_library(croze_opencl_headers INTERFACE)
+find_path(CROZE_OPENCL_INCLUDE CL/cl.h)
+if(CROZE_OPENCL_INCLUDE)
+  target_include_directories(croze_opencl_headers SYSTEM INTERFACE ${CROZE_OPENCL_INCLUDE})
+  target_compile_definitions(croze_opencl_headers INTERFACE
+    CROZE_HAVE_OPENCL=1 CROZE_OPENCL_LIBRARY="libOpenCL.so.1" CL_TARGET_OPENCL_VERSION=300)
+else()
+  target_compile_definitions(croze_opencl_headers INTERFACE CROZE_HAVE_OPENCL=0)
+  message(STATUS "croze: no CL/cl.h found, building without the OpenCL device")
+endif()

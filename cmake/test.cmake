@@ -1,0 +1,28 @@
+# Tests: one GoogleTest program per folder of tests/, one ctest entry per program.
+find_package(GTest REQUIRED)
+
+# croze_test(<name> SOURCES a_test.cpp ... [LAYERS layers ...] [LINK libs ...] [LABELS labels ...])
+#
+# Links the layers named (the one called <name> when none is) and those below.  Without sources
+# there is no test.
+function(croze_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LAYERS;LINK;LABELS" ${ARGN})
+  if(NOT ARG_SOURCES)
+    return()
+  endif()
+  if(NOT ARG_LAYERS)
+    set(ARG_LAYERS ${name})
+  endif()
+  if(NOT ARG_LABELS)
+    set(ARG_LABELS quick)
+  endif()
+  add_executable(test_${name} ${ARG_SOURCES})
+  set_target_properties(test_${name} PROPERTIES
+    CXX_EXTENSIONS OFF
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/tests)
+  croze_link_layers(test_${name} ${ARG_LAYERS})
+  target_link_libraries(test_${name} PRIVATE ${ARG_LINK} GTest::gtest GTest::gtest_main)
+  target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  add_test(NAME ${name} COMMAND test_${name})
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 300)
+endfunction()

@@ -1,0 +1,131 @@
+// c_device.cpp -- shared objects as programs, threads as tasks.
+#include "backends/c/c_device.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include "backends/c/c_compiler.h"
+#include "base/error.h"
+#include "base/thread_pool.h"
+#include "device/host_memory.h"
+#include "device/sealed.h"
+#include "render/c_family/c.h"
+
+namespace croze {
+namespace {
+
+constexpr std::string_view mark = "c obj  1";
+
+using Kernel = void (*)(void* const* buffers, const std::int64_t* variables, std::int64_t task,
+                        void* scratch);
+
+// A loaded shared object.
+class SharedObject {
+ public:
+  SharedObject(const std::string& kernel, std::string_view bytes) {
+    // The loader knows objects by their path, so each gets a path that never was; once loaded, the
+    // file is not needed any more.
+    TemporaryDirectory directory;
+    const std::string path = directory.file("kernel.so");
+    write_temporary(path, bytes);
+    handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    check(handle_ != nullptr, "kernel {}: cannot be loaded: {}", kernel, dlerror());
+  }
+  ~SharedObject() { dlclose(handle_); }
+  SharedObject(const SharedObject&) = delete;
+  SharedObject& operator=(const SharedObject&) = delete;
+
+  void* symbol(const std::string& name) const { return dlsym(handle_, name.c_str()); }
+
+ private:
+  void* handle_;
+};
+
+class CProgram final : public Program {
+ public:
+  CProgram(const ProgramInfo& info, std::string_view bytes, ThreadPool& pool)
+      : info_(info),
+        object_(info.name, bytes),
+        kernel_(reinterpret_cast<Kernel>(object_.symbol(CRenderer::entry(info.name)))),
+        pool_(pool) {
+    check(kernel_ != nullptr, "kernel {}: its code has no function of that name", info.name);
+  }
+
+  void launch(std::span<const MemoryView> buffers,
+              std::span<const std::int64_t> variables) override {
+    ensure(static_cast<int>(buffers.size()) == info_.num_buffers &&
+               static_cast<int>(variables.size()) == info_.num_variables,
+           "kernel {}: launched with {} buffers and {} variables, it has {} and {}", info_.name,
+           buffers.size(), variables.size(), info_.num_buffers, info_.num_variables);
+    addresses_.clear();
+    for (const MemoryView& view : buffers) addresses_.push_back(host_bytes(view));
+    pool_.run(info_.launch.tasks, [&](std::int64_t task) {
+      kernel_(addresses_.data(), variables.data(), task,
+              thread_scratch(info_.launch.scratch_bytes, "C"));
+    });
+  }
+
+ private:
+  ProgramInfo info_;
+  SharedObject object_;
+  Kernel kernel_;
+  ThreadPool& pool_;
+  std::vector<void*> addresses_;
+};
+
+class CDevice final : public Device {
+ public:
+  explicit CDevice(CCompiler compiler) : compiler_(std::move(compiler)) {
+    caps_.device = "C";
+    caps_.architecture = compiler_.version();
+    caps_.ops = CRenderer::ops();
+    caps_.dtypes = caps_.storage = CRenderer::dtypes();
+    caps_.threads = pool_.thread_count();
+    caps_.vector_bytes = 16;  // what every 64-bit processor has
+    caps_.masked_vectors = true;
+  }
+
+  std::string_view name() const override { return "C"; }
+  std::string description() const override {
+    return fmt::format("{}, {} threads", compiler_.version(), caps_.threads);
+  }
+  const Caps& caps() const override { return caps_; }
+  const Renderer& renderer() const override { return renderer_; }
+
+  Memory allocate(std::int64_t bytes) override {
+    return allocate_host(bytes, caps_.alignment, name());
+  }
+  void release(Memory memory) noexcept override { release_host(memory); }
+  void copy_in(MemoryView to, std::span<const std::byte> from) override {
+    copy_to_host_memory(to, from);
+  }
+  void copy_out(std::span<std::byte> to, MemoryView from) override {
+    copy_from_host_memory(to, from);
+  }
+  std::byte* host_address(MemoryView view) override { return host_bytes(view); }
+
+  std::string compile(const std::string& name, const std::string& source) override {
+    return seal(mark, compiler_.compile(name, source));
+  }
+  std::unique_ptr<Program> load(const ProgramInfo& info, std::string_view code) override {
+    return std::make_unique<CProgram>(info, unseal(mark, code), pool_);
+  }
+
+  void synchronize() override {}  // launches are done when they return
+
+ private:
+  CCompiler compiler_;
+  CRenderer renderer_;
+  ThreadPool pool_;
+  Caps caps_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_c_device() {
+  std::optional<CCompiler> compiler = CCompiler::find();
+  if (!compiler) return nullptr;
+  return std::make_unique<CDevice>(std::move(*compiler));
+}
+
+}  // namespace croze

@@ -1,0 +1,12 @@
+// cpu_device.h -- CPU: kernels compiled by LLVM, run in this process by a pool of threads.
+#pragma once
+
+#include <memory>
+
+#include "device/device.h"
+
+namespace croze {
+
+std::unique_ptr<Device> make_cpu_device();
+
+}  // namespace croze

@@ -1,0 +1,67 @@
+// llvm_library.cpp -- finding libLLVM and its functions.
+#include "backends/cpu/llvm_library.h"
+
+#if CROZE_HAVE_LLVM
+
+#include <dlfcn.h>
+
+#include "base/error.h"
+
+namespace croze {
+namespace {
+
+void* open_library() {
+  // The one croze was built with, then whatever newer one there is: this part of the interface does
+  // not change.
+  const char* names[] = {CROZE_LLVM_LIBRARY, "libLLVM.so.22.1", "libLLVM.so.21.1",
+                         "libLLVM.so.20.1",  "libLLVM.so.19.1", "libLLVM-19.so"};
+  for (const char* name : names) {
+    if (void* handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL)) return handle;
+  }
+  check(false,
+        "kernels have to be compiled, but {} cannot be loaded ({}): install LLVM 19 or newer",
+        names[0], dlerror());
+  return nullptr;
+}
+
+template <typename F>
+void find(void* handle, const char* name, F*& function) {
+  function = reinterpret_cast<F*>(dlsym(handle, name));
+  check(function != nullptr, "libLLVM has no function {}: its version does not fit", name);
+}
+
+// LLVM names these functions after the machine it was built for.
+void initialize_native_target(void* handle) {
+#define CROZE_TEXT(name) #name
+#define CROZE_NAME(name) CROZE_TEXT(name)
+  for (const char* name : {CROZE_NAME(LLVM_NATIVE_TARGETINFO), CROZE_NAME(LLVM_NATIVE_TARGET),
+                           CROZE_NAME(LLVM_NATIVE_TARGETMC), CROZE_NAME(LLVM_NATIVE_ASMPRINTER),
+                           CROZE_NAME(LLVM_NATIVE_DISASSEMBLER)}) {
+    void (*initialize)() = nullptr;
+    find(handle, name, initialize);
+    initialize();
+  }
+#undef CROZE_NAME
+#undef CROZE_TEXT
+}
+
+LlvmLibrary load() {
+  void* handle = open_library();
+  LlvmLibrary library;
+#define CROZE_FIND(name) find(handle, #name, library.name);
+  CROZE_LLVM_FUNCTIONS(CROZE_FIND)
+#undef CROZE_FIND
+  initialize_native_target(handle);
+  return library;
+}
+
+}  // namespace
+
+const LlvmLibrary& llvm_library() {
+  static const LlvmLibrary library = load();
+  return library;
+}
+
+}  // namespace croze
+
+#endif  // CROZE_HAVE_LLVM

@@ -1,0 +1,16 @@
+// probe.h -- what this machine is: instruction sets, caches, threads.
+#pragma once
+
+#include <string>
+
+#include "device/caps.h"
+
+namespace croze {
+
+// The capabilities of this machine's cores, for kernels run by `threads` threads.
+Caps probe_cpu(int threads);
+
+// One line for people: "AMD EPYC 9554, 2 threads, AVX-512, L1 32 KiB, L2 1024 KiB".
+std::string describe_cpu(const Caps& caps);
+
+}  // namespace croze

@@ -1,0 +1,193 @@
+// bytecode.cpp -- from the instruction list to steps and slots.
+#include "backends/interp/bytecode.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/flat_map.h"
+#include "render/program.h"
+
+namespace croze::interp {
+namespace {
+
+class Decoder {
+ public:
+  explicit Decoder(std::span<const UOp> instructions) {
+    for (UOp u : instructions) {
+      if (u.is(Op::Range) && u.loop_kind() == LoopKind::Lane) lanes_.push_back(u);
+    }
+    for (UOp u : instructions) decode(u);
+    ensure(loops_.empty(), "linear program: a loop is not closed");
+  }
+
+  Code take() { return std::move(code_); }
+
+ private:
+  void decode(UOp u) {
+    switch (u.op()) {
+      case Op::Const: code_.frame[slot(u)] = u.arg().value; return;
+      case Op::Param: return add_memory(u, MemoryInfo::Kind::Param);
+      case Op::Local: return add_local(u);
+      case Op::Variable: return add_input(u, u.arg().ints[0], LoopKind::Loop);
+      case Op::Special: return add_input(u, u.arg().ints[0], u.loop_kind());
+      case Op::Register: slot(u); return;
+      case Op::Range: return range(u);
+      case Op::Loop: return loop(u.src(0));
+      case Op::EndLoop: return end_loop(u.src(0));
+      case Op::Load: return load(u);
+      case Op::Store: return store(u);
+      case Op::Reduce: return reduce(u);
+      case Op::Barrier: code_.steps.push_back({.kind = Step::Kind::Barrier}); return;
+      default: return elementwise(u);
+    }
+  }
+
+  // ---- values ----
+
+  std::int32_t lanes(UOp u) const {
+    for (UOp lane : lanes_) {
+      if (u.varies_over(lane)) return static_cast<std::int32_t>(lane.range_size());
+    }
+    return 1;
+  }
+
+  // The first slot of the node, made if it has none.
+  std::int32_t slot(UOp u) {
+    if (const std::int32_t* known = slots_.find(u.node())) return *known;
+    const auto first = static_cast<std::int32_t>(code_.frame.size());
+    code_.frame.resize(code_.frame.size() + static_cast<std::size_t>(lanes(u)), 0);
+    slots_.insert(u.node(), first);
+    return first;
+  }
+
+  Operand operand(UOp u) {
+    while (u.is(Op::After)) u = u.src(0);
+    const std::int32_t* known = slots_.find(u.node());
+    ensure(known != nullptr, "linear program: {} is used before it stands in the list",
+           info(u.op()).name);
+    return {.slot = *known, .stride = lanes(u) == 1 ? 0 : 1};
+  }
+
+  void elementwise(UOp u) {
+    ensure(is_elementwise(u.op()) && u.num_src() >= 1 && u.num_src() <= 3,
+           "linear program: {} cannot stand in it", info(u.op()).name);
+    Step step{.kind = Step::Kind::Elementwise, .op = u.op(), .dtype = u.dtype(), .lanes = lanes(u)};
+    step.operand = u.src(u.num_src() - 1).dtype();
+    step.operands = static_cast<std::uint8_t>(u.num_src());
+    for (int i = 0; i < u.num_src(); i++) step.in[i] = operand(u.src(i));
+    step.result = slot(u);
+    code_.steps.push_back(step);
+  }
+
+  void reduce(UOp u) {
+    const UOp value = u.src(0);
+    Step step{.kind = Step::Kind::Reduce, .op = u.reduce_op(), .dtype = u.dtype()};
+    ensure(info(step.op).arity == 2, "linear program: reduction by {}", info(step.op).name);
+    step.operand = value.dtype();
+    step.lanes = static_cast<std::int32_t>(u.src(1).range_size());
+    step.in[0] = operand(value);
+    step.result = slot(u);
+    code_.steps.push_back(step);
+  }
+
+  void add_input(UOp u, std::int64_t id, LoopKind kind) {
+    code_.inputs.push_back({.slot = slot(u), .op = u.op(), .id = id, .kind = kind});
+  }
+
+  // ---- memory ----
+
+  void add_memory(UOp u, MemoryInfo::Kind kind) {
+    if (memories_.find(u.node())) return;
+    memories_.insert(u.node(), static_cast<std::int32_t>(code_.memories.size()));
+    code_.memories.push_back({.kind = kind, .dtype = u.dtype(), .slot = u.slot()});
+  }
+
+  void add_local(UOp u) {
+    if (memories_.find(u.node())) return;
+    const bool shared = static_cast<Space>(u.arg().ints[2]) == Space::Group;
+    std::int64_t& end = shared ? code_.group_bytes : code_.thread_bytes;
+    add_memory(u, shared ? MemoryInfo::Kind::Group : MemoryInfo::Kind::Thread);
+    MemoryInfo& memory = code_.memories.back();
+    memory.bytes = u.buffer_elements() * size_of(u.dtype());
+    memory.slot = end;
+    end += (memory.bytes + 63) / 64 * 64;
+  }
+
+  // The common part of Load and Store of memory.
+  Step access(UOp place) {
+    ensure(place.is(Op::Index), "linear program: {} is no place", info(place.op()).name);
+    const std::int32_t* memory = memories_.find(buffer_of(place).node());
+    ensure(memory != nullptr, "linear program: a buffer is used before it is declared");
+    Step step{.kind = Step::Kind::Load, .dtype = place.dtype(), .lanes = lanes(place)};
+    step.memory = *memory;
+    step.in[0] = operand(place.src(1));
+    if (place.num_src() > 2) step.in[1] = operand(place.src(2));
+    return step;
+  }
+
+  void load(UOp u) {
+    if (buffer_of(u.src(0)).is(Op::Register)) return move(u.src(0), u, u);
+    Step step = access(u.src(0));
+    step.result = slot(u);
+    code_.steps.push_back(step);
+  }
+
+  void store(UOp u) {
+    const UOp target = buffer_of(u.src(0));
+    if (target.is(Op::Register)) return move(u.src(1), target, target);
+    Step step = access(u.src(0));
+    step.kind = Step::Kind::Store;
+    step.in[2] = operand(u.src(1));
+    step.lanes = std::max(step.lanes, lanes(u.src(1)));
+    code_.steps.push_back(step);
+  }
+
+  void move(UOp from, UOp to, UOp shape) {
+    Step step{.kind = Step::Kind::Move, .lanes = lanes(shape)};
+    step.in[0] = operand(from);
+    step.result = slot(to);
+    code_.steps.push_back(step);
+  }
+
+  // ---- loops ----
+
+  void range(UOp u) {
+    const std::int32_t first = slot(u);
+    if (u.loop_kind() != LoopKind::Lane) return;  // its Loop counts
+    for (std::int32_t k = 0; k < u.range_size(); k++) code_.frame[first + k] = k;
+  }
+
+  void loop(UOp range) {
+    loops_.push_back({range, static_cast<std::int32_t>(code_.steps.size())});
+    code_.steps.push_back(
+        {.kind = Step::Kind::Loop, .result = slot(range), .size = range.range_size()});
+  }
+
+  void end_loop(UOp range) {
+    ensure(!loops_.empty() && loops_.back().range == range, "linear program: loops are not nested");
+    const std::int32_t start = loops_.back().start;
+    loops_.pop_back();
+    code_.steps.push_back({.kind = Step::Kind::EndLoop,
+                           .result = slot(range),
+                           .target = start + 1,
+                           .size = range.range_size()});
+    code_.steps[start].target = static_cast<std::int32_t>(code_.steps.size());
+  }
+
+  struct OpenLoop {
+    UOp range;
+    std::int32_t start;
+  };
+
+  Code code_;
+  std::vector<UOp> lanes_;
+  std::vector<OpenLoop> loops_;
+  FlatMap<const Node*, std::int32_t> slots_;
+  FlatMap<const Node*, std::int32_t> memories_;
+};
+
+}  // namespace
+
+Code decode(std::span<const UOp> instructions) { return Decoder(instructions).take(); }
+
+}  // namespace croze::interp

@@ -1,0 +1,114 @@
+// interp_device.cpp -- the interpreter as a device.
+#include "backends/interp/interp_device.h"
+
+#include "backends/interp/bytecode.h"
+#include "backends/interp/machine.h"
+#include "base/error.h"
+#include "device/host_memory.h"
+#include "device/sealed.h"
+#include "graph/serialize.h"
+#include "render/renderer.h"
+
+namespace croze {
+namespace {
+
+constexpr std::string_view mark = "interp 1";
+
+class InterpRenderer final : public Renderer {
+ public:
+  std::string_view name() const override { return "interp"; }
+  std::string render(const LinearProgram& program) const override {
+    return serialize(program.instructions);
+  }
+};
+
+class InterpProgram final : public Program {
+ public:
+  InterpProgram(ProgramInfo info, interp::Code code)
+      : info_(std::move(info)), code_(std::move(code)) {
+    for (const interp::MemoryInfo& m : code_.memories) {
+      check(
+          m.kind != interp::MemoryInfo::Kind::Param || (m.slot >= 0 && m.slot < info_.num_buffers),
+          "kernel {}: its code uses buffer {} of {}", info_.name, m.slot, info_.num_buffers);
+    }
+    for (const interp::Input& i : code_.inputs) {
+      check(i.op != Op::Variable || (i.id >= 0 && i.id < info_.num_variables),
+            "kernel {}: its code uses variable {} of {}", info_.name, i.id, info_.num_variables);
+    }
+  }
+
+  void launch(std::span<const MemoryView> buffers,
+              std::span<const std::int64_t> variables) override {
+    ensure(static_cast<int>(buffers.size()) == info_.num_buffers &&
+               static_cast<int>(variables.size()) == info_.num_variables,
+           "kernel {}: launched with {} buffers and {} variables, it has {} and {}", info_.name,
+           buffers.size(), variables.size(), info_.num_buffers, info_.num_variables);
+    std::vector<interp::View> views;
+    views.reserve(buffers.size());
+    for (const MemoryView& view : buffers) views.push_back({host_bytes(view), view.bytes});
+    interp::run(code_, info_, views, variables);
+  }
+
+ private:
+  ProgramInfo info_;
+  interp::Code code_;
+};
+
+class InterpDevice final : public Device {
+ public:
+  explicit InterpDevice(Caps caps) : caps_(std::move(caps)) {}
+
+  std::string_view name() const override { return "INTERP"; }
+  std::string description() const override { return "interpreter, the reference for every device"; }
+  const Caps& caps() const override { return caps_; }
+  const Renderer& renderer() const override { return renderer_; }
+
+  Memory allocate(std::int64_t bytes) override {
+    return allocate_host(bytes, caps_.alignment, name());
+  }
+  void release(Memory memory) noexcept override { release_host(memory); }
+  void copy_in(MemoryView to, std::span<const std::byte> from) override {
+    copy_to_host_memory(to, from);
+  }
+  void copy_out(std::span<std::byte> to, MemoryView from) override {
+    copy_from_host_memory(to, from);
+  }
+  std::byte* host_address(MemoryView view) override { return host_bytes(view); }
+
+  std::string compile(const std::string&, const std::string& source) override {
+    return seal(mark, source);
+  }
+
+  std::unique_ptr<Program> load(const ProgramInfo& info, std::string_view code) override {
+    Graph graph;
+    const std::vector<UOp> instructions = deserialize(graph, unseal(mark, code));
+    return std::make_unique<InterpProgram>(info, interp::decode(instructions));
+  }
+
+  void synchronize() override {}  // launches are done when they return
+
+ private:
+  Caps caps_;
+  InterpRenderer renderer_;
+};
+
+}  // namespace
+
+Caps interp_caps() {
+  Caps caps;
+  caps.device = "INTERP";
+  caps.architecture = "1";
+  for (int op = 0; op < num_ops; op++) {
+    if (is_elementwise(static_cast<Op>(op))) caps.ops |= std::uint64_t{1} << op;
+  }
+  for (int t = static_cast<int>(DType::Bool); t < num_dtypes; t++) caps.dtypes |= 1u << t;
+  caps.storage = caps.dtypes;
+  return caps;
+}
+
+std::unique_ptr<Device> make_interp_device() { return make_interp_device(interp_caps()); }
+std::unique_ptr<Device> make_interp_device(const Caps& caps) {
+  return std::make_unique<InterpDevice>(caps);
+}
+
+}  // namespace croze

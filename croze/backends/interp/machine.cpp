@@ -1,0 +1,204 @@
+// machine.cpp -- the interpreter's loop.
+#include "backends/interp/machine.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "base/error.h"
+#include "graph/eval.h"
+
+namespace croze::interp {
+namespace {
+
+// What memory holds before the first store: nothing that passes for a result.
+constexpr std::byte poison{0xa5};
+
+// Where a work-item stands in the launch.
+struct Position {
+  std::int64_t task = 0;
+  std::int64_t group[3] = {0, 0, 0};
+  std::int64_t item[3] = {0, 0, 0};
+
+  std::int64_t of(LoopKind kind, std::int64_t axis) const {
+    switch (kind) {
+      case LoopKind::Thread: return task;
+      case LoopKind::Group: return group[axis];
+      default: return item[axis];
+    }
+  }
+};
+
+std::string_view name_of(MemoryInfo::Kind kind) {
+  switch (kind) {
+    case MemoryInfo::Kind::Param: return "buffer";
+    case MemoryInfo::Kind::Thread: return "private memory at byte";
+    default: return "group memory at byte";
+  }
+}
+
+// One work-item (or task): its slots and where it stopped.
+class Item {
+ public:
+  Item(const Code& code, std::string_view kernel)
+      : code_(code), kernel_(kernel), slots_(code.frame), private_(code.thread_bytes, poison) {}
+
+  void start(const Position& position, std::span<const View> buffers, std::byte* group_memory,
+             std::span<const std::int64_t> variables) {
+    slots_ = code_.frame;
+    std::fill(private_.begin(), private_.end(), poison);
+    for (const Input& input : code_.inputs) {
+      slots_[input.slot] = input.op == Op::Variable ? variables[static_cast<std::size_t>(input.id)]
+                                                    : position.of(input.kind, input.id);
+    }
+    views_.clear();
+    for (const MemoryInfo& m : code_.memories) {
+      switch (m.kind) {
+        case MemoryInfo::Kind::Param: views_.push_back(buffers[m.slot]); break;
+        case MemoryInfo::Kind::Thread: views_.push_back({private_.data() + m.slot, m.bytes}); break;
+        case MemoryInfo::Kind::Group: views_.push_back({group_memory + m.slot, m.bytes}); break;
+      }
+    }
+    next_ = 0;
+  }
+
+  // Runs to the next barrier or to the end; returns whether it is the end.
+  bool run() {
+    const auto end = static_cast<std::int32_t>(code_.steps.size());
+    while (next_ < end) {
+      const Step& step = code_.steps[next_++];
+      switch (step.kind) {
+        case Step::Kind::Elementwise: elementwise(step); break;
+        case Step::Kind::Move: move(step); break;
+        case Step::Kind::Load: load(step); break;
+        case Step::Kind::Store: store(step); break;
+        case Step::Kind::Reduce: reduce(step); break;
+        case Step::Kind::Loop:
+          slots_[step.result] = 0;
+          if (step.size <= 0) next_ = step.target;
+          break;
+        case Step::Kind::EndLoop:
+          if (++slots_[step.result] < step.size) next_ = step.target;
+          break;
+        case Step::Kind::Barrier: return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  std::int64_t value(const Operand& operand, std::int32_t lane) const {
+    return slots_[operand.slot + lane * operand.stride];
+  }
+
+  void elementwise(const Step& step) {
+    std::int64_t in[3];
+    for (std::int32_t lane = 0; lane < step.lanes; lane++) {
+      for (int i = 0; i < step.operands; i++) in[i] = value(step.in[i], lane);
+      slots_[step.result + lane] =
+          eval(step.op, step.dtype, step.operand, std::span(in, step.operands));
+    }
+  }
+
+  void move(const Step& step) {
+    for (std::int32_t lane = 0; lane < step.lanes; lane++) {
+      slots_[step.result + lane] = value(step.in[0], lane);
+    }
+  }
+
+  // A tree: the upper half of the lanes is added to the lower half until one lane is left.
+  void reduce(const Step& step) {
+    lanes_.resize(step.lanes);
+    for (std::int32_t lane = 0; lane < step.lanes; lane++) lanes_[lane] = value(step.in[0], lane);
+    for (std::int32_t n = step.lanes; n > 1;) {
+      const std::int32_t half = (n + 1) / 2;
+      for (std::int32_t lane = 0; lane < n - half; lane++) {
+        const std::int64_t in[] = {lanes_[lane], lanes_[lane + half]};
+        lanes_[lane] = eval(step.op, step.dtype, step.operand, in);
+      }
+      n = half;
+    }
+    slots_[step.result] = lanes_[0];
+  }
+
+  bool open(const Step& step, std::int32_t lane) const {
+    return step.in[1].slot < 0 || value(step.in[1], lane) != 0;
+  }
+
+  std::byte* address(const Step& step, std::int32_t lane) const {
+    const View& view = views_[step.memory];
+    const std::int64_t index = value(step.in[0], lane), size = size_of(step.dtype);
+    if (index < 0 || index >= view.bytes / size) [[unlikely]] {
+      const MemoryInfo& memory = code_.memories[step.memory];
+      fail({}, "kernel {}: {} of index {} in {} {}, which has {} elements of {}", kernel_,
+           step.kind == Step::Kind::Load ? "load" : "store", index, name_of(memory.kind),
+           memory.slot, view.bytes / size, croze::name_of(step.dtype));
+    }
+    return view.base + index * size;
+  }
+
+  void load(const Step& step) {
+    for (std::int32_t lane = 0; lane < step.lanes; lane++) {
+      slots_[step.result + lane] =
+          open(step, lane) ? load_bits(address(step, lane), step.dtype) : 0;
+    }
+  }
+
+  void store(const Step& step) {
+    for (std::int32_t lane = 0; lane < step.lanes; lane++) {
+      if (open(step, lane)) store_bits(value(step.in[2], lane), step.dtype, address(step, lane));
+    }
+  }
+
+  const Code& code_;
+  std::string_view kernel_;
+  std::vector<std::int64_t> slots_;
+  std::vector<std::byte> private_;
+  std::vector<View> views_;
+  std::vector<std::int64_t> lanes_;  // of the reduction at hand
+  std::int32_t next_ = 0;
+};
+
+// Calls f(x, y, z) for every point of the grid, x fastest.
+template <typename F>
+void for_grid(const std::int64_t (&size)[3], F f) {
+  for (std::int64_t z = 0; z < size[2]; z++) {
+    for (std::int64_t y = 0; y < size[1]; y++) {
+      for (std::int64_t x = 0; x < size[0]; x++) f(x, y, z);
+    }
+  }
+}
+
+void run_group(std::vector<Item>& items) {
+  for (bool done = false; !done;) {
+    // Control flow is the same for all, so all stop at the same barrier.
+    for (Item& item : items) done = item.run();
+  }
+}
+
+}  // namespace
+
+void run(const Code& code, const ProgramInfo& info, std::span<const View> buffers,
+         std::span<const std::int64_t> variables) {
+  const Launch& launch = info.launch;
+  const std::int64_t count = launch.items[0] * launch.items[1] * launch.items[2];
+  std::vector<Item> items(static_cast<std::size_t>(count), Item(code, info.name));
+  std::vector<std::byte> group_memory(code.group_bytes);
+
+  Position position;
+  for (position.task = 0; position.task < launch.tasks; position.task++) {
+    for_grid(launch.groups, [&](std::int64_t gx, std::int64_t gy, std::int64_t gz) {
+      std::ranges::copy(std::array{gx, gy, gz}, position.group);
+      std::fill(group_memory.begin(), group_memory.end(), poison);
+      std::size_t next = 0;
+      for_grid(launch.items, [&](std::int64_t x, std::int64_t y, std::int64_t z) {
+        std::ranges::copy(std::array{x, y, z}, position.item);
+        items[next++].start(position, buffers, group_memory.data(), variables);
+      });
+      run_group(items);
+    });
+  }
+}
+
+}  // namespace croze::interp

@@ -1,0 +1,282 @@
+// opencl_device.cpp -- one context and one queue in order.
+#include "backends/opencl/opencl_device.h"
+
+#if CROZE_HAVE_OPENCL
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "backends/opencl/opencl_library.h"
+#include "device/sealed.h"
+#include "render/c_family/opencl.h"
+
+namespace croze {
+namespace {
+
+constexpr std::string_view mark = "opencl 1";
+
+cl_mem buffer_of(const Memory& memory) { return static_cast<cl_mem>(memory.handle); }
+
+// The first device of any platform that can compile.
+cl_device_id find_device(const OpenClLibrary& cl) {
+  cl_platform_id platforms[16];
+  cl_uint num_platforms = 0;
+  if (cl.get_platform_ids(std::size(platforms), platforms, &num_platforms) != CL_SUCCESS) return {};
+  for (cl_uint p = 0; p < std::min<cl_uint>(num_platforms, std::size(platforms)); p++) {
+    cl_device_id devices[16];
+    cl_uint num_devices = 0;
+    if (cl.get_device_ids(platforms[p], CL_DEVICE_TYPE_ALL, std::size(devices), devices,
+                          &num_devices) != CL_SUCCESS) {
+      continue;
+    }
+    for (cl_uint d = 0; d < std::min<cl_uint>(num_devices, std::size(devices)); d++) {
+      if (cl.device_info<cl_bool>(devices[d], CL_DEVICE_AVAILABLE) &&
+          cl.device_info<cl_bool>(devices[d], CL_DEVICE_COMPILER_AVAILABLE)) {
+        return devices[d];
+      }
+    }
+  }
+  return {};
+}
+
+Caps probe(const OpenClLibrary& cl, cl_device_id device) {
+  Caps caps;
+  caps.device = "OPENCL";
+  caps.architecture = fmt::format("{}; {}; {}", cl.device_text(device, CL_DEVICE_NAME),
+                                  cl.device_text(device, CL_DEVICE_VERSION),
+                                  cl.device_text(device, CL_DRIVER_VERSION));
+  caps.ops = OpenClRenderer::ops();
+  caps.dtypes = OpenClRenderer::dtypes();
+  if (!cl.device_info<cl_device_fp_config>(device, CL_DEVICE_DOUBLE_FP_CONFIG)) {
+    caps.dtypes &= ~(1u << static_cast<int>(DType::Float64));
+  }
+  caps.storage = caps.dtypes;
+
+  caps.has_groups = true;
+  caps.max_items =
+      static_cast<std::int64_t>(cl.device_info<std::size_t>(device, CL_DEVICE_MAX_WORK_GROUP_SIZE));
+  const auto axes =
+      cl.device_info<std::array<std::size_t, 3>>(device, CL_DEVICE_MAX_WORK_ITEM_SIZES);
+  for (int axis = 0; axis < 3; axis++) {
+    caps.max_group_axis[axis] = static_cast<std::int64_t>(axes[static_cast<std::size_t>(axis)]);
+    caps.max_groups_axis[axis] = INT32_MAX;
+  }
+  caps.group_memory =
+      static_cast<std::int64_t>(cl.device_info<cl_ulong>(device, CL_DEVICE_LOCAL_MEM_SIZE));
+  caps.vector_bytes = 16;
+  caps.alignment = std::max<std::int64_t>(
+      64, cl.device_info<cl_uint>(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8);
+
+  // A buffer takes a pointer and an offset; some room is left for variables.
+  const auto bytes =
+      static_cast<std::int64_t>(cl.device_info<std::size_t>(device, CL_DEVICE_MAX_PARAMETER_SIZE));
+  caps.max_buffers = std::clamp<std::int64_t>((bytes - 128) / 16, 8, 64);
+  return caps;
+}
+
+class OpenClProgram final : public Program {
+ public:
+  OpenClProgram(const OpenClLibrary& cl, cl_command_queue queue, ProgramInfo info,
+                cl_program program)
+      : cl_(cl), queue_(queue), info_(std::move(info)), program_(program) {
+    cl_int status = CL_SUCCESS;
+    kernel_ = cl_.create_kernel(program_, OpenClRenderer::entry(info_.name).c_str(), &status);
+    if (status != CL_SUCCESS) cl_.release_program(program_);
+    check_status(status, "kernel " + info_.name);
+  }
+  ~OpenClProgram() override {
+    cl_.release_kernel(kernel_);
+    cl_.release_program(program_);
+  }
+
+  void launch(std::span<const MemoryView> buffers,
+              std::span<const std::int64_t> variables) override {
+    ensure(static_cast<int>(buffers.size()) == info_.num_buffers &&
+               static_cast<int>(variables.size()) == info_.num_variables,
+           "kernel {}: launched with {} buffers and {} variables, it has {} and {}", info_.name,
+           buffers.size(), variables.size(), info_.num_buffers, info_.num_variables);
+    cl_uint next = 0;
+    for (const MemoryView& view : buffers) {
+      set_argument(next++, buffer_of(view.memory));
+      set_argument(next++, cl_long{view.offset});
+    }
+    for (std::int64_t value : variables) set_argument(next++, cl_long{value});
+
+    std::size_t global[3], local[3];
+    for (int axis = 0; axis < 3; axis++) {
+      local[axis] = static_cast<std::size_t>(info_.launch.items[axis]);
+      global[axis] = static_cast<std::size_t>(info_.launch.groups[axis]) * local[axis];
+      if (global[axis] == 0) return;
+    }
+    check_status(cl_.enqueue_nd_range_kernel(queue_, kernel_, 3, nullptr, global, local, 0, nullptr,
+                                             nullptr),
+                 "launch of kernel " + info_.name);
+  }
+
+ private:
+  template <typename T>
+  void set_argument(cl_uint index, T value) {
+    check_status(cl_.set_kernel_arg(kernel_, index, sizeof(value), &value), info_.name);
+  }
+
+  const OpenClLibrary& cl_;
+  cl_command_queue queue_;
+  ProgramInfo info_;
+  cl_program program_;
+  cl_kernel kernel_;
+};
+
+class OpenClDevice final : public Device {
+ public:
+  OpenClDevice(std::unique_ptr<OpenClLibrary> cl, cl_device_id device)
+      : library_(std::move(cl)), cl_(*library_), device_(device), caps_(probe(cl_, device)) {
+    cl_int status = CL_SUCCESS;
+    context_ = cl_.create_context(nullptr, 1, &device_, nullptr, nullptr, &status);
+    check_status(status, "making a context");
+    queue_ = cl_.create_command_queue(context_, device_, 0, &status);
+    if (status != CL_SUCCESS) cl_.release_context(context_);
+    check_status(status, "making a queue");
+
+    options_ = "-cl-std=CL1.2";
+    const auto single = cl_.device_info<cl_device_fp_config>(device_, CL_DEVICE_SINGLE_FP_CONFIG);
+    if (single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) {
+      options_ += " -cl-fp32-correctly-rounded-divide-sqrt";
+    }
+  }
+  ~OpenClDevice() override {
+    cl_.finish(queue_);
+    cl_.release_command_queue(queue_);
+    cl_.release_context(context_);
+  }
+
+  std::string_view name() const override { return "OPENCL"; }
+  std::string description() const override { return caps_.architecture; }
+  const Caps& caps() const override { return caps_; }
+  const Renderer& renderer() const override { return renderer_; }
+
+  Memory allocate(std::int64_t bytes) override {
+    check(bytes >= 0, "OPENCL: cannot allocate {} bytes", bytes);
+    cl_int status = CL_SUCCESS;
+    const auto size = static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1));
+    cl_mem memory = cl_.create_buffer(context_, CL_MEM_READ_WRITE, size, nullptr, &status);
+    if (status != CL_SUCCESS) check_status(status, fmt::format("allocating {} bytes", bytes));
+    return {.handle = memory, .bytes = bytes};
+  }
+  void release(Memory memory) noexcept override {
+    if (memory.handle) cl_.release_mem_object(buffer_of(memory));
+  }
+
+  void copy_in(MemoryView to, std::span<const std::byte> from) override {
+    check_copy(to, from.size());
+    if (from.empty()) return;
+    check_status(cl_.enqueue_write_buffer(queue_, buffer_of(to.memory), CL_TRUE,
+                                          static_cast<std::size_t>(to.offset), from.size(),
+                                          from.data(), 0, nullptr, nullptr),
+                 "copy to the device");
+  }
+  void copy_out(std::span<std::byte> to, MemoryView from) override {
+    check_copy(from, to.size());
+    if (to.empty()) return;
+    check_status(cl_.enqueue_read_buffer(queue_, buffer_of(from.memory), CL_TRUE,
+                                         static_cast<std::size_t>(from.offset), to.size(),
+                                         to.data(), 0, nullptr, nullptr),
+                 "copy from the device");
+  }
+
+  std::string compile(const std::string& name, const std::string& source) override {
+    const char* text = source.c_str();
+    cl_int status = CL_SUCCESS;
+    cl_program program = cl_.create_program_with_source(context_, 1, &text, nullptr, &status);
+    check_status(status, "kernel " + name);
+    const ProgramGuard guard{cl_, program};
+    status = build(program);
+    ensure(status == CL_SUCCESS, "kernel {}: the OpenCL compiler failed:\n{}", name,
+           build_log(program));
+    return seal(mark, binary_of(program));
+  }
+
+  std::unique_ptr<Program> load(const ProgramInfo& info, std::string_view code) override {
+    const std::string_view binary = unseal(mark, code);
+    const auto* bytes = reinterpret_cast<const unsigned char*>(binary.data());
+    const std::size_t size = binary.size();
+    cl_int status = CL_SUCCESS, binary_status = CL_SUCCESS;
+    cl_program program = cl_.create_program_with_binary(context_, 1, &device_, &size, &bytes,
+                                                        &binary_status, &status);
+    check_status(status, "loading kernel " + info.name);
+    status = build(program);
+    if (status != CL_SUCCESS) cl_.release_program(program);
+    check_status(status, "loading kernel " + info.name);
+    return std::make_unique<OpenClProgram>(cl_, queue_, info, program);
+  }
+
+  void synchronize() override { check_status(cl_.finish(queue_), "waiting for kernels"); }
+
+ private:
+  struct ProgramGuard {
+    const OpenClLibrary& cl;
+    cl_program program;
+    ~ProgramGuard() { cl.release_program(program); }
+  };
+
+  static void check_copy(const MemoryView& view, std::size_t bytes) {
+    ensure(view.offset >= 0 && view.bytes >= 0 && view.offset <= view.memory.bytes - view.bytes &&
+               view.bytes == static_cast<std::int64_t>(bytes),
+           "copy of {} bytes at {} to or from a view of {} bytes in memory of {}", bytes,
+           view.offset, view.bytes, view.memory.bytes);
+  }
+
+  cl_int build(cl_program program) const {
+    return cl_.build_program(program, 1, &device_, options_.c_str(), nullptr, nullptr);
+  }
+
+  std::string build_log(cl_program program) const {
+    std::size_t size = 0;
+    cl_.get_program_build_info(program, device_, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size);
+    std::string log(size, '\0');
+    cl_.get_program_build_info(program, device_, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr);
+    return log;
+  }
+
+  std::string binary_of(cl_program program) const {
+    std::size_t size = 0;
+    check_status(
+        cl_.get_program_info(program, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, nullptr),
+        "size of a binary");
+    std::string binary(size, '\0');
+    auto* bytes = reinterpret_cast<unsigned char*>(binary.data());
+    check_status(cl_.get_program_info(program, CL_PROGRAM_BINARIES, sizeof(bytes), &bytes, nullptr),
+                 "reading a binary");
+    return binary;
+  }
+
+  std::unique_ptr<OpenClLibrary> library_;
+  const OpenClLibrary& cl_;
+  cl_device_id device_;
+  Caps caps_;
+  OpenClRenderer renderer_;
+  std::string options_;
+  cl_context context_;
+  cl_command_queue queue_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_opencl_device() {
+  std::unique_ptr<OpenClLibrary> cl = OpenClLibrary::load();
+  if (!cl) return nullptr;
+  const cl_device_id device = find_device(*cl);
+  if (!device) return nullptr;
+  return std::make_unique<OpenClDevice>(std::move(cl), device);
+}
+
+}  // namespace croze
+
+#else
+
+namespace croze {
+std::unique_ptr<Device> make_opencl_device() { return nullptr; }
+}  // namespace croze
+
+#endif

@@ -1,0 +1,58 @@
+// opencl_library.h -- the functions of OpenCL that the device uses, found at run time: croze starts
+// on machines that have no OpenCL.
+#pragma once
+
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS  // clCreateCommandQueue: 1.2 is what all devices have
+#include <CL/cl.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+
+namespace croze {
+
+struct OpenClLibrary {
+  decltype(&clGetPlatformIDs) get_platform_ids;
+  decltype(&clGetPlatformInfo) get_platform_info;
+  decltype(&clGetDeviceIDs) get_device_ids;
+  decltype(&clGetDeviceInfo) get_device_info;
+  decltype(&clCreateContext) create_context;
+  decltype(&clReleaseContext) release_context;
+  decltype(&clCreateCommandQueue) create_command_queue;
+  decltype(&clReleaseCommandQueue) release_command_queue;
+  decltype(&clCreateBuffer) create_buffer;
+  decltype(&clReleaseMemObject) release_mem_object;
+  decltype(&clCreateProgramWithSource) create_program_with_source;
+  decltype(&clCreateProgramWithBinary) create_program_with_binary;
+  decltype(&clBuildProgram) build_program;
+  decltype(&clGetProgramBuildInfo) get_program_build_info;
+  decltype(&clGetProgramInfo) get_program_info;
+  decltype(&clReleaseProgram) release_program;
+  decltype(&clCreateKernel) create_kernel;
+  decltype(&clSetKernelArg) set_kernel_arg;
+  decltype(&clReleaseKernel) release_kernel;
+  decltype(&clEnqueueNDRangeKernel) enqueue_nd_range_kernel;
+  decltype(&clEnqueueReadBuffer) enqueue_read_buffer;
+  decltype(&clEnqueueWriteBuffer) enqueue_write_buffer;
+  decltype(&clFinish) finish;
+
+  // Null if the library is not there or lacks a function.  It stays loaded until the process ends.
+  static std::unique_ptr<OpenClLibrary> load();
+
+  // A property of a device: a number, or a text.
+  template <typename T>
+  T device_info(cl_device_id device, cl_device_info property) const {
+    T value{};
+    get_device_info(device, property, sizeof(value), &value, nullptr);
+    return value;
+  }
+  std::string device_text(cl_device_id device, cl_device_info property) const;
+};
+
+// Throws Error, saying what was tried and how OpenCL calls the failure, unless status is success.
+void check_status(cl_int status, std::string_view what);
+
+}  // namespace croze

@@ -1,0 +1,161 @@
+// The table of environment variables, and the current values.
+#include "base/options.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
+#include <mutex>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace croze {
+namespace {
+
+constexpr int64_t any = INT64_MAX;
+
+// clang-format off
+constexpr OptionInfo option_table[] = {
+  {Option::Cache,     "CROZE_CACHE",      OptionType::Flag,    "1", 0, 1,      "Keep compiled kernels on disk between runs."},
+  {Option::CacheDir,  "CROZE_CACHE_DIR",  OptionType::Text,    "",  0, 0,      "Directory of that cache; empty means `$XDG_CACHE_HOME/croze` or `~/.cache/croze`."},
+  {Option::CheckSpec, "CROZE_CHECK_SPEC", OptionType::Flag,    "0", 0, 1,      "Check every graph against the rules of its stage after each pass."},
+  {Option::DataDir,   "CROZE_DATA_DIR",   OptionType::Text,    "/usr/share/datasets", 0, 0, "Directory that holds the data sets, each in a folder of its name."},
+  {Option::Debug,     "CROZE_DEBUG",      OptionType::Integer, "0", 0, 7,      "How much to show: 1 devices and totals, 2 each kernel with its time, 3 schedule and chosen edits, 4 generated source, 5 the graph after each pass, 6 assembly, 7 each rewrite."},
+  {Option::Device,    "CROZE_DEVICE",     OptionType::Text,    "",  0, 0,      "Device of new tensors, as `croze devices` names it; empty means the best one."},
+  {Option::RuleStats, "CROZE_RULE_STATS", OptionType::Flag,    "0", 0, 1,      "Count tries, hits and time of each rewrite rule."},
+  {Option::Seed,      "CROZE_SEED",       OptionType::Integer, "0", -any, any, "Seed of random numbers until the program sets one."},
+  {Option::Threads,   "CROZE_THREADS",    OptionType::Integer, "0", 0, 4096,   "Threads that run kernels on the CPU; 0 means one for each core that the process may use."},
+};
+// clang-format on
+
+constexpr size_t option_count = std::size(option_table);
+
+constexpr bool table_is_in_order() {
+  for (size_t i = 0; i < option_count; ++i) {
+    if (static_cast<size_t>(option_table[i].option) != i) return false;
+  }
+  return true;
+}
+static_assert(table_is_in_order());
+
+int64_t parse_integer(const OptionInfo& info, std::string_view text) {
+  int64_t value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  bool ok = error == std::errc{} && end == text.data() + text.size();
+  check(ok && info.min <= value && value <= info.max,
+        "{} must be an integer from {} to {}, not \"{}\"", info.name, info.min, info.max, text);
+  return value;
+}
+
+// The current values.  Integers and flags are read on hot paths and by many threads.
+struct State {
+  std::array<std::atomic<int64_t>, option_count> integers{};
+  std::array<std::string, option_count> texts;
+  std::mutex text_mutex;
+
+  State() {
+    for (size_t i = 0; i < option_count; ++i) {
+      const OptionInfo& info = option_table[i];
+      const char* variable = std::getenv(info.name);
+      std::string_view value = variable != nullptr && *variable ? variable : info.default_value;
+      if (info.type == OptionType::Text) {
+        texts[i] = value;
+      } else {
+        integers[i] = parse_integer(info, value);
+      }
+    }
+  }
+};
+
+State& state() {
+  static State instance;
+  return instance;
+}
+
+size_t index_of(Option option, OptionType type) {
+  const OptionInfo& info = Options::info(option);
+  ensure(info.type == type, "{} is read as another type than it has", info.name);
+  return static_cast<size_t>(option);
+}
+
+// Sets one option and returns what it was.
+OptionValue replace(Option option, OptionValue value) {
+  const OptionInfo& info = Options::info(option);
+  size_t index = index_of(option, value.is_text ? OptionType::Text : info.type);
+  if (info.type == OptionType::Text) {
+    ensure(value.is_text, "{} is set to a number but holds text", info.name);
+    std::lock_guard lock(state().text_mutex);
+    state().texts[index].swap(value.text);
+    return value;
+  }
+  check(info.min <= value.integer && value.integer <= info.max, "{} must be from {} to {}, not {}",
+        info.name, info.min, info.max, value.integer);
+  return state().integers[index].exchange(value.integer);
+}
+
+}  // namespace
+
+bool Options::flag(Option option) {
+  size_t index = index_of(option, OptionType::Flag);
+  return state().integers[index].load(std::memory_order_relaxed) != 0;
+}
+
+int64_t Options::integer(Option option) {
+  size_t index = index_of(option, OptionType::Integer);
+  return state().integers[index].load(std::memory_order_relaxed);
+}
+
+std::string Options::text(Option option) {
+  size_t index = index_of(option, OptionType::Text);
+  std::lock_guard lock(state().text_mutex);
+  return state().texts[index];
+}
+
+std::span<const OptionInfo> Options::table() { return option_table; }
+
+const OptionInfo& Options::info(Option option) { return option_table[static_cast<size_t>(option)]; }
+
+std::vector<std::string> Options::unknown_variables() {
+  std::vector<std::string> unknown;
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+    std::string_view name(*variable);
+    name = name.substr(0, name.find('='));
+    bool known = !name.starts_with("CROZE_");
+    for (const OptionInfo& info : option_table) known = known || name == info.name;
+    if (!known) unknown.emplace_back(name);
+  }
+  return unknown;
+}
+
+std::string Options::markdown() {
+  constexpr const char* type_names[] = {"0 or 1", "integer", "text"};
+  std::string text = "| variable | value | default | meaning |\n|---|---|---|---|\n";
+  for (const OptionInfo& info : option_table) {
+    std::string default_value =
+        *info.default_value ? fmt::format("`{}`", info.default_value) : "empty";
+    text += fmt::format("| `{}` | {} | {} | {} |\n", info.name,
+                        type_names[static_cast<size_t>(info.type)], default_value, info.meaning);
+  }
+  return text;
+}
+
+Options::Scope::Scope(std::initializer_list<std::pair<Option, OptionValue>> values) {
+  saved_.reserve(values.size());
+  try {
+    for (const auto& [option, value] : values) saved_.emplace_back(option, replace(option, value));
+  } catch (...) {
+    for (auto it = saved_.rbegin(); it != saved_.rend(); ++it) replace(it->first, it->second);
+    throw;
+  }
+}
+
+Options::Scope::~Scope() {
+  for (auto it = saved_.rbegin(); it != saved_.rend(); ++it) {
+    replace(it->first, std::move(it->second));
+  }
+}
+
+}  // namespace croze

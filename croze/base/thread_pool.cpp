@@ -1,0 +1,157 @@
+// How a call meets its workers.
+//
+// The pool has one job at a time.  A worker must never touch the job of a call that has returned,
+// however late it wakes up, and the caller must not wait for workers that never came.  So a job has
+// a door, `inside_`: its top bit says that it is open, the rest counts the workers inside.  The
+// caller fills in the job and opens the door; a worker enters only through an open door, and both
+// take indices from `next_` until none is left.  Then the caller shuts the door and waits for those
+// inside to leave.  A worker that comes later finds it shut and waits for the next call.
+//
+// Sleeping follows one pattern on both sides: announce "I am asleep", look once more, sleep; the
+// waker changes the state, then looks whether anyone is asleep.  With sequentially consistent
+// accesses at least one of the two sees the other.
+#include "base/thread_pool.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "base/options.h"
+
+namespace croze {
+namespace {
+
+constexpr uint32_t open_bit = 1u << 31;
+
+// About 20 microseconds of pauses: longer than the gap between two kernels of a step.
+constexpr int spin_rounds = 1000;
+
+void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+}  // namespace
+
+int default_thread_count() {
+  int64_t wanted = Options::integer(Option::Threads);
+  if (wanted > 0) return static_cast<int>(wanted);
+  cpu_set_t cores;
+  if (sched_getaffinity(0, sizeof(cores), &cores) == 0) return std::max(1, CPU_COUNT(&cores));
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+ThreadPool::ThreadPool(int threads) : threads_(std::max(1, threads)) {}
+
+ThreadPool::~ThreadPool() {
+  stop_ = true;
+  announce_call();
+  for (std::thread& worker : workers_) worker.join();
+}
+
+void ThreadPool::run(int64_t count, Task task, void* context) {
+  if (count <= 1 || threads_ == 1 || busy_.exchange(true, std::memory_order_acquire)) {
+    for (int64_t i = 0; i < count; ++i) task(context, i);
+    return;
+  }
+  start_workers();
+  job_ = {task, context, count};
+  next_.store(0, std::memory_order_relaxed);
+  inside_.store(open_bit);
+  announce_call();
+  work();
+  inside_.fetch_and(~open_bit);
+  wait_for_workers();
+
+  std::exception_ptr error = std::exchange(error_, nullptr);
+  failed_.store(false, std::memory_order_relaxed);
+  busy_.store(false, std::memory_order_release);
+  if (error) std::rethrow_exception(error);
+}
+
+void ThreadPool::start_workers() {
+  if (!workers_.empty()) return;
+  workers_.reserve(static_cast<size_t>(threads_ - 1));
+  try {
+    for (int i = 1; i < threads_; ++i) workers_.emplace_back([this] { worker_loop(); });
+  } catch (const std::system_error&) {
+    // The system grants no more threads: those that run, with the caller, are enough.
+    threads_ = 1 + static_cast<int>(workers_.size());
+  }
+}
+
+void ThreadPool::worker_loop() {
+  uint32_t seen = 0;
+  while (true) {
+    wait_for_call(seen);
+    // In this order: a worker that counts the announcement of the end as seen also sees the end.
+    seen = calls_.load();
+    if (stop_.load()) return;
+    if (enter()) {
+      work();
+      leave();
+    }
+  }
+}
+
+// Returns when there was a call after number `seen`.
+void ThreadPool::wait_for_call(uint32_t seen) {
+  for (int i = 0; i < spin_rounds && calls_.load(std::memory_order_acquire) == seen; ++i) relax();
+  if (calls_.load() != seen) return;
+  std::unique_lock lock(mutex_);
+  asleep_.fetch_add(1);
+  call_came_.wait(lock, [&] { return calls_.load() != seen; });
+  asleep_.fetch_sub(1);
+}
+
+void ThreadPool::announce_call() {
+  calls_.fetch_add(1);
+  if (asleep_.load() == 0) return;
+  std::lock_guard lock(mutex_);
+  call_came_.notify_all();
+}
+
+// Goes through the door if it is open.
+bool ThreadPool::enter() {
+  uint32_t inside = inside_.load();
+  while (inside & open_bit) {
+    if (inside_.compare_exchange_weak(inside, inside + 1)) return true;
+  }
+  return false;
+}
+
+void ThreadPool::leave() {
+  if (inside_.fetch_sub(1) != 1 || !caller_asleep_.load()) return;
+  std::lock_guard lock(mutex_);
+  workers_left_.notify_one();
+}
+
+void ThreadPool::wait_for_workers() {
+  for (int i = 0; i < spin_rounds && inside_.load(std::memory_order_acquire) != 0; ++i) relax();
+  if (inside_.load() == 0) return;
+  std::unique_lock lock(mutex_);
+  caller_asleep_.store(true);
+  workers_left_.wait(lock, [&] { return inside_.load() == 0; });
+  caller_asleep_.store(false);
+}
+
+// Takes indices until none is left.
+void ThreadPool::work() {
+  while (true) {
+    int64_t index = next_.fetch_add(1, std::memory_order_relaxed);
+    if (index >= job_.count) return;
+    try {
+      job_.task(job_.context, index);
+    } catch (...) {
+      if (!failed_.exchange(true)) error_ = std::current_exception();
+      next_.store(job_.count, std::memory_order_relaxed);
+    }
+  }
+}
+
+}  // namespace croze

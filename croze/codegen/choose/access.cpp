@@ -1,0 +1,57 @@
+// access.cpp -- how a kernel touches memory.
+#include "codegen/choose/access.h"
+
+#include <algorithm>
+
+#include "graph/index_form.h"
+#include "graph/rewrite.h"
+
+namespace croze {
+
+Along along(UOp place, UOp range) {
+  if (!place.src(1).varies_over(range)) return Along::Still;
+  const Stride s = stride_over(place.src(1), range);
+  return s.affine && s.step == 1 ? Along::Contiguous : Along::Strided;
+}
+
+std::int64_t widest_bytes(UOp sink) {
+  std::int64_t widest = 1;
+  for (UOp u : toposort(sink)) {
+    if (!u.is(Op::Const) && !u.is(Op::Param)) widest = std::max(widest, size_of(u.dtype()));
+  }
+  return widest;
+}
+
+std::int64_t full_lanes(UOp sink, const Caps& caps) {
+  return std::max<std::int64_t>(1, caps.vector_bytes / std::max<std::int64_t>(4, widest_bytes(sink)));
+}
+
+std::int64_t work_of(UOp sink) {
+  std::int64_t work = 0;
+  std::vector<UOp> ranges;
+  const std::vector<UOp> order = toposort(sink);
+  std::copy_if(order.begin(), order.end(), std::back_inserter(ranges),
+               [](UOp u) { return u.is(Op::Range); });
+  for (UOp u : order) {
+    if (u.dtype() == DType::Index || u.is(Op::Const) || u.is(Op::Param)) continue;
+    std::int64_t runs = 1;
+    for (UOp r : ranges) {
+      if (u.varies_over(r)) runs *= r.range_size();
+    }
+    work += runs;
+  }
+  return work;
+}
+
+bool is_at_full_depth(const KernelState& k, UOp reduce) {
+  return std::all_of(k.loops.begin(), k.loops.end(), [&](UOp r) { return reduce.varies_over(r); });
+}
+
+std::int64_t largest_divisor(std::int64_t n, std::int64_t limit) {
+  for (std::int64_t d = std::min(n, limit); d > 1; d--) {
+    if (n % d == 0) return d;
+  }
+  return 1;
+}
+
+}  // namespace croze

@@ -1,0 +1,32 @@
+// access.h -- how a kernel touches memory, as the choosers see it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "codegen/edits/kernel_state.h"
+#include "device/caps.h"
+
+namespace croze {
+
+// How an access moves along a range.
+enum class Along { Still, Contiguous, Strided };
+Along along(UOp place, UOp range);
+
+// Bytes of the widest value that is computed or stored; what decides how many lanes fit a register.
+std::int64_t widest_bytes(UOp sink);
+
+// Lanes of a full vector register for this kernel; 1 if the device has none.
+std::int64_t full_lanes(UOp sink, const Caps& caps);
+
+// Element visits of the whole kernel: what it costs on one thread, roughly.
+std::int64_t work_of(UOp sink);
+
+// True if `reduce` varies over all output loops: it is not hoisted.
+bool is_at_full_depth(const KernelState& k, UOp reduce);
+
+// The largest divisor of n that is at most `limit`.
+std::int64_t largest_divisor(std::int64_t n, std::int64_t limit);
+
+}  // namespace croze

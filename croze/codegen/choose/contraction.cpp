@@ -1,0 +1,309 @@
+// contraction.cpp -- register and cache tiles for reductions that use each loaded element many times.
+//
+// The register tile.  An output loop is cut into lanes, or the reduction is; output loops are unrolled
+// so that a tile of rows x columns vector accumulators stays in registers while the reduction runs.
+// Every choice (which loop gives lanes, how wide, how many unrolled) is scored by cycles per element:
+// multiply-adds against loads, with the accumulators bounded by the register count and at least as many
+// as the latency of a multiply-add needs.
+//
+// The cache tile.  An operand whose elements for one tile lie far apart is staged: the columns of the
+// one operand as a panel inside the loop over column tiles, the rows of the other as a block outside of
+// it, so that the panel is reused by every row tile of the block and the block by every panel (Goto and
+// van de Geijn, "Anatomy of high-performance matrix multiplication", 2008).
+#include "codegen/choose/contraction.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "codegen/choose/access.h"
+#include "codegen/edits/stage.h"
+#include "graph/index_form.h"
+#include "graph/rewrite.h"
+
+namespace croze {
+namespace {
+
+constexpr std::int64_t least_work = 1 << 13;
+constexpr std::int64_t most_unrolled = 160;  // multiply-adds in the body of the innermost loop
+
+struct Tile {
+  UOp lane;                 // the loop cut into lanes: an output loop, or one of the reduction
+  bool in_reduction = false;
+  std::int64_t lanes = 1;
+  UOp columns, rows;        // output loops unrolled; columns is `lane` unless in_reduction
+  std::int64_t num_columns = 1, num_rows = 1;  // accumulators: vectors, rows
+  double cost = std::numeric_limits<double>::infinity();
+};
+
+class Search {
+ public:
+  Search(const KernelState& k, UOp reduce, const Caps& caps)
+      : loops_(k.loops), reduced_(closed_ranges(reduce)), loads_(loads(reduce.src(0))),
+        registers_(caps.vector_registers), full_(full_lanes(k.sink, caps)) {}
+
+  Tile best() {
+    for (UOp lane : loops_) {
+      for (std::int64_t lanes = full_; lanes >= std::max<std::int64_t>(4, full_ / 4); lanes /= 2) {
+        for (UOp rows : with_none(loops_, lane)) try_output_lanes(lane, lanes, rows);
+      }
+    }
+    for (UOp lane : reduced_) {
+      if (lane.range_size() % full_ != 0) continue;
+      for (UOp columns : loops_) {
+        for (UOp rows : with_none(loops_, columns)) try_reduction_lanes(lane, columns, rows);
+      }
+    }
+    return best_;
+  }
+
+ private:
+  // The other loops, and none.
+  static std::vector<UOp> with_none(const std::vector<UOp>& loops, UOp taken) {
+    std::vector<UOp> result{UOp()};
+    for (UOp r : loops) {
+      if (r != taken) result.push_back(r);
+    }
+    return result;
+  }
+
+  void try_output_lanes(UOp lane, std::int64_t lanes, UOp rows) {
+    const std::int64_t vectors = (lane.range_size() + lanes - 1) / lanes;
+    const double used = static_cast<double>(lane.range_size()) / static_cast<double>(vectors * lanes);
+    if (used < 0.6) return;
+    for (std::int64_t columns = 1; columns <= 4; columns++) {
+      if (vectors % columns != 0) continue;
+      for (std::int64_t n = 1; n <= (rows ? 14 : 1); n++) {
+        if (rows && rows.range_size() % n != 0) continue;
+        if (n * columns + columns + 2 > registers_) continue;
+        Tile t{lane, false, lanes, lane, rows, columns, n};
+        t.cost = cycles(t) / (used * static_cast<double>(n * columns * lanes));
+        if (t.cost < best_.cost) best_ = t;
+      }
+    }
+  }
+
+  void try_reduction_lanes(UOp lane, UOp columns, UOp rows) {
+    for (std::int64_t c = 1; c <= 6; c++) {
+      if (columns.range_size() % c != 0) continue;
+      for (std::int64_t n = 1; n <= (rows ? 6 : 1); n++) {
+        if (rows && rows.range_size() % n != 0) continue;
+        if (n * c + c + 2 > registers_) continue;
+        Tile t{lane, true, full_, columns, rows, c, n};
+        const double turns = static_cast<double>(iterations(reduced_)) / static_cast<double>(full_);
+        const double combine = 8.0 * static_cast<double>(n * c) / turns;  // lanes, at the end
+        t.cost = (cycles(t) + combine) / static_cast<double>(n * c * full_);
+        if (t.cost < best_.cost) best_ = t;
+      }
+    }
+  }
+
+  // Cycles of one turn of the reduction over a tile.
+  double cycles(const Tile& t) const {
+    const double width = t.lanes == full_ ? 1.0 : t.lanes * 2 == full_ ? 0.55 : 0.5;
+    const double multiply = std::max<double>(static_cast<double>(t.num_rows * t.num_columns), 8) * width;
+    double load = 0;
+    for (UOp l : loads_) {
+      const UOp place = l.src(0);
+      std::int64_t copies = 1;
+      if (place.src(1).varies_over(t.columns)) copies *= t.num_columns;
+      if (t.rows && place.src(1).varies_over(t.rows)) copies *= t.num_rows;
+      load += static_cast<double>(copies) * load_cost(place, t);
+    }
+    return std::max(multiply, load) + 0.3 * std::min(multiply, load) + 1;
+  }
+
+  double load_cost(UOp place, const Tile& t) const {
+    const double gate = place.num_src() > 2 && place.src(2).varies_over(t.lane) ? 0.3 : 0;
+    switch (along(place, t.lane)) {
+      case Along::Still: return 0.6;
+      case Along::Contiguous: return 0.8 + gate;
+      // A strided operand can be staged if the tile is read by many rows.
+      case Along::Strided: break;
+    }
+    const bool reused = !t.in_reduction && t.rows && !place.src(1).varies_over(t.rows) &&
+                        t.rows.range_size() / t.num_rows >= 8;
+    return reused ? 1.2 : static_cast<double>(t.lanes);
+  }
+
+  const std::vector<UOp>& loops_;
+  std::vector<UOp> reduced_;
+  std::vector<UOp> loads_;
+  std::int64_t registers_, full_;
+  Tile best_;
+};
+
+// Each of two loads misses an output loop that the other varies over.
+bool is_contraction(const KernelState& k, UOp reduce) {
+  const std::vector<UOp> all = loads(reduce.src(0));
+  auto misses = [&](UOp a, UOp b) {
+    return std::any_of(k.loops.begin(), k.loops.end(), [&](UOp r) {
+      return r.range_size() >= 4 && !a.src(0).varies_over(r) && b.src(0).varies_over(r);
+    });
+  };
+  for (UOp a : all) {
+    for (UOp b : all) {
+      if (a != b && misses(a, b) && misses(b, a)) return true;
+    }
+  }
+  return false;
+}
+
+// The contraction of the kernel, or null: the only kind of reduction in it that loops.
+UOp find_contraction(const KernelState& k) {
+  const std::vector<UOp> all = reduces(k.sink);
+  if (all.empty() || !is_at_full_depth(k, all[0])) return UOp();
+  for (UOp u : all) {
+    if (closed_ranges(u) != closed_ranges(all[0])) return UOp();
+  }
+  return is_contraction(k, all[0]) ? all[0] : UOp();
+}
+
+class Tiler {
+ public:
+  Tiler(KernelState& k, const Caps& caps, const Tile& tile) : k_(k), caps_(caps), tile_(tile) {}
+
+  void run() {
+    cut_registers();
+    arrange();
+    stage_operands();
+    unroll_small_reductions();
+  }
+
+ private:
+  void cut_registers() {
+    if (tile_.in_reduction) {
+      cut_reduction_lanes();
+    } else {
+      const UOp padded = pad(k_, tile_.lane, tile_.lanes);
+      const SplitRange parts = split(k_, padded, tile_.lanes);
+      lane_ = bind(k_, parts.inner, LoopKind::Lane);
+      if (parts.outer.is(Op::Range)) cut(parts.outer, tile_.num_columns, column_loop_, column_unroll_);
+    }
+    if (tile_.rows) cut(tile_.rows, tile_.num_rows, row_loop_, row_unroll_);
+  }
+
+  void cut_reduction_lanes() {
+    const SplitRange parts = split_reduction(k_, tile_.lane, tile_.lanes);
+    lane_ = bind(k_, parts.inner, LoopKind::Lane);
+    cut(tile_.columns, tile_.num_columns, column_loop_, column_unroll_);
+  }
+
+  // Unrolls `count` values of a loop; what is left of the loop goes to `loop`, null if nothing is.
+  void cut(UOp range, std::int64_t count, UOp& loop, UOp& unrolled) {
+    const SplitRange parts = split(k_, range, count);
+    if (parts.outer.is(Op::Range)) loop = parts.outer;
+    if (parts.inner.is(Op::Range)) unrolled = bind(k_, parts.inner, LoopKind::Unroll);
+  }
+
+  bool is_tile_loop(UOp r) const {
+    return r == lane_ || r == column_loop_ || r == column_unroll_ || r == row_loop_ || r == row_unroll_;
+  }
+
+  // Other loops, blocks of rows, columns, rows, and the unrolled ones last.
+  void arrange() {
+    block_rows();
+    std::vector<UOp> order;
+    for (UOp r : k_.loops) {
+      if (!is_tile_loop(r) && r != block_loop_) order.push_back(r);
+    }
+    for (UOp r : {block_loop_, column_loop_, row_loop_, row_unroll_, column_unroll_, lane_}) {
+      if (r && std::find(k_.loops.begin(), k_.loops.end(), r) != k_.loops.end()) order.push_back(r);
+    }
+    reorder(k_, order);
+  }
+
+  std::vector<UOp> reduced() const {
+    std::vector<UOp> all = reduces(k_.sink);
+    std::vector<UOp> result = closed_ranges(all.back());
+    return result;
+  }
+
+  std::int64_t element_bytes() const { return widest_bytes(k_.sink); }
+
+  // A block of rows: half the L2 cache holds it.
+  void block_rows() {
+    if (!row_loop_ || !column_loop_ || column_loop_.range_size() < 8 || tile_.in_reduction) return;
+    const std::int64_t row_tile = iterations(reduced()) * tile_.num_rows * element_bytes();
+    std::int64_t rows = largest_divisor(row_loop_.range_size(),
+                                        std::max<std::int64_t>(1, caps_.l2_bytes / 2 / row_tile));
+    // Leave each thread some blocks.
+    while (rows > 4 && row_loop_.range_size() / rows < 2 * caps_.threads) {
+      rows = largest_divisor(row_loop_.range_size(), rows - 1);
+    }
+    if (rows < 4 || rows == row_loop_.range_size()) return;
+    const SplitRange parts = split(k_, row_loop_, rows);
+    block_loop_ = parts.outer;
+    row_loop_ = parts.inner;
+  }
+
+  std::vector<UOp> inner(std::initializer_list<UOp> before, std::initializer_list<UOp> after) const {
+    std::vector<UOp> result;
+    auto add = [&](UOp r) {
+      if (r && r.is(Op::Range)) result.push_back(r);
+    };
+    for (UOp r : before) add(r);
+    for (UOp r : reduced()) add(r);
+    for (UOp r : after) add(r);
+    return result;
+  }
+
+  void stage_operands() {
+    if (tile_.in_reduction) return;
+    const UOp reduce = reduces(k_.sink).back();
+    for (UOp load : loads(reduce.src(0))) {
+      const UOp place = load.src(0);
+      if (place.varies_over(lane_)) {
+        const bool reused = row_loop_ && !place.varies_over(row_loop_) && row_loop_.range_size() >= 4;
+        if (reused && is_scattered(place)) stage_if_it_fits(load, inner({}, {column_unroll_, lane_}));
+      } else if (block_loop_ && row_unroll_ && place.varies_over(row_unroll_)) {
+        stage_if_it_fits(load, inner({row_loop_}, {row_unroll_}));
+      }
+    }
+  }
+
+  // The elements of one tile do not simply follow each other in memory.
+  bool is_scattered(UOp place) const {
+    if (place.num_src() > 2 || along(place, lane_) != Along::Contiguous) return true;
+    std::int64_t steps = 1;
+    for (UOp r : reduced()) {
+      const Stride s = stride_over(place.src(1), r);
+      if (!s.affine || s.step * element_bytes() >= 1024) steps *= r.range_size();
+    }
+    return steps >= 64;
+  }
+
+  void stage_if_it_fits(UOp load, const std::vector<UOp>& inside) {
+    if (tile_elements(load, inside) * element_bytes() > caps_.l2_bytes / 2) return;
+    stage(k_, load, inside, {.space = Space::Thread, .lanes = tile_.lanes, .items = {}});
+  }
+
+  void unroll_small_reductions() {
+    std::int64_t copies = tile_.num_rows * tile_.num_columns;
+    std::vector<UOp> ranges = reduced();
+    while (ranges.size() > 1 && ranges.back().range_size() <= 7 &&
+           copies * ranges.back().range_size() <= most_unrolled) {
+      copies *= ranges.back().range_size();
+      bind(k_, ranges.back(), LoopKind::Unroll);
+      ranges.pop_back();
+    }
+  }
+
+  KernelState& k_;
+  const Caps& caps_;
+  const Tile tile_;
+  UOp lane_, column_loop_, column_unroll_, row_loop_, row_unroll_, block_loop_;
+};
+
+}  // namespace
+
+bool tile_contraction(KernelState& k, const Caps& caps) {
+  if (caps.vector_bytes < 16 || work_of(k.sink) < least_work) return false;
+  const UOp reduce = find_contraction(k);
+  if (!reduce) return false;
+  const Tile tile = Search(k, reduce, caps).best();
+  if (!tile.lane) return false;
+  Tiler(k, caps, tile).run();
+  return true;
+}
+
+}  // namespace croze

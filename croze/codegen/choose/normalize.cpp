@@ -1,0 +1,114 @@
+// normalize.cpp -- a kernel's loops put in the form the choosers expect.
+#include "codegen/choose/normalize.h"
+
+#include <algorithm>
+
+#include "graph/index_form.h"
+#include "graph/rewrite.h"
+
+namespace croze {
+namespace {
+
+// Index expressions where they leave index arithmetic: addresses, comparisons, casts to other types.
+std::vector<UOp> index_uses(UOp sink) {
+  std::vector<UOp> uses;
+  for (UOp u : toposort(sink)) {
+    if (u.dtype() == DType::Index) continue;
+    const int closed = first_closed(u.op());
+    for (int i = 0; i < std::min(closed, u.num_src()); i++) {
+      if (u.src(i).dtype() == DType::Index) uses.push_back(u.src(i));
+    }
+  }
+  return uses;
+}
+
+// Whether every use sees `outer` and `inner` as outer * size + inner.
+bool walked_as_one(const std::vector<UOp>& uses, UOp outer, UOp inner) {
+  for (UOp use : uses) {
+    if (!use.varies_over(outer) && !use.varies_over(inner)) continue;
+    const Stride a = stride_over(use, outer), b = stride_over(use, inner);
+    if (!a.affine || !b.affine || a.step != b.step * inner.range_size()) return false;
+  }
+  return true;
+}
+
+// One pass over the neighbours in `loops`; true if two were merged.
+bool merge_one(KernelState& k, std::span<const UOp> loops) {
+  const std::vector<UOp> uses = index_uses(k.sink);
+  for (std::size_t i = 0; i + 1 < loops.size(); i++) {
+    const UOp outer = loops[i], inner = loops[i + 1];
+    if (outer.loop_kind() != inner.loop_kind() || !walked_as_one(uses, outer, inner)) continue;
+    merge(k, outer, inner);
+    return true;
+  }
+  return false;
+}
+
+void merge_neighbours(KernelState& k) {
+  while (merge_one(k, std::vector<UOp>(k.loops))) {
+  }
+  for (bool merged = true; merged;) {
+    merged = false;
+    for (UOp u : reduces(k.sink)) {
+      merged = merge_one(k, closed_ranges(u));
+      if (merged) break;
+    }
+  }
+}
+
+bool same_sizes(const std::vector<UOp>& a, const std::vector<UOp>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](UOp x, UOp y) { return x.range_size() == y.range_size(); });
+}
+
+bool depends_on(UOp user, UOp u) {
+  const std::vector<UOp> below = toposort(user);
+  return std::find(below.begin(), below.end(), u) != below.end();
+}
+
+// Two independent reductions in the same place over the same sizes run in one loop.
+bool share_one(KernelState& k) {
+  const std::vector<UOp> all = reduces(k.sink);
+  for (std::size_t i = 0; i < all.size(); i++) {
+    for (std::size_t j = i + 1; j < all.size(); j++) {
+      const std::vector<UOp> a = closed_ranges(all[i]), b = closed_ranges(all[j]);
+      if (a == b || !same_sizes(a, b) || all[i].ranges() != all[j].ranges()) continue;
+      if (depends_on(all[i], all[j]) || depends_on(all[j], all[i])) continue;
+      RangeMap map;
+      for (std::size_t n = 0; n < a.size(); n++) {
+        if (a[n] != b[n]) map.emplace_back(b[n], a[n]);
+      }
+      replace_ranges(k, map);
+      return true;
+    }
+  }
+  return false;
+}
+
+// Loops of hoisted reductions outermost, the smallest set first.
+void order_hoisted(KernelState& k) {
+  std::vector<UOp> hoisted;
+  for (UOp u : reduces(k.sink)) {
+    if (std::any_of(k.loops.begin(), k.loops.end(), [&](UOp r) { return !u.varies_over(r); })) {
+      hoisted.push_back(u);
+    }
+  }
+  auto sets_around = [&](UOp r) {
+    return std::count_if(hoisted.begin(), hoisted.end(), [&](UOp u) { return u.varies_over(r); });
+  };
+  std::vector<UOp> order = k.loops;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](UOp a, UOp b) { return sets_around(a) > sets_around(b); });
+  reorder(k, order);
+}
+
+}  // namespace
+
+void normalize_loops(KernelState& k) {
+  merge_neighbours(k);
+  while (share_one(k)) {
+  }
+  order_hoisted(k);
+}
+
+}  // namespace croze

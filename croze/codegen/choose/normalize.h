@@ -1,0 +1,12 @@
+// normalize.h -- a kernel's loops put in the form the choosers expect.
+#pragma once
+
+#include "codegen/edits/kernel_state.h"
+
+namespace croze {
+
+// Neighbouring loops that every access walks as one become one; independent reductions over equal
+// sizes share their loops; the loops that hoisted reductions vary over stand outermost.
+void normalize_loops(KernelState& k);
+
+}  // namespace croze

@@ -1,0 +1,163 @@
+// vectorize.cpp -- lanes for kernels that are bound by memory: maps and plain reductions.
+//
+// Each reduction nest, and the output loops outside reductions, are looked at on their own: the loop
+// along which most accesses are contiguous or still is cut into lanes.  A reduction so cut keeps a
+// partial result per lane, and several independent ones to hide the latency of the addition.
+#include "codegen/choose/vectorize.h"
+
+#include <algorithm>
+
+#include "codegen/choose/access.h"
+#include "graph/rewrite.h"
+
+namespace croze {
+namespace {
+
+constexpr std::int64_t most_unrolled_reduction = 16;
+
+class Vectorizer {
+ public:
+  Vectorizer(KernelState& k, const Caps& caps) : k_(k), caps_(caps), lanes_(full_lanes(k.sink, caps)) {}
+
+  void run() {
+    unroll_small_reductions();
+    if (lanes_ <= 1) return;
+    cut_output_loop();
+    cut_reductions();
+  }
+
+ private:
+  // Windows of a few elements: loops would cost more than their work.
+  void unroll_small_reductions() {
+    std::vector<std::int64_t> seen;
+    for (bool again = true; again;) {
+      again = false;
+      for (UOp u : reduces(k_.sink)) {
+        const std::vector<UOp> closed = closed_ranges(u);
+        if (iterations(closed) > most_unrolled_reduction) continue;
+        auto loop = std::find_if(closed.begin(), closed.end(),
+                                 [](UOp r) { return r.loop_kind() == LoopKind::Reduce; });
+        if (loop == closed.end()) continue;
+        bind(k_, *loop, LoopKind::Unroll);
+        again = true;
+        break;
+      }
+    }
+  }
+
+  // How well lanes along `range` suit the accesses under `root`; the smaller the better.
+  double cost(UOp root, UOp range) const {
+    double total = 0;
+    for (UOp u : toposort(root)) {
+      if (!u.is(Op::Index)) continue;
+      switch (along(u, range)) {
+        case Along::Still: total += 0.4; break;
+        case Along::Contiguous: total += 1; break;
+        case Along::Strided: total += static_cast<double>(lanes_); break;
+      }
+    }
+    return total;
+  }
+
+  // Lanes to cut from a loop of this size: a divisor if it is wide enough, else full with a remainder.
+  std::int64_t lanes_for(std::int64_t size) const {
+    if (size % lanes_ == 0) return lanes_;
+    std::int64_t divisor = 1;
+    while (size % (divisor * 2) == 0 && divisor * 2 <= lanes_) divisor *= 2;
+    const std::int64_t padded = (size + lanes_ - 1) / lanes_;
+    if (divisor >= 4 && size / divisor <= 2 * padded) return divisor;
+    return caps_.masked_vectors && size * 2 > lanes_ ? lanes_ : divisor;
+  }
+
+  UOp cut_lanes(UOp range, std::int64_t lanes) {
+    const SplitRange parts = split(k_, pad(k_, range, lanes), lanes);
+    return bind(k_, parts.inner, LoopKind::Lane);
+  }
+
+  void cut_output_loop() {
+    UOp best;
+    double least = 0;
+    for (UOp r : k_.loops) {
+      if (r.loop_kind() != LoopKind::Parallel || lanes_for(r.range_size()) < 4) continue;
+      const double c = cost(k_.sink, r);
+      if (!best || c <= least) {
+        best = r;
+        least = c;
+      }
+    }
+    if (!best || reductions_prefer_their_own(best)) return;
+    cut_lanes(best, lanes_for(best.range_size()));
+    // The lanes innermost; the rest of the loop where it was.
+  }
+
+  // A reduction at full depth over rows that are contiguous in memory.
+  bool reductions_prefer_their_own(UOp output) const {
+    for (UOp u : reduces(k_.sink)) {
+      if (!u.varies_over(output)) continue;
+      for (UOp r : closed_ranges(u)) {
+        if (r.loop_kind() == LoopKind::Reduce && r.range_size() >= lanes_ &&
+            cost(u.src(0), r) < cost(u.src(0), output)) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  bool has_lanes(UOp reduce) const {
+    for (UOp u : toposort(reduce.src(0))) {
+      if (u.is(Op::Range) && u.loop_kind() == LoopKind::Lane && reduce.src(0).varies_over(u)) return true;
+    }
+    return false;
+  }
+
+  void cut_reductions() {
+    for (bool again = true; again;) {
+      again = false;
+      for (UOp u : reduces(k_.sink)) {
+        if (has_lanes(u)) continue;
+        if (const UOp r = best_reduced(u)) {
+          cut_reduction(r);
+          again = true;
+          break;
+        }
+      }
+    }
+  }
+
+  UOp best_reduced(UOp u) const {
+    UOp best;
+    double least = 0;
+    for (UOp r : closed_ranges(u)) {
+      if (r.loop_kind() != LoopKind::Reduce || lanes_for(r.range_size()) < 4) continue;
+      const double c = cost(u.src(0), r);
+      if (c < static_cast<double>(lanes_) && (!best || c <= least)) {
+        best = r;
+        least = c;
+      }
+    }
+    return best;
+  }
+
+  void cut_reduction(UOp range) {
+    const std::int64_t lanes = lanes_for(range.range_size());
+    const UOp padded = pad(k_, range, lanes);
+    const SplitRange parts = split_reduction(k_, padded, lanes);
+    bind(k_, parts.inner, LoopKind::Lane);
+    if (!parts.outer.is(Op::Range)) return;
+    const std::int64_t partials = largest_divisor(parts.outer.range_size(), 4);
+    if (partials == 1) return;
+    const SplitRange chains = split_reduction(k_, parts.outer, partials);
+    bind(k_, chains.inner, LoopKind::Unroll);
+  }
+
+  KernelState& k_;
+  const Caps& caps_;
+  std::int64_t lanes_;
+};
+
+}  // namespace
+
+void vectorize(KernelState& k, const Caps& caps) { Vectorizer(k, caps).run(); }
+
+}  // namespace croze

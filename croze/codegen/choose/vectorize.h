@@ -1,0 +1,13 @@
+// vectorize.h -- lanes for kernels that are bound by memory: maps and plain reductions.
+#pragma once
+
+#include "codegen/edits/kernel_state.h"
+#include "device/caps.h"
+
+namespace croze {
+
+// Cuts lanes from the output loop, or from the loops of reductions, along which memory is contiguous;
+// unrolls small reductions.
+void vectorize(KernelState& k, const Caps& caps);
+
+}  // namespace croze

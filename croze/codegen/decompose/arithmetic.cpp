@@ -1,0 +1,52 @@
+// arithmetic.cpp -- float ops that nearly every device has, for one that does not.
+#include <cmath>
+#include <limits>
+
+#include "codegen/decompose/expand.h"
+
+namespace croze::expand {
+
+// Newton's method for 1 / sqrt(x) from a guess that halves the exponent, then one correction of the
+// root by its residue x - s^2, which a fused multiply-add gives exactly: right to the last bit.
+UOp sqrt(UOp x, const Caps& caps) {
+  const Builder b(x, caps);
+  const Real& real = b.real();
+  const int up = 2 * (real.mantissa / 2 + 1);
+  const UOp small = less(x, b.number(std::ldexp(real.min_normal(), up)));
+  const UOp a = where(small, x * b.number(std::ldexp(1.0, up)), x);
+  const UOp half = a * b.number(0.5), three_halves = b.number(1.5);
+
+  const bool narrow = real.type == DType::Float32;
+  const UOp magic = b.integer(narrow ? 0x5f375a86 : 0x5fe6eb50c7b537a9);
+  UOp r = b.from_bits(magic - binary(Op::Shr, b.bits(a), b.integer(1)));
+  for (int i = 0; i < (narrow ? 3 : 4); i++) r = r * b.mul_add(half * r, -r, three_halves);
+  UOp s = a * r;
+  s = b.mul_add(b.mul_add(-s, s, a), r * b.number(0.5), s);
+
+  s = where(small, s * b.number(std::ldexp(1.0, -up / 2)), s);
+  const UOp zero = b.number(0), infinity = b.number(std::numeric_limits<double>::infinity());
+  const UOp nan = b.number(std::numeric_limits<double>::quiet_NaN());
+  const UOp itself = equal(x, zero) | equal(x, infinity);  // -0 as well
+  return where(itself, x, where(less(zero, x), s, nan));
+}
+
+// Through an integer, which keeps every number that has a fraction; the sign of -0.5 is kept as -0.
+UOp trunc(UOp x, const Caps& caps) {
+  const Builder b(x, caps);
+  const UOp whole = cast(cast(x, b.real().integer), b.real().type);
+  const UOp result = b.from_bits(b.bits(whole) | b.sign_bit(x));
+  return where(less(b.abs(x), b.number(std::ldexp(1.0, b.real().mantissa))), result, x);
+}
+
+// NaN if either is; the sign of a zero is any.
+UOp maximum(UOp a, UOp b) {
+  const UOp first = less(b, a);
+  return where(is_float(a.dtype()) ? first | not_equal(a, a) : first, a, b);
+}
+
+UOp minimum(UOp a, UOp b) {
+  const UOp first = less(a, b);
+  return where(is_float(a.dtype()) ? first | not_equal(a, a) : first, a, b);
+}
+
+}  // namespace croze::expand

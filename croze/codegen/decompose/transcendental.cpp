@@ -1,0 +1,175 @@
+// transcendental.cpp -- exponentials and logarithms of Float32 and Float64.
+//
+// Exponentials.  x = n * step + r with step = 1 (exp2) or ln 2 (exp), n a whole number, |r| at most
+// half a step; the result is 2^n * (1 + r * P(r)).  n is found by adding a number so large that the
+// sum has no fraction bits: it lies rounded in the low bits of the sum, and shifted to the place of
+// the exponent it is 2^n.  Since 2^n can overflow or be denormal where the result is neither, or
+// can be rounded twice, the scaling is done in two factors of which the first is always normal.
+//
+// Logarithms.  x = 2^e * m with m around 1, f = m - 1 exact; the result is e * step + f * slope +
+// f^2 * Q(f), summed from the small to the large so that only the last addition rounds visibly.
+//
+// The polynomials are minimax in relative error (Remez), computed in 240 bits and rounded; their
+// errors stand beside them.
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "codegen/decompose/expand.h"
+
+namespace croze::expand {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+// ---- tables -----------------------------------------------------------------------------------
+
+// ln 2 in two numbers.  The first is short, so that its product with an exponent is exact even
+// where the device can not fuse it with a sum.
+constexpr double ln2_hi32 = 0x1.62e4p-1, ln2_lo32 = 0x1.7f7d1cp-20;
+constexpr double ln2_hi64 = 0x1.62e42fefa38p-1, ln2_lo64 = 0x1.ef35793c7673p-45;
+
+struct Exponential {
+  double steps;             // 1 / step
+  double step_hi, step_lo;  // step, in two numbers
+  double lowest, highest;   // from here on the result is 0 or infinity, whatever the tail
+  std::span<const double> p;
+};
+
+// clang-format off
+constexpr std::array exp2_p32 = {  // 2^-28.3
+    0x1.62e430p-1, 0x1.ebfbdcp-3, 0x1.c6af7cp-5, 0x1.3b2de0p-7, 0x1.5f082cp-10, 0x1.416c04p-13};
+constexpr std::array exp_p32 = {  // 2^-28.2
+    0x1p+0, 0x1.fffffcp-2, 0x1.555492p-3, 0x1.5558b0p-5, 0x1.12398ep-7, 0x1.6a4dd6p-10};
+constexpr std::array exp2_p64 = {  // 2^-58.0
+    0x1.62e42fefa39efp-1,  0x1.ebfbdff82c5a4p-3,  0x1.c6b08d7049fe8p-5,  0x1.3b2ab6fba011bp-7,
+    0x1.5d87fe78cd6a3p-10, 0x1.4309130ed8985p-13, 0x1.ffcbfba98b60ap-17, 0x1.62bfc79dbfc5ap-20,
+    0x1.b5267ccf40719p-24, 0x1.e61b4ee689188p-28, 0x1.e79bc9aaa3994p-32};
+constexpr std::array exp_p64 = {  // 2^-58.0
+    0x1p+0,                0x1.000000000000bp-1,  0x1.55555555554b3p-3,  0x1.5555555550137p-5,
+    0x1.111111112fa13p-7,  0x1.6c16c1856fb81p-10, 0x1.a01a011165a81p-13, 0x1.a019972193de3p-16,
+    0x1.71df49466920fp-19, 0x1.28afcef64637ep-22, 0x1.ad594828edae5p-26};
+
+constexpr Exponential exp2_32{1, 1, 0, -151, 129, exp2_p32};
+constexpr Exponential exp2_64{1, 1, 0, -1076, 1025, exp2_p64};
+constexpr Exponential exp_32{0x1.715476p+0, ln2_hi32, ln2_lo32, -104, 89, exp_p32};
+constexpr Exponential exp_64{0x1.71547652b82fep+0, ln2_hi64, ln2_lo64, -746, 710, exp_p64};
+
+struct Logarithm {
+  double step_hi, step_lo;    // the logarithm of 2
+  double slope_hi, slope_lo;  // of the logarithm at 1
+  std::span<const double> q;
+};
+
+constexpr std::array log_q32 = {  // 2^-27.8
+    -0x1.fffff8p-2, 0x1.55554ep-2,  -0x1.000410p-2, 0x1.99a67cp-3, -0x1.542fb0p-3,
+    0x1.2238d4p-3,  -0x1.0eaf1ep-3, 0x1.09a170p-3,  -0x1.3e51ccp-4};
+constexpr std::array log2_q32 = {  // 2^-27.2
+    -0x1.715472p-1, 0x1.ec7086p-2,  -0x1.7159c4p-2, 0x1.2781e0p-2, -0x1.eadd78p-3,
+    0x1.a28bd6p-3,  -0x1.85df7cp-3, 0x1.7fc0b6p-3,  -0x1.cee9b8p-4};
+constexpr std::array log_q64 = {  // 2^-56.8
+    -0x1.0000000000004p-1, 0x1.5555555555539p-2,  -0x1.fffffffffd959p-3, 0x1.999999999cb04p-3,
+    -0x1.555555570c4c2p-3, 0x1.24924924799a6p-3,  -0x1.fffffee59e99cp-4, 0x1.c71c70daea0f2p-4,
+    -0x1.9999ca801e54ap-4, 0x1.745d64d7d066ep-4,  -0x1.555073b4ccc07p-4, 0x1.3b087b2736831p-4,
+    -0x1.24d9faf944eaap-4, 0x1.11f05f82c5c3dp-4,  -0x1.fbc85871cef2ap-5, 0x1.cebe2c19c157dp-5,
+    -0x1.ce8a1ea91ef6bp-5, 0x1.0bd4712da7167p-4,  -0x1.f3be21fb0e365p-5, 0x1.b925d83dad2a6p-6};
+constexpr std::array log2_q64 = {  // 2^-56.3
+    -0x1.71547652b8304p-1, 0x1.ec709dc3a03d5p-2,  -0x1.71547652b671cp-2, 0x1.2776c50efbfa4p-2,
+    -0x1.ec709dc6198a7p-3, 0x1.a61762a78a518p-3,  -0x1.7154758706687p-3, 0x1.484b132d5ee3ap-3,
+    -0x1.2776e8552d878p-3, 0x1.0c9abc8dc441ap-3,  -0x1.ec6992eef120ap-4, 0x1.c67f29e7a2955p-4,
+    -0x1.a67ed1a2c0558p-4, 0x1.8b35db2826151p-4,  -0x1.6e49a7f5be75bp-4, 0x1.4dcc64ec63282p-4,
+    -0x1.4da6d8a67a24ap-4, 0x1.826594a267bc4p-4,  -0x1.687cf82c91fddp-4, 0x1.3e388c80ec042p-5};
+
+constexpr Logarithm log_32{ln2_hi32, ln2_lo32, 1, 0, log_q32};
+constexpr Logarithm log_64{ln2_hi64, ln2_lo64, 1, 0, log_q64};
+constexpr Logarithm log2_32{1, 0, 0x1.715476p+0, 0x1.4ae0c0p-26, log2_q32};
+constexpr Logarithm log2_64{1, 0, 0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56, log2_q64};
+// clang-format on
+
+// ---- exponentials -----------------------------------------------------------------------------
+
+// y * 2^n, where the whole number n lies in the low bits of `n_bits`, plus the bias of the
+// exponent. For negative n the first factor is 2^(n + up) and the second 2^-up, else 2^(n-2) and 4.
+UOp scale(const Builder& b, UOp y, UOp n_bits, UOp negative) {
+  const Real& real = b.real();
+  const std::int64_t up = real.bias / 2 + 1;
+  const std::int64_t one = std::int64_t{1} << real.mantissa;
+  const UOp adjust = where(negative, b.integer(up * one), b.integer(-2 * one));
+  const UOp rest = where(negative, b.number(std::ldexp(1.0, static_cast<int>(-up))), b.number(4));
+  const UOp power = b.from_bits(binary(Op::Shl, n_bits, b.integer(real.mantissa)) + adjust);
+  return y * power * rest;
+}
+
+// step^(x + tail); tail may be null.
+UOp exponential(const Builder& b, const Exponential& table, UOp x, UOp tail) {
+  const Real& real = b.real();
+  x = b.clamp(x, table.lowest, table.highest);
+  const UOp shift = b.number(std::ldexp(1.5, real.mantissa) + real.bias);
+  const UOp shifted = table.steps == 1 ? x + shift : b.mul_add(x, table.steps, shift);
+  const UOp n = shifted - shift;
+  UOp r = b.mul_add(n, -table.step_hi, x);
+  if (table.step_lo != 0) r = b.mul_add(n, -table.step_lo, r);
+  if (tail) r = r + tail;
+  const UOp y = b.mul_add(r, b.polynomial(r, table.p), b.number(1));
+  return scale(b, y, b.bits(shifted), less(x, b.number(0)));
+}
+
+// ---- logarithms -------------------------------------------------------------------------------
+
+UOp logarithm(const Builder& b, const Logarithm& table, UOp x) {
+  const auto [m, e] = take_apart(b, x);
+  const UOp f = m - b.number(1);
+  UOp tail = f * f * b.polynomial(f, table.q);
+  if (table.slope_lo != 0) tail = b.mul_add(f, table.slope_lo, tail);
+  if (table.step_lo != 0) tail = b.mul_add(e, table.step_lo, tail);
+  UOp y = table.slope_hi == 1 ? f + tail : b.mul_add(f, table.slope_hi, tail);
+  y = table.step_hi == 1 ? e + y : b.mul_add(e, table.step_hi, y);
+
+  const UOp zero = b.number(0);
+  const UOp positive = where(less(x, b.number(infinity)), y, x);
+  const UOp other = where(equal(x, zero), b.number(-infinity), b.number(nan));
+  return where(less(zero, x), positive, other);
+}
+
+template <typename Table>
+const Table& of_type(UOp x, const Table& float32, const Table& float64) {
+  return x.dtype() == DType::Float32 ? float32 : float64;
+}
+
+}  // namespace
+
+Parts take_apart(const Builder& b, UOp x) {
+  const Real& real = b.real();
+  const int up = real.mantissa + 1;
+  const UOp small = less(x, b.number(real.min_normal()));
+  const UOp i = b.bits(where(small, x * b.number(std::ldexp(1.0, up)), x));
+  const UOp root_half = b.bits(b.number(std::sqrt(0.5)));
+  const UOp above = i - root_half;
+  const UOp fraction = above & b.integer((std::int64_t{1} << real.mantissa) - 1);
+  const UOp e = cast(binary(Op::Shr, above, b.integer(real.mantissa)), DType::Int32);
+  return {b.from_bits(fraction + root_half),
+          cast(e, real.type) + where(small, b.number(-up), b.number(0))};
+}
+
+UOp exp(UOp x, const Caps& caps) {
+  return exponential(Builder(x, caps), of_type(x, exp_32, exp_64), x, {});
+}
+
+UOp exp2(UOp x, const Caps& caps) {
+  return exponential(Builder(x, caps), of_type(x, exp2_32, exp2_64), x, {});
+}
+
+UOp exp2_of_sum(const Builder& b, UOp x, UOp tail) {
+  return exponential(b, of_type(x, exp2_32, exp2_64), x, tail);
+}
+
+UOp log(UOp x, const Caps& caps) {
+  return logarithm(Builder(x, caps), of_type(x, log_32, log_64), x);
+}
+
+UOp log2(UOp x, const Caps& caps) {
+  return logarithm(Builder(x, caps), of_type(x, log2_32, log2_64), x);
+}
+
+}  // namespace croze::expand

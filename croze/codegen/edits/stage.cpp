@@ -1,0 +1,223 @@
+// stage.cpp -- tabulating an operand in fast memory.
+//
+// The tile must be no larger than what is read.  A 3x3 convolution reads row y + ky for y in a block
+// and ky in 0..2: that is block + 2 rows, not block * 3.  So the inner ranges are put in groups that
+// appear only as one sum, like {y, ky}; each group is one axis of the tile.  Whether the index and the
+// gate really depend on the sum alone is not guessed but checked: the group's first range is replaced
+// by (s - rest of the sum) for a fresh s, and the rest must vanish from the canonical form.
+#include "codegen/edits/stage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "graph/index_form.h"
+#include "graph/rewrite.h"
+
+namespace croze {
+namespace {
+
+struct Member {
+  UOp range;
+  std::int64_t factor;    // in the group's sum
+  std::size_t loop_order;  // position in `inner`
+};
+
+struct Axis {
+  std::vector<Member> members;  // the first has factor 1
+  std::int64_t memory_stride = 0;  // elements of the source per step; 0: not affine
+  std::int64_t size = 1;
+  std::size_t loop_order = 0;  // of its innermost member
+};
+
+UOp gate_of(UOp place) { return place.num_src() > 2 ? place.src(2) : UOp(); }
+
+// The sum that the members of an axis form.
+UOp sum_of(const Axis& axis) {
+  UOp sum = axis.members[0].range;
+  for (std::size_t i = 1; i < axis.members.size(); i++) {
+    sum = sum + axis.members[i].range * axis.members[i].factor;
+  }
+  return sum;
+}
+
+UOp substituted(UOp u, UOp from, UOp to) {
+  const std::pair<UOp, UOp> map[] = {{from, to}};
+  return substitute(u, map);
+}
+
+// Whether the place depends on the members of the axis through their sum only.
+bool is_function_of_sum(UOp place, const Axis& axis) {
+  if (axis.members.size() == 1) return true;
+  Graph& g = place.graph();
+  const UOp first = axis.members[0].range;
+  const UOp s = g.variable(1 << 20, 0, axis.size - 1);
+  const UOp value = s + first - sum_of(axis);
+  UOp index = substituted(place.src(1), first, value);
+  UOp gate = gate_of(place) ? substituted(gate_of(place), first, value) : UOp();
+  for (std::size_t i = 0; i < axis.members.size(); i++) {
+    const UOp r = axis.members[i].range;
+    if (index.varies_over(r) || (gate && gate.varies_over(r))) return false;
+  }
+  return true;
+}
+
+Axis axis_of(UOp place, UOp range, std::size_t order) {
+  const Stride stride = stride_over(place.src(1), range);
+  Axis axis;
+  axis.members.push_back({range, 1, order});
+  axis.memory_stride = stride.affine ? stride.step : 0;
+  axis.size = range.range_size();
+  axis.loop_order = order;
+  return axis;
+}
+
+// `a` with the members of `b`, whose memory stride is a multiple of that of `a`.
+Axis joined(const Axis& a, const Axis& b) {
+  Axis result = a;
+  const std::int64_t factor = b.memory_stride / a.memory_stride;
+  for (Member m : b.members) {
+    m.factor *= factor;
+    result.members.push_back(m);
+  }
+  result.size = a.size + (b.size - 1) * factor;
+  result.loop_order = std::max(a.loop_order, b.loop_order);
+  return result;
+}
+
+// The axes of the tile for the ranges of `inner` that the place varies over.
+std::vector<Axis> tile_axes(UOp place, std::span<const UOp> inner) {
+  std::vector<Axis> axes;
+  for (std::size_t i = 0; i < inner.size(); i++) {
+    const bool varies = place.src(1).varies_over(inner[i]) ||
+                        (gate_of(place) && gate_of(place).varies_over(inner[i]));
+    if (varies) axes.push_back(axis_of(place, inner[i], i));
+  }
+  std::stable_sort(axes.begin(), axes.end(),
+                   [](const Axis& a, const Axis& b) { return a.memory_stride < b.memory_stride; });
+  std::vector<Axis> result;
+  for (const Axis& axis : axes) {
+    if (!result.empty() && result.back().memory_stride > 0 &&
+        axis.memory_stride % result.back().memory_stride == 0) {
+      // Ranges that reach no further than one step of the next are apart: i * 4 + j for j < 4.
+      const Axis& last = result.back();
+      const bool overlap = axis.memory_stride < last.memory_stride * last.size;
+      const Axis both = joined(last, axis);
+      if (overlap && is_function_of_sum(place, both)) {
+        result.back() = both;
+        continue;
+      }
+    }
+    result.push_back(axis);
+  }
+  std::stable_sort(result.begin(), result.end(),
+                   [](const Axis& a, const Axis& b) { return a.loop_order < b.loop_order; });
+  return result;
+}
+
+// The loops that fill the tile, and for each axis its position in terms of them.
+struct Fill {
+  std::vector<UOp> loops;
+  std::vector<UOp> position;  // per axis
+  UOp gate;                   // null: always
+};
+
+UOp and_also(UOp gate, UOp condition) { return gate ? gate & condition : condition; }
+
+// Each item of the group copies every items-th element.
+Fill fill_by_items(KernelState& k, const std::vector<Axis>& axes, std::span<const UOp> items) {
+  Graph& g = k.graph();
+  std::int64_t total = 1;
+  for (const Axis& a : axes) total *= a.size;
+  UOp item = g.index(0);
+  for (UOp r : items) item = item * r.range_size() + r;
+  const std::int64_t count = iterations(items);
+  const std::int64_t turns = (total + count - 1) / count;
+  Fill fill;
+  UOp flat = item;
+  if (turns > 1) {
+    fill.loops.push_back(g.range(k.next_range++, turns, LoopKind::Loop));
+    flat = fill.loops[0] * count + item;
+  }
+  if (total % count != 0) fill.gate = less(flat, total);
+  fill.position.resize(axes.size());
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    fill.position[i] = i == 0 ? flat : flat % axes[i].size;
+    flat = flat / axes[i].size;
+  }
+  return fill;
+}
+
+// A loop per axis; the last with lanes if the source is contiguous along it.
+Fill fill_by_loops(KernelState& k, std::vector<Axis>& axes, std::int64_t lanes) {
+  Graph& g = k.graph();
+  Fill fill;
+  for (std::size_t i = 0; i < axes.size(); i++) {
+    Axis& a = axes[i];
+    const bool vector = i + 1 == axes.size() && lanes > 1 && a.memory_stride == 1 && a.size >= lanes / 2;
+    if (!vector) {
+      const UOp r = a.size == 1 ? g.index(0) : g.range(k.next_range++, a.size, LoopKind::Loop);
+      if (a.size != 1) fill.loops.push_back(r);
+      fill.position.push_back(r);
+      continue;
+    }
+    const std::int64_t size = a.size;
+    a.size = (size + lanes - 1) / lanes * lanes;
+    UOp position = g.range(k.next_range++, lanes, LoopKind::Lane);
+    const UOp lane = position;
+    if (a.size > lanes) {
+      fill.loops.push_back(g.range(k.next_range++, a.size / lanes, LoopKind::Loop));
+      position = fill.loops.back() * lanes + lane;
+    }
+    fill.loops.push_back(lane);
+    if (a.size != size) fill.gate = less(position, size);
+    fill.position.push_back(position);
+  }
+  return fill;
+}
+
+}  // namespace
+
+std::int64_t tile_elements(UOp load, std::span<const UOp> inner) {
+  std::int64_t n = 1;
+  for (const Axis& a : tile_axes(load.src(0), inner)) n *= a.size;
+  return n;
+}
+
+void stage(KernelState& k, UOp load, std::span<const UOp> inner, const StageOptions& options) {
+  Graph& g = k.graph();
+  const UOp place = load.src(0);
+  std::vector<Axis> axes = tile_axes(place, inner);
+  const Fill fill = options.items.empty() ? fill_by_loops(k, axes, options.lanes)
+                                          : fill_by_items(k, axes, options.items);
+
+  // What the tile holds at a position: the operand with each group's sum replaced by the position.
+  std::vector<std::pair<UOp, UOp>> at_position;
+  UOp fill_index = g.index(0), read_index = g.index(0);
+  std::int64_t elements = 1;
+  for (std::size_t i = 0; i < axes.size(); i++) {
+    for (const Member& m : axes[i].members) {
+      const bool first = &m == &axes[i].members[0];
+      at_position.emplace_back(m.range, first ? fill.position[i] : g.index(0));
+    }
+    fill_index = fill_index * axes[i].size + fill.position[i];
+    read_index = read_index * axes[i].size + sum_of(axes[i]);
+    elements *= axes[i].size;
+  }
+  UOp source = substitute(place, at_position);
+  UOp target_gate = fill.gate;
+  if (fill.gate) {
+    source = g.place(source.src(0), source.src(1), and_also(gate_of(source), fill.gate));
+    if (options.items.empty()) target_gate = UOp();  // the tile has room: fill it with zeros
+  }
+  const UOp tile = g.local(load.dtype(), k.next_local++, elements, options.space);
+  const UOp target = target_gate ? g.place(tile, fill_index, target_gate) : g.place(tile, fill_index);
+  const UOp filled = g.store(target, g.load(source), fill.loops);
+  const UOp staged = g.load(g.place(g.after(tile, std::span(&filled, 1)), read_index));
+  const std::pair<UOp, UOp> replacement[] = {{load, staged}};
+  k.sink = substitute(k.sink, replacement);
+  k.applied.push_back(fmt::format("stage {} elements of buffer {}", elements, place.src(0).slot()));
+}
+
+}  // namespace croze

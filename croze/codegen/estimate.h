@@ -1,0 +1,17 @@
+// estimate.h -- what a kernel does, in numbers: for reports and for choosing.
+#pragma once
+
+#include <span>
+
+#include "device/device.h"
+#include "graph/uop.h"
+
+namespace croze {
+
+// Name, number of parameters, arithmetic and memory traffic of a kernel before its edits.
+ProgramInfo estimate(UOp sink);
+
+// The launch that the Thread, Group and Item loops ask for.
+Launch launch_of(std::span<const UOp> loops);
+
+}  // namespace croze

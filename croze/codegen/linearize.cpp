@@ -1,0 +1,329 @@
+// linearize.cpp -- a lowered kernel graph becomes a list of instructions in loops.
+//
+// The loops form a tree of blocks.  The output loops are a chain from the root.  The loops of a
+// reduction hang under the block that the reduction's own loops reach to (so what varies over the
+// outer loops only is reduced once per outer iteration), the loops that fill a staged tile likewise.
+// Each node is placed in the deepest block among those of its sources: invariants thus stand outside
+// the loops without a pass of their own.  In each block, instructions and inner loops ("units") are
+// put in an order that respects data flow; that is all the order there is, since every effect is
+// reached through After.
+#include "codegen/linearize.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "codegen/edits/kernel_state.h"
+#include "graph/graph.h"
+#include "graph/rewrite.h"
+#include "render/program.h"
+
+namespace croze {
+namespace {
+
+struct Block {
+  int parent = -1;
+  int depth = 0;
+  UOp range;               // null: the root
+  std::vector<int> units;  // nodes as they come; inner blocks as ~block
+};
+
+bool is_loop(UOp u) { return u.is(Op::Range) && u.loop_kind() != LoopKind::Lane; }
+
+// Declarations and constants: they stand at the head of the program.
+bool is_head(UOp u) {
+  switch (u.op()) {
+    case Op::Const:
+    case Op::Param:
+    case Op::Variable:
+    case Op::Special:
+    case Op::Local:
+    case Op::Register: return true;
+    default: return u.is(Op::Range) && u.loop_kind() == LoopKind::Lane;
+  }
+}
+
+// Nodes that order or address but do nothing themselves.
+bool is_silent(UOp u) { return u.is(Op::Index) || u.is(Op::After) || u.is(Op::Sink); }
+
+class Linearizer {
+ public:
+  explicit Linearizer(const LinearizeInput& input) : input_(input), order_(toposort(input.sink)) {
+    for (std::size_t i = 0; i < order_.size(); i++) number_[order_[i].node()] = static_cast<int>(i);
+    blocks_.push_back({});
+  }
+
+  std::vector<UOp> run() {
+    make_output_blocks();
+    make_inner_blocks();
+    place_nodes();
+    collect_units();
+    for (UOp u : order_) {
+      if (is_head(u)) result_.push_back(u);
+    }
+    emit(0);
+    return std::move(result_);
+  }
+
+ private:
+  // ---- blocks ----
+
+  int add_block(int parent, UOp range) {
+    blocks_.push_back({parent, blocks_[static_cast<std::size_t>(parent)].depth + 1, range, {}});
+    block_of_range_[range.range_id()] = static_cast<int>(blocks_.size()) - 1;
+    return static_cast<int>(blocks_.size()) - 1;
+  }
+
+  int depth(int block) const { return blocks_[static_cast<std::size_t>(block)].depth; }
+  int deeper(int a, int b) const { return depth(a) >= depth(b) ? a : b; }
+
+  // The deepest block among the loops in `ranges` that have one.
+  int block_of(RangeSet ranges) const {
+    int result = 0;
+    for (const auto& [id, block] : block_of_range_) {
+      if (ranges.contains(id)) result = deeper(result, block);
+    }
+    return result;
+  }
+
+  void make_output_blocks() {
+    std::unordered_map<std::int64_t, UOp> loops;
+    for (UOp u : order_) {
+      if (is_loop(u)) loops[u.range_id()] = u;
+    }
+    int block = 0;
+    for (std::int64_t id : input_.loops) {
+      if (auto it = loops.find(id); it != loops.end()) block = add_block(block, it->second);
+    }
+    innermost_output_ = block;
+  }
+
+  // Stores that close loops of their own: reductions (into a Register) and staged tiles (into a Local).
+  // Walked from the users down, so that the loops around are known first.
+  void make_inner_blocks() {
+    for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
+      const UOp u = *it;
+      if (!u.is(Op::Store) || closed_ranges(u).empty()) continue;
+      const UOp target = buffer_of(u.src(0));
+      if (target.is(Op::Param)) continue;
+      const bool reduction = target.is(Op::Register);
+      int block = reduction ? block_of(input_.registers[register_id(target)].outer)
+                            : block_of(u.ranges());
+      for (UOp r : closed_ranges(u)) {
+        if (!is_loop(r)) continue;
+        auto known = block_of_range_.find(r.range_id());
+        block = known != block_of_range_.end() ? known->second : add_block(block, r);
+      }
+      if (!reduction) continue;
+      int base = block;  // the block around the reduction's loops
+      for (UOp r : closed_ranges(u)) {
+        if (is_loop(r)) base = blocks_[static_cast<std::size_t>(base)].parent;
+      }
+      inner_[register_id(target)] = block;
+      around_[register_id(target)] = base;
+    }
+  }
+
+  static std::size_t register_id(UOp reg) { return static_cast<std::size_t>(reg.arg().value); }
+
+  // ---- placing ----
+
+  void place_nodes() {
+    place_.resize(order_.size(), 0);
+    std::unordered_map<const Node*, bool> stored;
+    for (UOp u : order_) {
+      if (u.is(Op::Store)) stored[buffer_of(u.src(0)).node()] = true;
+    }
+    for (std::size_t i = 0; i < order_.size(); i++) {
+      const UOp u = order_[i];
+      int block = is_loop(u) ? block_of_range_.at(u.range_id()) : 0;
+      for (UOp s : u.sources()) block = deeper(block, place(s));
+      if (u.is(Op::Load) || u.is(Op::Store)) {
+        const UOp target = buffer_of(u.src(0));
+        if (target.is(Op::Register)) {
+          block = register_block(u, target);
+        } else if (target.is(Op::Param) && (u.is(Op::Store) || stored.contains(target.node()))) {
+          block = deeper(block, innermost_output_);
+        } else if (u.is(Op::Store)) {
+          for (UOp r : closed_ranges(u)) block = deeper(block, place(r));
+        }
+      }
+      if (u.is(Op::After)) block = after_block(u);
+      place_[i] = block;
+    }
+  }
+
+  int place(UOp u) const { return place_[static_cast<std::size_t>(number_.at(u.node()))]; }
+
+  // start: around the loops; the load after it and the update: in the innermost loop; the load after
+  // the update: around the loops.
+  int register_block(UOp u, UOp reg) const {
+    const std::size_t id = register_id(reg);
+    const bool starts = u.is(Op::Store) && u.src(0).is(Op::Register) && !u.src(0).is(Op::After) &&
+                        !updates(u);
+    if (starts) return around_.at(id);
+    if (u.is(Op::Store)) return inner_.at(id);
+    return updates(u.src(0).src(1)) ? around_.at(id) : inner_.at(id);
+  }
+
+  // Whether a store to a register is the one in the loop (it reads the register, or closes loops).
+  static bool updates(UOp store) {
+    for (UOp r : closed_ranges(store)) {
+      if (is_loop(r)) return true;
+    }
+    return false;
+  }
+
+  // A value read after effects stands in the block around the loops of those effects.
+  int after_block(UOp u) const {
+    int block = place(u.src(0));
+    for (int i = 1; i < u.num_src(); i++) {
+      const UOp effect = u.src(i);
+      int b = place(effect);
+      for (UOp r : closed_ranges(effect)) {
+        if (is_loop(r)) b = std::min(b, blocks_[static_cast<std::size_t>(place(r))].parent,
+                                     [&](int x, int y) { return depth(x) < depth(y); });
+      }
+      block = deeper(block, b);
+    }
+    return block;
+  }
+
+  // ---- order ----
+
+  // The unit of block `at` that contains `block`: the inner block, or -1 if `block` is `at` itself.
+  int unit_under(int at, int block) const {
+    int child = -1;
+    while (block != at && block > 0) {
+      child = block;
+      block = blocks_[static_cast<std::size_t>(block)].parent;
+    }
+    return block == at ? child : -2;  // -2: not inside
+  }
+
+  void collect_units() {
+    std::vector<bool> listed(blocks_.size(), false);
+    for (std::size_t i = 0; i < order_.size(); i++) {
+      if (is_head(order_[i]) || is_loop(order_[i])) continue;
+      int block = place_[i];
+      blocks_[static_cast<std::size_t>(block)].units.push_back(static_cast<int>(i));
+      for (; block > 0 && !listed[static_cast<std::size_t>(block)];
+           block = blocks_[static_cast<std::size_t>(block)].parent) {
+        listed[static_cast<std::size_t>(block)] = true;
+        const int parent = blocks_[static_cast<std::size_t>(block)].parent;
+        blocks_[static_cast<std::size_t>(parent)].units.push_back(~block);
+      }
+    }
+    find_dependencies();
+  }
+
+  // For each pair (user, source), the unit of their common block that holds the user waits for the one
+  // that holds the source.
+  void find_dependencies() {
+    for (std::size_t i = 0; i < order_.size(); i++) {
+      for (UOp s : order_[i].sources()) {
+        if (is_head(s) || is_loop(s)) continue;
+        const int source = number_.at(s.node());
+        int a = place_[i], b = place_[static_cast<std::size_t>(source)];
+        int unit_a = static_cast<int>(i), unit_b = source;
+        while (a != b) {
+          if (depth(a) >= depth(b)) {
+            unit_a = ~a;
+            a = blocks_[static_cast<std::size_t>(a)].parent;
+          } else {
+            unit_b = ~b;
+            b = blocks_[static_cast<std::size_t>(b)].parent;
+          }
+        }
+        if (unit_a != unit_b) waits_for_[unit_a].push_back(unit_b);
+      }
+    }
+  }
+
+  void emit(int block) {
+    const std::vector<int> units = blocks_[static_cast<std::size_t>(block)].units;
+    for (int root : units) {
+      std::vector<int> stack{root};
+      while (!stack.empty()) {
+        const int unit = stack.back();
+        State& state = states_[unit];
+        if (state == State::Done) {
+          stack.pop_back();
+          continue;
+        }
+        const bool again = state == State::Open;
+        state = State::Open;
+        bool ready = true;
+        for (int w : waits_for_[unit]) {
+          if (states_[w] == State::Done) continue;
+          ensure(!again || states_[w] != State::Open, "instructions of a kernel wait for each other");
+          stack.push_back(w);
+          ready = false;
+        }
+        if (!ready) continue;
+        states_[unit] = State::Done;
+        stack.pop_back();
+        emit_unit(unit);
+      }
+    }
+  }
+
+  void emit_unit(int unit) {
+    if (unit >= 0) {
+      const UOp u = order_[static_cast<std::size_t>(unit)];
+      if (is_silent(u)) return;
+      const bool shared = fills_group_memory(u);
+      if (shared) barrier();
+      result_.push_back(u);
+      if (shared) barrier();
+      return;
+    }
+    const Block& inner = blocks_[static_cast<std::size_t>(~unit)];
+    Graph& g = inner.range.graph();
+    const bool shared = std::any_of(inner.units.begin(), inner.units.end(), [&](int i) {
+      return i >= 0 && fills_group_memory(order_[static_cast<std::size_t>(i)]);
+    });
+    if (shared) barrier();
+    result_.push_back(g.make(Op::Loop, DType::Void, {inner.range}));
+    result_.push_back(inner.range);
+    in_fill_ += shared;
+    emit(~unit);
+    in_fill_ -= shared;
+    result_.push_back(g.make(Op::EndLoop, DType::Void, {inner.range}));
+    if (shared) barrier();
+  }
+
+  // Tiles in group memory: everyone has read the old one before, and written the new one after.
+  bool fills_group_memory(UOp u) const {
+    if (in_fill_ || !u.is(Op::Store)) return false;
+    const UOp target = buffer_of(u.src(0));
+    return target.is(Op::Local) && static_cast<Space>(target.arg().ints[2]) == Space::Group;
+  }
+
+  void barrier() {
+    const UOp b = input_.sink.graph().make(Op::Barrier, DType::Void, {});
+    if (!result_.empty() && result_.back() == b) return;
+    result_.push_back(b);
+  }
+
+  enum class State : char { New, Open, Done };
+
+  LinearizeInput input_;
+  std::vector<UOp> order_;
+  std::unordered_map<const Node*, int> number_;
+  std::vector<Block> blocks_;
+  std::unordered_map<std::int64_t, int> block_of_range_;
+  std::unordered_map<std::size_t, int> inner_, around_;  // by register id
+  int innermost_output_ = 0;
+  std::vector<int> place_;  // block of each node
+  std::unordered_map<int, std::vector<int>> waits_for_;
+  std::unordered_map<int, State> states_;
+  int in_fill_ = 0;
+  std::vector<UOp> result_;
+};
+
+}  // namespace
+
+std::vector<UOp> linearize(const LinearizeInput& input) { return Linearizer(input).run(); }
+
+}  // namespace croze

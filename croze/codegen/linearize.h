@@ -1,0 +1,21 @@
+// linearize.h -- a lowered kernel graph becomes a list of instructions in loops.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "codegen/lower/expand.h"
+#include "graph/uop.h"
+
+namespace croze {
+
+struct LinearizeInput {
+  UOp sink;
+  std::span<const std::int64_t> loops;  // ids of the output loops, outermost first
+  std::span<const RegisterScope> registers;
+};
+
+// The instructions of render/program.h.  Every value stands in the outermost loop it can.
+std::vector<UOp> linearize(const LinearizeInput& input);
+
+}  // namespace croze

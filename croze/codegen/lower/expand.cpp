@@ -1,0 +1,197 @@
+// expand.cpp -- unrolled loops become copies, reductions become registers.
+//
+// Nodes are walked sources first.  The copies of a node are kept in a table indexed by the values of
+// the Unroll ranges it varies over, in mixed radix, the range with the least id slowest; picking the
+// copy of a source is projecting the user's digits on the source's ranges.
+#include "codegen/lower/expand.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "base/small_vector.h"
+#include "codegen/edits/kernel_state.h"
+#include "graph/eval.h"
+#include "graph/graph.h"
+#include "graph/rewrite.h"
+
+namespace croze {
+namespace {
+
+bool has_kind(UOp range, LoopKind kind) { return range.loop_kind() == kind; }
+
+// Values of some Unroll ranges, counted like an odometer.
+class Digits {
+ public:
+  explicit Digits(std::vector<UOp> ranges) : ranges_(std::move(ranges)), values_(ranges_.size(), 0) {}
+
+  std::int64_t value(UOp range) const {
+    for (std::size_t i = 0; i < ranges_.size(); i++) {
+      if (ranges_[i] == range) return values_[i];
+    }
+    return -1;
+  }
+  bool next() {
+    for (std::size_t i = ranges_.size(); i-- > 0;) {
+      if (++values_[i] < ranges_[i].range_size()) return true;
+      values_[i] = 0;
+    }
+    return false;
+  }
+
+ private:
+  std::vector<UOp> ranges_;
+  std::vector<std::int64_t> values_;
+};
+
+class Expander {
+ public:
+  explicit Expander(UOp sink) : graph_(sink.graph()), order_(toposort(sink)) {
+    for (UOp u : order_) {
+      if (u.is(Op::Range) && has_kind(u, LoopKind::Unroll)) unrolls_.push_back(u);
+    }
+    std::sort(unrolls_.begin(), unrolls_.end(),
+              [](UOp a, UOp b) { return a.range_id() < b.range_id(); });
+  }
+
+  Expanded run() {
+    for (UOp u : order_) copies_[u.node()] = copies_of(u);
+    return {copies_.at(order_.back().node())[0], std::move(registers_)};
+  }
+
+ private:
+  using Copies = std::vector<UOp>;
+
+  std::vector<UOp> open_unrolls(UOp u) const {
+    std::vector<UOp> result;
+    for (UOp r : unrolls_) {
+      if (u.varies_over(r)) result.push_back(r);
+    }
+    return result;
+  }
+
+  // The copy of `u` under the given digits; digits of ranges it does not vary over are ignored.
+  UOp pick(UOp u, const Digits& open, const Digits& closed) const {
+    const Copies& all = copies_.at(u.node());
+    if (all.size() == 1) return all[0];
+    std::int64_t index = 0;
+    for (UOp r : open_unrolls(u)) {
+      const std::int64_t v = open.value(r);
+      index = index * r.range_size() + (v >= 0 ? v : closed.value(r));
+    }
+    return all[static_cast<std::size_t>(index)];
+  }
+
+  Copies copies_of(UOp u) {
+    if (u.is(Op::Range)) return range_copies(u);
+    if (u.is(Op::Store)) return store_copies(u);
+    if (u.is(Op::Sink) || u.is(Op::After)) return with_all_effects(u);
+    Copies result;
+    Digits open(open_unrolls(u));
+    do {
+      result.push_back(u.is(Op::Reduce) ? reduced(u, open) : copied(u, open));
+    } while (open.next());
+    return result;
+  }
+
+  Copies range_copies(UOp u) {
+    if (!has_kind(u, LoopKind::Unroll)) return {u};
+    Copies result;
+    for (std::int64_t i = 0; i < u.range_size(); i++) result.push_back(graph_.index(i));
+    return result;
+  }
+
+  UOp copied(UOp u, const Digits& open) {
+    SmallVector<UOp, 4> src;
+    bool changed = false;
+    for (UOp s : u.sources()) {
+      src.push_back(pick(s, open, Digits({})));
+      changed = changed || src.back() != s;
+    }
+    return changed ? graph_.with_sources(u, src) : u;
+  }
+
+  // One store per value of the Unroll ranges it closes.
+  Copies store_copies(UOp u) {
+    ensure(open_unrolls(u).empty(), "a store stands inside an unrolled loop it does not close");
+    std::vector<UOp> unrolled, loops;
+    for (UOp r : closed_ranges(u)) {
+      (has_kind(r, LoopKind::Unroll) ? unrolled : loops).push_back(r);
+    }
+    Copies result;
+    Digits closed(unrolled);
+    do {
+      const UOp place = pick(u.src(0), closed, closed), value = pick(u.src(1), closed, closed);
+      result.push_back(graph_.store(place, value, loops));
+    } while (closed.next());
+    return result;
+  }
+
+  // Sink and After take every copy of each effect.
+  Copies with_all_effects(UOp u) {
+    SmallVector<UOp, 8> src;
+    for (UOp s : u.sources()) {
+      for (UOp copy : copies_.at(s.node())) src.push_back(copy);
+    }
+    return {graph_.with_sources(u, src)};
+  }
+
+  UOp reduced(UOp u, const Digits& open) {
+    std::vector<UOp> unrolled, lanes, loops;
+    for (UOp r : closed_ranges(u)) {
+      auto& list = has_kind(r, LoopKind::Unroll) ? unrolled : has_kind(r, LoopKind::Lane) ? lanes : loops;
+      list.push_back(r);
+    }
+    std::vector<UOp> values;
+    Digits closed(unrolled);
+    do {
+      values.push_back(pick(u.src(0), open, closed));
+    } while (closed.next());
+
+    UOp result = loops.empty() ? chained(u.reduce_op(), UOp(), values) : looped(u, values, loops);
+    for (UOp lane : lanes) result = graph_.reduce(u.reduce_op(), result, std::span(&lane, 1));
+    return result;
+  }
+
+  // op(.. op(op(start, v0), v1) ..); a sum of products is a chain of multiply-adds.
+  UOp chained(Op op, UOp start, std::span<const UOp> values) {
+    UOp result = start;
+    for (UOp v : values) {
+      if (!result) {
+        result = v;
+      } else if (op == Op::Add && v.is(Op::Mul) && is_float(v.dtype())) {
+        result = graph_.alu(Op::MulAdd, {v.src(0), v.src(1), result});
+      } else {
+        result = graph_.alu(op, {result, v});
+      }
+    }
+    return result;
+  }
+
+  UOp looped(UOp u, std::span<const UOp> values, std::span<const UOp> loops) {
+    const auto id = static_cast<std::int64_t>(registers_.size());
+    registers_.push_back({u.ranges()});
+    SmallVector<UOp, 2> lanes;
+    for (UOp v : order_) {
+      if (v.is(Op::Range) && has_kind(v, LoopKind::Lane) && u.src(0).varies_over(v)) lanes.push_back(v);
+    }
+    const UOp reg = graph_.make(Op::Register, u.dtype(), lanes, Arg(id));
+    const UOp identity = graph_.constant_bits(u.dtype(), identity_of(u.reduce_op(), u.dtype()));
+    const UOp start = graph_.store(reg, identity);
+    const UOp before = graph_.load(graph_.after(reg, std::span(&start, 1)));
+    const UOp update = graph_.store(reg, chained(u.reduce_op(), before, values), loops);
+    return graph_.load(graph_.after(reg, std::span(&update, 1)));
+  }
+
+  Graph& graph_;
+  std::vector<UOp> order_;
+  std::vector<UOp> unrolls_;
+  std::unordered_map<const Node*, Copies> copies_;
+  std::vector<RegisterScope> registers_;
+};
+
+}  // namespace
+
+Expanded expand(UOp sink) { return Expander(sink).run(); }
+
+}  // namespace croze

@@ -1,0 +1,72 @@
+// pipeline.cpp -- the list of passes that turn one kernel into a linear program.
+// Reading make_program is reading the compiler's second half.
+#include "codegen/pipeline.h"
+
+#include "codegen/choose/choose.h"
+#include "codegen/decompose/decompose.h"
+#include "codegen/edits/kernel_state.h"
+#include "codegen/estimate.h"
+#include "codegen/linearize.h"
+#include "codegen/lower/expand.h"
+#include "codegen/lower/index_type.h"
+#include "graph/graph.h"
+#include "graph/rewrite.h"
+#include "graph/rules/rules.h"
+#include "render/scratch.h"
+
+namespace croze {
+namespace {
+
+std::vector<std::int64_t> ids_of(const std::vector<UOp>& ranges) {
+  std::vector<std::int64_t> ids;
+  for (UOp r : ranges) ids.push_back(r.range_id());
+  return ids;
+}
+
+std::vector<UOp> lanes_in(const std::vector<UOp>& instructions) {
+  std::vector<UOp> lanes;
+  for (UOp u : instructions) {
+    if (u.is(Op::Range) && u.loop_kind() == LoopKind::Lane) lanes.push_back(u);
+  }
+  return lanes;
+}
+
+}  // namespace
+
+LinearProgram make_program(UOp kernel, const Caps& caps, const PassObserver& observer) {
+  LinearProgram program;
+  program.graph = std::make_shared<Graph>();
+  auto seen = [&](const char* pass, UOp sink) {
+    if (observer.after_pass) observer.after_pass(observer.context, pass, sink);
+    return sink;
+  };
+
+  // Loops over ranges around loads, arithmetic and stores; dtype Index for all addresses.
+  UOp sink = seen("kernel", program.graph->import(kernel));
+  // Gates stand on loads and stores; index arithmetic is in canonical form.
+  sink = seen("simplify", rewrite(sink, simplify_rules()));
+  program.info = estimate(sink);
+
+  // Each range has the kind that says how it is run; tiles are staged in locals.
+  KernelState state(sink);
+  choose_edits(state, caps);
+  if (observer.edits) observer.edits(observer.context, state.applied);
+  sink = seen("edits", rewrite(state.sink, simplify_rules()));
+
+  // No Unroll range is left, every loop reduction is a register; values are scalars or lanes.
+  Expanded expanded = expand(sink);
+  seen("expand", expanded.sink);
+  const std::vector<std::int64_t> loops = ids_of(state.loops);
+  program.info.launch = launch_of(state.loops);
+  // Addresses are Int32 or Int64.
+  sink = seen("index type", lower_index_type(expanded.sink, state.loops, caps));
+  // Only ops and dtypes the device has.
+  sink = seen("decompose", decompose(sink, caps));
+
+  program.instructions = linearize({sink, loops, expanded.registers});
+  program.lanes = lanes_in(program.instructions);
+  program.info.launch.scratch_bytes = scratch_layout(program).bytes;
+  return program;
+}
+
+}  // namespace croze

@@ -1,0 +1,55 @@
+// croze.h -- everything a program needs: #include <croze/croze.h>, link croze::croze.
+//
+// croze is a deep-learning compiler and framework.  You write ordinary tensor code:
+//
+//     #include <croze/croze.h>
+//     #include <cstdio>
+//
+//     using croze::Tensor;
+//
+//     int main() {
+//       Tensor x = Tensor::randn({64, 3});
+//       Tensor y = croze::matmul(x, Tensor::from_data({1.f, -2.f, 3.f}, {3, 1}));
+//       Tensor w = Tensor::zeros({3, 1}).realize();
+//       for (int step = 0; step < 100; step++) {
+//         Tensor loss = (matmul(x, w) - y).square().mean();
+//         w -= 0.1 * loss.gradient({w})[0];
+//         w.realize();
+//       }
+//       for (float v : w.to_vector<float>()) std::printf("%.3f ", v);  // 1.000 -2.000 3.000
+//     }
+//
+// * Nothing is computed until a value is asked for, by realize(), item<T>() or to_vector<T>().  Until
+//   then operations are recorded; when the time comes the whole recording is scheduled into few fused
+//   kernels, which are generated for the device at hand, compiled and run.  CROZE_DEBUG=2 prints them.
+// * A Tensor is a handle to a value: copying it is cheap and copies nothing.  A view of a tensor keeps
+//   the value it was made from.
+// * Gradients are a function of the recording: loss.gradient({w, b}) for any tensors that the loss was
+//   computed from.  Nothing has to be marked beforehand and nothing accumulates.
+// * Names, broadcasting and the meaning of each function follow PyTorch.  A number never widens a
+//   tensor's dtype: a float16 tensor times 2.0 is float16.
+// * A mistake throws croze::Error, whose what() names the operation, the shapes and the line of the
+//   call.  croze::InternalError is a bug of ours.
+//
+// Where to look:
+//   tensor/tensor.h       Tensor: creation, properties, computing, gradients; the list of methods
+//   tensor/elementwise.h  arithmetic, comparison, maths, activations
+//   tensor/reduce.h       sum, mean, max, argmax, softmax, ...
+//   tensor/movement.h     reshape, permute, pad, cat, ...
+//   tensor/indexing.h     index, gather, scatter, embedding, ...
+//   tensor/linalg.h       matmul, conv2d, pooling
+//   tensor/functional.h   norms, attention, dropout, losses
+//   graph/dtype.h         DType and the promotion of dtypes
+//   base/error.h          Error
+#pragma once
+
+#include "base/error.h"
+#include "base/version.h"
+#include "graph/dtype.h"
+#include "tensor/elementwise.h"
+#include "tensor/functional.h"
+#include "tensor/indexing.h"
+#include "tensor/linalg.h"
+#include "tensor/movement.h"
+#include "tensor/reduce.h"
+#include "tensor/tensor.h"

@@ -1,0 +1,96 @@
+// device.h -- what a device offers: memory, programs, a queue, and its capabilities.
+// The whole contract of a back end stands on this page.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "device/caps.h"
+
+namespace croze {
+
+class Renderer;
+
+// A block of device memory.  What `handle` is, only the device knows (an address, a cl_mem, ...).
+struct Memory {
+  void* handle = nullptr;
+  std::int64_t bytes = 0;
+};
+
+// Part of a block: what a kernel gets for one of its parameters.
+struct MemoryView {
+  Memory memory;
+  std::int64_t offset = 0;  // bytes
+  std::int64_t bytes = 0;
+};
+
+// How a program is launched.  On a device with a thread pool: `tasks` calls.  On a device with groups:
+// a grid of groups of items.
+struct Launch {
+  std::int64_t tasks = 1;
+  std::int64_t groups[3] = {1, 1, 1};
+  std::int64_t items[3] = {1, 1, 1};
+  std::int64_t scratch_bytes = 0;  // Space::Thread memory per task, on devices with tasks
+};
+
+// What is known of a compiled kernel beside its code.
+struct ProgramInfo {
+  std::string name;
+  Launch launch;
+  int num_buffers = 0;
+  int num_variables = 0;
+  std::int64_t flops = 0;         // arithmetic operations on elements, a multiply-add counts two
+  std::int64_t bytes = 0;         // distinct bytes of the buffers touched
+};
+
+// A kernel ready to run.
+class Program {
+ public:
+  virtual ~Program() = default;
+
+  // Enqueues one run.  The order of launches on a device is the order of calls.
+  virtual void launch(std::span<const MemoryView> buffers,
+                      std::span<const std::int64_t> variables) = 0;
+
+  // The machine code as text, for CROZE_DEBUG=6.  (optional)
+  virtual std::string disassembly() const { return {}; }
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  virtual std::string_view name() const = 0;         // "CPU", "OPENCL", ...
+  virtual std::string description() const = 0;       // one line for people
+  virtual const Caps& caps() const = 0;
+  virtual const Renderer& renderer() const = 0;
+
+  // Memory is aligned to caps().alignment and not initialised.  Throws Error when there is none left.
+  virtual Memory allocate(std::int64_t bytes) = 0;
+  virtual void release(Memory memory) noexcept = 0;
+
+  // Copies between the host and the device.  Ordered after the launches before them; they return when
+  // the host's bytes may be reused or read.
+  virtual void copy_in(MemoryView to, std::span<const std::byte> from) = 0;
+  virtual void copy_out(std::span<std::byte> to, MemoryView from) = 0;
+
+  // The bytes as the host sees them, or null if the host cannot.  (optional)
+  virtual std::byte* host_address(MemoryView) { return nullptr; }
+
+  // Source text to loadable code; called from several threads at once.  Throws InternalError with the
+  // compiler's message.
+  virtual std::string compile(const std::string& name, const std::string& source) = 0;
+
+  // Code (from compile, now or in an earlier process) to a program.  Throws Error if it is damaged.
+  virtual std::unique_ptr<Program> load(const ProgramInfo& info, std::string_view code) = 0;
+
+  // Waits for all launches.  Errors of launches surface here, naming the kernel.
+  virtual void synchronize() = 0;
+};
+
+}  // namespace croze

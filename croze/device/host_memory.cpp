@@ -1,0 +1,66 @@
+// host_memory.cpp -- aligned allocation and checked copies.
+#include "device/host_memory.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace croze {
+
+namespace {
+
+// No process can have more: it is half of what 64-bit processors address.
+constexpr std::int64_t address_space = std::int64_t{1} << 46;
+constexpr std::int64_t scratch_alignment = 64;
+
+}  // namespace
+
+Memory allocate_host(std::int64_t bytes, std::int64_t alignment, std::string_view device) {
+  check(bytes >= 0 && bytes <= address_space, "{}: cannot allocate {} bytes", device, bytes);
+  // Never nothing: an empty buffer has an address of its own too.
+  const std::int64_t rounded = (bytes + alignment) / alignment * alignment;
+  void* address =
+      std::aligned_alloc(static_cast<std::size_t>(alignment), static_cast<std::size_t>(rounded));
+  check(address != nullptr, "{}: out of memory: cannot allocate {} bytes", device, bytes);
+  return {.handle = address, .bytes = bytes};
+}
+
+void release_host(Memory memory) noexcept { std::free(memory.handle); }
+
+void* thread_scratch(std::int64_t bytes, std::string_view device) {
+  struct Block {
+    Memory memory;
+    ~Block() { release_host(memory); }
+  };
+  thread_local Block block;
+  if (block.memory.bytes < bytes) {
+    release_host(block.memory);
+    block.memory = {};
+    block.memory = allocate_host(bytes, scratch_alignment, device);
+  }
+  return block.memory.handle;
+}
+
+std::byte* host_bytes(const MemoryView& view) {
+  ensure(view.offset >= 0 && view.bytes >= 0 && view.offset <= view.memory.bytes - view.bytes,
+         "a view of bytes {} to {} leaves its memory of {} bytes", view.offset,
+         view.offset + view.bytes, view.memory.bytes);
+  return static_cast<std::byte*>(view.memory.handle) + view.offset;
+}
+
+void copy_to_host_memory(const MemoryView& to, std::span<const std::byte> from) {
+  std::byte* target = host_bytes(to);
+  ensure(to.bytes == static_cast<std::int64_t>(from.size()), "copy of {} bytes to {} bytes",
+         from.size(), to.bytes);
+  if (!from.empty()) std::memcpy(target, from.data(), from.size());
+}
+
+void copy_from_host_memory(std::span<std::byte> to, const MemoryView& from) {
+  const std::byte* source = host_bytes(from);
+  ensure(from.bytes == static_cast<std::int64_t>(to.size()), "copy of {} bytes to {} bytes",
+         from.bytes, to.size());
+  if (!to.empty()) std::memcpy(to.data(), source, to.size());
+}
+
+}  // namespace croze

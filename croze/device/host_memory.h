@@ -1,0 +1,24 @@
+// host_memory.h -- memory of devices that compute in the memory of the process.
+#pragma once
+
+#include "device/device.h"
+
+namespace croze {
+
+// Uninitialised bytes, aligned to `alignment`.  Throws Error, naming the device, if there are none
+// left or `bytes` is negative.
+Memory allocate_host(std::int64_t bytes, std::int64_t alignment, std::string_view device);
+void release_host(Memory memory) noexcept;
+
+// Scratch memory of the calling thread: at least `bytes`, aligned to 64, as the last call left it.
+// It lives as long as the thread and grows to the largest size asked for; null if that is 0.
+void* thread_scratch(std::int64_t bytes, std::string_view device);
+
+// The first byte of the view.  Throws InternalError if the view leaves its memory.
+std::byte* host_bytes(const MemoryView& view);
+
+// Device::copy_in and Device::copy_out.
+void copy_to_host_memory(const MemoryView& to, std::span<const std::byte> from);
+void copy_from_host_memory(std::span<std::byte> to, const MemoryView& from);
+
+}  // namespace croze

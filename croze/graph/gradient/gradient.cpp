@@ -1,0 +1,86 @@
+// gradient.cpp -- the walk: from the loss back to the targets, users before sources.
+#include "graph/gradient/gradient.h"
+
+#include "base/error.h"
+#include "base/flat_map.h"
+#include "graph/gradient/gradient_rules.h"
+#include "graph/graph.h"
+#include "graph/rewrite.h"
+
+namespace croze {
+namespace {
+
+// The part of the graph that lies between the targets and the loss.
+class Backward {
+ public:
+  Backward(UOp loss, std::span<const UOp> targets) : order_(toposort(loss)) {
+    place_.reserve(static_cast<std::int64_t>(order_.size()));
+    depends_.resize(order_.size());
+    gradients_.resize(order_.size());
+    FlatSet<const Node*> wanted;
+    for (UOp t : targets) wanted.insert(t.node());
+    for (std::size_t i = 0; i < order_.size(); i++) {
+      const UOp u = order_[i];
+      place_.insert(u.node(), i);
+      bool depends = wanted.contains(u.node());
+      if (!depends && passes_gradient(u)) {
+        for (UOp s : u.sources()) depends = depends || depends_[*place_.find(s.node())];
+      }
+      depends_[i] = depends;
+    }
+  }
+
+  void run() {
+    if (!depends_.back()) return;
+    gradients_.back() = filled_with(order_.back(), 1);
+    for (std::size_t i = order_.size(); i-- > 0;) {
+      if (gradients_[i] && depends_[i]) send_to_sources(order_[i], gradients_[i]);
+    }
+  }
+
+  UOp gradient_by(UOp target) const {
+    const std::size_t* i = place_.find(target.node());
+    return i && gradients_[*i] ? gradients_[*i] : filled_with(target, 0);
+  }
+
+ private:
+  void send_to_sources(UOp u, UOp g) {
+    if (!passes_gradient(u)) return;
+    SmallVector<bool, 8> wanted;
+    bool any = false;
+    for (UOp s : u.sources()) {
+      wanted.push_back(depends_[*place_.find(s.node())]);
+      any = any || wanted.back();
+    }
+    if (!any) return;
+    const Partials partials = partials_of(u, g, wanted);
+    for (int k = 0; k < u.num_src(); k++) {
+      if (partials[k] && wanted[k]) add(u.src(k), partials[k]);
+    }
+  }
+
+  void add(UOp source, UOp partial) {
+    UOp& sum = gradients_[*place_.find(source.node())];
+    // An effect has no shape of its own: what flows into a Store has that of the stored value.
+    if (!source.is(Op::Store)) partial = fit_gradient(partial, source);
+    sum = sum ? sum + partial : partial;
+  }
+
+  std::vector<UOp> order_;
+  FlatMap<const Node*, std::size_t> place_;
+  std::vector<bool> depends_;      // on a target
+  std::vector<UOp> gradients_;     // of the loss, by node in order_; null: none yet
+};
+
+}  // namespace
+
+std::vector<UOp> gradient(UOp loss, std::span<const UOp> targets) {
+  ensure(loss.elements() == 1 && is_float(loss.dtype()), "the loss is no float number");
+  Backward backward(loss, targets);
+  backward.run();
+  std::vector<UOp> result;
+  for (UOp t : targets) result.push_back(backward.gradient_by(t));
+  return result;
+}
+
+}  // namespace croze

@@ -1,0 +1,17 @@
+// gradient.h -- reverse-mode differentiation as a transformation of the tensor graph.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "graph/uop.h"
+
+namespace croze {
+
+// The gradient of `loss` by each target: nodes of the targets' shapes and dtypes, built in the graph of
+// the loss; zeros for a target that the loss does not depend on.  The loss is of one element and, like
+// the targets, of a float dtype.  What comes back are ordinary nodes, which can be differentiated
+// again.  Iterative: depth does not matter.
+[[nodiscard]] std::vector<UOp> gradient(UOp loss, std::span<const UOp> targets);
+
+}  // namespace croze

@@ -1,0 +1,104 @@
+// gradient_rules.cpp -- the derivatives of the elementwise ops, as a table.
+#include "graph/gradient/gradient_rules.h"
+
+#include <algorithm>
+#include <numbers>
+
+#include "base/error.h"
+#include "graph/gradient/structure.h"
+#include "graph/graph.h"
+
+namespace croze {
+namespace {
+
+// The operands, the condition of a where, the result, and the gradient that flows into it.
+constexpr Any x{'x'}, y{'y'}, z{'z'}, g{'g'}, r{'r'};
+constexpr Bool a{'a'};
+constexpr const Pattern& none = invalid;
+
+constexpr GradientRule gradient(const Pattern& pattern, const Pattern& first,
+                                const Pattern& second = none, const Pattern& third = none,
+                                const char* file = __builtin_FILE(),
+                                int line = __builtin_LINE()) {
+  const std::uint32_t known = pattern.names() | Pattern(g).names() | Pattern(r).names();
+  if ((first.names() | second.names() | third.names()) & ~known) {
+    throw "a partial uses a name the pattern does not capture";
+  }
+  return {pattern, {first, second, third}, file, line};
+}
+
+constexpr Pattern call(Op op, const Pattern& p) { return {op, {p}}; }
+constexpr Pattern power(const Pattern& p, const Pattern& q) { return {Op::Pow, {p, q}}; }
+
+using std::numbers::ln2;
+
+// Where max and min have equal operands, each gets half.  A power's gradient by its exponent is 0 at
+// base 0, and by its base 0 at exponent 0, where the formulas would give NaN.
+// clang-format off
+constexpr GradientRule table[] = {
+    gradient(-x,                        -g),
+    gradient(call(Op::Exp, x),          g * r),
+    gradient(call(Op::Exp2, x),         g * r * ln2),
+    gradient(call(Op::Log, x),          divide(g, x)),
+    gradient(call(Op::Log2, x),         divide(g * (1 / ln2), x)),
+    gradient(call(Op::Sin, x),          g * call(Op::Cos, x)),
+    gradient(call(Op::Cos, x),          -(g * call(Op::Sin, x))),
+    gradient(call(Op::Sqrt, x),         divide(g, r * 2)),
+    gradient(call(Op::Reciprocal, x),   -(g * r * r)),
+
+    gradient(x + y,                     g,                                       g),
+    gradient(x * y,                     g * y,                                   g * x),
+    gradient(divide(x, y),              divide(g, y),                            -divide(g * r, y)),
+    gradient(max(x, y),                 where(y < x, g, where(x == y, g * 0.5, 0)),
+                                        where(x < y, g, where(x == y, g * 0.5, 0))),
+    gradient(min(x, y),                 where(x < y, g, where(x == y, g * 0.5, 0)),
+                                        where(y < x, g, where(x == y, g * 0.5, 0))),
+    gradient(power(x, y),               where(y == 0, 0, g * y * power(x, y - 1)),
+                                        where(x == 0, 0, g * r * call(Op::Log, where(x == 0, 1, x)))),
+
+    gradient(where(a, x, y),            none,          where(a, g, 0),           where(a, 0, g)),
+    gradient(Pattern(Op::MulAdd, {x, y, z}), g * y,    g * x,                    g),
+};
+// clang-format on
+
+const GradientRule* rule_of(Op op) {
+  const auto* rule = std::ranges::find(table, op, &GradientRule::op);
+  return rule == std::end(table) ? nullptr : rule;
+}
+
+Partials from_rule(const GradientRule& rule, UOp u, UOp upstream, std::span<const bool> wanted) {
+  Match::Captures captures{};
+  for (int i = 0; i < u.num_src(); i++) {
+    captures.nodes[rule.pattern.tokens[static_cast<std::size_t>(i) + 1].id] = u.src(i).node();
+  }
+  captures.nodes[g.slot()] = upstream.node();
+  captures.nodes[r.slot()] = u.node();
+  const Match match(u.graph(), u, captures, nullptr);
+  Partials result;
+  for (int i = 0; i < u.num_src(); i++) {
+    const Pattern& partial = rule.partials[static_cast<std::size_t>(i)];
+    const bool flows = wanted[static_cast<std::size_t>(i)] && partial.tokens[0].op() != Op::Invalid;
+    result.push_back(flows ? match.build(partial) : UOp());
+  }
+  return result;
+}
+
+}  // namespace
+
+std::span<const GradientRule> gradient_rules() { return table; }
+
+bool passes_gradient(UOp u) {
+  if (u.is(Op::Store)) return true;
+  if (!is_float(u.dtype()) || u.num_src() == 0) return false;
+  return !u.is(Op::Detach) && !u.is(Op::Trunc) && !u.is(Op::Bitcast);
+}
+
+Partials partials_of(UOp u, UOp upstream, std::span<const bool> wanted) {
+  if (u.is(Op::Cast)) return {u.graph().cast(upstream, u.src(0).dtype())};
+  if (!is_elementwise(u.op())) return structural_partials(u, upstream, wanted);
+  const GradientRule* rule = rule_of(u.op());
+  ensure(rule != nullptr, "{} has no derivative", info(u.op()).name);
+  return from_rule(*rule, u, upstream, wanted);
+}
+
+}  // namespace croze

@@ -1,0 +1,46 @@
+// gradient_rules.h -- internal to gradient/: the local derivative of each op.
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "base/small_vector.h"
+#include "graph/rule.h"
+#include "graph/uop.h"
+
+namespace croze {
+
+// An elementwise derivative as data: for the result r = op(x, y, ..) with gradient g, what flows back
+// to each operand.  `gradient(x * y, g * y, g * x)`.
+struct GradientRule {
+  static constexpr int max_operands = 3;
+
+  Pattern pattern;
+  std::array<Pattern, max_operands> partials;  // `invalid` where none flows
+  const char* file;
+  int line;
+
+  constexpr Op op() const { return pattern.tokens[0].op(); }
+};
+
+// The table, for listings and tests.
+std::span<const GradientRule> gradient_rules();
+
+// One entry per source of a node; null where no gradient flows.
+using Partials = SmallVector<UOp, 4>;
+
+// What flows back to each source of u when g flows into u.  Only sources that are `wanted` need an
+// answer.  A partial of an elementwise op may have the broadcast shape; fit_gradient cures that.
+// Throws InternalError for an op of no tensor graph.
+Partials partials_of(UOp u, UOp g, std::span<const bool> wanted);
+
+// Whether a gradient can flow through the node at all.
+bool passes_gradient(UOp u);
+
+// g summed or repeated to the shape of x.
+UOp fit_gradient(UOp g, UOp x);
+
+// `value` in every element of a tensor of this dtype and shape.
+UOp filled_with(UOp like, double value);
+
+}  // namespace croze

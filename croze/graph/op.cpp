@@ -1,0 +1,81 @@
+// op.cpp -- the table of operations.
+#include "graph/op.h"
+
+#include <array>
+
+namespace croze {
+namespace {
+
+constexpr std::uint16_t ew = trait_elementwise;
+constexpr std::uint16_t comm = trait_elementwise | trait_commutative;
+constexpr std::uint16_t assoc = comm | trait_associative;
+constexpr std::uint16_t ints = trait_elementwise | trait_integer_only;
+constexpr std::uint16_t real = trait_elementwise | trait_float_only;
+
+// clang-format off
+constexpr std::array<OpInfo, num_ops> table = {{
+    {Op::Const, "const", 0, ew},          {Op::Buffer, "buffer", 0, 0},
+    {Op::Param, "param", 0, 0},           {Op::Variable, "variable", 0, 0},
+    {Op::Invalid, "invalid", 0, ew},      {Op::Range, "range", 0, 0},
+    {Op::Iota, "iota", 0, 0},
+
+    {Op::Reshape, "reshape", 1, trait_movement},   {Op::Expand, "expand", 1, trait_movement},
+    {Op::Permute, "permute", 1, trait_movement},   {Op::Flip, "flip", 1, trait_movement},
+    {Op::Pad, "pad", 1, trait_movement},           {Op::Shrink, "shrink", 1, trait_movement},
+    {Op::Window, "window", 1, trait_movement},     {Op::Unwindow, "unwindow", 1, trait_movement},
+
+    {Op::Gather, "gather", -1, 0},        {Op::Scatter, "scatter", -1, 0},
+    {Op::Contiguous, "contiguous", 1, 0}, {Op::ContiguousBackward, "contiguous_backward", 1, 0},
+    {Op::Detach, "detach", 1, 0},         {Op::Copy, "copy", 1, 0},
+
+    {Op::Cast, "cast", 1, ew},            {Op::Bitcast, "bitcast", 1, ew},
+    {Op::Neg, "neg", 1, ew},              {Op::Not, "not", 1, ints},
+    {Op::Exp, "exp", 1, real},            {Op::Exp2, "exp2", 1, real},
+    {Op::Log, "log", 1, real},            {Op::Log2, "log2", 1, real},
+    {Op::Sin, "sin", 1, real},            {Op::Cos, "cos", 1, real},
+    {Op::Sqrt, "sqrt", 1, real},          {Op::Reciprocal, "reciprocal", 1, real},
+    {Op::Trunc, "trunc", 1, ew},
+
+    {Op::Add, "add", 2, assoc},           {Op::Mul, "mul", 2, assoc},
+    {Op::Div, "div", 2, real},            {Op::IDiv, "idiv", 2, ints},
+    {Op::Mod, "mod", 2, ints},            {Op::CDiv, "cdiv", 2, ints},
+    {Op::CMod, "cmod", 2, ints},          {Op::Max, "max", 2, assoc},
+    {Op::Min, "min", 2, assoc},           {Op::Pow, "pow", 2, real},
+    {Op::Lt, "lt", 2, ew | trait_comparison},  {Op::Le, "le", 2, ew | trait_comparison},
+    {Op::Eq, "eq", 2, comm | trait_comparison}, {Op::Ne, "ne", 2, comm | trait_comparison},
+    {Op::And, "and", 2, assoc | trait_integer_only}, {Op::Or, "or", 2, assoc | trait_integer_only},
+    {Op::Xor, "xor", 2, assoc | trait_integer_only}, {Op::Shl, "shl", 2, ints},
+    {Op::Shr, "shr", 2, ints},            {Op::Threefry, "threefry", 2, ints},
+    {Op::Where, "where", 3, ew},          {Op::MulAdd, "muladd", 3, ew},
+
+    {Op::Reduce, "reduce", -1, 0},
+
+    {Op::Index, "index", -1, 0},          {Op::Load, "load", 1, 0},
+    {Op::Store, "store", -1, trait_effect}, {Op::After, "after", -1, 0},
+    {Op::Sink, "sink", -1, trait_effect}, {Op::Stage, "stage", -1, 0},
+
+    {Op::Local, "local", 0, 0},           {Op::Register, "register", -1, 0},
+    {Op::Loop, "loop", 1, trait_effect},  {Op::EndLoop, "end_loop", 1, trait_effect},
+    {Op::Barrier, "barrier", 0, trait_effect}, {Op::Special, "special", 0, 0},
+}};
+// clang-format on
+
+constexpr bool in_enum_order() {
+  for (int i = 0; i < num_ops; i++) {
+    if (static_cast<int>(table[i].op) != i) return false;
+  }
+  return true;
+}
+static_assert(in_enum_order(), "the op table must list every op in the order of the enum");
+
+}  // namespace
+
+std::string_view name_of(LoopKind kind) {
+  constexpr std::string_view names[] = {"parallel", "reduce", "serial", "thread", "group",
+                                        "item",     "lane",   "unroll", "loop"};
+  return names[static_cast<int>(kind)];
+}
+
+const OpInfo& info(Op op) { return table[static_cast<int>(op)]; }
+
+}  // namespace croze

@@ -1,0 +1,122 @@
+// op.h -- the closed set of operations, and the one table that describes them.
+//
+// One vocabulary serves from the user's tensor to machine code.  What is legal at which stage is
+// said by the specs (spec.h); what each op means on numbers is said by eval.h; here stand the name,
+// the number of sources and the algebraic traits.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace croze {
+
+// clang-format off
+enum class Op : std::uint8_t {
+  // leaves
+  Const,        // arg: the value's bits (see Arg::constant)
+  Buffer,       // arg: {unique id, elements, device}; flat storage, shape (elements)
+  Param,        // arg: {slot, elements}; the kernel's view of a buffer, shape (elements)
+  Variable,     // arg: {slot, lo, hi}; a bounded integer given at launch
+  Invalid,      // no value here: absorbs arithmetic, ends as a gate on a load or a store
+  Range,        // arg: {id, size, LoopKind}; a loop variable, 0 <= value < size
+  Iota,         // arg: size; tensor stage: the vector 0, 1, ..., size-1
+
+  // movement (tensor stage): views, they become index arithmetic
+  Reshape,      // arg: new shape
+  Expand,       // arg: new shape; axes of size 1 repeat
+  Permute,      // arg: order; axis k of the result is axis order[k] of the source
+  Flip,         // arg: one 0/1 per axis
+  Pad,          // arg: {before, after} per axis; filled with zero
+  Shrink,       // arg: {begin, end} per axis
+  Window,       // arg: {axis, size, stride, dilation}; appends an axis k: x[.. o*stride + k*dilation ..]
+  Unwindow,     // arg: {axis, length, stride, dilation}; (.. o .. k) -> (.. p .. k), p = o*stride + k*dilation, else zero
+
+  // structure (tensor stage)
+  Gather,       // (x, index per axis of x): x[i0, i1, ..]; zero where an index is out of range
+  Scatter,      // (base, value, index per axis of base); arg: Op::Add accumulates, 0 overwrites in order
+  Contiguous,   // materialise here
+  ContiguousBackward,  // materialise the gradient here
+  Detach,       // stop the gradient here
+  Copy,         // arg: device; the same values on another device
+
+  // elementwise, unary
+  Cast, Bitcast,
+  Neg, Not, Exp, Exp2, Log, Log2, Sin, Cos, Sqrt, Reciprocal, Trunc,
+  // elementwise, binary
+  Add, Mul, Div, IDiv, Mod, CDiv, CMod, Max, Min, Pow,
+  Lt, Le, Eq, Ne, And, Or, Xor, Shl, Shr, Threefry,
+  // elementwise, ternary
+  Where, MulAdd,
+
+  // reduction: (value, range ...) in kernels; arg {op, axis ...} on tensors, reduced axes keep size 1
+  Reduce,
+
+  // memory and order
+  Index,        // (buffer, flat index): a place; (buffer, index, gate) in programs
+  Load,         // (place): the element there; zero where the gate is false
+  Store,        // (place, value, range ...): closes the ranges, which run over the places written
+  After,        // (value, effect ...): the value, once those stores have happened
+  Sink,         // (effect ...): the root of a kernel or of a schedule
+  Stage,        // (value, range ...): value tabulated over the ranges in fast memory; closes them
+
+  // programs (after lowering)
+  Local,        // arg: {id, elements, Space}; scratch memory of a thread or of a group
+  Register,     // arg: id; (range ...): a mutable scalar or vector, one per value of its ranges
+  Loop, EndLoop,      // Loop (range); EndLoop (range)
+  Barrier,
+  Special,      // arg: {axis, size, LoopKind}; index of this thread or group in the launch
+};
+// clang-format on
+inline constexpr int num_ops = static_cast<int>(Op::Special) + 1;
+
+// How a range is run.  The scheduler makes the first three; the edits of codegen bind them to the
+// others.
+enum class LoopKind : std::uint8_t {
+  Parallel,  // iterations are independent: may be reordered, split, bound to anything
+  Reduce,    // closed by a Reduce: may be reordered and split as the reduction allows
+  Serial,    // iterations must run in order (ordered accumulation into memory)
+  Thread,    // CPU: one task of the thread pool per value
+  Group,     // GPU: index of the work-group along a launch axis
+  Item,      // GPU: index of the work-item in its group along a launch axis
+  Lane,      // a lane of a vector register
+  Unroll,    // every value is its own copy of the code
+  Loop,      // a plain loop
+};
+
+std::string_view name_of(LoopKind kind);
+
+// Where a Local lives.
+enum class Space : std::uint8_t {
+  Thread,  // private scratch of one CPU thread or work-item
+  Group,   // shared by a work-group
+};
+
+// Algebraic and structural traits, as bits.
+enum OpTrait : std::uint16_t {
+  trait_none = 0,
+  trait_elementwise = 1 << 0,
+  trait_commutative = 1 << 1,
+  trait_associative = 1 << 2,  // exactly so for integers; up to rounding for floats
+  trait_comparison = 1 << 3,   // result is bool
+  trait_movement = 1 << 4,
+  trait_integer_only = 1 << 5,
+  trait_float_only = 1 << 6,
+  trait_effect = 1 << 7,  // has no value
+};
+
+struct OpInfo {
+  Op op;
+  std::string_view name;  // in the text form
+  std::int8_t arity;      // -1: any number
+  std::uint16_t traits;
+};
+
+const OpInfo& info(Op op);
+
+inline bool has_trait(Op op, OpTrait trait) { return (info(op).traits & trait) != 0; }
+inline bool is_elementwise(Op op) { return has_trait(op, trait_elementwise); }
+inline bool is_movement(Op op) { return has_trait(op, trait_movement); }
+inline bool is_comparison(Op op) { return has_trait(op, trait_comparison); }
+inline bool is_commutative(Op op) { return has_trait(op, trait_commutative); }
+
+}  // namespace croze

@@ -1,0 +1,217 @@
+// rewrite.cpp -- the drivers: explicit stacks, so that depth costs memory and never the call stack.
+#include "graph/rewrite.h"
+
+#include <string>
+
+#include "base/error.h"
+#include "graph/graph.h"
+#include "graph/node_map.h"
+#include "graph/rule_set.h"
+
+namespace croze {
+namespace {
+
+constexpr int max_rewrites_per_node = 1000;
+constexpr int rewrites_named = 6;  // in the message when they do not end
+
+[[noreturn]] void fail_to_settle(const RuleSet& rules, UOp u, void* state) {
+  std::string last;
+  const Rule* fired = nullptr;
+  for (int i = 0; i < rewrites_named && u; i++) {
+    u = rules.apply(u, state, &fired);
+    if (u) last += "\n  " + to_string(*fired);
+  }
+  fail_internal({.pass = rules.name(), .node = {}}, "rules do not settle; the next are{}", last);
+}
+
+class Rewriter {
+ public:
+  Rewriter(Graph& graph, const RuleSet& rules, void* state)
+      : graph_(graph), rules_(rules), state_(state), done_(graph) {}
+
+  UOp post(UOp root);
+  UOp pre(UOp root);
+  UOp walk(UOp root);
+
+ private:
+  struct Frame {
+    UOp original, current;
+    int rewrites;
+    bool settled;  // Pre: no rule applies to `current`
+  };
+
+  // Pushes the sources that are not done; true if there were any.
+  bool push_sources(UOp u) {
+    bool any = false;
+    for (UOp s : u.sources()) {
+      if (done_.get(s)) continue;
+      stack_.push_back({s, s, 0, false});
+      any = true;
+    }
+    return any;
+  }
+
+  // `u` over the final forms of its sources.
+  UOp rebuilt(UOp u) {
+    src_.clear();
+    bool changed = false;
+    for (UOp s : u.sources()) {
+      src_.push_back(done_.get(s));
+      changed = changed || src_.back() != s;
+    }
+    return changed ? graph_.with_sources(u, src_) : u;
+  }
+
+  void finish(UOp result) {
+    done_.set(stack_.back().original, result);
+    stack_.pop_back();
+  }
+
+  void replace(UOp next) {
+    Frame& top = stack_.back();
+    if (++top.rewrites > max_rewrites_per_node) fail_to_settle(rules_, next, state_);
+    top.current = next;
+    top.settled = false;
+  }
+
+  Graph& graph_;
+  const RuleSet& rules_;
+  void* state_;
+  NodeMap<UOp> done_;
+  std::vector<Frame> stack_;
+  std::vector<UOp> src_;
+};
+
+UOp Rewriter::post(UOp root) {
+  stack_.push_back({root, root, 0, false});
+  while (!stack_.empty()) {
+    const UOp current = stack_.back().current;
+    if (const UOp known = done_.get(current)) {
+      finish(known);
+      continue;
+    }
+    if (push_sources(current)) continue;
+    UOp next = rebuilt(current);
+    if (next == current) next = rules_.apply(current, state_);
+    if (next) {
+      replace(next);
+    } else {
+      done_.set(current, current);
+      finish(current);
+    }
+  }
+  return done_.get(root);
+}
+
+UOp Rewriter::pre(UOp root) {
+  stack_.push_back({root, root, 0, false});
+  while (!stack_.empty()) {
+    const UOp current = stack_.back().current;
+    if (const UOp known = done_.get(current)) {
+      finish(known);
+      continue;
+    }
+    if (!stack_.back().settled) {
+      if (const UOp next = rules_.apply(current, state_)) {
+        replace(next);
+        continue;
+      }
+      stack_.back().settled = true;
+    }
+    if (push_sources(current)) continue;
+    if (const UOp next = rebuilt(current); next != current) {
+      replace(next);
+    } else {
+      done_.set(current, current);
+      finish(current);
+    }
+  }
+  return done_.get(root);
+}
+
+UOp Rewriter::walk(UOp root) {
+  stack_.push_back({root, root, 0, false});
+  while (!stack_.empty()) {
+    const UOp u = stack_.back().original;
+    if (done_.get(u)) {
+      stack_.pop_back();
+      continue;
+    }
+    if (push_sources(u)) continue;
+    const UOp next = rebuilt(u);
+    const UOp result = rules_.apply(next, state_);
+    finish(result ? result : next);
+  }
+  return done_.get(root);
+}
+
+}  // namespace
+
+UOp rewrite(UOp root, const RuleSet& rules, Order order, void* state) {
+  Rewriter rewriter(root.graph(), rules, state);
+  switch (order) {
+    case Order::Post: return rewriter.post(root);
+    case Order::Pre: return rewriter.pre(root);
+    case Order::Walk: return rewriter.walk(root);
+  }
+  return root;
+}
+
+UOp substitute(UOp root, std::span<const std::pair<UOp, UOp>> replacements) {
+  Graph& graph = root.graph();
+  NodeMap<UOp> done(graph);
+  for (const auto& [from, to] : replacements) done.set(from, to);
+  std::vector<UOp> stack{root};
+  std::vector<UOp> src;
+  while (!stack.empty()) {
+    const UOp u = stack.back();
+    if (done.get(u)) {
+      stack.pop_back();
+      continue;
+    }
+    bool ready = true;
+    for (UOp s : u.sources()) {
+      if (done.get(s)) continue;
+      stack.push_back(s);
+      ready = false;
+    }
+    if (!ready) continue;
+    stack.pop_back();
+    src.clear();
+    bool changed = false;
+    for (UOp s : u.sources()) {
+      src.push_back(done.get(s));
+      changed = changed || src.back() != s;
+    }
+    done.set(u, changed ? graph.with_sources(u, src) : u);
+  }
+  return done.get(root);
+}
+
+std::vector<UOp> toposort(UOp root) { return toposort(std::span(&root, 1)); }
+
+std::vector<UOp> toposort(std::span<const UOp> roots) {
+  std::vector<UOp> order;
+  if (roots.empty()) return order;
+  // 1: its sources have been pushed.  2: it is in the order.
+  NodeMap<std::uint8_t> mark(roots[0].graph());
+  std::vector<UOp> stack(roots.rbegin(), roots.rend());
+  while (!stack.empty()) {
+    const UOp u = stack.back();
+    const std::uint8_t m = mark.get(u);
+    if (m == 0) {
+      mark.set(u, 1);
+      for (int i = u.num_src(); i-- > 0;) {
+        if (mark.get(u.src(i)) == 0) stack.push_back(u.src(i));
+      }
+      continue;
+    }
+    stack.pop_back();
+    if (m == 2) continue;
+    mark.set(u, 2);
+    order.push_back(u);
+  }
+  return order;
+}
+
+}  // namespace croze

@@ -1,0 +1,14 @@
+// simplify.cpp -- the simplifier of kernels: all families together.
+#include "graph/rules/rules.h"
+
+namespace croze {
+
+const RuleSet& simplify_rules() {
+  static const RuleSet set(
+      "simplify", {invalid_list(), known_list(), select_list(), algebra_list(), compare_list(),
+                   index_compare_list(), logic_list(), cast_list(), integer_cast_list(),
+                   float_list(), bits_list()});
+  return set;
+}
+
+}  // namespace croze

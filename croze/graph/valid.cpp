@@ -1,0 +1,162 @@
+// valid.cpp -- simplification under a condition.
+//
+// A gate such as `3 <= r1*2 + r2 && r1*2 + r2 < 11` knows more of a sum than the bounds of its
+// atoms do.  To use that, one atom of the sum is exchanged for `v - (rest of the sum)`, where v is
+// a new variable with the gate's bounds: every occurrence of the sum becomes v, and the canonical
+// constructors do the rest.  Exchanging v for the sum again gives an expression in the old atoms;
+// it is kept if it is smaller.
+#include "graph/valid.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "graph/graph.h"
+#include "graph/index_form.h"
+#include "graph/rewrite.h"
+#include "graph/rules/rules.h"
+
+namespace croze {
+namespace {
+
+using i64 = std::int64_t;
+
+constexpr std::size_t max_conjuncts = 16;
+
+// lo <= sum <= hi.
+struct Fact {
+  LinearForm sum;  // without constant, the first coefficient positive
+  i64 lo, hi;
+};
+
+std::vector<UOp> conjuncts(UOp gate) {
+  std::vector<UOp> terms, pending{gate};
+  while (!pending.empty()) {
+    const UOp u = pending.back();
+    pending.pop_back();
+    if (u.is(Op::And)) {
+      pending.push_back(u.src(1));
+      pending.push_back(u.src(0));
+    } else if (std::find(terms.begin(), terms.end(), u) == terms.end()) {
+      terms.push_back(u);
+    }
+  }
+  return terms;
+}
+
+// Narrows the fact about `sum` (with constant), or adds one.
+void learn(std::vector<Fact>* facts, LinearForm sum, i64 lo, i64 hi) {
+  if (sum.terms.empty()) return;
+  lo = lo == INT64_MIN ? lo : lo - sum.constant;
+  hi = hi == INT64_MAX ? hi : hi - sum.constant;
+  sum.constant = 0;
+  if (sum.terms[0].coefficient < 0) {
+    for (Term& t : sum.terms) t.coefficient = -t.coefficient;
+    const i64 below = hi == INT64_MAX ? INT64_MIN : -hi;
+    hi = lo == INT64_MIN ? INT64_MAX : -lo;
+    lo = below;
+  }
+  for (Fact& f : *facts) {
+    if (!(f.sum == sum)) continue;
+    f.lo = std::max(f.lo, lo);
+    f.hi = std::min(f.hi, hi);
+    return;
+  }
+  const Bounds b = sum.bounds();
+  facts->push_back({std::move(sum), std::max(lo, b.lo), std::min(hi, b.hi)});
+}
+
+void learn_from(std::vector<Fact>* facts, UOp term) {
+  const bool negated = term.is(Op::Not);
+  const UOp u = negated ? term.src(0) : term;
+  if (u.num_src() != 2 || u.src(0).dtype() != DType::Index) return;
+  LinearForm difference = LinearForm::of(u.src(0));
+  difference.add(LinearForm::of(u.src(1)), -1);
+  if (u.is(Op::Lt)) {
+    learn(facts, difference, negated ? 0 : INT64_MIN, negated ? INT64_MAX : -1);
+  } else if (u.is(Op::Le)) {
+    learn(facts, difference, negated ? 1 : INT64_MIN, negated ? INT64_MAX : 0);
+  } else if (u.is(negated ? Op::Ne : Op::Eq)) {
+    learn(facts, difference, 0, 0);
+  }
+}
+
+UOp replace(UOp x, UOp from, UOp to) {
+  const std::pair<UOp, UOp> pair[] = {{from, to}};
+  return rewrite(substitute(x, pair), simplify_rules());
+}
+
+bool reaches(UOp x, UOp atom) {
+  const std::vector<UOp> all = toposort(x);
+  return std::find(all.begin(), all.end(), atom) != all.end();
+}
+
+// A way to write `x` with the sum of the fact as one variable; null if x has no use for it.
+UOp apply(const Fact& fact, UOp x) {
+  const Bounds known = fact.sum.bounds();
+  if (fact.lo > fact.hi || (fact.lo == known.lo && fact.hi == known.hi)) return {};
+  Graph& graph = x.graph();
+  const UOp sum = fact.sum.build(graph);
+  const UOp variable =
+      fact.lo == fact.hi ? graph.index(fact.lo) : graph.variable(-1, fact.lo, fact.hi);
+  UOp best;
+  std::size_t best_size = toposort(x).size();
+  for (const Term& t : fact.sum.terms) {
+    if (std::abs(t.coefficient) != 1 || !reaches(x, t.atom)) continue;
+    LinearForm rest = fact.sum;
+    rest.add(t.atom, -t.coefficient);
+    const UOp exchanged = (variable - rest.build(graph)) * t.coefficient;
+    UOp result = replace(x, t.atom, exchanged);
+    if (!variable.is_const()) result = replace(result, variable, sum);
+    if (const std::size_t size = toposort(result).size(); size < best_size) {
+      best = result;
+      best_size = size;
+    }
+  }
+  return best;
+}
+
+UOp simplify_under(std::span<const UOp> terms, UOp x) {
+  Graph& graph = x.graph();
+  std::vector<std::pair<UOp, UOp>> known;
+  std::vector<Fact> facts;
+  for (UOp t : terms) {
+    known.emplace_back(t, graph.boolean(true));
+    if (t.is(Op::Not)) known.emplace_back(t.src(0), graph.boolean(false));
+    learn_from(&facts, t);
+  }
+  x = substitute(x, known);
+  for (const Fact& f : facts) {
+    if (const UOp better = apply(f, x)) x = better;
+  }
+  return x;
+}
+
+}  // namespace
+
+UOp simplify_under(UOp gate, UOp x) {
+  if (x.dtype() != DType::Index && x.dtype() != DType::Bool) return x;
+  const std::vector<UOp> terms = conjuncts(gate);
+  if (terms.size() > max_conjuncts) return x;
+  return simplify_under(terms, x);
+}
+
+UOp simplify_gate(UOp gate) {
+  std::vector<UOp> terms = conjuncts(gate);
+  if (terms.size() < 2 || terms.size() > max_conjuncts) return gate;
+  for (std::size_t i = 0; i < terms.size();) {
+    std::vector<UOp> others = terms;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    terms[i] = simplify_under(others, terms[i]);
+    if (terms[i].is_const(1)) {
+      terms.erase(terms.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      i++;
+    }
+  }
+  if (terms.empty()) return gate.graph().boolean(true);
+  UOp result = terms[0];
+  for (std::size_t i = 1; i < terms.size(); i++) result = result & terms[i];
+  return result;
+}
+
+}  // namespace croze

@@ -1,0 +1,68 @@
+// adam.cpp -- Adam and AdamW.
+#include "nn/optim/adam.h"
+
+#include <cmath>
+#include <utility>
+
+#include "base/error.h"
+#include "nn/optim/update.h"
+#include "tensor/elementwise.h"
+
+namespace croze::optim {
+namespace {
+
+// 1 - beta^steps.  Not by pow: near the start the difference would lose most of its digits.
+Tensor correction(double beta, const Tensor& steps) {
+  return beta == 0 ? Tensor::ones_like(steps) : -expm1(steps * std::log(beta));
+}
+
+}  // namespace
+
+Adam::Adam(std::vector<Tensor> p, const AdamOptions& o) : parameters(std::move(p)), options(o) {
+  check_parameters("Adam", parameters);
+  check(o.beta1 >= 0 && o.beta1 < 1 && o.beta2 >= 0 && o.beta2 < 1,
+        "Adam: beta1 = {} and beta2 = {} must be at least 0 and less than 1", o.beta1, o.beta2);
+  learning_rate = number_for(parameters, o.learning_rate);
+  steps = number_for(parameters, 0);
+  mean = zeros_for(parameters);
+  variance = zeros_for(parameters);
+}
+
+void Adam::step(const std::vector<Tensor>& gradients) {
+  check_gradients("Adam", parameters, gradients);
+  const Tensor count = steps + 1;
+  // One number each for all parameters: computed once, not per element.
+  const Tensor rate = (learning_rate / correction(options.beta1, count)).contiguous();
+  const Tensor scale = rsqrt(correction(options.beta2, count)).contiguous();
+  std::vector<Tensor> assigned{steps.assign(count)};
+  for (std::size_t i = 0; i < parameters.size(); i++) {
+    Tensor p = widened(parameters[i]);
+    Tensor g = widened(gradients[i]);
+    if (options.weight_decay != 0) {
+      if (options.decoupled) {
+        p = p * (1 - learning_rate * options.weight_decay);
+      } else {
+        g = g + options.weight_decay * p;
+      }
+    }
+    const Tensor m = lerp(g, mean[i], options.beta1);
+    const Tensor v = lerp(g * g, variance[i], options.beta2);
+    const Tensor update = rate * m / (sqrt(v) * scale + options.epsilon);
+    assigned.push_back(mean[i].assign(m));
+    assigned.push_back(variance[i].assign(v));
+    assigned.push_back(parameters[i].assign(p - update));
+  }
+  finish(assigned);
+}
+
+void Adam::set_learning_rate(double value) { set_number(learning_rate, value); }
+
+AdamW::AdamW(std::vector<Tensor> p, const AdamWOptions& o)
+    : Adam(std::move(p), {.learning_rate = o.learning_rate,
+                          .beta1 = o.beta1,
+                          .beta2 = o.beta2,
+                          .epsilon = o.epsilon,
+                          .weight_decay = o.weight_decay,
+                          .decoupled = true}) {}
+
+}  // namespace croze::optim

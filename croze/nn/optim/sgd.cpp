@@ -1,0 +1,39 @@
+// sgd.cpp -- stochastic gradient descent.
+#include "nn/optim/sgd.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "nn/optim/update.h"
+#include "tensor/elementwise.h"
+
+namespace croze::optim {
+
+SGD::SGD(std::vector<Tensor> p, const SGDOptions& o) : parameters(std::move(p)), options(o) {
+  check_parameters("SGD", parameters);
+  check(!o.nesterov || o.momentum != 0, "SGD: nesterov needs momentum");
+  learning_rate = number_for(parameters, o.learning_rate);
+  if (o.momentum != 0) velocity = zeros_for(parameters);
+}
+
+void SGD::step(const std::vector<Tensor>& gradients) {
+  check_gradients("SGD", parameters, gradients);
+  std::vector<Tensor> assigned;
+  for (std::size_t i = 0; i < parameters.size(); i++) {
+    const Tensor p = widened(parameters[i]);
+    Tensor g = widened(gradients[i]);
+    if (options.weight_decay != 0) g = g + options.weight_decay * p;
+    Tensor direction = g;
+    if (options.momentum != 0) {
+      const Tensor v = options.momentum * velocity[i] + g;
+      direction = options.nesterov ? g + options.momentum * v : v;
+      assigned.push_back(velocity[i].assign(v));
+    }
+    assigned.push_back(parameters[i].assign(p - learning_rate * direction));
+  }
+  finish(assigned);
+}
+
+void SGD::set_learning_rate(double value) { set_number(learning_rate, value); }
+
+}  // namespace croze::optim

@@ -1,0 +1,52 @@
+// sgd.h -- stochastic gradient descent.
+//
+// All optimizers work alike.  They are made over the parameters of a model and step() is given the
+// gradients, in the same order:
+//
+//     optim::SGD sgd(nn::parameters(model), {.learning_rate = 0.1, .momentum = 0.9});
+//     ...
+//     sgd.step(loss.gradient(sgd.parameters));
+//
+// A step is recorded as assignments to the parameters and computed at once, in one schedule, together
+// with everything that still needs the old parameters (the loss, say).  In a captured step
+// (jit/capture.h) it is part of the capture.  The learning rate is a tensor, so it can change between
+// the runs of a captured step.
+#pragma once
+
+#include <vector>
+
+#include "tensor/tensor.h"
+
+namespace croze::optim {
+
+struct SGDOptions {
+  double learning_rate = 1e-3;
+  double momentum = 0;
+  bool nesterov = false;
+  double weight_decay = 0;
+};
+
+struct SGD {
+  std::vector<Tensor> parameters;
+  SGDOptions options;
+  Tensor learning_rate;          // shape (), Float32
+  std::vector<Tensor> velocity;  // per parameter, at least Float32; empty without momentum
+
+  // Throws Error if a parameter is not a float tensor, or for nesterov without momentum.
+  explicit SGD(std::vector<Tensor> parameters, const SGDOptions& options = {});
+
+  // With g = gradient + weight_decay * p and v = momentum * v + g (v starts at zero):
+  // p -= learning_rate * d, where d is g, v with momentum, or g + momentum * v with nesterov.
+  // Throws Error unless there is one gradient of the shape of each parameter.
+  void step(const std::vector<Tensor>& gradients);
+  void set_learning_rate(double value);
+
+  // The state of a training, for nn::state_dict: what is not in the model.
+  template <typename V>
+  void visit(V&& v) const {
+    v("learning_rate", learning_rate);
+    v("velocity", velocity);
+  }
+};
+
+}  // namespace croze::optim

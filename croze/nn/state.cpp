@@ -1,0 +1,55 @@
+// state.cpp -- the parts of state.h that do not depend on the type of the model.
+#include "nn/state.h"
+
+#include <map>
+
+#include "base/error.h"
+
+namespace croze::nn::detail {
+
+StateDict named(const std::vector<StateEntry>& entries, bool only_trained) {
+  StateDict dict;
+  for (const StateEntry& e : entries) {
+    bool listed = only_trained && !e.trained;
+    for (const NamedTensor& before : dict) listed = listed || before.tensor.is_same(e.tensor);
+    if (!listed) dict.push_back({e.name, e.tensor});
+  }
+  return dict;
+}
+
+std::vector<Tensor> tensors_of(const StateDict& dict) {
+  std::vector<Tensor> tensors;
+  for (const NamedTensor& t : dict) tensors.push_back(t.tensor);
+  return tensors;
+}
+
+void load(const std::vector<StateEntry>& entries, const StateDict& dict, bool strict) {
+  std::map<std::string_view, const Tensor*> values;
+  for (const NamedTensor& t : dict) {
+    const bool is_new = values.emplace(t.name, &t.tensor).second;
+    check(is_new || !strict, "load_state_dict: the name {} stands twice", t.name);
+  }
+  std::vector<std::pair<Tensor, const Tensor*>> assignments;
+  for (const NamedTensor& target : named(entries, false)) {
+    const auto it = values.find(target.name);
+    check(it != values.end() || !strict, "load_state_dict: there is no tensor {} for the model",
+          target.name);
+    if (it == values.end()) continue;
+    const Shape expected = target.tensor.shape(), found = it->second->shape();
+    check(expected == found, "load_state_dict: {} has shape {}, where the model has {}", target.name,
+          to_text(found), to_text(expected));
+    assignments.emplace_back(target.tensor, it->second);
+    values.erase(it);
+  }
+  check(values.empty() || !strict, "load_state_dict: the model has no tensor {}",
+        values.empty() ? "" : values.begin()->first);
+
+  std::vector<Tensor> assigned;
+  for (auto& [target, value] : assignments) {
+    const bool moved = value->device_index() >= 0 && value->device() != target.device();
+    assigned.push_back(target.assign(moved ? value->to(target.device()) : *value));
+  }
+  realize(assigned);
+}
+
+}  // namespace croze::nn::detail

@@ -1,0 +1,79 @@
+// dialect.h -- what tells one C-like language from another, as data.
+//
+// The writer (writer.h) knows how a linear program becomes statements; a dialect knows the words:
+// type names, the text of each op, how a kernel opens and how it names its memory and its indices.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "render/program.h"
+
+namespace croze::c_family {
+
+// What the text of an op depends on beside the op.
+enum class OperandKind : std::uint8_t {
+  Any,
+  Bool,
+  Exact,    // integers whose result cannot leave the type: no need to say how it wraps
+  Integer,  // any integers
+  Float,
+};
+
+// The text of one op.  {0} {1} {2} are the operands, {T} the type of the result, {U} the unsigned
+// type in which integers wrap, {D} the name of the operand's dtype (float32), {S} its type and {f}
+// the suffix of functions on it.  The first row that fits is taken.
+struct OpText {
+  Op op;
+  OperandKind kind;
+  std::string_view text;
+};
+
+struct Dialect {
+  std::string_view name;
+  std::string_view types[num_dtypes];  // empty: the language has no such type
+  std::string_view preamble;           // before the functions
+  std::string_view float32_suffix;     // of functions, as in sqrtf
+  std::string_view bitcast;            // as in OpText
+  std::string_view barrier;            // empty: there are no groups
+
+  std::string_view type(DType t) const { return types[static_cast<std::size_t>(t)]; }
+
+  // The kernel's head, up to and with the opening brace.
+  std::string (*signature)(const LinearProgram& program);
+
+  // Declarations at the start of the body, a line each, without indentation.
+  std::string (*declare_param)(const Dialect&, UOp param, std::string_view name, bool is_written,
+                               bool is_alone);
+  std::string (*declare_variable)(const Dialect&, UOp variable, std::string_view name);
+  std::string (*declare_local)(const Dialect&, UOp local, std::string_view name,
+                               std::int64_t scratch_offset);
+  std::string (*declare_special)(const Dialect&, UOp special, std::string_view name);
+};
+
+// The text of an op that every dialect shares; empty if it has none.
+std::string_view op_text(Op op, OperandKind kind);
+
+// The elementwise ops that the writer can write, and the dtypes of a dialect (see Caps).
+std::uint64_t supported_ops();
+std::uint32_t supported_dtypes(const Dialect& dialect);
+
+// What the function of a kernel is called: a name that no library and no keyword has.
+std::string entry_name(std::string_view kernel);
+
+// A constant of type `t`.
+std::string literal(std::int64_t bits, DType t);
+
+// A function that the text of an op calls.  Only those that a program uses are written.
+struct Helper {
+  std::string name;
+  std::string text;
+};
+
+// max_float32, min_float32 and the like: NaN wins, and the positive zero is the greater one.
+Helper extremum_helper(const Dialect& dialect, Op op, DType t);
+// int32_of_float32 and the like: toward zero, saturating, NaN gives 0.
+Helper cast_helper(const Dialect& dialect, DType from, DType to);
+
+}  // namespace croze::c_family

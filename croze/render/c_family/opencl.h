@@ -1,0 +1,24 @@
+// opencl.h -- renders linear programs as OpenCL C 1.2.
+#pragma once
+
+#include "render/renderer.h"
+
+namespace croze {
+
+// The source of one kernel.  Its arguments are, for each buffer, the memory and the offset in bytes
+// at which the buffer begins, and then the variables as longs.
+class OpenClRenderer final : public Renderer {
+ public:
+  std::string_view name() const override { return "opencl"; }
+  std::string render(const LinearProgram& program) const override;
+
+  // The function's name, for a kernel of that name: croze_ and the name.
+  static std::string entry(std::string_view kernel);
+
+  // The ops and dtypes that the language has, as bits (see Caps).  Float64 is an extension: the
+  // device says whether it is there.
+  static std::uint64_t ops();
+  static std::uint32_t dtypes();
+};
+
+}  // namespace croze

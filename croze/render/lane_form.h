@@ -1,0 +1,36 @@
+// lane_form.h -- how each value of a linear program varies over the lanes of its vector.
+//
+// Most index arithmetic moves by a constant from lane to lane.  Such a value needs no vector: its
+// lane 0 and its step say it all, and they tell a contiguous access from a gather.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "render/program.h"
+
+namespace croze {
+
+struct LaneForm {
+  std::int64_t lanes = 1;  // 1: a scalar
+  bool affine = true;      // lane k is lane 0 plus k * step; step 0 if all lanes are equal
+  std::int64_t step = 0;
+};
+
+// The forms of all instructions of a program, computed in one walk over the list.
+class LaneForms {
+ public:
+  explicit LaneForms(const LinearProgram& program);
+
+  // `node` is an instruction, or an Index or After, which have the form of what they stand for.
+  LaneForm of(UOp node) const;
+
+ private:
+  LaneForm derive(UOp node) const;
+  LaneForm elementwise(UOp node) const;
+
+  std::vector<LaneForm> forms_;          // by position in the list
+  std::vector<std::int32_t> positions_;  // by node id, -1: not in the list
+};
+
+}  // namespace croze

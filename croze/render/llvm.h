@@ -1,0 +1,23 @@
+// llvm.h -- the renderer of linear programs as LLVM IR text, for CPUs.  Pure text: needs no LLVM.
+#pragma once
+
+#include "render/renderer.h"
+
+namespace croze {
+
+// The text defines one function with external linkage, named as the kernel:
+//
+//   void NAME(void** buffers, int64_t* variables, int64_t task, void* scratch)
+//
+// buffers[slot] holds the elements of the Param of that slot; no two buffers overlap.  `task` is
+// the value of Special; scratch has info.launch.scratch_bytes, aligned to 64 bytes, for this task
+// alone.
+class LlvmRenderer final : public Renderer {
+ public:
+  std::string_view name() const override { return "llvm"; }
+
+  // Throws InternalError for what the linear program's contract (program.h) rules out.
+  std::string render(const LinearProgram& program) const override;
+};
+
+}  // namespace croze

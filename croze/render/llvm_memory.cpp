@@ -1,0 +1,172 @@
+// llvm_memory.cpp -- the instructions of each kind of access.
+#include "render/llvm_memory.h"
+
+#include <fmt/format.h>
+
+namespace croze {
+namespace {
+
+class Memory {
+ public:
+  Memory(LlvmText& text, const LlvmPlace& place, std::int64_t lanes)
+      : text_(text), place_(place), type_{place.dtype, lanes}, size_(size_of(place.dtype)) {}
+
+  LlvmValue load();
+  void store(const LlvmValue& value);
+
+ private:
+  LlvmValue load_scalar_gated();
+  void store_scalar_gated(const std::string& value);
+  LlvmValue load_strided();
+  void store_strided(const LlvmValue& value);
+
+  std::string address(bool in_bounds);
+  std::string offset_from(std::string_view pointer, std::string_view index, bool in_bounds);
+  LlvmArgument gate();
+  LlvmArgument pointers() {
+    return {fmt::format("<{} x ptr>", type_.lanes),
+            offset_from(place_.pointer, place_.index.text(), false)};
+  }
+  LlvmArgument alignment() const { return {"i32", fmt::format("{}", size_)}; }
+  std::string suffix(std::string_view pointer) const;
+
+  LlvmType memory_type() const {
+    return type_.dtype == DType::Bool ? type_.with(DType::UInt8) : type_;
+  }
+  LlvmValue from_memory(const LlvmValue& value);
+  LlvmValue to_memory(const LlvmValue& value);
+
+  LlvmText& text_;
+  const LlvmPlace& place_;
+  LlvmType type_;
+  std::int64_t size_;  // of an element
+};
+
+// ---- addresses --------------------------------------------------------------------------------
+
+// An address behind a closed gate may lie anywhere.
+std::string Memory::address(bool in_bounds) {
+  const std::string base = offset_from(place_.pointer, place_.index.text(), false);
+  if (place_.offset == 0) return base;
+  return offset_from(base, fmt::format("i64 {}", place_.offset), in_bounds);
+}
+
+std::string Memory::offset_from(std::string_view pointer, std::string_view index, bool in_bounds) {
+  const std::string name = text_.fresh();
+  text_.line("{} = getelementptr {}{}, ptr {}, {}", name, in_bounds ? "inbounds " : "",
+             memory_type().scalar().text(), pointer, index);
+  return name;
+}
+
+LlvmArgument Memory::gate() {
+  const LlvmType type = type_.with(DType::Bool);
+  return place_.gate ? *place_.gate : LlvmValue{llvm_constant(type, 1), type};
+}
+
+// "v16f32.p0": the overloaded types of a masked access.
+std::string Memory::suffix(std::string_view pointer) const {
+  return fmt::format("{}.{}", memory_type().suffix(), pointer);
+}
+
+// Bool is a byte in memory.
+LlvmValue Memory::from_memory(const LlvmValue& value) {
+  return llvm_elementwise(text_, Op::Cast, type_, {&value, 1});
+}
+
+LlvmValue Memory::to_memory(const LlvmValue& value) {
+  return llvm_elementwise(text_, Op::Cast, memory_type(), {&value, 1});
+}
+
+// ---- loads ------------------------------------------------------------------------------------
+
+LlvmValue Memory::load() {
+  const LlvmType type = memory_type();
+  const bool contiguous = place_.contiguous(type.lanes);
+  if (!contiguous && !place_.gate && place_.index.type.lanes == 1) return load_strided();
+  if (place_.gate && type.lanes == 1) return load_scalar_gated();
+  if (contiguous && !place_.gate) {
+    const std::string p = address(true);
+    return from_memory(text_.define(type, "load {}, ptr {}, align {}", type.text(), p, size_));
+  }
+  const LlvmArgument where = contiguous ? LlvmArgument("ptr", address(false)) : pointers();
+  const LlvmArgument arguments[] = {where, alignment(), gate(), llvm_zero(type)};
+  const std::string name = contiguous ? "masked.load." + suffix("p0")
+                                      : "masked.gather." + suffix(fmt::format("v{}p0", type.lanes));
+  return from_memory(text_.define(type, "{}", text_.call(type.text(), name, arguments)));
+}
+
+// Element 0 is always there to be read: cheaper than a branch.
+LlvmValue Memory::load_scalar_gated() {
+  const LlvmType type = memory_type();
+  const std::string safe = text_.fresh();
+  text_.line("{} = select {}, ptr {}, ptr {}", safe, place_.gate->text(), address(false),
+             place_.pointer);
+  const LlvmValue loaded =
+      text_.define(type, "load {}, ptr {}, align {}", type.text(), safe, size_);
+  const LlvmValue result[] = {*place_.gate, loaded, llvm_zero(type)};
+  return from_memory(llvm_elementwise(text_, Op::Where, type, result));
+}
+
+// The offsets from lane 0 are constants, which addresses hold at no cost.
+LlvmValue Memory::load_strided() {
+  const LlvmType type = memory_type();
+  const std::string base = address(true);
+  LlvmValue result{"poison", type};
+  for (std::int64_t k = 0; k < type.lanes; k++) {
+    const std::string p = offset_from(base, fmt::format("i64 {}", k * place_.step), true);
+    const LlvmValue one =
+        text_.define(type.scalar(), "load {}, ptr {}, align {}", type.scalar().text(), p, size_);
+    result = text_.define(type, "insertelement {}, {}, i64 {}", result.text(), one.text(), k);
+  }
+  return from_memory(result);
+}
+
+// ---- stores -----------------------------------------------------------------------------------
+
+void Memory::store(const LlvmValue& value) {
+  const LlvmValue stored = to_memory(value);
+  const bool contiguous = place_.contiguous(type_.lanes);
+  if (!contiguous && !place_.gate && place_.index.type.lanes == 1) return store_strided(stored);
+  if (place_.gate && type_.lanes == 1) return store_scalar_gated(stored.text());
+  if (contiguous && !place_.gate) {
+    const std::string p = address(true);
+    return text_.line("store {}, ptr {}, align {}", stored.text(), p, size_);
+  }
+  const LlvmArgument where = contiguous ? LlvmArgument("ptr", address(false)) : pointers();
+  const LlvmArgument arguments[] = {stored, where, alignment(), gate()};
+  const std::string name = contiguous
+                               ? "masked.store." + suffix("p0")
+                               : "masked.scatter." + suffix(fmt::format("v{}p0", type_.lanes));
+  text_.line("{}", text_.call("void", name, arguments));
+}
+
+void Memory::store_scalar_gated(const std::string& value) {
+  const std::string id = text_.fresh().substr(1);
+  text_.line("br i1 {}, label %{}.then, label %{}.end", place_.gate->name, id, id);
+  text_.label(id + ".then");
+  text_.line("store {}, ptr {}, align {}", value, address(true), size_);
+  text_.line("br label %{}.end", id);
+  text_.label(id + ".end");
+}
+
+void Memory::store_strided(const LlvmValue& value) {
+  const std::string base = address(true);
+  const LlvmType element = value.type.scalar();
+  for (std::int64_t k = 0; k < value.type.lanes; k++) {
+    const LlvmValue one = text_.define(element, "extractelement {}, i64 {}", value.text(), k);
+    const std::string p = offset_from(base, fmt::format("i64 {}", k * place_.step), true);
+    text_.line("store {}, ptr {}, align {}", one.text(), p, size_);
+  }
+}
+
+}  // namespace
+
+LlvmValue llvm_load(LlvmText& text, const LlvmPlace& place, std::int64_t lanes) {
+  return Memory(text, place, lanes).load();
+}
+
+void llvm_store(LlvmText& text, const LlvmPlace& place, const LlvmValue& value) {
+  Memory(text, place, value.type.lanes).store(value);
+}
+
+}  // namespace croze

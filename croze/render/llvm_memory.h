@@ -1,0 +1,29 @@
+// llvm_memory.h -- loads and stores in LLVM IR: contiguous, strided, gathered; with a gate or not.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "render/llvm_text.h"
+
+namespace croze {
+
+// Where an access goes.  Pointers are aligned to the element only.
+struct LlvmPlace {
+  std::string pointer;        // of element 0
+  DType dtype = DType::Void;  // of the elements
+  LlvmValue index;            // a vector, or lane 0 of an index that moves by `step`
+  std::int64_t offset = 0;    // added to a scalar index
+  std::int64_t step = 0;
+  std::optional<LlvmValue> gate;  // one Bool, or one a lane if lanes are loaded or stored
+
+  bool contiguous(std::int64_t lanes) const {
+    return index.type.lanes == 1 && (step == 1 || lanes == 1);
+  }
+};
+
+// The element, or the `lanes` elements; zero where the gate is false.
+LlvmValue llvm_load(LlvmText& text, const LlvmPlace& place, std::int64_t lanes);
+void llvm_store(LlvmText& text, const LlvmPlace& place, const LlvmValue& value);
+
+}  // namespace croze

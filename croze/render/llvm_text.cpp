@@ -1,0 +1,340 @@
+// llvm_text.cpp -- types, constants, and the elementwise ops in LLVM IR.
+#include "render/llvm_text.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+#include <vector>
+
+#include "base/error.h"
+#include "base/half.h"
+
+namespace croze {
+namespace {
+
+std::string_view scalar_text(DType t) {
+  switch (t) {
+    case DType::Bool: return "i1";
+    case DType::Int8:
+    case DType::UInt8: return "i8";
+    case DType::Int16:
+    case DType::UInt16: return "i16";
+    case DType::Int32:
+    case DType::UInt32: return "i32";
+    case DType::Int64:
+    case DType::UInt64: return "i64";
+    case DType::Float16: return "half";
+    case DType::Float32: return "float";
+    case DType::Float64: return "double";
+    default: fail_internal({"llvm", {}}, "dtype {} should have been lowered", name_of(t));
+  }
+}
+
+std::string_view scalar_suffix(DType t) {
+  switch (t) {
+    case DType::Float16: return "f16";
+    case DType::Float32: return "f32";
+    case DType::Float64: return "f64";
+    default: return scalar_text(t);
+  }
+}
+
+std::string vector_text(std::string_view element, std::int64_t lanes) {
+  if (lanes == 1) return std::string(element);
+  return fmt::format("<{} x {}>", lanes, element);
+}
+
+// LLVM writes a float as the bits of the double of the same value; its NaN must be representable.
+std::uint64_t float_bits(DType t, double value) {
+  if (std::isnan(value)) return (std::signbit(value) ? 0xfffull : 0x7ffull) << 52 | 1ull << 51;
+  return std::bit_cast<std::uint64_t>(t == DType::Float32 ? static_cast<float>(value) : value);
+}
+
+std::string scalar_constant(DType t, std::int64_t bits) {
+  if (t == DType::Bool) return bits ? "true" : "false";
+  if (!is_float(t)) {
+    const int unused = 64 - 8 * static_cast<int>(size_of(t));
+    return fmt::format(
+        "{}", static_cast<std::int64_t>(static_cast<std::uint64_t>(bits) << unused) >> unused);
+  }
+  const double value = std::bit_cast<double>(bits);
+  if (t == DType::Float16) return fmt::format("0xH{:04X}", f16_from(value));
+  return fmt::format("0x{:016X}", float_bits(t, value));
+}
+
+}  // namespace
+
+std::string LlvmType::text() const { return vector_text(scalar_text(dtype), lanes); }
+
+std::string LlvmType::memory() const {
+  return vector_text(dtype == DType::Bool ? "i8" : scalar_text(dtype), lanes);
+}
+
+std::string LlvmType::suffix() const {
+  if (lanes == 1) return std::string(scalar_suffix(dtype));
+  return fmt::format("v{}{}", lanes, scalar_suffix(dtype));
+}
+
+std::string llvm_constant(LlvmType type, std::int64_t bits) {
+  const std::string scalar = scalar_constant(type.dtype, bits);
+  if (type.lanes == 1) return scalar;
+  return fmt::format("splat ({} {})", scalar_text(type.dtype), scalar);
+}
+
+LlvmValue llvm_zero(LlvmType type) { return {llvm_constant(type, 0), type}; }
+
+std::string llvm_steps(LlvmType type, std::int64_t start, std::int64_t step) {
+  std::string result;
+  std::int64_t value = start;
+  for (std::int64_t k = 0; k < type.lanes; k++, value += step) {
+    result += fmt::format("{}{} {}", k ? ", " : "<", type.scalar().text(),
+                          llvm_constant(type.scalar(), value));
+  }
+  return result + ">";
+}
+
+void LlvmText::label(std::string_view name) {
+  body_ += fmt::format("{}:\n", name);
+  block_ = name;
+}
+
+std::string LlvmText::call(std::string_view result, std::string_view name,
+                           std::span<const LlvmArgument> arguments) {
+  std::string types, values;
+  for (const LlvmArgument& a : arguments) {
+    const std::string_view comma = types.empty() ? "" : ", ";
+    types += fmt::format("{}{}", comma, a.type);
+    values += fmt::format("{}{} {}", comma, a.type, a.name);
+  }
+  declarations_.insert(fmt::format("declare {} @llvm.{}({})\n", result, name, types));
+  return fmt::format("call {} @llvm.{}({})", result, name, values);
+}
+
+// ---- elementwise ------------------------------------------------------------------------------
+
+namespace {
+
+class Alu {
+ public:
+  Alu(LlvmText& text, LlvmType result) : text_(text), result_(result) {}
+
+  LlvmValue emit(Op op, std::span<const LlvmValue> src, bool no_wrap);
+
+ private:
+  LlvmValue unary(Op op, const LlvmValue& x);
+  LlvmValue binary(Op op, const LlvmValue& a, const LlvmValue& b, bool no_wrap);
+  LlvmValue extremum(Op op, const LlvmValue& a, const LlvmValue& b);
+  LlvmValue select(const LlvmValue& condition, const LlvmValue& a, const LlvmValue& b);
+  LlvmValue multiply_add(std::span<const LlvmValue> src);
+  LlvmValue intrinsic(std::string_view name, std::span<const LlvmValue> src);
+
+  LlvmValue cast(LlvmValue x);
+  LlvmValue cast_from_float(const LlvmValue& x);
+  LlvmValue cast_to_float(const LlvmValue& x);
+  LlvmValue bitcast(const LlvmValue& x);
+  LlvmValue convert(std::string_view opcode, const LlvmValue& x);
+  LlvmValue convert_by_way_of(DType between, const LlvmValue& x);
+  LlvmValue nonzero(const LlvmValue& x);
+
+  LlvmText& text_;
+  LlvmType result_;
+};
+
+// The instruction of a two-operand op by the kind of its operands.
+struct Opcodes {
+  std::string_view real, signed_integer, unsigned_integer, boolean;
+};
+
+// clang-format off
+Opcodes opcodes(Op op) {
+  switch (op) {
+    case Op::Add:  return {"fadd", "add", "add", "or"};
+    case Op::Mul:  return {"fmul", "mul", "mul", "and"};
+    case Op::Div:  return {"fdiv", {}, {}, {}};
+    case Op::CDiv: return {{}, "sdiv", "udiv", {}};
+    case Op::CMod: return {{}, "srem", "urem", {}};
+    case Op::And:  return {{}, "and", "and", "and"};
+    case Op::Or:   return {{}, "or", "or", "or"};
+    case Op::Xor:  return {{}, "xor", "xor", "xor"};
+    case Op::Shl:  return {{}, "shl", "shl", {}};
+    case Op::Shr:  return {{}, "ashr", "lshr", {}};
+    case Op::Lt:   return {"fcmp olt", "icmp slt", "icmp ult", "icmp ult"};
+    case Op::Le:   return {"fcmp ole", "icmp sle", "icmp ule", "icmp ule"};
+    case Op::Eq:   return {"fcmp oeq", "icmp eq", "icmp eq", "icmp eq"};
+    case Op::Ne:   return {"fcmp une", "icmp ne", "icmp ne", "icmp ne"};
+    default:       return {};
+  }
+}
+// clang-format on
+
+std::string_view opcode(Op op, DType operand) {
+  const Opcodes codes = opcodes(op);
+  if (is_float(operand)) return codes.real;
+  if (operand == DType::Bool) return codes.boolean;
+  return is_unsigned(operand) ? codes.unsigned_integer : codes.signed_integer;
+}
+
+LlvmValue Alu::emit(Op op, std::span<const LlvmValue> src, bool no_wrap) {
+  switch (op) {
+    case Op::Cast: return cast(src[0]);
+    case Op::Bitcast: return bitcast(src[0]);
+    case Op::Max:
+    case Op::Min: return extremum(op, src[0], src[1]);
+    case Op::Where: return select(src[0], src[1], src[2]);
+    case Op::MulAdd: return multiply_add(src);
+    default: return src.size() == 1 ? unary(op, src[0]) : binary(op, src[0], src[1], no_wrap);
+  }
+}
+
+LlvmValue Alu::unary(Op op, const LlvmValue& x) {
+  const bool real = is_float(result_.dtype);
+  switch (op) {
+    case Op::Neg:
+      if (real) return text_.define(result_, "fneg {}", x.text());
+      if (result_.dtype == DType::Bool) return x;
+      return text_.define(result_, "sub {}, {}", llvm_zero(result_).text(), x.name);
+    case Op::Not:
+      return text_.define(result_, "xor {}, {}", x.text(),
+                          llvm_constant(result_, result_.dtype == DType::Bool ? 1 : -1));
+    case Op::Sqrt: return intrinsic("sqrt", {&x, 1});
+    case Op::Trunc: return real ? intrinsic("trunc", {&x, 1}) : x;
+    case Op::Reciprocal: {
+      const auto one = std::bit_cast<std::int64_t>(1.0);
+      return text_.define(result_, "fdiv {} {}, {}", result_.text(), llvm_constant(result_, one),
+                          x.name);
+    }
+    default: fail_internal({"llvm", {}}, "{} should have been decomposed", info(op).name);
+  }
+}
+
+LlvmValue Alu::binary(Op op, const LlvmValue& a, const LlvmValue& b, bool no_wrap) {
+  const std::string_view code = opcode(op, a.type.dtype);
+  if (code.empty()) {
+    fail_internal({"llvm", {}}, "{} on {} should have been decomposed", info(op).name,
+                  name_of(a.type.dtype));
+  }
+  const bool flag = no_wrap && (op == Op::Add || op == Op::Mul) && is_integer(result_.dtype) &&
+                    !is_unsigned(result_.dtype);
+  return text_.define(result_, "{}{} {}, {}", code, flag ? " nsw" : "", a.text(), b.name);
+}
+
+LlvmValue Alu::extremum(Op op, const LlvmValue& a, const LlvmValue& b) {
+  const bool greatest = op == Op::Max;
+  if (result_.dtype == DType::Bool) return binary(greatest ? Op::Or : Op::And, a, b, false);
+  const LlvmValue both[] = {a, b};
+  if (is_float(result_.dtype)) return intrinsic(greatest ? "maximum" : "minimum", both);
+  if (is_unsigned(result_.dtype)) return intrinsic(greatest ? "umax" : "umin", both);
+  return intrinsic(greatest ? "smax" : "smin", both);
+}
+
+LlvmValue Alu::select(const LlvmValue& condition, const LlvmValue& a, const LlvmValue& b) {
+  return text_.define(result_, "select {}, {}, {}", condition.text(), a.text(), b.text());
+}
+
+LlvmValue Alu::multiply_add(std::span<const LlvmValue> src) {
+  if (is_float(result_.dtype)) return intrinsic("fma", src);
+  return binary(Op::Add, binary(Op::Mul, src[0], src[1], false), src[2], false);
+}
+
+LlvmValue Alu::intrinsic(std::string_view name, std::span<const LlvmValue> src) {
+  const std::vector<LlvmArgument> arguments(src.begin(), src.end());
+  const std::string full = fmt::format("{}.{}", name, result_.suffix());
+  return text_.define(result_, "{}", text_.call(result_.text(), full, arguments));
+}
+
+// ---- casts ------------------------------------------------------------------------------------
+
+LlvmValue Alu::cast(LlvmValue x) {
+  const DType from = x.type.dtype, to = result_.dtype;
+  if (from == to) return x;
+  if (to == DType::Bool) return nonzero(x);
+  if (is_float(from)) return cast_from_float(x);
+  if (is_float(to)) return cast_to_float(x);
+  if (from == DType::Bool || size_of(to) > size_of(from)) {
+    return convert(is_unsigned(from) ? "zext" : "sext", x);
+  }
+  if (size_of(to) < size_of(from)) return convert("trunc", x);
+  return {x.name, result_};  // signed and unsigned are one type
+}
+
+LlvmValue Alu::cast_from_float(const LlvmValue& x) {
+  const DType from = x.type.dtype, to = result_.dtype;
+  if (is_float(to)) return convert(size_of(to) > size_of(from) ? "fpext" : "fptrunc", x);
+  if (from == DType::Float16) return convert_by_way_of(DType::Float32, x);
+  const std::string name = fmt::format("{}.sat.{}.{}", is_unsigned(to) ? "fptoui" : "fptosi",
+                                       result_.suffix(), x.type.suffix());
+  const LlvmArgument argument(x);
+  return text_.define(result_, "{}", text_.call(result_.text(), name, {&argument, 1}));
+}
+
+// Float32 could round an integer that Float16 would round again; Float64 holds all that Float16
+// does not send to infinity.
+LlvmValue Alu::cast_to_float(const LlvmValue& x) {
+  const DType from = x.type.dtype;
+  if (result_.dtype == DType::Float16) {
+    return convert_by_way_of(size_of(from) <= 2 ? DType::Float32 : DType::Float64, x);
+  }
+  return convert(is_unsigned(from) ? "uitofp" : "sitofp", x);
+}
+
+LlvmValue Alu::bitcast(const LlvmValue& x) {
+  if (x.type.dtype == DType::Bool || result_.dtype == DType::Bool) return cast(x);
+  if (x.type.text() == result_.text()) return {x.name, result_};
+  return convert("bitcast", x);
+}
+
+LlvmValue Alu::convert(std::string_view opcode_text, const LlvmValue& x) {
+  return text_.define(result_, "{} {} to {}", opcode_text, x.text(), result_.text());
+}
+
+LlvmValue Alu::convert_by_way_of(DType between, const LlvmValue& x) {
+  return cast(Alu(text_, result_.with(between)).cast(x));
+}
+
+LlvmValue Alu::nonzero(const LlvmValue& x) {
+  const char* code = is_float(x.type.dtype) ? "fcmp une" : "icmp ne";
+  return text_.define(result_, "{} {}, {}", code, x.text(), llvm_zero(x.type).name);
+}
+
+}  // namespace
+
+LlvmValue llvm_elementwise(LlvmText& text, Op op, LlvmType result, std::span<const LlvmValue> src,
+                           bool no_wrap) {
+  return Alu(text, result).emit(op, src, no_wrap);
+}
+
+namespace {
+
+LlvmValue element(LlvmText& text, const LlvmValue& vector, std::int64_t lane) {
+  return text.define(vector.type.scalar(), "extractelement {}, i64 {}", vector.text(), lane);
+}
+
+LlvmValue part(LlvmText& text, const LlvmValue& vector, std::int64_t begin, std::int64_t lanes) {
+  if (lanes == 1) return element(text, vector, begin);
+  const LlvmType type{vector.type.dtype, lanes};
+  return text.define(type, "shufflevector {}, {} poison, <{} x i32> {}", vector.text(),
+                     vector.type.text(), lanes, llvm_steps({DType::Int32, lanes}, begin, 1));
+}
+
+}  // namespace
+
+LlvmValue llvm_reduce(LlvmText& text, Op op, const LlvmValue& vector) {
+  LlvmValue result = vector;
+  if (std::has_single_bit(static_cast<std::uint64_t>(vector.type.lanes))) {
+    while (result.type.lanes > 1) {
+      const std::int64_t half = result.type.lanes / 2;
+      const LlvmValue halves[] = {part(text, result, 0, half), part(text, result, half, half)};
+      result = llvm_elementwise(text, op, halves[0].type, halves);
+    }
+    return result;
+  }
+  result = element(text, vector, 0);
+  for (std::int64_t k = 1; k < vector.type.lanes; k++) {
+    const LlvmValue pair[] = {result, element(text, vector, k)};
+    result = llvm_elementwise(text, op, result.type, pair);
+  }
+  return result;
+}
+
+}  // namespace croze

@@ -1,0 +1,100 @@
+// llvm_text.h -- pieces of LLVM IR as text: types, constants, and a growing function body.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <cstdint>
+#include <iterator>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "graph/uop.h"
+
+namespace croze {
+
+// The type of a value: a scalar or a vector of a dtype.
+struct LlvmType {
+  DType dtype = DType::Void;
+  std::int64_t lanes = 1;
+
+  std::string text() const;    // "float", "<16 x i32>"; Bool is i1
+  std::string memory() const;  // as it stands in memory: Bool is i8
+  std::string suffix() const;  // in the names of intrinsics: "f32", "v16i32"
+  LlvmType with(DType t) const { return {t, lanes}; }
+  LlvmType scalar() const { return {dtype, 1}; }
+  bool operator==(const LlvmType&) const = default;
+};
+
+// A name or a constant, with its type.
+struct LlvmValue {
+  std::string name;
+  LlvmType type;
+
+  std::string text() const { return type.text() + " " + name; }
+};
+
+// An operand of a call: what is not a value (a pointer, say) has its type as text.
+struct LlvmArgument {
+  std::string type;
+  std::string name;
+
+  LlvmArgument(std::string_view type_text, std::string_view value) : type(type_text), name(value) {}
+  LlvmArgument(const LlvmValue& value) : type(value.type.text()), name(value.name) {}
+};
+
+// A constant of a dtype from the bits a Const carries.  For vectors: the same in all lanes.
+std::string llvm_constant(LlvmType type, std::int64_t bits);
+LlvmValue llvm_zero(LlvmType type);
+// The constant <start, start + step, start + 2 * step, ...> of an integer vector type.
+std::string llvm_steps(LlvmType type, std::int64_t start, std::int64_t step);
+
+// The text of one function body, and the intrinsics it calls.
+class LlvmText {
+ public:
+  template <typename... Args>
+  void line(fmt::format_string<Args...> format, Args&&... args) {
+    body_ += "  ";
+    fmt::vformat_to(std::back_inserter(body_), format, fmt::make_format_args(args...));
+    body_ += '\n';
+  }
+  void label(std::string_view name);
+
+  // A new value: the name that the line gives to what the format says.
+  template <typename... Args>
+  LlvmValue define(LlvmType type, fmt::format_string<Args...> format, Args&&... args) {
+    LlvmValue value{fresh(), type};
+    body_ += "  " + value.name + " = ";
+    fmt::vformat_to(std::back_inserter(body_), format, fmt::make_format_args(args...));
+    body_ += '\n';
+    return value;
+  }
+
+  // "call <result> @llvm.<name>(<arguments>)"; the declaration is kept for the end of the module.
+  std::string call(std::string_view result, std::string_view name,
+                   std::span<const LlvmArgument> arguments);
+
+  std::string fresh() { return fmt::format("%v{}", next_++); }
+  const std::string& block() const { return block_; }  // the label of the open block
+  const std::string& body() const { return body_; }
+  const std::set<std::string>& declarations() const { return declarations_; }
+
+ private:
+  std::string body_;
+  std::string block_ = "entry";
+  std::set<std::string> declarations_;
+  int next_ = 0;
+};
+
+// The elementwise op on sources that have the lanes of the result (the condition of a Where may be
+// a scalar).  `no_wrap`: a signed integer result is known to fit its type.  Throws InternalError
+// for an op that a decomposition should have replaced.
+LlvmValue llvm_elementwise(LlvmText& text, Op op, LlvmType result, std::span<const LlvmValue> src,
+                           bool no_wrap = false);
+
+// All lanes of a vector combined to one value: halves with halves if the lanes are a power of two,
+// else one after another.
+LlvmValue llvm_reduce(LlvmText& text, Op op, const LlvmValue& vector);
+
+}  // namespace croze

@@ -1,0 +1,53 @@
+// program.h -- a linear program: what codegen hands to a renderer, one kernel as an ordered list of
+// instructions.
+//
+// Each instruction is a node; its sources come earlier in the list.  Instructions in order:
+//
+//   Const, Param, Variable, Special, Local, Register      leaves and declarations, before first use
+//   Range (kind Lane)       the vector 0, 1, .., size-1.  A node whose ranges() hold a Lane range is a
+//                           vector of that many lanes, every other node is a scalar; a scalar operand
+//                           of a vector op is broadcast.  A node varies over at most one Lane range.
+//   Loop(range) .. EndLoop(range)     the Range (kind Loop) itself is the counter, usable in between;
+//                                     it stands in the list right after its Loop
+//   elementwise ops         only those in Caps::ops, on dtypes in Caps::dtypes; Cast (saturating float
+//                           to integer, NaN to 0) also from and to the dtypes in Caps::storage, which
+//                           else are only loaded and stored.  No Index dtype, no Invalid.  CDiv and
+//                           CMod never divide by zero or overflow, shift amounts are within the
+//                           width: the decompositions have put guards around them.
+//   Load(Index(buffer, i)), Load(Index(buffer, i, gate))   buffer: Param or Local, perhaps under After.
+//                           A scalar i loads one element; if i varies over a Lane range with stride 1
+//                           a contiguous vector, with stride 0 cannot occur, otherwise a gather.
+//                           Where the gate is false the memory is not touched and the value is zero.
+//   Store(Index(buffer, i[, gate]), value)                 the same for writing
+//   Load(register), Store(register, value)                 a mutable variable; a vector if the Register
+//                           has a Lane range among its sources.  The register may stand under After.
+//   Reduce(value, lane)     arg: op; combines the lanes of a vector to a scalar
+//   Barrier                 work-items of a group meet
+//   After(x, ...)           is x; it only tells apart reads before and after a write.  After, Index and
+//                           Store's ranges are not instructions and do not stand in the list.
+//
+// An Unroll range never occurs: unrolling has made copies.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "device/device.h"
+#include "graph/graph.h"
+#include "graph/uop.h"
+
+namespace croze {
+
+struct LinearProgram {
+  std::shared_ptr<Graph> graph;  // owns the nodes
+  std::vector<UOp> instructions;
+  std::vector<UOp> lanes;  // the Lane ranges that occur
+  ProgramInfo info;
+};
+
+// The element of a place, looking through After: Index -> its buffer.
+UOp buffer_of(UOp place_or_buffer);
+// Number of lanes of a node's value: 1 for scalars.  `lane` (optional) gets the Lane range.
+std::int64_t lanes_of(const LinearProgram& program, UOp node);
+
+}  // namespace croze

@@ -1,0 +1,19 @@
+// renderer.h -- a renderer turns a linear program into source text (or bytes) for a compiler.
+// It is a pure function of the program and needs no device.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "render/program.h"
+
+namespace croze {
+
+class Renderer {
+ public:
+  virtual ~Renderer() = default;
+  virtual std::string_view name() const = 0;  // "llvm", "c", "opencl", "interp"
+  virtual std::string render(const LinearProgram& program) const = 0;
+};
+
+}  // namespace croze

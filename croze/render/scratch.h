@@ -1,0 +1,22 @@
+// scratch.h -- where the Locals of a program's threads lie in their scratch memory.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "render/program.h"
+
+namespace croze {
+
+struct ScratchLayout {
+  std::vector<std::pair<UOp, std::int64_t>> offsets;  // in bytes, multiples of 64
+  std::int64_t bytes = 0;                             // of all together
+
+  std::int64_t offset_of(UOp local) const;
+};
+
+// Locals of Space::Thread one after another, in the order of the list.
+ScratchLayout scratch_layout(const LinearProgram& program);
+
+}  // namespace croze

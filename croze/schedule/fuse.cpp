@@ -1,0 +1,151 @@
+// fuse.cpp -- the cost model of fusion.
+//
+// A node is computed where it is used (fused) unless storing it is cheaper.  This file decides what
+// can be decided from the graph alone:
+//
+//   * roots, Contiguous, copies and scatters have buffers because they were asked for;
+//   * a node wanted by several kernels is stored if it holds a reduction or costs more than a few
+//     operations: else each kernel computes it again, which saves memory traffic;
+//   * a chain of elementwise ops is cut when it has grown so long that compiling it as one kernel
+//     costs more than a pass over memory.
+//
+// What depends on the loops around (would this reduction be repeated?) is decided while lowering
+// (lower.cpp), which adds buffers.
+#include "schedule/fuse.h"
+
+#include <algorithm>
+
+#include "graph/graph.h"
+#include "graph/rewrite.h"
+
+namespace croze {
+namespace {
+
+constexpr std::int32_t max_fused_cost = 400;
+
+std::int32_t cost_of(Op op) {
+  switch (op) {
+    case Op::Exp:
+    case Op::Exp2:
+    case Op::Log:
+    case Op::Log2:
+    case Op::Sin:
+    case Op::Cos:
+    case Op::Pow: return 10;
+    case Op::Threefry: return 40;
+    case Op::Div:
+    case Op::Sqrt:
+    case Op::Reciprocal:
+    case Op::Gather: return 4;
+    case Op::Const:
+    case Op::Cast:
+    case Op::Bitcast: return 0;
+    default: return is_elementwise(op) ? 1 : 0;
+  }
+}
+
+bool always_buffered(Op op) {
+  return op == Op::Contiguous || op == Op::ContiguousBackward || op == Op::Copy || op == Op::Scatter;
+}
+
+// Costs nothing to compute anywhere.
+bool is_free(UOp u) { return u.is(Op::Const) || u.is(Op::Iota) || is_state(u); }
+
+}  // namespace
+
+bool is_state(UOp u) {
+  while (u.is(Op::After)) u = u.src(0);
+  return u.is(Op::Buffer);
+}
+
+UOp strip_movement(UOp u) {
+  while (is_movement(u.op())) u = u.src(0);
+  return u;
+}
+
+FusionPlan::FusionPlan(std::span<const UOp> roots) {
+  const std::vector<UOp> order = toposort(roots);
+  facts_.resize(order.empty() ? 0 : order.front().graph().id_limit());
+  for (UOp root : roots) {
+    const UOp u = strip_movement(root);
+    if (!is_state(root) && !(is_state(u) && root != u && root.op() == Op::Reshape)) {
+      facts(root).buffered = !is_state(root);
+    }
+  }
+  for (UOp u : order) {
+    if (always_buffered(u.op())) facts(u).buffered = true;
+    if (u.is(Op::Copy) && !is_state(u.src(0))) facts(u.src(0)).buffered = true;
+  }
+  count_consumers(order);
+  measure(order);
+  assign_owners(order);
+}
+
+void FusionPlan::count_consumers(std::span<const UOp> order) {
+  for (UOp u : order) {
+    for (UOp s : u.sources()) {
+      if (facts(s).consumer == u) continue;
+      facts(s).consumers++;
+      facts(s).consumer = u;
+    }
+  }
+}
+
+// Bottom-up.  A shared reduction counts as a boundary: it will be buffered in nearly every case.
+void FusionPlan::measure(std::span<const UOp> order) {
+  auto is_boundary = [&](UOp u) {
+    const Facts& f = facts(u);
+    return f.buffered || is_free(u) || (f.contains_reduce && f.consumers > 1);
+  };
+  for (UOp u : order) {
+    Facts& f = facts(u);
+    if (is_free(u)) continue;
+    std::int64_t cost = cost_of(u.op());
+    f.contains_reduce = u.is(Op::Reduce);
+    for (UOp s : u.sources()) {
+      if (is_boundary(s)) continue;
+      cost += facts(s).cost;
+      f.contains_reduce = f.contains_reduce || facts(s).contains_reduce;
+    }
+    f.cost = static_cast<std::int32_t>(std::min<std::int64_t>(cost, 1 << 20));
+    if (f.cost > max_fused_cost && is_elementwise(u.op())) f.buffered = true;
+  }
+}
+
+// Top-down.  Movement ops are never stored themselves: what they move is.
+void FusionPlan::assign_owners(std::span<const UOp> order) {
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    const UOp u = *it;
+    Facts& f = facts(u);
+    if (f.many_owners && !is_free(u) && !is_movement(u.op()) && !u.is(Op::Store) &&
+        (f.contains_reduce || f.cost > cheap_cost)) {
+      f.buffered = true;
+    }
+    const bool starts_kernel = f.buffered || u.is(Op::Store) || u.is(Op::After);
+    for (UOp s : u.sources()) {
+      Facts& g = facts(s);
+      const UOp owner = starts_kernel ? u : f.owner;
+      if (!starts_kernel && f.many_owners) g.many_owners = true;
+      if (g.owner && owner && g.owner != owner) g.many_owners = true;
+      if (owner) g.owner = owner;
+    }
+  }
+}
+
+UOp FusionPlan::epilogue(UOp u) const {
+  const std::int64_t elements = u.elements();
+  UOp best = u;
+  for (UOp top = u;;) {
+    const Facts& f = facts_[top.id()];
+    if (f.consumers != 1 || f.buffered) break;
+    const UOp next = f.consumer;
+    const bool plain_view = next.is(Op::Reshape) || next.is(Op::Permute);
+    if (next.elements() != elements || facts_[next.id()].buffered) break;
+    if (!plain_view && !(is_elementwise(next.op()))) break;
+    top = next;
+    if (!plain_view) best = top;
+  }
+  return best;
+}
+
+}  // namespace croze

@@ -1,0 +1,57 @@
+// fuse.h -- the cost model of fusion: which nodes get a buffer, and which are computed where used.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "graph/uop.h"
+
+namespace croze {
+
+// Facts about every node of a tensor graph, by node id, and the set of buffered nodes, which only
+// grows.
+class FusionPlan {
+ public:
+  explicit FusionPlan(std::span<const UOp> roots);
+
+  bool buffered(UOp u) const { return facts_[u.id()].buffered; }
+  void buffer(UOp u) { facts_[u.id()].buffered = true; }
+
+  // Arithmetic needed for one element, down to the next buffers: simple ops count one,
+  // transcendental ones ten.
+  std::int64_t cost(UOp u) const { return facts_[u.id()].cost; }
+  bool contains_reduce(UOp u) const { return facts_[u.id()].contains_reduce; }
+
+  // The node to buffer so that the reduction `u` is computed once: `u` itself, or the end of the
+  // elementwise chain that alone uses it.
+  UOp epilogue(UOp u) const;
+
+  // What is computed again rather than stored when two kernels want it.
+  static constexpr std::int64_t cheap_cost = 6;
+
+ private:
+  struct Facts {
+    bool buffered = false;
+    bool contains_reduce = false;
+    bool many_owners = false;
+    std::int32_t consumers = 0;
+    std::int32_t cost = 0;
+    UOp consumer;  // the last one seen
+    UOp owner;     // the buffered node whose kernel computes this one, if it is the only one
+  };
+
+  Facts& facts(UOp u) { return facts_[u.id()]; }
+  void count_consumers(std::span<const UOp> order);
+  void measure(std::span<const UOp> order);
+  void assign_owners(std::span<const UOp> order);
+
+  std::vector<Facts> facts_;
+};
+
+// A node that stands for memory already: a Buffer or an After on one.
+bool is_state(UOp u);
+// `u` without the movement ops on top.
+UOp strip_movement(UOp u);
+
+}  // namespace croze

@@ -1,0 +1,346 @@
+// kernels.cpp -- from the roots down: each state that something reads becomes one or more kernels.
+#include "schedule/kernels.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "graph/rewrite.h"
+#include "graph/serialize.h"
+#include "schedule/ranges.h"
+
+namespace croze {
+namespace {
+
+UOp base_buffer(UOp state) {
+  while (!state.is(Op::Buffer)) {
+    if (!state.is(Op::After)) return UOp();
+    state = state.src(0);
+  }
+  return state;
+}
+
+// True if `kernel` loads from `buffer` at another index than it stores to: a loop over the stores
+// would read what it has overwritten.
+bool reads_elsewhere(UOp sink, UOp buffer) {
+  const UOp stored = sink.src(0).src(0);
+  for (UOp u : toposort(sink)) {
+    if (u.is(Op::Load) && u.src(0).src(0) == buffer && u.src(0).src(1) != stored.src(1)) return true;
+  }
+  return false;
+}
+
+// The kernel in a graph of its own, its Buffers turned into Params in the order of `slots`.
+std::shared_ptr<Kernel> detach(UOp sink, std::vector<UOp>& slots) {
+  auto kernel = std::make_shared<Kernel>();
+  kernel->graph = std::make_shared<Graph>();
+  std::unordered_map<const Node*, UOp> copy;
+  std::vector<UOp> src;
+  for (UOp u : toposort(sink)) {
+    if (u.is(Op::Buffer)) {
+      auto it = std::find(slots.begin(), slots.end(), u);
+      if (it == slots.end()) it = slots.insert(slots.end(), u);
+      copy[u.node()] = kernel->graph->param(u.dtype(), it - slots.begin(), u.buffer_elements());
+      continue;
+    }
+    src.clear();
+    for (UOp s : u.sources()) src.push_back(copy.at(s.node()));
+    copy[u.node()] = kernel->graph->make(u.op(), u.dtype(), src, u.arg());
+  }
+  kernel->sink = copy.at(sink.node());
+  kernel->key = serialize(std::span(&kernel->sink, 1));
+  return kernel;
+}
+
+}  // namespace
+
+KernelList::KernelList(const CanonicalGraph& graph, const ScheduleContext& context,
+                       Schedule& schedule)
+    : input_(graph), context_(context), schedule_(schedule), graph_(*graph.graph),
+      plan_(graph.roots) {
+  devices_.assign(graph_.id_limit(), -1);
+  for (UOp u : toposort(graph.roots)) {
+    int& device = devices_[u.id()];
+    if (u.is(Op::Buffer)) device = u.buffer_device();
+    if (u.is(Op::Copy)) device = static_cast<int>(u.arg().value);
+    for (UOp s : u.sources()) {
+      if (device < 0) device = devices_[s.id()];
+    }
+  }
+  for (UOp buffer : graph.inputs) {
+    schedule_.buffers.push_back({.kind = ScheduleBuffer::Kind::Input,
+                                 .input = static_cast<int>(schedule_.buffers.size()),
+                                 .dtype = buffer.dtype(),
+                                 .elements = buffer.elements(),
+                                 .device = buffer.buffer_device()});
+  }
+}
+
+std::vector<PendingStep> KernelList::build() {
+  for (UOp root : input_.roots) {
+    const bool buffered = plan_.buffered(root);
+    const UOp state = buffered ? root : strip_movement(root);
+    need(state);
+    if (!buffered) {
+      schedule_.results.push_back(-1);
+      continue;
+    }
+    const auto index = static_cast<int>(own_buffer(root).buffer_id());
+    schedule_.buffers[static_cast<std::size_t>(index)].kind = ScheduleBuffer::Kind::Output;
+    schedule_.results.push_back(index);
+  }
+  while (!pending_.empty()) {
+    const UOp state = pending_.back();
+    pending_.pop_back();
+    make_state(state);
+  }
+  return std::move(steps_);
+}
+
+void KernelList::need(UOp state) {
+  if (!needed_.emplace(state.node(), true).second) return;
+  pending_.push_back(state);
+}
+
+void KernelList::make_state(UOp state) {
+  if (snapshots_.contains(state.node())) make_snapshot(state);
+  switch (state.op()) {
+    case Op::Buffer: return;
+    case Op::After: return make_assignments(state);
+    case Op::Copy: return make_copy(state);
+    case Op::Scatter: return make_scatter(state);
+    default: break;
+  }
+  if (state.elements() == 0) return;
+  const UOp out = own_buffer(state);
+  for (;;) {
+    Draft draft = draft_value(state, state, out);
+    if (!draft.sink || read_states_conflict(draft.reads)) continue;
+    return add(std::move(draft), state, out, UOp(), 0);
+  }
+}
+
+void KernelList::make_copy(UOp u) {
+  const UOp source = u.src(0);
+  if (u.elements() == 0) return;
+  need(source);
+  PendingStep pending;
+  pending.step.device = device_of(u);
+  pending.step.buffers = {static_cast<int>(own_buffer(u).buffer_id()),
+                          static_cast<int>(buffer_of(source).buffer_id())};
+  pending.reads = {source};
+  pending.writes = u;
+  steps_.push_back(std::move(pending));
+}
+
+// First the base, then the values: a loop per axis of the values, in order where two of them may meet.
+void KernelList::make_scatter(UOp u) {
+  if (u.elements() == 0) return;
+  const UOp out = own_buffer(u);
+  for (;;) {
+    Draft base = draft_value(u, u.src(0), out);
+    if (!base.sink || read_states_conflict(base.reads)) continue;
+    add(std::move(base), u, out, UOp(), 0);
+    break;
+  }
+  if (u.src(1).elements() == 0) return;
+  for (;;) {
+    Draft values = draft_scatter(u);
+    if (!values.sink || read_states_conflict(values.reads)) continue;
+    return add(std::move(values), u, out, UOp(), 1);
+  }
+}
+
+void KernelList::make_assignments(UOp after) {
+  const UOp superseded = after.src(0);
+  need(superseded);
+  const UOp out = base_buffer(after);
+  ensure(static_cast<bool>(out), "an After stands on {}", info(superseded.op()).name);
+  for (int i = 1; i < after.num_src(); i++) {
+    const UOp store = after.src(i);
+    if (store.src(0).elements() == 0) continue;
+    for (;;) {
+      Draft draft = draft_store(store);
+      if (!draft.sink || read_states_conflict(draft.reads)) continue;
+      if (reads_elsewhere(draft.sink, out)) {
+        plan_.buffer(store.src(1));
+        continue;
+      }
+      add(std::move(draft), after, out, superseded, i);
+      break;
+    }
+  }
+}
+
+// A kernel cannot read a buffer before and after a write: the older state is read through a copy.
+bool KernelList::read_states_conflict(const std::vector<UOp>& reads) {
+  for (UOp a : reads) {
+    for (UOp b : reads) {
+      const UOp buffer = base_buffer(a);
+      if (a == b || !buffer || buffer != base_buffer(b) || snapshots_.contains(a.node()) ||
+          snapshots_.contains(b.node())) {
+        continue;
+      }
+      const std::vector<UOp> below_a = toposort(a);
+      const UOp older = std::find(below_a.begin(), below_a.end(), b) != below_a.end() ? b : a;
+      snapshots_.emplace(older.node(), true);
+      if (needed_.contains(older.node())) make_snapshot(older);
+      return true;
+    }
+  }
+  return false;
+}
+
+void KernelList::make_snapshot(UOp state) {
+  const UOp copy = own_buffer(state);
+  const UOp source = base_buffer(state);
+  const UOp r = graph_.range(0, state.elements(), LoopKind::Parallel);
+  Draft draft;
+  draft.sink = graph_.sink(std::vector<UOp>{graph_.store(
+      graph_.place(copy, r), graph_.load(graph_.place(source, r)), std::span(&r, 1))});
+  draft.reads = {state};
+  add(std::move(draft), copy, copy, UOp(), 0);
+}
+
+// ---- drafts: null sink means that a buffer was added, try again -------------------------------
+
+Lowering KernelList::lowering(UOp root) {
+  return Lowering(
+      graph_, plan_, root, threads(root),
+      [](void* self, UOp state) { return static_cast<KernelList*>(self)->buffer_of(state); }, this);
+}
+
+// out[i, j, ..] = value[i, j, ..] for every element; `u` is the node being made.
+KernelList::Draft KernelList::draft_value(UOp u, UOp value, UOp out) {
+  Lowering lower = lowering(u);
+  Position at{{}, graph_.boolean(true)};
+  std::vector<UOp> ranges;
+  for (std::int64_t size : value.shape()) {
+    at.index.push_back(lower.new_range(size, LoopKind::Parallel));
+    if (size != 1) ranges.push_back(at.index.back());
+  }
+  lower.set_output(ranges);
+  const UOp v = lower.value(value, at);
+  if (!v) return {};
+  const UOp flat = flat_index(at.index, value.shape(), graph_);
+  const UOp store = graph_.store(graph_.place(out, flat), v, ranges);
+  return {graph_.sink(std::span(&store, 1)), lower.reads()};
+}
+
+KernelList::Draft KernelList::draft_scatter(UOp u) {
+  const UOp base = u.src(0), value = u.src(1), out = own_buffer(u);
+  // An index that is the loop variable itself cannot meet another iteration's: that loop is parallel.
+  std::vector<bool> parallel(static_cast<std::size_t>(value.rank()), false);
+  for (int axis = 0; axis < base.rank(); axis++) {
+    const UOp index = u.src(2 + axis);
+    UOp iota = index;
+    Position probe{{}, graph_.boolean(true)};
+    for (std::int64_t i = 0; i < index.rank(); i++) {
+      probe.index.push_back(graph_.variable(i, 0, index.shape()[static_cast<std::size_t>(i)] - 1));
+    }
+    while (is_movement(iota.op()) || iota.is(Op::Cast)) {
+      if (is_movement(iota.op())) probe = through_movement(iota, probe);
+      iota = iota.src(0);
+    }
+    if (!iota.is(Op::Iota) || !probe.gate.is_const(1)) continue;
+    const UOp at = probe.index[0];
+    if (at.is(Op::Variable)) parallel[static_cast<std::size_t>(at.slot())] = true;
+  }
+  Lowering lower = lowering(u);
+  Position at{{}, graph_.boolean(true)};
+  std::vector<UOp> ranges;
+  for (std::size_t i = 0; i < parallel.size(); i++) {
+    const auto kind = parallel[i] ? LoopKind::Parallel : LoopKind::Serial;
+    at.index.push_back(lower.new_range(value.shape()[i], kind));
+    if (value.shape()[i] != 1) ranges.push_back(at.index.back());
+  }
+  lower.set_output(ranges);
+  const UOp v = lower.value(value, at);
+  if (!v) return {};
+  IndexVector where_to;
+  UOp gate = graph_.boolean(true);
+  for (int axis = 0; axis < base.rank(); axis++) {
+    const UOp i = lower.value(u.src(2 + axis), at);
+    if (!i) return {};
+    where_to.push_back(cast(i, DType::Index));
+    gate = both(gate, within(where_to.back(), 0, base.shape()[static_cast<std::size_t>(axis)]));
+  }
+  const UOp flat = flat_index(where_to, base.shape(), graph_);
+  const UOp place = gate.is_const() ? graph_.place(out, flat) : graph_.place(out, flat, gate);
+  const bool overwrite = u.arg().value == 0;
+  const UOp stored = overwrite ? v : graph_.alu(u.reduce_op(), {graph_.load(place), v});
+  const UOp store = graph_.store(place, stored, ranges);
+  return {graph_.sink(std::span(&store, 1)), lower.reads()};
+}
+
+// view[i, j, ..] = value[i, j, ..], where the view is a part of a buffer.
+KernelList::Draft KernelList::draft_store(UOp store) {
+  UOp view = store.src(0);
+  Lowering lower = lowering(store);
+  Position at{{}, graph_.boolean(true)};
+  std::vector<UOp> ranges;
+  for (std::int64_t size : view.shape()) {
+    at.index.push_back(lower.new_range(size, LoopKind::Parallel));
+    if (size != 1) ranges.push_back(at.index.back());
+  }
+  lower.set_output(ranges);
+  const UOp v = lower.value(store.src(1), at);
+  if (!v) return {};
+  for (; is_movement(view.op()); view = view.src(0)) at = through_movement(view, at);
+  const UOp flat = flat_index(at.index, view.shape(), graph_);
+  const UOp buffer = base_buffer(view);
+  const UOp place =
+      at.gate.is_const() ? graph_.place(buffer, flat) : graph_.place(buffer, flat, at.gate);
+  const UOp result = graph_.store(place, v, ranges);
+  return {graph_.sink(std::span(&result, 1)), lower.reads()};
+}
+
+// ---- finishing --------------------------------------------------------------------------------
+
+void KernelList::add(Draft draft, UOp writes, UOp out, UOp supersedes, int part) {
+  std::vector<UOp> slots{out};
+  std::shared_ptr<Kernel> kernel = detach(draft.sink, slots);
+  PendingStep pending;
+  auto [it, fresh] = kernels_.emplace(kernel->key, kernel);
+  pending.step.kernel = it->second;
+  for (UOp b : slots) pending.step.buffers.push_back(static_cast<int>(b.buffer_id()));
+  pending.step.device = device_of(writes);
+  for (UOp state : draft.reads) need(state);
+  pending.reads = std::move(draft.reads);
+  pending.writes = writes;
+  pending.supersedes = supersedes;
+  pending.part = part;
+  steps_.push_back(std::move(pending));
+}
+
+UOp KernelList::buffer_of(UOp state) {
+  if (is_state(state) && !snapshots_.contains(state.node())) return base_buffer(state);
+  return own_buffer(state);
+}
+
+UOp KernelList::own_buffer(UOp state) {
+  auto it = buffers_.find(state.node());
+  if (it != buffers_.end()) return it->second;
+  const auto id = static_cast<std::int64_t>(schedule_.buffers.size());
+  const int device = device_of(state);
+  const UOp buffer = graph_.buffer(state.dtype(), id, state.elements(), device);
+  schedule_.buffers.push_back({.kind = ScheduleBuffer::Kind::Temporary,
+                               .input = -1,
+                               .dtype = state.dtype(),
+                               .elements = state.elements(),
+                               .device = device});
+  buffers_.emplace(state.node(), buffer);
+  return buffer;
+}
+
+int KernelList::device_of(UOp u) {
+  if (u.is(Op::Buffer)) return u.buffer_device();
+  const int device = u.id() < devices_.size() ? devices_[u.id()] : -1;
+  return device < 0 ? context_.default_device : device;
+}
+
+std::int64_t KernelList::threads(UOp u) {
+  const Caps& caps = context_.caps(device_of(u));
+  return caps.has_groups ? caps.max_items : caps.threads;
+}
+
+}  // namespace croze

@@ -1,0 +1,70 @@
+// kernels.h -- the list of kernels and copies that compute a tensor graph.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "schedule/fuse.h"
+#include "schedule/lower.h"
+#include "schedule/schedule.h"
+
+namespace croze {
+
+// A step before it has a place in the order.
+struct PendingStep {
+  ScheduleStep step;
+  std::vector<UOp> reads;  // states it reads
+  UOp writes;              // the state it makes: a buffered node or an After
+  UOp supersedes;          // After only: the state whose memory is overwritten
+  int part = 0;            // steps that make one state run in order of part
+};
+
+// Builds kernels from the roots down.
+class KernelList {
+ public:
+  KernelList(const CanonicalGraph& graph, const ScheduleContext& context, Schedule& schedule);
+
+  // All steps, in no particular order.
+  std::vector<PendingStep> build();
+
+ private:
+  struct Draft {  // a kernel whose memory is still named by Buffer nodes
+    UOp sink;
+    std::vector<UOp> reads;
+  };
+
+  void need(UOp state);
+  void make_state(UOp state);
+  void make_copy(UOp u);
+  void make_scatter(UOp u);
+  void make_assignments(UOp after);
+  void make_snapshot(UOp state);
+  Draft draft_value(UOp u, UOp value, UOp out);
+  Draft draft_scatter(UOp u);
+  Draft draft_store(UOp store);
+  bool read_states_conflict(const std::vector<UOp>& reads);
+  void add(Draft draft, UOp writes, UOp out, UOp supersedes, int part);
+  UOp buffer_of(UOp state);
+  UOp own_buffer(UOp state);
+  int device_of(UOp u);
+  std::int64_t threads(UOp u);
+  Lowering lowering(UOp root);
+
+  const CanonicalGraph& input_;
+  const ScheduleContext& context_;
+  Schedule& schedule_;
+  Graph& graph_;
+  FusionPlan plan_;
+  std::vector<int> devices_;  // by node id; -1: any
+  std::vector<UOp> pending_;
+  std::unordered_map<const Node*, UOp> buffers_;    // of buffered nodes and snapshots
+  std::unordered_map<const Node*, bool> needed_;
+  std::unordered_map<const Node*, bool> snapshots_;  // states read through a copy
+  std::unordered_map<std::string, std::shared_ptr<const Kernel>> kernels_;
+  std::vector<PendingStep> steps_;
+};
+
+}  // namespace croze

@@ -1,0 +1,266 @@
+// lower.cpp -- pulling the value of a node down to loads, and deciding on the way what must be
+// buffered because fusing it would repeat work.
+//
+// A reduction inside a kernel runs where its value is needed: codegen hoists it to the loops its
+// position depends on.  So a softmax row (max, then sum, then the quotient) is one kernel: both
+// reductions vary over the row only, and the loop over the row's elements stands inside.  A reduction
+// is buffered instead when its position depends on the loops of another reduction, when two positions
+// of one kernel want it, or when hoisting would leave too little to do in parallel.
+#include "schedule/lower.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "graph/eval.h"
+
+namespace croze {
+namespace {
+
+// Below this many element visits a kernel is too small to care how parallel it is.
+constexpr std::int64_t small_work = 1 << 15;
+
+}  // namespace
+
+std::uint64_t Lowering::Task::hash() const {
+  return hash_mix(reinterpret_cast<std::uintptr_t>(node.node()),
+                  reinterpret_cast<std::uintptr_t>(position.node()));
+}
+
+Lowering::Lowering(Graph& graph, FusionPlan& plan, UOp root, std::int64_t threads,
+                   BufferOf buffer_of, void* context)
+    : graph_(graph), plan_(plan), root_(root), threads_(threads), buffer_of_(buffer_of),
+      context_(context) {}
+
+UOp Lowering::new_range(std::int64_t size, LoopKind kind) {
+  if (size == 1) return graph_.index(0);
+  sizes_.push_back(size);
+  return graph_.range(static_cast<std::int64_t>(sizes_.size()) - 1, size, kind);
+}
+
+void Lowering::set_output(std::span<const UOp> ranges) {
+  for (UOp r : ranges) output_ranges_ = output_ranges_ | r.ranges();
+}
+
+UOp Lowering::pack(const Position& p) {
+  SmallVector<UOp, 8> parts(p.index);
+  parts.push_back(p.gate);
+  return graph_.sink(parts);
+}
+
+Position Lowering::unpack(UOp packed) const {
+  Position p;
+  for (UOp s : packed.sources()) p.index.push_back(s);
+  p.gate = p.index.back();
+  p.index.pop_back();
+  return p;
+}
+
+// ---- the driver -------------------------------------------------------------------------------
+
+UOp Lowering::value(UOp u, const Position& at) {
+  const Task root{u, pack(at)};
+  stack_.assign(1, root);
+  while (!stack_.empty()) {
+    const Task task = stack_.back();
+    if (memo_.contains(task)) {
+      stack_.pop_back();
+      continue;
+    }
+    const std::size_t depth = stack_.size();
+    if (try_lower(task)) stack_.resize(depth - 1);
+    if (grown_) return UOp();
+  }
+  return *memo_.find(root);
+}
+
+// The memoised value, or null after asking for it.
+UOp Lowering::want(UOp u, const Position& p) {
+  const Task task{u, pack(p)};
+  if (const UOp* known = memo_.find(task)) return *known;
+  stack_.push_back(task);
+  return UOp();
+}
+
+// True if the task's value is known now; otherwise what it waits for has been pushed.
+bool Lowering::try_lower(const Task& task) {
+  const Position p = unpack(task.position);
+  const UOp result = result_of(task.node, p);
+  if (result) memo_.insert(task, result);
+  return static_cast<bool>(result);
+}
+
+UOp Lowering::result_of(UOp u, const Position& p) {
+  if (p.gate.is_const(0)) return graph_.constant(u.dtype(), std::int64_t{0});
+  if (is_state(u) || (plan_.buffered(u) && u != root_)) return lower_load(u, p);
+  if (must_buffer(u, p)) return UOp();
+  switch (u.op()) {
+    case Op::Const: return u;
+    case Op::Iota: return p.index[0];
+    case Op::Reduce: return lower_reduce({u, pack(p)}, p);
+    case Op::Gather: return lower_gather(u, p);
+    case Op::Pad:
+    case Op::Unwindow: {
+      const Position inner = through_movement(u, p);
+      const UOp x = want(u.src(0), inner);
+      if (!x || inner.gate == p.gate) return x;
+      return where(inner.gate, x, graph_.constant(u.dtype(), std::int64_t{0}));
+    }
+    case Op::Contiguous:
+    case Op::ContiguousBackward:
+    case Op::Detach:
+    case Op::After: return want(u.src(0), p);
+    default: break;
+  }
+  if (is_movement(u.op())) return want(u.src(0), through_movement(u, p));
+  ensure(is_elementwise(u.op()), "lowering cannot compute {} in a kernel", info(u.op()).name);
+  return lower_elementwise(u, p);
+}
+
+UOp Lowering::lower_elementwise(UOp u, const Position& p) {
+  SmallVector<UOp, 4> src;
+  bool ready = true;
+  for (UOp s : u.sources()) {
+    const UOp v = s.rank() == 0 && !p.index.empty() ? want(s, {{}, p.gate}) : want(s, p);
+    ready = ready && v;
+    src.push_back(v);
+  }
+  return ready ? graph_.with_sources(u, src) : UOp();
+}
+
+UOp Lowering::lower_reduce(const Task& task, const Position& p) {
+  const UOp u = task.node;
+  const auto axes = u.arg().as_ints().subspan(1);
+  Position inner = p;
+  SmallVector<UOp, 8> ranges;
+  UOp* known = reduce_ranges_.find(task);
+  for (std::size_t i = 0; i < axes.size(); i++) {
+    const std::int64_t size = u.src(0).shape()[static_cast<std::size_t>(axes[i])];
+    if (size == 0) return graph_.constant_bits(u.dtype(), identity_of(u.reduce_op(), u.dtype()));
+    const UOp r = known ? known->src(static_cast<int>(i)) : new_range(size, LoopKind::Reduce);
+    inner.index[axes[i]] = r;
+    ranges.push_back(r);
+  }
+  if (!known) {
+    reduce_ranges_.insert(task, graph_.sink(ranges));
+    placements_.resize(sizes_.size());
+    for (UOp r : ranges) {
+      if (r.is(Op::Range)) placements_[static_cast<std::size_t>(r.range_id())] = {true, ranges_of(p)};
+    }
+  }
+  const UOp x = want(u.src(0), inner);
+  if (!x) return UOp();
+  SmallVector<UOp, 8> loops;
+  for (UOp r : ranges) {
+    if (r.is(Op::Range)) loops.push_back(r);
+  }
+  return graph_.reduce(u.reduce_op(), x, loops);
+}
+
+// x[i0, i1, ..]: the indices are values themselves; out of range gives zero.
+UOp Lowering::lower_gather(UOp u, const Position& p) {
+  const UOp x = u.src(0);
+  Position inner{{}, p.gate};
+  bool ready = true;
+  for (int i = 1; i < u.num_src(); i++) {
+    UOp v = want(u.src(i), p);
+    ready = ready && v;
+    if (!v) continue;
+    v = cast(v, DType::Index);
+    inner.gate = both(inner.gate, within(v, 0, x.shape()[static_cast<std::size_t>(i - 1)]));
+    inner.index.push_back(v);
+  }
+  if (!ready) return UOp();
+  const UOp v = want(x, inner);
+  if (!v || inner.gate == p.gate) return v;
+  return where(inner.gate, v, graph_.constant(u.dtype(), std::int64_t{0}));
+}
+
+UOp Lowering::lower_load(UOp state, const Position& p) {
+  if (std::find(reads_.begin(), reads_.end(), state) == reads_.end()) reads_.push_back(state);
+  const UOp buffer = buffer_of_(context_, state);
+  const UOp flat = flat_index(p.index, state.shape(), graph_);
+  return graph_.load(p.gate.is_const() ? graph_.place(buffer, flat)
+                                       : graph_.place(buffer, flat, p.gate));
+}
+
+// ---- what fusing would repeat -----------------------------------------------------------------
+
+RangeSet Lowering::ranges_of(const Position& p) const {
+  RangeSet s;
+  for (UOp i : p.index) s = s | i.ranges();
+  return s;
+}
+
+std::int64_t Lowering::iterations(RangeSet ranges) const {
+  std::int64_t n = 1;
+  for (std::size_t id = 0; id < sizes_.size(); id++) {
+    if (ranges.contains(static_cast<std::int64_t>(id))) n *= sizes_[id];
+  }
+  return n;
+}
+
+// The loops that run an expression varying over `open`: inside a reduction those of its place, else
+// in the worst case all output loops.
+RangeSet Lowering::loops_around(RangeSet open) const {
+  RangeSet around = open;
+  bool in_reduction = false;
+  for (std::size_t id = 0; id < placements_.size(); id++) {
+    if (placements_[id].reduction && open.contains(static_cast<std::int64_t>(id))) {
+      around = around | placements_[id].outer;
+      in_reduction = true;
+    }
+  }
+  return in_reduction ? around : output_ranges_;
+}
+
+// Marks what has to be buffered and returns true if something has.
+bool Lowering::must_buffer(UOp u, const Position& p) {
+  if (u == root_) return false;
+  if (u.is(Op::Reduce) && must_buffer_reduce(u, p)) {
+    plan_.buffer(plan_.epilogue(u));
+    return grown_ = true;
+  }
+  if (sizes_.size() > RangeSet::capacity - 40) {
+    plan_.buffer(strip_movement(u));
+    return grown_ = true;
+  }
+  // An operand of a contraction that costs more than a load, visited once per element of the other
+  // operand.
+  if (!is_elementwise(u.op()) || plan_.contains_reduce(u) || plan_.cost(u) <= 2) return false;
+  const RangeSet open = ranges_of(p);
+  const RangeSet around = loops_around(open);
+  if (u.elements() < 64 && plan_.cost(u) < 40) return false;
+  if (iterations(around) / 2 < u.elements()) return false;
+  plan_.buffer(u);
+  return grown_ = true;
+}
+
+bool Lowering::must_buffer_reduce(UOp u, const Position& p) {
+  const RangeSet varies = ranges_of(p);
+  if (!(varies - output_ranges_).empty()) return true;
+  const UOp packed = pack(p);
+  if (const UOp* first = reduce_positions_.find(u.node())) {
+    if (*first != packed) return true;
+  } else {
+    reduce_positions_.insert(u.node(), packed);
+  }
+  return varies != output_ranges_ && !hoists_well(u, varies);
+}
+
+// The loops of `varies` go outermost: they must nest with those of other hoisted reductions, do no
+// work twice, and leave enough to run in parallel.
+bool Lowering::hoists_well(UOp u, RangeSet varies) {
+  for (RangeSet other : hoisted_) {
+    if (!other.contains_all(varies) && !varies.contains_all(other)) return false;
+  }
+  const std::int64_t outer = iterations(varies);
+  if (outer > u.elements()) return false;
+  const std::int64_t work = std::max(u.src(0).elements(), iterations(output_ranges_));
+  if (outer < 2 * threads_ && work > small_work) return false;
+  hoisted_.push_back(varies);
+  return true;
+}
+
+}  // namespace croze

@@ -1,0 +1,88 @@
+// lower.h -- one buffered node as a kernel: loops over its elements, its value pulled down to loads.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/flat_map.h"
+#include "graph/graph.h"
+#include "schedule/fuse.h"
+#include "schedule/ranges.h"
+
+namespace croze {
+
+// Lowers values at positions.  One object serves one kernel.  A *state* is what a load reads: a Buffer,
+// an After (the buffer once its stores have happened) or a buffered node.
+//
+// The value of a node at a position is built from the values of its sources at positions that follow
+// from the op; buffered nodes and buffers end the descent with a load.  Nothing recurses: work waits
+// on an explicit stack, results are memoised by (node, position).
+class Lowering {
+ public:
+  // `buffer_of(state)`: the Buffer node whose memory holds that state.
+  using BufferOf = UOp (*)(void* context, UOp state);
+
+  Lowering(Graph& graph, FusionPlan& plan, UOp root, std::int64_t threads, BufferOf buffer_of,
+           void* context);
+
+  // A loop over `size` positions; constant 0 if there is one only.
+  UOp new_range(std::int64_t size, LoopKind kind);
+  // The output loops, in whose terms positions are given to value(); call before.
+  void set_output(std::span<const UOp> ranges);
+
+  // The value of `u` at a position.  Null if a node had to be buffered first (the plan has grown):
+  // start again with a new Lowering.
+  UOp value(UOp u, const Position& at);
+
+  const std::vector<UOp>& reads() const { return reads_; }  // states, in order of first read
+
+ private:
+  struct Task {
+    UOp node;
+    UOp position;  // the index expressions and the gate, as one interned node
+    bool operator==(const Task&) const = default;
+    std::uint64_t hash() const;
+  };
+
+  UOp pack(const Position& p);
+  Position unpack(UOp packed) const;
+  UOp result_of(UOp u, const Position& p);
+  bool try_lower(const Task& task);
+  UOp want(UOp u, const Position& p);
+
+  UOp lower_elementwise(UOp u, const Position& p);
+  UOp lower_reduce(const Task& task, const Position& p);
+  UOp lower_gather(UOp u, const Position& p);
+  UOp lower_load(UOp state, const Position& p);
+  bool must_buffer(UOp u, const Position& p);
+  bool must_buffer_reduce(UOp u, const Position& p);
+  bool hoists_well(UOp u, RangeSet varies);
+  RangeSet ranges_of(const Position& p) const;
+  RangeSet loops_around(RangeSet open) const;
+  std::int64_t iterations(RangeSet ranges) const;
+
+  Graph& graph_;
+  FusionPlan& plan_;
+  UOp root_;
+  std::int64_t threads_;
+  BufferOf buffer_of_;
+  void* context_;
+
+  std::vector<Task> stack_;
+  FlatMap<Task, UOp> memo_;
+  FlatMap<Task, UOp> reduce_ranges_;            // the loops of a Reduce at a position
+  FlatMap<const Node*, UOp> reduce_positions_;  // where each Reduce was wanted first
+  struct Placement {
+    bool reduction = false;
+    RangeSet outer;  // the loops that the reduction's position varies over
+  };
+  std::vector<std::int64_t> sizes_;    // of the ranges, by id
+  std::vector<Placement> placements_;  // of the reductions' ranges, by id
+  RangeSet output_ranges_;
+  std::vector<RangeSet> hoisted_;  // output ranges of the hoisted reductions: a chain by inclusion
+  std::vector<UOp> reads_;
+  bool grown_ = false;
+};
+
+}  // namespace croze

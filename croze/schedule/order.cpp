@@ -1,0 +1,101 @@
+// order.cpp -- the order of kernels and copies.
+#include "schedule/order.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/error.h"
+
+namespace croze {
+namespace {
+
+using Indices = std::vector<int>;
+
+class Orderer {
+ public:
+  explicit Orderer(std::vector<PendingStep> steps)
+      : steps_(std::move(steps)), waits_for_(steps_.size()), state_(steps_.size(), New) {
+    for (std::size_t i = 0; i < steps_.size(); i++) {
+      makers_[steps_[i].writes.node()].push_back(static_cast<int>(i));
+      for (UOp state : steps_[i].reads) readers_[state.node()].push_back(static_cast<int>(i));
+    }
+    for (std::size_t i = 0; i < steps_.size(); i++) find_dependencies(static_cast<int>(i));
+  }
+
+  std::vector<ScheduleStep> order() {
+    for (std::size_t i = steps_.size(); i-- > 0;) visit(static_cast<int>(i));
+    return std::move(result_);
+  }
+
+ private:
+  enum State : char { New, Open, Done };
+
+  // The steps that make `state`: an After that wrote nothing (size 0) is made by what it stands on.
+  void wait_for_makers(UOp state, Indices& out) {
+    for (;;) {
+      auto it = makers_.find(state.node());
+      if (it != makers_.end()) {
+        out.insert(out.end(), it->second.begin(), it->second.end());
+        return;
+      }
+      if (!state.is(Op::After)) return;
+      state = state.src(0);
+    }
+  }
+
+  void find_dependencies(int i) {
+    const PendingStep& step = steps_[static_cast<std::size_t>(i)];
+    Indices& waits = waits_for_[static_cast<std::size_t>(i)];
+    for (UOp state : step.reads) {
+      if (state != step.writes) wait_for_makers(state, waits);
+    }
+    if (step.supersedes) {
+      wait_for_makers(step.supersedes, waits);
+      const Indices& readers = readers_[step.supersedes.node()];
+      waits.insert(waits.end(), readers.begin(), readers.end());
+    }
+    for (int other : makers_[step.writes.node()]) {
+      if (steps_[static_cast<std::size_t>(other)].part < step.part) waits.push_back(other);
+    }
+    std::erase(waits, i);
+  }
+
+  // Depth first: what a step waits for comes right before it.
+  void visit(int root) {
+    std::vector<int> stack{root};
+    while (!stack.empty()) {
+      const auto i = static_cast<std::size_t>(stack.back());
+      if (state_[i] == Done) {
+        stack.pop_back();
+        continue;
+      }
+      const bool again = state_[i] == Open;
+      state_[i] = Open;
+      bool ready = true;
+      for (int w : waits_for_[i]) {
+        if (state_[static_cast<std::size_t>(w)] == Done) continue;
+        ensure(!again, "the steps of a schedule wait for each other");
+        stack.push_back(w);
+        ready = false;
+      }
+      if (!ready) continue;
+      state_[i] = Done;
+      result_.push_back(std::move(steps_[i].step));
+      stack.pop_back();
+    }
+  }
+
+  std::vector<PendingStep> steps_;
+  std::unordered_map<const Node*, Indices> makers_, readers_;
+  std::vector<Indices> waits_for_;
+  std::vector<State> state_;
+  std::vector<ScheduleStep> result_;
+};
+
+}  // namespace
+
+std::vector<ScheduleStep> order_steps(std::vector<PendingStep> steps) {
+  return Orderer(std::move(steps)).order();
+}
+
+}  // namespace croze

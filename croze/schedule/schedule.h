@@ -1,0 +1,89 @@
+// schedule.h -- from a tensor graph to kernels, copies, their order and a memory plan.
+//
+// The steps, each a file, in order:
+//
+//   canonical.cpp   the roots imported into a graph of their own, buffers numbered by first use:
+//                   position-independent, so its bytes are the key of the schedule cache
+//   fuse.cpp        which nodes get a buffer whatever their place (cost model)
+//   ranges.cpp      movement ops as maps of index expressions
+//   lower.cpp       one buffered node as a kernel: its value at one index, pulled down to the loads
+//   kernels.cpp     the list of kernels: lowers from the roots down, buffering what fusing would repeat
+//   order.cpp       order of kernels and copies: reads after writes, writes after earlier reads
+//   memory_plan.cpp temporaries packed into one arena per device
+//
+// A kernel is Sink(Store(Index(Param, i), value, range ...) ...) in a graph of its own: loops over
+// ranges around loads, arithmetic and stores (docs/architecture.md).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "device/caps.h"
+#include "graph/graph.h"
+#include "graph/uop.h"
+
+namespace croze {
+
+// One kernel, independent of the buffers it will run on.
+struct Kernel {
+  std::shared_ptr<Graph> graph;  // owns the nodes
+  UOp sink;
+  std::string key;  // serialised sink: equal for equal kernels
+};
+
+// A buffer of a schedule: one that came in, or a result, or a temporary.
+struct ScheduleBuffer {
+  enum class Kind { Input, Output, Temporary };
+  Kind kind = Kind::Temporary;
+  int input = -1;  // Input: number of the buffer in order of first use
+  DType dtype = DType::Void;
+  std::int64_t elements = 0;
+  int device = 0;
+  std::int64_t arena_offset = -1;  // Temporary: bytes
+
+  std::int64_t bytes() const { return elements * size_of(dtype); }
+};
+
+// One step: a kernel over buffers (in the order of its parameters), or a copy buffers[1] -> buffers[0]
+// between devices (no kernel).
+struct ScheduleStep {
+  std::shared_ptr<const Kernel> kernel;
+  std::vector<int> buffers;
+  int device = 0;
+};
+
+struct ArenaPlan {
+  int device = 0;
+  std::int64_t bytes = 0;
+  std::int64_t lower_bound = 0;  // most bytes of temporaries alive at once
+};
+
+struct Schedule {
+  std::vector<ScheduleBuffer> buffers;
+  std::vector<ScheduleStep> steps;
+  std::vector<ArenaPlan> arenas;
+  std::vector<int> results;  // buffer of each root, -1 for a root that only assigns
+};
+
+// The roots in a graph of their own, with buffers numbered in order of first use.
+struct CanonicalGraph {
+  std::unique_ptr<Graph> graph;
+  std::vector<UOp> roots;
+  std::vector<UOp> inputs;  // the original Buffer nodes, by number
+  std::string key;
+};
+CanonicalGraph canonical_graph(std::span<const UOp> roots);
+
+// What the scheduler asks of the devices (index -> capabilities), and where constants are computed.
+struct ScheduleContext {
+  const Caps& (*caps)(int device);
+  int default_device = 0;
+};
+
+// Schedules a canonical graph.
+Schedule make_schedule(const CanonicalGraph& graph, const ScheduleContext& context);
+
+}  // namespace croze

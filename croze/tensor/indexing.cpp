@@ -1,0 +1,314 @@
+// indexing.cpp -- elements by position.
+//
+// An index is worked off in two steps.  Integers, Slices, None and Ellipsis are movements of the axes
+// they stand for.  What is left are axes taken whole and axes indexed by tensors; if there are any of
+// the latter, one Gather (or Scatter) takes a position along every axis.
+#include "tensor/indexing.h"
+
+#include "tensor/elementwise.h"
+#include "tensor/movement.h"
+#include "tensor/record.h"
+
+namespace croze {
+namespace {
+
+// An index made ready: one entry per axis of `view`, undefined where the axis is taken whole.
+struct Indexed {
+  Tensor view;
+  std::vector<Tensor> positions;
+  bool has_positions = false;
+};
+
+// How many axes of x the indices name.
+int named_axes(std::span<const TensorIndex> indices) {
+  int count = 0;
+  for (const TensorIndex& i : indices) {
+    count += i.kind() != TensorIndex::Kind::NewAxis && i.kind() != TensorIndex::Kind::Ellipsis;
+  }
+  return count;
+}
+
+Indexed basic_part(const Tensor& x, std::span<const TensorIndex> indices, Location at) {
+  const Call call("index", {&x}, at);
+  const int whole = x.ndim() - named_axes(indices);
+  call.require(whole >= 0, "{} indices for a tensor of {} axes", named_axes(indices), x.ndim());
+  Indexed result{.view = x};
+  bool seen_ellipsis = false;
+  std::int64_t axis = 0;  // of result.view
+  const auto keep_axis = [&](const Tensor& position) {
+    result.positions.push_back(position);
+    axis++;
+  };
+  for (const TensorIndex& i : indices) {
+    switch (i.kind()) {
+      case TensorIndex::Kind::Integer: {
+        const std::int64_t size = result.view.shape()[axis];
+        call.require(-size <= i.integer() && i.integer() < size,
+                     "index {} is out of range for an axis of size {}", i.integer(), size);
+        result.view = squeeze(narrow(result.view, axis, i.integer(), 1, at), axis, at);
+        break;
+      }
+      case TensorIndex::Kind::Slice:
+        result.view = slice(result.view, axis, i.slice(), at);
+        keep_axis({});
+        break;
+      case TensorIndex::Kind::NewAxis:
+        result.view = unsqueeze(result.view, axis, at);
+        keep_axis({});
+        break;
+      case TensorIndex::Kind::Ellipsis:
+        call.require(!seen_ellipsis, "an index has one Ellipsis at most");
+        seen_ellipsis = true;
+        for (int k = 0; k < whole; k++) keep_axis({});
+        break;
+      case TensorIndex::Kind::Tensor: {
+        const DType dtype = i.tensor().dtype();
+        call.require(is_integer(dtype),
+                     "an index tensor holds integers, not {}; to choose by a mask use where",
+                     name_of(dtype));
+        result.has_positions = true;
+        keep_axis(i.tensor());
+        break;
+      }
+    }
+  }
+  while (axis < result.view.ndim()) keep_axis({});
+  return result;
+}
+
+// Positions as Index numbers; negative ones count from the end of an axis of `size`.
+UOp index_numbers(const Tensor& index, std::int64_t size, bool wrap_negative) {
+  UOp node = index.node();
+  // A position that was an Index before (from arange) needs no detour.
+  if (node.is(Op::Cast) && node.src(0).dtype() == DType::Index) node = node.src(0);
+  const Shape shape = index.shape();
+  const UOp number = cast_node(node, DType::Index);
+  if (!wrap_negative || is_unsigned(index.dtype()) || node.lo() >= 0) return number;
+  const UOp sum[] = {number, tensor_graph().index(size)};
+  const UOp zero[] = {number, tensor_graph().index(0)};
+  const UOp choice[] = {elementwise_node(Op::Lt, zero, shape), elementwise_node(Op::Add, sum, shape),
+                        number};
+  return elementwise_node(Op::Where, choice, shape);
+}
+
+// One position along every axis of the view, all of one shape.
+struct Places {
+  SmallVector<UOp, 9> sources;  // room for the value in front
+  Shape shape;
+  int device = -1;
+};
+
+Places places_of(const Call& call, const Indexed& index) {
+  const int rank = index.view.ndim();
+  // The tensors' common shape stands at the first of them, or in front if they are apart.
+  std::vector<Shape> shapes;
+  int first = -1, last = -1, count = 0;
+  Places result;
+  result.device = index.view.device_index();
+  for (int axis = 0; axis < rank; axis++) {
+    const Tensor& t = index.positions[static_cast<std::size_t>(axis)];
+    if (!t.defined()) continue;
+    shapes.push_back(t.shape());
+    if (first < 0) first = axis;
+    last = axis;
+    count++;
+    call.require(t.device_index() < 0 || result.device < 0 || t.device_index() == result.device,
+                 "the index is on another device than the tensor");
+    if (result.device < 0) result.device = t.device_index();
+  }
+  const Shape common = call.broadcast(shapes);
+  const int place = last - first + 1 == count ? first : 0;
+
+  Shape axis_of;  // of the result, for each axis of the view taken whole
+  for (int axis = 0, at_axis = 0; axis < rank; axis++) {
+    const bool whole = !index.positions[static_cast<std::size_t>(axis)].defined();
+    if (whole && at_axis == place && (axis > first || place == 0)) at_axis += common.size();
+    axis_of.push_back(whole ? at_axis : -1);
+    if (whole) at_axis++;
+  }
+  for (int i = 0; i < rank - count + common.size(); i++) result.shape.push_back(0);
+  for (int i = 0; i < common.size(); i++) result.shape[place + i] = common[i];
+  for (int axis = 0; axis < rank; axis++) {
+    if (axis_of[axis] >= 0) result.shape[axis_of[axis]] = index.view.shape()[axis];
+  }
+  call.check_shape(result.shape);
+
+  Shape aligned = common;  // followed by the whole axes behind it
+  for (int i = place + common.size(); i < result.shape.size(); i++) aligned.push_back(1);
+  for (int axis = 0; axis < rank; axis++) {
+    const Tensor& t = index.positions[static_cast<std::size_t>(axis)];
+    UOp position;
+    if (t.defined()) {
+      const UOp number = index_numbers(t, index.view.shape()[axis], true);
+      position = broadcast_node(reshape_node(broadcast_node(number, common), aligned), result.shape);
+    } else {
+      position = position_node(result.shape, axis_of[axis]);
+    }
+    result.sources.push_back(position);
+  }
+  return result;
+}
+
+// The places x[.., index, ..] along one axis, for index of the same rank.
+Places places_along(const Call& call, const Tensor& x, std::int64_t axis, const Tensor& index) {
+  const Shape shape = index.shape(), sizes = x.shape();
+  call.require(is_integer(index.dtype()), "an index holds integers, not {}",
+               name_of(index.dtype()));
+  call.require(shape.size() == sizes.size(), "the index must have as many axes as the tensor");
+  Places result{.shape = shape, .device = call.device()};
+  for (int i = 0; i < shape.size(); i++) {
+    call.require(i == axis || shape[i] <= sizes[i],
+                 "axis {} of the index is larger than that of the tensor", i);
+    result.sources.push_back(i == axis ? index_numbers(index, sizes[i], false)
+                                       : position_node(shape, i));
+  }
+  return result;
+}
+
+Tensor gather_at(const Tensor& x, const Places& places) {
+  if (x.numel() == 0 || places.shape.numel() == 0 || places.sources.empty()) {
+    return Tensor::zeros(places.shape, {.dtype = x.dtype()});
+  }
+  SmallVector<UOp, 9> src{x.node()};
+  src.append(places.sources.begin(), places.sources.end());
+  return wrap(tensor_graph().make(Op::Gather, x.dtype(), std::span<const UOp>(src)), places.device);
+}
+
+// op: Op::Add accumulates, Op::Const overwrites (their numbers are the node's argument).
+Tensor scatter_at(const Tensor& base, const Tensor& value, const Places& places, Op op) {
+  if (base.numel() == 0 || places.shape.numel() == 0) return base;
+  const std::int64_t arg = op == Op::Add ? static_cast<std::int64_t>(Op::Add) : 0;
+  SmallVector<UOp, 9> src{base.node(), broadcast_node(value.node(), places.shape)};
+  src.append(places.sources.begin(), places.sources.end());
+  return wrap(tensor_graph().make(Op::Scatter, base.dtype(), std::span<const UOp>(src), Arg(arg)),
+              places.device);
+}
+
+}  // namespace
+
+// ---- index ------------------------------------------------------------------------------------
+
+Tensor index(const Tensor& x, std::span<const TensorIndex> indices, Location at) {
+  GraphLock lock;
+  const Indexed basic = basic_part(x, indices, at);
+  if (!basic.has_positions) return basic.view;
+  return gather_at(basic.view, places_of(Call("index", {&x}, at), basic));
+}
+
+namespace {
+
+// x with `value` at the indexed places, recorded as a Scatter over the positions of x.
+Tensor with_places(const Call& call, const Tensor& x, std::span<const TensorIndex> indices,
+                   const Tensor& value, Location at) {
+  // The flat position of each element of x, indexed like x, says where each value goes.  Counted from
+  // 1, so that an index out of range, which gives 0, goes nowhere.
+  const Tensor flat = Tensor::arange(1, x.numel() + 1, 1, {}, at);
+  const Tensor where_to = index(reshape(flat, x.shape(), at), indices, at) - 1;
+  const Shape shapes[] = {where_to.shape(), value.shape()};
+  call.require(call.broadcast(shapes) == where_to.shape(),
+               "the value does not expand to the indexed shape {}", to_text(where_to.shape()));
+  const Tensor values = flatten(expand(value, where_to.shape(), at), 0, -1, at);
+  Places places{.shape = {where_to.numel()}, .device = call.device()};
+  places.sources.push_back(index_numbers(flatten(where_to, 0, -1, at), x.numel(), false));
+  return reshape(scatter_at(flatten(x, 0, -1, at), values, places, Op::Const), x.shape(), at);
+}
+
+}  // namespace
+
+Tensor& Tensor::index_put_(std::span<const TensorIndex> indices, Operand value) {
+  const Location at = value.at();
+  const Tensor source = operand_as(value, dtype());
+  const Call call("index_put_", {this, &source}, at);
+  call.device();
+  GraphLock lock;
+  const Indexed basic = basic_part(*this, indices, at);
+  TensorRecord& r = record();
+  if (basic.has_positions || !r.owns_storage) {
+    return assign(with_places(call, *this, indices, source, at));
+  }
+  const Shape shapes[] = {basic.view.shape(), source.shape()};
+  call.require(call.broadcast(shapes) == basic.view.shape(),
+               "the value does not expand to the indexed shape {}", to_text(basic.view.shape()));
+  if (basic.view.numel() == 0) return *this;
+  // A view of memory: only the part is stored.
+  const UOp node = broadcast_node(source.node(), basic.view.shape());
+  const UOp effects[] = {tensor_graph().store(basic.view.node(), node)};
+  replace_node(*this, tensor_graph().after(r.node, effects));
+  return *this;
+}
+
+// ---- gather and scatter -----------------------------------------------------------------------
+
+Tensor gather(const Tensor& x, std::int64_t axis, const Tensor& index, Location at) {
+  const Call call("gather", {&x, &index}, at);
+  GraphLock lock;
+  return gather_at(x, places_along(call, x, call.axis(axis, x.ndim()), index));
+}
+
+Tensor take_along_dim(const Tensor& x, const Tensor& index, std::int64_t axis, Location at) {
+  const Call call("take_along_dim", {&x, &index}, at);
+  const std::int64_t a = call.axis(axis, x.ndim());
+  Shape source = x.shape(), shape = index.shape();
+  call.require(source.size() == shape.size(), "the index must have as many axes as the tensor");
+  source[a] = shape[a];
+  const Shape shapes[] = {source, shape};
+  const Shape result = call.broadcast(shapes);
+  Shape expanded = result;
+  expanded[a] = x.shape()[a];
+  return gather(expand(x, expanded, at), a, expand(index, result, at), at);
+}
+
+Tensor index_select(const Tensor& x, std::int64_t axis, const Tensor& index, Location at) {
+  const Call call("index_select", {&x, &index}, at);
+  call.require(index.ndim() <= 1, "the index has one axis");
+  std::vector<TensorIndex> indices(static_cast<std::size_t>(call.axis(axis, x.ndim())),
+                                   TensorIndex(Slice{}));
+  indices.emplace_back(reshape(index, {-1}, at));
+  return croze::index(x, indices, at);
+}
+
+Tensor embedding(const Tensor& weight, const Tensor& index, Location at) {
+  const Call call("embedding", {&weight, &index}, at);
+  call.require(weight.ndim() == 2, "the weight has two axes: entries and features");
+  const TensorIndex indices[] = {TensorIndex(index)};
+  return croze::index(weight, indices, at);
+}
+
+Tensor one_hot(const Tensor& index, std::int64_t classes, Location at) {
+  const Call call("one_hot", {&index}, at);
+  call.require(is_integer(index.dtype()), "classes are integers, not {}", name_of(index.dtype()));
+  call.require(classes >= 0, "{} classes", classes);
+  return (unsqueeze(index, -1, at) == Tensor::arange(classes, {}, at)).cast(DType::Int64);
+}
+
+namespace {
+
+Tensor scattered(const Tensor& x, std::int64_t axis, const Tensor& index, const Operand& source,
+                 Op op, std::string_view name) {
+  const Location at = source.at();
+  const Tensor value = operand_as(source, x.dtype());
+  const Call call(name, {&x, &index, &value}, at);
+  GraphLock lock;
+  const Places places = places_along(call, x, call.axis(axis, x.ndim()), index);
+  if (value.ndim() == 0) return scatter_at(x, value, places, op);
+  const Shape shape = index.shape(), sizes = value.shape();
+  call.require(sizes.size() == shape.size(), "the source must have as many axes as the index");
+  Tensor part = value;
+  for (int i = 0; i < shape.size(); i++) {
+    call.require(shape[i] <= sizes[i], "axis {} of the source is smaller than that of the index", i);
+    part = narrow(part, i, 0, shape[i], at);
+  }
+  return scatter_at(x, part, places, op);
+}
+
+}  // namespace
+
+Tensor scatter(const Tensor& x, std::int64_t axis, const Tensor& index, const Operand& source) {
+  return scattered(x, axis, index, source, Op::Const, "scatter");
+}
+
+Tensor scatter_add(const Tensor& x, std::int64_t axis, const Tensor& index, const Operand& source) {
+  return scattered(x, axis, index, source, Op::Add, "scatter_add");
+}
+
+}  // namespace croze

@@ -1,0 +1,127 @@
+// record.h -- internal to tensor/: what stands behind a Tensor, and how functions record nodes.
+//
+// All tensors live in one graph, under one lock.  A raw UOp of that graph is safe only while the lock
+// is held, because another thread may collect; a Tensor is safe always.  So a function that works with
+// nodes holds a GraphLock from the first to the last of them; one composed of other tensor functions
+// needs none.  The lock is recursive, so both kinds may call each other.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <atomic>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "base/error.h"
+#include "base/small_vector.h"
+#include "graph/graph.h"
+#include "tensor/tensor.h"
+
+namespace croze {
+
+// A tensor is settled when its node is a Reshape of a Buffer that it alone writes; every other tensor
+// depends on a graph.  The registry (registry.h) keeps one list of each.
+struct TensorRecord {
+  std::atomic<std::int64_t> references{1};
+  int device = -1;            // -1: wherever it is needed
+  bool owns_storage = false;  // its Buffer may be overwritten by assign
+  UOp node;
+  TensorRecord* previous = nullptr;
+  TensorRecord* next = nullptr;
+
+  static TensorRecord& of(const Tensor& t) { return t.record(); }
+  // A handle that takes over one of the references.
+  static Tensor adopt(TensorRecord* record) { return Tensor(record); }
+};
+
+// Holds the lock of the default tensor graph.
+class GraphLock {
+ public:
+  GraphLock();
+  ~GraphLock();
+  GraphLock(const GraphLock&) = delete;
+  GraphLock& operator=(const GraphLock&) = delete;
+};
+Graph& tensor_graph();
+
+// A public function at work: says what its errors are about.
+class Call {
+ public:
+  Call(std::string_view op, std::initializer_list<const Tensor*> operands, Location at)
+      : op_(op), operands_(operands), at_(at) {}
+
+  template <typename... Args>
+  void require(bool ok, fmt::format_string<Args...> format, Args&&... args) const {
+    if (!ok) [[unlikely]] fail(details(), format, std::forward<Args>(args)...);
+  }
+
+  // An axis made positive, for a tensor of `rank` axes.
+  std::int64_t axis(std::int64_t axis, int rank) const;
+  // The axes given, made positive and ascending; all if none is given.  Throws Error for repeated ones.
+  Shape axes(const Axes& axes, int rank) const;
+  // The shape that all of them broadcast to.
+  Shape broadcast(std::span<const Shape> shapes) const;
+  // The device of all operands that have one; -1 if none has.
+  int device() const;
+  // Throws Error if the sizes are negative or their product is no size.
+  void check_shape(const Shape& shape) const;
+
+ private:
+  ErrorDetails details() const;
+
+  std::string_view op_;
+  SmallVector<const Tensor*, 4> operands_;
+  Location at_;
+};
+
+// The tensor of a node, with its device.
+Tensor wrap(UOp node, int device);
+inline Tensor wrap_like(const Tensor& x, UOp node) { return wrap(node, x.device_index()); }
+
+// Declares that the Buffer behind a new tensor is its own: assign may write there.
+void own_storage(const Tensor& t);
+// Gives a tensor another value of its shape and dtype.
+void replace_node(const Tensor& t, UOp node);
+
+// The number in the dtype, shape ().
+UOp scalar_node(DType dtype, Scalar value);
+// Shapes that fit are the caller's care in these.
+UOp reshape_node(UOp x, std::span<const std::int64_t> shape);
+// Broadcasts x to `shape`: new axes in front, axes of size 1 repeated.
+UOp broadcast_node(UOp x, std::span<const std::int64_t> shape);
+UOp movement_node(Op op, UOp x, std::span<const std::int64_t> arg);
+// The operation on sources broadcast to `shape`; constants stay scalar, so that they fold.
+UOp elementwise_node(Op op, std::span<const UOp> sources, std::span<const std::int64_t> shape);
+UOp cast_node(UOp x, DType dtype);
+// `value`, shape (), repeated to `shape`.
+UOp filled_node(UOp value, std::span<const std::int64_t> shape);
+// The constant that fills all of x; null if there is none.
+UOp filling_of(UOp x);
+// 0, 1, 2, ... along one axis of `shape`, of dtype Index.
+UOp position_node(const Shape& shape, std::int64_t axis);
+
+// One tensor operation: shapes are broadcast, dtypes must agree.
+Tensor elementwise(Op op, const Tensor& x);
+Tensor elementwise(const Call& call, Op op, const Tensor& a, const Tensor& b);
+Tensor elementwise(const Call& call, Op op, const Tensor& a, const Tensor& b, const Tensor& c);
+
+// The dtype in which an operation on them is done (elementwise.h), and an operand cast to a dtype.
+DType promoted(std::initializer_list<const Operand*> operands);
+Tensor operand_as(const Operand& operand, DType dtype);
+// x, or x as Float32 if it is no float.
+Tensor as_float(const Tensor& x);
+// Computes f on x in Float32 if x is a half type, and returns the result in the dtype of x.
+template <typename F>
+Tensor in_wide_float(const Tensor& x, F f) {
+  const Tensor v = as_float(x);
+  if (!is_half(v.dtype())) return f(v);
+  return f(v.cast(DType::Float32)).cast(v.dtype());
+}
+
+// The device of new tensors made with these options: -1 if they do not say.
+int device_of(const TensorOptions& options);
+
+}  // namespace croze

@@ -1,0 +1,319 @@
+// cpu_device_test.cpp -- the device CPU: the suite of all devices, and what only it has.
+#include "backends/cpu/cpu_device.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <numeric>
+#include <thread>
+
+#include "base/error.h"
+#include "base/half.h"
+#include "graph/eval.h"
+#include "render/renderer.h"
+#include "support/device_suite.h"
+#include "support/programs.h"
+
+namespace croze::test {
+
+Device* device_under_test() {
+  static const std::unique_ptr<Device> device = make_cpu_device();
+  return device.get();
+}
+
+namespace {
+
+constexpr DType f32 = DType::Float32;
+
+Device& cpu() { return *device_under_test(); }
+
+std::vector<float> counting(std::size_t count, float start = 1) {
+  std::vector<float> values(count);
+  std::iota(values.begin(), values.end(), start);
+  return values;
+}
+
+// out[i] = op(in[i]) for 16 floats.
+LinearProgram unary_program(Op op, std::int64_t lanes) {
+  ProgramBuilder b("unary");
+  const UOp out = b.param(f32, 16), in = b.param(f32, 16);
+  const UOp lane = b.lane(lanes);
+  const UOp loop = b.begin_loop(16 / lanes);
+  const UOp index = loop * lanes + lane;
+  b.store(out, index, b.graph().alu(op, {b.load(in, index)}));
+  b.end_loop(loop);
+  return b.finish();
+}
+
+std::unique_ptr<Program> load(const LinearProgram& program) {
+  const std::string source = cpu().renderer().render(program);
+  return cpu().load(program.info, cpu().compile(program.info.name, source));
+}
+
+TEST(CpuDevice, SaysWhatTheMachineIs) {
+  const Caps& caps = cpu().caps();
+  EXPECT_EQ(caps.device, "CPU");
+  EXPECT_FALSE(caps.has_groups);
+  EXPECT_GE(caps.threads, 1);
+  EXPECT_TRUE(caps.vector_bytes == 16 || caps.vector_bytes == 32 || caps.vector_bytes == 64);
+  EXPECT_GE(caps.l1_bytes, 8 << 10);
+  EXPECT_GT(caps.l2_bytes, caps.l1_bytes);
+  EXPECT_FALSE(caps.architecture.empty());
+  EXPECT_EQ(caps.architecture, make_cpu_device()->caps().architecture);
+}
+
+TEST(CpuDevice, VectorsWithAGateReadAndWriteOnlyWhatIsInBounds) {
+  for (std::int64_t lanes : {2, 4, 8, 16, 32}) {
+    for (std::int64_t size : {1, 3, 15, 16, 17, 33, 63}) {
+      ProgramBuilder b("tail");
+      const UOp out = b.param(f32, size), in = b.param(f32, size);
+      const UOp lane = b.lane(lanes);
+      const UOp loop = b.begin_loop((size + lanes - 1) / lanes);
+      const UOp index = loop * lanes + lane;
+      const UOp gate = less(index, size);
+      const UOp value = b.load(in, index, gate);
+      b.store(out, index, value + value, gate);
+      b.end_loop(loop);
+
+      // Beyond the buffer lie bytes that must stay as they are.
+      const auto guard = static_cast<std::size_t>(size) + 64;
+      std::vector<float> x = counting(guard), y(guard, -1);
+      run_program(cpu(), b.finish(), {bytes_of(y), bytes_of(x)});
+      for (std::size_t i = 0; i < guard; i++) {
+        EXPECT_EQ(y[i], i < static_cast<std::size_t>(size) ? 2 * x[i] : -1) << size << " at " << i;
+      }
+    }
+  }
+}
+
+TEST(CpuDevice, StridedAndReversedAccessesTakeEveryElementOnce) {
+  for (std::int64_t step : {2, 3, -1, -5}) {
+    constexpr std::int64_t lanes = 8, rows = 5, count = lanes * rows;
+    const std::int64_t width = count * std::abs(step);
+    const std::int64_t start = step < 0 ? width - 1 : 0;
+    ProgramBuilder b("strided");
+    const UOp out = b.param(f32, width), in = b.param(f32, width);
+    const UOp lane = b.lane(lanes);
+    const UOp loop = b.begin_loop(rows);
+    const UOp index = (loop * lanes + lane) * step + start;
+    b.store(out, index, b.load(in, index) + b.graph().constant(f32, 0.5));
+    b.end_loop(loop);
+
+    std::vector<float> x = counting(static_cast<std::size_t>(width)), y(x.size(), -1);
+    run_program(cpu(), b.finish(), {bytes_of(y), bytes_of(x)});
+    std::vector<float> expected(x.size(), -1);
+    for (std::int64_t k = 0; k < count; k++) {
+      const auto at = static_cast<std::size_t>(start + k * step);
+      expected[at] = x[at] + 0.5f;
+    }
+    EXPECT_EQ(y, expected) << "step " << step;
+  }
+}
+
+TEST(CpuDevice, ScattersInTheOrderOfTheLanesAndGathersBehindAGate) {
+  constexpr std::int64_t lanes = 16;
+  ProgramBuilder b("scatter");
+  const UOp out = b.param(f32, 4), gathered = b.param(f32, lanes);
+  const UOp in = b.param(f32, lanes), where_to = b.param(DType::Int32, lanes);
+  const UOp lane = b.lane(lanes);
+  const UOp to = b.load(where_to, lane);
+  b.store(out, to, b.load(in, lane), less(to, 4));
+  b.store(gathered, lane, b.load(in, to, less(to, 4)));
+
+  std::vector<float> x = counting(lanes), y(4, -1), z(lanes, -1);
+  std::vector<std::int32_t> place = {0, 1, 2, 0, 1, 2, 99, 100, 0, 1, 1 << 30, 2, 2, 0, 1, 4};
+  run_program(cpu(), b.finish(), {bytes_of(y), bytes_of(z), bytes_of(x), bytes_of(place)});
+  EXPECT_EQ(y, (std::vector<float>{14, 15, 13, -1}));  // the last one wins
+  for (std::size_t k = 0; k < lanes; k++) {
+    EXPECT_EQ(z[k], place[k] < 4 ? x[static_cast<std::size_t>(place[k])] : 0) << k;
+  }
+}
+
+TEST(CpuDevice, ReducesLanesInHalves) {
+  for (std::int64_t lanes : {2, 3, 8, 16, 12}) {
+    ProgramBuilder b("reduce");
+    const UOp out = b.param(f32, 2), in = b.param(f32, lanes);
+    const UOp lane = b.lane(lanes);
+    const UOp value = b.load(in, lane);
+    b.store(out, b.integer(0), b.reduce(Op::Add, value, lane));
+    b.store(out, b.integer(1), b.reduce(Op::Max, value, lane));
+
+    std::vector<float> x(static_cast<std::size_t>(lanes));
+    for (std::size_t i = 0; i < x.size(); i++)
+      x[i] = std::ldexp(i % 2 ? -1.0f : 1.0f, 3 * static_cast<int>(i % 9));
+    std::vector<float> y(2), halves = x;
+    run_program(cpu(), b.finish(), {bytes_of(y), bytes_of(x)});
+    if (lanes & (lanes - 1)) {
+      EXPECT_EQ(y[0], std::accumulate(x.begin() + 1, x.end(), x[0]));
+    } else {
+      for (std::size_t n = halves.size() / 2; n > 0; n /= 2) {
+        for (std::size_t i = 0; i < n; i++) halves[i] += halves[i + n];
+      }
+      EXPECT_EQ(y[0], halves[0]);
+    }
+    EXPECT_EQ(y[1], *std::ranges::max_element(x));
+  }
+}
+
+TEST(CpuDevice, HalvesAreLoadedAndStoredWithOneRounding) {
+  if (!cpu().caps().can_store(DType::Float16)) GTEST_SKIP() << "no conversions in this machine";
+  for (DType wide : {DType::Float32, DType::Float64, DType::Int32, DType::Int8}) {
+    constexpr std::int64_t lanes = 8, count = 64;
+    ProgramBuilder b("halves");
+    const UOp half = b.param(DType::Float16, count), back = b.param(wide, count);
+    const UOp in = b.param(wide, count);
+    const UOp lane = b.lane(lanes);
+    const UOp loop = b.begin_loop(count / lanes);
+    const UOp index = loop * lanes + lane;
+    const UOp narrow = cast(b.load(in, index), DType::Float16);
+    b.store(half, index, narrow);
+    b.store(back, index, cast(narrow, wide));
+    b.end_loop(loop);
+
+    std::vector<double> numbers;
+    for (int i = 0; i < count; i++) {
+      numbers.push_back(wide == DType::Float64 ? 1.0 + std::ldexp(1, -11) + std::ldexp(i, -40)
+                        : wide == f32          ? std::ldexp(1.2345 * (i - 30), i - 40)
+                        : wide == DType::Int8  ? i - 32
+                                               : (i - 32) * 2049);
+    }
+    std::vector<std::byte> memory(count * static_cast<std::size_t>(size_of(wide))), result = memory;
+    for (std::size_t i = 0; i < count; i++) {
+      store_bits(bits_of(numbers[i], wide), wide,
+                 memory.data() + i * static_cast<std::size_t>(size_of(wide)));
+    }
+    std::vector<std::uint16_t> halves(count);
+    run_program(cpu(), b.finish(), {bytes_of(halves), bytes_of(result), bytes_of(memory)});
+    for (std::size_t i = 0; i < count; i++) {
+      const std::byte* at = memory.data() + i * static_cast<std::size_t>(size_of(wide));
+      const std::int64_t expected = convert(load_bits(at, wide), wide, DType::Float16);
+      EXPECT_EQ(f16_to_float(halves[i]), std::bit_cast<double>(expected))
+          << name_of(wide) << " " << numbers[i];
+      EXPECT_EQ(load_bits(result.data() + i * static_cast<std::size_t>(size_of(wide)), wide),
+                convert(expected, DType::Float16, wide));
+    }
+  }
+}
+
+TEST(CpuDevice, TasksHaveScratchMemoryOfTheirOwn) {
+  constexpr std::int64_t tasks = 64, size = 1000;
+  ProgramBuilder b("scratch");
+  const UOp out = b.param(f32, tasks);
+  const UOp first = b.local(f32, size, Space::Thread), second = b.local(f32, 3, Space::Thread);
+  const UOp task = b.special(0, tasks, LoopKind::Thread);
+  const UOp fill = b.begin_loop(size);
+  const UOp filled = b.store(first, fill, cast(task + fill, f32));
+  b.end_loop(fill);
+  const UOp marked = b.store(second, b.integer(2), b.graph().constant(f32, 0.25));
+  const UOp total = b.mutable_register(f32);
+  const UOp cleared = b.write(total, b.graph().constant(f32, 0.0));
+  const UOp sum = b.begin_loop(size);
+  const UOp added = b.write(total, b.read(total, {cleared}) + b.load(first, sum, {}, {filled}));
+  b.end_loop(sum);
+  b.store(out, task, b.read(total, {added}) + b.load(second, b.integer(2), {}, {marked}));
+
+  std::vector<float> y(tasks);
+  run_program(cpu(), b.finish(), {bytes_of(y)});
+  for (std::size_t i = 0; i < tasks; i++) {
+    EXPECT_EQ(
+        y[i],
+        static_cast<float>(size * static_cast<std::int64_t>(i) + size * (size - 1) / 2) + 0.25f);
+  }
+}
+
+TEST(CpuDevice, CompilesInManyThreadsAtOnce) {
+  const LinearProgram program = unary_program(Op::Neg, 16);
+  const std::string source = cpu().renderer().render(program);
+  const std::string expected = cpu().compile("add", source);
+  std::atomic<int> same = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; t++) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 5; i++) same += cpu().compile("add", source) == expected;
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(same, 20);
+}
+
+TEST(CpuDevice, TextThatIsNotAProgramIsAnInternalErrorWithLlvmsMessage) {
+  for (const char* text : {"define void @f( {", "nonsense", "define i32 @f() { ret void }",
+                           "define void @f() { %a = add i32 %b, 1 ret void }"}) {
+    try {
+      cpu().compile("broken", text);
+      ADD_FAILURE() << text;
+    } catch (const InternalError& e) {
+      EXPECT_NE(std::string(e.what()).find("broken"), std::string::npos);
+    }
+  }
+}
+
+TEST(CpuDevice, DamagedCodeIsAnError) {
+  const LinearProgram program = unary_program(Op::Neg, 2);
+  const std::string code = cpu().compile("neg", cpu().renderer().render(program));
+  EXPECT_NO_THROW(cpu().load(program.info, code));
+  EXPECT_THROW(cpu().load(program.info, ""), Error);
+  EXPECT_THROW(cpu().load(program.info, code.substr(0, code.size() / 2)), Error);
+  for (std::size_t i = 0; i < code.size(); i += 13) {
+    std::string damaged = code;
+    damaged[i] = static_cast<char>(damaged[i] ^ 0x40);
+    EXPECT_THROW(cpu().load(program.info, damaged), Error) << "byte " << i;
+  }
+}
+
+TEST(CpuDevice, ALaunchWithTheWrongBuffersIsABug) {
+  EXPECT_THROW(load(unary_program(Op::Neg, 2))->launch({}, {}), InternalError);
+}
+
+TEST(CpuDevice, ShowsTheMachineCode) {
+  EXPECT_NE(load(unary_program(Op::Sqrt, 4))->disassembly().find("sqrtps"), std::string::npos);
+}
+
+// The heart of a matrix product: all accumulators stay in registers.
+TEST(CpuDevice, AnAccumulatorNeverTouchesTheStack) {
+  const std::int64_t lanes = cpu().caps().vector_bytes / 4, rows = 4, depth = 100;
+  ProgramBuilder b("tile");
+  const UOp out = b.param(f32, rows * lanes), left = b.param(f32, depth * rows);
+  const UOp right = b.param(f32, depth * lanes);
+  const UOp lane = b.lane(lanes);
+  std::vector<UOp> sums, cleared, added;
+  for (std::int64_t r = 0; r < rows; r++) {
+    sums.push_back(b.mutable_register(f32, lane));
+    cleared.push_back(b.write(sums.back(), b.graph().constant(f32, 0.0)));
+  }
+  const UOp k = b.begin_loop(depth);
+  const UOp row = b.load(right, k * lanes + lane);
+  for (std::size_t r = 0; r < sums.size(); r++) {
+    const UOp x = b.load(left, k * rows + static_cast<std::int64_t>(r));
+    added.push_back(
+        b.write(sums[r], b.graph().alu(Op::MulAdd, {x, row, b.read(sums[r], {cleared[r]})})));
+  }
+  b.end_loop(k);
+  for (std::size_t r = 0; r < sums.size(); r++) {
+    b.store(out, b.integer(static_cast<std::int64_t>(r) * lanes) + lane,
+            b.read(sums[r], {added[r]}));
+  }
+  const LinearProgram program = b.finish();
+
+  std::vector<float> a = counting(static_cast<std::size_t>(depth * rows), -200);
+  std::vector<float> c = counting(static_cast<std::size_t>(depth * lanes), -50);
+  std::vector<float> y(static_cast<std::size_t>(rows * lanes));
+  run_program(cpu(), program, {bytes_of(y), bytes_of(a), bytes_of(c)});
+  for (std::int64_t r = 0; r < rows; r++) {
+    for (std::int64_t l = 0; l < lanes; l++) {
+      float expected = 0;
+      for (std::int64_t i = 0; i < depth; i++) {
+        expected = std::fma(a[static_cast<std::size_t>(i * rows + r)],
+                            c[static_cast<std::size_t>(i * lanes + l)], expected);
+      }
+      EXPECT_EQ(y[static_cast<std::size_t>(r * lanes + l)], expected);
+    }
+  }
+  const std::string code = load(program)->disassembly();
+  EXPECT_EQ(code.find("%rsp"), std::string::npos) << code;
+}
+
+}  // namespace
+}  // namespace croze::test

@@ -1,0 +1,117 @@
+// The thread pool: every index once, nested and concurrent calls, exceptions, shutdown.
+#include "base/thread_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+
+#include "base/options.h"
+
+namespace croze {
+namespace {
+
+TEST(ThreadPool, RunsEveryIndexOnce) {
+  for (int threads : {1, 2, 3, 8}) {
+    ThreadPool pool(threads);
+    for (int64_t count : {0, 1, 2, 7, 1000}) {
+      std::vector<int> hits(static_cast<size_t>(count), 0);
+      pool.run(count, [&](int64_t i) { ++hits[static_cast<size_t>(i)]; });
+      EXPECT_EQ(std::count(hits.begin(), hits.end(), 1), count) << threads << " threads";
+    }
+  }
+}
+
+TEST(ThreadPool, ManyShortCallsSeeEachOthersResults) {
+  ThreadPool pool(4);
+  std::vector<int64_t> values(16, 0);
+  for (int64_t call = 0; call < 20000; ++call) {
+    // Plain memory: each call must see all that the one before wrote, on whatever thread.
+    pool.run(16, [&](int64_t i) {
+      int64_t& value = values[static_cast<size_t>((i + call) % 16)];
+      value += 1;
+    });
+  }
+  EXPECT_EQ(values, std::vector<int64_t>(16, 20000));
+}
+
+TEST(ThreadPool, WorkersTakePartAndWakeAfterSleeping) {
+  ThreadPool pool(2);
+  for (int round = 0; round < 3; ++round) {
+    // Two indices that wait for each other: this ends only if two threads run at once.
+    std::atomic<int> arrived{0};
+    pool.run(2, [&](int64_t) {
+      arrived.fetch_add(1);
+      while (arrived.load() < 2) std::this_thread::yield();
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+TEST(ThreadPool, NestedCallsRunInPlace) {
+  ThreadPool pool(3);
+  std::atomic<int64_t> sum{0};
+  pool.run(10, [&](int64_t i) {
+    auto outer = std::this_thread::get_id();
+    pool.run(10, [&](int64_t j) {
+      EXPECT_EQ(std::this_thread::get_id(), outer);
+      sum += 10 * i + j;
+    });
+  });
+  EXPECT_EQ(sum, 99 * 100 / 2);
+}
+
+TEST(ThreadPool, ConcurrentCallersAllFinish) {
+  ThreadPool pool(3);
+  std::vector<std::thread> callers;
+  std::atomic<int64_t> sum{0};
+  for (int c = 0; c < 4; ++c) {
+    callers.emplace_back([&] {
+      for (int call = 0; call < 500; ++call) pool.run(8, [&](int64_t i) { sum += i; });
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(sum, 4 * 500 * 28);
+}
+
+TEST(ThreadPool, TheFirstExceptionReachesTheCallerAndThePoolLivesOn) {
+  ThreadPool pool(4);
+  for (int round = 0; round < 100; ++round) {
+    std::atomic<int64_t> done{0};
+    try {
+      pool.run(1000000, [&](int64_t i) {
+        if (i == 10) throw std::runtime_error("ten");
+        done += 1;
+      });
+      FAIL() << "nothing was thrown";
+    } catch (const std::runtime_error& error) {
+      EXPECT_STREQ(error.what(), "ten");
+    }
+    EXPECT_LT(done, 999999);
+    done = 0;
+    pool.run(100, [&](int64_t) { done += 1; });
+    EXPECT_EQ(done, 100);
+  }
+}
+
+TEST(ThreadPool, EndsWhetherItsWorkersSpinOrSleep) {
+  for (int round = 0; round < 2000; ++round) {
+    ThreadPool pool(3);
+    if (round % 3 != 0) pool.run(3, [](int64_t) {});
+    if (round % 500 == 1) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+TEST(ThreadPool, TheOptionSetsTheDefaultThreadCount) {
+  Options::Scope scope{{Option::Threads, 5}};
+  EXPECT_EQ(default_thread_count(), 5);
+  EXPECT_EQ(ThreadPool().thread_count(), 5);
+  Options::Scope automatic{{Option::Threads, 0}};
+  EXPECT_GE(default_thread_count(), 1);
+}
+
+}  // namespace
+}  // namespace croze

@@ -1,0 +1,74 @@
+// Simplification under a condition: equal where the condition holds.
+#include "graph/valid.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "evaluate.h"
+#include "graph/graph.h"
+#include "graph/rewrite.h"
+#include "graph/rules/rules.h"
+
+namespace croze {
+namespace {
+
+using i64 = std::int64_t;
+
+TEST(Valid, BoundsFromTheGateRemoveDivisions) {
+  Graph graph;
+  const UOp i = graph.range(0, 20, LoopKind::Parallel), j = graph.range(1, 4, LoopKind::Parallel);
+  EXPECT_EQ(simplify_under(less(i, 10), i % 10), i);
+  EXPECT_EQ(simplify_under(logical_not(less(i, 10)), (i / 10) * 7), graph.index(7));
+  const UOp sum = i + j;
+  EXPECT_EQ(simplify_under(less(sum, 8) & less(graph.index(3), sum), (sum - 4) / 4),
+            graph.index(0));
+  EXPECT_EQ(simplify_under(less(sum, 8), less(sum, 8)), graph.boolean(true));
+  EXPECT_EQ(simplify_under(less(sum, 8), less(i, 9)), graph.boolean(true));
+}
+
+TEST(Valid, AGateLosesWhatTheRestImplies) {
+  Graph graph;
+  const UOp i = graph.range(0, 20, LoopKind::Parallel);
+  EXPECT_EQ(simplify_gate(less(i, 5) & less(i, 9)), less(i, 5));
+}
+
+TEST(Valid, RandomExpressionsAreEqualWhereTheGateHolds) {
+  std::mt19937_64 rng(17);
+  const auto pick = [&](i64 n) { return std::uniform_int_distribution<i64>(0, n - 1)(rng); };
+  int changed = 0;
+  for (int trial = 0; trial < 1500; trial++) {
+    Graph graph;
+    std::vector<UOp> leaves;
+    for (i64 id = 0; id < 3; id++)
+      leaves.push_back(graph.range(id, 2 + pick(12), LoopKind::Parallel));
+    const auto leaf = [&] { return leaves[static_cast<std::size_t>(pick(3))]; };
+    const auto sum = [&] {
+      return leaf() * (1 + pick(4)) + leaf() * (pick(3) - 1) + (pick(9) - 4);
+    };
+    UOp gate = less(sum(), 3 + pick(12));
+    for (i64 n = pick(3); n > 0; n--) gate = gate & logical_not(less(sum(), pick(8)));
+    UOp x = sum();
+    for (int n = 0; n < 3; n++) {
+      x = pick(2) ? x / (1 + pick(8)) : x % (1 + pick(12));
+      if (pick(2)) x = x * (1 + pick(3)) + sum();
+    }
+    const bool boolean = pick(4) == 0;
+    if (boolean) x = less(x, pick(6));
+    const UOp y = simplify_under(gate, x), reduced = simplify_gate(gate);
+    changed += y != x;
+    for (int point = 0; point < 100; point++) {
+      test::Values at;
+      for (UOp l : leaves) at[l.node()] = pick(l.range_size());
+      test::Values b = at, c = at, d = at;
+      const bool holds = test::evaluate(gate, at) != 0;
+      ASSERT_EQ(test::evaluate(reduced, d) != 0, holds) << "trial " << trial;
+      if (!holds) continue;
+      ASSERT_EQ(test::evaluate(x, b), test::evaluate(y, c)) << "trial " << trial;
+    }
+  }
+  EXPECT_GT(changed, 100);
+}
+
+}  // namespace
+}  // namespace croze

@@ -1,0 +1,125 @@
+// c_family_test.cpp -- the text of C and OpenCL kernels.  What the text means is tested on the devices.
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "render/c_family/c.h"
+#include "render/c_family/opencl.h"
+#include "support/programs.h"
+
+namespace croze::test {
+namespace {
+
+// y[i] = x[i] * 2 + 1 where i < 14, in vectors of 4; the gate varies over the lanes.
+LinearProgram vector_program() {
+  ProgramBuilder b("scale");
+  const UOp y = b.param(DType::Float32, 14), x = b.param(DType::Float32, 14);
+  const UOp loop = b.begin_loop(4);
+  const UOp i = loop * 4 + b.lane(4);
+  const UOp gate = less(i, 14);
+  Graph& g = b.graph();
+  b.store(y, i, b.load(x, i, gate) * g.constant(DType::Float32, 2.0), gate);
+  b.end_loop(loop);
+  return b.finish();
+}
+
+TEST(CRenderer, NeighbouringVectorInstructionsShareALoop) {
+  EXPECT_EQ(CRenderer().render(vector_program()),
+            R"(#include <math.h>
+#include <stdint.h>
+
+void croze_scale(void* const* buffers, const int64_t* variables, int64_t task, void* scratch) {
+  float* restrict b0 = (float*)buffers[0];
+  const float* restrict b1 = (const float*)buffers[1];
+
+  for (int32_t i0 = 0; i0 < 4; i0++) {
+    const int32_t v0 = i0 * 4;
+    for (int32_t k1 = 0; k1 < 4; k1++) {
+      const int32_t v1 = v0 + k1;
+      const uint8_t v2 = v1 < 14;
+      const float v3 = v2 ? b1[v1] : 0;
+      const float v4 = v3 * 2.0f;
+      if (v2) b0[v1] = v4;
+    }
+  }
+}
+)");
+}
+
+TEST(CRenderer, ArithmeticThatMayWrapIsUnsigned) {
+  ProgramBuilder b("wrap");
+  const UOp x = b.param(DType::Int16, 1), zero = b.integer(0);
+  const UOp value = b.load(x, zero);
+  b.store(x, zero, value * value);
+  const std::string text = CRenderer().render(b.finish());
+  EXPECT_NE(text.find("(int16_t)((uint32_t)v0 * (uint32_t)v0)"), std::string::npos) << text;
+}
+
+TEST(CRenderer, HelpersAreWrittenOnceAndOnlyWhereUsed) {
+  ProgramBuilder b("helpers");
+  const UOp x = b.param(DType::Float32, 2), y = b.param(DType::Int8, 2);
+  const UOp p = b.load(x, b.integer(0)), q = b.load(x, b.integer(1));
+  b.store(x, b.integer(0), max(max(p, q), q + q));
+  b.store(y, b.integer(0), cast(p, DType::Int8));
+  b.store(y, b.integer(1), cast(q, DType::Int8));
+  const std::string text = CRenderer().render(b.finish());
+  auto count = [&](std::string_view what) {
+    int n = 0;
+    for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) n++;
+    return n;
+  };
+  EXPECT_EQ(count("static inline float max_float32("), 1) << text;
+  EXPECT_EQ(count("static inline int8_t int8_of_float32("), 1);
+  EXPECT_EQ(count("min_float32"), 0);
+}
+
+TEST(CRenderer, WhatTheLanguageLacksIsAnInternalError) {
+  ProgramBuilder groups("groups");
+  groups.special(0, 4, LoopKind::Group);
+  EXPECT_THROW(CRenderer().render(groups.finish()), InternalError);
+
+  ProgramBuilder half("half");
+  const UOp x = half.param(DType::Float16, 1);
+  half.store(x, half.integer(0), half.load(x, half.integer(0)));
+  EXPECT_THROW(CRenderer().render(half.finish()), InternalError);
+
+  ProgramBuilder sine("sine");
+  const UOp y = sine.param(DType::Float32, 1);
+  sine.store(y, sine.integer(0), sine.graph().alu(Op::Sin, {sine.load(y, sine.integer(0))}));
+  EXPECT_THROW(CRenderer().render(sine.finish()), InternalError);
+}
+
+TEST(OpenClRenderer, GroupsItemsAndSharedMemoryHaveTheirWords) {
+  ProgramBuilder b("reverse");
+  const UOp y = b.param(DType::Float32, 32), x = b.param(DType::Float32, 32);
+  const UOp shared = b.local(DType::Float32, 16, Space::Group);
+  const UOp group = b.special(0, 2, LoopKind::Group), item = b.special(0, 16, LoopKind::Item);
+  const UOp at = group * 16 + item;
+  const UOp stored = b.store(shared, item, b.load(x, at));
+  const UOp met = b.barrier();
+  b.store(y, at, b.load(shared, -item + 15, {}, {stored, met}));
+  EXPECT_EQ(OpenClRenderer().render(b.finish()),
+            R"(#pragma OPENCL FP_CONTRACT OFF
+
+__kernel __attribute__((reqd_work_group_size(16, 1, 1)))
+void croze_reverse(__global uchar* p0, const long o0, __global uchar* p1, const long o1) {
+  __global float* restrict b0 = (__global float*)(p0 + o0);
+  __global const float* restrict b1 = (__global const float*)(p1 + o1);
+  __local float l0[16];
+  const int group0 = (int)get_group_id(0);
+  const int item0 = (int)get_local_id(0);
+
+  const int v0 = group0 * 16;
+  const int v1 = item0 + v0;
+  const float v2 = b1[v1];
+  l0[item0] = v2;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const int v3 = -item0;
+  const int v4 = v3 + 15;
+  const float v5 = l0[v4];
+  b0[v1] = v5;
+}
+)");
+}
+
+}  // namespace
+}  // namespace croze::test

@@ -1,0 +1,76 @@
+// llvm_test.cpp -- the text that LLVM gets.  What the text computes is tested on the device CPU.
+#include "render/llvm.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "support/programs.h"
+
+namespace croze::test {
+namespace {
+
+constexpr DType f32 = DType::Float32;
+
+std::size_t position(const std::string& text, const std::string& part) {
+  const std::size_t at = text.find(part);
+  EXPECT_NE(at, std::string::npos) << part << " is not in\n" << text;
+  return at;
+}
+
+LinearProgram scaled_copy(std::int64_t stride) {
+  ProgramBuilder b("scaled_copy");
+  const UOp out = b.param(f32, 1024), in = b.param(f32, 1024), scale = b.param(f32, 1);
+  const UOp lane = b.lane(16);
+  const UOp factor = b.load(scale, b.integer(0));
+  const UOp loop = b.begin_loop(8);
+  b.store(out, loop * 16 + lane, b.load(in, (loop * 16 + lane) * stride) * factor);
+  b.end_loop(loop);
+  return b.finish();
+}
+
+TEST(LlvmRenderer, TheTextIsAFunctionOfTheProgramAlone) {
+  const std::string text = LlvmRenderer().render(scaled_copy(1));
+  EXPECT_EQ(text, LlvmRenderer().render(scaled_copy(1)));
+  position(text,
+           "define void @\"scaled_copy\"(ptr %buffers, ptr %variables, i64 %task, ptr %scratch)");
+}
+
+TEST(LlvmRenderer, NeighbouringLanesAreOneAccess) {
+  const std::string text = LlvmRenderer().render(scaled_copy(1));
+  position(text, "load <16 x float>, ptr");
+  position(text, "store <16 x float>");
+  EXPECT_EQ(text.find("gather"), std::string::npos);
+  EXPECT_NE(LlvmRenderer().render(scaled_copy(2)).find("insertelement <16 x float>"),
+            std::string::npos);
+}
+
+TEST(LlvmRenderer, AScalarIsBroadcastOutsideOfTheLoop) {
+  const std::string text = LlvmRenderer().render(scaled_copy(1));
+  EXPECT_LT(position(text, "shufflevector"), position(text, "loop1:"));
+}
+
+TEST(LlvmRenderer, WhatShouldHaveBeenLoweredIsABug) {
+  {
+    ProgramBuilder b("op");
+    const UOp out = b.param(f32, 1);
+    b.store(out, b.integer(0), b.graph().make(Op::Exp, f32, {b.load(out, b.integer(0))}));
+    EXPECT_THROW(LlvmRenderer().render(b.finish()), InternalError);
+  }
+  {
+    ProgramBuilder b("dtype");
+    const UOp out = b.param(DType::BFloat16, 1), in = b.param(DType::BFloat16, 1);
+    b.store(out, b.integer(0), b.load(in, b.integer(0)));
+    EXPECT_THROW(LlvmRenderer().render(b.finish()), InternalError);
+  }
+  {
+    ProgramBuilder b("scratch");
+    const UOp local = b.local(f32, 100, Space::Thread);
+    b.store(local, b.integer(0), b.graph().constant(f32, 1.0));
+    LinearProgram program = b.finish();
+    program.info.launch.scratch_bytes = 64;
+    EXPECT_THROW(LlvmRenderer().render(program), InternalError);
+  }
+}
+
+}  // namespace
+}  // namespace croze::test

@@ -1,0 +1,440 @@
+// device_suite_programs.cpp -- small programs with memory, loops, lanes, tasks and groups, compared
+// with what C++ computes.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "base/error.h"
+#include "render/renderer.h"
+#include "support/device_suite.h"
+#include "support/programs.h"
+
+namespace croze::test {
+namespace {
+
+class DevicePrograms : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!device_under_test()) GTEST_SKIP() << "the machine lacks the device";
+  }
+  Device& device() { return *device_under_test(); }
+
+  // INTERP runs both shapes of programs whatever its caps say.
+  bool runs_groups() { return device().caps().has_groups || device().name() == "INTERP"; }
+  bool runs_tasks() { return !device().caps().has_groups; }
+};
+
+std::vector<float> counting(std::int64_t n, float start = 0) {
+  std::vector<float> values(static_cast<std::size_t>(n));
+  std::iota(values.begin(), values.end(), start);
+  return values;
+}
+
+// ---- loads and stores -------------------------------------------------------------------------
+
+TEST_F(DevicePrograms, LoopComputesEveryElement) {
+  ProgramBuilder b("axpy");
+  const UOp x = b.param(DType::Float32, 100), y = b.param(DType::Float32, 100);
+  const UOp i = b.begin_loop(100);
+  const UOp a = b.graph().constant(DType::Float32, 2.5);
+  b.store(y, i, a * b.load(x, i) + b.load(y, i));
+  b.end_loop(i);
+
+  std::vector<float> xs = counting(100, -20), ys = counting(100, 7);
+  run_program(device(), b.finish(), {bytes_of(xs), bytes_of(ys)});
+  for (int k = 0; k < 100; k++) {
+    const auto n = static_cast<float>(k);
+    EXPECT_EQ(ys[k], 2.5f * (n - 20) + (n + 7));
+  }
+}
+
+// y[i] = x[i - 2] where that lies in x, else 0.
+LinearProgram shifted_program(std::int64_t n, std::int64_t lanes) {
+  ProgramBuilder b("shifted");
+  const UOp x = b.param(DType::Int16, n), y = b.param(DType::Int16, n + 4);
+  const UOp i = b.begin_loop((n + 4) / lanes);
+  const UOp out = lanes > 1 ? i * lanes + b.lane(lanes) : i;
+  const UOp in = out + -2;
+  const UOp gate = less(b.integer(-1), in) & less(in, n);
+  b.store(y, out, b.load(x, in, gate));
+  b.end_loop(i);
+  return b.finish();
+}
+
+TEST_F(DevicePrograms, GatedLoadIsZeroAndTouchesNoMemory) {
+  for (std::int64_t lanes : {1, 4}) {
+    std::vector<std::int16_t> x(12), y(16, 99);
+    std::iota(x.begin(), x.end(), std::int16_t{5});
+    run_program(device(), shifted_program(12, lanes), {bytes_of(x), bytes_of(y)});
+    for (int k = 0; k < 16; k++) EXPECT_EQ(y[k], k < 2 || k >= 14 ? 0 : k - 2 + 5) << k;
+  }
+}
+
+TEST_F(DevicePrograms, GatedStoreLeavesTheRestAlone) {
+  for (std::int64_t lanes : {1, 8}) {
+    ProgramBuilder b("gated_store");
+    const UOp x = b.param(DType::Float32, 13), y = b.param(DType::Float32, 13);
+    const UOp i = b.begin_loop(16 / lanes);
+    const UOp at = lanes > 1 ? i * lanes + b.lane(lanes) : i;
+    const UOp gate = less(at, 13);
+    b.store(y, at, b.load(x, at, gate), gate);
+    b.end_loop(i);
+
+    std::vector<float> xs = counting(13, 1), ys(13, -1);
+    run_program(device(), b.finish(), {bytes_of(xs), bytes_of(ys)});
+    EXPECT_EQ(ys, xs);
+  }
+}
+
+// y[i] = x[index[i]] and, scattered, z[index[i]] = x[i].
+TEST_F(DevicePrograms, IndicesMayComeFromMemory) {
+  for (std::int64_t lanes : {1, 4}) {
+    ProgramBuilder b("gather");
+    const UOp x = b.param(DType::Float32, 8), index = b.param(DType::Int32, 8);
+    const UOp y = b.param(DType::Float32, 8), z = b.param(DType::Float32, 8);
+    const UOp i = b.begin_loop(8 / lanes);
+    const UOp at = lanes > 1 ? i * lanes + b.lane(lanes) : i;
+    const UOp there = b.load(index, at);
+    b.store(y, at, b.load(x, there));
+    b.store(z, there, b.load(x, at));
+    b.end_loop(i);
+
+    std::vector<float> xs = counting(8, 10), ys(8), zs(8);
+    std::vector<std::int32_t> indices = {3, 0, 7, 1, 6, 5, 2, 4};
+    run_program(device(), b.finish(),
+                {bytes_of(xs), bytes_of(indices), bytes_of(ys), bytes_of(zs)});
+    for (int k = 0; k < 8; k++) {
+      EXPECT_EQ(ys[k], xs[indices[k]]);
+      EXPECT_EQ(zs[indices[k]], xs[k]);
+    }
+  }
+}
+
+TEST_F(DevicePrograms, BoolsAreBytesInMemory) {
+  ProgramBuilder b("bools");
+  const UOp x = b.param(DType::Float32, 8), mask = b.param(DType::Bool, 8);
+  const UOp y = b.param(DType::Bool, 8);
+  const UOp loop = b.begin_loop(2);
+  const UOp i = loop * 4 + b.lane(4);
+  b.store(
+      y, i,
+      less(b.load(x, i), b.graph().constant(DType::Float32, 3.5)) & logical_not(b.load(mask, i)));
+  b.end_loop(loop);
+
+  std::vector<float> xs = counting(8);
+  std::vector<std::uint8_t> masks = {0, 1, 0, 1, 0, 1, 0, 1}, ys(8, 77);
+  run_program(device(), b.finish(), {bytes_of(xs), bytes_of(masks), bytes_of(ys)});
+  EXPECT_EQ(ys, (std::vector<std::uint8_t>{1, 0, 1, 0, 0, 0, 0, 0}));
+}
+
+TEST_F(DevicePrograms, VariablesComeWithTheLaunch) {
+  ProgramBuilder b("variables");
+  const UOp y = b.param(DType::Int64, 10);
+  const UOp n = b.variable(0, 10), step = b.variable(-1'000'000'000'000, 1'000'000'000'000);
+  const UOp i = b.begin_loop(10);
+  const UOp wide = cast(i, DType::Int64);
+  b.store(y, i, wide * step, less(wide, n));
+  b.end_loop(i);
+
+  std::vector<std::int64_t> ys(10, 1);
+  run_program(device(), b.finish(), {bytes_of(ys)}, {6, -123'456'789'012});
+  for (int k = 0; k < 10; k++) EXPECT_EQ(ys[k], k < 6 ? k * -123'456'789'012 : 1);
+}
+
+TEST_F(DevicePrograms, VectorReadsAllLanesBeforeItWritesAny) {
+  ProgramBuilder b("rotate");
+  const UOp x = b.param(DType::Int32, 8);
+  const UOp k = b.lane(8);
+  const UOp next = b.graph().alu(Op::And, {k + 1, b.integer(7)});
+  b.store(x, k, b.load(x, next));
+
+  std::vector<std::int32_t> xs = {0, 1, 2, 3, 4, 5, 6, 7};
+  run_program(device(), b.finish(), {bytes_of(xs)});
+  EXPECT_EQ(xs, (std::vector<std::int32_t>{1, 2, 3, 4, 5, 6, 7, 0}));
+}
+
+TEST_F(DevicePrograms, LoadAfterStoreSeesWhatWasStored) {
+  for (std::int64_t lanes : {1, 4}) {
+    ProgramBuilder b("after");
+    const UOp x = b.param(DType::Int32, 4), y = b.param(DType::Int32, 4);
+    const UOp i = b.begin_loop(4 / lanes);
+    const UOp at = lanes > 1 ? i * lanes + b.lane(lanes) : i;
+    const UOp before = b.load(x, at);
+    const UOp stored = b.store(x, at, before * 10);
+    const UOp after = b.load(x, at, {}, {stored});
+    b.store(y, at, before + after);
+    b.end_loop(i);
+
+    std::vector<std::int32_t> xs = {1, 2, 3, 4}, ys(4);
+    run_program(device(), b.finish(), {bytes_of(xs), bytes_of(ys)});
+    EXPECT_EQ(xs, (std::vector<std::int32_t>{10, 20, 30, 40}));
+    EXPECT_EQ(ys, (std::vector<std::int32_t>{11, 22, 33, 44}));
+  }
+}
+
+// ---- loops and registers ----------------------------------------------------------------------
+
+TEST_F(DevicePrograms, RegisterCarriesASumThroughNestedLoops) {
+  const int rows = 5, columns = 6, depth = 7;
+  ProgramBuilder b("matmul");
+  const UOp x = b.param(DType::Float64, rows * depth), y = b.param(DType::Float64, depth * columns);
+  const UOp z = b.param(DType::Float64, rows * columns);
+  const UOp sum = b.mutable_register(DType::Float64);
+  const UOp i = b.begin_loop(rows);
+  const UOp j = b.begin_loop(columns);
+  b.write(sum, b.graph().constant(DType::Float64, 0.0));
+  const UOp k = b.begin_loop(depth);
+  const UOp product = b.load(x, i * depth + k) * b.load(y, k * columns + j);
+  b.write(sum, b.read(sum) + product);
+  const UOp end = b.end_loop(k);
+  b.store(z, i * columns + j, b.read(sum, {end}));
+  b.end_loop(j);
+  b.end_loop(i);
+
+  std::vector<double> xs(rows * depth), ys(depth * columns), zs(rows * columns);
+  for (std::size_t n = 0; n < xs.size(); n++) xs[n] = 0.5 * static_cast<double>(n) - 3;
+  for (std::size_t n = 0; n < ys.size(); n++) ys[n] = static_cast<double>(n % 5) - 2;
+  run_program(device(), b.finish(), {bytes_of(xs), bytes_of(ys), bytes_of(zs)});
+  for (int r = 0; r < rows; r++) {
+    for (int c = 0; c < columns; c++) {
+      double expected = 0;
+      for (int d = 0; d < depth; d++) expected += xs[r * depth + d] * ys[d * columns + c];
+      EXPECT_EQ(zs[r * columns + c], expected);
+    }
+  }
+}
+
+// The sum (or another reduction) of x, with one partial result per lane.
+LinearProgram reduction_program(Op op, DType t, std::int64_t n, std::int64_t lanes,
+                                double neutral) {
+  ProgramBuilder b("reduction");
+  const UOp x = b.param(t, n), y = b.param(t, 1);
+  const UOp k = b.lane(lanes);
+  const UOp partial = b.mutable_register(t, k);
+  b.write(partial, b.graph().constant(t, neutral));
+  const UOp i = b.begin_loop(n / lanes);
+  const UOp value = b.load(x, i * lanes + k);
+  b.write(partial, b.graph().alu(op, {b.read(partial), value}));
+  const UOp end = b.end_loop(i);
+  b.store(y, b.integer(0), b.reduce(op, b.read(partial, {end}), k));
+  return b.finish();
+}
+
+TEST_F(DevicePrograms, LanesReduceToAScalar) {
+  for (std::int64_t lanes : {2, 3, 4, 5, 8, 16}) {
+    const std::int64_t n = lanes * 6;
+    std::vector<float> xs = counting(n, -3), sum(1), greatest(1);
+    run_program(device(), reduction_program(Op::Add, DType::Float32, n, lanes, 0),
+                {bytes_of(xs), bytes_of(sum)});
+    EXPECT_EQ(sum[0], std::accumulate(xs.begin(), xs.end(), 0.0f));
+    run_program(device(), reduction_program(Op::Max, DType::Float32, n, lanes, -1e30),
+                {bytes_of(xs), bytes_of(greatest)});
+    EXPECT_EQ(greatest[0], xs.back());
+  }
+}
+
+TEST_F(DevicePrograms, LanesOfFractionsAndNaNReduce) {
+  std::vector<float> xs(16, 0.25f), result(1);
+  const LinearProgram sum = reduction_program(Op::Add, DType::Float32, 16, 8, 0);
+  const LinearProgram least = reduction_program(Op::Min, DType::Float32, 16, 8, 1e30);
+  run_program(device(), sum, {bytes_of(xs), bytes_of(result)});
+  EXPECT_EQ(result[0], 4.0f);
+  xs[11] = -0.5f;
+  run_program(device(), least, {bytes_of(xs), bytes_of(result)});
+  EXPECT_EQ(result[0], -0.5f);
+  xs[5] = std::nanf("");
+  run_program(device(), least, {bytes_of(xs), bytes_of(result)});
+  EXPECT_TRUE(std::isnan(result[0]));
+}
+
+TEST_F(DevicePrograms, IntegerSumsWrap) {
+  std::vector<std::int32_t> xs(16, 2'000'000'000), sum(1);
+  run_program(device(), reduction_program(Op::Add, DType::Int32, 16, 4, 0),
+              {bytes_of(xs), bytes_of(sum)});
+  EXPECT_EQ(sum[0], static_cast<std::int32_t>(16 * 2'000'000'000LL));
+}
+
+TEST_F(DevicePrograms, TwoLaneRangesKeepApart) {
+  ProgramBuilder b("two_lanes");
+  const UOp x = b.param(DType::Float32, 12), y = b.param(DType::Float32, 12);
+  const UOp four = b.lane(4), eight = b.lane(8);
+  const UOp first = b.load(x, four);
+  const UOp second = b.load(x, eight + 4);
+  const UOp total = b.reduce(Op::Add, second, eight);  // a scalar, broadcast to four lanes
+  b.store(y, four, first * total);
+  b.store(y, eight + 4, second * second);
+
+  std::vector<float> xs = counting(12), ys(12);
+  run_program(device(), b.finish(), {bytes_of(xs), bytes_of(ys)});
+  for (int k = 0; k < 12; k++) {
+    EXPECT_EQ(ys[k], k < 4 ? static_cast<float>(k * 60) : static_cast<float>(k * k));
+  }
+}
+
+TEST_F(DevicePrograms, EmptyLoopsDoNothing) {
+  ProgramBuilder b("empty");
+  const UOp y = b.param(DType::Float32, 1);
+  const UOp i = b.begin_loop(0);
+  b.store(y, i, b.graph().constant(DType::Float32, 1.0));
+  b.end_loop(i);
+
+  std::vector<float> ys = {5};
+  run_program(device(), b.finish(), {bytes_of(ys)});
+  EXPECT_EQ(ys[0], 5);
+}
+
+// ---- tasks and groups -------------------------------------------------------------------------
+
+// Each task copies its part of x to scratch, forwards, and from there to y, backwards.
+LinearProgram scratch_program(std::int64_t tasks, std::int64_t n) {
+  ProgramBuilder b("scratch");
+  const UOp x = b.param(DType::Float32, tasks * n), y = b.param(DType::Float32, tasks * n);
+  const UOp padding = b.local(DType::Int8, 3, Space::Thread);
+  const UOp tile = b.local(DType::Float32, n, Space::Thread);
+  const UOp first = b.emit(b.special(0, tasks, LoopKind::Thread) * n);
+  b.store(padding, b.integer(2), b.graph().constant(DType::Int8, 1.0));
+  const UOp i = b.begin_loop(n);
+  b.store(tile, i, b.load(x, first + i));
+  const UOp filled = b.end_loop(i);
+  const UOp j = b.begin_loop(n);
+  b.store(y, first + j, b.load(tile, -j + (n - 1), {}, {filled}));
+  b.end_loop(j);
+  return b.finish();
+}
+
+TEST_F(DevicePrograms, TasksHaveScratchOfTheirOwn) {
+  if (!runs_tasks()) GTEST_SKIP() << "the device runs groups";
+  const std::int64_t tasks = 37, n = 50;
+  std::vector<float> xs = counting(tasks * n), ys(tasks * n);
+  run_program(device(), scratch_program(tasks, n), {bytes_of(xs), bytes_of(ys)});
+  for (std::int64_t k = 0; k < tasks * n; k++) {
+    EXPECT_EQ(ys[k], xs[k / n * n + (n - 1 - k % n)]) << k;
+  }
+}
+
+TEST_F(DevicePrograms, ItemsOfAGroupMeetAtABarrier) {
+  if (!runs_groups()) GTEST_SKIP() << "the device runs tasks";
+  ProgramBuilder b("reverse");
+  const UOp x = b.param(DType::Float32, 64), y = b.param(DType::Float32, 64);
+  const UOp shared = b.local(DType::Float32, 16, Space::Group);
+  const UOp group = b.special(0, 4, LoopKind::Group), item = b.special(0, 16, LoopKind::Item);
+  const UOp stored = b.store(shared, item, b.load(x, group * 16 + item));
+  const UOp met = b.barrier();
+  b.store(y, group * 16 + item, b.load(shared, -item + 15, {}, {stored, met}));
+
+  std::vector<float> xs = counting(64), ys(64);
+  run_program(device(), b.finish(), {bytes_of(xs), bytes_of(ys)});
+  for (int k = 0; k < 64; k++) EXPECT_EQ(ys[k], xs[k / 16 * 16 + (15 - k % 16)]);
+}
+
+// A matrix multiply staged through group memory: 2-D groups of 2-D items, barriers inside a loop.
+LinearProgram staged_matmul(std::int64_t n, std::int64_t tile) {
+  ProgramBuilder b("staged_matmul");
+  const UOp x = b.param(DType::Float32, n * n), y = b.param(DType::Float32, n * n);
+  const UOp z = b.param(DType::Float32, n * n);
+  const UOp xs = b.local(DType::Float32, tile * tile, Space::Group);
+  const UOp ys = b.local(DType::Float32, tile * tile, Space::Group);
+  const UOp row = b.special(1, tile, LoopKind::Item), column = b.special(0, tile, LoopKind::Item);
+  const UOp top = b.special(1, n / tile, LoopKind::Group) * tile;
+  const UOp left = b.special(0, n / tile, LoopKind::Group) * tile;
+  const UOp sum = b.mutable_register(DType::Float32);
+  b.write(sum, b.graph().constant(DType::Float32, 0.0));
+
+  const UOp own = b.emit(row * tile + column);
+  const UOp out = b.emit((top + row) * n + left + column);
+  const UOp block = b.begin_loop(n / tile);
+  const UOp s1 = b.store(xs, own, b.load(x, (top + row) * n + block * tile + column));
+  const UOp s2 = b.store(ys, own, b.load(y, (block * tile + row) * n + left + column));
+  const UOp staged = b.barrier();
+  const UOp k = b.begin_loop(tile);
+  const UOp a = b.load(xs, row * tile + k, {}, {s1, staged});
+  const UOp c = b.load(ys, k * tile + column, {}, {s2, staged});
+  b.write(sum, b.graph().alu(Op::MulAdd, {a, c, b.read(sum)}));
+  b.end_loop(k);
+  b.barrier();
+  const UOp end = b.end_loop(block);
+  b.store(z, out, b.read(sum, {end}));
+  return b.finish();
+}
+
+TEST_F(DevicePrograms, GroupsStageTilesInSharedMemory) {
+  if (!runs_groups()) GTEST_SKIP() << "the device runs tasks";
+  const int n = 16;
+  std::vector<float> xs(n * n), ys(n * n), zs(n * n);
+  for (int k = 0; k < n * n; k++) {
+    xs[k] = static_cast<float>(k % 7 - 3);
+    ys[k] = static_cast<float>(k % 11 - 5);
+  }
+  run_program(device(), staged_matmul(n, 4), {bytes_of(xs), bytes_of(ys), bytes_of(zs)});
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < n; j++) {
+      float expected = 0;
+      for (int k = 0; k < n; k++) expected += xs[i * n + k] * ys[k * n + j];
+      EXPECT_EQ(zs[i * n + j], expected);
+    }
+  }
+}
+
+// ---- the device itself ------------------------------------------------------------------------
+
+LinearProgram increment_program() {
+  ProgramBuilder b("increment");
+  const UOp x = b.param(DType::Int32, 4);
+  const UOp i = b.begin_loop(4);
+  b.store(x, i, b.load(x, i) + 1);
+  b.end_loop(i);
+  return b.finish();
+}
+
+TEST_F(DevicePrograms, LaunchesAndCopiesKeepTheirOrder) {
+  const LinearProgram increment = increment_program();
+  const std::unique_ptr<Program> program = compile_program(device(), increment);
+  const MemoryView view{device().allocate(16), 0, 16};
+  std::vector<std::int32_t> values = {0, 10, 20, 30};
+  device().copy_in(view, bytes_of(values));
+  for (int i = 0; i < 100; i++) program->launch(std::span(&view, 1), {});
+  device().copy_out(bytes_of(values), view);
+  EXPECT_EQ(values, (std::vector<std::int32_t>{100, 110, 120, 130}));
+  device().release(view.memory);
+}
+
+TEST_F(DevicePrograms, PartsOfMemoryAreCopied) {
+  const Memory memory = device().allocate(4096);
+  std::vector<std::int32_t> all(1024), part = {7, 8, 9}, back(1024);
+  std::iota(all.begin(), all.end(), 0);
+  device().copy_in({memory, 0, 4096}, bytes_of(all));
+  device().copy_in({memory, 400, 12}, bytes_of(part));
+  device().copy_out(bytes_of(back), {memory, 0, 4096});
+  std::copy(part.begin(), part.end(), all.begin() + 100);
+  EXPECT_EQ(back, all);
+  device().release(memory);
+}
+
+TEST_F(DevicePrograms, EmptyMemoryIsAllowed) {
+  const Memory memory = device().allocate(0);
+  device().copy_in({memory, 0, 0}, {});
+  device().copy_out({}, {memory, 0, 0});
+  device().release(memory);
+}
+
+TEST_F(DevicePrograms, ImpossibleAllocationIsAnError) {
+  EXPECT_THROW(device().allocate(std::int64_t{1} << 60), Error);
+}
+
+TEST_F(DevicePrograms, DamagedCodeIsAnError) {
+  const LinearProgram program = increment_program();
+  const std::string code = device().compile(program.info.name, device().renderer().render(program));
+  EXPECT_THROW(device().load(program.info, ""), Error);
+  EXPECT_THROW(device().load(program.info, "no code at all, and long enough for a header"), Error);
+  EXPECT_THROW(device().load(program.info, std::string_view(code).substr(0, code.size() / 2)),
+               Error);
+  for (std::size_t at = 0; at < code.size(); at += 1 + code.size() / 23) {
+    std::string damaged = code;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
+    EXPECT_THROW(device().load(program.info, damaged), Error) << "byte " << at;
+  }
+}
+
+}  // namespace
+}  // namespace croze::test

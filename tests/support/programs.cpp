@@ -1,0 +1,168 @@
+// programs.cpp -- the builder of linear programs.
+#include "support/programs.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "render/renderer.h"
+#include "render/scratch.h"
+
+namespace croze::test {
+
+ProgramBuilder::ProgramBuilder(std::string name) {
+  program_.graph = std::make_shared<Graph>();
+  program_.info.name = std::move(name);
+}
+
+// ---- declarations -----------------------------------------------------------------------------
+
+UOp ProgramBuilder::param(DType t, std::int64_t elements) {
+  return emit(graph().param(t, program_.info.num_buffers++, elements));
+}
+
+UOp ProgramBuilder::variable(std::int64_t lo, std::int64_t hi) {
+  const std::int64_t arg[] = {program_.info.num_variables++, lo, hi};
+  return emit(graph().make(Op::Variable, DType::Int64, {}, Arg(std::span(arg))));
+}
+
+UOp ProgramBuilder::local(DType t, std::int64_t elements, Space space) {
+  return emit(graph().local(t, next_id_++, elements, space));
+}
+
+UOp ProgramBuilder::mutable_register(DType t) {
+  return emit(graph().make(Op::Register, t, {}, Arg(next_id_++)));
+}
+
+UOp ProgramBuilder::mutable_register(DType t, UOp lane) {
+  return emit(graph().make(Op::Register, t, {lane}, Arg(next_id_++)));
+}
+
+UOp ProgramBuilder::lane(std::int64_t lanes) {
+  const std::int64_t arg[] = {next_range_++, lanes, static_cast<std::int64_t>(LoopKind::Lane)};
+  const UOp range = graph().make(Op::Range, DType::Int32, {}, Arg(std::span(arg)));
+  program_.lanes.push_back(range);
+  return emit(range);
+}
+
+UOp ProgramBuilder::special(std::int64_t axis, std::int64_t size, LoopKind kind) {
+  Launch& launch = program_.info.launch;
+  switch (kind) {
+    case LoopKind::Thread: launch.tasks = size; break;
+    case LoopKind::Group: launch.groups[axis] = size; break;
+    default: launch.items[axis] = size; break;
+  }
+  const std::int64_t arg[] = {axis, size, static_cast<std::int64_t>(kind)};
+  return emit(graph().make(Op::Special, DType::Int32, {}, Arg(std::span(arg))));
+}
+
+UOp ProgramBuilder::integer(std::int64_t value) { return graph().constant(DType::Int32, value); }
+
+// ---- instructions -----------------------------------------------------------------------------
+
+UOp ProgramBuilder::begin_loop(std::int64_t size) {
+  const std::int64_t arg[] = {next_range_++, size, static_cast<std::int64_t>(LoopKind::Loop)};
+  const UOp range = graph().make(Op::Range, DType::Int32, {}, Arg(std::span(arg)));
+  append(graph().make(Op::Loop, DType::Void, {range}));
+  append(range);
+  return range;
+}
+
+UOp ProgramBuilder::end_loop(UOp range) {
+  const UOp end = graph().make(Op::EndLoop, DType::Void, {range});
+  append(end);
+  return end;
+}
+
+UOp ProgramBuilder::load(UOp buffer, UOp index, UOp gate, std::initializer_list<UOp> after) {
+  const UOp source = graph().after(buffer, std::span(after.begin(), after.size()));
+  const UOp place = gate ? graph().place(source, index, gate) : graph().place(source, index);
+  return emit(graph().load(place));
+}
+
+UOp ProgramBuilder::store(UOp buffer, UOp index, UOp value, UOp gate) {
+  const UOp place = gate ? graph().place(buffer, index, gate) : graph().place(buffer, index);
+  return emit(graph().store(place, value));
+}
+
+UOp ProgramBuilder::read(UOp reg, std::initializer_list<UOp> after) {
+  return emit(graph().load(graph().after(reg, std::span(after.begin(), after.size()))));
+}
+
+UOp ProgramBuilder::write(UOp reg, UOp value) { return emit(graph().store(reg, value)); }
+
+UOp ProgramBuilder::reduce(Op op, UOp value, UOp lane) {
+  return emit(graph().reduce(op, value, std::span(&lane, 1)));
+}
+
+UOp ProgramBuilder::barrier() {
+  const UOp barrier = graph().make(Op::Barrier, DType::Void, {});
+  append(barrier);
+  return barrier;
+}
+
+bool ProgramBuilder::listed(UOp u) const {
+  return std::ranges::find(program_.instructions, u) != program_.instructions.end();
+}
+
+void ProgramBuilder::append(UOp u) { program_.instructions.push_back(u); }
+
+UOp ProgramBuilder::emit(UOp u) {
+  if (listed(u)) return u;
+  if (u.is(Op::After)) return emit(u.src(0));
+  for (UOp s : u.sources()) emit(s);
+  if (!u.is(Op::Index)) append(u);
+  return u;
+}
+
+LinearProgram ProgramBuilder::finish() {
+  program_.info.launch.scratch_bytes = scratch_layout(program_).bytes;
+  return std::move(program_);
+}
+
+// ---- running ----------------------------------------------------------------------------------
+
+namespace {
+
+// Device memory for as long as the object lives.
+class Allocation {
+ public:
+  Allocation(Device& device, std::int64_t bytes)
+      : device_(device), memory_(device.allocate(bytes)) {}
+  ~Allocation() { device_.release(memory_); }
+  Allocation(const Allocation&) = delete;
+  Allocation& operator=(const Allocation&) = delete;
+
+  Memory memory() const { return memory_; }
+
+ private:
+  Device& device_;
+  Memory memory_;
+};
+
+}  // namespace
+
+std::unique_ptr<Program> compile_program(Device& device, const LinearProgram& program) {
+  const std::string source = device.renderer().render(program);
+  return device.load(program.info, device.compile(program.info.name, source));
+}
+
+void run_program(Device& device, const LinearProgram& program,
+                 std::span<const std::span<std::byte>> buffers,
+                 std::span<const std::int64_t> variables) {
+  const std::unique_ptr<Program> loaded = compile_program(device, program);
+
+  const std::int64_t offset = device.caps().alignment;
+  std::vector<std::unique_ptr<Allocation>> allocations;
+  std::vector<MemoryView> views;
+  for (std::span<std::byte> bytes : buffers) {
+    const auto size = static_cast<std::int64_t>(bytes.size());
+    allocations.push_back(std::make_unique<Allocation>(device, offset + size));
+    views.push_back({allocations.back()->memory(), offset, size});
+    device.copy_in(views.back(), bytes);
+  }
+  loaded->launch(views, variables);
+  device.synchronize();
+  for (std::size_t i = 0; i < buffers.size(); i++) device.copy_out(buffers[i], views[i]);
+}
+
+}  // namespace croze::test

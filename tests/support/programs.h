@@ -1,0 +1,93 @@
+// programs.h -- linear programs built by hand, and a way to run them on any device.
+#pragma once
+
+#include <cstring>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "device/device.h"
+#include "graph/graph.h"
+#include "render/program.h"
+
+namespace croze::test {
+
+// Builds a linear program in the order of the calls.  Nodes that a call needs and that do not stand
+// in the list yet are put before it, so expressions can be written as such:
+//
+//   ProgramBuilder b("twice");
+//   UOp x = b.param(DType::Float32, 16), y = b.param(DType::Float32, 16);
+//   UOp i = b.begin_loop(16);
+//   UOp value = b.load(x, i);
+//   b.store(y, i, value + value);
+//   b.end_loop(i);
+//   LinearProgram program = b.finish();
+class ProgramBuilder {
+ public:
+  explicit ProgramBuilder(std::string name);
+
+  Graph& graph() { return *program_.graph; }
+  const ProgramInfo& info() const { return program_.info; }
+
+  // Declarations.  Buffers and variables are numbered in the order of the calls.
+  UOp param(DType t, std::int64_t elements);
+  UOp variable(std::int64_t lo, std::int64_t hi);  // Int64
+  UOp local(DType t, std::int64_t elements, Space space);
+  UOp mutable_register(DType t);
+  UOp mutable_register(DType t, UOp lane);
+  UOp lane(std::int64_t lanes);                                      // Int32
+  UOp special(std::int64_t axis, std::int64_t size, LoopKind kind);  // Int32; sets the launch too
+  UOp integer(std::int64_t value);                                   // an Int32 constant
+
+  UOp begin_loop(std::int64_t size);  // Int32
+  UOp end_loop(UOp range);
+
+  // Instructions.  `after` names effects that the access must follow; they only tell it apart from
+  // an equal access before them.
+  UOp load(UOp buffer, UOp index, UOp gate = {}, std::initializer_list<UOp> after = {});
+  UOp store(UOp buffer, UOp index, UOp value, UOp gate = {});
+  UOp read(UOp reg, std::initializer_list<UOp> after = {});
+  UOp write(UOp reg, UOp value);
+  UOp reduce(Op op, UOp value, UOp lane);
+  UOp barrier();
+
+  // Appends the node, and before it what it needs.
+  UOp emit(UOp u);
+
+  // The program; the builder is empty then.
+  LinearProgram finish();
+
+ private:
+  bool listed(UOp u) const;
+  void append(UOp u);
+
+  LinearProgram program_;
+  std::int64_t next_range_ = 0, next_id_ = 0;
+};
+
+// Renders, compiles and loads.
+std::unique_ptr<Program> compile_program(Device& device, const LinearProgram& program);
+
+// The same, and runs it once and waits.  Each buffer is copied to the device and back; it starts at
+// a byte offset in its memory that is a multiple of the device's alignment.
+void run_program(Device& device, const LinearProgram& program,
+                 std::span<const std::span<std::byte>> buffers,
+                 std::span<const std::int64_t> variables = {});
+
+// The bytes of a vector, for run_program.
+template <typename T>
+std::span<std::byte> bytes_of(std::vector<T>& values) {
+  return std::as_writable_bytes(std::span(values));
+}
+
+inline void run_program(Device& device, const LinearProgram& program,
+                        std::initializer_list<std::span<std::byte>> buffers,
+                        std::initializer_list<std::int64_t> variables = {}) {
+  run_program(device, program, std::span(buffers.begin(), buffers.size()),
+              std::span(variables.begin(), variables.size()));
+}
+
+}  // namespace croze::test
