@@ -4,7 +4,7 @@
 jobs := $(shell nproc)
 sources = $(shell find croze tools bench examples tests -name '*.h' -o -name '*.cpp')
 
-.PHONY: all demo test quick bench format format-check lint layers packages clean
+.PHONY: all demo test quick bench docs format format-check lint layers packages clean
 
 all: packages
 	cmake --preset release
@@ -23,6 +23,11 @@ quick: all
 bench: all
 	build/bin/croze-bench compile --json
 	build/bin/croze-bench cpu --suite gemm --json
+
+# Writes the pages that the code writes; a test compares them.
+docs: all
+	build/bin/tests/softmax_page > docs/softmax.md
+	build/bin/croze options --markdown > docs/options.md
 
 format:
 	clang-format -i $(sources)

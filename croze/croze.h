@@ -19,17 +19,18 @@
 //       for (float v : w.to_vector<float>()) std::printf("%.3f ", v);  // 1.000 -2.000 3.000
 //     }
 //
-// * Nothing is computed until a value is asked for, by realize(), item<T>() or to_vector<T>().  Until
-//   then operations are recorded; when the time comes the whole recording is scheduled into few fused
-//   kernels, which are generated for the device at hand, compiled and run.  CROZE_DEBUG=2 prints them.
-// * A Tensor is a handle to a value: copying it is cheap and copies nothing.  A view of a tensor keeps
-//   the value it was made from.
-// * Gradients are a function of the recording: loss.gradient({w, b}) for any tensors that the loss was
-//   computed from.  Nothing has to be marked beforehand and nothing accumulates.
+// * Nothing is computed until a value is asked for, by realize(), item<T>() or to_vector<T>().
+//   Until then operations are recorded; when the time comes the whole recording is scheduled into
+//   few fused kernels, which are generated for the device at hand, compiled and run.
+//   CROZE_DEBUG=2 prints them.
+// * A Tensor is a handle to a value: copying it is cheap and copies nothing.  A view of a tensor
+//   keeps the value it was made from.
+// * Gradients are a function of the recording: loss.gradient({w, b}) for any tensors that the
+//   loss was computed from.  Nothing has to be marked beforehand and nothing accumulates.
 // * Names, broadcasting and the meaning of each function follow PyTorch.  A number never widens a
 //   tensor's dtype: a float16 tensor times 2.0 is float16.
-// * A mistake throws croze::Error, whose what() names the operation, the shapes and the line of the
-//   call.  croze::InternalError is a bug of ours.
+// * A mistake throws croze::Error, whose what() names the operation, the shapes and the line of
+//   the call.  croze::InternalError is a bug of ours.
 //
 // Where to look:
 //   tensor/tensor.h       Tensor: creation, properties, computing, gradients; the list of methods

@@ -1,4 +1,5 @@
-// fashion_mnist.cpp -- trains a convolutional network on Fashion-MNIST, tests it and saves its weights.
+// fashion_mnist.cpp -- trains a convolutional network on Fashion-MNIST, tests it and saves its
+// weights.
 //
 //     fashion_mnist [folder of the data set]
 #include <croze/croze.h>

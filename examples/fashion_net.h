@@ -4,7 +4,8 @@
 #include <croze/croze.h>
 #include <croze/nn/nn.h>
 
-// Two convolutions, each followed by pooling that halves the image, then two fully connected layers.
+// Two convolutions, each followed by pooling that halves the image, then two fully connected
+// layers.
 struct FashionNet {
   croze::nn::Conv2d conv1{1, 16, 3, {.padding = 1}};
   croze::nn::Conv2d conv2{16, 32, 3, {.padding = 1}};

@@ -71,7 +71,9 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
   check(S_ISREG(status.st_mode), "cannot read {}: it is not a regular file", path);
   if (status.st_size == 0) return;
   auto size = static_cast<size_t>(status.st_size);
-  void* start = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number, 0);
+  // Writable, because tensors may stand on it: what they write is a private copy of the page.
+  void* start = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE,
+                     file.number, 0);
   check(start != MAP_FAILED, "cannot map {}: {}", path, describe(errno));
   data_ = {static_cast<const std::byte*>(start), size};
 }

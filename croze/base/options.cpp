@@ -21,11 +21,11 @@ constexpr int64_t any = INT64_MAX;
 constexpr OptionInfo option_table[] = {
   {Option::Cache,     "CROZE_CACHE",      OptionType::Flag,    "1", 0, 1,      "Keep compiled kernels on disk between runs."},
   {Option::CacheDir,  "CROZE_CACHE_DIR",  OptionType::Text,    "",  0, 0,      "Directory of that cache; empty means `$XDG_CACHE_HOME/croze` or `~/.cache/croze`."},
-  {Option::CheckSpec, "CROZE_CHECK_SPEC", OptionType::Flag,    "0", 0, 1,      "Check every graph against the rules of its stage after each pass."},
+  {Option::CheckSpec, "CROZE_CHECK_SPEC", OptionType::Flag,    "0", 0, 1,      "Check each tensor graph, kernel and linear program against the spec of its stage."},
   {Option::DataDir,   "CROZE_DATA_DIR",   OptionType::Text,    "/usr/share/datasets", 0, 0, "Directory that holds the data sets, each in a folder of its name."},
-  {Option::Debug,     "CROZE_DEBUG",      OptionType::Integer, "0", 0, 7,      "How much to show: 1 devices and totals, 2 each kernel with its time, 3 schedule and chosen edits, 4 generated source, 5 the graph after each pass, 6 assembly, 7 each rewrite."},
+  {Option::Debug,     "CROZE_DEBUG",      OptionType::Integer, "0", 0, 7,      "How much to show: 1 devices and schedules, 2 each kernel with its time, 3 memory plans and chosen edits, 4 generated source, 5 the graph after each pass and the linear program, 6 assembly, 7 each rewrite."},
   {Option::Device,    "CROZE_DEVICE",     OptionType::Text,    "",  0, 0,      "Device of new tensors, as `croze devices` names it; empty means the best one."},
-  {Option::RuleStats, "CROZE_RULE_STATS", OptionType::Flag,    "0", 0, 1,      "Count tries, hits and time of each rewrite rule."},
+  {Option::RuleStats, "CROZE_RULE_STATS", OptionType::Flag,    "0", 0, 1,      "Count tries, hits and time of each rewrite rule; the `croze` command prints them at its end."},
   {Option::Seed,      "CROZE_SEED",       OptionType::Integer, "0", -any, any, "Seed of random numbers until the program sets one."},
   {Option::Threads,   "CROZE_THREADS",    OptionType::Integer, "0", 0, 4096,   "Threads that run kernels on the CPU; 0 means one for each core that the process may use."},
 };

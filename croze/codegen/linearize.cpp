@@ -2,11 +2,11 @@
 //
 // The loops form a tree of blocks.  The output loops are a chain from the root.  The loops of a
 // reduction hang under the block that the reduction's own loops reach to (so what varies over the
-// outer loops only is reduced once per outer iteration), the loops that fill a staged tile likewise.
-// Each node is placed in the deepest block among those of its sources: invariants thus stand outside
-// the loops without a pass of their own.  In each block, instructions and inner loops ("units") are
-// put in an order that respects data flow; that is all the order there is, since every effect is
-// reached through After.
+// outer loops only is reduced once per outer iteration), the loops that fill a staged tile
+// likewise. Each node is placed in the deepest block among those of its sources: invariants thus
+// stand outside the loops without a pass of their own.  In each block, instructions and inner loops
+// ("units") are put in an order that respects data flow; that is all the order there is, since
+// every effect is reached through After.
 #include "codegen/linearize.h"
 
 #include <algorithm>
@@ -98,8 +98,8 @@ class Linearizer {
     innermost_output_ = block;
   }
 
-  // Stores that close loops of their own: reductions (into a Register) and staged tiles (into a Local).
-  // Walked from the users down, so that the loops around are known first.
+  // Stores that close loops of their own: reductions (into a Register) and staged tiles (into a
+  // Local). Walked from the users down, so that the loops around are known first.
   void make_inner_blocks() {
     for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
       const UOp u = *it;
@@ -107,8 +107,8 @@ class Linearizer {
       const UOp target = buffer_of(u.src(0));
       if (target.is(Op::Param)) continue;
       const bool reduction = target.is(Op::Register);
-      int block = reduction ? block_of(input_.registers[register_id(target)].outer)
-                            : block_of(u.ranges());
+      int block =
+          reduction ? block_of(input_.registers[register_id(target)].outer) : block_of(u.ranges());
       for (UOp r : closed_ranges(u)) {
         if (!is_loop(r)) continue;
         auto known = block_of_range_.find(r.range_id());
@@ -155,12 +155,12 @@ class Linearizer {
 
   int place(UOp u) const { return place_[static_cast<std::size_t>(number_.at(u.node()))]; }
 
-  // start: around the loops; the load after it and the update: in the innermost loop; the load after
-  // the update: around the loops.
+  // start: around the loops; the load after it and the update: in the innermost loop; the load
+  // after the update: around the loops.
   int register_block(UOp u, UOp reg) const {
     const std::size_t id = register_id(reg);
-    const bool starts = u.is(Op::Store) && u.src(0).is(Op::Register) && !u.src(0).is(Op::After) &&
-                        !updates(u);
+    const bool starts =
+        u.is(Op::Store) && u.src(0).is(Op::Register) && !u.src(0).is(Op::After) && !updates(u);
     if (starts) return around_.at(id);
     if (u.is(Op::Store)) return inner_.at(id);
     return updates(u.src(0).src(1)) ? around_.at(id) : inner_.at(id);
@@ -181,8 +181,9 @@ class Linearizer {
       const UOp effect = u.src(i);
       int b = place(effect);
       for (UOp r : closed_ranges(effect)) {
-        if (is_loop(r)) b = std::min(b, blocks_[static_cast<std::size_t>(place(r))].parent,
-                                     [&](int x, int y) { return depth(x) < depth(y); });
+        if (is_loop(r))
+          b = std::min(b, blocks_[static_cast<std::size_t>(place(r))].parent,
+                       [&](int x, int y) { return depth(x) < depth(y); });
       }
       block = deeper(block, b);
     }
@@ -215,10 +216,11 @@ class Linearizer {
       }
     }
     find_dependencies();
+    measure_updates();
   }
 
-  // For each pair (user, source), the unit of their common block that holds the user waits for the one
-  // that holds the source.
+  // For each pair (user, source), the unit of their common block that holds the user waits for the
+  // one that holds the source.
   void find_dependencies() {
     for (std::size_t i = 0; i < order_.size(); i++) {
       for (UOp s : order_[i].sources()) {
@@ -240,9 +242,48 @@ class Linearizer {
     }
   }
 
+  // How far along the update of a register a node is: 0 for what does not read one in its block.
+  void measure_updates() {
+    progress_.resize(order_.size(), 0);
+    for (std::size_t i = 0; i < order_.size(); i++) {
+      const UOp u = order_[i];
+      if (u.is(Op::Load) && buffer_of(u.src(0)).is(Op::Register)) {
+        progress_[i] = 1;
+        continue;
+      }
+      for (UOp s : u.sources()) {
+        const auto n = static_cast<std::size_t>(number_.at(s.node()));
+        if (progress_[n] > 0 && place_[n] == place_[i]) {
+          progress_[i] = std::max(progress_[i], progress_[n] + 1);
+        }
+      }
+    }
+  }
+
+  // What to ask for, in order: inner loops and stores; then the updates of registers side by side, one
+  // step of each after the other, since each step waits for the one before; then the rest.  Operands
+  // come when they are first asked for, so that few of them are held in registers.
+  std::vector<int> demands(int block) const {
+    std::vector<int> effects, updates, rest;
+    for (int unit : blocks_[static_cast<std::size_t>(block)].units) {
+      const bool node = unit >= 0;
+      const auto n = static_cast<std::size_t>(unit);
+      if (node && progress_[n] > 0) {
+        updates.push_back(unit);
+      } else {
+        (!node || order_[n].is(Op::Store) ? effects : rest).push_back(unit);
+      }
+    }
+    std::stable_sort(updates.begin(), updates.end(), [&](int a, int b) {
+      return progress_[static_cast<std::size_t>(a)] < progress_[static_cast<std::size_t>(b)];
+    });
+    effects.insert(effects.end(), updates.begin(), updates.end());
+    effects.insert(effects.end(), rest.begin(), rest.end());
+    return effects;
+  }
+
   void emit(int block) {
-    const std::vector<int> units = blocks_[static_cast<std::size_t>(block)].units;
-    for (int root : units) {
+    for (int root : demands(block)) {
       std::vector<int> stack{root};
       while (!stack.empty()) {
         const int unit = stack.back();
@@ -256,7 +297,8 @@ class Linearizer {
         bool ready = true;
         for (int w : waits_for_[unit]) {
           if (states_[w] == State::Done) continue;
-          ensure(!again || states_[w] != State::Open, "instructions of a kernel wait for each other");
+          ensure(!again || states_[w] != State::Open,
+                 "instructions of a kernel wait for each other");
           stack.push_back(w);
           ready = false;
         }
@@ -315,7 +357,8 @@ class Linearizer {
   std::unordered_map<std::int64_t, int> block_of_range_;
   std::unordered_map<std::size_t, int> inner_, around_;  // by register id
   int innermost_output_ = 0;
-  std::vector<int> place_;  // block of each node
+  std::vector<int> place_;     // block of each node
+  std::vector<int> progress_;  // of each node in the update of a register
   std::unordered_map<int, std::vector<int>> waits_for_;
   std::unordered_map<int, State> states_;
   int in_fill_ = 0;

@@ -46,6 +46,7 @@ LinearProgram make_program(UOp kernel, const Caps& caps, const PassObserver& obs
   // Gates stand on loads and stores; index arithmetic is in canonical form.
   sink = seen("simplify", rewrite(sink, simplify_rules()));
   program.info = estimate(sink);
+  program.info.num_buffers = estimate(kernel).num_buffers;  // passed, whether still read or not
 
   // Each range has the kind that says how it is run; tiles are staged in locals.
   KernelState state(sink);

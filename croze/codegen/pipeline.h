@@ -17,8 +17,8 @@ struct PassObserver {
   void* context = nullptr;
 };
 
-// Compiles `kernel` (schedule.h) for a device with these capabilities.  The result works in a graph of
-// its own; nothing of the kernel's graph is touched, so kernels compile in parallel.
+// Compiles `kernel` (schedule.h) for a device with these capabilities.  The result works in a graph
+// of its own; nothing of the kernel's graph is touched, so kernels compile in parallel.
 LinearProgram make_program(UOp kernel, const Caps& caps, const PassObserver& observer = {});
 
 }  // namespace croze

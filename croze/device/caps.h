@@ -14,27 +14,27 @@ struct Caps {
   std::string device;        // "CPU", "INTERP", "NULL", "OPENCL": the family
   std::string architecture;  // enters cache keys: CPU model and features, driver version, ...
 
-  std::uint64_t ops = 0;       // elementwise ops the renderer has (1 << Op); others are decomposed
-  std::uint32_t dtypes = 0;    // dtypes with arithmetic (1 << DType)
-  std::uint32_t storage = 0;   // dtypes that can be loaded and stored; others travel as integers
+  std::uint64_t ops = 0;      // elementwise ops the renderer has (1 << Op); others are decomposed
+  std::uint32_t dtypes = 0;   // dtypes with arithmetic (1 << DType)
+  std::uint32_t storage = 0;  // dtypes that can be loaded and stored; others travel as integers
 
   // Parallelism.  A device has tasks (a thread pool) or groups of items, never both.
-  std::int64_t threads = 1;          // tasks worth running at once
+  std::int64_t threads = 1;  // tasks worth running at once
   bool has_groups = false;
-  std::int64_t max_items = 1;        // work-items in a group, all axes together
-  std::int64_t max_group_axis[3] = {1, 1, 1};    // work-items along one axis
-  std::int64_t max_groups_axis[3] = {1, 1, 1};   // groups along one axis
-  std::int64_t group_memory = 0;     // bytes of Space::Group memory
+  std::int64_t max_items = 1;                   // work-items in a group, all axes together
+  std::int64_t max_group_axis[3] = {1, 1, 1};   // work-items along one axis
+  std::int64_t max_groups_axis[3] = {1, 1, 1};  // groups along one axis
+  std::int64_t group_memory = 0;                // bytes of Space::Group memory
 
   // Vectors and memory.
-  std::int64_t vector_bytes = 0;     // widest vector register; 0: scalars only
+  std::int64_t vector_bytes = 0;  // widest vector register; 0: scalars only
   std::int64_t vector_registers = 16;
   std::int64_t l1_bytes = 32 << 10;
   std::int64_t l2_bytes = 1 << 20;
-  std::int64_t alignment = 64;       // of allocations and of offsets in an arena
+  std::int64_t alignment = 64;  // of allocations and of offsets in an arena
 
-  std::int64_t max_buffers = 64;     // buffers of one kernel
-  bool masked_vectors = false;       // gated vector loads and stores
+  std::int64_t max_buffers = 64;  // buffers of one kernel
+  bool masked_vectors = false;    // gated vector loads and stores
 
   bool has_op(Op op) const { return (ops >> static_cast<int>(op)) & 1; }
   bool has_dtype(DType t) const { return (dtypes >> static_cast<int>(t)) & 1; }

@@ -29,8 +29,8 @@ struct MemoryView {
   std::int64_t bytes = 0;
 };
 
-// How a program is launched.  On a device with a thread pool: `tasks` calls.  On a device with groups:
-// a grid of groups of items.
+// How a program is launched.  On a device with a thread pool: `tasks` calls.  On a device with
+// groups: a grid of groups of items.
 struct Launch {
   std::int64_t tasks = 1;
   std::int64_t groups[3] = {1, 1, 1};
@@ -44,8 +44,8 @@ struct ProgramInfo {
   Launch launch;
   int num_buffers = 0;
   int num_variables = 0;
-  std::int64_t flops = 0;         // arithmetic operations on elements, a multiply-add counts two
-  std::int64_t bytes = 0;         // distinct bytes of the buffers touched
+  std::int64_t flops = 0;  // arithmetic operations on elements, a multiply-add counts two
+  std::int64_t bytes = 0;  // distinct bytes of the buffers touched
 };
 
 // A kernel ready to run.
@@ -65,25 +65,26 @@ class Device {
  public:
   virtual ~Device() = default;
 
-  virtual std::string_view name() const = 0;         // "CPU", "OPENCL", ...
-  virtual std::string description() const = 0;       // one line for people
+  virtual std::string_view name() const = 0;    // "CPU", "OPENCL", ...
+  virtual std::string description() const = 0;  // one line for people
   virtual const Caps& caps() const = 0;
   virtual const Renderer& renderer() const = 0;
 
-  // Memory is aligned to caps().alignment and not initialised.  Throws Error when there is none left.
+  // Memory is aligned to caps().alignment and not initialised.  Throws Error when there is none
+  // left.
   virtual Memory allocate(std::int64_t bytes) = 0;
   virtual void release(Memory memory) noexcept = 0;
 
-  // Copies between the host and the device.  Ordered after the launches before them; they return when
-  // the host's bytes may be reused or read.
+  // Copies between the host and the device.  Ordered after the launches before them; they return
+  // when the host's bytes may be reused or read.
   virtual void copy_in(MemoryView to, std::span<const std::byte> from) = 0;
   virtual void copy_out(std::span<std::byte> to, MemoryView from) = 0;
 
   // The bytes as the host sees them, or null if the host cannot.  (optional)
   virtual std::byte* host_address(MemoryView) { return nullptr; }
 
-  // Source text to loadable code; called from several threads at once.  Throws InternalError with the
-  // compiler's message.
+  // Source text to loadable code; called from several threads at once.  Throws InternalError with
+  // the compiler's message.
   virtual std::string compile(const std::string& name, const std::string& source) = 0;
 
   // Code (from compile, now or in an earlier process) to a program.  Throws Error if it is damaged.

@@ -2,8 +2,8 @@
 //
 // none | one integer | a short vector of integers | a text.  A constant's value is one integer: the
 // bits of the value (integers and bool themselves, floats as the bits of the double that holds the
-// value exactly).  Records (a range's id, size and kind; a buffer's id) are short vectors with named
-// accessors on UOp.  Vectors and texts are interned in the graph, so equality is identity.
+// value exactly).  Records (a range's id, size and kind; a buffer's id) are short vectors with
+// named accessors on UOp.  Vectors and texts are interned in the graph, so equality is identity.
 #pragma once
 
 #include <bit>

@@ -53,7 +53,8 @@ std::int64_t max_value(DType t);
 
 // The type in which an operation on two tensors of types a and b is done.  As in PyTorch: bool <
 // integers < floats; in a kind the wider; int8 with uint8 gives int16 and so on, anything signed
-// with uint64 gives float32; float16 with bfloat16 gives float32; two different float8 give float32.
+// with uint64 gives float32; float16 with bfloat16 gives float32; two different float8 give
+// float32.
 DType promote(DType a, DType b);
 
 // The type in which a sum of `t` is accumulated and returned: bool and narrow integers give Int64,

@@ -30,8 +30,8 @@ std::int64_t bits_of(std::int64_t value, DType t);
 void store_bits(std::int64_t bits, DType t, void* memory);
 std::int64_t load_bits(const void* memory, DType t);
 
-// The bits of the value a reduction starts from: 0 for Add, 1 for Mul, the least for Max, the greatest
-// for Min.
+// The bits of the value a reduction starts from: 0 for Add, 1 for Mul, the least for Max, the
+// greatest for Min.
 std::int64_t identity_of(Op reduce, DType t);
 
 // Threefry-2x32 with 20 rounds (Salmon et al., SC'11): counter and key are two 32-bit words each,

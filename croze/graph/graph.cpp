@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/flat_map.h"
 #include "base/hash.h"
 #include "graph/derive.h"
 #include "graph/eval.h"
@@ -29,27 +30,65 @@ std::uint64_t hash_arg(const Arg& arg) {
   return 0;
 }
 
-// The structural key: a function of content alone, so that canonical orders and cache keys agree
-// between runs and between graphs.
+std::uint64_t hash_kind(Op op, DType dtype) {
+  return static_cast<std::uint64_t>(op) << 8 | static_cast<std::uint64_t>(dtype);
+}
+
+// The structural key: a function of the form alone, by which operands are ordered.  Which buffer or
+// parameter is read does not enter: a computation over other buffers must come out in the same order,
+// or the caches of schedules and programs would not know it again.
 std::uint64_t key_of(Op op, DType dtype, std::span<const UOp> src, const Arg& arg) {
-  std::uint64_t h = hash_mix(static_cast<std::uint64_t>(op) << 8 | static_cast<std::uint64_t>(dtype),
-                             hash_arg(arg));
+  const bool has_identity = op == Op::Buffer || op == Op::Param;
+  const Arg form = has_identity ? Arg(arg.as_ints().subspan(1)) : arg;
+  std::uint64_t h = hash_mix(hash_kind(op, dtype), hash_arg(form));
   for (UOp s : src) h = hash_mix(h, s.key());
   return h;
 }
 
+// The hash that finds a node of this graph by its content.
+std::uint64_t hash_of(Op op, DType dtype, std::span<const UOp> src, const Arg& arg) {
+  std::uint64_t h = hash_mix(hash_kind(op, dtype), hash_arg(arg));
+  for (UOp s : src) h = hash_mix(h, s.id());
+  return h;
+}
+
 bool same(const Node* n, Op op, DType dtype, std::span<const UOp> src, const Arg& arg) {
-  if (n->op != op || n->dtype != dtype || n->num_src != src.size() || !(n->arg == arg)) return false;
+  if (n->op != op || n->dtype != dtype || n->num_src != src.size() || !(n->arg == arg))
+    return false;
   for (std::size_t i = 0; i < src.size(); i++) {
     if (n->src[i] != src[i].node()) return false;
   }
   return true;
 }
 
-// Constants last, then by structural key: the same order in every run.
+// Constants last, then by structural key: the same order in every run.  Operands of equal form stay
+// as they were given.
 bool in_order(UOp a, UOp b) {
   if (a.is_const() != b.is_const()) return b.is_const();
   return a.key() <= b.key();
+}
+
+// Memory that is used again, in lists by its size in words.
+using FreeLists = std::vector<std::vector<void*>>;
+
+constexpr std::size_t words_for(std::size_t bytes) { return (bytes + 7) / 8; }
+
+void* allocate_words(Arena& arena, FreeLists& free, std::size_t words) {
+  if (words >= free.size() || free[words].empty()) {
+    return arena.allocate(static_cast<std::int64_t>(words * 8));
+  }
+  void* memory = free[words].back();
+  free[words].pop_back();
+  return memory;
+}
+
+void release_words(FreeLists& free, const void* memory, std::size_t words) {
+  if (words >= free.size()) free.resize(words + 1);
+  free[words].push_back(const_cast<void*>(memory));
+}
+
+std::size_t words_of_node(std::size_t num_src) {
+  return words_for(sizeof(Node) + num_src * sizeof(Node*));
 }
 
 }  // namespace
@@ -71,10 +110,10 @@ Graph::~Graph() = default;
 // ---- interning --------------------------------------------------------------------------------
 
 UOp Graph::make(Op op, DType dtype, std::span<const UOp> src, Arg arg) {
-  const std::uint64_t key = key_of(op, dtype, src, arg);
+  const std::uint64_t hash = hash_of(op, dtype, src, arg);
   const std::size_t mask = table_.size() - 1;
-  for (std::size_t i = key & mask; table_[i].node; i = (i + 1) & mask) {
-    if (table_[i].hash == key && same(table_[i].node, op, dtype, src, arg)) {
+  for (std::size_t i = hash & mask; table_[i].node; i = (i + 1) & mask) {
+    if (table_[i].hash == hash && same(table_[i].node, op, dtype, src, arg)) {
       return UOp(table_[i].node);
     }
   }
@@ -87,24 +126,18 @@ UOp Graph::make(Op op, DType dtype, std::span<const UOp> src, Arg arg) {
   n->dtype = dtype;
   n->rank = static_cast<std::uint8_t>(dims.size());
   n->mark = 0;
-  n->key = key;
+  n->key = key_of(op, dtype, src, arg);
   n->arg = intern(arg);
   n->dims = intern(Arg(std::span<const std::int64_t>(dims))).ints;
   n->bounds = bounds;
   n->ranges = ranges;
   for (std::size_t i = 0; i < src.size(); i++) n->src[i] = src[i].node();
-  insert(key, n);
+  insert(hash, n);
   return UOp(n);
 }
 
 Node* Graph::allocate(std::size_t num_src) {
-  void* memory = nullptr;
-  if (num_src < free_.size() && !free_[num_src].empty()) {
-    memory = free_[num_src].back();
-    free_[num_src].pop_back();
-  } else {
-    memory = arena_.allocate(static_cast<std::int64_t>(sizeof(Node) + num_src * sizeof(Node*)));
-  }
+  void* memory = allocate_words(arena_, free_, words_of_node(num_src));
   Node* n = new (memory) Node;
   n->num_src = static_cast<std::uint32_t>(num_src);
   if (free_ids_.empty()) {
@@ -135,7 +168,7 @@ const void* Graph::intern_bytes(std::string_view bytes) {
   for (; it != end; ++it) {
     if (it->second == bytes) return it->second.data();
   }
-  char* copy = static_cast<char*>(arena_.allocate(static_cast<std::int64_t>(bytes.size())));
+  char* copy = static_cast<char*>(allocate_words(arena_, free_, words_for(bytes.size())));
   std::memcpy(copy, bytes.data(), bytes.size());
   interned_.emplace(h, std::string_view(copy, bytes.size()));
   return copy;
@@ -198,8 +231,19 @@ void Graph::sweep() {
       continue;
     }
     free_ids_.push_back(s.node->id);
-    if (s.node->num_src >= free_.size()) free_.resize(s.node->num_src + 1);
-    free_[s.node->num_src].push_back(const_cast<Node*>(s.node));
+    release_words(free_, s.node, words_of_node(s.node->num_src));
+  }
+  FlatSet<const void*> used;
+  for (const Slot& s : kept) {
+    used.insert(s.node->dims);
+    if (s.node->arg.kind == Arg::Kind::Ints) used.insert(s.node->arg.ints);
+    if (s.node->arg.kind == Arg::Kind::Text) used.insert(s.node->arg.chars);
+  }
+  for (auto it = interned_.begin(); it != interned_.end();) {
+    const std::string_view content = it->second;
+    const bool keep = used.contains(content.data());
+    if (!keep) release_words(free_, content.data(), words_for(content.size()));
+    it = keep ? std::next(it) : interned_.erase(it);
   }
   std::size_t size = first_table_size;
   while (size < kept.size() * 2 + 2) size *= 2;
@@ -215,6 +259,7 @@ void Graph::sweep() {
 
 UOp Graph::alu(Op op, std::span<const UOp> src) {
   const DType t = result_dtype(op, src);
+  if (t == DType::Index && op == Op::Neg) return index_mul(src[0], index(-1));
   if (t == DType::Index && src.size() == 2 && src[0].op() != Op::Invalid &&
       src[1].op() != Op::Invalid) {
     switch (op) {

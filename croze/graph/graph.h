@@ -24,8 +24,8 @@ class Graph {
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  // The node (op, dtype, src, arg) exactly as given.  Throws InternalError if the sources do not fit
-  // the op (rank, dtype, shape), which is a bug of the caller: user input is checked before.
+  // The node (op, dtype, src, arg) exactly as given.  Throws InternalError if the sources do not
+  // fit the op (rank, dtype, shape), which is a bug of the caller: user input is checked before.
   UOp make(Op op, DType dtype, std::span<const UOp> src, Arg arg = {});
   UOp make(Op op, DType dtype, std::initializer_list<UOp> src, Arg arg = {}) {
     return make(op, dtype, std::span(src.begin(), src.size()), arg);
@@ -35,7 +35,9 @@ class Graph {
   // commutative ops are ordered (constants last), index sums are kept as ordered linear forms
   // (index_form.h).  The result dtype follows from the op; Cast and Bitcast take it as argument.
   UOp alu(Op op, std::span<const UOp> src);
-  UOp alu(Op op, std::initializer_list<UOp> src) { return alu(op, std::span(src.begin(), src.size())); }
+  UOp alu(Op op, std::initializer_list<UOp> src) {
+    return alu(op, std::span(src.begin(), src.size()));
+  }
   UOp cast(UOp x, DType t);
   UOp bitcast(UOp x, DType t);
 
@@ -62,8 +64,8 @@ class Graph {
 
   // Kernel stage.
   UOp reduce(Op op, UOp x, std::span<const UOp> ranges);
-  UOp place(UOp buffer, UOp index);               // Index
-  UOp place(UOp buffer, UOp index, UOp gate);     // Index, gated
+  UOp place(UOp buffer, UOp index);            // Index
+  UOp place(UOp buffer, UOp index, UOp gate);  // Index, gated
   UOp load(UOp place);
   UOp store(UOp place, UOp value, std::span<const UOp> ranges = {});
   UOp after(UOp value, std::span<const UOp> effects);
@@ -77,7 +79,7 @@ class Graph {
   void collect(std::span<const UOp> roots, void (*dropped)(UOp, void*) = nullptr,
                void* context = nullptr);
 
-  std::size_t size() const { return live_; }         // nodes alive
+  std::size_t size() const { return live_; }           // nodes alive
   std::uint32_t id_limit() const { return next_id_; }  // ids are below this
   std::int64_t bytes() const { return arena_.bytes_used(); }
 
@@ -97,8 +99,9 @@ class Graph {
 
   Arena arena_;
   std::vector<Slot> table_;  // open addressing; the hash beside the pointer spares a cache miss
-  std::unordered_multimap<std::uint64_t, std::string_view> interned_;  // contents of args and shapes
-  std::vector<std::vector<void*>> free_;                               // freed nodes by number of sources
+  std::unordered_multimap<std::uint64_t, std::string_view>
+      interned_;                          // contents of args and shapes
+  std::vector<std::vector<void*>> free_;  // freed memory by size in words
   std::vector<std::uint32_t> free_ids_;
   std::uint32_t next_id_ = 0;
   std::size_t live_ = 0;

@@ -50,7 +50,7 @@ UOp index_div(UOp a, UOp b);  // floor
 UOp index_mod(UOp a, UOp b);  // floor
 
 // How `index` moves when `range` moves by one: its coefficient if the rest of the expression does
-// not depend on the range; nullopt otherwise.  (0 for an index that does not vary over it.)
+// not depend on the range; not affine otherwise.  (0 for an index that does not vary over it.)
 struct Stride {
   bool affine = false;
   std::int64_t step = 0;

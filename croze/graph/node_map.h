@@ -13,7 +13,9 @@ namespace croze {
 template <typename Value>
 class NodeMap {
  public:
-  explicit NodeMap(const Graph& graph) : dense_(graph.id_limit() <= dense_limit) {}
+  explicit NodeMap(const Graph& graph) : dense_(graph.id_limit() <= dense_limit) {
+    if (dense_) by_id_.resize(graph.id_limit());
+  }
 
   // The value of `u`, or Value{}.
   Value get(UOp u) const {

@@ -27,7 +27,7 @@ constexpr int rewrites_named = 6;  // in the message when they do not end
 class Rewriter {
  public:
   Rewriter(Graph& graph, const RuleSet& rules, void* state)
-      : graph_(graph), rules_(rules), state_(state), done_(graph) {}
+      : graph_(graph), rules_(rules), state_(state), done_(graph), open_(graph) {}
 
   UOp post(UOp root);
   UOp pre(UOp root);
@@ -40,13 +40,20 @@ class Rewriter {
     bool settled;  // Pre: no rule applies to `current`
   };
 
-  // Pushes the sources that are not done; true if there were any.
+  // Pushes the sources that are not done; true if there were any.  A source that waits for its own
+  // sources already was put below itself by a rule: x became f(x), which never settles.
   bool push_sources(UOp u) {
+    const UOp original = stack_.back().original;
     bool any = false;
     for (UOp s : u.sources()) {
       if (done_.get(s)) continue;
+      if (!any) {
+        open_.set(original, 1);
+        open_.set(u, 1);
+        any = true;
+      }
+      if (open_.get(s)) fail_to_settle(rules_, s, state_);
       stack_.push_back({s, s, 0, false});
-      any = true;
     }
     return any;
   }
@@ -78,6 +85,7 @@ class Rewriter {
   const RuleSet& rules_;
   void* state_;
   NodeMap<UOp> done_;
+  NodeMap<std::uint8_t> open_;
   std::vector<Frame> stack_;
   std::vector<UOp> src_;
 };

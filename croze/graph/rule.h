@@ -239,11 +239,17 @@ constexpr Pattern operator||(const Pattern& p, const Pattern& q) { return p | q;
 constexpr Pattern divide(const Pattern& p, const Pattern& q) { return {Op::Div, {p, q}}; }
 constexpr Pattern min(const Pattern& p, const Pattern& q) { return {Op::Min, {p, q}}; }
 constexpr Pattern max(const Pattern& p, const Pattern& q) { return {Op::Max, {p, q}}; }
-constexpr Pattern where(const Pattern& p, const Pattern& q, const Pattern& s) { return {Op::Where, {p, q, s}}; }
+constexpr Pattern where(const Pattern& p, const Pattern& q, const Pattern& s) {
+  return {Op::Where, {p, q, s}};
+}
 constexpr Pattern cast(const Pattern& p) { return {Op::Cast, {p}}; }
 constexpr Pattern load(const Pattern& place) { return {Op::Load, {place}}; }
-constexpr Pattern index(const Pattern& buffer, const Pattern& i) { return {Op::Index, {buffer, i}}; }
-constexpr Pattern index(const Pattern& buffer, const Pattern& i, const Pattern& gate) { return {Op::Index, {buffer, i, gate}}; }
+constexpr Pattern index(const Pattern& buffer, const Pattern& i) {
+  return {Op::Index, {buffer, i}};
+}
+constexpr Pattern index(const Pattern& buffer, const Pattern& i, const Pattern& gate) {
+  return {Op::Index, {buffer, i, gate}};
+}
 // clang-format on
 inline constexpr Pattern invalid{Op::Invalid, {}};
 

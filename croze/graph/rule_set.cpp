@@ -10,6 +10,8 @@
 
 #include "base/error.h"
 #include "base/flat_map.h"
+#include "base/log.h"
+#include "graph/print.h"
 
 namespace croze {
 
@@ -400,6 +402,15 @@ class Statistics : public RuleObserver {
   FlatMap<const Rule*, Count> counts_;
 };
 
+class RuleLog : public RuleObserver {
+ public:
+  void tried(const RuleSet& set, const Rule& rule, UOp before, UOp after, std::int64_t) override {
+    if (!after) return;
+    log_line(7, "{}: {}: {} => {}", set.name(), place_of(rule), to_string(before),
+             to_string(after));
+  }
+};
+
 Statistics& statistics() {
   static Statistics the_statistics;
   return the_statistics;
@@ -408,6 +419,11 @@ Statistics& statistics() {
 }  // namespace
 
 void start_rule_statistics() { set_rule_observer(&statistics()); }
+
+void start_rule_log() {
+  static RuleLog the_log;
+  set_rule_observer(&the_log);
+}
 
 std::string rule_statistics_text() { return statistics().text(); }
 

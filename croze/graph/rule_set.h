@@ -116,6 +116,8 @@ class RuleSet {
 
 // Counts tries, hits and time of every rule from now on, for the rest of the process.
 void start_rule_statistics();
+// Instead, writes a line to the log for every rule that fires.
+void start_rule_log();
 
 // The table: hits, tries, microseconds, place and text of each rule, most expensive first.
 std::string rule_statistics_text();

@@ -103,7 +103,9 @@ RangeSet derive_ranges(Op op, std::span<const UOp> src, const Arg& arg) {
   if (op == Op::Range) return RangeSet::of(arg.ints[0]);
   RangeSet open;
   for (UOp s : src) open = open | s.ranges();
-  const std::size_t first_closed = op == Op::Reduce || op == Op::Stage ? 1 : op == Op::Store ? 2 : 99;
+  const std::size_t first_closed = op == Op::Reduce || op == Op::Stage ? 1
+                                   : op == Op::Store                   ? 2
+                                                                       : 99;
   for (std::size_t i = first_closed; i < src.size(); i++) open = open - src[i].ranges();
   return open;
 }

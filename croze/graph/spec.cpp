@@ -193,13 +193,23 @@ bool is_available(const std::set<const Node*>& seen, UOp u) {
   return true;
 }
 
+// What was not bound to anything else runs as a loop.
+bool is_loop_or_lane(LoopKind kind) {
+  switch (kind) {
+    case LoopKind::Thread:
+    case LoopKind::Group:
+    case LoopKind::Item:
+    case LoopKind::Unroll: return false;
+    default: return true;
+  }
+}
+
 void check_instruction(const Checker& checker, UOp u) {
   checker.check_node(u);
   checker.require(u.dtype() != DType::Index, u, "is of dtype index");
   switch (u.op()) {
     case Op::Range:
-      checker.require(u.loop_kind() == LoopKind::Loop || u.loop_kind() == LoopKind::Lane, u,
-                      "is neither a loop nor a lane");
+      checker.require(is_loop_or_lane(u.loop_kind()), u, "is neither a loop nor a lane");
       break;
     case Op::Load:
     case Op::Store:

@@ -48,9 +48,7 @@ UOp operator-(UOp a, UOp b) { return a + -b; }
 UOp operator*(UOp a, UOp b) { return binary(Op::Mul, a, b); }
 UOp operator/(UOp a, UOp b) { return binary(division(a), a, b); }
 UOp operator%(UOp a, UOp b) { return binary(Op::Mod, a, b); }
-UOp operator-(UOp a) {
-  return a.dtype() == DType::Index ? a * -1 : a.graph().alu(Op::Neg, {a});
-}
+UOp operator-(UOp a) { return a.dtype() == DType::Index ? a * -1 : a.graph().alu(Op::Neg, {a}); }
 UOp operator+(UOp a, std::int64_t b) { return a + constant_like(a, b); }
 UOp operator-(UOp a, std::int64_t b) { return a + constant_like(a, -b); }
 UOp operator*(UOp a, std::int64_t b) { return a * constant_like(a, b); }
@@ -65,7 +63,9 @@ UOp less_equal(UOp a, UOp b) { return binary(Op::Le, a, b); }
 UOp equal(UOp a, UOp b) { return binary(Op::Eq, a, b); }
 UOp equal(UOp a, std::int64_t b) { return equal(a, constant_like(a, b)); }
 UOp not_equal(UOp a, UOp b) { return binary(Op::Ne, a, b); }
-UOp where(UOp condition, UOp a, UOp b) { return condition.graph().alu(Op::Where, {condition, a, b}); }
+UOp where(UOp condition, UOp a, UOp b) {
+  return condition.graph().alu(Op::Where, {condition, a, b});
+}
 UOp max(UOp a, UOp b) { return binary(Op::Max, a, b); }
 UOp min(UOp a, UOp b) { return binary(Op::Min, a, b); }
 UOp cast(UOp a, DType t) { return a.graph().cast(a, t); }

@@ -1,5 +1,5 @@
-// uop.h -- UOp, the one node of every graph: a handle to an immutable, interned (op, dtype, sources,
-// argument).
+// uop.h -- UOp, the one node of every graph: a handle to an immutable, interned (op, dtype,
+// sources, argument).
 //
 // Equal means same pointer: two nodes of one graph built from equal parts are the same node.  What
 // follows from those parts (shape, bounds, open ranges) is derived once, when the node is made, and
@@ -29,7 +29,9 @@ struct RangeSet {
   bool contains(std::int64_t id) const { return (words[id >> 6] >> (id & 63)) & 1; }
   bool empty() const { return (words[0] | words[1]) == 0; }
   int count() const;
-  bool intersects(RangeSet o) const { return ((words[0] & o.words[0]) | (words[1] & o.words[1])) != 0; }
+  bool intersects(RangeSet o) const {
+    return ((words[0] & o.words[0]) | (words[1] & o.words[1])) != 0;
+  }
   bool contains_all(RangeSet o) const {
     return ((o.words[0] & ~words[0]) | (o.words[1] & ~words[1])) == 0;
   }
@@ -55,16 +57,16 @@ struct Bounds {
 struct Node {
   Op op;
   DType dtype;
-  std::uint8_t rank;           // of the shape
-  mutable std::uint8_t mark;   // scratch of the collector
+  std::uint8_t rank;          // of the shape
+  mutable std::uint8_t mark;  // scratch of the collector
   std::uint32_t num_src;
-  std::uint32_t id;            // dense in its graph; reused after a collection
-  std::uint32_t bytes;         // of this node in the arena
-  std::uint64_t key;           // structural hash: equal in every run and every graph
+  std::uint32_t id;     // dense in its graph; reused after a collection
+  std::uint32_t bytes;  // of this node in the arena
+  std::uint64_t key;    // structural hash: equal in every run and every graph
   Arg arg;
-  const std::int64_t* dims;    // the shape
-  Bounds bounds;               // of integral nodes
-  RangeSet ranges;             // the loops this value varies over
+  const std::int64_t* dims;  // the shape
+  Bounds bounds;             // of integral nodes
+  RangeSet ranges;           // the loops this value varies over
   const Node* src[];
 };
 
@@ -103,9 +105,9 @@ class UOp {
 
   // Constants.
   bool is_const() const { return node_->op == Op::Const; }
-  bool is_const(std::int64_t value) const;    // of any dtype; exact, and -0.0 is not 0
-  std::int64_t const_int() const { return node_->arg.value; }       // integral dtypes
-  double const_double() const { return node_->arg.as_double(); }    // float dtypes
+  bool is_const(std::int64_t value) const;  // of any dtype; exact, and -0.0 is not 0
+  std::int64_t const_int() const { return node_->arg.value; }     // integral dtypes
+  double const_double() const { return node_->arg.as_double(); }  // float dtypes
 
   // Records.
   std::int64_t range_id() const { return node_->arg.ints[0]; }

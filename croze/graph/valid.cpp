@@ -159,4 +159,31 @@ UOp simplify_gate(UOp gate) {
   return result;
 }
 
+// Each bounded sum is taken out of the expression, if that narrows what is left.
+Bounds bounds_under(UOp gate, UOp x) {
+  std::vector<Fact> facts;
+  for (UOp term : conjuncts(gate)) learn_from(&facts, term);
+  LinearForm rest = LinearForm::of(x);
+  __int128 lo = 0, hi = 0;
+  auto width = [](const LinearForm& f) { return static_cast<__int128>(f.bounds().hi) - f.bounds().lo; };
+  for (const Fact& f : facts) {
+    const Term pivot = f.sum.terms[0];
+    const i64 c = rest.coefficient(pivot.atom);
+    if (c == 0 || c % pivot.coefficient != 0) continue;
+    const i64 times = c / pivot.coefficient;
+    LinearForm without = rest;
+    without.add(f.sum, -times);
+    const __int128 a = static_cast<__int128>(times) * f.lo, b = static_cast<__int128>(times) * f.hi;
+    if (std::max(a, b) - std::min(a, b) + width(without) >= width(rest)) continue;
+    lo += std::min(a, b);
+    hi += std::max(a, b);
+    rest = without;
+  }
+  const Bounds b = rest.bounds();
+  auto saturated = [](__int128 v) {
+    return static_cast<i64>(std::clamp<__int128>(v, INT64_MIN, INT64_MAX));
+  };
+  return {saturated(lo + b.lo), saturated(hi + b.hi), 1};
+}
+
 }  // namespace croze

@@ -11,6 +11,10 @@ namespace croze {
 // are.
 [[nodiscard]] UOp simplify_under(UOp gate, UOp x);
 
+// The values that the Index expression `x` can take where `gate` is true, by the sums that the gate
+// bounds.
+Bounds bounds_under(UOp gate, UOp x);
+
 // `gate` with the terms of its And simplified under each other: what the others imply goes away.
 [[nodiscard]] UOp simplify_gate(UOp gate);
 

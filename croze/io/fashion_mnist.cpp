@@ -43,7 +43,8 @@ ImageSet read_set(const std::string& prefix, std::int64_t count) {
   set.pixels = read_bytes(prefix + "-images-idx3-ubyte", {count, set.height, set.width});
   set.labels = read_bytes(prefix + "-labels-idx1-ubyte", {count});
   for (std::uint8_t label : set.labels) {
-    check(label < FashionMnist::classes, "{}-labels-idx1-ubyte: there is no class {}", prefix, label);
+    check(label < FashionMnist::classes, "{}-labels-idx1-ubyte: there is no class {}", prefix,
+          label);
   }
   return set;
 }
@@ -84,7 +85,8 @@ Batch ImageSet::batch(std::span<const std::int64_t> numbers) const {
     images.insert(images.end(), one.begin(), one.end());
     classes.push_back(labels[static_cast<std::size_t>(number)]);
   }
-  return {Tensor::from_data(images, {count, 1, height, width}), Tensor::from_data(classes, {count})};
+  return {Tensor::from_data(images, {count, 1, height, width}),
+          Tensor::from_data(classes, {count})};
 }
 
 Batch ImageSet::batch(std::int64_t first, std::int64_t count) const {

@@ -51,8 +51,8 @@ struct FashionMnist {
 // missing or is not what it should be.
 FashionMnist fashion_mnist(const std::string& folder = {});
 
-// The numbers 0 .. count - 1 in an order that the seed determines, in groups of `batch_size`.  A last
-// group that is not full is left out.  Throws Error unless batch_size is positive.
+// The numbers 0 .. count - 1 in an order that the seed determines, in groups of `batch_size`.  A
+// last group that is not full is left out.  Throws Error unless batch_size is positive.
 std::vector<std::vector<std::int64_t>> shuffled_batches(std::int64_t count, std::int64_t batch_size,
                                                         std::uint64_t seed);
 

@@ -65,11 +65,11 @@ std::int64_t GzipReader::State::inflate_some(std::span<std::byte> to) {
   const int status = inflate(&stream, Z_NO_FLUSH);
   rest = rest.subspan(in_bytes - stream.avail_in);
   check(status != Z_MEM_ERROR, "{}: no memory left to decompress it", file.path());
-  check(status == Z_OK || status == Z_STREAM_END || status == Z_BUF_ERROR,
-        "{} is damaged: {}", file.path(), stream.msg != nullptr ? stream.msg : "bad gzip data");
+  check(status == Z_OK || status == Z_STREAM_END || status == Z_BUF_ERROR, "{} is damaged: {}",
+        file.path(), stream.msg != nullptr ? stream.msg : "bad gzip data");
   const std::int64_t made = out_bytes - stream.avail_out;
-  check(made > 0 || !rest.empty() || status == Z_STREAM_END, "{} is truncated: its gzip data ends early",
-        file.path());
+  check(made > 0 || !rest.empty() || status == Z_STREAM_END,
+        "{} is truncated: its gzip data ends early", file.path());
   if (status == Z_STREAM_END) {
     in_member = false;
     // What follows the last member is ignored unless it is another, as gzip does with padding.

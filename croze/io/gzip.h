@@ -11,8 +11,8 @@
 namespace croze {
 
 // The bytes of a file, decompressed if it is a gzip file (told by its first two bytes; several gzip
-// members in a row count as one, as in gzip itself) and as they are otherwise.  Memory grows with what
-// is read, never with what a header promises.
+// members in a row count as one, as in gzip itself) and as they are otherwise.  Memory grows with
+// what is read, never with what a header promises.
 class GzipReader {
  public:
   // Throws Error if the file cannot be opened.
@@ -21,8 +21,8 @@ class GzipReader {
   GzipReader(const GzipReader&) = delete;
   GzipReader& operator=(const GzipReader&) = delete;
 
-  // The next bytes, up to `count` of them; fewer only at the end.  Throws Error naming the file if it
-  // is truncated or damaged.
+  // The next bytes, up to `count` of them; fewer only at the end.  Throws Error naming the file if
+  // it is truncated or damaged.
   std::vector<std::byte> read(std::int64_t count);
 
   // Fills `to`.  Returns how many bytes there were.

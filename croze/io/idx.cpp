@@ -1,5 +1,5 @@
-// idx.cpp -- header: two zero bytes, a type code, the number of axes, then each size in 32 bits, all
-// big-endian; the elements follow.
+// idx.cpp -- header: two zero bytes, a type code, the number of axes, then each size in 32 bits,
+// all big-endian; the elements follow.
 #include "io/idx.h"
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "base/bytes.h"
-#include "base/checked.h"
 #include "base/error.h"
+#include "io/byte_size.h"
 #include "io/gzip.h"
 
 namespace croze {
@@ -49,10 +49,11 @@ IdxArray read_idx(const std::string& path, std::int64_t max_bytes) {
   const std::vector<std::byte> sizes = file.read_exactly(std::int64_t{4} * axes);
   ByteReader reader(sizes, path);
   for (int i = 0; i < axes; i++) array.shape.push_back(reader.read_big_endian<std::uint32_t>());
-  const std::int64_t count = checked_mul(checked_product(array.shape), size_of(*dtype));
-  check(count <= max_bytes, "{}: an array of shape {} takes {} bytes, more than the limit of {}",
-        path, to_text(array.shape), count, max_bytes);
-  array.bytes = file.read_exactly(count);
+  const std::optional<std::int64_t> bytes = byte_size(array.shape, *dtype);
+  check(bytes && *bytes <= max_bytes,
+        "{}: an array of shape {} takes more than the limit of {} bytes", path,
+        to_text(array.shape), max_bytes);
+  array.bytes = file.read_exactly(*bytes);
   check(file.at_end(), "{} is longer than its header says", path);
   if constexpr (std::endian::native == std::endian::little) {
     if (size_of(*dtype) > 1) swap_bytes(array.bytes, size_of(*dtype));

@@ -18,8 +18,8 @@ struct IdxArray {
   std::vector<std::byte> bytes;
 };
 
-// Reads a whole file.  Throws Error naming the file if it is missing, damaged, truncated, longer than
-// its header says, or larger than `max_bytes`.
+// Reads a whole file.  Throws Error naming the file if it is missing, damaged, truncated, longer
+// than its header says, or larger than `max_bytes`.
 IdxArray read_idx(const std::string& path, std::int64_t max_bytes = std::int64_t{4} << 30);
 
 }  // namespace croze

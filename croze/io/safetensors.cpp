@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "io/byte_size.h"
 
 namespace croze {
 namespace {
@@ -107,10 +108,12 @@ Entry entry_from(const std::string& name, const Json& object, const std::string&
   check(offsets.is_array() && offsets.size() == 2, "{}: data_offsets are not two numbers", what);
   entry.begin = size_from(offsets[0], what + ": an offset");
   entry.end = size_from(offsets[1], what + ": an offset");
-  const std::int64_t bytes = checked_mul(checked_product(entry.shape), size_of(entry.dtype));
-  check(entry.begin <= entry.end && entry.end - entry.begin == bytes,
+  const std::optional<std::int64_t> bytes = byte_size(entry.shape, entry.dtype);
+  check(bytes.has_value(), "{}: the size of shape {} does not fit 64 bits", what,
+        to_text(entry.shape));
+  check(entry.begin <= entry.end && entry.end - entry.begin == *bytes,
         "{}: shape {} of {} takes {} bytes, but the data reach from {} to {}", what,
-        to_text(entry.shape), name_of(entry.dtype), bytes, entry.begin, entry.end);
+        to_text(entry.shape), name_of(entry.dtype), *bytes, entry.begin, entry.end);
   return entry;
 }
 
@@ -120,8 +123,9 @@ void check_layout(const std::vector<Entry>& entries, std::int64_t data_bytes,
                   const std::string& path) {
   std::int64_t reached = 0;
   for (const Entry& e : entries) {
-    check(e.begin == reached, "{}: the data of tensor \"{}\" {} those before them: they begin at {}, not {}",
-          path, e.name.substr(0, 200), e.begin < reached ? "overlap" : "leave a hole after", e.begin,
+    check(e.begin == reached,
+          "{}: the data of tensor \"{}\" {} those before them: they begin at {}, not {}", path,
+          e.name.substr(0, 200), e.begin < reached ? "overlap" : "leave a hole after", e.begin,
           reached);
     reached = e.end;
   }
@@ -158,8 +162,8 @@ SafeTensors load_safetensors(const std::string& path, const TensorOptions& optio
   check(reader.remaining() >= 8, "{} is not a safetensors file: it has {} bytes", path,
         reader.remaining());
   const auto header_bytes = reader.read<std::uint64_t>();
-  check(header_bytes <= max_header_bytes, "{}: a header of {} bytes, more than the limit of {}", path,
-        header_bytes, max_header_bytes);
+  check(header_bytes <= max_header_bytes, "{}: a header of {} bytes, more than the limit of {}",
+        path, header_bytes, max_header_bytes);
   check(static_cast<std::int64_t>(header_bytes) <= reader.remaining(),
         "{}: a header of {} bytes, but {} bytes follow", path, header_bytes, reader.remaining());
   const std::string_view text = reader.text(static_cast<std::int64_t>(header_bytes));
@@ -180,8 +184,8 @@ SafeTensors load_safetensors(const std::string& path, const TensorOptions& optio
   const std::span<const std::byte> data = file->data().subspan(8 + header_bytes);
   check_layout(entries, static_cast<std::int64_t>(data.size()), path);
   for (const Entry& e : entries) {
-    const auto bytes = data.subspan(static_cast<std::size_t>(e.begin),
-                                    static_cast<std::size_t>(e.end - e.begin));
+    const auto bytes =
+        data.subspan(static_cast<std::size_t>(e.begin), static_cast<std::size_t>(e.end - e.begin));
     result.tensors.push_back({e.name, tensor_from(e, bytes, file, options)});
   }
   return result;
@@ -195,9 +199,8 @@ namespace {
 std::vector<const NamedTensor*> in_file_order(const StateDict& tensors) {
   std::vector<const NamedTensor*> order;
   for (const NamedTensor& t : tensors) order.push_back(&t);
-  std::ranges::stable_sort(order, std::greater{}, [](const NamedTensor* t) {
-    return size_of(t->tensor.dtype());
-  });
+  std::ranges::stable_sort(order, std::greater{},
+                           [](const NamedTensor* t) { return size_of(t->tensor.dtype()); });
   return order;
 }
 
@@ -226,8 +229,9 @@ std::string header_of(const std::vector<const NamedTensor*>& order,
   const auto length = static_cast<std::int64_t>(text.size()) + 8;
   const std::int64_t padded = (length + header_alignment - 1) / header_alignment * header_alignment;
   text.append(static_cast<std::size_t>(padded - length), ' ');
-  check(padded - 8 <= max_header_bytes, "saving {}: the names and shapes take {} bytes, more than {}",
-        path, padded - 8, max_header_bytes);
+  check(padded - 8 <= max_header_bytes,
+        "saving {}: the names and shapes take {} bytes, more than {}", path, padded - 8,
+        max_header_bytes);
   return text;
 }
 

@@ -1,12 +1,12 @@
 // capture.cpp -- tracing a step, and replaying it.
 //
 // A trace is the graph that the function recorded over Buffers: stand-ins for the inputs, which a
-// replay replaces by the Buffers of the new inputs, and all others, which stay.  The first call also
-// runs what it traced, in the ordinary way, so that tensors which escaped from the function are
-// computed like any others.
+// replay replaces by the Buffers of the new inputs, and all others, which stay.  The first call
+// also runs what it traced, in the ordinary way, so that tensors which escaped from the function
+// are computed like any others.
 //
-// Replays write to memory that tensors outside know.  Before each, every live tensor that was recorded
-// from the old contents is computed; after it the recorder is told to reuse nothing.
+// Replays write to memory that tensors outside know.  Before each, every live tensor that was
+// recorded from the old contents is computed; after it the recorder is told to reuse nothing.
 #include "jit/capture.h"
 
 #include <algorithm>
@@ -58,8 +58,8 @@ std::vector<Tensor> pending_stores() {
   return tensors;
 }
 
-// Computes every live tensor that is not yet computed and depends on memory, so that a trace does not
-// compute it again and again.
+// Computes every live tensor that is not yet computed and depends on memory, so that a trace does
+// not compute it again and again.
 void compute_pending() {
   std::vector<Tensor> tensors = Registry::instance().dependents();
   std::erase_if(tensors, [](const Tensor& t) {
@@ -111,7 +111,8 @@ Tensor in_memory(const Tensor& x, const FlatSet<const Node*>& written) {
   Tensor t = x;
   t.realize();
   const UOp buffer = storage_of(t.node());
-  if (!buffer || buffer.elements() != t.numel() || written.contains(buffer.node())) return copy_of(t);
+  if (!buffer || buffer.elements() != t.numel() || written.contains(buffer.node()))
+    return copy_of(t);
   return t;
 }
 
@@ -133,11 +134,10 @@ struct Step::Trace {
 
   std::vector<Input> inputs;
   std::shared_ptr<const PreparedRun> prepared;
-  std::vector<UOp> random_keys;         // to draw anew, in the order in which they were drawn
-  FlatSet<const Node*> written;         // Buffers of tensors that the step assigns to
+  std::vector<UOp> random_keys;  // to draw anew, in the order in which they were drawn
+  FlatSet<const Node*> written;  // Buffers of tensors that the step assigns to
   std::vector<Shape> results;
-  std::vector<int> result_devices;
-  std::vector<Tensor> kept_alive;       // over every Buffer of the trace
+  std::vector<Tensor> kept_alive;  // over every Buffer of the trace
 
   void remember_inputs(std::span<const Tensor> given);
   void prepare(std::span<const Tensor> results, std::span<const Tensor> assigned);
@@ -164,6 +164,15 @@ RunSummary Step::summary() const {
 
 namespace {
 
+// The result as a tensor of its own: one that is memory of another tensor is copied, because the
+// next call may overwrite it.
+Tensor new_result(const Tensor& t) {
+  check(t.defined(), "a captured function returned a tensor that is not defined");
+  const UOp node = t.node();
+  if (!viewed_buffer(node)) return wrap_like(t, node);
+  return wrap_like(t, tensor_graph().make(Op::Contiguous, node.dtype(), {node}));
+}
+
 // Live tensors without memory of their own, and what they are now.
 struct Rootless {
   std::vector<Tensor> tensors;
@@ -176,7 +185,8 @@ struct Rootless {
     }
   }
 
-  // A tensor that lives on and is given another value must have memory to carry it to the next call.
+  // A tensor that lives on and is given another value must have memory to carry it to the next
+  // call.
   void check_unassigned() const {
     for (std::size_t i = 0; i < tensors.size(); i++) {
       check(tensors[i].node() == nodes[i],
@@ -202,7 +212,7 @@ std::vector<Tensor> Step::trace(std::span<const Tensor> inputs, Function functio
   try {
     Recording recording;
     results = function.call(function.context, stand_ins);
-    for (const Tensor& r : results) check(r.defined(), "a captured function returns no tensor");
+    for (Tensor& r : results) r = new_result(r);
     before.check_unassigned();
   } catch (...) {
     undo_stores();
@@ -225,15 +235,12 @@ void Step::Trace::remember_inputs(std::span<const Tensor> given) {
   }
 }
 
-void Step::Trace::prepare(std::span<const Tensor> result_tensors, std::span<const Tensor> assigned) {
+void Step::Trace::prepare(std::span<const Tensor> result_tensors,
+                          std::span<const Tensor> assigned) {
   std::vector<UOp> roots;
   for (const Tensor& t : result_tensors) {
-    UOp node = t.node();
-    // A result that is memory of another tensor is copied: the next call may overwrite it.
-    if (viewed_buffer(node)) node = tensor_graph().make(Op::Contiguous, node.dtype(), {node});
-    roots.push_back(node);
+    roots.push_back(t.node());
     results.push_back(t.shape());
-    result_devices.push_back(t.device_index());
   }
   for (const Tensor& t : assigned) roots.push_back(t.node());
   prepared = croze::prepare(roots);
@@ -253,11 +260,13 @@ void Step::Trace::check_inputs(std::span<const Tensor> given) const {
   for (std::size_t i = 0; i < given.size(); i++) {
     const Input& traced = inputs[i];
     const Tensor& now = given[i];
-    check(now.shape() == traced.shape && now.dtype() == traced.dtype && now.device() == traced.device,
-          "input {} of a captured step was {} of shape {} on {} at the first call, and is {} of shape "
-          "{} on {} now: capture another step for it",
-          i, name_of(traced.dtype), to_text(traced.shape), traced.device, name_of(now.dtype()),
-          to_text(now.shape()), now.device());
+    check(
+        now.shape() == traced.shape && now.dtype() == traced.dtype && now.device() == traced.device,
+        "input {} of a captured step was {} of shape {} on {} at the first call, and is {} of "
+        "shape "
+        "{} on {} now: capture another step for it",
+        i, name_of(traced.dtype), to_text(traced.shape), traced.device, name_of(now.dtype()),
+        to_text(now.shape()), now.device());
   }
 }
 

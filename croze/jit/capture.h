@@ -1,7 +1,7 @@
 // capture.h -- a step that is traced once and replayed.
 //
-// Recording and scheduling a training step costs far more than launching its kernels.  capture() does
-// both once:
+// Recording and scheduling a training step costs far more than launching its kernels.  capture()
+// does both once:
 //
 //     auto step = croze::capture([&](const Tensor& images, const Tensor& labels) {
 //       Tensor loss = cross_entropy(model(images), labels);
@@ -12,20 +12,24 @@
 //
 // The first call computes everything that is pending, runs the function once on stand-ins for the
 // inputs, and keeps the one schedule of all that it did: the results and every assign() to a tensor
-// that lives on (parameters, optimizer state, running statistics).  Later calls launch that schedule
-// over the new inputs, and the function is not run again.  What follows from this:
+// that lives on (parameters, optimizer state, running statistics).  Later calls launch that
+// schedule over the new inputs, and the function is not run again.  What follows from this:
 //
 // * Inputs must keep their shapes, dtypes and devices; a call with others throws Error.
-// * Other tensors that the function uses are read anew at every call: assigning to them shows.  Numbers
+// * Other tensors that the function uses are read anew at every call: assigning to them shows.
+// Numbers
 //   and other C++ values are fixed by the first call; what is to change must be a tensor.  So must
 //   branches: the function takes the same one at every call.
 // * Random numbers are drawn anew at every call, and are those that the function itself would draw.
-// * Nothing can be computed inside: realize(), item() and to_vector() throw Error there, and so does a
+// * Nothing can be computed inside: realize(), item() and to_vector() throw Error there, and so
+// does a
 //   captured step inside a captured function.
-// * A tensor that the function stores elsewhere than in its result holds the values of the first call.
+// * A tensor that the function stores elsewhere than in its result holds the values of the first
+// call.
 // * Results are new tensors at every call.
 //
-// When the function throws in the first call, its assignments are undone and the step stays untraced.
+// When the function throws in the first call, its assignments are undone and the step stays
+// untraced.
 #pragma once
 
 #include <concepts>
@@ -82,7 +86,7 @@ class Captured {
 
   // The result of the function for these inputs: a Tensor, a std::vector<Tensor>, or nothing.
   template <std::convertible_to<const Tensor&>... Inputs>
-    requires std::invocable<F&, const Inputs&...>
+  requires std::invocable<F&, const Inputs&...>
   auto operator()(const Inputs&... inputs) {
     using Result = std::invoke_result_t<F&, const Inputs&...>;
     const Tensor list[] = {inputs..., Tensor()};

@@ -11,8 +11,8 @@
 namespace croze::nn {
 namespace {
 
-// Parameters are computed where they are made: they have memory of their own from the start, so that
-// gradients know them apart and assigning to them writes in place.
+// Parameters are computed where they are made: they have memory of their own from the start, so
+// that gradients know them apart and assigning to them writes in place.
 Tensor constant(const Shape& shape, double value, const TensorOptions& options) {
   return Tensor::full(shape, value, options).realize();
 }
@@ -31,7 +31,8 @@ Linear::Linear(std::int64_t in, std::int64_t out, const LinearOptions& options) 
 }
 
 Conv2d::Conv2d(std::int64_t in, std::int64_t out, Pair kernel, const Conv2dLayerOptions& o)
-    : options{.stride = o.stride, .padding = o.padding, .dilation = o.dilation, .groups = o.groups} {
+    : options{
+          .stride = o.stride, .padding = o.padding, .dilation = o.dilation, .groups = o.groups} {
   check(in > 0 && out > 0 && kernel.h > 0 && kernel.w > 0,
         "Conv2d: {} channels to {} with a kernel of {} x {}", in, out, kernel.h, kernel.w);
   check(o.groups > 0 && in % o.groups == 0 && out % o.groups == 0,
@@ -87,8 +88,6 @@ Embedding::Embedding(std::int64_t count, std::int64_t width, const TensorOptions
 
 Tensor Embedding::operator()(const Tensor& numbers) const { return embedding(weight, numbers); }
 
-Tensor Dropout::operator()(const Tensor& x, bool training) const {
-  return dropout(x, p, training);
-}
+Tensor Dropout::operator()(const Tensor& x, bool training) const { return dropout(x, p, training); }
 
 }  // namespace croze::nn

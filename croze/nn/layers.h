@@ -65,11 +65,12 @@ struct BatchNorm2dOptions {
   TensorOptions tensor = {};
 };
 
-// x (n, channels, h, w) -> the same shape, each channel normalised: when training by the mean and the
-// variance of the batch, which then enter the running statistics; otherwise by the running statistics.
+// x (n, channels, h, w) -> the same shape, each channel normalised: when training by the mean and
+// the variance of the batch, which then enter the running statistics; otherwise by the running
+// statistics.
 struct BatchNorm2d {
-  Tensor weight;  // (channels,), starts as ones; undefined if not affine
-  Tensor bias;    // (channels,), starts as zeros
+  Tensor weight;                     // (channels,), starts as ones; undefined if not affine
+  Tensor bias;                       // (channels,), starts as zeros
   Buffer running_mean, running_var;  // (channels,), Float32
   BatchNorm2dOptions options;
 

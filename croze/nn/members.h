@@ -6,7 +6,8 @@
 // * Which?  A structured binding with that many names refers to them in order.
 // * What are they called?  The address of a member is a constant, a constant can be a template
 //   argument, and compilers spell template arguments out in __PRETTY_FUNCTION__.  For the member
-//   `hidden` of the object `some<Net>` the text ends in "Net::hidden)]" (GCC) or ".hidden]" (Clang).
+//   `hidden` of the object `some<Net>` the text ends in "Net::hidden)]" (GCC) or ".hidden]"
+//   (Clang).
 //
 // The price is a line per number of members below, so there is a most.  A struct with more, with C
 // arrays or base classes, does not compile here; one with constructors or private members is no

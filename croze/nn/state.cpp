@@ -36,8 +36,8 @@ void load(const std::vector<StateEntry>& entries, const StateDict& dict, bool st
           target.name);
     if (it == values.end()) continue;
     const Shape expected = target.tensor.shape(), found = it->second->shape();
-    check(expected == found, "load_state_dict: {} has shape {}, where the model has {}", target.name,
-          to_text(found), to_text(expected));
+    check(expected == found, "load_state_dict: {} has shape {}, where the model has {}",
+          target.name, to_text(found), to_text(expected));
     assignments.emplace_back(target.tensor, it->second);
     values.erase(it);
   }

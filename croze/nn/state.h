@@ -15,9 +15,9 @@
 //     auto p = nn::parameters(net);   // hidden.weight, hidden.bias, more.0.weight, ...
 //
 // Visited are tensors, and all they stand in: structs, std::vector, std::array, std::optional,
-// std::unique_ptr and std::shared_ptr, nested as deep as you like.  Numbers, enumerations, texts and
-// functions are passed over.  An aggregate is taken apart by the compiler (members.h); a struct that
-// is none, because it has constructors, private or very many members, says what it holds:
+// std::unique_ptr and std::shared_ptr, nested as deep as you like.  Numbers, enumerations, texts
+// and functions are passed over.  An aggregate is taken apart by the compiler (members.h); a struct
+// that is none, because it has constructors, private or very many members, says what it holds:
 //
 //     template <typename V>
 //     void visit(V&& v) const {
@@ -179,10 +179,10 @@ StateDict state_dict(const M& model) {
   return detail::named(detail::entries_of(model), false);
 }
 
-// Assigns to the tensors of the model those of the same names, cast to the model's dtypes, and computes
-// them.  Throws Error, having changed nothing, if a shape differs or the model has a tensor that
-// `dict` lacks; when `strict`, also if `dict` has one that the model lacks, or has a name twice.
-// Not strict: tensors that `dict` lacks stay as they are.
+// Assigns to the tensors of the model those of the same names, cast to the model's dtypes, and
+// computes them.  Throws Error, having changed nothing, if a shape differs or the model has a
+// tensor that `dict` lacks; when `strict`, also if `dict` has one that the model lacks, or has a
+// name twice. Not strict: tensors that `dict` lacks stay as they are.
 template <typename M>
 void load_state_dict(const M& model, const StateDict& dict, bool strict = true) {
   detail::load(detail::entries_of(model), dict, strict);

@@ -1,7 +1,62 @@
-// program.cpp -- questions about the nodes of a linear program.
+// program.cpp -- questions about the nodes of a linear program, and its text form.
 #include "render/program.h"
 
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+#include "graph/print.h"
+
 namespace croze {
+namespace {
+
+// Values are numbered in the order of the list.  Index and After are no instructions: they are
+// written where they are used.
+class Listing {
+ public:
+  void add(UOp u) {
+    if (u.is(Op::EndLoop)) depth_--;
+    std::string line(static_cast<std::size_t>(2 * depth_), ' ');
+    if (!has_trait(u.op(), trait_effect)) {
+      numbers_[u.node()] = next_;
+      line += fmt::format("%{} = ", next_++);
+    }
+    line += info(u.op()).name;
+    if (u.dtype() != DType::Void) line += fmt::format(" {}", name_of(u.dtype()));
+    const int operands = u.is(Op::Store) ? 2 : u.num_src();  // then come the ranges that it closes
+    for (int i = 0; i < operands; i++) line += " " + operand(u.src(i));
+    text_ += line + argument(u) + "\n";
+    if (u.is(Op::Loop)) depth_++;
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string operand(UOp u) const {
+    while (u.is(Op::After)) u = u.src(0);
+    if (u.is(Op::Index)) {
+      const std::string gate = u.num_src() > 2 ? " if " + operand(u.src(2)) : "";
+      return fmt::format("{}[{}{}]", operand(u.src(0)), operand(u.src(1)), gate);
+    }
+    const auto it = numbers_.find(u.node());
+    return it == numbers_.end() ? to_string(u) : fmt::format("%{}", it->second);
+  }
+
+  static std::string argument(UOp u) {
+    switch (u.op()) {
+      case Op::Const: return " " + to_string(u);
+      case Op::Reduce: return fmt::format(" ({})", info(u.reduce_op()).name);
+      case Op::Range: return fmt::format(" [{} {}]", u.range_size(), name_of(u.loop_kind()));
+      default: return "";
+    }
+  }
+
+  std::string text_;
+  std::unordered_map<const Node*, int> numbers_;
+  int next_ = 0;
+  int depth_ = 0;
+};
+
+}  // namespace
 
 UOp buffer_of(UOp place_or_buffer) {
   UOp u = place_or_buffer;
@@ -14,6 +69,12 @@ std::int64_t lanes_of(const LinearProgram& program, UOp node) {
     if (node.varies_over(lane)) return lane.range_size();
   }
   return 1;
+}
+
+std::string print_program(const LinearProgram& program) {
+  Listing listing;
+  for (UOp u : program.instructions) listing.add(u);
+  return listing.take();
 }
 
 }  // namespace croze

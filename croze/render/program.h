@@ -1,35 +1,43 @@
 // program.h -- a linear program: what codegen hands to a renderer, one kernel as an ordered list of
 // instructions.
 //
-// Each instruction is a node; its sources come earlier in the list.  Instructions in order:
+// Each instruction is a node; its sources come earlier in the list.  In order:
 //
-//   Const, Param, Variable, Special, Local, Register      leaves and declarations, before first use
-//   Range (kind Lane)       the vector 0, 1, .., size-1.  A node whose ranges() hold a Lane range is a
-//                           vector of that many lanes, every other node is a scalar; a scalar operand
-//                           of a vector op is broadcast.  A node varies over at most one Lane range.
-//   Loop(range) .. EndLoop(range)     the Range (kind Loop) itself is the counter, usable in between;
-//                                     it stands in the list right after its Loop
-//   elementwise ops         only those in Caps::ops, on dtypes in Caps::dtypes; Cast (saturating float
-//                           to integer, NaN to 0) also from and to the dtypes in Caps::storage, which
-//                           else are only loaded and stored.  No Index dtype, no Invalid.  CDiv and
-//                           CMod never divide by zero or overflow, shift amounts are within the
-//                           width: the decompositions have put guards around them.
-//   Load(Index(buffer, i)), Load(Index(buffer, i, gate))   buffer: Param or Local, perhaps under After.
-//                           A scalar i loads one element; if i varies over a Lane range with stride 1
-//                           a contiguous vector, with stride 0 cannot occur, otherwise a gather.
-//                           Where the gate is false the memory is not touched and the value is zero.
-//   Store(Index(buffer, i[, gate]), value)                 the same for writing
-//   Load(register), Store(register, value)                 a mutable variable; a vector if the Register
-//                           has a Lane range among its sources.  The register may stand under After.
-//   Reduce(value, lane)     arg: op; combines the lanes of a vector to a scalar
-//   Barrier                 work-items of a group meet
-//   After(x, ...)           is x; it only tells apart reads before and after a write.  After, Index and
-//                           Store's ranges are not instructions and do not stand in the list.
+// Const, Param, Variable, Special, Local, Register: leaves and declarations, before first use.
 //
-// An Unroll range never occurs: unrolling has made copies.
+// Range of kind Lane: the vector 0, 1, .., size-1.  A node whose ranges() hold a Lane range is a
+//   vector of that many lanes, every other node is a scalar; a scalar operand of a vector op is
+//   broadcast.  A node varies over at most one Lane range.
+//
+// Loop(range) .. EndLoop(range): the Range, bound to nothing else, is the counter; it stands in the
+//   list right after its Loop.
+//
+// Elementwise ops: only those in Caps::ops, on dtypes in Caps::dtypes.  Cast (saturating float to
+//   integer, NaN to 0) also from and to the dtypes in Caps::storage, which else are only loaded and
+//   stored.  No Index dtype, no Invalid.  CDiv and CMod never divide by zero or overflow, and shift
+//   amounts are within the width: the decompositions have put guards around them.
+//
+// Load(Index(buffer, i)), Load(Index(buffer, i, gate)): buffer is a Param or a Local, perhaps under
+//   After.  A scalar i loads one element; an i that varies over a Lane range with stride 1 loads a
+//   contiguous vector, otherwise each lane its own element.  Where the gate is false the memory is
+//   not touched and the value is zero.
+//
+// Store(Index(buffer, i), value), Store(Index(buffer, i, gate), value): the same for writing.
+//
+// Load(register), Store(register, value): a mutable variable; a vector if the Register has a Lane
+//   range among its sources.  The register may stand under After.
+//
+// Reduce(value, lane), arg the op: combines the lanes of a vector to a scalar.
+//
+// Barrier: the work-items of a group meet.
+//
+// After(x, ...) is x; it only tells apart reads before and after a write.  After, Index and the
+// ranges of a Store are not instructions and do not stand in the list.  An Unroll range never
+// occurs: unrolling has made copies.
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "device/device.h"
@@ -49,5 +57,8 @@ struct LinearProgram {
 UOp buffer_of(UOp place_or_buffer);
 // Number of lanes of a node's value: 1 for scalars.  `lane` (optional) gets the Lane range.
 std::int64_t lanes_of(const LinearProgram& program, UOp node);
+
+// The instructions, one a line, indented by loops, for people: "%9 = load float32 %5[%8]".
+std::string print_program(const LinearProgram& program);
 
 }  // namespace croze

@@ -83,8 +83,12 @@ UOp adopt_buffer(Graph& graph, DType dtype, std::span<const std::byte> bytes,
   std::byte* address = const_cast<std::byte*>(bytes.data());
   const MemoryView view{{address, size}, 0, size};
   if (device(index).host_address(view) == address && size > 0) {
-    Entry entry{.memory = view.memory, .bytes = size, .device = index, .owned = false,
-                .random_key = false, .owner = std::move(owner)};
+    Entry entry{.memory = view.memory,
+                .bytes = size,
+                .device = index,
+                .owned = false,
+                .random_key = false,
+                .owner = std::move(owner)};
     return graph.buffer(dtype, add_entry(std::move(entry)), elements, index);
   }
   const UOp buffer = new_buffer(graph, dtype, elements, index);
@@ -101,8 +105,8 @@ MemoryView buffer_memory(UOp buffer) {
 
 void write_buffer(UOp buffer, std::span<const std::byte> bytes) {
   const MemoryView view = buffer_memory(buffer);
-  ensure(static_cast<std::int64_t>(bytes.size()) == view.bytes, "writing {} bytes to a buffer of {}",
-         bytes.size(), view.bytes);
+  ensure(static_cast<std::int64_t>(bytes.size()) == view.bytes,
+         "writing {} bytes to a buffer of {}", bytes.size(), view.bytes);
   if (!bytes.empty()) device(buffer.buffer_device()).copy_in(view, bytes);
 }
 
@@ -117,8 +121,8 @@ void read_buffer(UOp buffer, std::span<std::byte> bytes) {
     return;
   }
   const MemoryView view = buffer_memory(buffer);
-  ensure(static_cast<std::int64_t>(bytes.size()) == view.bytes, "reading {} bytes of a buffer of {}",
-         bytes.size(), view.bytes);
+  ensure(static_cast<std::int64_t>(bytes.size()) == view.bytes,
+         "reading {} bytes of a buffer of {}", bytes.size(), view.bytes);
   if (!bytes.empty()) device(buffer.buffer_device()).copy_out(bytes, view);
 }
 
@@ -136,8 +140,8 @@ void release_buffer(std::int64_t buffer_id) noexcept {
 }
 
 UOp new_random_key(Graph& graph, int device) {
-  Entry entry{.memory = {}, .bytes = 8, .device = device, .owned = true, .random_key = true,
-              .owner = {}};
+  Entry entry{
+      .memory = {}, .bytes = 8, .device = device, .owned = true, .random_key = true, .owner = {}};
   const UOp buffer = graph.buffer(DType::UInt64, add_entry(std::move(entry)), 1, device);
   refresh_random_key(buffer);
   return buffer;

@@ -13,6 +13,7 @@
 #include "backends/null/null_device.h"
 #include "backends/opencl/opencl_device.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/options.h"
 
 namespace croze {
@@ -46,7 +47,10 @@ OpenDevice& slot(int index) {
 
 Device* open(int index) {
   OpenDevice& s = slot(index);
-  std::call_once(s.once, [&] { s.device = table[static_cast<std::size_t>(index)].make(); });
+  std::call_once(s.once, [&] {
+    s.device = table[static_cast<std::size_t>(index)].make();
+    if (s.device) log_line(1, "device {}: {}", s.device->name(), s.device->description());
+  });
   return s.device.get();
 }
 
@@ -85,7 +89,8 @@ Device& device(int index) {
   Device* d = open(index);
   if (!d) {
     const Row& row = table[static_cast<std::size_t>(index)];
-    fail({.devices = {std::string(row.name)}}, "device {} is not available: {}", row.name, row.missing);
+    fail({.devices = {std::string(row.name)}}, "device {} is not available: {}", row.name,
+         row.missing);
   }
   return *d;
 }

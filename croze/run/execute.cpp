@@ -9,7 +9,10 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/options.h"
 #include "graph/graph.h"
+#include "graph/rule_set.h"
+#include "graph/spec.h"
 #include "run/buffers.h"
 #include "run/devices.h"
 #include "run/programs.h"
@@ -52,7 +55,23 @@ double seconds_since(Clock::time_point start) {
 
 const Caps& caps_of(int index) { return device(index).caps(); }
 
+// What the environment asks to be told of rules.
+void observe_rules() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    if (Options::flag(Option::RuleStats)) {
+      start_rule_statistics();
+    } else if (log_enabled(7)) {
+      start_rule_log();
+    }
+  });
+}
+
 std::shared_ptr<const Plan> make_plan(const CanonicalGraph& graph) {
+  observe_rules();
+  if (Options::flag(Option::CheckSpec)) {
+    for (UOp root : graph.roots) check_tensor_graph(root);
+  }
   const Clock::time_point start = Clock::now();
   auto plan = std::make_shared<Plan>();
   plan->schedule = make_schedule(graph, {caps_of, default_device()});
@@ -68,6 +87,8 @@ std::shared_ptr<const Plan> make_plan(const CanonicalGraph& graph) {
   for (const ScheduleStep& step : plan->schedule.steps) {
     plan->programs.push_back(step.kernel ? *next++ : nullptr);
   }
+  log_line(1, "schedule of {} kernels and {} copies, ready in {:.1f} ms", requests.size(),
+           plan->schedule.steps.size() - requests.size(), seconds_since(start) * 1e3);
   return plan;
 }
 

@@ -1,8 +1,8 @@
 // programs.cpp -- compiled kernels, kept in memory and on disk.
 //
-// A program is found by the serialised kernel and the device.  On disk the key names also the device's
-// architecture and croze's version; the entry holds the launch and the code, so that a warm start runs
-// neither codegen nor the device's compiler.
+// A program is found by the serialised kernel and the device.  On disk the key names also the
+// device's architecture and croze's version; the entry holds the launch and the code, so that a
+// warm start runs neither codegen nor the device's compiler.
 #include "run/programs.h"
 
 #include <fmt/format.h>
@@ -14,13 +14,15 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/options.h"
 #include "base/thread_pool.h"
+#include "base/version.h"
 #include "codegen/pipeline.h"
 #include "device/compile_cache.h"
 #include "graph/print.h"
+#include "graph/spec.h"
 #include "render/renderer.h"
 #include "run/devices.h"
-#include "base/version.h"
 
 namespace croze {
 namespace {
@@ -106,7 +108,11 @@ void compile(Compilation& c) {
   const Clock::time_point start = Clock::now();
   std::string label = c.device->caps().device;
   const PassObserver observer{log_pass, log_edits, &label};
+  const bool check_spec = Options::flag(Option::CheckSpec);
+  if (check_spec) check_kernel(c.kernel->sink);
   const LinearProgram program = make_program(c.kernel->sink, c.device->caps(), observer);
+  if (check_spec) check_program(program.instructions);
+  if (log_enabled(5)) log_line(5, "--- linear program\n{}", print_program(program));
   const std::string source = c.device->renderer().render(program);
   c.codegen_seconds = seconds_since(start);
   if (log_enabled(4)) log_line(4, "{}", source);
@@ -146,19 +152,22 @@ std::vector<std::shared_ptr<LoadedProgram>> load_programs(std::span<const Kernel
     std::unordered_map<std::string, bool> asked;
     for (const KernelRequest& r : requests) {
       keys.push_back(fmt::format("{}\n", device_name(r.device)) + r.kernel->key);
-      if (cache().loaded.contains(keys.back()) || !asked.emplace(keys.back(), true).second) continue;
+      if (cache().loaded.contains(keys.back()) || !asked.emplace(keys.back(), true).second)
+        continue;
       Compilation c;
       c.kernel = r.kernel.get();
       c.device = &device(r.device);
       c.memory_key = keys.back();
-      c.disk_key = fmt::format("{} {} {}\n", version(), c.device->name(),
-                               c.device->caps().architecture) + r.kernel->key;
+      c.disk_key =
+          fmt::format("{} {} {}\n", version(), c.device->name(), c.device->caps().architecture) +
+          r.kernel->key;
       missing.push_back(std::move(c));
     }
   }
   if (!missing.empty()) {
     const Clock::time_point start = Clock::now();
-    ThreadPool pool(static_cast<int>(std::min<std::size_t>(missing.size(), default_thread_count())));
+    ThreadPool pool(
+        static_cast<int>(std::min<std::size_t>(missing.size(), default_thread_count())));
     pool.run(static_cast<std::int64_t>(missing.size()), [&](std::int64_t i) {
       Compilation& c = missing[static_cast<std::size_t>(i)];
       try {

@@ -21,8 +21,8 @@ struct KernelRequest {
   int device = 0;
 };
 
-// The programs of the kernels, in order; those not in a cache are compiled in parallel.  Adds to the
-// statistics.
+// The programs of the kernels, in order; those not in a cache are compiled in parallel.  Adds to
+// the statistics.
 std::vector<std::shared_ptr<LoadedProgram>> load_programs(std::span<const KernelRequest> requests,
                                                           RunStatistics& statistics);
 void clear_program_cache();

@@ -45,7 +45,8 @@ std::int32_t cost_of(Op op) {
 }
 
 bool always_buffered(Op op) {
-  return op == Op::Contiguous || op == Op::ContiguousBackward || op == Op::Copy || op == Op::Scatter;
+  return op == Op::Contiguous || op == Op::ContiguousBackward || op == Op::Copy ||
+         op == Op::Scatter;
 }
 
 // Costs nothing to compute anywhere.
@@ -146,6 +147,17 @@ UOp FusionPlan::epilogue(UOp u) const {
     if (!plain_view) best = top;
   }
   return best;
+}
+
+bool FusionPlan::feeds_sum(UOp u) const {
+  if (u.reduce_op() != Op::Add) return false;
+  for (UOp top = u;;) {
+    const Facts& f = facts_[top.id()];
+    if (f.consumers != 1 || f.buffered) return false;
+    top = f.consumer;
+    if (top.is(Op::Reduce)) return top.reduce_op() == Op::Add;
+    if (!is_movement(top.op())) return false;
+  }
 }
 
 }  // namespace croze

@@ -27,6 +27,10 @@ class FusionPlan {
   // elementwise chain that alone uses it.
   UOp epilogue(UOp u) const;
 
+  // Whether the sum `u` is used by another sum only, through views: the two are one sum over the
+  // loops of both.
+  bool feeds_sum(UOp u) const;
+
   // What is computed again rather than stored when two kernels want it.
   static constexpr std::int64_t cheap_cost = 6;
 

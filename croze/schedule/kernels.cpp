@@ -2,6 +2,7 @@
 #include "schedule/kernels.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "graph/rewrite.h"
@@ -24,7 +25,8 @@ UOp base_buffer(UOp state) {
 bool reads_elsewhere(UOp sink, UOp buffer) {
   const UOp stored = sink.src(0).src(0);
   for (UOp u : toposort(sink)) {
-    if (u.is(Op::Load) && u.src(0).src(0) == buffer && u.src(0).src(1) != stored.src(1)) return true;
+    if (u.is(Op::Load) && u.src(0).src(0) == buffer && u.src(0).src(1) != stored.src(1))
+      return true;
   }
   return false;
 }
@@ -55,7 +57,10 @@ std::shared_ptr<Kernel> detach(UOp sink, std::vector<UOp>& slots) {
 
 KernelList::KernelList(const CanonicalGraph& graph, const ScheduleContext& context,
                        Schedule& schedule)
-    : input_(graph), context_(context), schedule_(schedule), graph_(*graph.graph),
+    : input_(graph),
+      context_(context),
+      schedule_(schedule),
+      graph_(*graph.graph),
       plan_(graph.roots) {
   devices_.assign(graph_.id_limit(), -1);
   for (UOp u : toposort(graph.roots)) {
@@ -132,7 +137,8 @@ void KernelList::make_copy(UOp u) {
   steps_.push_back(std::move(pending));
 }
 
-// First the base, then the values: a loop per axis of the values, in order where two of them may meet.
+// First the base, then the values: a loop per axis of the values, in order where two of them may
+// meet.
 void KernelList::make_scatter(UOp u) {
   if (u.elements() == 0) return;
   const UOp out = own_buffer(u);
@@ -161,8 +167,9 @@ void KernelList::make_assignments(UOp after) {
     for (;;) {
       Draft draft = draft_store(store);
       if (!draft.sink || read_states_conflict(draft.reads)) continue;
+      if (reads_outdated(draft.reads, superseded)) continue;
       if (reads_elsewhere(draft.sink, out)) {
-        plan_.buffer(store.src(1));
+        read_through_copy(store.src(1));
         continue;
       }
       add(std::move(draft), after, out, superseded, i);
@@ -181,22 +188,39 @@ bool KernelList::read_states_conflict(const std::vector<UOp>& reads) {
         continue;
       }
       const std::vector<UOp> below_a = toposort(a);
-      const UOp older = std::find(below_a.begin(), below_a.end(), b) != below_a.end() ? b : a;
-      snapshots_.emplace(older.node(), true);
-      if (needed_.contains(older.node())) make_snapshot(older);
+      read_through_copy(std::find(below_a.begin(), below_a.end(), b) != below_a.end() ? b : a);
       return true;
     }
   }
   return false;
 }
 
+// Nor can it overwrite `current` and read what the buffer held before that.
+bool KernelList::reads_outdated(const std::vector<UOp>& reads, UOp current) {
+  for (UOp state : reads) {
+    if (state == current || base_buffer(state) != base_buffer(current)) continue;
+    if (snapshots_.contains(state.node())) continue;
+    read_through_copy(state);
+    return true;
+  }
+  return false;
+}
+
+// From now on the value is read from memory of its own.
+void KernelList::read_through_copy(UOp value) {
+  if (!is_state(value)) return plan_.buffer(value);
+  snapshots_.emplace(value.node(), false);
+  if (needed_.contains(value.node())) make_snapshot(value);
+}
+
 void KernelList::make_snapshot(UOp state) {
+  if (std::exchange(snapshots_.at(state.node()), true)) return;
   const UOp copy = own_buffer(state);
   const UOp source = base_buffer(state);
   const UOp r = graph_.range(0, state.elements(), LoopKind::Parallel);
   Draft draft;
-  draft.sink = graph_.sink(std::vector<UOp>{graph_.store(
-      graph_.place(copy, r), graph_.load(graph_.place(source, r)), std::span(&r, 1))});
+  draft.sink = graph_.sink(std::vector<UOp>{
+      graph_.store(graph_.place(copy, r), graph_.load(graph_.place(source, r)), std::span(&r, 1))});
   draft.reads = {state};
   add(std::move(draft), copy, copy, UOp(), 0);
 }
@@ -228,7 +252,8 @@ KernelList::Draft KernelList::draft_value(UOp u, UOp value, UOp out) {
 
 KernelList::Draft KernelList::draft_scatter(UOp u) {
   const UOp base = u.src(0), value = u.src(1), out = own_buffer(u);
-  // An index that is the loop variable itself cannot meet another iteration's: that loop is parallel.
+  // An index that is the loop variable itself cannot meet another iteration's: that loop is
+  // parallel.
   std::vector<bool> parallel(static_cast<std::size_t>(value.rank()), false);
   for (int axis = 0; axis < base.rank(); axis++) {
     const UOp index = u.src(2 + axis);
@@ -304,8 +329,11 @@ void KernelList::add(Draft draft, UOp writes, UOp out, UOp supersedes, int part)
   pending.step.kernel = it->second;
   for (UOp b : slots) pending.step.buffers.push_back(static_cast<int>(b.buffer_id()));
   pending.step.device = device_of(writes);
-  for (UOp state : draft.reads) need(state);
-  pending.reads = std::move(draft.reads);
+  for (UOp state : draft.reads) {
+    need(state);
+    const bool through_copy = snapshots_.contains(state.node()) && own_buffer(state) != writes;
+    pending.reads.push_back(through_copy ? own_buffer(state) : state);
+  }
   pending.writes = writes;
   pending.supersedes = supersedes;
   pending.part = part;

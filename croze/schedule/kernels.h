@@ -41,6 +41,8 @@ class KernelList {
   void make_copy(UOp u);
   void make_scatter(UOp u);
   void make_assignments(UOp after);
+  bool reads_outdated(const std::vector<UOp>& reads, UOp current);
+  void read_through_copy(UOp value);
   void make_snapshot(UOp state);
   Draft draft_value(UOp u, UOp value, UOp out);
   Draft draft_scatter(UOp u);
@@ -60,9 +62,9 @@ class KernelList {
   FusionPlan plan_;
   std::vector<int> devices_;  // by node id; -1: any
   std::vector<UOp> pending_;
-  std::unordered_map<const Node*, UOp> buffers_;    // of buffered nodes and snapshots
+  std::unordered_map<const Node*, UOp> buffers_;  // of buffered nodes and snapshots
   std::unordered_map<const Node*, bool> needed_;
-  std::unordered_map<const Node*, bool> snapshots_;  // states read through a copy
+  std::unordered_map<const Node*, bool> snapshots_;  // states read through a copy; whether it is made
   std::unordered_map<std::string, std::shared_ptr<const Kernel>> kernels_;
   std::vector<PendingStep> steps_;
 };

@@ -3,9 +3,9 @@
 //
 // A reduction inside a kernel runs where its value is needed: codegen hoists it to the loops its
 // position depends on.  So a softmax row (max, then sum, then the quotient) is one kernel: both
-// reductions vary over the row only, and the loop over the row's elements stands inside.  A reduction
-// is buffered instead when its position depends on the loops of another reduction, when two positions
-// of one kernel want it, or when hoisting would leave too little to do in parallel.
+// reductions vary over the row only, and the loop over the row's elements stands inside.  A
+// reduction is buffered instead when its position depends on the loops of another reduction, when
+// two positions of one kernel want it, or when hoisting would leave too little to do in parallel.
 #include "schedule/lower.h"
 
 #include <algorithm>
@@ -30,7 +30,11 @@ std::uint64_t Lowering::Task::hash() const {
 
 Lowering::Lowering(Graph& graph, FusionPlan& plan, UOp root, std::int64_t threads,
                    BufferOf buffer_of, void* context)
-    : graph_(graph), plan_(plan), root_(root), threads_(threads), buffer_of_(buffer_of),
+    : graph_(graph),
+      plan_(plan),
+      root_(root),
+      threads_(threads),
+      buffer_of_(buffer_of),
       context_(context) {}
 
 UOp Lowering::new_range(std::int64_t size, LoopKind kind) {
@@ -92,7 +96,8 @@ bool Lowering::try_lower(const Task& task) {
 }
 
 UOp Lowering::result_of(UOp u, const Position& p) {
-  if (p.gate.is_const(0)) return graph_.constant(u.dtype(), std::int64_t{0});
+  const bool never_used = p.gate.is_const(0) || u.elements() == 0;
+  if (never_used) return graph_.constant(u.dtype(), std::int64_t{0});
   if (is_state(u) || (plan_.buffered(u) && u != root_)) return lower_load(u, p);
   if (must_buffer(u, p)) return UOp();
   switch (u.op()) {
@@ -146,7 +151,8 @@ UOp Lowering::lower_reduce(const Task& task, const Position& p) {
     reduce_ranges_.insert(task, graph_.sink(ranges));
     placements_.resize(sizes_.size());
     for (UOp r : ranges) {
-      if (r.is(Op::Range)) placements_[static_cast<std::size_t>(r.range_id())] = {true, ranges_of(p)};
+      if (r.is(Op::Range))
+        placements_[static_cast<std::size_t>(r.range_id())] = {true, ranges_of(p)};
     }
   }
   const UOp x = want(u.src(0), inner);
@@ -155,7 +161,26 @@ UOp Lowering::lower_reduce(const Task& task, const Position& p) {
   for (UOp r : ranges) {
     if (r.is(Op::Range)) loops.push_back(r);
   }
-  return graph_.reduce(u.reduce_op(), x, loops);
+  const UOp result = flat_reduce(u.reduce_op(), x, loops);
+  if (plan_.feeds_sum(u)) joinable_.insert(result.node(), true);
+  return result;
+}
+
+// A sum of sums is one sum; so is a sum of gated sums, each term gated.
+UOp Lowering::flat_reduce(Op op, UOp x, SmallVector<UOp, 8> loops) {
+  UOp gate;
+  while (op == Op::Add) {
+    UOp inner = x;
+    const bool gated = x.is(Op::Where) && x.src(2).is_const(0);
+    if (gated) inner = x.src(1);
+    if (!inner.is(Op::Reduce) || inner.reduce_op() != op || !joinable_.contains(inner.node()))
+      break;
+    if (gated) gate = gate ? both(gate, x.src(0)) : x.src(0);
+    for (int i = 1; i < inner.num_src(); i++) loops.push_back(inner.src(i));
+    x = inner.src(0);
+  }
+  if (gate) x = where(gate, x, graph_.constant(x.dtype(), std::int64_t{0}));
+  return graph_.reduce(op, x, loops);
 }
 
 // x[i0, i1, ..]: the indices are values themselves; out of range gives zero.
@@ -239,14 +264,24 @@ bool Lowering::must_buffer(UOp u, const Position& p) {
 
 bool Lowering::must_buffer_reduce(UOp u, const Position& p) {
   const RangeSet varies = ranges_of(p);
-  if (!(varies - output_ranges_).empty()) return true;
+  if (repeats(u, varies)) return true;
+  if (!(varies - output_ranges_).empty() && !plan_.feeds_sum(u)) return true;
   const UOp packed = pack(p);
   if (const UOp* first = reduce_positions_.find(u.node())) {
     if (*first != packed) return true;
   } else {
     reduce_positions_.insert(u.node(), packed);
   }
+  if (!(varies - output_ranges_).empty()) return false;
   return varies != output_ranges_ && !hoists_well(u, varies);
+}
+
+// Whether the loops walk the elements of `u` more than once.  (Half as much again is let pass: the
+// border of a padded tensor.)
+bool Lowering::repeats(UOp u, RangeSet varies) const {
+  const bool in_reduction = !(varies - output_ranges_).empty();
+  const RangeSet around = in_reduction ? loops_around(varies) | varies : varies;
+  return iterations(around) * 2 > u.elements() * 3;
 }
 
 // The loops of `varies` go outermost: they must nest with those of other hoisted reductions, do no

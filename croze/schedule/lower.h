@@ -1,4 +1,5 @@
-// lower.h -- one buffered node as a kernel: loops over its elements, its value pulled down to loads.
+// lower.h -- one buffered node as a kernel: loops over its elements, its value pulled down to
+// loads.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +13,12 @@
 
 namespace croze {
 
-// Lowers values at positions.  One object serves one kernel.  A *state* is what a load reads: a Buffer,
-// an After (the buffer once its stores have happened) or a buffered node.
+// Lowers values at positions.  One object serves one kernel.  A *state* is what a load reads: a
+// Buffer, an After (the buffer once its stores have happened) or a buffered node.
 //
-// The value of a node at a position is built from the values of its sources at positions that follow
-// from the op; buffered nodes and buffers end the descent with a load.  Nothing recurses: work waits
-// on an explicit stack, results are memoised by (node, position).
+// The value of a node at a position is built from the values of its sources at positions that
+// follow from the op; buffered nodes and buffers end the descent with a load.  Nothing recurses:
+// work waits on an explicit stack, results are memoised by (node, position).
 class Lowering {
  public:
   // `buffer_of(state)`: the Buffer node whose memory holds that state.
@@ -58,6 +59,8 @@ class Lowering {
   bool must_buffer(UOp u, const Position& p);
   bool must_buffer_reduce(UOp u, const Position& p);
   bool hoists_well(UOp u, RangeSet varies);
+  bool repeats(UOp u, RangeSet varies) const;
+  UOp flat_reduce(Op op, UOp x, SmallVector<UOp, 8> loops);
   RangeSet ranges_of(const Position& p) const;
   RangeSet loops_around(RangeSet open) const;
   std::int64_t iterations(RangeSet ranges) const;
@@ -72,6 +75,7 @@ class Lowering {
   std::vector<Task> stack_;
   FlatMap<Task, UOp> memo_;
   FlatMap<Task, UOp> reduce_ranges_;            // the loops of a Reduce at a position
+  FlatMap<const Node*, bool> joinable_;         // sums that another sum takes in
   FlatMap<const Node*, UOp> reduce_positions_;  // where each Reduce was wanted first
   struct Placement {
     bool reduction = false;

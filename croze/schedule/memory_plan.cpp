@@ -1,9 +1,10 @@
 // memory_plan.cpp -- best fit over lifetimes.
 //
 // A temporary lives from the step that writes it first to the step that reads it last.  Steps are
-// walked in order; a temporary takes the smallest free gap that holds it, else the arena grows (by the
-// gap at its end, if there is one, less).  Freed gaps merge with their neighbours.  Linear in the
-// number of steps, and close to the lower bound (the most bytes alive at once), which is reported.
+// walked in order; a temporary takes the smallest free gap that holds it, else the arena grows (by
+// the gap at its end, if there is one, less).  Freed gaps merge with their neighbours.  Linear in
+// the number of steps, and close to the lower bound (the most bytes alive at once), which is
+// reported.
 #include "schedule/memory_plan.h"
 
 #include <algorithm>
@@ -80,7 +81,8 @@ class ArenaPlanner {
 void plan_memory(Schedule& schedule, const ScheduleContext& context) {
   std::vector<int> last_use(schedule.buffers.size(), -1);
   for (std::size_t i = 0; i < schedule.steps.size(); i++) {
-    for (int b : schedule.steps[i].buffers) last_use[static_cast<std::size_t>(b)] = static_cast<int>(i);
+    for (int b : schedule.steps[i].buffers)
+      last_use[static_cast<std::size_t>(b)] = static_cast<int>(i);
   }
   std::map<int, ArenaPlanner> arenas;
   for (std::size_t i = 0; i < schedule.steps.size(); i++) {

@@ -5,8 +5,8 @@
 
 namespace croze {
 
-// Gives every temporary of the schedule an offset in its device's arena such that two that are alive
-// at once do not overlap, and fills schedule.arenas.  `alignment` in bytes.
+// Gives every temporary of the schedule an offset in its device's arena such that two that are
+// alive at once do not overlap, and fills schedule.arenas.  `alignment` in bytes.
 void plan_memory(Schedule& schedule, const ScheduleContext& context);
 
 }  // namespace croze

@@ -1,7 +1,7 @@
 // ranges.cpp -- movement ops as maps of index expressions.
 //
-// There is no view or stride class: a Permute reorders the expressions, a Shrink adds to one, a Flip
-// mirrors one, a Pad guards one, and a Reshape flattens some and splits them again with floor
+// There is no view or stride class: a Permute reorders the expressions, a Shrink adds to one, a
+// Flip mirrors one, a Pad guards one, and a Reshape flattens some and splits them again with floor
 // division and modulo, which the canonical index form undoes wherever it can be undone.
 #include "schedule/ranges.h"
 
@@ -105,9 +105,7 @@ Position through_movement(UOp u, const Position& position) {
   const Shape arg = u.arg().as_ints();
   Position p = position;
   switch (u.op()) {
-    case Op::Reshape:
-      p.index = through_reshape(x.shape(), u.shape(), p.index, u.graph());
-      break;
+    case Op::Reshape: p.index = through_reshape(x.shape(), u.shape(), p.index, u.graph()); break;
     case Op::Expand:
       for (std::int64_t i = 0; i < p.index.size(); i++) {
         if (x.shape()[at(i)] == 1) p.index[i] = u.graph().index(0);

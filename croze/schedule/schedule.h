@@ -2,14 +2,15 @@
 //
 // The steps, each a file, in order:
 //
-//   canonical.cpp   the roots imported into a graph of their own, buffers numbered by first use:
-//                   position-independent, so its bytes are the key of the schedule cache
-//   fuse.cpp        which nodes get a buffer whatever their place (cost model)
-//   ranges.cpp      movement ops as maps of index expressions
-//   lower.cpp       one buffered node as a kernel: its value at one index, pulled down to the loads
-//   kernels.cpp     the list of kernels: lowers from the roots down, buffering what fusing would repeat
-//   order.cpp       order of kernels and copies: reads after writes, writes after earlier reads
-//   memory_plan.cpp temporaries packed into one arena per device
+// canonical.cpp: the roots imported into a graph of their own, buffers numbered by first use, so
+//   that the graph does not depend on where it stands and its bytes are the key of the schedule
+//   cache.
+// fuse.cpp: which nodes get a buffer whatever their place (the cost model).
+// ranges.cpp: movement ops as maps of index expressions.
+// lower.cpp: one buffered node as a kernel, its value pulled down to the loads.
+// kernels.cpp: the list of kernels, lowered from the roots down.
+// order.cpp: their order; reads after writes, writes after earlier reads.
+// memory_plan.cpp: temporaries packed into one arena per device.
 //
 // A kernel is Sink(Store(Index(Param, i), value, range ...) ...) in a graph of its own: loops over
 // ranges around loads, arithmetic and stores (docs/architecture.md).
@@ -47,8 +48,8 @@ struct ScheduleBuffer {
   std::int64_t bytes() const { return elements * size_of(dtype); }
 };
 
-// One step: a kernel over buffers (in the order of its parameters), or a copy buffers[1] -> buffers[0]
-// between devices (no kernel).
+// One step: a kernel over buffers (in the order of its parameters), or a copy buffers[1] ->
+// buffers[0] between devices (no kernel).
 struct ScheduleStep {
   std::shared_ptr<const Kernel> kernel;
   std::vector<int> buffers;

@@ -25,7 +25,9 @@ Tensor filled(const Call& call, const Shape& shape, Scalar value, DType dtype, i
 TensorOptions options_like(const Tensor& like, const TensorOptions& options) {
   const bool bound = like.device_index() >= 0;
   return {.dtype = options.dtype.value_or(like.dtype()),
-          .device = !options.device.empty() ? options.device : bound ? like.device() : ""};
+          .device = !options.device.empty() ? options.device
+                    : bound                 ? like.device()
+                                            : ""};
 }
 
 // Makes the tensor of a Buffer that nothing else refers to.
@@ -95,7 +97,9 @@ Tensor Tensor::arange(Scalar begin, Scalar end, Scalar step, const TensorOptions
   call.check_shape(shape);
   GraphLock lock;
   // Integers are computed as Index, which the compiler understands best.
-  const DType work = integers ? DType::Index : is_float(dtype) ? accumulator(dtype) : DType::Float32;
+  const DType work = integers          ? DType::Index
+                     : is_float(dtype) ? accumulator(dtype)
+                                       : DType::Float32;
   const UOp steps[] = {cast_node(position_node(shape, 0), work), scalar_node(work, step)};
   const UOp terms[] = {elementwise_node(Op::Mul, steps, shape), scalar_node(work, begin)};
   return wrap(cast_node(elementwise_node(Op::Add, terms, shape), dtype), device_of(options));
@@ -142,7 +146,8 @@ Tensor Tensor::from_bytes(std::span<const std::byte> bytes, DType dtype, const S
   if (options.dtype && *options.dtype != dtype) {
     return from_bytes(bytes, dtype, shape, {.device = options.device}, at).cast(*options.dtype);
   }
-  const int device = options.device.empty() ? default_device() : croze::device_index(options.device);
+  const int device =
+      options.device.empty() ? default_device() : croze::device_index(options.device);
   if (bytes.empty()) return filled(call, shape, 0, dtype, device);
   GraphLock lock;
   const UOp buffer = new_buffer(tensor_graph(), dtype, shape.numel(), device);
@@ -157,7 +162,8 @@ Tensor Tensor::from_blob(const void* memory, const Shape& shape, DType dtype,
   call.check_shape(shape);
   call.require(!options.dtype || *options.dtype == dtype,
                "the memory holds {}; cast the tensor to get another dtype", name_of(dtype));
-  const int device = options.device.empty() ? default_device() : croze::device_index(options.device);
+  const int device =
+      options.device.empty() ? default_device() : croze::device_index(options.device);
   const std::size_t bytes = static_cast<std::size_t>(shape.numel() * size_of(dtype));
   if (bytes == 0) return filled(call, shape, 0, dtype, device);
   call.require(memory != nullptr, "the memory is a null pointer");

@@ -125,8 +125,9 @@ Tensor pow(const Operand& a, const Operand& b) {
   const Call call = call_of("pow", a, b);
   const DType dtype = promoted({&a, &b});
   if (!is_float(dtype)) {
-    call.require(b.is_scalar() && b.scalar().integer() >= 0,
-                 "an integer takes an integer number >= 0 as exponent; cast it to a float for others");
+    call.require(
+        b.is_scalar() && b.scalar().integer() >= 0,
+        "an integer takes an integer number >= 0 as exponent; cast it to a float for others");
     return integer_power(operand_as(a, dtype == DType::Bool ? DType::Int64 : dtype),
                          b.scalar().integer());
   }

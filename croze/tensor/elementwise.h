@@ -1,9 +1,9 @@
 // elementwise.h -- functions that work on each element alone.
 //
-// Operands are tensors or numbers.  Shapes are broadcast as in PyTorch: aligned at the last axis, size
-// 1 (or a missing axis) repeats.  Dtypes are promoted by the lattice of dtype.h; a number takes part
-// with its kind only (int8 + 1 is int8, float16 * 2.0 is float16, int32 + 2.5 is Float32), and so does
-// a tensor without axes beside one with axes.
+// Operands are tensors or numbers.  Shapes are broadcast as in PyTorch: aligned at the last axis,
+// size 1 (or a missing axis) repeats.  Dtypes are promoted by the lattice of dtype.h; a number
+// takes part with its kind only (int8 + 1 is int8, float16 * 2.0 is float16, int32 + 2.5 is
+// Float32), and so does a tensor without axes beside one with axes.
 //
 // All binary functions throw Error if shapes do not broadcast, dtypes are not allowed, or devices
 // differ.
@@ -13,7 +13,8 @@
 
 namespace croze {
 
-// ---- arithmetic -----------------------------------------------------------------------------------
+// ---- arithmetic
+// -----------------------------------------------------------------------------------
 
 // On Bool: + is or, * is and, - is an Error.  Integers wrap.
 Tensor operator+(const Operand& a, const Operand& b);
@@ -36,7 +37,8 @@ Tensor minimum(const Operand& a, const Operand& b);
 // start + weight * (end - start).
 Tensor lerp(const Operand& start, const Operand& end, const Operand& weight);
 
-// ---- bits and logic -------------------------------------------------------------------------------
+// ---- bits and logic
+// -------------------------------------------------------------------------------
 
 // Integers and Bool.
 Tensor operator&(const Operand& a, const Operand& b);
@@ -54,7 +56,8 @@ Tensor logical_xor(const Operand& a, const Operand& b);
 Tensor logical_not(const Tensor& x);
 Tensor operator!(const Tensor& x);
 
-// ---- comparison and choice ------------------------------------------------------------------------
+// ---- comparison and choice
+// ------------------------------------------------------------------------
 
 // Bool results.  Any comparison with NaN is false, but != is true.
 Tensor operator==(const Operand& a, const Operand& b);
@@ -71,7 +74,8 @@ Tensor masked_fill(const Tensor& x, const Operand& mask, const Operand& value);
 // x limited to [low, high]; a missing bound does not limit.  NaN stays.  Dtype of x.
 Tensor clamp(const Tensor& x, std::optional<double> low, std::optional<double> high = {});
 
-// ---- signs and rounding: dtype of x ---------------------------------------------------------------
+// ---- signs and rounding: dtype of x
+// ---------------------------------------------------------------
 
 Tensor abs(const Tensor& x);
 // -1, 0 or 1; 0 for NaN.
@@ -87,10 +91,11 @@ Tensor isnan(const Tensor& x);
 Tensor isinf(const Tensor& x);
 Tensor isfinite(const Tensor& x);
 
-// ---- maths: float results (integers are taken as Float32) -----------------------------------------
+// ---- maths: float results (integers are taken as Float32)
+// -----------------------------------------
 
-// Functions without an instruction of their own are composed here so that they are accurate to a few
-// units in the last place of Float32 and Float64 over their whole range, have finite gradients
+// Functions without an instruction of their own are composed here so that they are accurate to a
+// few units in the last place of Float32 and Float64 over their whole range, have finite gradients
 // wherever the derivative is finite, and compute half types in Float32.
 Tensor reciprocal(const Tensor& x);
 Tensor sqrt(const Tensor& x);
@@ -113,7 +118,8 @@ Tensor cosh(const Tensor& x);
 Tensor tanh(const Tensor& x);
 Tensor erf(const Tensor& x);
 
-// ---- activations: float results -------------------------------------------------------------------
+// ---- activations: float results
+// -------------------------------------------------------------------
 
 // 1 / (1 + exp(-x)).
 Tensor sigmoid(const Tensor& x);

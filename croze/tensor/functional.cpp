@@ -165,9 +165,8 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
                                         Reduction reduction, Location at) {
   const Call call("binary_cross_entropy_with_logits", {&input, &target}, at);
   call.require(input.shape() == target.shape(), "input and target must have one shape");
-  const Tensor loss = in_wide_float(input, [&](const Tensor& x) {
-    return softplus(x) - x * target.cast(x.dtype());
-  });
+  const Tensor loss = in_wide_float(
+      input, [&](const Tensor& x) { return softplus(x) - x * target.cast(x.dtype()); });
   return reduced(loss, reduction, at);
 }
 

@@ -15,18 +15,19 @@ struct ChannelStatistics {
   Tensor mean, var;
 };
 ChannelStatistics batch_statistics(const Tensor& x, Location at = Location::current());
-// (x - mean) / sqrt(var + epsilon) * weight + bias with everything of shape (c); weight and bias may
-// be undefined.
+// (x - mean) / sqrt(var + epsilon) * weight + bias with everything of shape (c); weight and bias
+// may be undefined.
 Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& weight = {},
-                  const Tensor& bias = {}, double epsilon = 1e-5, Location at = Location::current());
+                  const Tensor& bias = {}, double epsilon = 1e-5,
+                  Location at = Location::current());
 
 // When training: each element is zeroed with probability p, the others are divided by 1 - p.
 // Otherwise x.  Throws Error unless 0 <= p <= 1.
 Tensor dropout(const Tensor& x, double p, bool training, Location at = Location::current());
 
 struct AttentionOptions {
-  Tensor mask = {};       // broadcast to (.., q, k): Bool (false is left out) or added to the scores
-  bool causal = false;    // query i sees keys 0..i
+  Tensor mask = {};     // broadcast to (.., q, k): Bool (false is left out) or added to the scores
+  bool causal = false;  // query i sees keys 0..i
   std::optional<double> scale = {};  // 1 / sqrt(d) if not said
 };
 // softmax(q k^T * scale) v for q (.., q, d), k (.., k, d), v (.., k, e): shape (.., q, e).
@@ -36,12 +37,12 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
 
 enum class Reduction { None, Mean, Sum };
 
-// input (n, c, ..) of log probabilities, target (n, ..) of class numbers (integers): minus the input at
-// the target.  A target out of range counts 0.  Mean divides by the number of targets.
+// input (n, c, ..) of log probabilities, target (n, ..) of class numbers (integers): minus the
+// input at the target.  A target out of range counts 0.  Mean divides by the number of targets.
 Tensor nll_loss(const Tensor& input, const Tensor& target, Reduction reduction = Reduction::Mean,
                 Location at = Location::current());
-// nll_loss of log_softmax over axis 1 (over axis 0 if the input is 1-D).  With label_smoothing e the
-// target distribution is mixed with e of the uniform one.
+// nll_loss of log_softmax over axis 1 (over axis 0 if the input is 1-D).  With label_smoothing e
+// the target distribution is mixed with e of the uniform one.
 Tensor cross_entropy(const Tensor& input, const Tensor& target,
                      Reduction reduction = Reduction::Mean, double label_smoothing = 0,
                      Location at = Location::current());

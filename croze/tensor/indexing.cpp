@@ -1,8 +1,8 @@
 // indexing.cpp -- elements by position.
 //
-// An index is worked off in two steps.  Integers, Slices, None and Ellipsis are movements of the axes
-// they stand for.  What is left are axes taken whole and axes indexed by tensors; if there are any of
-// the latter, one Gather (or Scatter) takes a position along every axis.
+// An index is worked off in two steps.  Integers, Slices, None and Ellipsis are movements of the
+// axes they stand for.  What is left are axes taken whole and axes indexed by tensors; if there are
+// any of the latter, one Gather (or Scatter) takes a position along every axis.
 #include "tensor/indexing.h"
 
 #include "tensor/elementwise.h"
@@ -86,8 +86,8 @@ UOp index_numbers(const Tensor& index, std::int64_t size, bool wrap_negative) {
   if (!wrap_negative || is_unsigned(index.dtype()) || node.lo() >= 0) return number;
   const UOp sum[] = {number, tensor_graph().index(size)};
   const UOp zero[] = {number, tensor_graph().index(0)};
-  const UOp choice[] = {elementwise_node(Op::Lt, zero, shape), elementwise_node(Op::Add, sum, shape),
-                        number};
+  const UOp choice[] = {elementwise_node(Op::Lt, zero, shape),
+                        elementwise_node(Op::Add, sum, shape), number};
   return elementwise_node(Op::Where, choice, shape);
 }
 
@@ -140,7 +140,8 @@ Places places_of(const Call& call, const Indexed& index) {
     UOp position;
     if (t.defined()) {
       const UOp number = index_numbers(t, index.view.shape()[axis], true);
-      position = broadcast_node(reshape_node(broadcast_node(number, common), aligned), result.shape);
+      position =
+          broadcast_node(reshape_node(broadcast_node(number, common), aligned), result.shape);
     } else {
       position = position_node(result.shape, axis_of[axis]);
     }
@@ -200,8 +201,8 @@ namespace {
 // x with `value` at the indexed places, recorded as a Scatter over the positions of x.
 Tensor with_places(const Call& call, const Tensor& x, std::span<const TensorIndex> indices,
                    const Tensor& value, Location at) {
-  // The flat position of each element of x, indexed like x, says where each value goes.  Counted from
-  // 1, so that an index out of range, which gives 0, goes nowhere.
+  // The flat position of each element of x, indexed like x, says where each value goes.  Counted
+  // from 1, so that an index out of range, which gives 0, goes nowhere.
   const Tensor flat = Tensor::arange(1, x.numel() + 1, 1, {}, at);
   const Tensor where_to = index(reshape(flat, x.shape(), at), indices, at) - 1;
   const Shape shapes[] = {where_to.shape(), value.shape()};
@@ -295,7 +296,8 @@ Tensor scattered(const Tensor& x, std::int64_t axis, const Tensor& index, const 
   call.require(sizes.size() == shape.size(), "the source must have as many axes as the index");
   Tensor part = value;
   for (int i = 0; i < shape.size(); i++) {
-    call.require(shape[i] <= sizes[i], "axis {} of the source is smaller than that of the index", i);
+    call.require(shape[i] <= sizes[i], "axis {} of the source is smaller than that of the index",
+                 i);
     part = narrow(part, i, 0, shape[i], at);
   }
   return scatter_at(x, part, places, op);

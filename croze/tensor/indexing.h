@@ -6,9 +6,9 @@
 namespace croze {
 
 // x[i, j, ...] with integers, Slices, None, Ellipsis and integer tensors, as in PyTorch: integers
-// drop their axis, tensors are broadcast together and their axes stand where the first tensor stood,
-// or in front if a slice separates them.  Host integers out of range throw Error; elements of index
-// tensors count from the end when negative, and give zero when out of range.
+// drop their axis, tensors are broadcast together and their axes stand where the first tensor
+// stood, or in front if a slice separates them.  Host integers out of range throw Error; elements
+// of index tensors count from the end when negative, and give zero when out of range.
 Tensor index(const Tensor& x, std::span<const TensorIndex> indices,
              Location at = Location::current());
 
@@ -27,9 +27,9 @@ Tensor embedding(const Tensor& weight, const Tensor& index, Location at = Locati
 // Int64, shape (index.shape, classes): 1 at the class.
 Tensor one_hot(const Tensor& index, std::int64_t classes, Location at = Location::current());
 
-// x with source[..] written to, or added at, position index[..] along `axis`.  `source` is a tensor at
-// least as large as `index`, or a number.  Where positions repeat, scatter keeps the last in row order.
-// Positions out of range are skipped.  Dtype of x.
+// x with source[..] written to, or added at, position index[..] along `axis`.  `source` is a tensor
+// at least as large as `index`, or a number.  Where positions repeat, scatter keeps the last in row
+// order. Positions out of range are skipped.  Dtype of x.
 Tensor scatter(const Tensor& x, std::int64_t axis, const Tensor& index, const Operand& source);
 Tensor scatter_add(const Tensor& x, std::int64_t axis, const Tensor& index, const Operand& source);
 

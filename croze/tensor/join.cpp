@@ -7,8 +7,8 @@
 
 namespace croze {
 
-// Each part is padded to its place, and each position chooses its part: a choice and not a sum, so that
-// infinities, NaN and -0 stay in their part.
+// Each part is padded to its place, and each position chooses its part: a choice and not a sum, so
+// that infinities, NaN and -0 stay in their part.
 Tensor cat(std::span<const Tensor> tensors, std::int64_t axis, Location at) {
   check(!tensors.empty(), at, "cat: there are no tensors to join");
   const Tensor& first = tensors[0];

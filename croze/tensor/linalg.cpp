@@ -15,7 +15,9 @@ namespace {
 // Sum of a * b over `axes`, in the accumulator of their common dtype, returned in that dtype.
 Tensor sum_of_products(const Tensor& a, const Tensor& b, const Axes& axes, Location at) {
   const DType dtype = promote(a.dtype(), b.dtype());
-  const DType wide = is_float(dtype) ? accumulator(dtype) : dtype == DType::Bool ? DType::Int64 : dtype;
+  const DType wide = is_float(dtype)        ? accumulator(dtype)
+                     : dtype == DType::Bool ? DType::Int64
+                                            : dtype;
   return sum(a.cast(wide) * b.cast(wide), axes, false, at).cast(dtype);
 }
 
@@ -67,8 +69,8 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Locatio
 namespace {
 
 // x (.., h, w) padded with `value` and cut into windows: (.., oh, ow, kh, kw).
-Tensor windows_of(const Tensor& x, Pair size, Pair stride, Pair padding, Pair dilation, Scalar value,
-                  Location at) {
+Tensor windows_of(const Tensor& x, Pair size, Pair stride, Pair padding, Pair dilation,
+                  Scalar value, Location at) {
   const Tensor padded = pad(x, {padding.w, padding.w, padding.h, padding.h}, value, at);
   const int h = x.ndim() - 2;
   return unfold(unfold(padded, h, size.h, stride.h, dilation.h, at), h + 1, size.w, stride.w,
@@ -76,7 +78,8 @@ Tensor windows_of(const Tensor& x, Pair size, Pair stride, Pair padding, Pair di
 }
 
 void check_windows(const Call& call, Pair stride, Pair padding, Pair dilation) {
-  call.require(stride.h > 0 && stride.w > 0, "stride ({}, {}) must be positive", stride.h, stride.w);
+  call.require(stride.h > 0 && stride.w > 0, "stride ({}, {}) must be positive", stride.h,
+               stride.w);
   call.require(dilation.h > 0 && dilation.w > 0, "dilation ({}, {}) must be positive", dilation.h,
                dilation.w);
   call.require(padding.h >= 0 && padding.w >= 0, "padding ({}, {}) must not be negative", padding.h,
@@ -94,11 +97,11 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias,
   const std::int64_t groups = options.groups;
   const Shape in = x.shape(), w = weight.shape();
   call.require(groups > 0 && in[1] == w[1] * groups && w[0] % groups == 0,
-               "{} input and {} output channels in {} groups do not fit a weight of {} inputs", in[1],
-               w[0], groups, w[1]);
+               "{} input and {} output channels in {} groups do not fit a weight of {} inputs",
+               in[1], w[0], groups, w[1]);
   check_windows(call, options.stride, options.padding, options.dilation);
-  const Tensor windows = windows_of(x, Pair(w[2], w[3]), options.stride, options.padding,
-                                    options.dilation, 0, at);
+  const Tensor windows =
+      windows_of(x, Pair(w[2], w[3]), options.stride, options.padding, options.dilation, 0, at);
   const std::int64_t n = in[0], oh = windows.size(2), ow = windows.size(3);
   // (n, g, 1, c, oh, ow, kh, kw) * (1, g, o, c, 1, 1, kh, kw) summed over c, kh, kw.
   const Tensor left = reshape(windows, {n, groups, 1, w[1], oh, ow, w[2], w[3]}, at);

@@ -1,14 +1,14 @@
 // maths.cpp -- the functions of calculus, and the activations made of them.
 //
-// Machines have exp, log, sin, cos and square root (or the compiler makes them); the rest is composed
-// here.  Three concerns shape the compositions:
+// Machines have exp, log, sin, cos and square root (or the compiler makes them); the rest is
+// composed here.  Three concerns shape the compositions:
 //
-// * Accuracy.  1 - 2 / (exp(2x) + 1) is tanh, but for small x nearly all digits cancel.  So functions
-//   that vanish at 0 take a power series near 0.  The series have more terms for Float64.
+// * Accuracy.  1 - 2 / (exp(2x) + 1) is tanh, but for small x nearly all digits cancel.  So
+//   functions that vanish at 0 take a power series near 0.  The series have more terms for Float64.
 // * Gradients are taken through the composition, where inf * 0 gives NaN.  So no exp of a positive
 //   argument appears where the function itself is bounded.
-// * A choice hides the value of the branch not taken, but not its NaN gradient.  So each branch gets
-//   an argument at which it is finite (piecewise).
+// * A choice hides the value of the branch not taken, but not its NaN gradient.  So each branch
+//   gets an argument at which it is finite (piecewise).
 #include <array>
 #include <cmath>
 #include <limits>
@@ -151,7 +151,7 @@ Tensor tanh(const Tensor& x) {
 // Arguments above 1 are inverted; then atan(y) = 2 atan(y / (1 + sqrt(1 + y^2))), twice, leaves
 // |y| < 0.199 for the series.
 Tensor atan(const Tensor& x) {
-  static constexpr double odd[] = {1.,       -1. / 3, 1. / 5,   -1. / 7, 1. / 9,  -1. / 11,
+  static constexpr double odd[] = {1.,      -1. / 3,  1. / 5,  -1. / 7,  1. / 9, -1. / 11,
                                    1. / 13, -1. / 15, 1. / 17, -1. / 19, 1. / 21};
   return in_wide_float(x, [](const Tensor& v) {
     const Tensor size = magnitude(v);
@@ -165,9 +165,8 @@ Tensor atan(const Tensor& x) {
 }
 
 Tensor asin(const Tensor& x) {
-  return in_wide_float(x, [](const Tensor& v) {
-    return 2 * atan(v / (1 + sqrt((1 - v) * (1 + v))));
-  });
+  return in_wide_float(x,
+                       [](const Tensor& v) { return 2 * atan(v / (1 + sqrt((1 - v) * (1 + v)))); });
 }
 
 Tensor acos(const Tensor& x) {
@@ -181,19 +180,17 @@ namespace {
 // erfc(z) = exp(-z^2) p(2t - 1) with t = 1 / (1 + z/2), z >= 0.  The coefficients are the Chebyshev
 // expansion of exp(z^2) erfc(z) in t, cut where its tail is below 4e-9 and 1e-17.
 constexpr double erfc_float32[] = {
-    0.25539567878204378, 0.42718585636850527, 0.24165800991288841, 0.078978330374153414,
-    0.003735151249370158, -0.0069954608867136931, -0.00085751033837987271,
-    0.00097516373173473632, 6.6058699281421294e-5, -0.0001632422016426402, 2.6137356865869521e-6,
-    1.9353292101815916e-5};
+    0.25539567878204378,   0.42718585636850527,    0.24165800991288841,     0.078978330374153414,
+    0.003735151249370158,  -0.0069954608867136931, -0.00085751033837987271, 0.00097516373173473632,
+    6.6058699281421294e-5, -0.0001632422016426402, 2.6137356865869521e-6,   1.9353292101815916e-5};
 constexpr double erfc_float64[] = {
-    0.25539567631050575, 0.42718584741395856, 0.24165819424246528, 0.07897858101571355,
-    0.0037328924044125548, -0.0069974617385902458, -0.0008471432536689809,
-    0.00098197701841802554, 4.3555658192899732e-5, -0.00017436112210496298,
-    2.7524688900842001e-5, 2.7579797175251862e-5, -1.3960611700674974e-5, -1.391241729467455e-6,
-    3.7466307386723945e-6, -1.1991900245318566e-6, -4.0526076461111922e-7, 5.1260048595561224e-7,
-    -1.5211877157943864e-7, -7.7906121144927718e-8, 9.0772627109514874e-8,
-    -1.4239566954702599e-8, -2.1673654878820022e-8, 8.926843660088685e-9, 2.2107176228515428e-9,
-    -1.3344576965339914e-9};
+    0.25539567631050575,    0.42718584741395856,     0.24165819424246528,    0.07897858101571355,
+    0.0037328924044125548,  -0.0069974617385902458,  -0.0008471432536689809, 0.00098197701841802554,
+    4.3555658192899732e-5,  -0.00017436112210496298, 2.7524688900842001e-5,  2.7579797175251862e-5,
+    -1.3960611700674974e-5, -1.391241729467455e-6,   3.7466307386723945e-6,  -1.1991900245318566e-6,
+    -4.0526076461111922e-7, 5.1260048595561224e-7,   -1.5211877157943864e-7, -7.7906121144927718e-8,
+    9.0772627109514874e-8,  -1.4239566954702599e-8,  -2.1673654878820022e-8, 8.926843660088685e-9,
+    2.2107176228515428e-9,  -1.3344576965339914e-9};
 
 // 2/sqrt(pi) * (-1)^n / (n! (2n + 1)).
 std::array<double, 13> erf_series() {
@@ -206,6 +203,13 @@ std::array<double, 13> erf_series() {
   return c;
 }
 
+// erfc(z) for z >= 0.
+Tensor complementary_error(const Tensor& z) {
+  const Tensor t = 2 / (1 + z * 0.5) - 1;
+  const bool wide = z.dtype() == DType::Float64;
+  return exp(-(z * z)) * (wide ? polynomial(t, erfc_float64) : polynomial(t, erfc_float32));
+}
+
 }  // namespace
 
 Tensor erf(const Tensor& x) {
@@ -215,11 +219,7 @@ Tensor erf(const Tensor& x) {
       return u * polynomial(u * u, terms(u, odd, 7));
     };
     const auto far = [](const Tensor& u) {
-      const Tensor z = magnitude(u);
-      const Tensor t = 2 / (1 + z * 0.5) - 1;
-      const bool wide = u.dtype() == DType::Float64;
-      const Tensor p = wide ? polynomial(t, erfc_float64) : polynomial(t, erfc_float32);
-      const Tensor size = 1 - exp(-(z * z)) * p;
+      const Tensor size = 1 - complementary_error(magnitude(u));
       return where(u < 0, -size, size);
     };
     return piecewise(v, 0.5, near, far);
@@ -243,9 +243,8 @@ Tensor leaky_relu(const Tensor& x, double slope) {
 }
 
 Tensor elu(const Tensor& x, double alpha) {
-  return in_wide_float(x, [&](const Tensor& v) {
-    return where(v > 0, v, alpha * expm1(where(v > 0, 0, v)));
-  });
+  return in_wide_float(
+      x, [&](const Tensor& v) { return where(v > 0, v, alpha * expm1(where(v > 0, 0, v))); });
 }
 
 Tensor silu(const Tensor& x) {
@@ -254,7 +253,11 @@ Tensor silu(const Tensor& x) {
 
 Tensor gelu(const Tensor& x, Gelu form) {
   return in_wide_float(x, [&](const Tensor& v) {
-    if (form == Gelu::Erf) return v * 0.5 * (1 + erf(v * (1 / std::numbers::sqrt2)));
+    if (form == Gelu::Erf) {
+      // The tail of the normal distribution, which erf would lose to cancellation.
+      const Tensor tail = 0.5 * complementary_error(magnitude(v) * (1 / std::numbers::sqrt2));
+      return v * where(v < 0, tail, 1 - tail);
+    }
     // (1 + tanh(u)) / 2 is sigmoid(2u).
     const double scale = 2 * std::sqrt(2 / std::numbers::pi);
     return v * sigmoid(scale * (v + 0.044715 * (v * v * v)));

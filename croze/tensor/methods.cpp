@@ -155,9 +155,7 @@ Tensor Tensor::permute(const Shape& order, Location at) const {
 Tensor Tensor::transpose(std::int64_t a, std::int64_t b, Location at) const {
   return croze::transpose(*this, a, b, at);
 }
-Tensor Tensor::flip(const Axes& axes, Location at) const {
-  return croze::flip(*this, axes, at);
-}
+Tensor Tensor::flip(const Axes& axes, Location at) const { return croze::flip(*this, axes, at); }
 Tensor Tensor::narrow(std::int64_t axis, std::int64_t begin, std::int64_t length,
                       Location at) const {
   return croze::narrow(*this, axis, begin, length, at);
@@ -228,8 +226,6 @@ Tensor Tensor::scatter_add(std::int64_t axis, const Tensor& index, Operand sourc
 Tensor Tensor::matmul(const Tensor& other, Location at) const {
   return croze::matmul(*this, other, at);
 }
-Tensor Tensor::dot(const Tensor& other, Location at) const {
-  return croze::dot(*this, other, at);
-}
+Tensor Tensor::dot(const Tensor& other, Location at) const { return croze::dot(*this, other, at); }
 
 }  // namespace croze

@@ -197,8 +197,7 @@ Tensor pad(const Tensor& x, const Shape& amounts, Scalar value, Location at) {
   const Tensor zero_padded = moved(result, Op::Pad, arg);
   if (value.number() == 0 && !std::signbit(value.number())) return zero_padded;
   const Tensor inside = Tensor::ones(result.shape(), {.dtype = DType::Bool}, at);
-  return where(moved(inside, Op::Pad, arg), zero_padded,
-               wrap(scalar_node(x.dtype(), value), -1));
+  return where(moved(inside, Op::Pad, arg), zero_padded, wrap(scalar_node(x.dtype(), value), -1));
 }
 
 // ---- axes -------------------------------------------------------------------------------------
@@ -257,17 +256,38 @@ Tensor repeat(const Tensor& x, const Shape& times, Location at) {
   return reshape(expand(reshape(x, spread, at), expanded, at), result, at);
 }
 
+namespace {
+
+// Windows that neither overlap nor leave gaps are an axis cut in two: a view whose gradient is a
+// view.
+Tensor tiles(const Tensor& x, std::int64_t axis, std::int64_t size, Location at) {
+  const std::int64_t count = x.shape()[axis] / size;
+  Shape cut(x.shape());
+  cut[axis] = count;
+  cut.insert(axis + 1, size);
+  Shape order;
+  for (int i = 0; i < cut.size(); i++) {
+    if (i != axis + 1) order.push_back(i);
+  }
+  order.push_back(axis + 1);
+  return permute(reshape(narrow(x, axis, 0, count * size, at), cut, at), order, at);
+}
+
+}  // namespace
+
 Tensor unfold(const Tensor& x, std::int64_t axis, std::int64_t size, std::int64_t step,
               std::int64_t dilation, Location at) {
   const Call call("unfold", {&x}, at);
   call.require(x.ndim() > 0, "a tensor without axes has no windows");
   const std::int64_t a = call.axis(axis, x.ndim());
   call.require(size > 0 && step > 0 && dilation > 0,
-               "size {}, step {} and dilation {} of windows must be positive", size, step, dilation);
+               "size {}, step {} and dilation {} of windows must be positive", size, step,
+               dilation);
   std::int64_t reach = 0;
   call.require(!__builtin_mul_overflow(size - 1, dilation, &reach) && reach < x.shape()[a],
-               "a window of {} elements, {} apart, is wider than axis {} of size {}", size, dilation,
-               axis, x.shape()[a]);
+               "a window of {} elements, {} apart, is wider than axis {} of size {}", size,
+               dilation, axis, x.shape()[a]);
+  if (step == size && dilation == 1) return tiles(x, a, size, at);
   const std::int64_t arg[] = {a, size, step, dilation};
   return moved(x, Op::Window, arg);
 }
@@ -287,8 +307,9 @@ Tensor triangle(const Call& call, const Tensor& x, std::int64_t diagonal, bool u
   const UOp sum[] = {row, tensor_graph().index(upper ? diagonal : diagonal + 1)};
   const UOp shifted = elementwise_node(Op::Add, sum, shape);
   const UOp low[] = {shifted, column}, high[] = {column, shifted};
-  const UOp keep = upper ? elementwise_node(Op::Le, low, shape) : elementwise_node(Op::Lt, high, shape);
-  return where(wrap(keep, -1), x, 0);
+  const UOp keep =
+      upper ? elementwise_node(Op::Le, low, shape) : elementwise_node(Op::Lt, high, shape);
+  return where(wrap(keep, -1), x, wrap(scalar_node(x.dtype(), 0), -1));
 }
 
 }  // namespace

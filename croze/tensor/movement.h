@@ -1,5 +1,5 @@
-// movement.h -- functions that rearrange elements.  None computes or copies: a movement becomes index
-// arithmetic in the kernel that reads it.
+// movement.h -- functions that rearrange elements.  None computes or copies: a movement becomes
+// index arithmetic in the kernel that reads it.
 //
 // Axes may be negative, counting from the end.  All throw Error for an axis out of range and for
 // shapes that do not fit.
@@ -62,8 +62,8 @@ Tensor flatten(const Tensor& x, std::int64_t first = 0, std::int64_t last = -1,
                Location at = Location::current());
 // x repeated `times` per axis, which may have more axes in front.
 Tensor repeat(const Tensor& x, const Shape& times, Location at = Location::current());
-// Windows of `size` along an axis, `step` apart (and their elements `dilation` apart), as a new last
-// axis: shape (.., windows, .., size).
+// Windows of `size` along an axis, `step` apart (and their elements `dilation` apart), as a new
+// last axis: shape (.., windows, .., size).
 Tensor unfold(const Tensor& x, std::int64_t axis, std::int64_t size, std::int64_t step,
               std::int64_t dilation = 1, Location at = Location::current());
 

@@ -1,8 +1,9 @@
 // random.cpp -- random numbers by counting.
 //
-// Element i of a random tensor is Threefry(i, key): a block cipher run over a counter, so any element
-// can be computed alone, on any device, with the same result.  The key is drawn from the seed when the
-// tensor is recorded and lives in a Buffer, so that a captured step can be given another.
+// Element i of a random tensor is Threefry(i, key): a block cipher run over a counter, so any
+// element can be computed alone, on any device, with the same result.  The key is drawn from the
+// seed when the tensor is recorded and lives in a Buffer, so that a captured step can be given
+// another.
 #include <numbers>
 
 #include "graph/eval.h"
@@ -26,7 +27,8 @@ Tensor random_bits(const Call& call, const Shape& shape, const TensorOptions& op
   return wrap(reshape_node(elementwise_node(Op::Threefry, src, flat), shape), device);
 }
 
-// Bits of precision of a uniform number: all that the dtype holds below 1, so that none rounds to 1.
+// Bits of precision of a uniform number: all that the dtype holds below 1, so that none rounds
+// to 1.
 int uniform_bits(DType t) {
   switch (t) {
     case DType::Float64: return 53;
@@ -102,8 +104,8 @@ Tensor Tensor::randint(std::int64_t low, std::int64_t high, const Shape& shape,
   const std::uint64_t count = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
   const Tensor bits = random_bits(call, shape, options);
   // Scaling 32 bits is as fair as 32 bits allow; wider ranges take the remainder of 64.
-  const Tensor offset = count <= (std::uint64_t{1} << 32) ? ((bits >> 32) * count) >> 32
-                                                          : bits % count;
+  const Tensor offset =
+      count <= (std::uint64_t{1} << 32) ? ((bits >> 32) * count) >> 32 : bits % count;
   return (offset.cast(DType::Int64) + low).cast(dtype);
 }
 

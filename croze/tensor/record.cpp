@@ -69,6 +69,7 @@ Shape Call::broadcast(std::span<const Shape> shapes) const {
 int Call::device() const {
   int device = -1;
   for (const Tensor* t : operands_) {
+    if (!t->defined()) continue;  // an optional operand
     const int d = t->device_index();
     require(d < 0 || device < 0 || d == device, "the operands are on different devices");
     if (d >= 0) device = d;

@@ -1,9 +1,9 @@
 // record.h -- internal to tensor/: what stands behind a Tensor, and how functions record nodes.
 //
-// All tensors live in one graph, under one lock.  A raw UOp of that graph is safe only while the lock
-// is held, because another thread may collect; a Tensor is safe always.  So a function that works with
-// nodes holds a GraphLock from the first to the last of them; one composed of other tensor functions
-// needs none.  The lock is recursive, so both kinds may call each other.
+// All tensors live in one graph, under one lock.  A raw UOp of that graph is safe only while the
+// lock is held, because another thread may collect; a Tensor is safe always.  So a function that
+// works with nodes holds a GraphLock from the first to the last of them; one composed of other
+// tensor functions needs none.  The lock is recursive, so both kinds may call each other.
 #pragma once
 
 #include <fmt/core.h>
@@ -22,13 +22,14 @@
 
 namespace croze {
 
-// A tensor is settled when its node is a Reshape of a Buffer that it alone writes; every other tensor
-// depends on a graph.  The registry (registry.h) keeps one list of each.
+// A tensor is settled when its node is a Reshape of a Buffer that it alone writes; every other
+// tensor depends on a graph.  The registry (registry.h) keeps one list of each.
 struct TensorRecord {
   std::atomic<std::int64_t> references{1};
   int device = -1;            // -1: wherever it is needed
   bool owns_storage = false;  // its Buffer may be overwritten by assign
   UOp node;
+  UOp history;  // of a computed tensor: the node it was recorded as, for gradients
   TensorRecord* previous = nullptr;
   TensorRecord* next = nullptr;
 
@@ -55,12 +56,14 @@ class Call {
 
   template <typename... Args>
   void require(bool ok, fmt::format_string<Args...> format, Args&&... args) const {
-    if (!ok) [[unlikely]] fail(details(), format, std::forward<Args>(args)...);
+    if (!ok) [[unlikely]]
+      fail(details(), format, std::forward<Args>(args)...);
   }
 
   // An axis made positive, for a tensor of `rank` axes.
   std::int64_t axis(std::int64_t axis, int rank) const;
-  // The axes given, made positive and ascending; all if none is given.  Throws Error for repeated ones.
+  // The axes given, made positive and ascending; all if none is given.  Throws Error for repeated
+  // ones.
   Shape axes(const Axes& axes, int rank) const;
   // The shape that all of them broadcast to.
   Shape broadcast(std::span<const Shape> shapes) const;

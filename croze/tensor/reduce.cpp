@@ -215,8 +215,8 @@ Tensor log_softmax(const Tensor& x, std::int64_t axis, Location at) {
 
 namespace {
 
-// Along the last axis.  Short ones add up a triangle; long ones are cut into blocks whose totals are
-// summed up likewise.
+// Along the last axis.  Short ones add up a triangle; long ones are cut into blocks whose totals
+// are summed up likewise.
 Tensor running_sum(const Tensor& x, Location at) {
   constexpr std::int64_t block = 256;
   const std::int64_t size = x.shape().back();
@@ -229,7 +229,8 @@ Tensor running_sum(const Tensor& x, Location at) {
   Shape shape = x.shape();
   shape[last[0]] = blocks;
   shape.push_back(block);
-  const Tensor inner = running_sum(reshape(pad(x, {0, blocks * block - size}, 0, at), shape, at), at);
+  const Tensor inner =
+      running_sum(reshape(pad(x, {0, blocks * block - size}, 0, at), shape, at), at);
   const Tensor totals = narrow(inner, -1, block - 1, 1, at);
   const Tensor sums = running_sum(squeeze(totals, -1, at), at);
   const Tensor before = unsqueeze(pad(sums, {1, -1}, 0, at), -1, at);

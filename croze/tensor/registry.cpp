@@ -1,18 +1,21 @@
-// registry.cpp -- realizing tensors: what is computed together, in which order, and what is forgotten.
+// registry.cpp -- realizing tensors: what is computed together, in which order, and what is
+// forgotten.
 //
-// Nodes are immutable, so a computed tensor gets a new node: the buffer that holds its value.  Other
-// live tensors may have been recorded from the old node.  They are not searched for; a table remembers
-// where the value of each computed node stands, and a graph is rewritten by it when its own turn comes.
+// Nodes are immutable, so a computed tensor gets a new node: the buffer that holds its value. Other
+// live tensors may have been recorded from the old node.  They are not searched for; a table
+// remembers where the value of each computed node stands, and a graph is rewritten by it when its
+// own turn comes.
 //
 // Stores need more care.  A recorded node that reads a Buffer means the contents at the time of
 // recording.  So when a graph that stores into a Buffer is run, every live tensor that reads this
-// Buffer is run with it (the scheduler puts reads before the write), and the table is applied to all
-// tensors and cleared, because a node recorded again afterwards would mean the new contents.
+// Buffer is run with it (the scheduler puts reads before the write), and the table is applied to
+// all tensors and cleared, because a node recorded again afterwards would mean the new contents.
 #include "tensor/registry.h"
 
 #include <algorithm>
 
 #include "base/error.h"
+#include "graph/gradient/gradient.h"
 #include "graph/rewrite.h"
 #include "run/buffers.h"
 #include "run/devices.h"
@@ -51,7 +54,6 @@ UOp without_stores(UOp node) {
   }
   return node;
 }
-
 
 }  // namespace
 
@@ -110,6 +112,7 @@ void Registry::remove(TensorRecord& record) { unlink(record); }
 void Registry::set_node(TensorRecord& record, UOp node, bool owns) {
   unlink(record);
   record.node = node;
+  record.history = UOp();
   record.owns_storage = owns;
   add(record);
 }
@@ -150,21 +153,50 @@ std::vector<UOp> Registry::resolve(std::span<const UOp> roots) {
   return result;
 }
 
-UOp Registry::resolved(UOp node) { return resolve(std::span(&node, 1))[0]; }
+template <typename F>
+void Registry::for_each_record(F f) {
+  for (TensorRecord* head : {&settled_, &dependents_}) {
+    for (TensorRecord *r = head->next, *next = nullptr; r != head; r = next) {
+      next = r->next;  // f may move r to the other ring
+      f(*r);
+    }
+  }
+}
 
 void Registry::settle_values() {
   if (values_.empty()) return;
   std::vector<TensorRecord*> records;
-  std::vector<UOp> nodes;
-  for (TensorRecord* r = dependents_.next; r != &dependents_; r = r->next) {
-    records.push_back(r);
-    nodes.push_back(r->node);
-  }
+  std::vector<UOp>
+      nodes;  // and, for each, the sources of its history: that itself has been computed
+  std::vector<UOp> sources;
+  for_each_record([&](TensorRecord& r) {
+    if (is_settled(r) && !r.history) return;
+    sources.clear();
+    if (r.history) {
+      for (UOp s : r.history.sources()) sources.push_back(s);
+    }
+    records.push_back(&r);
+    nodes.push_back(r.node);
+    nodes.push_back(graph.sink(sources));
+  });
   nodes = resolve(nodes);
   for (std::size_t i = 0; i < records.size(); i++) {
-    if (records[i]->node != nodes[i]) set_node(*records[i], nodes[i], records[i]->owns_storage);
+    TensorRecord& r = *records[i];
+    UOp history = r.history;
+    if (history) {
+      sources.clear();
+      for (UOp s : nodes[2 * i + 1].sources()) sources.push_back(s);
+      history = graph.with_sources(history, sources);
+    }
+    if (r.node != nodes[2 * i]) set_node(r, nodes[2 * i], r.owns_storage);
+    r.history = history;
   }
   values_.clear();
+}
+
+void Registry::forget_the_past() {
+  for_each_record([](TensorRecord& r) { r.history = UOp(); });
+  settle_values();
 }
 
 void Registry::collect_if_grown() {
@@ -177,9 +209,10 @@ void Registry::collect_if_grown() {
 void Registry::collect() {
   settle_values();
   std::vector<UOp> roots;
-  for (TensorRecord* head : {&settled_, &dependents_}) {
-    for (TensorRecord* r = head->next; r != head; r = r->next) roots.push_back(r->node);
-  }
+  for_each_record([&](TensorRecord& r) {
+    roots.push_back(r.node);
+    if (r.history) roots.push_back(r.history);
+  });
   graph.collect(roots, [](UOp buffer, void*) { release_buffer(buffer.buffer_id()); });
   nodes_kept_ = graph.size();
   bytes_kept_ = memory_use().bytes;
@@ -194,9 +227,10 @@ struct Registry::Batch {
 };
 
 void Registry::realize(std::span<TensorRecord* const> records) {
-  check(!recording,
-        "a tensor was computed or read while a step is captured: in a captured function nothing has "
-        "a value yet; return the tensor from it and read the result");
+  check(
+      !recording,
+      "a tensor was computed or read while a step is captured: in a captured function nothing has "
+      "a value yet; return the tensor from it and read the result");
   collect_if_grown();
   Batch batch;
   FlatSet<const TensorRecord*> seen;
@@ -209,11 +243,11 @@ void Registry::realize(std::span<TensorRecord* const> records) {
   batch.roots = resolve(batch.roots);
   add_readers(batch);
   run(batch);
-  if (!batch.stores.empty()) settle_values();
+  if (!batch.stores.empty()) forget_the_past();
 }
 
-// Completes a batch that stores: with every tensor that reads what is overwritten, and so on until no
-// tensor is left that would see a wrong value.
+// Completes a batch that stores: with every tensor that reads what is overwritten, and so on until
+// no tensor is left that would see a wrong value.
 void Registry::add_readers(Batch& batch) {
   for (std::size_t known = 0;; known = batch.stores.size()) {
     FlatSet<const Node*> written;
@@ -236,8 +270,8 @@ void Registry::add_readers(Batch& batch) {
   }
 }
 
-// The tensors outside the batch that reach a written Buffer.  An owner whose pending store is itself
-// part of the batch is none: it wants the new contents.
+// The tensors outside the batch that reach a written Buffer.  An owner whose pending store is
+// itself part of the batch is none: it wants the new contents.
 std::vector<TensorRecord*> Registry::readers_of(const FlatSet<const Node*>& written,
                                                 const Batch& batch) {
   FlatSet<const TensorRecord*> in_batch;
@@ -269,8 +303,8 @@ void Registry::run(Batch& batch) {
   for (std::size_t i = 0; i < roots.size(); i++) {
     const int device = batch.records[i]->device;
     if (reads_memory(roots[i])) continue;
-    // Constants that look alike are different tensors: each gets memory of its own.  And they run on
-    // the default device unless they are copied to another.
+    // Constants that look alike are different tensors: each gets memory of its own.  And they run
+    // on the default device unless they are copied to another.
     if (!seen.insert(roots[i].node())) {
       roots[i] = croze::realize(std::span(&roots[i], 1))[0];
     }
@@ -292,10 +326,96 @@ void Registry::run(Batch& batch) {
     TensorRecord& record = *batch.records[i];
     const bool owned_before = record.owns_storage && viewed_buffer(record.node) == buffer;
     const bool is_new = buffer != viewed_buffer(root) && claimed.insert(buffer.node());
-    if (!root.is(Op::After) && reads_memory(root)) values_.insert(root.node(), result);
+    const bool has_past = !viewed_buffer(root) && reads_memory(root);
+    if (has_past) values_.insert(root.node(), result);
     if (record.device < 0) record.device = buffer.buffer_device();
     set_node(record, result, owned_before || is_new);
+    if (has_past) record.history = root;
   }
+}
+
+// ---- gradient ---------------------------------------------------------------------------------
+
+namespace {
+
+using Past = FlatMap<const Node*, UOp>;
+
+// The graph below `root` with every node of `past` replaced by what it was computed from; `now`
+// maps each old node to its new one.
+void unfold_past(UOp root, const Past& past, Past& now) {
+  std::vector<UOp> stack{root};
+  std::vector<UOp> needed;
+  while (!stack.empty()) {
+    const UOp u = stack.back();
+    needed.clear();
+    if (const UOp* history = past.find(u.node())) {
+      needed.push_back(*history);
+    } else {
+      for (UOp s : u.sources()) needed.push_back(s);
+    }
+    bool ready = true, changed = false;
+    for (UOp& s : needed) {
+      const UOp* known = now.find(s.node());
+      if (!known) stack.push_back(s);
+      ready = ready && known;
+      changed = changed || (known && *known != s);
+      if (known) s = *known;
+    }
+    if (!ready) continue;
+    stack.pop_back();
+    const bool is_past = past.contains(u.node());
+    now.insert(u.node(), is_past ? needed[0] : changed ? u.graph().with_sources(u, needed) : u);
+  }
+}
+
+// A target stands for itself, whatever it was computed from, unless that leads to another target.
+void forget_unless_needed(std::span<const UOp> targets, Past& past) {
+  std::vector<UOp> forgotten;
+  for (UOp target : targets) {
+    FlatSet<const Node*> seen;
+    std::vector<UOp> stack;
+    if (const UOp* history = past.find(target.node())) stack.push_back(*history);
+    bool needed = false;
+    while (!stack.empty() && !needed) {
+      const UOp u = stack.back();
+      stack.pop_back();
+      if (!seen.insert(u.node())) continue;
+      needed = std::find(targets.begin(), targets.end(), u) != targets.end();
+      if (const UOp* history = past.find(u.node())) stack.push_back(*history);
+      for (UOp s : u.sources()) stack.push_back(s);
+    }
+    if (!needed) forgotten.push_back(target);
+  }
+  for (UOp target : forgotten) past.erase(target.node());
+}
+
+}  // namespace
+
+std::vector<UOp> Registry::gradient(UOp loss, std::span<const UOp> targets) {
+  Past past, now;
+  for_each_record([&](TensorRecord& r) {
+    if (r.history) past.insert(r.node.node(), r.history);
+  });
+  forget_unless_needed(targets, past);
+  if (past.empty()) return croze::gradient(loss, targets);
+
+  unfold_past(loss, past, now);
+  const auto now_of = [&](UOp u) {
+    const UOp* v = now.find(u.node());
+    return v ? *v : u;
+  };
+  std::vector<UOp> new_targets;
+  for (UOp t : targets) new_targets.push_back(now_of(t));
+  std::vector<UOp> result = croze::gradient(now_of(loss), new_targets);
+  // What is in memory already is read there.
+  std::vector<std::pair<UOp, UOp>> computed;
+  for (const auto& [node, history] : past) {
+    if (now.contains(node)) computed.emplace_back(now_of(UOp(node)), UOp(node));
+  }
+  if (computed.empty()) return result;
+  const UOp all = substitute(graph.sink(result), computed);
+  for (std::size_t i = 0; i < result.size(); i++) result[i] = all.src(static_cast<int>(i));
+  return result;
 }
 
 }  // namespace croze

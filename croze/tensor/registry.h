@@ -25,13 +25,16 @@ class Registry {
   // Computes the tensors and whatever must be computed with them.
   void realize(std::span<TensorRecord* const> records);
 
-  // The node with everything computed so far replaced by where it stands.
-  UOp resolved(UOp node);
   // Lets every tensor know what has been computed so far, and starts afresh.
   void settle_values();
+  // The same after memory was overwritten: how tensors were computed from it holds no longer.
+  void forget_the_past();
 
-  // The live tensors that are more than a Buffer of their own: views, recorded operations, and owners
-  // with a store that has not happened yet.
+  // Gradients through what was recorded, whether it has been computed since or not.
+  std::vector<UOp> gradient(UOp loss, std::span<const UOp> targets);
+
+  // The live tensors that are more than a Buffer of their own: views, recorded operations, and
+  // owners with a store that has not happened yet.
   std::vector<Tensor> dependents();
 
   std::recursive_mutex mutex;
@@ -46,13 +49,15 @@ class Registry {
   void unlink(TensorRecord& record);
   bool is_settled(const TensorRecord& record) const;
   std::vector<UOp> resolve(std::span<const UOp> roots);
+  template <typename F>
+  void for_each_record(F f);
   void collect_if_grown();
   void collect();
   void add_readers(Batch& batch);
   std::vector<TensorRecord*> readers_of(const FlatSet<const Node*>& written, const Batch& batch);
   void run(Batch& batch);
 
-  TensorRecord settled_;     // heads of the two rings
+  TensorRecord settled_;  // heads of the two rings
   TensorRecord dependents_;
   FlatMap<const Node*, UOp> values_;  // computed nodes, and where their values stand
   std::size_t nodes_kept_ = 0;        // after the last collection

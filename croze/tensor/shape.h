@@ -21,16 +21,16 @@ template <typename R>
 concept IntegerRange = requires(const R& r) {
   { *std::begin(r) } -> std::convertible_to<std::int64_t>;
   std::end(r);
-} && Integer<std::remove_cvref_t<decltype(*std::begin(std::declval<const R&>()))>>;
+}
+&&Integer<std::remove_cvref_t<decltype(*std::begin(std::declval<const R&>()))>>;
 
-// A list of sizes: {2, 3}, a std::vector<int>, a std::span, ...  Copying one does not allocate up to
-// eight axes.  Converts to std::span<const int64_t>.
+// A list of sizes: {2, 3}, a std::vector<int>, a std::span, ...  Copying one does not allocate up
+// to eight axes.  Converts to std::span<const int64_t>.
 class Shape {
  public:
   Shape() = default;
   Shape(std::initializer_list<std::int64_t> sizes) : sizes_(sizes) {}
   template <IntegerRange R>
-    requires(!std::same_as<std::remove_cvref_t<R>, Shape>)
   Shape(const R& sizes) : sizes_(std::begin(sizes), std::end(sizes)) {}
 
   int size() const { return static_cast<int>(sizes_.size()); }
@@ -57,8 +57,8 @@ class Shape {
 // "(2, 3)".
 std::string to_text(const Shape& shape);
 
-// Which axes an operation works on: one, several, or (given none) all.  Negative axes count from the
-// end.
+// Which axes an operation works on: one, several, or (given none) all.  Negative axes count from
+// the end.
 class Axes {
  public:
   Axes() = default;
@@ -66,7 +66,6 @@ class Axes {
   Axes(T axis) : list_{static_cast<std::int64_t>(axis)} {}
   Axes(std::initializer_list<std::int64_t> axes) : list_(axes) {}
   template <IntegerRange R>
-    requires(!std::same_as<std::remove_cvref_t<R>, Axes>)
   Axes(const R& axes) : list_(axes) {}
 
   bool all() const { return list_.empty(); }

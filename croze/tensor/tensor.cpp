@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "graph/eval.h"
-#include "graph/gradient/gradient.h"
 #include "run/buffers.h"
 #include "run/devices.h"
 #include "tensor/elementwise.h"
@@ -89,7 +88,7 @@ void realize(std::initializer_list<Tensor> tensors) {
 
 void memory_changed() {
   GraphLock lock;
-  Registry::instance().settle_values();
+  Registry::instance().forget_the_past();
 }
 
 Tensor& Tensor::realize() {
@@ -147,7 +146,8 @@ Tensor& Tensor::assign(Operand value) {
   const Call call("assign", {this, value.is_scalar() ? this : &value.tensor()}, value.at());
   Tensor source = operand_as(value, dtype());
   const Shape shapes[] = {shape(), source.shape()};
-  call.require(call.broadcast(shapes) == shape(), "the value does not expand to the shape assigned to");
+  call.require(call.broadcast(shapes) == shape(),
+               "the value does not expand to the shape assigned to");
   call.device();
   GraphLock lock;
   TensorRecord& r = record();
@@ -175,6 +175,10 @@ std::vector<Tensor> Tensor::gradient(std::span<const Tensor> targets, Location a
   GraphLock lock;
   Registry& registry = Registry::instance();
   registry.settle_values();
+  call.require(
+      !record().owns_storage || !storage_of(node()) || record().history,
+      "how this tensor was computed is not known: it was made from data, or memory that it was "
+      "computed from has been assigned to since");
   std::vector<UOp> nodes;
   for (const Tensor& t : targets) {
     const Call by("gradient", {this, &t}, at);
@@ -185,7 +189,7 @@ std::vector<Tensor> Tensor::gradient(std::span<const Tensor> targets, Location a
                nodes.size());
     nodes.push_back(t.node());
   }
-  const std::vector<UOp> gradients = croze::gradient(node(), nodes);
+  const std::vector<UOp> gradients = registry.gradient(node(), nodes);
   std::vector<Tensor> result;
   for (std::size_t i = 0; i < nodes.size(); i++) {
     result.push_back(wrap_like(targets[i], gradients[i]));

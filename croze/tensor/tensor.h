@@ -1,12 +1,12 @@
 // tensor.h -- Tensor, the value that users compute with, and the types its functions take.
 //
-// A Tensor is a handle: copies refer to the same tensor, as in PyTorch.  Operations on tensors record
-// nodes of one graph, the default tensor graph, and compute nothing; realize(), item() and to_vector()
-// compute.  The default tensor graph is the one piece of global state of this layer; a lock per
-// recorded node makes all functions here safe to call from several threads.
+// A Tensor is a handle: copies refer to the same tensor, as in PyTorch.  Operations on tensors
+// record nodes of one graph, the default tensor graph, and compute nothing; realize(), item() and
+// to_vector() compute.  The default tensor graph is the one piece of global state of this layer; a
+// lock per recorded node makes all functions here safe to call from several threads.
 //
-// Tensors are values: what a tensor made from another (a slice, a reshape, a sum) holds is fixed when
-// it is made, and a later assign() to the other does not show in it.
+// Tensors are values: what a tensor made from another (a slice, a reshape, a sum) holds is fixed
+// when it is made, and a later assign() to the other does not show in it.
 //
 // Every method that is not a property is the function of the same name over *this; those are
 // described where they stand: elementwise.h, reduce.h, movement.h, indexing.h, linalg.h,
@@ -42,6 +42,9 @@ using Location = std::source_location;
 
 template <typename T>
 concept Number = std::is_arithmetic_v<T>;
+// std::vector<bool> has no elements in memory.
+template <typename T>
+concept NumberInMemory = Number<T> && !std::same_as<T, bool>;
 
 // The dtype that holds T in memory.
 template <Number T>
@@ -86,8 +89,8 @@ class Scalar {
   double number_ = 0;
 };
 
-// How a tensor is made.  Unsaid dtype: Float32 for values that are floats, Int64 for integers.  Unsaid
-// device: that of the tensors it meets, else the default device.
+// How a tensor is made.  Unsaid dtype: Float32 for values that are floats, Int64 for integers.
+// Unsaid device: that of the tensors it meets, else the default device.
 struct TensorOptions {
   std::optional<DType> dtype = std::nullopt;
   std::string_view device = {};
@@ -105,8 +108,10 @@ struct Slice {
 struct EllipsisType {};
 namespace indexing {
 using croze::Slice;
-inline constexpr std::nullopt_t None = std::nullopt;  // a new axis of size 1; in a Slice, no position
-inline constexpr EllipsisType Ellipsis{};             // as many whole axes as are left
+// A new axis of size 1; in a Slice, no position.
+inline constexpr std::nullopt_t None = std::nullopt;
+// As many whole axes as are left.
+inline constexpr EllipsisType Ellipsis{};
 }  // namespace indexing
 
 class Tensor {
@@ -141,7 +146,8 @@ class Tensor {
   // Values are unspecified (they are zeros).
   static Tensor empty(const Shape& shape, const TensorOptions& options = {},
                       Location at = Location::current());
-  // begin, begin + step, ... up to but excluding end.  Int64 if all three are integers, else Float32.
+  // begin, begin + step, ... up to but excluding end.  Int64 if all three are integers, else
+  // Float32.
   static Tensor arange(Scalar begin, Scalar end, Scalar step = 1, const TensorOptions& options = {},
                        Location at = Location::current());
   static Tensor arange(Scalar end, const TensorOptions& options = {},
@@ -160,15 +166,14 @@ class Tensor {
   static Tensor full_like(const Tensor& like, Scalar value, const TensorOptions& options = {},
                           Location at = Location::current());
 
-  // The numbers of `data`, row by row.  Copies them.  Throws Error if their count is not the shape's.
-  // With options.dtype they are converted.
+  // The numbers of `data`, row by row.  Copies them.  Throws Error if their count is not the
+  // shape's. With options.dtype they are converted.
   template <Number T>
   static Tensor from_data(std::span<const T> data, const Shape& shape,
                           const TensorOptions& options = {}, Location at = Location::current()) {
     return from_bytes(std::as_bytes(data), dtype_of<T>(), shape, options, at);
   }
-  template <Number T>
-    requires(!std::same_as<T, bool>)  // std::vector<bool> has no data()
+  template <NumberInMemory T>
   static Tensor from_data(const std::vector<T>& data, const Shape& shape,
                           const TensorOptions& options = {}, Location at = Location::current()) {
     return from_data(std::span<const T>(data), shape, options, at);
@@ -181,8 +186,8 @@ class Tensor {
   // The same for elements that already stand as `dtype` does in memory.
   static Tensor from_bytes(std::span<const std::byte> bytes, DType dtype, const Shape& shape,
                            const TensorOptions& options = {}, Location at = Location::current());
-  // A tensor over memory of the caller, which `owner` keeps alive; devices that see host memory copy
-  // nothing.  The memory holds shape.numel() elements of `dtype`.
+  // A tensor over memory of the caller, which `owner` keeps alive; devices that see host memory
+  // copy nothing.  The memory holds shape.numel() elements of `dtype`.
   static Tensor from_blob(const void* memory, const Shape& shape, DType dtype,
                           std::shared_ptr<const void> owner, const TensorOptions& options = {},
                           Location at = Location::current());
@@ -249,8 +254,10 @@ class Tensor {
 
   // Gradients of this one-element float tensor by each target, in order, as tensors of the targets'
   // shapes; zeros for a target that it does not depend on.  They can be differentiated again.
-  // Throws Error if this is not one float element, if a target is not a float tensor, or if a target
-  // is a constant, which has no identity until it is realized.
+  // Computed tensors remember how they were computed, so the order of item() and gradient() does
+  // not matter, until an assignment is carried out. Throws Error if this is not one float element
+  // or its past is not known, if a target is not a float tensor, or if a target is a constant,
+  // which has no identity until it is realized.
   std::vector<Tensor> gradient(std::span<const Tensor> targets,
                                Location at = Location::current()) const;
   std::vector<Tensor> gradient(std::initializer_list<Tensor> targets,
@@ -460,7 +467,8 @@ class TensorIndex {
   template <Integer T>
   TensorIndex(T i, Location at = Location::current())
       : kind_(Kind::Integer), integer_(static_cast<std::int64_t>(i)), at_(at) {}
-  TensorIndex(Slice s, Location at = Location::current()) : kind_(Kind::Slice), slice_(s), at_(at) {}
+  TensorIndex(Slice s, Location at = Location::current())
+      : kind_(Kind::Slice), slice_(s), at_(at) {}
   TensorIndex(std::nullopt_t, Location at = Location::current()) : kind_(Kind::NewAxis), at_(at) {}
   TensorIndex(EllipsisType, Location at = Location::current()) : kind_(Kind::Ellipsis), at_(at) {}
   TensorIndex(const Tensor& t, Location at = Location::current())

@@ -213,6 +213,23 @@ TEST(DecomposeMemory, ScratchHoldsTheFormInMemory) {
   }
 }
 
+TEST(DecomposeMemory, RegistersHoldFloat32) {
+  Kernel k;
+  const UOp reg = k.graph.make(Op::Register, DType::BFloat16, {}, Arg(0));
+  const UOp first = k.graph.store(reg, k.in(DType::BFloat16));
+  const UOp before = k.graph.load(k.graph.after(reg, std::span(&first, 1)));
+  const UOp second = k.graph.store(reg, before + k.in(DType::BFloat16));
+  const UOp result = k.graph.load(k.graph.after(reg, std::span(&second, 1)));
+  const Caps caps = without_dtype(processor(), DType::BFloat16);
+  const UOp sink = decompose(k.out(DType::BFloat16, result), caps);
+  expect_legal(sink, caps);
+  for (UOp u : toposort(sink)) {
+    if (u.is(Op::Register) || u.is(Op::After)) {
+      EXPECT_EQ(u.dtype(), DType::Float32);
+    }
+  }
+}
+
 TEST(DecomposeMemory, AKernelThatNeedsNothingStaysTheSame) {
   Kernel k;
   const UOp x = k.in(DType::Float32);

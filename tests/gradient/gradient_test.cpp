@@ -247,8 +247,9 @@ TEST(Gradient, AProductWithZerosIsDifferentiatedExactly) {
   reference.bind(x, {2, 0, 3, 0, 0, 5});
   const UOp rows = move(Op::Reshape, x, {2, 3});
   const UOp targets[] = {x};
-  EXPECT_EQ(reference.evaluate(gradient(all_summed(reduce(Op::Mul, rows, {1})), targets)[0]).numbers(),
-            (std::vector<double>{0, 6, 0, 0, 0, 0}));
+  EXPECT_EQ(
+      reference.evaluate(gradient(all_summed(reduce(Op::Mul, rows, {1})), targets)[0]).numbers(),
+      (std::vector<double>{0, 6, 0, 0, 0, 0}));
 }
 
 TEST(Gradient, APowerWithConstantExponentHasNoNan) {
@@ -270,7 +271,8 @@ TEST(Gradient, DetachStopsIt) {
   reference.bind(x, {1, 2, 3});
   const UOp targets[] = {x};
   const UOp loss = all_summed(x * keep(Op::Detach, x * x));
-  EXPECT_EQ(reference.evaluate(gradient(loss, targets)[0]).numbers(), (std::vector<double>{1, 4, 9}));
+  EXPECT_EQ(reference.evaluate(gradient(loss, targets)[0]).numbers(),
+            (std::vector<double>{1, 4, 9}));
 }
 
 TEST(Gradient, ATargetThatIsNotReachedGetsZeros) {

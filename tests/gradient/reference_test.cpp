@@ -19,8 +19,7 @@ struct ReferenceTest : testing::Test {
   std::int64_t next = 0;
 
   UOp input(const Dims& shape, const Numbers& values, DType t = DType::Float32) {
-    const UOp buffer =
-        graph.buffer(t, next++, static_cast<std::int64_t>(values.size()), 0);
+    const UOp buffer = graph.buffer(t, next++, static_cast<std::int64_t>(values.size()), 0);
     reference.bind(buffer, values);
     return graph.movement(Op::Reshape, buffer, shape);
   }
@@ -90,12 +89,14 @@ TEST_F(ReferenceTest, GathersAndScatters) {
 
 TEST_F(ReferenceTest, StoresIntoViews) {
   const UOp x = input({2, 3}, {1, 2, 3, 4, 5, 6}), value = input({2, 1}, {8, 9});
-  const UOp stores[] = {graph.store(move(Op::Flip, move(Op::Shrink, x, {0, 2, 1, 2}), {1, 0}), value)};
+  const UOp stores[] = {
+      graph.store(move(Op::Flip, move(Op::Shrink, x, {0, 2, 1, 2}), {1, 0}), value)};
   EXPECT_EQ(numbers(graph.after(x, stores)), (Numbers{1, 9, 3, 4, 8, 6}));
 }
 
 TEST_F(ReferenceTest, CountsWithIota) {
-  EXPECT_EQ(reference.evaluate(graph.iota(3) * 2 + 1).integers(), (std::vector<std::int64_t>{1, 3, 5}));
+  EXPECT_EQ(reference.evaluate(graph.iota(3) * 2 + 1).integers(),
+            (std::vector<std::int64_t>{1, 3, 5}));
 }
 
 }  // namespace

@@ -233,13 +233,15 @@ class Instance {
   std::span<const Op> family_ops_;
 };
 
-// Ops of the family `letter` in the pattern; one that is no family if there is none.
-std::vector<Op> ops_of_family(const Rule& rule) {
+// The ops of the pattern's family; any one op if it has none.
+std::span<const Op> ops_of_family(const Rule& rule) {
+  static constexpr Op none[] = {Op::Add};
   for (const Token& t : rule.pattern.tokens) {
-    if (t.kind == Token::Family)
-      return {t.family->ops.begin(), t.family->ops.begin() + t.family->count};
+    if (t.kind == Token::Family) {
+      return std::span(t.family->ops).first(static_cast<std::size_t>(t.family->count));
+    }
   }
-  return {Op::Add};
+  return none;
 }
 
 bool is_about_memory(const Rule& rule) {
@@ -260,13 +262,10 @@ int check_rule(const Rule& rule, Numbers numbers, std::mt19937_64& rng) {
       const auto type = [&] { return static_cast<DType>(1 + rng() % (num_dtypes - 1)); };
       const DType domain = type();
       if (!contains(types_of(numbers), domain)) continue;
-      const DType root =
-          is_comparison(rule.pattern.tokens[0].kind == Token::Family ? op
-                                                                     : rule.pattern.tokens[0].op())
-              ? DType::Bool
-          : rule.pattern.tokens[0].kind == Token::Call && rule.pattern.tokens[0].op() != Op::Cast
-              ? domain
-              : type();
+      const Token& head = rule.pattern.tokens[0];
+      const Op root_op = head.kind == Token::Family ? op : head.op();
+      const bool is_cast = root_op == Op::Cast || root_op == Op::Bitcast;
+      const DType root = is_comparison(root_op) ? DType::Bool : is_cast ? type() : domain;
       Instance instance(rule, rng);
       if (!instance.choose(root, domain, family)) continue;
       const Value before = instance.left();

@@ -1,4 +1,5 @@
-// c_family_test.cpp -- the text of C and OpenCL kernels.  What the text means is tested on the devices.
+// c_family_test.cpp -- the text of C and OpenCL kernels.  What the text means is tested on the
+// devices.
 #include <gtest/gtest.h>
 
 #include "base/error.h"
@@ -109,7 +110,7 @@ void croze_reverse(__global uchar* p0, const long o0, __global uchar* p1, const 
   const int item0 = (int)get_local_id(0);
 
   const int v0 = group0 * 16;
-  const int v1 = item0 + v0;
+  const int v1 = v0 + item0;
   const float v2 = b1[v1];
   l0[item0] = v2;
   barrier(CLK_LOCAL_MEM_FENCE);

@@ -135,7 +135,8 @@ HostTensor reduced(UOp u, const HostTensor& x) {
     Dims to = unravel(i, x.shape);
     for (std::int64_t axis : u.arg().as_ints().subspan(1)) to[axis] = 0;
     std::int64_t& sum = result.bits[static_cast<std::size_t>(ravel(to, result.shape))];
-    const std::int64_t operands[] = {sum, convert(x.bits[static_cast<std::size_t>(i)], x.dtype, wide)};
+    const std::int64_t operands[] = {sum,
+                                     convert(x.bits[static_cast<std::size_t>(i)], x.dtype, wide)};
     sum = eval(op, wide, wide, operands);
   }
   for (std::int64_t& sum : result.bits) sum = convert(sum, wide, u.dtype());
@@ -145,7 +146,8 @@ HostTensor reduced(UOp u, const HostTensor& x) {
 // ---- places -----------------------------------------------------------------------------------
 
 // The flat position in `shape` that index sources `first`.. of u name for element i, or -1.
-std::int64_t named_place(UOp u, int first, const Dims& shape, std::int64_t i, const Values& values) {
+std::int64_t named_place(UOp u, int first, const Dims& shape, std::int64_t i,
+                         const Values& values) {
   Dims position;
   for (int k = first; k < u.num_src(); k++) {
     const HostTensor& index = values.at(u.src(k).node());
@@ -193,7 +195,8 @@ HostTensor stored(UOp u, const Values& values) {
     }
     const HostTensor& value = values.at(store.src(1).node());
     for (std::size_t i = 0; i < place.bits.size(); i++) {
-      result.bits[static_cast<std::size_t>(place.bits[i])] = value.bits[value.shape.empty() ? 0 : i];
+      result.bits[static_cast<std::size_t>(place.bits[i])] =
+          value.bits[value.shape.empty() ? 0 : i];
     }
   }
   return result;
@@ -230,7 +233,7 @@ HostTensor computed(UOp u, const Values& values) {
 std::vector<double> HostTensor::numbers() const {
   std::vector<double> result;
   for (std::int64_t b : bits) {
-    result.push_back(is_float(dtype)           ? std::bit_cast<double>(b)
+    result.push_back(is_float(dtype)          ? std::bit_cast<double>(b)
                      : dtype == DType::UInt64 ? static_cast<double>(static_cast<std::uint64_t>(b))
                                               : static_cast<double>(b));
   }

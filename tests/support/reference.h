@@ -1,8 +1,8 @@
 // reference.h -- the independent truth of tensor graphs: plain loops over plain arrays.
 //
-// Every op of the tensor stage is evaluated on the host, one node at a time, whole values at a time,
-// with no rule, schedule or kernel in between.  Elementwise ops use eval(); float sums and products
-// accumulate in double and are rounded once.
+// Every op of the tensor stage is evaluated on the host, one node at a time, whole values at a
+// time, with no rule, schedule or kernel in between.  Elementwise ops use eval(); float sums and
+// products accumulate in double and are rounded once.
 #pragma once
 
 #include <cstdint>

@@ -18,10 +18,8 @@ void* open_library() {
   for (const char* name : names) {
     if (void* handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL)) return handle;
   }
-  check(false,
-        "kernels have to be compiled, but {} cannot be loaded ({}): install LLVM 19 or newer",
-        names[0], dlerror());
-  return nullptr;
+  fail({}, "kernels have to be compiled, but {} cannot be loaded ({}): install LLVM 19 or newer",
+       names[0], dlerror());
 }
 
 template <typename F>

@@ -15,22 +15,22 @@
 namespace croze {
 namespace {
 
-template <typename T>
-std::uint32_t dtype_mask(T dtypes) {
+std::uint32_t mask_of(std::initializer_list<DType> dtypes) {
   std::uint32_t mask = 0;
   for (DType t : dtypes) mask |= 1u << static_cast<int>(t);
   return mask;
 }
 
-// Elementwise ops that LLVM has instructions for.
-std::uint64_t native_ops() {
-  constexpr Op ops[] = {Op::Const,      Op::Cast,  Op::Bitcast, Op::Neg, Op::Not, Op::Sqrt,
-                        Op::Reciprocal, Op::Trunc, Op::Add,     Op::Mul, Op::Div, Op::CDiv,
-                        Op::CMod,       Op::Max,   Op::Min,     Op::Lt,  Op::Le,  Op::Eq,
-                        Op::Ne,         Op::And,   Op::Or,      Op::Xor, Op::Shl, Op::Shr,
-                        Op::Where,      Op::MulAdd};
-  std::uint64_t mask = 0;
-  for (Op op : ops) mask |= std::uint64_t{1} << static_cast<int>(op);
+// Elementwise ops that LLVM makes instructions of.
+std::uint64_t native_ops(bool fused_multiply_add) {
+  constexpr Op ops[] = {Op::Const, Op::Cast,  Op::Bitcast, Op::Neg,   Op::Not,
+                        Op::Sqrt,  Op::Trunc, Op::Add,     Op::Mul,   Op::Div,
+                        Op::Max,   Op::Min,   Op::CDiv,    Op::CMod,  Op::Lt,
+                        Op::Le,    Op::Eq,    Op::Ne,      Op::And,   Op::Or,
+                        Op::Xor,   Op::Shl,   Op::Shr,     Op::Where, Op::Reciprocal};
+  const auto bit = [](Op op) { return std::uint64_t{1} << static_cast<int>(op); };
+  std::uint64_t mask = fused_multiply_add ? bit(Op::MulAdd) : 0;
+  for (Op op : ops) mask |= bit(op);
   return mask;
 }
 
@@ -104,12 +104,12 @@ Caps probe_cpu(int threads) {
   Caps caps;
   caps.device = "CPU";
   caps.architecture = architecture();
-  caps.ops = native_ops();
-  caps.dtypes = dtype_mask(std::initializer_list<DType>{
-      DType::Bool, DType::Int8, DType::UInt8, DType::Int16, DType::UInt16, DType::Int32,
-      DType::UInt32, DType::Int64, DType::UInt64, DType::Float32, DType::Float64});
+  caps.ops = native_ops(has.avx512 || has.avx2);
+  caps.dtypes =
+      mask_of({DType::Bool, DType::Int8, DType::UInt8, DType::Int16, DType::UInt16, DType::Int32,
+               DType::UInt32, DType::Int64, DType::UInt64, DType::Float32, DType::Float64});
   caps.storage = caps.dtypes;
-  if (has.f16) caps.storage |= dtype_mask(std::initializer_list<DType>{DType::Float16});
+  if (has.f16) caps.storage |= mask_of({DType::Float16});
   caps.threads = threads;
   caps.vector_bytes = has.avx512 ? 64 : has.avx2 ? 32 : 16;
   caps.vector_registers = has.avx512 ? 32 : 16;

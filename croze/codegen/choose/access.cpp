@@ -23,7 +23,8 @@ std::int64_t widest_bytes(UOp sink) {
 }
 
 std::int64_t full_lanes(UOp sink, const Caps& caps) {
-  return std::max<std::int64_t>(1, caps.vector_bytes / std::max<std::int64_t>(4, widest_bytes(sink)));
+  return std::max<std::int64_t>(1,
+                                caps.vector_bytes / std::max<std::int64_t>(4, widest_bytes(sink)));
 }
 
 std::int64_t work_of(UOp sink) {

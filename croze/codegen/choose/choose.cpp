@@ -31,24 +31,46 @@ std::int64_t tasks_of(std::int64_t size, std::int64_t threads) {
   return divisor >= threads ? divisor : size;
 }
 
-// The outermost loop that can feed every thread becomes tasks.
+// The part of the threads' time that does work when they share `tasks` equal tasks.
+double balance(std::int64_t tasks, std::int64_t threads) {
+  const std::int64_t rounds = (tasks + threads - 1) / threads;
+  return static_cast<double>(tasks) / static_cast<double>(rounds * threads);
+}
+
+bool has_hoisted_reduction(const KernelState& k) {
+  return std::ranges::any_of(reduces(k.sink), [&](UOp u) { return !is_at_full_depth(k, u); });
+}
+
+// The outermost loop that feeds every thread evenly.  Behind hoisted reductions only the outermost
+// loop will do: they would be repeated in each task.
+UOp loop_for_tasks(const KernelState& k, const Caps& caps) {
+  UOp best;
+  double best_balance = 0;
+  const bool hoists = has_hoisted_reduction(k);
+  for (UOp r : k.loops) {
+    if (!is_free(r)) continue;
+    const double even = balance(tasks_of(r.range_size(), caps.threads), caps.threads);
+    if (!best || even > best_balance + 0.1) {
+      best = r;
+      best_balance = even;
+    }
+    if (hoists) break;
+  }
+  return best;
+}
+
+// One loop becomes tasks of the thread pool, outermost.
 void bind_tasks(KernelState& k, const Caps& caps) {
   if (caps.threads <= 1 || work_of(k.sink) < least_parallel_work) return;
-  const bool hoists = std::any_of(k.loops.begin(), k.loops.end(), [&](UOp r) {
-    return std::ranges::any_of(reduces(k.sink), [&](UOp u) { return !u.varies_over(r); });
-  });
-  for (UOp r : std::vector<UOp>(k.loops)) {
-    if (!is_free(r)) continue;
-    if (r.range_size() < caps.threads && !hoists) continue;
-    const std::int64_t tasks = tasks_of(r.range_size(), caps.threads);
-    const SplitRange parts = split(k, r, r.range_size() / tasks);
-    if (!parts.outer.is(Op::Range)) return;
-    const UOp task = bind(k, parts.outer, LoopKind::Thread);
-    std::vector<UOp> order = k.loops;
-    std::stable_partition(order.begin(), order.end(), [&](UOp x) { return x == task; });
-    reorder(k, order);
-    return;
-  }
+  const UOp loop = loop_for_tasks(k, caps);
+  if (!loop) return;
+  const SplitRange parts =
+      split(k, loop, loop.range_size() / tasks_of(loop.range_size(), caps.threads));
+  if (!parts.outer.is(Op::Range)) return;
+  const UOp task = bind(k, parts.outer, LoopKind::Thread);
+  std::vector<UOp> order = k.loops;
+  std::stable_partition(order.begin(), order.end(), [&](UOp r) { return r == task; });
+  reorder(k, order);
 }
 
 }  // namespace

@@ -1,21 +1,23 @@
-// contraction.cpp -- register and cache tiles for reductions that use each loaded element many times.
+// contraction.cpp -- register and cache tiles for reductions that use each loaded element many
+// times.
 //
-// The register tile.  An output loop is cut into lanes, or the reduction is; output loops are unrolled
-// so that a tile of rows x columns vector accumulators stays in registers while the reduction runs.
-// Every choice (which loop gives lanes, how wide, how many unrolled) is scored by cycles per element:
-// multiply-adds against loads, with the accumulators bounded by the register count and at least as many
-// as the latency of a multiply-add needs.
+// The register tile.  An output loop is cut into lanes, or the reduction is; output loops are
+// unrolled so that a tile of rows x columns vector accumulators stays in registers while the
+// reduction runs. Every choice (which loop gives lanes, how wide, how many unrolled) is scored by
+// cycles per element: multiply-adds against loads, with the accumulators bounded by the register
+// count and at least as many as the latency of a multiply-add needs.
 //
-// The cache tile.  An operand whose elements for one tile lie far apart is staged: the columns of the
-// one operand as a panel inside the loop over column tiles, the rows of the other as a block outside of
-// it, so that the panel is reused by every row tile of the block and the block by every panel (Goto and
-// van de Geijn, "Anatomy of high-performance matrix multiplication", 2008).
+// The cache tile.  An operand whose elements for one tile lie far apart is staged: the columns of
+// the one operand as a panel inside the loop over column tiles, the rows of the other as a block
+// outside of it, so that the panel is reused by every row tile of the block and the block by every
+// panel (Goto and van de Geijn, "Anatomy of high-performance matrix multiplication", 2008).
 #include "codegen/choose/contraction.h"
 
 #include <algorithm>
 #include <limits>
 
 #include "codegen/choose/access.h"
+#include "codegen/choose/vectorize.h"
 #include "codegen/edits/stage.h"
 #include "graph/index_form.h"
 #include "graph/rewrite.h"
@@ -25,12 +27,13 @@ namespace {
 
 constexpr std::int64_t least_work = 1 << 13;
 constexpr std::int64_t most_unrolled = 160;  // multiply-adds in the body of the innermost loop
+constexpr double least_used = 0.6;           // of the lanes
 
 struct Tile {
-  UOp lane;                 // the loop cut into lanes: an output loop, or one of the reduction
+  UOp lane;  // the loop cut into lanes: an output loop, or one of the reduction
   bool in_reduction = false;
   std::int64_t lanes = 1;
-  UOp columns, rows;        // output loops unrolled; columns is `lane` unless in_reduction
+  UOp columns, rows;  // output loops unrolled; columns is `lane` unless in_reduction
   std::int64_t num_columns = 1, num_rows = 1;  // accumulators: vectors, rows
   double cost = std::numeric_limits<double>::infinity();
 };
@@ -38,8 +41,13 @@ struct Tile {
 class Search {
  public:
   Search(const KernelState& k, UOp reduce, const Caps& caps)
-      : loops_(k.loops), reduced_(closed_ranges(reduce)), loads_(loads(reduce.src(0))),
-        registers_(caps.vector_registers), full_(full_lanes(k.sink, caps)) {}
+      : loops_(k.loops),
+        reduced_(closed_ranges(reduce)),
+        loads_(loads(reduce.src(0))),
+        stored_(k.sink.src(0).src(0)),
+        turns_(static_cast<double>(iterations(reduced_))),
+        registers_(caps.vector_registers),
+        full_(full_lanes(k.sink, caps)) {}
 
   Tile best() {
     for (UOp lane : loops_) {
@@ -48,7 +56,7 @@ class Search {
       }
     }
     for (UOp lane : reduced_) {
-      if (lane.range_size() % full_ != 0) continue;
+      if (used_part(lane, full_) < least_used) continue;
       for (UOp columns : loops_) {
         for (UOp rows : with_none(loops_, columns)) try_reduction_lanes(lane, columns, rows);
       }
@@ -68,8 +76,8 @@ class Search {
 
   void try_output_lanes(UOp lane, std::int64_t lanes, UOp rows) {
     const std::int64_t vectors = (lane.range_size() + lanes - 1) / lanes;
-    const double used = static_cast<double>(lane.range_size()) / static_cast<double>(vectors * lanes);
-    if (used < 0.6) return;
+    const double used = used_part(lane, lanes);
+    if (used < least_used) return;
     for (std::int64_t columns = 1; columns <= 4; columns++) {
       if (vectors % columns != 0) continue;
       for (std::int64_t n = 1; n <= (rows ? 14 : 1); n++) {
@@ -89,9 +97,10 @@ class Search {
         if (rows && rows.range_size() % n != 0) continue;
         if (n * c + c + 2 > registers_) continue;
         Tile t{lane, true, full_, columns, rows, c, n};
-        const double turns = static_cast<double>(iterations(reduced_)) / static_cast<double>(full_);
-        const double combine = 8.0 * static_cast<double>(n * c) / turns;  // lanes, at the end
-        t.cost = (cycles(t) + combine) / static_cast<double>(n * c * full_);
+        const double combine =
+            8.0 * static_cast<double>(n * c * full_) / turns_;  // lanes, at the end
+        t.cost =
+            (cycles(t) + combine) / (static_cast<double>(n * c * full_) * used_part(lane, full_));
         if (t.cost < best_.cost) best_ = t;
       }
     }
@@ -100,7 +109,8 @@ class Search {
   // Cycles of one turn of the reduction over a tile.
   double cycles(const Tile& t) const {
     const double width = t.lanes == full_ ? 1.0 : t.lanes * 2 == full_ ? 0.55 : 0.5;
-    const double multiply = std::max<double>(static_cast<double>(t.num_rows * t.num_columns), 8) * width;
+    const double multiply =
+        std::max<double>(static_cast<double>(t.num_rows * t.num_columns), 8) * width;
     double load = 0;
     for (UOp l : loads_) {
       const UOp place = l.src(0);
@@ -109,25 +119,42 @@ class Search {
       if (t.rows && place.src(1).varies_over(t.rows)) copies *= t.num_rows;
       load += static_cast<double>(copies) * load_cost(place, t);
     }
-    return std::max(multiply, load) + 0.3 * std::min(multiply, load) + 1;
+    return std::max(multiply, load) + 0.3 * std::min(multiply, load) + 1 + store_cost(t) / turns_;
+  }
+
+  // Once per tile.
+  double store_cost(const Tile& t) const {
+    if (t.in_reduction) return 0;
+    const double each =
+        along(stored_, t.lane) == Along::Contiguous ? 1 : static_cast<double>(t.lanes);
+    return each * static_cast<double>(t.num_rows * t.num_columns);
+  }
+
+  // The part of the lanes that does work when the loop's size is not a multiple of them.
+  static double used_part(UOp range, std::int64_t lanes) {
+    const std::int64_t vectors = (range.range_size() + lanes - 1) / lanes;
+    return static_cast<double>(range.range_size()) / static_cast<double>(vectors * lanes);
   }
 
   double load_cost(UOp place, const Tile& t) const {
-    const double gate = place.num_src() > 2 && place.src(2).varies_over(t.lane) ? 0.3 : 0;
+    const bool gated = place.num_src() > 2;
     switch (along(place, t.lane)) {
-      case Along::Still: return 0.6;
-      case Along::Contiguous: return 0.8 + gate;
+      case Along::Still: return gated ? 2.5 : 0.6;  // a gated scalar costs two selects
+      case Along::Contiguous: return gated ? 1.1 : 0.8;
       // A strided operand can be staged if the tile is read by many rows.
       case Along::Strided: break;
     }
-    const bool reused = !t.in_reduction && t.rows && !place.src(1).varies_over(t.rows) &&
-                        t.rows.range_size() / t.num_rows >= 8;
-    return reused ? 1.2 : static_cast<double>(t.lanes);
+    const auto one_by_one = static_cast<double>(t.lanes);
+    if (t.in_reduction || !t.rows || place.src(1).varies_over(t.rows)) return one_by_one;
+    const auto reuse = static_cast<double>(t.rows.range_size() / t.num_rows);
+    return reuse >= 4 ? 0.8 + 2 * one_by_one / reuse : one_by_one;
   }
 
   const std::vector<UOp>& loops_;
   std::vector<UOp> reduced_;
   std::vector<UOp> loads_;
+  UOp stored_;    // the place written
+  double turns_;  // of the reduction, per element
   std::int64_t registers_, full_;
   Tile best_;
 };
@@ -148,14 +175,19 @@ bool is_contraction(const KernelState& k, UOp reduce) {
   return false;
 }
 
-// The contraction of the kernel, or null: the only kind of reduction in it that loops.
+// The contraction of the kernel, or null.  Beside it there may be reductions over the same loops,
+// and small ones that can be unrolled.
 UOp find_contraction(const KernelState& k) {
-  const std::vector<UOp> all = reduces(k.sink);
-  if (all.empty() || !is_at_full_depth(k, all[0])) return UOp();
-  for (UOp u : all) {
-    if (closed_ranges(u) != closed_ranges(all[0])) return UOp();
+  UOp best;
+  for (UOp u : reduces(k.sink)) {
+    if (!is_at_full_depth(k, u) || !is_contraction(k, u)) continue;
+    if (!best || iterations(closed_ranges(u)) > iterations(closed_ranges(best))) best = u;
   }
-  return is_contraction(k, all[0]) ? all[0] : UOp();
+  if (!best) return UOp();
+  for (UOp u : reduces(k.sink)) {
+    if (closed_ranges(u) != closed_ranges(best) && !is_small_reduction(u)) return UOp();
+  }
+  return best;
 }
 
 class Tiler {
@@ -177,13 +209,14 @@ class Tiler {
       const UOp padded = pad(k_, tile_.lane, tile_.lanes);
       const SplitRange parts = split(k_, padded, tile_.lanes);
       lane_ = bind(k_, parts.inner, LoopKind::Lane);
-      if (parts.outer.is(Op::Range)) cut(parts.outer, tile_.num_columns, column_loop_, column_unroll_);
+      if (parts.outer.is(Op::Range))
+        cut(parts.outer, tile_.num_columns, column_loop_, column_unroll_);
     }
     if (tile_.rows) cut(tile_.rows, tile_.num_rows, row_loop_, row_unroll_);
   }
 
   void cut_reduction_lanes() {
-    const SplitRange parts = split_reduction(k_, tile_.lane, tile_.lanes);
+    const SplitRange parts = split_reduction(k_, pad(k_, tile_.lane, tile_.lanes), tile_.lanes);
     lane_ = bind(k_, parts.inner, LoopKind::Lane);
     cut(tile_.columns, tile_.num_columns, column_loop_, column_unroll_);
   }
@@ -196,7 +229,8 @@ class Tiler {
   }
 
   bool is_tile_loop(UOp r) const {
-    return r == lane_ || r == column_loop_ || r == column_unroll_ || r == row_loop_ || r == row_unroll_;
+    return r == lane_ || r == column_loop_ || r == column_unroll_ || r == row_loop_ ||
+           r == row_unroll_;
   }
 
   // Other loops, blocks of rows, columns, rows, and the unrolled ones last.
@@ -212,10 +246,20 @@ class Tiler {
     reorder(k_, order);
   }
 
+  // The reduction that is tiled: the only one that loops.  (Lanes of a reduction are combined by
+  // another one around it.)
+  UOp contraction() const {
+    for (UOp u : reduces(k_.sink)) {
+      for (UOp r : closed_ranges(u)) {
+        if (r.loop_kind() == LoopKind::Reduce) return u;
+      }
+    }
+    return UOp();
+  }
+
   std::vector<UOp> reduced() const {
-    std::vector<UOp> all = reduces(k_.sink);
-    std::vector<UOp> result = closed_ranges(all.back());
-    return result;
+    const UOp u = contraction();
+    return u ? closed_ranges(u) : std::vector<UOp>{};
   }
 
   std::int64_t element_bytes() const { return widest_bytes(k_.sink); }
@@ -236,7 +280,8 @@ class Tiler {
     row_loop_ = parts.inner;
   }
 
-  std::vector<UOp> inner(std::initializer_list<UOp> before, std::initializer_list<UOp> after) const {
+  std::vector<UOp> inner(std::initializer_list<UOp> before,
+                         std::initializer_list<UOp> after) const {
     std::vector<UOp> result;
     auto add = [&](UOp r) {
       if (r && r.is(Op::Range)) result.push_back(r);
@@ -249,12 +294,14 @@ class Tiler {
 
   void stage_operands() {
     if (tile_.in_reduction) return;
-    const UOp reduce = reduces(k_.sink).back();
-    for (UOp load : loads(reduce.src(0))) {
+    const UOp reduce = contraction();
+    for (UOp load : reduce ? loads(reduce.src(0)) : std::vector<UOp>{}) {
       const UOp place = load.src(0);
       if (place.varies_over(lane_)) {
-        const bool reused = row_loop_ && !place.varies_over(row_loop_) && row_loop_.range_size() >= 4;
-        if (reused && is_scattered(place)) stage_if_it_fits(load, inner({}, {column_unroll_, lane_}));
+        const bool reused =
+            row_loop_ && !place.varies_over(row_loop_) && row_loop_.range_size() >= 4;
+        if (reused && is_scattered(place))
+          stage_if_it_fits(load, inner({}, {column_unroll_, lane_}));
       } else if (block_loop_ && row_unroll_ && place.varies_over(row_unroll_)) {
         stage_if_it_fits(load, inner({row_loop_}, {row_unroll_}));
       }
@@ -298,8 +345,13 @@ class Tiler {
 
 bool tile_contraction(KernelState& k, const Caps& caps) {
   if (caps.vector_bytes < 16 || work_of(k.sink) < least_work) return false;
-  const UOp reduce = find_contraction(k);
+  UOp reduce = find_contraction(k);
   if (!reduce) return false;
+  const std::vector<UOp> kept = closed_ranges(reduce);
+  unroll_small_reductions(k, kept);
+  for (UOp u : reduces(k.sink)) {
+    if (closed_ranges(u) == kept) reduce = u;
+  }
   const Tile tile = Search(k, reduce, caps).best();
   if (!tile.lane) return false;
   Tiler(k, caps, tile).run();

@@ -6,9 +6,9 @@
 
 namespace croze {
 
-// Tiles the kernel if it is a contraction (a matrix multiply, a convolution, their gradients, ...: a
-// reduction at full depth whose operands each miss an output loop that another varies over) and large
-// enough.  False, and nothing done, otherwise.
+// Tiles the kernel if it is a contraction (a matrix multiply, a convolution, their gradients, ...:
+// a reduction at full depth whose operands each miss an output loop that another varies over) and
+// large enough.  False, and nothing done, otherwise.
 bool tile_contraction(KernelState& k, const Caps& caps);
 
 }  // namespace croze

@@ -27,7 +27,8 @@ class Grouper {
   // Two output loops, each missed by an operand of the one reduction, and a reduction long enough.
   bool tile() {
     const std::vector<UOp> all = reduces(k_.sink);
-    if (all.size() != 1 || !is_at_full_depth(k_, all[0]) || closed_ranges(all[0]).size() != 1) return false;
+    if (all.size() != 1 || !is_at_full_depth(k_, all[0]) || closed_ranges(all[0]).size() != 1)
+      return false;
     const std::vector<UOp> operands = loads(all[0].src(0));
     if (operands.size() != 2) return false;
     const UOp rows = missed_by(operands[1], operands[0]);
@@ -64,7 +65,8 @@ class Grouper {
   Cut cut(UOp range, std::int64_t side) {
     const SplitRange outer = split(k_, range, side * 4);
     const SplitRange inner = split(k_, outer.inner, 4);
-    return {outer.outer, bind(k_, inner.outer, LoopKind::Item), bind(k_, inner.inner, LoopKind::Unroll)};
+    return {outer.outer, bind(k_, inner.outer, LoopKind::Item),
+            bind(k_, inner.inner, LoopKind::Unroll)};
   }
 
   void apply(UOp rows, UOp columns, UOp reduced, std::int64_t side) {
@@ -86,7 +88,8 @@ class Grouper {
     for (std::size_t i = k_.loops.size(); i-- > 0;) {
       const UOp r = k_.loops[i];
       if (r.loop_kind() != LoopKind::Parallel) continue;
-      const std::int64_t count = largest_divisor(r.range_size(), std::min<std::int64_t>(64, caps_.max_items));
+      const std::int64_t count =
+          largest_divisor(r.range_size(), std::min<std::int64_t>(64, caps_.max_items));
       const SplitRange parts = split(k_, r, count);
       if (parts.inner.is(Op::Range)) bind(k_, parts.inner, LoopKind::Item);
       return;

@@ -2,6 +2,7 @@
 #include "codegen/choose/normalize.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "graph/index_form.h"
 #include "graph/rewrite.h"
@@ -9,7 +10,8 @@
 namespace croze {
 namespace {
 
-// Index expressions where they leave index arithmetic: addresses, comparisons, casts to other types.
+// Index expressions where they leave index arithmetic: addresses, comparisons, casts to other
+// types.
 std::vector<UOp> index_uses(UOp sink) {
   std::vector<UOp> uses;
   for (UOp u : toposort(sink)) {
@@ -61,19 +63,27 @@ bool same_sizes(const std::vector<UOp>& a, const std::vector<UOp>& b) {
                     [](UOp x, UOp y) { return x.range_size() == y.range_size(); });
 }
 
-bool depends_on(UOp user, UOp u) {
-  const std::vector<UOp> below = toposort(user);
-  return std::find(below.begin(), below.end(), u) != below.end();
+// For each reduction, how many stand one below the other in what it reduces.
+std::unordered_map<const Node*, int> reduction_levels(UOp sink) {
+  std::unordered_map<const Node*, int> levels;
+  for (UOp u : toposort(sink)) {
+    int level = 0;
+    for (UOp s : u.sources()) level = std::max(level, levels.at(s.node()) + s.is(Op::Reduce));
+    levels[u.node()] = level;
+  }
+  return levels;
 }
 
-// Two independent reductions in the same place over the same sizes run in one loop.
+// Two reductions in the same place over the same sizes run in one loop.  They must be of one level:
+// loops that are shared across levels can come to wait for each other.
 bool share_one(KernelState& k) {
   const std::vector<UOp> all = reduces(k.sink);
+  const auto levels = reduction_levels(k.sink);
   for (std::size_t i = 0; i < all.size(); i++) {
     for (std::size_t j = i + 1; j < all.size(); j++) {
       const std::vector<UOp> a = closed_ranges(all[i]), b = closed_ranges(all[j]);
       if (a == b || !same_sizes(a, b) || all[i].ranges() != all[j].ranges()) continue;
-      if (depends_on(all[i], all[j]) || depends_on(all[j], all[i])) continue;
+      if (levels.at(all[i].node()) != levels.at(all[j].node())) continue;
       RangeMap map;
       for (std::size_t n = 0; n < a.size(); n++) {
         if (a[n] != b[n]) map.emplace_back(b[n], a[n]);

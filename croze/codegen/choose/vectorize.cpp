@@ -1,8 +1,9 @@
 // vectorize.cpp -- lanes for kernels that are bound by memory: maps and plain reductions.
 //
-// Each reduction nest, and the output loops outside reductions, are looked at on their own: the loop
-// along which most accesses are contiguous or still is cut into lanes.  A reduction so cut keeps a
-// partial result per lane, and several independent ones to hide the latency of the addition.
+// Each reduction nest, and the output loops outside reductions, are looked at on their own: the
+// loop along which most accesses are contiguous or still is cut into lanes.  A reduction so cut
+// keeps a partial result per lane, and several independent ones to hide the latency of the
+// addition.
 #include "codegen/choose/vectorize.h"
 
 #include <algorithm>
@@ -17,34 +18,17 @@ constexpr std::int64_t most_unrolled_reduction = 16;
 
 class Vectorizer {
  public:
-  Vectorizer(KernelState& k, const Caps& caps) : k_(k), caps_(caps), lanes_(full_lanes(k.sink, caps)) {}
+  Vectorizer(KernelState& k, const Caps& caps)
+      : k_(k), caps_(caps), lanes_(full_lanes(k.sink, caps)) {}
 
   void run() {
-    unroll_small_reductions();
+    unroll_small_reductions(k_);
     if (lanes_ <= 1) return;
     cut_output_loop();
     cut_reductions();
   }
 
  private:
-  // Windows of a few elements: loops would cost more than their work.
-  void unroll_small_reductions() {
-    std::vector<std::int64_t> seen;
-    for (bool again = true; again;) {
-      again = false;
-      for (UOp u : reduces(k_.sink)) {
-        const std::vector<UOp> closed = closed_ranges(u);
-        if (iterations(closed) > most_unrolled_reduction) continue;
-        auto loop = std::find_if(closed.begin(), closed.end(),
-                                 [](UOp r) { return r.loop_kind() == LoopKind::Reduce; });
-        if (loop == closed.end()) continue;
-        bind(k_, *loop, LoopKind::Unroll);
-        again = true;
-        break;
-      }
-    }
-  }
-
   // How well lanes along `range` suit the accesses under `root`; the smaller the better.
   double cost(UOp root, UOp range) const {
     double total = 0;
@@ -59,7 +43,8 @@ class Vectorizer {
     return total;
   }
 
-  // Lanes to cut from a loop of this size: a divisor if it is wide enough, else full with a remainder.
+  // Lanes to cut from a loop of this size: a divisor if it is wide enough, else full with a
+  // remainder.
   std::int64_t lanes_for(std::int64_t size) const {
     if (size % lanes_ == 0) return lanes_;
     std::int64_t divisor = 1;
@@ -106,7 +91,8 @@ class Vectorizer {
 
   bool has_lanes(UOp reduce) const {
     for (UOp u : toposort(reduce.src(0))) {
-      if (u.is(Op::Range) && u.loop_kind() == LoopKind::Lane && reduce.src(0).varies_over(u)) return true;
+      if (u.is(Op::Range) && u.loop_kind() == LoopKind::Lane && reduce.src(0).varies_over(u))
+        return true;
     }
     return false;
   }
@@ -157,6 +143,24 @@ class Vectorizer {
 };
 
 }  // namespace
+
+bool is_small_reduction(UOp reduce) {
+  return iterations(closed_ranges(reduce)) <= most_unrolled_reduction;
+}
+
+void unroll_small_reductions(KernelState& k, std::span<const UOp> kept) {
+  auto next = [&] {
+    for (UOp u : reduces(k.sink)) {
+      if (!is_small_reduction(u)) continue;
+      for (UOp r : closed_ranges(u)) {
+        const bool keep = std::find(kept.begin(), kept.end(), r) != kept.end();
+        if (r.loop_kind() == LoopKind::Reduce && !keep) return r;
+      }
+    }
+    return UOp();
+  };
+  for (UOp r = next(); r; r = next()) bind(k, r, LoopKind::Unroll);
+}
 
 void vectorize(KernelState& k, const Caps& caps) { Vectorizer(k, caps).run(); }
 

@@ -6,8 +6,13 @@
 
 namespace croze {
 
-// Cuts lanes from the output loop, or from the loops of reductions, along which memory is contiguous;
-// unrolls small reductions.
+// Cuts lanes from the output loop, or from the loops of reductions, along which memory is
+// contiguous; unrolls small reductions.
 void vectorize(KernelState& k, const Caps& caps);
+
+// Reductions over windows of a few elements: loops would cost more than their work.
+bool is_small_reduction(UOp reduce);
+// Unrolls them, except those over the ranges of `kept`.
+void unroll_small_reductions(KernelState& k, std::span<const UOp> kept = {});
 
 }  // namespace croze

@@ -38,24 +38,27 @@ class Decomposer {
  private:
   UOp of(UOp u) const { return values_[u.id()].value; }
 
+  const Value& value_of(UOp u) const { return values_[u.id()]; }
+
   Value rebuilt(UOp u);
-  UOp elementwise(Op op, UOp like, const Sources& src);
+  Sources sources(UOp u);
+  UOp elementwise(UOp u, const Sources& src);
+  UOp arithmetic(Op op, const Sources& src);
+  UOp guarded(Op op, const Sources& src);
   UOp expanded(Op op, const Sources& src);
-  UOp on_bools(Op op, UOp a, UOp b);
   void check_dtype(DType t, bool known) const;
 
   bool is_emulated(DType t) const {
     return is_half(t) && !(caps_.has_dtype(t) && caps_.can_store(t));
   }
   DType memory_type(DType t) const { return caps_.can_store(t) ? t : expand::bits_type(t); }
-  Value emulated(UOp u);
-  Value emulated_arithmetic(UOp u);
-  Value emulated_constant(UOp u);
+  Value emulated(UOp u, const Sources& src);
+  Value emulated_elementwise(UOp u, const Sources& src);
   Value converted(DType t, UOp x);
   Value rounded(DType t, UOp x);
   Value from_memory(DType t, UOp stored);
-  UOp in_memory(DType t, const Value& v);
-  UOp as_bits(DType t, const Value& v);
+  UOp in_memory(UOp u);
+  UOp as_bits(UOp u);
 
   Graph& graph_;
   const Caps& caps_;
@@ -65,22 +68,38 @@ class Decomposer {
 // ---- the nodes of dtypes that the device has ----------------------------------------------------
 
 Value Decomposer::rebuilt(UOp u) {
-  if (is_emulated(u.dtype())) return emulated(u);
-  if (u.is(Op::Bitcast) && is_emulated(u.src(0).dtype())) {
-    const DType t = u.src(0).dtype();
-    return {graph_.bitcast(as_bits(t, values_[u.src(0).id()]), u.dtype())};
-  }
   if (u.dtype() == DType::Index) return {u};
-  Sources src;
-  for (UOp s : u.sources()) src.push_back(of(s));
-  if (u.is(Op::Store) && is_emulated(u.src(0).dtype())) {
-    src[1] = in_memory(u.src(1).dtype(), values_[u.src(1).id()]);
-  }
-  if (is_elementwise(u.op())) return {elementwise(u.op(), u, src)};
+  const Sources src = sources(u);
+  if (is_emulated(u.dtype())) return emulated(u, src);
+  if (is_elementwise(u.op())) return {elementwise(u, src)};
   if (u.is(Op::Load) || u.is(Op::Param)) check_dtype(u.dtype(), caps_.can_store(u.dtype()));
   bool same = true;
   for (int i = 0; i < u.num_src(); i++) same = same && src[i] == u.src(i);
   return {same ? u : graph_.make(u.op(), u.dtype(), std::span<const UOp>(src), u.arg())};
+}
+
+// What the sources have become; their forms in memory, where these are asked for.
+Sources Decomposer::sources(UOp u) {
+  Sources src;
+  for (UOp s : u.sources()) src.push_back(of(s));
+  switch (u.op()) {
+    case Op::Bitcast:
+      if (is_emulated(u.src(0).dtype())) src[0] = as_bits(u.src(0));
+      break;
+    case Op::Stage:
+      if (is_emulated(u.dtype())) src[0] = in_memory(u.src(0));
+      break;
+    case Op::Store:
+      if (is_emulated(u.src(0).dtype()) && src[0].dtype() != DType::Float32) {
+        src[1] = in_memory(u.src(1));
+      }
+      break;
+    case Op::Index:
+      if (const UOp stage = value_of(u.src(0)).stored) src[0] = stage;
+      break;
+    default: break;
+  }
+  return src;
 }
 
 void Decomposer::check_dtype(DType t, bool known) const {
@@ -94,37 +113,50 @@ void Decomposer::check_dtype(DType t, bool known) const {
        "device {} has no {}", caps_.device, name_of(t));
 }
 
-// `like` tells the dtype of a Cast or Bitcast, and a leaf is itself.
-UOp Decomposer::elementwise(Op op, UOp like, const Sources& src) {
-  check_dtype(like.dtype(), caps_.has_dtype(like.dtype()));
-  switch (op) {
+UOp Decomposer::elementwise(UOp u, const Sources& src) {
+  check_dtype(u.dtype(), caps_.has_dtype(u.dtype()));
+  switch (u.op()) {
     case Op::Const:
-    case Op::Invalid: return like;
-    case Op::Cast: return graph_.cast(src[0], like.dtype());
-    case Op::Bitcast: return graph_.bitcast(src[0], like.dtype());
-    default: break;
+    case Op::Invalid: return u;
+    case Op::Cast: return graph_.cast(src[0], u.dtype());
+    case Op::Bitcast: return graph_.bitcast(src[0], u.dtype());
+    default: return arithmetic(u.op(), src);
   }
-  if (const UOp e = expanded(op, src)) return e;
-  ensure(caps_.has_op(op), "device {} has no {} and it is not decomposed", caps_.device,
-         info(op).name);
+}
+
+UOp Decomposer::arithmetic(Op op, const Sources& src) {
+  if (const UOp g = guarded(op, src)) return g;
+  if (!caps_.has_op(op)) {
+    if (const UOp e = expanded(op, src)) return e;
+    fail_internal({"decompose", {}}, "device {} has no {}", caps_.device, info(op).name);
+  }
   return graph_.alu(op, std::span<const UOp>(src));
 }
 
-// The op written with others; null if it can stand as it is.
-UOp Decomposer::expanded(Op op, const Sources& src) {
+// Ops that may not be given to a device as they are, whether it has them or not; null for others.
+// Arithmetic on Bool is logic: the sum of two is whether it is not zero.
+UOp Decomposer::guarded(Op op, const Sources& src) {
   const UOp x = src[0], y = src[src.size() - 1];
-  const bool on_floats = is_float(y.dtype());
-  if (y.dtype() == DType::Index) return {};
-  if (y.dtype() == DType::Bool && src.size() == 2) return on_bools(op, x, y);
-  // These have operands that a device's own op may not be given.
+  const bool on_bools = y.dtype() == DType::Bool;
   switch (op) {
     case Op::CDiv: return expand::truncated_div(x, y, caps_);
     case Op::CMod: return expand::truncated_mod(x, y, caps_);
     case Op::Shl: return expand::shift_left(x, y);
     case Op::Shr: return expand::shift_right(x, y);
-    default: break;
+    case Op::Trunc: return is_float(x.dtype()) ? UOp{} : x;
+    case Op::Add:
+    case Op::Max: return on_bools ? x | y : UOp{};
+    case Op::Mul:
+    case Op::Min: return on_bools ? x & y : UOp{};
+    case Op::Lt: return on_bools ? logical_not(x) & y : UOp{};
+    case Op::Le: return on_bools ? logical_not(x) | y : UOp{};
+    default: return {};
   }
-  if (caps_.has_op(op)) return {};
+}
+
+// The op written with others; null if that is not known.
+UOp Decomposer::expanded(Op op, const Sources& src) {
+  const UOp x = src[0], y = src[src.size() - 1];
   switch (op) {
     case Op::IDiv: return expand::floor_div(x, y, caps_);
     case Op::Mod: return expand::floor_mod(x, y, caps_);
@@ -141,88 +173,65 @@ UOp Decomposer::expanded(Op op, const Sources& src) {
     case Op::Pow: return expand::pow(x, y, caps_);
     case Op::Sqrt: return expand::sqrt(x, caps_);
     case Op::Reciprocal: return graph_.constant(x.dtype(), 1.0) / x;
-    case Op::Trunc: return on_floats ? expand::trunc(x, caps_) : x;
-    default: return {};
-  }
-}
-
-// Arithmetic on Bool is logic: the sum of two is whether it is not zero.
-UOp Decomposer::on_bools(Op op, UOp a, UOp b) {
-  switch (op) {
-    case Op::Add:
-    case Op::Max: return a | b;
-    case Op::Mul:
-    case Op::Min: return a & b;
-    case Op::Lt: return logical_not(a) & b;
-    case Op::Le: return logical_not(a) | b;
+    case Op::Trunc: return expand::trunc(x, caps_);
     default: return {};
   }
 }
 
 // ---- float types without arithmetic -------------------------------------------------------------
 
-Value Decomposer::emulated(UOp u) {
+Value Decomposer::emulated(UOp u, const Sources& src) {
   const DType t = u.dtype();
-  Sources src;
-  for (UOp s : u.sources()) src.push_back(of(s));
   auto make = [&](DType type) {
     return graph_.make(u.op(), type, std::span<const UOp>(src), u.arg());
   };
   switch (u.op()) {
-    case Op::Const: return emulated_constant(u);
     case Op::Param:
     case Op::Buffer:
     case Op::Local:
-    case Op::Register: return {make(memory_type(t))};
-    case Op::Index:
-      if (const UOp holder = values_[u.src(0).id()].stored) src[0] = holder;
-      return {make(memory_type(t))};
-    case Op::Load: return from_memory(t, make(memory_type(t)));
-    case Op::Stage:
-      src[0] = in_memory(t, values_[u.src(0).id()]);
-      return from_memory(t, make(memory_type(t)));
+    case Op::Index: return {make(memory_type(t))};
+    case Op::Register: return {make(DType::Float32)};
+    case Op::Load: {
+      const UOp loaded = make(src[0].dtype());
+      return loaded.dtype() == DType::Float32 ? Value{loaded} : from_memory(t, loaded);
+    }
+    case Op::Stage: return from_memory(t, make(memory_type(t)));
     case Op::After: return {make(src[0].dtype())};
     case Op::Reduce: {
-      const UOp sum = make(DType::Float32);
+      const UOp result = make(DType::Float32);
       const bool exact = u.reduce_op() == Op::Max || u.reduce_op() == Op::Min;
-      return exact ? Value{sum} : rounded(t, sum);
-    }
-    case Op::Cast: return converted(t, src[0]);
-    case Op::Bitcast: {
-      const bool both = is_emulated(u.src(0).dtype());
-      const UOp from = both ? as_bits(u.src(0).dtype(), values_[u.src(0).id()]) : src[0];
-      const UOp bits = graph_.bitcast(from, expand::bits_type(t));
-      if (memory_type(t) == bits.dtype()) return from_memory(t, bits);
-      return {expand::decode(t, bits)};
+      return exact ? Value{result} : rounded(t, result);
     }
     default: break;
   }
   ensure(is_elementwise(u.op()), "decompose: {} of {}", info(u.op()).name, name_of(t));
-  return emulated_arithmetic(u);
+  return emulated_elementwise(u, src);
 }
 
-Value Decomposer::emulated_arithmetic(UOp u) {
+Value Decomposer::emulated_elementwise(UOp u, const Sources& src) {
   const DType t = u.dtype();
-  if (u.is(Op::Invalid)) return {graph_.invalid(DType::Float32)};
-  Sources src;
-  for (UOp s : u.sources()) src.push_back(of(s));
-  const UOp result = elementwise(u.op(), src[src.size() - 1], src);
   switch (u.op()) {
+    case Op::Invalid: return {graph_.invalid(DType::Float32)};
+    case Op::Const: {
+      const UOp wide = graph_.constant_bits(DType::Float32, u.arg().value);
+      if (caps_.can_store(t)) return {wide, graph_.make(Op::Cast, t, {wide})};
+      return {wide, graph_.bitcast(u, expand::bits_type(t))};
+    }
+    case Op::Cast: return converted(t, src[0]);
+    case Op::Bitcast: {
+      const UOp bits = graph_.bitcast(src[0], expand::bits_type(t));
+      return {expand::decode(t, bits), caps_.can_store(t) ? UOp{} : bits};
+    }
     case Op::Where: {
-      const UOp a = values_[u.src(1).id()].stored, b = values_[u.src(2).id()].stored;
-      if (!a || !b || a.dtype() != b.dtype()) return {result};
-      return {result, where(src[0], a, b)};
+      const UOp a = value_of(u.src(1)).stored, b = value_of(u.src(2)).stored;
+      const UOp wide = where(src[0], src[1], src[2]);
+      if (!a || !b || caps_.can_store(t)) return {wide};
+      return {wide, where(src[0], a, b)};
     }
     case Op::Max:
-    case Op::Min: return {result};  // one of the operands
-    default: return rounded(t, result);
+    case Op::Min: return {arithmetic(u.op(), src)};  // one of the operands
+    default: return rounded(t, arithmetic(u.op(), src));
   }
-}
-
-Value Decomposer::emulated_constant(UOp u) {
-  const DType t = u.dtype();
-  const UOp wide = graph_.constant_bits(DType::Float32, u.arg().value);
-  return {wide, caps_.can_store(t) ? u : graph_.bitcast(u, expand::bits_type(t))};
 }
 
 // A number of any other type.  Float32 is enough on the way, if its rounding leaves a trace.
@@ -242,13 +251,15 @@ Value Decomposer::from_memory(DType t, UOp stored) {
           stored};
 }
 
-UOp Decomposer::in_memory(DType t, const Value& v) {
-  return v.stored ? v.stored : rounded(t, v.value).stored;
+UOp Decomposer::in_memory(UOp u) {
+  const Value& v = value_of(u);
+  return v.stored ? v.stored : rounded(u.dtype(), v.value).stored;
 }
 
-UOp Decomposer::as_bits(DType t, const Value& v) {
-  const bool known = v.stored && v.stored.dtype() == expand::bits_type(t);
-  return known ? v.stored : expand::encode(t, v.value);
+UOp Decomposer::as_bits(UOp u) {
+  const Value& v = value_of(u);
+  const bool known = v.stored && v.stored.dtype() == expand::bits_type(u.dtype());
+  return known ? v.stored : expand::encode(u.dtype(), v.value);
 }
 
 }  // namespace

@@ -133,7 +133,8 @@ SplitRange split(KernelState& k, UOp range, std::int64_t inner_size) {
   const UOp outer = g.range(k.next_range++, size / inner_size, range.loop_kind());
   const UOp inner = g.range(k.next_range++, inner_size, range.loop_kind());
   replace_ranges(k, {{range, outer * inner_size + inner}});
-  k.applied.push_back(fmt::format("split r{} {} x {}", range.range_id(), size / inner_size, inner_size));
+  k.applied.push_back(
+      fmt::format("split r{} {} x {}", range.range_id(), size / inner_size, inner_size));
   return {outer, inner};
 }
 

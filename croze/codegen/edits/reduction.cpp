@@ -6,7 +6,9 @@
 #include "base/error.h"
 #include "codegen/edits/kernel_state.h"
 #include "graph/eval.h"
+#include "graph/node_map.h"
 #include "graph/rewrite.h"
+#include "graph/valid.h"
 
 namespace croze {
 namespace {
@@ -18,6 +20,44 @@ UOp gated_place(UOp place, UOp condition) {
   Graph& g = place.graph();
   const UOp gate = place.num_src() > 2 ? place.src(2) : UOp();
   return g.place(place.src(0), place.src(1), gated(gate, condition));
+}
+
+// Whether the access may go ahead where the range has grown: its own gate keeps it in the buffer.  What
+// it reads there is not used.
+bool stays_inside(UOp place) {
+  if (place.num_src() < 3) return false;
+  const Bounds b = bounds_under(place.src(2), place.src(1));
+  return b.lo >= 0 && b.hi < place.src(0).elements();
+}
+
+bool needs_gate(UOp place, UOp range) {
+  return place.src(1).varies_over(range) && !stays_inside(place);
+}
+
+// `sink` with every access that varies over `range` gated by `exists`, and every reduction over it
+// of its identity elsewhere.  An index may itself be loaded, so sources are rebuilt before users.
+UOp guarded(UOp sink, UOp range, UOp exists) {
+  Graph& g = sink.graph();
+  NodeMap<UOp> copies(g);
+  std::vector<UOp> src;
+  for (UOp u : toposort(sink)) {
+    src.clear();
+    for (UOp s : u.sources()) src.push_back(copies.get(s));
+    const std::vector<UOp> closed = closed_ranges(u);
+    if (u.is(Op::Reduce) && std::find(closed.begin(), closed.end(), range) != closed.end()) {
+      const UOp identity = g.constant_bits(u.dtype(), identity_of(u.reduce_op(), u.dtype()));
+      src[0] = where(exists, src[0], identity);
+    }
+    const UOp copy = u.num_src() == 0 ? u : g.with_sources(u, src);
+    copies.set(u, copy);
+    if (u.is(Op::Load) && needs_gate(u.src(0), range)) {
+      copies.set(u, g.load(gated_place(copy.src(0), exists)));
+    } else if (u.is(Op::Store) && u.src(0).src(1).varies_over(range)) {
+      src[0] = gated_place(src[0], exists);
+      copies.set(u, g.with_sources(u, src));
+    }
+  }
+  return copies.get(sink);
 }
 
 }  // namespace
@@ -51,22 +91,7 @@ UOp pad(KernelState& k, UOp range, std::int64_t multiple) {
   if (padded == size) return range;
   const UOp wide = g.range(k.next_range++, padded, range.loop_kind());
   replace_ranges(k, {{range, wide}});
-  const UOp exists = less(wide, size);
-  std::vector<std::pair<UOp, UOp>> replacements;
-  for (UOp u : toposort(k.sink)) {
-    if (u.is(Op::Index) && u.src(1).varies_over(wide)) {
-      replacements.emplace_back(u, gated_place(u, exists));
-    }
-  }
-  k.sink = substitute(k.sink, replacements);
-  replacements.clear();
-  for (UOp u : reduces(k.sink)) {
-    const std::vector<UOp> closed = closed_ranges(u);
-    if (std::find(closed.begin(), closed.end(), wide) == closed.end()) continue;
-    const UOp identity = g.constant_bits(u.dtype(), identity_of(u.reduce_op(), u.dtype()));
-    replacements.emplace_back(u, g.reduce(u.reduce_op(), where(exists, u.src(0), identity), closed));
-  }
-  k.sink = substitute(k.sink, replacements);
+  k.sink = guarded(k.sink, wide, less(wide, size));
   k.applied.push_back(fmt::format("pad r{} {} to {}", range.range_id(), size, padded));
   return wide;
 }

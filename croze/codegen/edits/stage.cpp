@@ -1,10 +1,11 @@
 // stage.cpp -- tabulating an operand in fast memory.
 //
-// The tile must be no larger than what is read.  A 3x3 convolution reads row y + ky for y in a block
-// and ky in 0..2: that is block + 2 rows, not block * 3.  So the inner ranges are put in groups that
-// appear only as one sum, like {y, ky}; each group is one axis of the tile.  Whether the index and the
-// gate really depend on the sum alone is not guessed but checked: the group's first range is replaced
-// by (s - rest of the sum) for a fresh s, and the rest must vanish from the canonical form.
+// The tile must be no larger than what is read.  A 3x3 convolution reads row y + ky for y in a
+// block and ky in 0..2: that is block + 2 rows, not block * 3.  So the inner ranges are put in
+// groups that appear only as one sum, like {y, ky}; each group is one axis of the tile.  Whether
+// the index and the gate really depend on the sum alone is not guessed but checked: the group's
+// first range is replaced by (s - rest of the sum) for a fresh s, and the rest must vanish from the
+// canonical form.
 #include "codegen/edits/stage.h"
 
 #include <fmt/format.h>
@@ -20,12 +21,12 @@ namespace {
 
 struct Member {
   UOp range;
-  std::int64_t factor;    // in the group's sum
+  std::int64_t factor;     // in the group's sum
   std::size_t loop_order;  // position in `inner`
 };
 
 struct Axis {
-  std::vector<Member> members;  // the first has factor 1
+  std::vector<Member> members;     // the first has factor 1
   std::int64_t memory_stride = 0;  // elements of the source per step; 0: not affine
   std::int64_t size = 1;
   std::size_t loop_order = 0;  // of its innermost member
@@ -155,7 +156,8 @@ Fill fill_by_loops(KernelState& k, std::vector<Axis>& axes, std::int64_t lanes) 
   Fill fill;
   for (std::size_t i = 0; i < axes.size(); i++) {
     Axis& a = axes[i];
-    const bool vector = i + 1 == axes.size() && lanes > 1 && a.memory_stride == 1 && a.size >= lanes / 2;
+    const bool vector =
+        i + 1 == axes.size() && lanes > 1 && a.memory_stride == 1 && a.size >= lanes / 2;
     if (!vector) {
       const UOp r = a.size == 1 ? g.index(0) : g.range(k.next_range++, a.size, LoopKind::Loop);
       if (a.size != 1) fill.loops.push_back(r);
@@ -212,7 +214,8 @@ void stage(KernelState& k, UOp load, std::span<const UOp> inner, const StageOpti
     if (options.items.empty()) target_gate = UOp();  // the tile has room: fill it with zeros
   }
   const UOp tile = g.local(load.dtype(), k.next_local++, elements, options.space);
-  const UOp target = target_gate ? g.place(tile, fill_index, target_gate) : g.place(tile, fill_index);
+  const UOp target =
+      target_gate ? g.place(tile, fill_index, target_gate) : g.place(tile, fill_index);
   const UOp filled = g.store(target, g.load(source), fill.loops);
   const UOp staged = g.load(g.place(g.after(tile, std::span(&filled, 1)), read_index));
   const std::pair<UOp, UOp> replacement[] = {{load, staged}};

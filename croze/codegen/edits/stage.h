@@ -17,13 +17,13 @@ struct StageOptions {
 std::int64_t tile_elements(UOp load, std::span<const UOp> inner);
 
 // Replaces `load` by a load from a tile that holds every element it reads while the loops not in
-// `inner` stand still.  `inner` is in loop order, outermost first: the tile is laid out in that order,
-// so that what the innermost loop reads next lies next.  The tile is filled where the outermost loops
-// it depends on have got their values (linearize.cpp); order the loops so that this is outside the
-// loops that are to reuse it.
+// `inner` stand still.  `inner` is in loop order, outermost first: the tile is laid out in that
+// order, so that what the innermost loop reads next lies next.  The tile is filled where the
+// outermost loops it depends on have got their values (linearize.cpp); order the loops so that this
+// is outside the loops that are to reuse it.
 //
-// One idea for packing panels on a CPU and shared memory on a GPU.  Gates are evaluated while filling:
-// the load from the tile has none.
+// One idea for packing panels on a CPU and shared memory on a GPU.  Gates are evaluated while
+// filling: the load from the tile has none.
 void stage(KernelState& k, UOp load, std::span<const UOp> inner, const StageOptions& options);
 
 }  // namespace croze

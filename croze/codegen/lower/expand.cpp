@@ -1,8 +1,8 @@
 // expand.cpp -- unrolled loops become copies, reductions become registers.
 //
-// Nodes are walked sources first.  The copies of a node are kept in a table indexed by the values of
-// the Unroll ranges it varies over, in mixed radix, the range with the least id slowest; picking the
-// copy of a source is projecting the user's digits on the source's ranges.
+// Nodes are walked sources first.  The copies of a node are kept in a table indexed by the values
+// of the Unroll ranges it varies over, in mixed radix, the range with the least id slowest; picking
+// the copy of a source is projecting the user's digits on the source's ranges.
 #include "codegen/lower/expand.h"
 
 #include <algorithm>
@@ -23,7 +23,8 @@ bool has_kind(UOp range, LoopKind kind) { return range.loop_kind() == kind; }
 // Values of some Unroll ranges, counted like an odometer.
 class Digits {
  public:
-  explicit Digits(std::vector<UOp> ranges) : ranges_(std::move(ranges)), values_(ranges_.size(), 0) {}
+  explicit Digits(std::vector<UOp> ranges)
+      : ranges_(std::move(ranges)), values_(ranges_.size(), 0) {}
 
   std::int64_t value(UOp range) const {
     for (std::size_t i = 0; i < ranges_.size(); i++) {
@@ -139,7 +140,9 @@ class Expander {
   UOp reduced(UOp u, const Digits& open) {
     std::vector<UOp> unrolled, lanes, loops;
     for (UOp r : closed_ranges(u)) {
-      auto& list = has_kind(r, LoopKind::Unroll) ? unrolled : has_kind(r, LoopKind::Lane) ? lanes : loops;
+      auto& list = has_kind(r, LoopKind::Unroll) ? unrolled
+                   : has_kind(r, LoopKind::Lane) ? lanes
+                                                 : loops;
       list.push_back(r);
     }
     std::vector<UOp> values;
@@ -153,19 +156,21 @@ class Expander {
     return result;
   }
 
-  // op(.. op(op(start, v0), v1) ..); a sum of products is a chain of multiply-adds.
+  // op(.. op(op(start, v0), v1) ..)
   UOp chained(Op op, UOp start, std::span<const UOp> values) {
     UOp result = start;
-    for (UOp v : values) {
-      if (!result) {
-        result = v;
-      } else if (op == Op::Add && v.is(Op::Mul) && is_float(v.dtype())) {
-        result = graph_.alu(Op::MulAdd, {v.src(0), v.src(1), result});
-      } else {
-        result = graph_.alu(op, {result, v});
-      }
-    }
+    for (UOp v : values) result = result ? combined(op, result, v) : v;
     return result;
+  }
+
+  // A sum of products is a chain of multiply-adds; a gated term leaves the sum as it is.
+  UOp combined(Op op, UOp sum, UOp v) {
+    const bool float_sum = op == Op::Add && is_float(v.dtype());
+    if (float_sum && v.is(Op::Mul)) return graph_.alu(Op::MulAdd, {v.src(0), v.src(1), sum});
+    if (float_sum && v.is(Op::Where) && v.src(1).is(Op::Mul) && v.src(2).is_const(0)) {
+      return where(v.src(0), combined(op, sum, v.src(1)), sum);
+    }
+    return graph_.alu(op, {sum, v});
   }
 
   UOp looped(UOp u, std::span<const UOp> values, std::span<const UOp> loops) {
@@ -173,7 +178,8 @@ class Expander {
     registers_.push_back({u.ranges()});
     SmallVector<UOp, 2> lanes;
     for (UOp v : order_) {
-      if (v.is(Op::Range) && has_kind(v, LoopKind::Lane) && u.src(0).varies_over(v)) lanes.push_back(v);
+      if (v.is(Op::Range) && has_kind(v, LoopKind::Lane) && u.src(0).varies_over(v))
+        lanes.push_back(v);
     }
     const UOp reg = graph_.make(Op::Register, u.dtype(), lanes, Arg(id));
     const UOp identity = graph_.constant_bits(u.dtype(), identity_of(u.reduce_op(), u.dtype()));

@@ -7,8 +7,8 @@
 
 namespace croze {
 
-// What the linearizer must know of a Register: the loops around the reduction it serves, in the middle
-// of which it starts from the identity.
+// What the linearizer must know of a Register: the loops around the reduction it serves, in the
+// middle of which it starts from the identity.
 struct RegisterScope {
   RangeSet outer;
 };
@@ -18,15 +18,16 @@ struct Expanded {
   std::vector<RegisterScope> registers;  // by register id
 };
 
-// Rewrites a kernel so that no Range is of kind Unroll and every Reduce left is over one Lane range.
+// Rewrites a kernel so that no Range is of kind Unroll and every Reduce left is over one Lane
+// range.
 //
 // A node that varies over Unroll ranges becomes one node per value of them.  A Reduce over loops
 // becomes, per copy,
 //     start  = Store(register, identity)
 //     update = Store(register, op(Load(After(register, start)), value), loop ..)
 //     result = Load(After(register, update))
-// with the unrolled values chained into one update, products as multiply-adds; then the lanes of the
-// result are combined if a Lane range was reduced.
+// with the unrolled values chained into one update, products as multiply-adds; then the lanes of
+// the result are combined if a Lane range was reduced.
 Expanded expand(UOp sink);
 
 }  // namespace croze

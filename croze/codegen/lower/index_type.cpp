@@ -34,8 +34,8 @@ class IndexLowering {
  private:
   bool fits_int32() const {
     return std::all_of(order_.begin(), order_.end(), [](UOp u) {
-      return u.dtype() != DType::Index || (u.lo() >= min_value(DType::Int32) &&
-                                           u.hi() <= max_value(DType::Int32));
+      return u.dtype() != DType::Index ||
+             (u.lo() >= min_value(DType::Int32) && u.hi() <= max_value(DType::Int32));
     });
   }
 
@@ -65,8 +65,8 @@ class IndexLowering {
     return graph_.make(Op::Special, type_, {}, Arg(std::span(arg)));
   }
 
-  // How deep in the loop nest an expression varies: outer loops by position, the loops of reductions
-  // below them, lanes last.
+  // How deep in the loop nest an expression varies: outer loops by position, the loops of
+  // reductions below them, lanes last.
   std::int64_t depth(UOp u) const {
     std::int64_t deepest = 0;
     RangeSet known;

@@ -8,10 +8,11 @@
 
 namespace croze {
 
-// Replaces dtype Index by Int32 or Int64 throughout: Int64 on devices whose addresses are computed in
-// 64 bits anyway (those with tasks), else Int32 if every index expression fits.  The terms of a sum are
-// added in the order of the loops they vary over, outermost first, so that all but the last additions
-// stand outside the innermost loop.  Ranges of kinds Thread, Group and Item become Special.
+// Replaces dtype Index by Int32 or Int64 throughout: Int64 on devices whose addresses are computed
+// in 64 bits anyway (those with tasks), else Int32 if every index expression fits.  The terms of a
+// sum are added in the order of the loops they vary over, outermost first, so that all but the last
+// additions stand outside the innermost loop.  Ranges of kinds Thread, Group and Item become
+// Special.
 UOp lower_index_type(UOp sink, std::span<const UOp> loops, const Caps& caps);
 
 }  // namespace croze

@@ -68,8 +68,8 @@ class Backward {
 
   std::vector<UOp> order_;
   FlatMap<const Node*, std::size_t> place_;
-  std::vector<bool> depends_;      // on a target
-  std::vector<UOp> gradients_;     // of the loss, by node in order_; null: none yet
+  std::vector<bool> depends_;   // on a target
+  std::vector<UOp> gradients_;  // of the loss, by node in order_; null: none yet
 };
 
 }  // namespace

@@ -8,10 +8,10 @@
 
 namespace croze {
 
-// The gradient of `loss` by each target: nodes of the targets' shapes and dtypes, built in the graph of
-// the loss; zeros for a target that the loss does not depend on.  The loss is of one element and, like
-// the targets, of a float dtype.  What comes back are ordinary nodes, which can be differentiated
-// again.  Iterative: depth does not matter.
+// The gradient of `loss` by each target: nodes of the targets' shapes and dtypes, built in the
+// graph of the loss; zeros for a target that the loss does not depend on.  The loss is of one
+// element and, like the targets, of a float dtype.  What comes back are ordinary nodes, which can
+// be differentiated again.  Iterative: depth does not matter.
 [[nodiscard]] std::vector<UOp> gradient(UOp loss, std::span<const UOp> targets);
 
 }  // namespace croze

@@ -18,8 +18,7 @@ constexpr const Pattern& none = invalid;
 
 constexpr GradientRule gradient(const Pattern& pattern, const Pattern& first,
                                 const Pattern& second = none, const Pattern& third = none,
-                                const char* file = __builtin_FILE(),
-                                int line = __builtin_LINE()) {
+                                const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
   const std::uint32_t known = pattern.names() | Pattern(g).names() | Pattern(r).names();
   if ((first.names() | second.names() | third.names()) & ~known) {
     throw "a partial uses a name the pattern does not capture";
@@ -32,8 +31,8 @@ constexpr Pattern power(const Pattern& p, const Pattern& q) { return {Op::Pow, {
 
 using std::numbers::ln2;
 
-// Where max and min have equal operands, each gets half.  A power's gradient by its exponent is 0 at
-// base 0, and by its base 0 at exponent 0, where the formulas would give NaN.
+// Where max and min have equal operands, each gets half.  A power's gradient by its exponent is 0
+// at base 0, and by its base 0 at exponent 0, where the formulas would give NaN.
 // clang-format off
 constexpr GradientRule table[] = {
     gradient(-x,                        -g),

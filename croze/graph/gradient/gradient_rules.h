@@ -10,8 +10,8 @@
 
 namespace croze {
 
-// An elementwise derivative as data: for the result r = op(x, y, ..) with gradient g, what flows back
-// to each operand.  `gradient(x * y, g * y, g * x)`.
+// An elementwise derivative as data: for the result r = op(x, y, ..) with gradient g, what flows
+// back to each operand.  `gradient(x * y, g * y, g * x)`.
 struct GradientRule {
   static constexpr int max_operands = 3;
 

@@ -71,11 +71,11 @@ UOp unshrunk(UOp g, std::span<const std::int64_t> arg, std::span<const std::int6
   return moved(Op::Pad, g, amounts);
 }
 
-// Each element collects from the windows it was in: g (.., o, .., k) spread to (.., p, .., k), summed
-// over k.
+// Each element collects from the windows it was in: g (.., o, .., k) spread to (.., p, .., k),
+// summed over k.
 UOp unwindowed(UOp g, std::span<const std::int64_t> arg, std::span<const std::int64_t> outer) {
-  const UOp spread = moved(Op::Unwindow, g, {arg[0], outer[static_cast<std::size_t>(arg[0])], arg[2],
-                                             arg[3]});
+  const UOp spread =
+      moved(Op::Unwindow, g, {arg[0], outer[static_cast<std::size_t>(arg[0])], arg[2], arg[3]});
   return reshaped(summed(spread, {g.rank() - 1}), outer);
 }
 
@@ -116,7 +116,8 @@ UOp to_extremes(UOp u, UOp g) {
   return where(is_extreme, expanded(g / count, x.shape()), constant_like(x, 0));
 }
 
-// Each factor gets the product of the others: the product divided by it, unless it or another is zero.
+// Each factor gets the product of the others: the product divided by it, unless it or another is
+// zero.
 UOp to_factors(UOp u, UOp g) {
   const UOp x = u.src(0);
   const Dims axes(u.arg().as_ints().subspan(1));
@@ -158,8 +159,8 @@ UOp ungathered(UOp u, UOp g) {
   return graph.cast(sum, x.dtype());
 }
 
-// Where positions repeat, an overwriting Scatter gives each value the gradient of the place, as PyTorch
-// does.
+// Where positions repeat, an overwriting Scatter gives each value the gradient of the place, as
+// PyTorch does.
 Partials unscattered(UOp u, UOp g, std::span<const bool> wanted) {
   g = expanded(g, u.shape());
   Partials result{UOp(), UOp()};

@@ -15,8 +15,8 @@ namespace {
 
 using namespace captures;
 
-constexpr Types has_infinity = types_of({DType::Float8E5M2, DType::Float16, DType::BFloat16,
-                                         DType::Float32, DType::Float64});
+constexpr Types has_infinity =
+    types_of({DType::Float8E5M2, DType::Float16, DType::BFloat16, DType::Float32, DType::Float64});
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // x / k is x * (1/k) if k is a power of two and 1/k is a normal number of the type: both round the

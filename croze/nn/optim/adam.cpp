@@ -45,11 +45,9 @@ void Adam::step(const std::vector<Tensor>& gradients) {
         g = g + options.weight_decay * p;
       }
     }
-    const Tensor m = lerp(g, mean[i], options.beta1);
-    const Tensor v = lerp(g * g, variance[i], options.beta2);
-    const Tensor update = rate * m / (sqrt(v) * scale + options.epsilon);
-    assigned.push_back(mean[i].assign(m));
-    assigned.push_back(variance[i].assign(v));
+    assigned.push_back(mean[i].assign(lerp(mean[i], g, 1 - options.beta1)));
+    assigned.push_back(variance[i].assign(lerp(variance[i], g * g, 1 - options.beta2)));
+    const Tensor update = rate * mean[i] / (sqrt(variance[i]) * scale + options.epsilon);
     assigned.push_back(parameters[i].assign(p - update));
   }
   finish(assigned);

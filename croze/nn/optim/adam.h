@@ -18,16 +18,16 @@ struct AdamOptions {
 struct Adam {
   std::vector<Tensor> parameters;
   AdamOptions options;
-  Tensor learning_rate;                 // shape (), Float32
-  Tensor steps;                         // shape (), Float32: how many steps were made
-  std::vector<Tensor> mean, variance;   // per parameter, at least Float32
+  Tensor learning_rate;                // shape (), Float32
+  Tensor steps;                        // shape (), Float32: how many steps were made
+  std::vector<Tensor> mean, variance;  // per parameter, at least Float32
 
   // Throws Error if a parameter is not a float tensor, or unless 0 <= beta < 1.
   explicit Adam(std::vector<Tensor> parameters, const AdamOptions& options = {});
 
-  // With g the gradient (plus weight_decay * p unless decoupled), mean and variance move towards g and
-  // g^2 by 1 - beta, and p -= learning_rate * (mean / c1) / (sqrt(variance / c2) + epsilon), where
-  // c = 1 - beta^steps; before that, if decoupled, p *= 1 - learning_rate * weight_decay.
+  // With g the gradient (plus weight_decay * p unless decoupled), mean and variance move towards g
+  // and g^2 by 1 - beta, and p -= learning_rate * (mean / c1) / (sqrt(variance / c2) + epsilon),
+  // where c = 1 - beta^steps; before that, if decoupled, p *= 1 - learning_rate * weight_decay.
   // Throws Error unless there is one gradient of the shape of each parameter.
   void step(const std::vector<Tensor>& gradients);
   void set_learning_rate(double value);

@@ -25,9 +25,8 @@ void SGD::step(const std::vector<Tensor>& gradients) {
     if (options.weight_decay != 0) g = g + options.weight_decay * p;
     Tensor direction = g;
     if (options.momentum != 0) {
-      const Tensor v = options.momentum * velocity[i] + g;
-      direction = options.nesterov ? g + options.momentum * v : v;
-      assigned.push_back(velocity[i].assign(v));
+      assigned.push_back(velocity[i].assign(options.momentum * velocity[i] + g));
+      direction = options.nesterov ? g + options.momentum * velocity[i] : velocity[i];
     }
     assigned.push_back(parameters[i].assign(p - learning_rate * direction));
   }

@@ -7,10 +7,10 @@
 //     ...
 //     sgd.step(loss.gradient(sgd.parameters));
 //
-// A step is recorded as assignments to the parameters and computed at once, in one schedule, together
-// with everything that still needs the old parameters (the loss, say).  In a captured step
-// (jit/capture.h) it is part of the capture.  The learning rate is a tensor, so it can change between
-// the runs of a captured step.
+// A step is recorded as assignments to the parameters and computed at once, in one schedule,
+// together with everything that still needs the old parameters (the loss, say).  In a captured step
+// (jit/capture.h) it is part of the capture.  The learning rate is a tensor, so it can change
+// between the runs of a captured step.
 #pragma once
 
 #include <vector>

@@ -43,8 +43,8 @@ Tensor number_for(const std::vector<Tensor>& parameters, double value) {
 
 void set_number(Tensor& number, double value) {
   // Copied from memory, not stored as a constant: no kernel depends on the value.
-  number.assign(Tensor::from_data({static_cast<float>(value)}, {},
-                                  {.dtype = {}, .device = number.device()}));
+  number.assign(
+      Tensor::from_data({static_cast<float>(value)}, {}, {.dtype = {}, .device = number.device()}));
   finish({number});
 }
 

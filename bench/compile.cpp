@@ -1,0 +1,184 @@
+// compile.cpp -- croze-bench compile: cold milliseconds from tensor code to programs ready to launch.
+//
+// Cold means that loading libraries, building the rule tables and starting LLVM count, and that no
+// cache helps: every measurement is a process of its own.  Nothing is executed.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "base/error.h"
+#include "base/options.h"
+#include "graph/rewrite.h"
+#include "measure.h"
+#include "models/resnet18.h"
+#include "models/transformer_block.h"
+#include "nn/state.h"
+#include "run/devices.h"
+#include "run/execute.h"
+#include "suites.h"
+
+namespace croze::bench {
+namespace {
+
+using nlohmann::json;
+
+// The loss and its gradient by all parameters.
+template <typename Model>
+std::vector<Tensor> training_step(const Model& model, const Tensor& loss) {
+  std::vector<Tensor> results = loss.gradient(nn::parameters(model));
+  results.push_back(loss);
+  return results;
+}
+
+std::vector<Tensor> trace_matmul() {
+  return {matmul(placeholder({512, 512}), placeholder({512, 512}))};
+}
+
+std::vector<Tensor> trace_block() {
+  const Shape shape{4, 64, TransformerBlock::width};
+  const TransformerBlock block;
+  return training_step(block, mse_loss(block(placeholder(shape)), placeholder(shape)));
+}
+
+std::vector<Tensor> trace_resnet18() {
+  ResNet18 net;
+  const Tensor images = placeholder({4, 3, 64, 64});
+  const Tensor labels = placeholder({4}).bitcast(DType::Int32);
+  std::vector<Tensor> results = training_step(net, cross_entropy(net(images), labels));
+  // Everything else that the step assigns: the running statistics.
+  for (const NamedTensor& t : nn::state_dict(net)) {
+    if (t.name.find("running") != std::string::npos) results.push_back(t.tensor);
+  }
+  return results;
+}
+
+struct Model {
+  const char* name;
+  std::vector<Tensor> (*trace)();
+  double limit_ms;      // the most that croze may take
+  double tinygrad_ms;   // what tinygrad takes for the same, on such a machine, CPU with clang
+  int tinygrad_kernels;
+};
+
+constexpr Model models[] = {
+    {"matmul", trace_matmul, 60, 281, 1},
+    {"block", trace_block, 900, 7140, 47},
+    {"resnet18", trace_resnet18, 4000, 39600, 224},
+};
+
+const Model& model_named(const std::string& name) {
+  for (const Model& m : models) {
+    if (m.name == name) return m;
+  }
+  fail({}, "there is no model '{}'", name);
+}
+
+// One measurement, in a process that has done nothing before.
+json measure_here(const Model& model) {
+  const Options::Scope cold{{Option::Cache, false}};
+  const Stopwatch total;
+  device(default_device());
+  const double open_ms = total.ms();
+  const Stopwatch tracing;
+  const std::vector<Tensor> results = model.trace();
+  const double trace_ms = tracing.ms();
+
+  std::vector<UOp> roots;
+  for (const Tensor& t : results) roots.push_back(t.node());
+  const auto prepared = prepare(roots);
+  const double total_ms = total.ms();
+  const RunStatistics spent = run_statistics();
+  const RunSummary summary = summary_of(*prepared);
+  return {{"open_device_ms", open_ms},
+          {"trace_and_gradient_ms", trace_ms},
+          {"schedule_ms", spent.schedule_seconds * 1e3},
+          {"codegen_ms", spent.codegen_seconds * 1e3},
+          {"llvm_ms", spent.compile_seconds * 1e3},
+          {"codegen_and_llvm_wall_ms", spent.compile_wall_seconds * 1e3},
+          {"total_ms", total_ms},
+          {"cpu_ms", cpu_seconds() * 1e3},
+          {"peak_rss_mb", static_cast<double>(peak_rss_bytes()) * 1e-6},
+          {"tensor_nodes", toposort(roots).size()},
+          {"kernels", summary.kernels},
+          {"distinct_kernels", summary.distinct_kernels},
+          {"arena_bytes", summary.arena_bytes},
+          {"arena_lower_bound_bytes", summary.arena_lower_bound}};
+}
+
+json measure(const Model& model, int repeat) {
+  std::vector<json> runs;
+  for (int i = 0; i < repeat; i++) {
+    const Stopwatch process;
+    runs.push_back(json::parse(run_self({"compile", "--in-this-process", "--model", model.name})));
+    runs.back()["process_ms"] = process.ms();
+  }
+  json result = median(runs);
+  const double total_ms = result["total_ms"];
+  result["model"] = model.name;
+  result["limit_ms"] = model.limit_ms;
+  result["tinygrad_ms"] = model.tinygrad_ms;
+  result["tinygrad_kernels"] = model.tinygrad_kernels;
+  result["times_faster_than_tinygrad"] = model.tinygrad_ms / total_ms;
+  result["within_limit"] = total_ms <= model.limit_ms;
+  return result;
+}
+
+void print_table(const json& measured) {
+  fmt::print("cold ms     trace  schedule  codegen     llvm    total  limit  tinygrad  kernels\n");
+  for (const json& m : measured) {
+    fmt::print("{:9} {:7.1f} {:9.1f} {:8.1f} {:8.1f} {:8.1f} {:6.0f} {:9.0f} {:8}\n",
+               m["model"].get<std::string>(), m["trace_and_gradient_ms"].get<double>(),
+               m["schedule_ms"].get<double>(), m["codegen_ms"].get<double>(),
+               m["llvm_ms"].get<double>(), m["total_ms"].get<double>(), m["limit_ms"].get<double>(),
+               m["tinygrad_ms"].get<double>(), m["kernels"].get<int>());
+  }
+  fmt::print("codegen and llvm are summed over threads\n");
+}
+
+struct CompileOptions {
+  std::string model = "all";
+  int repeat = 5;
+  bool as_json = false;
+  bool in_this_process = false;
+};
+
+void run_compile(const CompileOptions& options) {
+  if (options.in_this_process) {
+    fmt::print("{}\n", measure_here(model_named(options.model)).dump());
+    return;
+  }
+  json measured = json::array();
+  for (const Model& m : models) {
+    if (options.model == "all" || options.model == m.name) {
+      measured.push_back(measure(m, options.repeat));
+    }
+  }
+  if (options.as_json) {
+    fmt::print("{}\n", json{{"suite", "compile"},
+                            {"machine", machine()},
+                            {"repeat", options.repeat},
+                            {"models", measured}}
+                           .dump());
+  } else {
+    print_table(measured);
+  }
+}
+
+}  // namespace
+
+void add_compile(CLI::App& app) {
+  auto options = std::make_shared<CompileOptions>();
+  CLI::App& command = *app.add_subcommand("compile", "Cold time from tensor code to programs");
+  command.add_option("--model", options->model, "matmul, block, resnet18 or all")
+      ->check(CLI::IsMember({"all", "matmul", "block", "resnet18"}));
+  command.add_option("--repeat", options->repeat, "Processes per model; medians are reported")
+      ->check(CLI::PositiveNumber);
+  command.add_flag("--json", options->as_json, "One line of JSON");
+  command.add_flag("--in-this-process", options->in_this_process)->group("");
+  command.callback([options] { run_compile(*options); });
+}
+
+}  // namespace croze::bench

@@ -1,0 +1,107 @@
+// measure.cpp -- clocks, medians, and a fresh process for what must start cold.
+#include "measure.h"
+
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/thread_pool.h"
+#include "base/version.h"
+#include "run/devices.h"
+
+namespace croze::bench {
+namespace {
+
+std::string read_to_end(int descriptor) {
+  std::string text;
+  char part[4096];
+  for (ssize_t n; (n = read(descriptor, part, sizeof part)) > 0;) {
+    text.append(part, static_cast<std::size_t>(n));
+  }
+  return text;
+}
+
+}  // namespace
+
+double cpu_seconds() {
+  rusage use{};
+  getrusage(RUSAGE_SELF, &use);
+  const auto seconds = [](timeval t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  return seconds(use.ru_utime) + seconds(use.ru_stime);
+}
+
+std::int64_t rss_bytes() {
+  std::int64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages >> pages;  // the second number
+  return pages * sysconf(_SC_PAGESIZE);
+}
+
+std::int64_t peak_rss_bytes() {
+  rusage use{};
+  getrusage(RUSAGE_SELF, &use);
+  return static_cast<std::int64_t>(use.ru_maxrss) * 1024;
+}
+
+double median(std::vector<double> values) {
+  ensure(!values.empty(), "the median of nothing");
+  std::ranges::sort(values);
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+nlohmann::json median(const std::vector<nlohmann::json>& runs) {
+  nlohmann::json result = runs.at(0);
+  for (auto& [key, value] : result.items()) {
+    if (!value.is_number_float()) continue;
+    std::vector<double> values;
+    for (const nlohmann::json& run : runs) values.push_back(run.at(key).get<double>());
+    value = median(std::move(values));
+  }
+  return result;
+}
+
+nlohmann::json machine() {
+  return {{"croze", version()},
+          {"device", device(default_device()).description()},
+          {"threads", default_thread_count()}};
+}
+
+std::string run_self(const std::vector<std::string>& arguments) {
+  std::string program = "/proc/self/exe";
+  std::vector<char*> argv{program.data()};
+  std::vector<std::string> copies = arguments;
+  for (std::string& a : copies) argv.push_back(a.data());
+  argv.push_back(nullptr);
+
+  int ends[2];
+  check(pipe(ends) == 0, "pipe: {}", std::strerror(errno));
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addclose(&actions, ends[0]);
+  pid_t child = 0;
+  const int failure = posix_spawn(&child, program.c_str(), &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  std::string output = failure ? "" : read_to_end(ends[0]);
+  close(ends[0]);
+  check(failure == 0, "cannot start another process: {}", std::strerror(failure));
+
+  int status = 0;
+  waitpid(child, &status, 0);
+  check(WIFEXITED(status) && WEXITSTATUS(status) == 0, "croze-bench {} failed in a process of its own",
+        fmt::join(arguments, " "));
+  return output;
+}
+
+}  // namespace croze::bench

@@ -1,0 +1,42 @@
+// measure.h -- clocks, medians, and what the numbers were measured on.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace croze::bench {
+
+class Stopwatch {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+  double ms() const { return seconds() * 1e3; }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+// User and system time of this process so far, all threads.
+double cpu_seconds();
+// Memory of this process: now, and the most there was.
+std::int64_t rss_bytes();
+std::int64_t peak_rss_bytes();
+
+double median(std::vector<double> values);
+// One object with the median of each number of these, which have the same members; what is no number
+// is taken from the first.
+nlohmann::json median(const std::vector<nlohmann::json>& runs);
+
+// Processor, threads and version: without them a number means nothing.
+nlohmann::json machine();
+
+// Runs this program again with these arguments, in a process of its own, and returns what it printed.
+// Throws Error if it fails.
+std::string run_self(const std::vector<std::string>& arguments);
+
+}  // namespace croze::bench

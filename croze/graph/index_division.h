@@ -1,0 +1,34 @@
+// index_division.h -- the parts of index_form.h: division of sums by constants, and recombination.
+#pragma once
+
+#include "base/error.h"
+#include "graph/graph.h"
+#include "graph/index_form.h"
+
+namespace croze::index_form {
+
+using i64 = std::int64_t;
+using Wide = __int128;
+
+inline bool overflows(Wide value) { return value != static_cast<i64>(value); }
+
+// Throws InternalError if the value leaves 64 bits.
+inline i64 checked(Wide value) {
+  ensure(!overflows(value), "index arithmetic leaves 64 bits");
+  return static_cast<i64>(value);
+}
+
+// Whether `u` is a quotient or remainder (`op`) by a positive constant, and that constant.
+inline bool is_division(UOp u, Op op) {
+  return u.is(op) && u.src(1).is_const() && u.src(1).const_int() > 0;
+}
+inline i64 divisor_of(UOp u) { return u.src(1).const_int(); }
+
+// floor(dividend / by) and dividend - by * floor(dividend / by), for by > 0.
+UOp divide(const LinearForm& dividend, i64 by, Graph& graph);
+UOp modulo(const LinearForm& dividend, i64 by, Graph& graph);
+
+// The node of a sum in which quotients and remainders that belong together have been joined.
+UOp build_recombined(LinearForm form, Graph& graph);
+
+}  // namespace croze::index_form

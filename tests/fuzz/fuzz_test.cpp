@@ -1,0 +1,64 @@
+// fuzz_test.cpp -- random tensor programs on every device against the reference evaluator.
+//
+// FUZZ_CASES=n runs n programs per test instead of the quick number, FUZZ_SEED=s starts at seed s.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "backends/interp/interp_device.h"
+#include "fuzz/check.h"
+#include "fuzz/generate.h"
+#include "run/devices.h"
+#include "support/schedule_runner.h"
+
+namespace croze::test {
+namespace {
+
+std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
+  const char* text = std::getenv(variable);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+using Runner = std::function<std::string(const FuzzProgram&)>;
+
+// Stops at the first failure and prints it made small.
+void fuzz(std::uint64_t quick_cases, const FuzzOptions& options, const Runner& run) {
+  const std::uint64_t first = number_from("FUZZ_SEED", 1);
+  const std::uint64_t cases = number_from("FUZZ_CASES", quick_cases);
+  for (std::uint64_t seed = first; seed < first + cases; seed++) {
+    const FuzzProgram program = random_program(seed, options);
+    const std::string failure = run(program);
+    if (failure.empty()) continue;
+    const FuzzProgram small = minimised(program, run);
+    FAIL() << "seed " << seed << ": " << failure << "\nmade small: " << run(small) << "\n"
+           << text_of(small);
+  }
+}
+
+void fuzz_alone(std::uint64_t quick_cases, const Caps& caps) {
+  const std::unique_ptr<Device> device = make_interp_device(caps);
+  fuzz(quick_cases, {}, [&](const FuzzProgram& p) { return run_alone(p, *device); });
+}
+
+// Compiling costs more here than running, so programs are longer and fewer.
+void fuzz_realized(const char* name, std::uint64_t quick_cases) {
+  const int index = device_index(name);
+  for (const DeviceEntry& entry : list_devices()) {
+    if (entry.name == name && !entry.available) GTEST_SKIP() << entry.description;
+  }
+  FuzzOptions options;
+  options.steps = 24;
+  fuzz(quick_cases, options, [&](const FuzzProgram& p) { return run_realized(p, index); });
+}
+
+TEST(RandomPrograms, AreRightWithScalarLoops) { fuzz_alone(150, interp_caps()); }
+TEST(RandomPrograms, AreRightWithLanesAndTasks) { fuzz_alone(200, cpu_shaped_caps()); }
+TEST(RandomPrograms, AreRightWithGroupsOfItems) { fuzz_alone(150, gpu_shaped_caps()); }
+
+TEST(RandomPrograms, AreRightOnInterp) { fuzz_realized("INTERP", 20); }
+TEST(RandomPrograms, AreRightOnCpu) { fuzz_realized("CPU", 20); }
+TEST(RandomPrograms, AreRightOnC) { fuzz_realized("C", 2); }
+TEST(RandomPrograms, AreRightOnOpenCl) { fuzz_realized("OPENCL", 2); }
+
+}  // namespace
+}  // namespace croze::test

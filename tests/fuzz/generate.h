@@ -1,0 +1,21 @@
+// generate.h -- random tensor programs.
+#pragma once
+
+#include <cstdint>
+
+#include "fuzz/program.h"
+
+namespace croze::test {
+
+struct FuzzOptions {
+  int steps = 12;                  // instructions, or small groups of them
+  std::int64_t largest = 3000;     // elements of a value
+  bool assigns = true;
+  bool rare_dtypes = true;         // beside f32, i32 and bool
+  bool matmuls = true;             // contractions large enough for tiles
+};
+
+// The program of a seed: the same on every machine.
+FuzzProgram random_program(std::uint64_t seed, const FuzzOptions& options = {});
+
+}  // namespace croze::test

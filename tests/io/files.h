@@ -1,0 +1,61 @@
+// files.h -- a folder of its own for each test, and files of given bytes in it.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace croze::test {
+
+class FilesTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (std::filesystem::temp_directory_path() / "croze-test-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  // Writes a file and returns its path.
+  std::string file(const std::string& name, std::string_view bytes) const {
+    std::ofstream(path(name), std::ios::binary)
+        .write(bytes.data(), static_cast<long>(bytes.size()));
+    return path(name);
+  }
+
+  static std::string content(const std::string& file) {
+    std::ifstream stream(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+  }
+
+  std::int64_t file_count() const {
+    return std::distance(std::filesystem::directory_iterator(folder_),
+                         std::filesystem::directory_iterator());
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+// The message of the Error that `function` throws; empty if it throws none.
+template <typename F>
+std::string error_of(F function) {
+  try {
+    function();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return {};
+}
+
+}  // namespace croze::test

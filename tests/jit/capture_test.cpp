@@ -1,0 +1,292 @@
+// Captured steps: the same results as running the function each time, and errors where that cannot
+// be.
+#include "jit/capture.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "croze.h"
+
+namespace croze {
+namespace {
+
+using Floats = std::vector<float>;
+
+Tensor floats(const Floats& values) {
+  return Tensor::from_data(values, {static_cast<std::int64_t>(values.size())});
+}
+
+template <typename F>
+std::string error_of(F function) {
+  try {
+    function();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return {};
+}
+
+TEST(Capture, RunsTheFunctionOnce) {
+  int calls = 0;
+  auto twice = capture([&](const Tensor& x) {
+    calls++;
+    return x * 2;
+  });
+  for (float v : {1.f, 2.f, 3.f}) {
+    EXPECT_EQ(twice(floats({v, v + 10})).to_vector<float>(), (Floats{2 * v, 2 * v + 20}));
+  }
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(twice.step().summary().kernels, 1);
+}
+
+TEST(Capture, ReplaysAssignments) {
+  Tensor sum = floats({0, 0}).realize(), count = floats({0}).realize();
+  auto add = capture([&](const Tensor& x) {
+    sum += x;
+    count += 1;
+    return sum / count;
+  });
+  EXPECT_EQ(add(floats({1, 2})).to_vector<float>(), (Floats{1, 2}));
+  EXPECT_EQ(add(floats({3, 6})).to_vector<float>(), (Floats{2, 4}));
+  EXPECT_EQ(add(floats({5, 10})).to_vector<float>(), (Floats{3, 6}));
+  EXPECT_EQ(sum.to_vector<float>(), (Floats{9, 18}));
+  EXPECT_EQ(count.item<float>(), 3);
+}
+
+TEST(Capture, TrainsExactlyAsWithoutCapture) {
+  const Tensor data = floats({1, -1, 2, 0.5});
+  const auto train = [&](bool captured) {
+    Tensor w = floats({0.3f, 0.2f, -0.1f, 1}).realize();
+    const auto body = [&](const Tensor& x) {
+      const Tensor loss = ((w * x).sum() - 1).square();
+      const Tensor g = loss.gradient({w})[0];
+      w -= 0.05 * g;
+      if (!captured) realize({loss, w});
+      return loss;
+    };
+    auto step = capture(body);
+    std::vector<float> losses;
+    for (int i = 0; i < 10; i++) {
+      const Tensor x = data * (1 + 0.1 * i);
+      losses.push_back((captured ? step(x) : body(x)).item<float>());
+    }
+    for (float v : w.to_vector<float>()) losses.push_back(v);
+    return losses;
+  };
+  EXPECT_EQ(train(true), train(false));
+}
+
+TEST(Capture, DrawsTheRandomNumbersThatTheFunctionWould) {
+  const auto draw = [](bool captured) {
+    manual_seed(3);
+    const auto body = [](const Tensor& x) {
+      return x + Tensor::rand({2}) + 10 * Tensor::rand({2});
+    };
+    auto step = capture(body);
+    std::vector<Floats> values;
+    for (int i = 0; i < 4; i++) {
+      const Tensor x = floats({0, 0});
+      values.push_back((captured ? step(x) : body(x)).to_vector<float>());
+    }
+    return values;
+  };
+  const auto captured = draw(true);
+  EXPECT_EQ(captured, draw(false));
+  EXPECT_NE(captured[1], captured[2]);
+}
+
+TEST(Capture, GivesListsOfResultsOrNone) {
+  auto both = capture([](const Tensor& a, const Tensor& b) {
+    return std::vector<Tensor>{a + b, a * b};
+  });
+  both(floats({1}), floats({1}));
+  const auto results = both(floats({3}), floats({4}));
+  EXPECT_EQ(results[0].item<float>(), 7);
+  EXPECT_EQ(results[1].item<float>(), 12);
+
+  Tensor x = floats({1}).realize();
+  auto increment = capture([&] { x += 1; });
+  for (int i = 0; i < 3; i++) increment();
+  EXPECT_EQ(x.item<float>(), 4);
+}
+
+TEST(Capture, ResultsStayWhatTheyWere) {
+  Tensor x = floats({1}).realize();
+  auto step = capture([&] {
+    x += 1;
+    return std::vector<Tensor>{x, x * 10, Tensor::full({1}, 5.f)};
+  });
+  std::vector<std::vector<Tensor>> all;
+  for (int i = 0; i < 3; i++) all.push_back(step());
+  for (int i = 0; i < 3; i++) {
+    EXPECT_EQ(all[i][0].item<float>(), static_cast<float>(i + 2));
+    EXPECT_EQ(all[i][1].item<float>(), static_cast<float>(10 * (i + 2)));
+    EXPECT_EQ(all[i][2].item<float>(), 5);
+  }
+}
+
+TEST(Capture, AResultCanBeAnInputAndAnInputAResult) {
+  auto step = capture([](const Tensor& x) { return std::vector<Tensor>{x, x + 1}; });
+  Tensor x = floats({1});
+  for (int i = 1; i < 5; i++) {
+    const auto results = step(x);
+    EXPECT_EQ(results[0].item<float>(), static_cast<float>(i));
+    x = results[1];
+  }
+  EXPECT_EQ(x.item<float>(), 5);
+}
+
+TEST(Capture, InputsMayBeViewsConstantsAndRecordedWork) {
+  auto total = capture([](const Tensor& x) { return (x * floats({1, 10})).sum(); });
+  EXPECT_EQ(total(floats({1, 2})).item<float>(), 21);
+  EXPECT_EQ(total(floats({3, 4}).flip(0)).item<float>(), 34);
+  EXPECT_EQ(total(Tensor::full({2}, 2.f)).item<float>(), 22);
+  EXPECT_EQ(total(floats({1, 1}) + 4).item<float>(), 55);
+  const Tensor grid = Tensor::from_data({1.f, 2.f, 3.f, 4.f}, {2, 2}).realize();
+  EXPECT_EQ(total(grid[1]).item<float>(), 43);
+  EXPECT_EQ(total(grid.index({Slice{}, 0})).item<float>(), 31);
+}
+
+TEST(Capture, AnInputMayBeATensorThatTheStepChanges) {
+  Tensor w = floats({1, 2}).realize();
+  auto step = capture([&](const Tensor& x) {
+    w += x;
+    return (w * x).sum();
+  });
+  EXPECT_EQ(step(w).item<float>(), 2 * 1 + 4 * 2);
+  EXPECT_EQ(w.to_vector<float>(), (Floats{2, 4}));
+  EXPECT_EQ(step(w).item<float>(), 4 * 2 + 8 * 4);
+  EXPECT_EQ(w.to_vector<float>(), (Floats{4, 8}));
+}
+
+TEST(Capture, TensorsRecordedFromOldContentsKeepThem) {
+  Tensor w = floats({1}).realize();
+  auto step = capture([&] { w += 1; });
+  step();
+  const Tensor before = w * 100, view = w.reshape({1, 1});
+  step();
+  const Tensor after = w * 100;
+  EXPECT_EQ(before.item<float>(), 200);
+  EXPECT_EQ(view.item<float>(), 2);
+  EXPECT_EQ(after.item<float>(), 300);
+  step();
+  EXPECT_EQ((w * 100).item<float>(), 400);
+}
+
+TEST(Capture, SeesAssignmentsMadeBetweenCalls) {
+  Tensor w = floats({1}).realize(), scale = floats({1}).realize();
+  auto step = capture([&] {
+    w += scale;
+    return w * 1;
+  });
+  step();
+  scale.assign(10);
+  EXPECT_EQ(step().item<float>(), 12);
+  w.assign(0);
+  EXPECT_EQ(step().item<float>(), 10);
+}
+
+TEST(Capture, ComputesWhatWasPendingBeforeIt) {
+  Tensor w = floats({1}).realize();
+  w += 5;
+  const Tensor recorded = w * 2;
+  auto step = capture([&] { return recorded + w; });
+  EXPECT_EQ(step().item<float>(), 18);
+  EXPECT_EQ(step().item<float>(), 18);
+  EXPECT_EQ(w.item<float>(), 6);
+}
+
+TEST(Capture, ATensorThatEscapesHoldsTheFirstValue) {
+  Tensor kept;
+  auto step = capture([&](const Tensor& x) {
+    kept = x * 3;
+    return x;
+  });
+  step(floats({1}));
+  EXPECT_EQ(kept.item<float>(), 3);
+  step(floats({2}));
+  EXPECT_EQ(kept.item<float>(), 3);
+}
+
+TEST(Capture, KeepsWhatItReadsAlive) {
+  auto step = capture([constant = floats({5}).realize()](const Tensor& x) { return x + constant; });
+  auto moved = capture([step = std::move(step)](const Tensor& x) mutable { return x; });
+  auto with_local = [] {
+    Tensor local = floats({7}).realize();
+    auto inner = std::make_unique<Captured<Tensor (*)(const Tensor&)>>(
+        +[](const Tensor& x) { return x + floats({7}); });
+    (*inner)(floats({1}));
+    return inner;
+  }();
+  for (int i = 0; i < 50; i++) (Tensor::rand({1000}) + 1).realize();
+  EXPECT_EQ((*with_local)(floats({2})).item<float>(), 9);
+}
+
+// ---- errors -----------------------------------------------------------------------------------
+
+TEST(Capture, RefusesInputsOfAnotherShapeOrDtypeOrNumber) {
+  auto step = capture([](const Tensor& x) { return x + 1; });
+  step(floats({1, 2}));
+  const std::string shape = error_of([&] { step(floats({1, 2, 3})); });
+  EXPECT_NE(shape.find("(2,)"), std::string::npos) << shape;
+  EXPECT_NE(shape.find("(3,)"), std::string::npos) << shape;
+  const std::string dtype = error_of([&] { step(Tensor::from_data({1, 2}, {2})); });
+  EXPECT_NE(dtype.find("int32"), std::string::npos) << dtype;
+  EXPECT_NE(error_of([&] {
+              step(Tensor::from_data({1.f, 2.f}, {2}, {.device = "INTERP"}));
+            }).find("INTERP"),
+            std::string::npos);
+  EXPECT_EQ(step(floats({3, 4})).to_vector<float>(), (Floats{4, 5}));
+}
+
+TEST(Capture, RefusesToComputeInside) {
+  Tensor w = floats({1}).realize();
+  const auto inside = [&](auto body) {
+    auto step = capture([&](const Tensor& x) {
+      body(x);
+      return x;
+    });
+    return error_of([&] { step(floats({1})); });
+  };
+  EXPECT_NE(inside([](const Tensor& x) { x.item<float>(); }).find("captured"), std::string::npos);
+  EXPECT_NE(inside([](const Tensor& x) { (x + 1).to_vector<float>(); }).find("captured"),
+            std::string::npos);
+  EXPECT_NE(inside([&](const Tensor&) { w.item<float>(); }).find("captured"), std::string::npos);
+  EXPECT_NE(inside([&](const Tensor& x) { (x + w).realize(); }).find("captured"),
+            std::string::npos);
+  auto other = capture([](const Tensor& x) { return x; });
+  EXPECT_NE(inside([&](const Tensor& x) { other(x); }).find("captured"), std::string::npos);
+  EXPECT_EQ(w.item<float>(), 1);
+}
+
+TEST(Capture, AFailedFirstCallLeavesNoTrace) {
+  Tensor w = floats({1}).realize();
+  bool fails = true;
+  auto step = capture([&](const Tensor& x) {
+    w += x;
+    check(!fails, "on purpose");
+    return w * 2;
+  });
+  EXPECT_EQ(error_of([&] { step(floats({5})); }), "on purpose");
+  EXPECT_FALSE(is_capturing());
+  EXPECT_EQ(w.item<float>(), 1);
+  fails = false;
+  EXPECT_EQ(step(floats({5})).item<float>(), 12);
+  EXPECT_EQ(w.item<float>(), 6);
+}
+
+TEST(Capture, RefusesToAssignToWhatHasNoMemory) {
+  Tensor constant = Tensor::zeros({1});
+  auto count = capture([&] { constant += 1; });
+  EXPECT_NE(error_of([&] { count(); }).find("realize()"), std::string::npos);
+}
+
+TEST(Capture, HasNoSummaryBeforeItsFirstCall) {
+  auto step = capture([](const Tensor& x) { return x; });
+  EXPECT_NE(error_of([&] { step.step().summary(); }), "");
+}
+
+}  // namespace
+}  // namespace croze

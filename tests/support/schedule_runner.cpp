@@ -1,0 +1,89 @@
+// schedule_runner.cpp -- what run/execute.cpp does, without caches and on memory of the host.
+#include "support/schedule_runner.h"
+
+#include "backends/interp/interp_device.h"
+#include "codegen/pipeline.h"
+#include "support/programs.h"
+
+namespace croze::test {
+namespace {
+
+constexpr std::byte noise{0xa5};
+
+// The scheduler asks for capabilities through a plain function; a test runs in one thread.
+thread_local const Caps* current_caps = nullptr;
+
+std::span<std::byte> bytes_of_buffer(const ScheduleBuffer& buffer, std::size_t index, Bytes& arena,
+                                     std::vector<Bytes>& inputs, std::vector<Bytes>& results) {
+  switch (buffer.kind) {
+    case ScheduleBuffer::Kind::Input: return inputs[static_cast<std::size_t>(buffer.input)];
+    case ScheduleBuffer::Kind::Output: return results[index];
+    case ScheduleBuffer::Kind::Temporary: break;
+  }
+  if (buffer.arena_offset < 0) return {};  // no step uses it
+  return std::span(arena).subspan(static_cast<std::size_t>(buffer.arena_offset),
+                                  static_cast<std::size_t>(buffer.bytes()));
+}
+
+}  // namespace
+
+void run_kernel(Device& device, UOp kernel, std::span<const std::span<std::byte>> buffers) {
+  run_program(device, make_program(kernel, device.caps()), buffers);
+}
+
+Schedule schedule_for(const Device& device, const CanonicalGraph& graph) {
+  current_caps = &device.caps();
+  return make_schedule(graph, {[](int) -> const Caps& { return *current_caps; }, 0});
+}
+
+std::vector<Bytes> run_schedule(Device& device, const Schedule& schedule,
+                                std::vector<Bytes>& inputs) {
+  Bytes arena;
+  for (const ArenaPlan& plan : schedule.arenas) {
+    arena.assign(static_cast<std::size_t>(plan.bytes), noise);
+  }
+  std::vector<Bytes> results(schedule.buffers.size());
+  std::vector<std::span<std::byte>> memory;
+  for (std::size_t i = 0; i < schedule.buffers.size(); i++) {
+    const ScheduleBuffer& buffer = schedule.buffers[i];
+    if (buffer.kind == ScheduleBuffer::Kind::Output) {
+      results[i].assign(static_cast<std::size_t>(buffer.bytes()), noise);
+    }
+    memory.push_back(bytes_of_buffer(buffer, i, arena, inputs, results));
+  }
+  for (const ScheduleStep& step : schedule.steps) {
+    std::vector<std::span<std::byte>> buffers;
+    for (int b : step.buffers) buffers.push_back(memory[static_cast<std::size_t>(b)]);
+    if (step.kernel) {
+      run_kernel(device, step.kernel->sink, buffers);
+    } else {
+      std::copy(buffers[1].begin(), buffers[1].end(), buffers[0].begin());
+    }
+  }
+  std::vector<Bytes> roots;
+  for (int result : schedule.results) {
+    roots.push_back(result < 0 ? Bytes() : results[static_cast<std::size_t>(result)]);
+  }
+  return roots;
+}
+
+Caps cpu_shaped_caps() {
+  Caps caps = interp_caps();
+  caps.threads = 2;
+  caps.vector_bytes = 64;
+  caps.vector_registers = 32;
+  caps.masked_vectors = true;
+  return caps;
+}
+
+Caps gpu_shaped_caps() {
+  Caps caps = interp_caps();
+  caps.has_groups = true;
+  caps.max_items = 256;
+  for (std::int64_t& limit : caps.max_group_axis) limit = 256;
+  for (std::int64_t& limit : caps.max_groups_axis) limit = 65535;
+  caps.group_memory = 48 << 10;
+  return caps;
+}
+
+}  // namespace croze::test

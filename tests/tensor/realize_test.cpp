@@ -1,0 +1,177 @@
+// What realizing does to tensors: nothing twice, old values kept, memory given back.
+#include "run/buffers.h"
+#include "run/execute.h"
+#include "support/check.h"
+
+namespace croze {
+namespace {
+
+using namespace test;
+
+std::int64_t kernels() { return run_statistics().kernels; }
+
+TEST(Realize, ComputesNothingTwice) {
+  const Tensor x = Tensor::from_data({1.f, 2.f}, {2});
+  const Tensor y = exp(x);
+  const Tensor z = y + 1;
+  y.realize();
+  const std::int64_t before = kernels();
+  y.realize();
+  EXPECT_EQ(kernels(), before);
+  const Tensor again = exp(x);
+  again.realize();
+  EXPECT_EQ(kernels(), before) << "the same expression of the same memory was computed again";
+  z.realize();
+  EXPECT_EQ(kernels(), before + 1);
+}
+
+TEST(Realize, CopiesAreTheSameTensor) {
+  Tensor a = Tensor::from_data({1.f}, {1});
+  const Tensor b = a;
+  a.assign(5);
+  expect_numbers(b, {5});
+  a += 1;
+  expect_numbers(b, {6});
+}
+
+TEST(Realize, AssignKeepsMemory) {
+  Tensor a = Tensor::from_data({1.f, 2.f}, {2});
+  const std::int64_t buffers = memory_use().buffers;
+  const UOp memory = a.node();
+  for (int i = 0; i < 10; i++) {
+    a.assign(a * 2);
+    a.realize();
+  }
+  EXPECT_EQ(a.node(), memory);
+  EXPECT_EQ(memory_use().buffers, buffers);
+  expect_numbers(a, {1024, 2048});
+}
+
+TEST(Realize, AssignIsLazyAndInOrder) {
+  Tensor a = Tensor::from_data({1.f, 2.f}, {2});
+  a += 1;
+  a *= 10;
+  a.assign(a - a.flip(0));
+  expect_numbers(a, {-10, 10});
+}
+
+TEST(Realize, TensorsKeepTheValueTheyWereMadeFrom) {
+  Tensor a = Tensor::from_data({1.f, 2.f}, {2});
+  const Tensor doubled = a * 2, view = a.flip(0), same = a.reshape({2, 1});
+  a.assign(7);
+  const Tensor after = a * 2;
+  a.realize();
+  expect_numbers(doubled, {2, 4});
+  expect_numbers(view, {2, 1});
+  expect_numbers(same, {1, 2});
+  expect_numbers(after, {14, 14});
+  expect_numbers(a, {7, 7});
+}
+
+TEST(Realize, ReadingWhatDependsOnAnAssignmentPerformsItOnce) {
+  Tensor a = Tensor::from_data({1.f, 2.f}, {2});
+  a += 1;
+  const Tensor b = a * 10;
+  expect_numbers(b, {20, 30});
+  expect_numbers(a, {2, 3});
+  expect_numbers(a * 10, {20, 30});
+}
+
+TEST(Realize, TensorsAssignedFromEachOtherSwap) {
+  Tensor a = Tensor::from_data({1.f}, {1}), b = Tensor::from_data({2.f}, {1});
+  const Tensor old_a = a + 0;
+  a.assign(b);
+  b.assign(old_a);
+  realize({a, b});
+  expect_numbers(a, {2});
+  expect_numbers(b, {1});
+}
+
+TEST(Realize, AViewDoesNotWriteThrough) {
+  Tensor a = Tensor::from_data({1.f, 2.f}, {2});
+  Tensor view = a.reshape({1, 2});
+  view.assign(9);
+  view.realize();
+  expect_numbers(view, {9, 9});
+  expect_numbers(a, {1, 2});
+}
+
+TEST(Realize, SharedResultsAreIndependentTensors) {
+  const Tensor x = Tensor::from_data({1.f, 2.f}, {2});
+  Tensor a = x + 1, b = x + 1;
+  realize({a, b});
+  a.assign(0);
+  a.realize();
+  expect_numbers(b, {2, 3});
+  b.assign(5);
+  expect_numbers(b, {5, 5});
+  expect_numbers(a, {0, 0});
+}
+
+TEST(Realize, ConstantsThatLookAlikeGetTheirOwnMemory) {
+  Tensor a = Tensor::zeros({2}), b = Tensor::zeros({2});
+  realize({a, b});
+  EXPECT_NE(a.node(), b.node());
+  a += 1;
+  expect_numbers(a, {1, 1});
+  expect_numbers(b, {0, 0});
+  const auto g = (a * 2 + b * 3).sum().gradient({a, b});
+  expect_numbers(g[0], {2, 2});
+  expect_numbers(g[1], {3, 3});
+}
+
+TEST(Realize, SeveralTogetherShareTheirWork) {
+  const Tensor x = random_tensor({64, 64}, -1, 1);
+  const Tensor total = x.sum(0), a = total * 2, b = total + 1;
+  realize({a, b});
+  expect_reference(a, 1e-5);
+  expect_reference(b, 1e-5);
+}
+
+TEST(Realize, TenThousandLiveTensorsOneByOneLeaveNoGrowth) {
+  const Tensor x = Tensor::from_data({1.f, 2.f, 3.f}, {3});
+  const auto round = [&](float offset) {
+    std::vector<Tensor> live;
+    for (int i = 0; i < 10'000; i++) live.push_back(x * 2 + (offset + static_cast<float>(i % 7)));
+    for (Tensor& t : live) t.realize();
+    EXPECT_FLOAT_EQ(live[8].to_vector<float>()[2], 7 + offset);
+  };
+  round(0);
+  const std::int64_t after_one = memory_use().bytes;
+  for (int i = 1; i < 4; i++) round(static_cast<float>(i));
+  EXPECT_LE(memory_use().bytes, 2 * after_one + (64 << 20));
+}
+
+TEST(Realize, DroppedTensorsGiveTheirMemoryBack) {
+  for (int i = 0; i < 40; i++) {
+    const std::vector<float> values(4 << 20, static_cast<float>(i));
+    Tensor::from_data(values, {4 << 20}).narrow(0, 0, 1).contiguous().realize();
+  }
+  // 40 tensors of 16 MiB were made; few are still there.
+  EXPECT_LT(memory_use().bytes, std::int64_t{400} << 20);
+}
+
+TEST(Realize, AViewIsReadInItsOwnOrder) {
+  const Tensor x = Tensor::from_data({1.f, 2.f, 3.f, 4.f}, {2, 2});
+  EXPECT_EQ(x.transpose().to_vector<float>(), (std::vector<float>{1, 3, 2, 4}));
+  EXPECT_EQ(x[1].to_vector<float>(), (std::vector<float>{3, 4}));
+  EXPECT_EQ(x.detach().to_vector<float>(), (std::vector<float>{1, 2, 3, 4}));
+  EXPECT_EQ(x.expand({2, 2, 2}).sum(0).to_vector<float>(), (std::vector<float>{2, 4, 6, 8}));
+}
+
+TEST(Realize, MovesBetweenDevices) {
+  const Tensor x = Tensor::from_data({1.f, 2.f}, {2}, {.device = "CPU"});
+  const Tensor there = (x + 1).to("INTERP");
+  EXPECT_EQ(there.device(), "INTERP");
+  expect_numbers(there * 2, {4, 6});
+  expect_numbers((there * 2).to("CPU") + x, {5, 8});
+  const Tensor zeros = Tensor::zeros({2}, {.device = "INTERP"}).realize();
+  EXPECT_EQ(zeros.device(), "INTERP");
+  expect_numbers(zeros + there, {2, 3});
+  const Tensor g = (there * there).sum().gradient({x})[0];
+  EXPECT_EQ(g.device(), "CPU");
+  expect_numbers(g, {4, 6});
+}
+
+}  // namespace
+}  // namespace croze

@@ -1,0 +1,178 @@
+// The croze command as a user sees it: output, errors, exit status.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace croze {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Outcome {
+  int status = -1;
+  std::string out, err;
+};
+
+std::string content(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class Command : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (std::filesystem::temp_directory_path() / "croze-test-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  // Runs croze with these arguments; `variables` stand before it.
+  Outcome run(const std::string& arguments, const std::string& variables = "") const {
+    const std::string line = variables + " " + CROZE_COMMAND + " " + arguments + " >" +
+                             path("out") + " 2>" + path("err") + " </dev/null";
+    const int status = std::system(line.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content(path("out")),
+            content(path("err"))};
+  }
+
+  static bool has_data() {
+    return std::filesystem::exists("/usr/share/datasets/fashion-mnist/t10k-images-idx3-ubyte.gz");
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+// One line, without an escape sequence, that begins as all errors do.
+void expect_error(const Outcome& outcome, const std::string& text) {
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_TRUE(outcome.err.starts_with("croze: ")) << outcome.err;
+  EXPECT_NE(outcome.err.find(text), std::string::npos) << outcome.err;
+}
+
+TEST_F(Command, SaysItsVersion) {
+  const Outcome outcome = run("--version");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.out, "croze 0.1.0\n");
+}
+
+TEST_F(Command, ExplainsItself) {
+  const Outcome outcome = run("--help");
+  EXPECT_EQ(outcome.status, 0);
+  for (const char* word : {"train", "eval", "devices", "options"}) {
+    EXPECT_NE(outcome.out.find(word), std::string::npos) << word;
+  }
+}
+
+TEST_F(Command, WrongUseHasAStatusOfItsOwn) {
+  for (const char* arguments :
+       {"", "fly", "train", "train fashion-mnist --epochs 0", "train fashion-mnist --lr -1",
+        "eval fashion-mnist", "devices --nope"}) {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.status, 2) << arguments;
+    EXPECT_NE(outcome.err, "") << arguments;
+  }
+}
+
+TEST_F(Command, ListsDevicesWithOneDefault) {
+  const Outcome outcome = run("devices --json");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  int defaults = 0;
+  bool has_interpreter = false;
+  for (const Json& device : Json::parse(outcome.out)) {
+    defaults += device["default"].get<bool>();
+    has_interpreter =
+        has_interpreter || (device["name"] == "INTERP" && device["available"] == true);
+  }
+  EXPECT_EQ(defaults, 1);
+  EXPECT_TRUE(has_interpreter);
+  EXPECT_NE(run("devices").out.find("INTERP"), std::string::npos);
+}
+
+TEST_F(Command, ShowsThePresentValueOfOptions) {
+  EXPECT_NE(run("options", "CROZE_THREADS=3").out.find("CROZE_THREADS = 3\n"), std::string::npos);
+}
+
+TEST_F(Command, WarnsOfVariablesThatItDoesNotKnow) {
+  const Outcome outcome = run("options", "CROZE_DEBUGG=1");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_NE(outcome.err.find("CROZE_DEBUGG"), std::string::npos) << outcome.err;
+}
+
+TEST_F(Command, NamesABadVariable) {
+  expect_error(run("options", "CROZE_DEBUG=much"), "CROZE_DEBUG");
+}
+
+TEST_F(Command, NamesAnUnknownDevice) {
+  expect_error(run("train fashion-mnist --device TOASTER"), "TOASTER");
+}
+
+TEST_F(Command, NamesAMissingDataSet) {
+  const Outcome outcome = run("train fashion-mnist", "CROZE_DATA_DIR=" + path("none"));
+  expect_error(outcome, "dataset-fashion-mnist");
+}
+
+TEST_F(Command, NamesADamagedDataSet) {
+  std::filesystem::create_directories(path("fashion-mnist"));
+  std::ofstream(path("fashion-mnist/train-images-idx3-ubyte.gz")) << "\x1f\x8b\x08 nonsense";
+  expect_error(run("train fashion-mnist", "CROZE_DATA_DIR=" + path("")),
+               "train-images-idx3-ubyte.gz");
+}
+
+TEST_F(Command, NamesWeightsThatCannotBeRead) {
+  expect_error(run("eval fashion-mnist --weights " + path("none")), "none");
+  std::ofstream(path("bad")) << "no weights at all";
+  expect_error(run("eval fashion-mnist --weights " + path("bad")), "bad");
+}
+
+TEST_F(Command, NoticesThatItsOutputIsLost) {
+  const std::string line = std::string(CROZE_COMMAND) + " options >/dev/full 2>" + path("err");
+  EXPECT_EQ(WEXITSTATUS(std::system(line.c_str())), 1);
+  EXPECT_NE(content(path("err")).find("standard output"), std::string::npos);
+}
+
+// The device NULL computes nothing, so all that remains is the way there.
+TEST_F(Command, TrainsSavesAndEvaluates) {
+  if (!has_data()) GTEST_SKIP() << "dataset-fashion-mnist is not installed";
+  const std::string weights = path("weights.safetensors");
+  const Outcome train =
+      run("train fashion-mnist --epochs 1 --batch 6000 --device NULL --json --weights " + weights);
+  ASSERT_EQ(train.status, 0) << train.err;
+  const Json result = Json::parse(train.out);
+  for (const char* key : {"test_accuracy", "train_seconds", "compile_seconds", "kernels_per_step",
+                          "peak_rss_mb", "epochs"}) {
+    EXPECT_TRUE(result.contains(key) && result[key].is_number()) << key;
+  }
+  EXPECT_EQ(result["device"], "NULL");
+  EXPECT_GT(result["kernels_per_step"], 0);
+  EXPECT_NE(train.err.find("epoch 1/1"), std::string::npos);
+  EXPECT_EQ(train.err.find('\r'), std::string::npos) << "progress belongs on terminals only";
+  EXPECT_EQ(train.err.find('\033'), std::string::npos) << "so do colours";
+
+  const Outcome eval = run("eval fashion-mnist --device NULL --json --weights " + weights);
+  ASSERT_EQ(eval.status, 0) << eval.err;
+  EXPECT_EQ(Json::parse(eval.out)["images"], 10'000);
+}
+
+TEST_F(Command, SaysThatWeightsCannotBeSaved) {
+  if (!has_data()) GTEST_SKIP() << "dataset-fashion-mnist is not installed";
+  const Outcome outcome =
+      run("train fashion-mnist --epochs 1 --batch 60000 --device NULL --json --weights " +
+          path("none/weights"));
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.err.find("none/weights"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace croze

@@ -1,0 +1,15 @@
+// command.h -- the subcommands: each function, in a file of its name, adds one to the program.
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace croze::tool {
+
+void add_devices(CLI::App& app);
+void add_eval(CLI::App& app);
+void add_options(CLI::App& app);
+void add_train(CLI::App& app);
+
+}  // namespace croze::tool

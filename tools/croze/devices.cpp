@@ -1,0 +1,76 @@
+// devices.cpp -- croze devices: what this machine can compute on.
+#include <croze/device/caps.h>
+#include <croze/run/devices.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+
+namespace croze::tool {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// One line on the capabilities.
+std::string summary_of(const Caps& caps) {
+  std::string dtypes;
+  for (int i = 0; i < num_dtypes; i++) {
+    const auto dtype = static_cast<DType>(i);
+    if (caps.has_dtype(dtype)) dtypes += fmt::format(" {}", name_of(dtype));
+  }
+  const std::string parallel =
+      caps.has_groups ? fmt::format("groups of up to {} items, {} KiB of group memory",
+                                    caps.max_items, caps.group_memory >> 10)
+                      : fmt::format("{} thread{}", caps.threads, caps.threads == 1 ? "" : "s");
+  return fmt::format("{}, vectors of {} bytes; computes in{}", parallel, caps.vector_bytes, dtypes);
+}
+
+Json json_of(const DeviceEntry& entry, bool is_default) {
+  Json json{{"name", entry.name},
+            {"available", entry.available},
+            {"default", is_default},
+            {"description", entry.description}};
+  if (!entry.available) return json;
+  const Caps& caps = device(device_index(entry.name)).caps();
+  json["architecture"] = caps.architecture;
+  json["threads"] = caps.threads;
+  json["vector_bytes"] = caps.vector_bytes;
+  json["group_memory"] = caps.group_memory;
+  Json dtypes = Json::array();
+  for (int i = 0; i < num_dtypes; i++) {
+    if (caps.has_dtype(static_cast<DType>(i))) dtypes.push_back(name_of(static_cast<DType>(i)));
+  }
+  json["dtypes"] = std::move(dtypes);
+  return json;
+}
+
+void print_devices(bool as_json) {
+  Json list = Json::array();
+  for (const DeviceEntry& entry : list_devices()) {
+    const bool is_default = device_index(entry.name) == default_device();
+    if (as_json) {
+      list.push_back(json_of(entry, is_default));
+      continue;
+    }
+    fmt::print("{} {:<8} {}{}\n", is_default ? '*' : ' ', entry.name,
+               entry.available ? "" : "not available: ", entry.description);
+    if (entry.available) {
+      fmt::print("           {}\n", summary_of(device(device_index(entry.name)).caps()));
+    }
+  }
+  if (as_json) fmt::print("{}\n", list.dump());
+}
+
+}  // namespace
+
+void add_devices(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("devices", "List the devices; * marks the default one");
+  const auto as_json = std::make_shared<bool>(false);
+  command->add_flag("--json", *as_json, "Print a JSON array");
+  command->callback([as_json] { print_devices(*as_json); });
+}
+
+}  // namespace croze::tool
