@@ -1,4 +1,5 @@
-// compile.cpp -- croze-bench compile: cold milliseconds from tensor code to programs ready to launch.
+// compile.cpp -- croze-bench compile: cold milliseconds from tensor code to programs ready to
+// launch.
 //
 // Cold means that loading libraries, building the rule tables and starting LLVM count, and that no
 // cache helps: every measurement is a process of its own.  Nothing is executed.
@@ -58,8 +59,8 @@ std::vector<Tensor> trace_resnet18() {
 struct Model {
   const char* name;
   std::vector<Tensor> (*trace)();
-  double limit_ms;      // the most that croze may take
-  double tinygrad_ms;   // what tinygrad takes for the same, on such a machine, CPU with clang
+  double limit_ms;     // the most that croze may take
+  double tinygrad_ms;  // what tinygrad takes for the same, on such a machine, CPU with clang
   int tinygrad_kernels;
 };
 

@@ -1,7 +1,8 @@
-// cpu.cpp -- croze-bench cpu: how fast generated kernels are, as a share of what the processor can do.
+// cpu.cpp -- croze-bench cpu: how fast generated kernels are, as a share of what the processor can
+// do.
 //
-// The machine's own speed is measured in the same run, in turns with the kernels, so that whatever else
-// the machine does slows both.  Nothing is searched or tuned beforehand.
+// The machine's own speed is measured in the same run, in turns with the kernels, so that whatever
+// else the machine does slows both.  Nothing is searched or tuned beforehand.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -94,7 +95,8 @@ void check_product(const Tensor& a, const Tensor& b, const Tensor& c) {
                double{right[static_cast<std::size_t>(k * n + j)]};
       }
       const double got = double{out[static_cast<std::size_t>(i * n + j)]};
-      check(std::abs(got - sum) < 1e-3, "matmul {}: element ({}, {}) is {}, not {}", n, i, j, got, sum);
+      check(std::abs(got - sum) < 1e-3, "matmul {}: element ({}, {}) is {}, not {}", n, i, j, got,
+            sum);
     }
   }
 }
@@ -146,7 +148,8 @@ std::vector<Contender> memory_suite() {
   suite.push_back(kernel("sum", bytes, total, [=]() mutable { total.assign(sum(a)); }));
   suite.push_back(kernel("row sum", bytes, row, [=]() mutable { row.assign(sum(a, 1)); }));
   suite.push_back(kernel("softmax", 2 * bytes, out, [=]() mutable { out.assign(softmax(a)); }));
-  suite.push_back(kernel("layernorm", 2 * bytes, out, [=]() mutable { out.assign(layer_norm(a)); }));
+  suite.push_back(
+      kernel("layernorm", 2 * bytes, out, [=]() mutable { out.assign(layer_norm(a)); }));
   return suite;
 }
 

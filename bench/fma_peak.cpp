@@ -1,7 +1,8 @@
 // fma_peak.cpp -- what the processor could do, measured by hand-written loops.
 //
-// A multiply-add takes some cycles but one or two can begin in each, so the loop keeps many independent
-// chains in registers.  It is compiled for each vector width, and the processor is asked which it has.
+// A multiply-add takes some cycles but one or two can begin in each, so the loop keeps many
+// independent chains in registers.  It is compiled for each vector width, and the processor is
+// asked which it has.
 #include "fma_peak.h"
 
 #include <cstring>
@@ -92,7 +93,8 @@ double measure_fma_peak(ThreadPool& pool) {
   const Loop loop = widest_loop();
   std::vector<Work> works(static_cast<std::size_t>(pool.thread_count()));
   const Stopwatch watch;
-  pool.run(pool.thread_count(), [&](std::int64_t i) { works[static_cast<std::size_t>(i)] = loop.run(); });
+  pool.run(pool.thread_count(),
+           [&](std::int64_t i) { works[static_cast<std::size_t>(i)] = loop.run(); });
   const double seconds = watch.seconds();
   double operations = 0;
   for (const Work& w : works) operations += w.operations;

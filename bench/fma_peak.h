@@ -7,8 +7,8 @@
 
 namespace croze::bench {
 
-// Float32 multiply-adds on registers alone, on all threads of the pool, with the widest vectors of this
-// processor.  Returns operations per second, a multiply-add counting two.
+// Float32 multiply-adds on registers alone, on all threads of the pool, with the widest vectors of
+// this processor.  Returns operations per second, a multiply-add counting two.
 double measure_fma_peak(ThreadPool& pool);
 
 // Width in bits of the vectors that measure_fma_peak works with.

@@ -99,8 +99,8 @@ std::string run_self(const std::vector<std::string>& arguments) {
 
   int status = 0;
   waitpid(child, &status, 0);
-  check(WIFEXITED(status) && WEXITSTATUS(status) == 0, "croze-bench {} failed in a process of its own",
-        fmt::join(arguments, " "));
+  check(WIFEXITED(status) && WEXITSTATUS(status) == 0,
+        "croze-bench {} failed in a process of its own", fmt::join(arguments, " "));
   return output;
 }
 

@@ -3,10 +3,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json_fwd.hpp>
 
 namespace croze::bench {
 
@@ -28,15 +27,15 @@ std::int64_t rss_bytes();
 std::int64_t peak_rss_bytes();
 
 double median(std::vector<double> values);
-// One object with the median of each number of these, which have the same members; what is no number
-// is taken from the first.
+// One object with the median of each number of these, which have the same members; what is no
+// number is taken from the first.
 nlohmann::json median(const std::vector<nlohmann::json>& runs);
 
 // Processor, threads and version: without them a number means nothing.
 nlohmann::json machine();
 
-// Runs this program again with these arguments, in a process of its own, and returns what it printed.
-// Throws Error if it fails.
+// Runs this program again with these arguments, in a process of its own, and returns what it
+// printed. Throws Error if it fails.
 std::string run_self(const std::vector<std::string>& arguments);
 
 }  // namespace croze::bench

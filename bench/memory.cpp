@@ -39,8 +39,9 @@ json measure_chain() {
           {"peak_rss_mb", static_cast<double>(peak_rss_bytes()) * 1e-6}};
 }
 
-// Small tensors, realized one by one while all are alive; then all are dropped, and again, many times.
-// The collector and the allocator need some rounds to settle; what grows after half of them leaks.
+// Small tensors, realized one by one while all are alive; then all are dropped, and again, many
+// times. The collector and the allocator need some rounds to settle; what grows after half of them
+// leaks.
 json measure_small_tensors() {
   constexpr int count = 10'000, rounds = 40;
   const Stopwatch watch;
@@ -77,8 +78,9 @@ void print_tables(const json& chain, const json& small) {
              chain["operations"].get<int>(), chain["trace_seconds"].get<double>(),
              chain["compute_seconds"].get<double>(), chain["peak_rss_mb"].get<double>());
   fmt::print("{} small tensors, {} times: {:.2f} s, growth {:.1f} bytes a tensor, peak {:.0f} MB\n",
-             small["tensors"].get<int>(), small["rounds"].get<int>(), small["seconds"].get<double>(),
-             small["growth_bytes_per_tensor"].get<double>(), small["peak_rss_mb"].get<double>());
+             small["tensors"].get<int>(), small["rounds"].get<int>(),
+             small["seconds"].get<double>(), small["growth_bytes_per_tensor"].get<double>(),
+             small["peak_rss_mb"].get<double>());
 }
 
 void run_memory(const MemoryOptions& options) {
@@ -89,11 +91,11 @@ void run_memory(const MemoryOptions& options) {
   }
   const json chain = measure_apart("chain"), small = measure_apart("small");
   if (options.as_json) {
-    fmt::print("{}\n", json{{"suite", "memory"},
-                            {"machine", machine()},
-                            {"chain", chain},
-                            {"small_tensors", small}}
-                           .dump());
+    fmt::print(
+        "{}\n",
+        json{
+            {"suite", "memory"}, {"machine", machine()}, {"chain", chain}, {"small_tensors", small}}
+            .dump());
   } else {
     print_tables(chain, small);
   }

@@ -14,9 +14,9 @@ class OpenBlas {
   void matmul(std::int64_t size, const float* a, const float* b, float* c) const;
 
  private:
-  using Sgemm = void (*)(int order, int transpose_a, int transpose_b, int m, int n, int k, float alpha,
-                         const float* a, int lda, const float* b, int ldb, float beta, float* c,
-                         int ldc);
+  using Sgemm = void (*)(int order, int transpose_a, int transpose_b, int m, int n, int k,
+                         float alpha, const float* a, int lda, const float* b, int ldb, float beta,
+                         float* c, int ldc);
   Sgemm sgemm_ = nullptr;
 };
 

@@ -1,5 +1,5 @@
-// opencl.cpp -- croze-bench opencl: matrix products on OpenCL, checked against the host, and whether
-// their tiles are staged in local memory.
+// opencl.cpp -- croze-bench opencl: matrix products on OpenCL, checked against the host, and
+// whether their tiles are staged in local memory.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -34,9 +34,11 @@ struct OpenClOptions {
 class SourceLog {
  public:
   SourceLog() {
-    set_log_sink([](void* text, std::string_view line) {
-      static_cast<std::string*>(text)->append(line).push_back('\n');
-    }, &text_);
+    set_log_sink(
+        [](void* text, std::string_view line) {
+          static_cast<std::string*>(text)->append(line).push_back('\n');
+        },
+        &text_);
   }
   ~SourceLog() { set_log_sink(nullptr, nullptr); }
   SourceLog(const SourceLog&) = delete;

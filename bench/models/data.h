@@ -1,5 +1,5 @@
-// data.h -- tensors for benchmarks: over memory that nobody has written yet, where only compiling is
-// measured, and filled with repeatable numbers, where results are looked at.
+// data.h -- tensors for benchmarks: over memory that nobody has written yet, where only compiling
+// is measured, and filled with repeatable numbers, where results are looked at.
 #pragma once
 
 #include <cstddef>

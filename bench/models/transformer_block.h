@@ -1,6 +1,7 @@
-// transformer_block.h -- one block of a transformer: causal attention and a two-layer perceptron, each
-// behind a layer norm and beside a residual connection.  Its parameters are placeholders: unlike the
-// layers of nn/, it computes no starting values, so that nothing but its own graph is compiled.
+// transformer_block.h -- one block of a transformer: causal attention and a two-layer perceptron,
+// each behind a layer norm and beside a residual connection.  Its parameters are placeholders:
+// unlike the layers of nn/, it computes no starting values, so that nothing but its own graph is
+// compiled.
 #pragma once
 
 #include "models/data.h"

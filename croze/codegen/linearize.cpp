@@ -260,9 +260,9 @@ class Linearizer {
     }
   }
 
-  // What to ask for, in order: inner loops and stores; then the updates of registers side by side, one
-  // step of each after the other, since each step waits for the one before; then the rest.  Operands
-  // come when they are first asked for, so that few of them are held in registers.
+  // What to ask for, in order: inner loops and stores; then the updates of registers side by side,
+  // one step of each after the other, since each step waits for the one before; then the rest.
+  // Operands come when they are first asked for, so that few of them are held in registers.
   std::vector<int> demands(int block) const {
     std::vector<int> effects, updates, rest;
     for (int unit : blocks_[static_cast<std::size_t>(block)].units) {

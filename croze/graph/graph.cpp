@@ -35,8 +35,8 @@ std::uint64_t hash_kind(Op op, DType dtype) {
 }
 
 // The structural key: a function of the form alone, by which operands are ordered.  Which buffer or
-// parameter is read does not enter: a computation over other buffers must come out in the same order,
-// or the caches of schedules and programs would not know it again.
+// parameter is read does not enter: a computation over other buffers must come out in the same
+// order, or the caches of schedules and programs would not know it again.
 std::uint64_t key_of(Op op, DType dtype, std::span<const UOp> src, const Arg& arg) {
   const bool has_identity = op == Op::Buffer || op == Op::Param;
   const Arg form = has_identity ? Arg(arg.as_ints().subspan(1)) : arg;

@@ -165,7 +165,9 @@ Bounds bounds_under(UOp gate, UOp x) {
   for (UOp term : conjuncts(gate)) learn_from(&facts, term);
   LinearForm rest = LinearForm::of(x);
   __int128 lo = 0, hi = 0;
-  auto width = [](const LinearForm& f) { return static_cast<__int128>(f.bounds().hi) - f.bounds().lo; };
+  auto width = [](const LinearForm& f) {
+    return static_cast<__int128>(f.bounds().hi) - f.bounds().lo;
+  };
   for (const Fact& f : facts) {
     const Term pivot = f.sum.terms[0];
     const i64 c = rest.coefficient(pivot.atom);

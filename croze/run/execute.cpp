@@ -36,6 +36,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Plan = PreparedRun::Plan;
 
+constexpr std::size_t max_plans = 1024;
+
 // Process-wide: named in docs/architecture.md as global state.
 struct RunState {
   std::mutex mutex;
@@ -207,6 +209,7 @@ std::shared_ptr<const PreparedRun> prepare(std::span<const UOp> roots) {
   const std::string key = fmt::format("{}\n", default_device()) + graph.key;
   auto it = plans.find(key);
   if (it == plans.end()) {
+    if (plans.size() >= max_plans) plans.clear();  // a program that makes new graphs for ever
     it = plans.emplace(key, make_plan(graph)).first;
     log_schedule(it->second->schedule);
   }

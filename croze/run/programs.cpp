@@ -11,6 +11,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "base/build_id.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -158,9 +159,9 @@ std::vector<std::shared_ptr<LoadedProgram>> load_programs(std::span<const Kernel
       c.kernel = r.kernel.get();
       c.device = &device(r.device);
       c.memory_key = keys.back();
-      c.disk_key =
-          fmt::format("{} {} {}\n", version(), c.device->name(), c.device->caps().architecture) +
-          r.kernel->key;
+      c.disk_key = fmt::format("{} {} {} {}\n", version(), build_id(), c.device->name(),
+                               c.device->caps().architecture) +
+                   r.kernel->key;
       missing.push_back(std::move(c));
     }
   }

@@ -233,89 +233,87 @@ Lowering KernelList::lowering(UOp root) {
       [](void* self, UOp state) { return static_cast<KernelList*>(self)->buffer_of(state); }, this);
 }
 
+// The loops over `shape`: serial where told, else parallel.
+KernelList::OutputLoops KernelList::open_loops(Lowering& lower, std::span<const std::int64_t> shape,
+                                               const std::vector<bool>& serial) {
+  OutputLoops loops{{{}, graph_.boolean(true)}, {}};
+  for (std::size_t i = 0; i < shape.size(); i++) {
+    const bool in_order = i < serial.size() && serial[i];
+    const UOp r = lower.new_range(shape[i], in_order ? LoopKind::Serial : LoopKind::Parallel);
+    loops.at.index.push_back(r);
+    if (r.is(Op::Range)) loops.ranges.push_back(r);
+  }
+  lower.set_output(loops.ranges);
+  return loops;
+}
+
+UOp KernelList::gated_place(UOp buffer, const Position& at, std::span<const std::int64_t> shape) {
+  const UOp flat = flat_index(at.index, shape, graph_);
+  return at.gate.is_const() ? graph_.place(buffer, flat) : graph_.place(buffer, flat, at.gate);
+}
+
 // out[i, j, ..] = value[i, j, ..] for every element; `u` is the node being made.
 KernelList::Draft KernelList::draft_value(UOp u, UOp value, UOp out) {
   Lowering lower = lowering(u);
-  Position at{{}, graph_.boolean(true)};
-  std::vector<UOp> ranges;
-  for (std::int64_t size : value.shape()) {
-    at.index.push_back(lower.new_range(size, LoopKind::Parallel));
-    if (size != 1) ranges.push_back(at.index.back());
-  }
-  lower.set_output(ranges);
-  const UOp v = lower.value(value, at);
+  const OutputLoops loops = open_loops(lower, value.shape());
+  const UOp v = lower.value(value, loops.at);
   if (!v) return {};
-  const UOp flat = flat_index(at.index, value.shape(), graph_);
-  const UOp store = graph_.store(graph_.place(out, flat), v, ranges);
+  const UOp store = graph_.store(gated_place(out, loops.at, value.shape()), v, loops.ranges);
   return {graph_.sink(std::span(&store, 1)), lower.reads()};
 }
 
+// out[index(i, j, ..)] = value[i, j, ..], or added to what is there.
 KernelList::Draft KernelList::draft_scatter(UOp u) {
-  const UOp base = u.src(0), value = u.src(1), out = own_buffer(u);
-  // An index that is the loop variable itself cannot meet another iteration's: that loop is
-  // parallel.
-  std::vector<bool> parallel(static_cast<std::size_t>(value.rank()), false);
-  for (int axis = 0; axis < base.rank(); axis++) {
-    const UOp index = u.src(2 + axis);
-    UOp iota = index;
-    Position probe{{}, graph_.boolean(true)};
-    for (std::int64_t i = 0; i < index.rank(); i++) {
-      probe.index.push_back(graph_.variable(i, 0, index.shape()[static_cast<std::size_t>(i)] - 1));
-    }
-    while (is_movement(iota.op()) || iota.is(Op::Cast)) {
-      if (is_movement(iota.op())) probe = through_movement(iota, probe);
-      iota = iota.src(0);
-    }
-    if (!iota.is(Op::Iota) || !probe.gate.is_const(1)) continue;
-    const UOp at = probe.index[0];
-    if (at.is(Op::Variable)) parallel[static_cast<std::size_t>(at.slot())] = true;
-  }
+  const UOp base = u.src(0), value = u.src(1);
   Lowering lower = lowering(u);
-  Position at{{}, graph_.boolean(true)};
-  std::vector<UOp> ranges;
-  for (std::size_t i = 0; i < parallel.size(); i++) {
-    const auto kind = parallel[i] ? LoopKind::Parallel : LoopKind::Serial;
-    at.index.push_back(lower.new_range(value.shape()[i], kind));
-    if (value.shape()[i] != 1) ranges.push_back(at.index.back());
-  }
-  lower.set_output(ranges);
-  const UOp v = lower.value(value, at);
+  const OutputLoops loops = open_loops(lower, value.shape(), serial_axes(u));
+  const UOp v = lower.value(value, loops.at);
   if (!v) return {};
-  IndexVector where_to;
-  UOp gate = graph_.boolean(true);
+  Position to{{}, graph_.boolean(true)};
   for (int axis = 0; axis < base.rank(); axis++) {
-    const UOp i = lower.value(u.src(2 + axis), at);
+    const UOp i = lower.value(u.src(2 + axis), loops.at);
     if (!i) return {};
-    where_to.push_back(cast(i, DType::Index));
-    gate = both(gate, within(where_to.back(), 0, base.shape()[static_cast<std::size_t>(axis)]));
+    to.index.push_back(cast(i, DType::Index));
+    const std::int64_t size = base.shape()[static_cast<std::size_t>(axis)];
+    to.gate = both(to.gate, within(to.index.back(), 0, size));
   }
-  const UOp flat = flat_index(where_to, base.shape(), graph_);
-  const UOp place = gate.is_const() ? graph_.place(out, flat) : graph_.place(out, flat, gate);
-  const bool overwrite = u.arg().value == 0;
-  const UOp stored = overwrite ? v : graph_.alu(u.reduce_op(), {graph_.load(place), v});
-  const UOp store = graph_.store(place, stored, ranges);
+  const UOp place = gated_place(own_buffer(u), to, base.shape());
+  const bool overwrites = u.arg().value == 0;
+  const UOp stored = overwrites ? v : graph_.alu(u.reduce_op(), {graph_.load(place), v});
+  const UOp store = graph_.store(place, stored, loops.ranges);
   return {graph_.sink(std::span(&store, 1)), lower.reads()};
+}
+
+// The axes of a Scatter's value along which two elements may meet in one place.  An axis that an
+// index simply counts cannot: its loop is parallel.
+std::vector<bool> KernelList::serial_axes(UOp scatter) {
+  std::vector<bool> serial(static_cast<std::size_t>(scatter.src(1).rank()), true);
+  for (int i = 2; i < scatter.num_src(); i++) {
+    UOp index = scatter.src(i);
+    Position at{{}, graph_.boolean(true)};
+    for (std::int64_t size : index.shape()) {
+      at.index.push_back(graph_.variable(at.index.size(), 0, size - 1));
+    }
+    for (; is_movement(index.op()) || index.is(Op::Cast); index = index.src(0)) {
+      if (is_movement(index.op())) at = through_movement(index, at);
+    }
+    if (!index.is(Op::Iota) || !at.gate.is_const(1) || !at.index[0].is(Op::Variable)) continue;
+    serial[static_cast<std::size_t>(at.index[0].slot())] = false;
+  }
+  return serial;
 }
 
 // view[i, j, ..] = value[i, j, ..], where the view is a part of a buffer.
 KernelList::Draft KernelList::draft_store(UOp store) {
   UOp view = store.src(0);
   Lowering lower = lowering(store);
-  Position at{{}, graph_.boolean(true)};
-  std::vector<UOp> ranges;
-  for (std::int64_t size : view.shape()) {
-    at.index.push_back(lower.new_range(size, LoopKind::Parallel));
-    if (size != 1) ranges.push_back(at.index.back());
-  }
-  lower.set_output(ranges);
-  const UOp v = lower.value(store.src(1), at);
+  const OutputLoops loops = open_loops(lower, view.shape());
+  const UOp v = lower.value(store.src(1), loops.at);
   if (!v) return {};
+  Position at = loops.at;
   for (; is_movement(view.op()); view = view.src(0)) at = through_movement(view, at);
-  const UOp flat = flat_index(at.index, view.shape(), graph_);
-  const UOp buffer = base_buffer(view);
-  const UOp place =
-      at.gate.is_const() ? graph_.place(buffer, flat) : graph_.place(buffer, flat, at.gate);
-  const UOp result = graph_.store(place, v, ranges);
+  const UOp result =
+      graph_.store(gated_place(base_buffer(view), at, view.shape()), v, loops.ranges);
   return {graph_.sink(std::span(&result, 1)), lower.reads()};
 }
 

@@ -36,6 +36,11 @@ class KernelList {
     std::vector<UOp> reads;
   };
 
+  struct OutputLoops {  // a loop per axis, and the position they form
+    Position at;
+    std::vector<UOp> ranges;
+  };
+
   void need(UOp state);
   void make_state(UOp state);
   void make_copy(UOp u);
@@ -44,6 +49,10 @@ class KernelList {
   bool reads_outdated(const std::vector<UOp>& reads, UOp current);
   void read_through_copy(UOp value);
   void make_snapshot(UOp state);
+  OutputLoops open_loops(Lowering& lower, std::span<const std::int64_t> shape,
+                         const std::vector<bool>& serial = {});
+  UOp gated_place(UOp buffer, const Position& at, std::span<const std::int64_t> shape);
+  std::vector<bool> serial_axes(UOp scatter);
   Draft draft_value(UOp u, UOp value, UOp out);
   Draft draft_scatter(UOp u);
   Draft draft_store(UOp store);
@@ -64,7 +73,8 @@ class KernelList {
   std::vector<UOp> pending_;
   std::unordered_map<const Node*, UOp> buffers_;  // of buffered nodes and snapshots
   std::unordered_map<const Node*, bool> needed_;
-  std::unordered_map<const Node*, bool> snapshots_;  // states read through a copy; whether it is made
+  std::unordered_map<const Node*, bool>
+      snapshots_;  // states read through a copy; whether it is made
   std::unordered_map<std::string, std::shared_ptr<const Kernel>> kernels_;
   std::vector<PendingStep> steps_;
 };

@@ -202,12 +202,15 @@ UOp Lowering::lower_gather(UOp u, const Position& p) {
   return where(inner.gate, v, graph_.constant(u.dtype(), std::int64_t{0}));
 }
 
+// The gate is for safety only (what must be zero outside of it is selected where the gate arose),
+// so an access that cannot leave the buffer has none.
 UOp Lowering::lower_load(UOp state, const Position& p) {
   if (std::find(reads_.begin(), reads_.end(), state) == reads_.end()) reads_.push_back(state);
   const UOp buffer = buffer_of_(context_, state);
   const UOp flat = flat_index(p.index, state.shape(), graph_);
-  return graph_.load(p.gate.is_const() ? graph_.place(buffer, flat)
-                                       : graph_.place(buffer, flat, p.gate));
+  const bool inside = flat.lo() >= 0 && flat.hi() < state.elements();
+  return graph_.load(inside || p.gate.is_const() ? graph_.place(buffer, flat)
+                                                 : graph_.place(buffer, flat, p.gate));
 }
 
 // ---- what fusing would repeat -----------------------------------------------------------------

@@ -20,7 +20,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 struct Settings {
-  int epochs = 5;
+  int epochs = 4;
   std::int64_t batch = 128;
   double learning_rate = 2e-3;
   std::uint64_t seed = 1;

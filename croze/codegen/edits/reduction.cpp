@@ -22,8 +22,8 @@ UOp gated_place(UOp place, UOp condition) {
   return g.place(place.src(0), place.src(1), gated(gate, condition));
 }
 
-// Whether the access may go ahead where the range has grown: its own gate keeps it in the buffer.  What
-// it reads there is not used.
+// Whether the access may go ahead where the range has grown: its own gate keeps it in the buffer.
+// What it reads there is not used.
 bool stays_inside(UOp place) {
   if (place.num_src() < 3) return false;
   const Bounds b = bounds_under(place.src(2), place.src(1));
