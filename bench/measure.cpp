@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -32,12 +34,9 @@ std::string read_to_end(int descriptor) {
 }  // namespace
 
 double cpu_seconds() {
-  rusage use{};
-  getrusage(RUSAGE_SELF, &use);
-  const auto seconds = [](timeval t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
-  };
-  return seconds(use.ru_utime) + seconds(use.ru_stime);
+  timespec used{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
 }
 
 std::int64_t rss_bytes() {
@@ -71,9 +70,12 @@ nlohmann::json median(const std::vector<nlohmann::json>& runs) {
 }
 
 nlohmann::json machine() {
+  double load = 0;
+  getloadavg(&load, 1);
   return {{"croze", version()},
           {"device", device(default_device()).description()},
-          {"threads", default_thread_count()}};
+          {"threads", default_thread_count()},
+          {"load_average", load}};
 }
 
 std::string run_self(const std::vector<std::string>& arguments) {

@@ -31,7 +31,7 @@ double median(std::vector<double> values);
 // number is taken from the first.
 nlohmann::json median(const std::vector<nlohmann::json>& runs);
 
-// Processor, threads and version: without them a number means nothing.
+// Processor, threads, version, and how busy the machine was: without them a number means nothing.
 nlohmann::json machine();
 
 // Runs this program again with these arguments, in a process of its own, and returns what it

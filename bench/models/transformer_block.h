@@ -55,17 +55,6 @@ struct TransformerBlock {
     return attended + down(gelu(up(mlp_norm(attended)), Gelu::Tanh));
   }
 
- private:
-  Tensor attention(const Tensor& x) const {
-    const auto by_head = [&](const Tensor& t) {  // (batch, heads, sequence, width / heads)
-      return transpose(reshape(t, {x.size(0), x.size(1), heads, width / heads}), 1, 2);
-    };
-    const Tensor mixed = scaled_dot_product_attention(by_head(query(x)), by_head(key(x)),
-                                                      by_head(value(x)), {.causal = true});
-    return reshape(transpose(mixed, 1, 2), x.shape());
-  }
-
- public:
   template <typename V>
   void visit(V&& v) const {
     v("attention_norm", attention_norm);
@@ -76,6 +65,16 @@ struct TransformerBlock {
     v("mlp_norm", mlp_norm);
     v("up", up);
     v("down", down);
+  }
+
+ private:
+  Tensor attention(const Tensor& x) const {
+    const auto by_head = [&](const Tensor& t) {  // (batch, heads, sequence, width / heads)
+      return transpose(reshape(t, {x.size(0), x.size(1), heads, width / heads}), 1, 2);
+    };
+    const Tensor mixed = scaled_dot_product_attention(by_head(query(x)), by_head(key(x)),
+                                                      by_head(value(x)), {.causal = true});
+    return reshape(transpose(mixed, 1, 2), x.shape());
   }
 };
 

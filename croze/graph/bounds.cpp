@@ -360,8 +360,7 @@ Bounds derive_bounds(Op op, DType dtype, std::span<const UOp> src, const Arg& ar
     case Op::ContiguousBackward:
     case Op::Detach:
     case Op::Copy:
-    case Op::After:
-    case Op::Stage: return settle(interval_of(src[0]), dtype);
+    case Op::After: return settle(interval_of(src[0]), dtype);
     default: return settle(whole(dtype), dtype);
   }
 }

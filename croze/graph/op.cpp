@@ -52,7 +52,7 @@ constexpr std::array<OpInfo, num_ops> table = {{
 
     {Op::Index, "index", -1, 0},          {Op::Load, "load", 1, 0},
     {Op::Store, "store", -1, trait_effect}, {Op::After, "after", -1, 0},
-    {Op::Sink, "sink", -1, trait_effect}, {Op::Stage, "stage", -1, 0},
+    {Op::Sink, "sink", -1, trait_effect},
 
     {Op::Local, "local", 0, 0},           {Op::Register, "register", -1, 0},
     {Op::Loop, "loop", 1, trait_effect},  {Op::EndLoop, "end_loop", 1, trait_effect},

@@ -28,12 +28,13 @@ enum class Op : std::uint8_t {
   Flip,         // arg: one 0/1 per axis
   Pad,          // arg: {before, after} per axis; filled with zero
   Shrink,       // arg: {begin, end} per axis
-  Window,       // arg: {axis, size, stride, dilation}; appends an axis k: x[.. o*stride + k*dilation ..]
-  Unwindow,     // arg: {axis, length, stride, dilation}; (.. o .. k) -> (.. p .. k), p = o*stride + k*dilation, else zero
+  Window,       // arg: {axis, size, stride, dilation}; appends axis k: x[.. o*stride + k*dilation ..]
+  Unwindow,     // arg: {axis, length, stride, dilation}; (.. o .. k) -> (.. p ..  k): the element for
+                // p = o*stride + k*dilation, zero where there is none
 
   // structure (tensor stage)
   Gather,       // (x, index per axis of x): x[i0, i1, ..]; zero where an index is out of range
-  Scatter,      // (base, value, index per axis of base); arg: Op::Add accumulates, 0 overwrites in order
+  Scatter,      // (base, value, index per axis of base); arg: Op::Add accumulates, 0 overwrites
   Contiguous,   // materialise here
   ContiguousBackward,  // materialise the gradient here
   Detach,       // stop the gradient here
@@ -57,7 +58,6 @@ enum class Op : std::uint8_t {
   Store,        // (place, value, range ...): closes the ranges, which run over the places written
   After,        // (value, effect ...): the value, once those stores have happened
   Sink,         // (effect ...): the root of a kernel or of a schedule
-  Stage,        // (value, range ...): value tabulated over the ranges in fast memory; closes them
 
   // programs (after lowering)
   Local,        // arg: {id, elements, Space}; scratch memory of a thread or of a group
@@ -112,6 +112,10 @@ struct OpInfo {
 };
 
 const OpInfo& info(Op op);
+
+// The first source that is a Range closed by the op; all after it are, too.  For an op that closes
+// none, more than any op has sources.
+constexpr int first_closed(Op op) { return op == Op::Reduce ? 1 : op == Op::Store ? 2 : 1 << 20; }
 
 inline bool has_trait(Op op, OpTrait trait) { return (info(op).traits & trait) != 0; }
 inline bool is_elementwise(Op op) { return has_trait(op, trait_elementwise); }

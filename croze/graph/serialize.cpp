@@ -221,8 +221,7 @@ bool valid_sources(Op op, std::span<const UOp> src) {
     case Op::Scatter:
     case Op::Index:
     case Op::Store: return src.size() >= 2;
-    case Op::After:
-    case Op::Stage: return !src.empty();
+    case Op::After: return !src.empty();
     default: return true;
   }
 }

@@ -93,8 +93,7 @@ Dims derive_shape(Op op, std::span<const UOp> src, const Arg& arg) {
     case Op::ContiguousBackward:
     case Op::Detach:
     case Op::Copy:
-    case Op::After:
-    case Op::Stage: return Dims(src[0].shape());
+    case Op::After: return Dims(src[0].shape());
     default: return {};
   }
 }
@@ -103,10 +102,7 @@ RangeSet derive_ranges(Op op, std::span<const UOp> src, const Arg& arg) {
   if (op == Op::Range) return RangeSet::of(arg.ints[0]);
   RangeSet open;
   for (UOp s : src) open = open | s.ranges();
-  const std::size_t first_closed = op == Op::Reduce || op == Op::Stage ? 1
-                                   : op == Op::Store                   ? 2
-                                                                       : 99;
-  for (std::size_t i = first_closed; i < src.size(); i++) open = open - src[i].ranges();
+  for (auto i = static_cast<std::size_t>(first_closed(op)); i < src.size(); i++) open = open - src[i].ranges();
   return open;
 }
 

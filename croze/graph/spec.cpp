@@ -120,7 +120,7 @@ const Checker& kernel_checker() {
   static const Checker checker(
       "kernel", (with_traits(trait_elementwise)) |
                     ops({Op::Param, Op::Variable, Op::Range, Op::Reduce, Op::Index, Op::Load,
-                         Op::Store, Op::After, Op::Sink, Op::Stage, Op::Local}));
+                         Op::Store, Op::After, Op::Sink, Op::Local}));
   return checker;
 }
 
@@ -133,7 +133,7 @@ void check_ranges(const Checker& checker, UOp u, int first) {
 void check_place(const Checker& checker, UOp u, DType index_type) {
   checker.require(u.num_src() == 2 || u.num_src() == 3, u, "needs a buffer, an index, and a gate");
   const Op buffer = storage(u.src(0)).op();
-  checker.require(buffer == Op::Param || buffer == Op::Local || buffer == Op::Stage, u,
+  checker.require(buffer == Op::Param || buffer == Op::Local, u,
                   "is into no memory");
   checker.require(u.dtype() == u.src(0).dtype(), u, "has another dtype than its buffer");
   const DType t = u.src(1).dtype();
@@ -158,7 +158,6 @@ void check_kernel_node(const Checker& checker, UOp u) {
       checker.require(is_reduction(u.reduce_op()), u, "is by an op that does not reduce");
       check_ranges(checker, u, 1);
       break;
-    case Op::Stage: check_ranges(checker, u, 1); break;
     case Op::Range: checker.require(u.range_size() > 0, u, "has no values"); break;
     default: break;
   }
@@ -251,7 +250,8 @@ void check_program(std::span<const UOp> instructions) {
   std::vector<UOp> open;
   for (UOp u : instructions) {
     check_instruction(checker, u);
-    checker.require(!seen.contains(u.node()), u, "stands in the list twice");
+    const bool repeats = seen.contains(u.node()) && !u.is(Op::Barrier);
+    checker.require(!repeats, u, "stands in the list twice");
     if (u.is(Op::Loop)) {
       open.push_back(u.src(0));
     } else if (u.is(Op::EndLoop)) {

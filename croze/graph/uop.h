@@ -61,7 +61,6 @@ struct Node {
   mutable std::uint8_t mark;  // scratch of the collector
   std::uint32_t num_src;
   std::uint32_t id;     // dense in its graph; reused after a collection
-  std::uint32_t bytes;  // of this node in the arena
   std::uint64_t key;    // structural hash: equal in every run and every graph
   Arg arg;
   const std::int64_t* dims;  // the shape

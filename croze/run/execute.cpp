@@ -201,6 +201,7 @@ UOp shaped(UOp buffer, std::span<const std::int64_t> shape) {
 }  // namespace
 
 std::shared_ptr<const PreparedRun> prepare(std::span<const UOp> roots) {
+  std::lock_guard lock(state().mutex);
   CanonicalGraph graph = canonical_graph(roots);
   auto prepared = std::make_shared<PreparedRun>();
   prepared->inputs = std::move(graph.inputs);
@@ -220,6 +221,7 @@ std::shared_ptr<const PreparedRun> prepare(std::span<const UOp> roots) {
 std::span<const UOp> inputs_of(const PreparedRun& prepared) { return prepared.inputs; }
 
 std::vector<UOp> run(const PreparedRun& prepared, std::span<const UOp> inputs, Graph& results) {
+  std::lock_guard lock(state().mutex);
   const Schedule& schedule = prepared.plan->schedule;
   std::vector<UOp> outputs(schedule.buffers.size());
   for (std::size_t i = 0; i < schedule.buffers.size(); i++) {
@@ -262,9 +264,13 @@ std::vector<UOp> realize(std::span<const UOp> roots) {
   return result;
 }
 
-RunStatistics run_statistics() { return state().statistics; }
+RunStatistics run_statistics() {
+  std::lock_guard lock(state().mutex);
+  return state().statistics;
+}
 
 void clear_run_caches() {
+  std::lock_guard lock(state().mutex);
   state().plans.clear();
   clear_program_cache();
 }

@@ -6,8 +6,8 @@
 //   * roots, Contiguous, copies and scatters have buffers because they were asked for;
 //   * a node wanted by several kernels is stored if it holds a reduction or costs more than a few
 //     operations: else each kernel computes it again, which saves memory traffic;
-//   * a chain of elementwise ops is cut when it has grown so long that compiling it as one kernel
-//     costs more than a pass over memory.
+//   * an elementwise expression is cut when it has grown so large, or reads so many buffers, that
+//     compiling it as one kernel costs more than a pass over memory.
 //
 // What depends on the loops around (would this reduction be repeated?) is decided while lowering
 // (lower.cpp), which adds buffers.
@@ -21,7 +21,8 @@
 namespace croze {
 namespace {
 
-constexpr std::int32_t max_fused_cost = 400;
+constexpr float max_fused_size = 400;
+constexpr float max_fused_reads = 30;
 
 std::int32_t cost_of(Op op) {
   switch (op) {
@@ -103,13 +104,23 @@ void FusionPlan::measure(std::span<const UOp> order) {
     if (is_free(u)) continue;
     std::int64_t cost = cost_of(u.op());
     f.contains_reduce = u.is(Op::Reduce);
-    for (UOp s : u.sources()) {
-      if (is_boundary(s)) continue;
-      cost += facts(s).cost;
-      f.contains_reduce = f.contains_reduce || facts(s).contains_reduce;
+    f.size = static_cast<float>(cost);
+    for (int i = 0; i < u.num_src(); i++) {
+      const UOp s = u.src(i);
+      if (i > 0 && s == u.src(0)) continue;
+      const Facts& g = facts(s);
+      if (is_boundary(s)) {
+        f.reads += s.is(Op::Const) || s.is(Op::Iota) ? 0.0F : 1.0F;
+        continue;
+      }
+      cost += g.cost;
+      f.contains_reduce = f.contains_reduce || g.contains_reduce;
+      f.size += g.size / static_cast<float>(g.consumers);
+      f.reads += g.reads / static_cast<float>(g.consumers);
     }
     f.cost = static_cast<std::int32_t>(std::min<std::int64_t>(cost, 1 << 20));
-    if (f.cost > max_fused_cost && is_elementwise(u.op())) f.buffered = true;
+    const bool too_large = f.size > max_fused_size || f.reads > max_fused_reads;
+    if (too_large && is_elementwise(u.op())) f.buffered = true;
   }
 }
 

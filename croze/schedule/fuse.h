@@ -41,8 +41,10 @@ class FusionPlan {
     bool many_owners = false;
     std::int32_t consumers = 0;
     std::int32_t cost = 0;
-    UOp consumer;  // the last one seen
-    UOp owner;     // the buffered node whose kernel computes this one, if it is the only one
+    float size = 0;   // arithmetic of the fused expression, what is shared counted once
+    float reads = 0;  // buffers of the fused expression, likewise
+    UOp consumer;     // the last one seen
+    UOp owner;        // the buffered node whose kernel computes this one, if it is the only one
   };
 
   Facts& facts(UOp u) { return facts_[u.id()]; }

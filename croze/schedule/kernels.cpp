@@ -229,7 +229,7 @@ void KernelList::make_snapshot(UOp state) {
 
 Lowering KernelList::lowering(UOp root) {
   return Lowering(
-      graph_, plan_, root, threads(root),
+      graph_, plan_, root, limits(root),
       [](void* self, UOp state) { return static_cast<KernelList*>(self)->buffer_of(state); }, this);
 }
 
@@ -364,9 +364,9 @@ int KernelList::device_of(UOp u) {
   return device < 0 ? context_.default_device : device;
 }
 
-std::int64_t KernelList::threads(UOp u) {
+Lowering::Limits KernelList::limits(UOp u) {
   const Caps& caps = context_.caps(device_of(u));
-  return caps.has_groups ? caps.max_items : caps.threads;
+  return {caps.has_groups ? caps.max_items : caps.threads, caps.max_buffers};
 }
 
 }  // namespace croze

@@ -61,7 +61,7 @@ class KernelList {
   UOp buffer_of(UOp state);
   UOp own_buffer(UOp state);
   int device_of(UOp u);
-  std::int64_t threads(UOp u);
+  Lowering::Limits limits(UOp u);
   Lowering lowering(UOp root);
 
   const CanonicalGraph& input_;

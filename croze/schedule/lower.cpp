@@ -28,12 +28,12 @@ std::uint64_t Lowering::Task::hash() const {
                   reinterpret_cast<std::uintptr_t>(position.node()));
 }
 
-Lowering::Lowering(Graph& graph, FusionPlan& plan, UOp root, std::int64_t threads,
-                   BufferOf buffer_of, void* context)
+Lowering::Lowering(Graph& graph, FusionPlan& plan, UOp root, Limits limits, BufferOf buffer_of,
+                   void* context)
     : graph_(graph),
       plan_(plan),
       root_(root),
-      threads_(threads),
+      limits_(limits),
       buffer_of_(buffer_of),
       context_(context) {}
 
@@ -250,8 +250,10 @@ bool Lowering::must_buffer(UOp u, const Position& p) {
     plan_.buffer(plan_.epilogue(u));
     return grown_ = true;
   }
-  if (sizes_.size() > RangeSet::capacity - 40) {
-    plan_.buffer(strip_movement(u));
+  const auto buffers = static_cast<std::int64_t>(reads_.size()) + 1;
+  const bool too_large = sizes_.size() > RangeSet::capacity - 40 || buffers >= limits_.max_buffers;
+  if (too_large && u.num_src() > 0 && !is_movement(u.op())) {
+    plan_.buffer(u);
     return grown_ = true;
   }
   // An operand of a contraction that costs more than a load, visited once per element of the other
@@ -296,7 +298,7 @@ bool Lowering::hoists_well(UOp u, RangeSet varies) {
   const std::int64_t outer = iterations(varies);
   if (outer > u.elements()) return false;
   const std::int64_t work = std::max(u.src(0).elements(), iterations(output_ranges_));
-  if (outer < 2 * threads_ && work > small_work) return false;
+  if (outer < 2 * limits_.threads && work > small_work) return false;
   hoisted_.push_back(varies);
   return true;
 }

@@ -24,7 +24,13 @@ class Lowering {
   // `buffer_of(state)`: the Buffer node whose memory holds that state.
   using BufferOf = UOp (*)(void* context, UOp state);
 
-  Lowering(Graph& graph, FusionPlan& plan, UOp root, std::int64_t threads, BufferOf buffer_of,
+  // What the device the kernel is for allows.
+  struct Limits {
+    std::int64_t threads = 1;      // that a kernel should feed
+    std::int64_t max_buffers = 1;  // parameters of a kernel
+  };
+
+  Lowering(Graph& graph, FusionPlan& plan, UOp root, Limits limits, BufferOf buffer_of,
            void* context);
 
   // A loop over `size` positions; constant 0 if there is one only.
@@ -68,7 +74,7 @@ class Lowering {
   Graph& graph_;
   FusionPlan& plan_;
   UOp root_;
-  std::int64_t threads_;
+  Limits limits_;
   BufferOf buffer_of_;
   void* context_;
 

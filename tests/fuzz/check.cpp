@@ -7,6 +7,7 @@
 #include <exception>
 #include <map>
 
+#include "graph/spec.h"
 #include "run/buffers.h"
 #include "run/execute.h"
 #include "support/schedule_runner.h"
@@ -60,7 +61,9 @@ std::string alone(const FuzzProgram& program, Device& device) {
     const HostTensor& data = program.value(i).data;
     return graph.buffer(data.dtype, i, data.size(), 0);
   });
-  const CanonicalGraph canonical = canonical_graph(roots_of(program, nodes));
+  const std::vector<UOp> roots = roots_of(program, nodes);
+  for (UOp root : roots) check_tensor_graph(root);
+  const CanonicalGraph canonical = canonical_graph(roots);
   std::vector<Bytes> memory;
   for (UOp input : canonical.inputs) {
     memory.push_back(to_bytes(program.value(static_cast<int>(input.buffer_id())).data));

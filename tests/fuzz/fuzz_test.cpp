@@ -35,10 +35,12 @@ void fuzz(std::uint64_t quick_cases, const FuzzOptions& options, const Runner& r
   }
 }
 
-void fuzz_alone(std::uint64_t quick_cases, const Caps& caps) {
+void fuzz_alone(std::uint64_t quick_cases, const Caps& caps, const FuzzOptions& options = {}) {
   const std::unique_ptr<Device> device = make_interp_device(caps);
-  fuzz(quick_cases, {}, [&](const FuzzProgram& p) { return run_alone(p, *device); });
+  fuzz(quick_cases, options, [&](const FuzzProgram& p) { return run_alone(p, *device); });
 }
+
+FuzzOptions contractions() { return {.steps = 3, .rare_dtypes = false, .contractions = 60}; }
 
 // Compiling costs more here than running, so programs are longer and fewer.
 void fuzz_realized(const char* name, std::uint64_t quick_cases) {
@@ -54,6 +56,13 @@ void fuzz_realized(const char* name, std::uint64_t quick_cases) {
 TEST(RandomPrograms, AreRightWithScalarLoops) { fuzz_alone(150, interp_caps()); }
 TEST(RandomPrograms, AreRightWithLanesAndTasks) { fuzz_alone(200, cpu_shaped_caps()); }
 TEST(RandomPrograms, AreRightWithGroupsOfItems) { fuzz_alone(150, gpu_shaped_caps()); }
+
+TEST(RandomContractions, AreRightWithLanesAndTasks) {
+  fuzz_alone(25, cpu_shaped_caps(), contractions());
+}
+TEST(RandomContractions, AreRightWithGroupsOfItems) {
+  fuzz_alone(25, gpu_shaped_caps(), contractions());
+}
 
 TEST(RandomPrograms, AreRightOnInterp) { fuzz_realized("INTERP", 20); }
 TEST(RandomPrograms, AreRightOnCpu) { fuzz_realized("CPU", 20); }

@@ -71,7 +71,7 @@ class Generator {
   // A value made earlier; late ones are likelier, but old ones stay in use.
   int pick() {
     const auto n = static_cast<std::int64_t>(program_.code.size());
-    return static_cast<int>(chance(60) ? n - 1 - below(std::min<std::int64_t>(n, 4)) : below(n));
+    return static_cast<int>(chance(75) ? n - 1 - below(std::min<std::int64_t>(n, 3)) : below(n));
   }
 
   Dims shape_of(int i) const { return program_.at(i).shape; }  // a copy: the program grows
@@ -154,27 +154,26 @@ class Generator {
   // ---- steps ----
 
   void step() {
-    const std::int64_t kind = below(100);
     const int x = pick();
-    if (kind < 35) {
+    if (chance(options_.contractions)) return void(chance(60) ? matmul() : convolution());
+    const std::int64_t kind = below(100);
+    if (kind < 45) {
       elementwise_step(x);
     } else if (kind < 65) {
       movement_step(x);
-    } else if (kind < 78) {
+    } else if (kind < 80) {
       reduce_step(x);
-    } else if (kind < 82) {
+    } else if (kind < 84) {
       gather(x);
-    } else if (kind < 86) {
+    } else if (kind < 88) {
       scatter(x);
-    } else if (kind < 90) {
+    } else if (kind < 92) {
       const Op kept[] = {Op::Contiguous, Op::Detach, Op::ContiguousBackward};
       append({.op = one_of(kept), .dtype = dtype_of(x), .shape = {}, .src = {x}});
-    } else if (kind < 92) {
+    } else if (kind < 94) {
       iota();
-    } else if (kind < 96) {
-      if (options_.assigns) assign();
-    } else if (options_.matmuls) {
-      chance(60) ? matmul() : convolution();
+    } else if (chance(options_.assigns)) {
+      assign();
     }
   }
 
@@ -504,14 +503,15 @@ class Generator {
   }
 
   void choose_roots() {
+    // What nothing uses, latest first: so most of the program is computed.
     const std::int64_t wanted = between(1, 3);
+    std::vector<bool> used(program_.code.size(), false);
     const auto last = static_cast<int>(program_.code.size()) - 1;
-    for (std::int64_t i = 0; i < wanted; i++) {
-      const int root = i == 0 ? last : pick();
-      if (is_stale(root) || program_.at(root).op == Op::Const) continue;
-      if (std::ranges::find(program_.roots, root) == program_.roots.end()) {
-        program_.roots.push_back(root);
-      }
+    for (int i = last; i >= 0 && std::ssize(program_.roots) < wanted; i--) {
+      for (int s : program_.at(i).src) used[static_cast<std::size_t>(s)] = true;
+      const Op op = program_.at(i).op;
+      const bool skip = used[static_cast<std::size_t>(i)] && !chance(5);
+      if (!skip && !is_stale(i) && op != Op::Const && op != Op::Buffer) program_.roots.push_back(i);
     }
     for (State s : states_) {
       if (s.first != s.last) program_.roots.push_back(s.last);

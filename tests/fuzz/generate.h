@@ -8,11 +8,11 @@
 namespace croze::test {
 
 struct FuzzOptions {
-  int steps = 12;                  // instructions, or small groups of them
-  std::int64_t largest = 3000;     // elements of a value
-  bool assigns = true;
-  bool rare_dtypes = true;         // beside f32, i32 and bool
-  bool matmuls = true;             // contractions large enough for tiles
+  int steps = 14;               // instructions, or small groups of them
+  std::int64_t largest = 3000;  // elements of a value
+  bool rare_dtypes = true;      // beside f32, i32 and bool
+  int assigns = 60;             // percent: how often a buffer is assigned
+  int contractions = 4;         // percent: matmuls and convolutions large enough for tiles
 };
 
 // The program of a seed: the same on every machine.

@@ -3,6 +3,7 @@
 
 #include "backends/interp/interp_device.h"
 #include "codegen/pipeline.h"
+#include "graph/spec.h"
 #include "support/programs.h"
 
 namespace croze::test {
@@ -28,7 +29,10 @@ std::span<std::byte> bytes_of_buffer(const ScheduleBuffer& buffer, std::size_t i
 }  // namespace
 
 void run_kernel(Device& device, UOp kernel, std::span<const std::span<std::byte>> buffers) {
-  run_program(device, make_program(kernel, device.caps()), buffers);
+  check_kernel(kernel);
+  const LinearProgram program = make_program(kernel, device.caps());
+  check_program(program.instructions);
+  run_program(device, program, buffers);
 }
 
 Schedule schedule_for(const Device& device, const CanonicalGraph& graph) {
@@ -83,6 +87,7 @@ Caps gpu_shaped_caps() {
   for (std::int64_t& limit : caps.max_group_axis) limit = 256;
   for (std::int64_t& limit : caps.max_groups_axis) limit = 65535;
   caps.group_memory = 48 << 10;
+  caps.max_buffers = 8;
   return caps;
 }
 

@@ -15,7 +15,7 @@ namespace croze::test {
 using Bytes = std::vector<std::byte>;
 
 // Compiles the kernel for the device and runs it once on these buffers, in the order of the
-// parameters.
+// parameters.  Checks the kernel and its program against their specs.
 void run_kernel(Device& device, UOp kernel, std::span<const std::span<std::byte>> buffers);
 
 // Schedules the roots for the device alone.

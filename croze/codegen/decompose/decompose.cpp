@@ -3,7 +3,7 @@
 //
 // A value of a small float type that the device has no arithmetic for lives as a Float32 that the
 // type can represent.  Where it was loaded or rounded its form in memory is known too, and is used
-// when it is stored.  What holds such values (a Param, a Local, a Register, a Stage) holds the form
+// when it is stored.  What holds such values (a Param, a Local, a Register) holds the form
 // in memory: the type itself if the device can load and convert it, else the bits as an integer.
 #include "codegen/decompose/decompose.h"
 
@@ -85,9 +85,6 @@ Sources Decomposer::sources(UOp u) {
   switch (u.op()) {
     case Op::Bitcast:
       if (is_emulated(u.src(0).dtype())) src[0] = as_bits(u.src(0));
-      break;
-    case Op::Stage:
-      if (is_emulated(u.dtype())) src[0] = in_memory(u.src(0));
       break;
     case Op::Store:
       if (is_emulated(u.src(0).dtype()) && src[0].dtype() != DType::Float32) {
@@ -195,7 +192,6 @@ Value Decomposer::emulated(UOp u, const Sources& src) {
       const UOp loaded = make(src[0].dtype());
       return loaded.dtype() == DType::Float32 ? Value{loaded} : from_memory(t, loaded);
     }
-    case Op::Stage: return from_memory(t, make(memory_type(t)));
     case Op::After: return {make(src[0].dtype())};
     case Op::Reduce: {
       const UOp result = make(DType::Float32);

@@ -57,10 +57,6 @@ UOp rebuilt(UOp u, const Copies& copies) {
 
 }  // namespace
 
-int first_closed(Op op) {
-  return op == Op::Reduce || op == Op::Stage ? 1 : op == Op::Store ? 2 : 1 << 20;
-}
-
 std::vector<UOp> closed_ranges(UOp u) {
   std::vector<UOp> result;
   for (int i = first_closed(u.op()); i < u.num_src(); i++) result.push_back(u.src(i));

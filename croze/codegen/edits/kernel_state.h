@@ -64,6 +64,5 @@ std::vector<UOp> reduces(UOp sink);                    // users before the reduc
 std::vector<UOp> loads(UOp root);                      // Load nodes, each once
 std::int64_t iterations(std::span<const UOp> ranges);  // product of the sizes
 std::vector<UOp> closed_ranges(UOp u);                 // ranges that a Store or Reduce closes
-int first_closed(Op op);                               // index of the first closed source
 
 }  // namespace croze

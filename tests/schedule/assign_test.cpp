@@ -1,0 +1,95 @@
+// assign_test.cpp -- assignment keeps the order of reads and writes, whatever fuses.
+#include "schedule/scheduled.h"
+
+namespace croze::test {
+namespace {
+
+TEST(Assign, ABufferAssignedItsOwnMirrorImageIsReadFirst) {
+  Scheduled s;
+  const UOp x = s.buffer({100});
+  s.expect_right({s.assign(x, x, s.flip(x, {1}))});
+}
+
+TEST(Assign, AViewAssignedTheWholeIsReadFirst) {
+  Scheduled s;
+  const UOp x = s.buffer({100});
+  s.expect_right({s.assign(x, s.flip(x, {1}), x)});
+}
+
+TEST(Assign, AnUpdateInPlaceNeedsNoCopy) {
+  Scheduled s;
+  const UOp x = s.buffer({100}), y = s.buffer({100});
+  const Schedule schedule = s.expect_right({s.assign(x, x, x * 2 + y)});
+  EXPECT_EQ(schedule.steps.size(), 1u);
+  EXPECT_TRUE(schedule.arenas.empty());
+}
+
+TEST(Assign, DisjointPartsAreBothWritten) {
+  Scheduled s;
+  const UOp x = s.buffer({40}), y = s.buffer({20});
+  const UOp low = s.assign(x, s.shrink(x, {0, 20}), y * 3);
+  const UOp both = s.assign(low, s.shrink(low, {20, 40}), y * 5);
+  const Schedule schedule = s.expect_right({both});
+  EXPECT_EQ(schedule.steps.size(), 2u);
+}
+
+TEST(Assign, OverlappingPartsAreWrittenInOrder) {
+  Scheduled s;
+  const UOp x = s.buffer({40}), y = s.buffer({25});
+  const UOp first = s.assign(x, s.shrink(x, {0, 25}), y * 3);
+  s.expect_right({s.assign(first, s.shrink(first, {15, 40}), y * 5)});
+}
+
+// a[i+1] = f(a[i]), four times over.
+TEST(Assign, AChainOfShiftedUpdatesSeesEachStepOfItself) {
+  Scheduled s;
+  UOp a = s.buffer({32});
+  for (int i = 0; i < 4; i++) {
+    a = s.assign(a, s.shrink(a, {1, 32}), s.shrink(a, {0, 31}) + 1);
+  }
+  s.expect_right({a});
+}
+
+TEST(Assign, AColumnOfAMatrixTakesASumOverIt) {
+  Scheduled s;
+  const UOp x = s.buffer({8, 6});
+  const UOp sum = s.reduce(Op::Add, x, {1});
+  s.expect_right({s.assign(x, s.shrink(x, {0, 8, 2, 3}), sum)});
+}
+
+TEST(Assign, AReaderRecordedBeforeSeesTheOldContents) {
+  Scheduled s;
+  const UOp x = s.buffer({50});
+  s.expect_right({s.reduce(Op::Add, x, {0}), s.assign(x, x, x + 1)});
+}
+
+TEST(Assign, AReaderOfOldAndNewContentsSeesBoth) {
+  Scheduled s;
+  const UOp x = s.buffer({50});
+  const UOp after = s.assign(x, x, s.flip(x, {1}));
+  s.expect_right({after, after - x});
+}
+
+TEST(Assign, AWriteThatReadsWhatAnEarlierWriteReplaced) {
+  Scheduled s;
+  const UOp x = s.buffer({50}), y = s.buffer({50});
+  const UOp first = s.assign(x, x, y + 7);
+  s.expect_right({s.assign(first, s.flip(first, {1}), x * 2)});
+}
+
+TEST(Assign, TwoBuffersSwap) {
+  Scheduled s;
+  const UOp x = s.buffer({50}), y = s.flip(s.buffer({50}), {1});
+  const UOp z = s.buffer(std::vector<double>(50, 4), {50}, DType::Float32);
+  s.expect_right({s.assign(x, x, z + y), s.assign(z, z, x)});
+}
+
+TEST(Assign, NothingToAssignIsNothingToDo) {
+  Scheduled s;
+  const UOp x = s.buffer({50}), y = s.buffer(std::vector<double>{}, {0}, DType::Float32);
+  const Schedule schedule = s.expect_right({s.assign(x, s.shrink(x, {7, 7}), y)});
+  EXPECT_TRUE(schedule.steps.empty());
+}
+
+}  // namespace
+}  // namespace croze::test

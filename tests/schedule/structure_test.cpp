@@ -1,0 +1,101 @@
+// structure_test.cpp -- how many kernels a graph becomes, and that none repeats work.
+#include "schedule/scheduled.h"
+
+namespace croze::test {
+namespace {
+
+TEST(Structure, ANormalisedRowIsOneKernel) {
+  Scheduled s;
+  const UOp x = s.buffer({64, 100});
+  const UOp sum = s.expand(s.reduce(Op::Add, x, {1}), {64, 100});
+  EXPECT_EQ(s.expect_right({s.graph.alu(Op::Max, {x, sum})}).steps.size(), 1u);
+}
+
+TEST(Structure, AViewOfABufferIsNoKernel) {
+  Scheduled s;
+  const UOp x = s.buffer({6, 4});
+  EXPECT_TRUE(s.schedule({s.reshape(x, {24})}).steps.empty());
+}
+
+TEST(Structure, AGatherReadsOnlyTheRowsItNames) {
+  Scheduled s;
+  const UOp table = s.buffer({1000, 8});
+  const UOp rows = s.buffer({3, 1, 999, 500, 3}, {5, 1}, DType::Int32);
+  const UOp row = s.expand(rows, {5, 8});
+  const UOp column = s.expand(s.reshape(s.graph.iota(8), {1, 8}), {5, 8});
+  const Schedule schedule =
+      s.expect_right({s.graph.make(Op::Gather, DType::Float32, {table, row, column})});
+  EXPECT_EQ(schedule.steps.size(), 1u);
+  EXPECT_EQ(work_of(schedule), 5 * 8);
+}
+
+// The gradient of an embedding: work for the table and for the rows, not for their product.
+TEST(Structure, AScatterWritesOnlyTheRowsItNames) {
+  Scheduled s;
+  const UOp zero = s.expand(s.reshape(s.graph.constant(DType::Float32, 0.0), {1, 1}), {1000, 8});
+  const UOp gradient = s.buffer({5, 8});
+  const UOp row = s.expand(s.buffer({3, 1, 999, 500, 3}, {5, 1}, DType::Int32), {5, 8});
+  const UOp column = s.expand(s.reshape(s.graph.iota(8), {1, 8}), {5, 8});
+  const UOp src[] = {zero, gradient, row, column};
+  const UOp sum = s.graph.make(Op::Scatter, DType::Float32, src,
+                               Arg(static_cast<std::int64_t>(Op::Add)));
+  const Schedule schedule = s.expect_right({sum});
+  EXPECT_EQ(schedule.steps.size(), 2u);
+  EXPECT_EQ(work_of(schedule), 1000 * 8 + 5 * 8);
+}
+
+TEST(Structure, AReductionWithTwoUsersIsComputedOnce) {
+  Scheduled s;
+  const UOp x = s.buffer({40, 50});
+  const UOp sum = s.reduce(Op::Add, x, {0});
+  const Schedule schedule = s.expect_right({s.contiguous(sum + 1), s.contiguous(sum * 3)});
+  EXPECT_LE(work_of(schedule), 40 * 50 + 2 * 50);
+}
+
+TEST(Structure, AReductionOfABroadcastReductionIsNotRepeated) {
+  Scheduled s;
+  const UOp x = s.buffer({30, 40});
+  const UOp row = s.expand(s.reduce(Op::Max, x, {0}), {30, 40});
+  const Schedule schedule = s.expect_right({s.reduce(Op::Add, row, {0, 1})});
+  EXPECT_LE(work_of(schedule), 2 * 30 * 40);
+}
+
+TEST(Structure, CheapArithmeticWithTwoUsersIsNotStored) {
+  Scheduled s;
+  const UOp x = s.buffer({50}) + 1;
+  const Schedule schedule = s.expect_right({s.contiguous(x * 2), s.contiguous(x * 3)});
+  EXPECT_EQ(schedule.steps.size(), 2u);
+  EXPECT_TRUE(schedule.arenas.empty());
+}
+
+TEST(Structure, EqualKernelsAreOneKernel) {
+  Scheduled s;
+  const UOp a = s.buffer({50}), b = s.buffer({50}), c = s.buffer({50});
+  const Schedule schedule = s.expect_right({a * b + 1, b * c + 1});
+  ASSERT_EQ(schedule.steps.size(), 2u);
+  EXPECT_EQ(schedule.steps[0].kernel, schedule.steps[1].kernel);
+}
+
+TEST(Structure, ALongExpressionIsCutIntoKernels) {
+  Scheduled s;
+  UOp x = s.buffer({50});
+  for (int i = 0; i < 2000; i++) x = x * 3 % 7 + i;
+  const std::size_t steps = s.schedule({x}).steps.size();
+  EXPECT_GE(steps, 5u);
+  EXPECT_LE(steps, 100u);
+}
+
+TEST(Canonical, TheFormOfAGraphDoesNotDependOnItsBuffers) {
+  Scheduled s;
+  const UOp a = s.buffer({9}), b = s.buffer({9}), c = s.buffer({9});
+  auto key = [](UOp root) { return canonical_graph(std::span(&root, 1)).key; };
+  EXPECT_EQ(key(s.graph.make(Op::Add, a.dtype(), {a, b})),
+            key(s.graph.make(Op::Add, a.dtype(), {b, c})));
+  EXPECT_NE(key(s.graph.make(Op::Add, a.dtype(), {a, a})),
+            key(s.graph.make(Op::Add, a.dtype(), {a, b})));
+  EXPECT_NE(key(a * 2), key(a * 3));
+  EXPECT_NE(key(a * 2), key(s.buffer({10}) * 2));
+}
+
+}  // namespace
+}  // namespace croze::test

@@ -1,0 +1,78 @@
+// How many kernels a computation takes: what the scheduler fuses, and what it does not repeat.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "run/execute.h"
+#include "tensor/elementwise.h"
+#include "tensor/functional.h"
+#include "tensor/indexing.h"
+#include "tensor/linalg.h"
+#include "tensor/tensor.h"
+
+namespace croze {
+namespace {
+
+Tensor data(const Shape& shape) { return Tensor::rand(shape).realize(); }
+
+std::int64_t kernels_of(Tensor result) {
+  const std::int64_t before = run_statistics().kernels;
+  result.realize();
+  return run_statistics().kernels - before;
+}
+
+TEST(KernelCount, AnElementwiseChainIsOneKernel) {
+  const Tensor x = data({64, 64});
+  EXPECT_EQ(kernels_of(((x + 1.0).exp() * x).relu()), 1);
+}
+
+TEST(KernelCount, SoftmaxIsOneKernel) { EXPECT_EQ(kernels_of(data({64, 128}).softmax(-1)), 1); }
+
+TEST(KernelCount, LayerNormIsOneKernel) {
+  const Tensor x = data({64, 128}), weight = data({128}), bias = data({128});
+  EXPECT_EQ(kernels_of(layer_norm(x, 1, weight, bias)), 1);
+}
+
+TEST(KernelCount, ConvolutionBiasAndReluAreOneKernel) {
+  const Tensor x = data({2, 3, 16, 16}), w = data({4, 3, 3, 3}), b = data({4});
+  EXPECT_EQ(kernels_of(conv2d(x, w, b, {.padding = 1}).relu()), 1);
+}
+
+TEST(KernelCount, MatrixMultiplyWithItsEpilogueIsOneKernel) {
+  const Tensor a = data({32, 48}), b = data({48, 64}), c = data({64});
+  EXPECT_EQ(kernels_of((a.matmul(b) + c).tanh()), 1);
+}
+
+TEST(KernelCount, EmbeddingIsOneGather) {
+  const Tensor table = data({1000, 16});
+  const Tensor tokens = Tensor::from_data(std::vector<std::int32_t>{5, 999, 0, 5}, {4}).realize();
+  EXPECT_EQ(kernels_of(embedding(table, tokens)), 1);
+}
+
+// The product of two matrices is not computed again for every use.
+TEST(KernelCount, ASharedMatrixProductIsStored) {
+  const Tensor a = data({32, 32}), b = data({32, 32});
+  const Tensor product = a.matmul(b);
+  EXPECT_EQ(kernels_of(product.exp().matmul(product)), 3);
+}
+
+TEST(KernelCount, AGraphOfTheSameFormIsScheduledOnce) {
+  const Tensor x = data({40, 8}), y = data({40, 8});
+  kernels_of((x * 3.0).sum(1));
+  const std::int64_t before = run_statistics().schedules_built;
+  kernels_of((y * 3.0).sum(1));
+  EXPECT_EQ(run_statistics().schedules_built, before);
+}
+
+TEST(KernelCount, AKernelReadsNoMoreBuffersThanDevicesAllow) {
+  std::vector<Tensor> terms;
+  for (int i = 0; i < 150; i++) terms.push_back(Tensor::full({8}, i).contiguous().realize());
+  Tensor sum = terms[0];
+  for (std::size_t i = 1; i < terms.size(); i++) sum = sum + terms[i];
+  const std::int64_t before = run_statistics().kernels;
+  EXPECT_EQ(sum.to_vector<float>()[7], 149.0F * 150 / 2);
+  EXPECT_LE(run_statistics().kernels - before, 10);
+}
+
+}  // namespace
+}  // namespace croze
