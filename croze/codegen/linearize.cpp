@@ -323,7 +323,8 @@ class Linearizer {
     const Block& inner = blocks_[static_cast<std::size_t>(~unit)];
     Graph& g = inner.range.graph();
     const bool shared = std::any_of(inner.units.begin(), inner.units.end(), [&](int i) {
-      return i >= 0 && fills_group_memory(order_[static_cast<std::size_t>(i)]);
+      return i >= 0 && fills_group_memory(order_[static_cast<std::size_t>(i)]) &&
+             closes(order_[static_cast<std::size_t>(i)], inner.range);
     });
     if (shared) barrier();
     result_.push_back(g.make(Op::Loop, DType::Void, {inner.range}));
@@ -340,6 +341,11 @@ class Linearizer {
     if (in_fill_ || !u.is(Op::Store)) return false;
     const UOp target = buffer_of(u.src(0));
     return target.is(Op::Local) && static_cast<Space>(target.arg().ints[2]) == Space::Group;
+  }
+
+  static bool closes(UOp store, UOp range) {
+    const std::vector<UOp> closed = closed_ranges(store);
+    return std::find(closed.begin(), closed.end(), range) != closed.end();
   }
 
   void barrier() {

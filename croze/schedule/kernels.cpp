@@ -56,12 +56,13 @@ std::shared_ptr<Kernel> detach(UOp sink, std::vector<UOp>& slots) {
 }  // namespace
 
 KernelList::KernelList(const CanonicalGraph& graph, const ScheduleContext& context,
-                       Schedule& schedule)
+                       std::span<const UOp> copied, Schedule& schedule)
     : input_(graph),
       context_(context),
       schedule_(schedule),
       graph_(*graph.graph),
       plan_(graph.roots) {
+  for (UOp state : copied) snapshots_.emplace(state.node(), false);
   devices_.assign(graph_.id_limit(), -1);
   for (UOp u : toposort(graph.roots)) {
     int& device = devices_[u.id()];
@@ -132,7 +133,7 @@ void KernelList::make_copy(UOp u) {
   pending.step.device = device_of(u);
   pending.step.buffers = {static_cast<int>(own_buffer(u).buffer_id()),
                           static_cast<int>(buffer_of(source).buffer_id())};
-  pending.reads = {source};
+  pending.reads = {read_as(source)};
   pending.writes = u;
   steps_.push_back(std::move(pending));
 }
@@ -329,8 +330,8 @@ void KernelList::add(Draft draft, UOp writes, UOp out, UOp supersedes, int part)
   pending.step.device = device_of(writes);
   for (UOp state : draft.reads) {
     need(state);
-    const bool through_copy = snapshots_.contains(state.node()) && own_buffer(state) != writes;
-    pending.reads.push_back(through_copy ? own_buffer(state) : state);
+    const UOp read = read_as(state);
+    pending.reads.push_back(read == writes ? state : read);  // the copy itself is made from memory
   }
   pending.writes = writes;
   pending.supersedes = supersedes;
@@ -341,6 +342,11 @@ void KernelList::add(Draft draft, UOp writes, UOp out, UOp supersedes, int part)
 UOp KernelList::buffer_of(UOp state) {
   if (is_state(state) && !snapshots_.contains(state.node())) return base_buffer(state);
   return own_buffer(state);
+}
+
+// What stands for the state among the reads of a step: its copy, if it has one.
+UOp KernelList::read_as(UOp state) {
+  return snapshots_.contains(state.node()) ? own_buffer(state) : state;
 }
 
 UOp KernelList::own_buffer(UOp state) {

@@ -25,7 +25,9 @@ struct PendingStep {
 // Builds kernels from the roots down.
 class KernelList {
  public:
-  KernelList(const CanonicalGraph& graph, const ScheduleContext& context, Schedule& schedule);
+  // `copied`: states that are to be read through a copy.
+  KernelList(const CanonicalGraph& graph, const ScheduleContext& context,
+             std::span<const UOp> copied, Schedule& schedule);
 
   // All steps, in no particular order.
   std::vector<PendingStep> build();
@@ -59,6 +61,7 @@ class KernelList {
   bool read_states_conflict(const std::vector<UOp>& reads);
   void add(Draft draft, UOp writes, UOp out, UOp supersedes, int part);
   UOp buffer_of(UOp state);
+  UOp read_as(UOp state);
   UOp own_buffer(UOp state);
   int device_of(UOp u);
   Lowering::Limits limits(UOp u);

@@ -22,9 +22,11 @@ class Orderer {
     for (std::size_t i = 0; i < steps_.size(); i++) find_dependencies(static_cast<int>(i));
   }
 
-  std::vector<ScheduleStep> order() {
-    for (std::size_t i = steps_.size(); i-- > 0;) visit(static_cast<int>(i));
-    return std::move(result_);
+  StepOrder order() {
+    for (std::size_t i = steps_.size(); i-- > 0;) {
+      if (!visit(static_cast<int>(i))) return {{}, blocking_state()};
+    }
+    return {std::move(result_), UOp()};
   }
 
  private:
@@ -60,8 +62,8 @@ class Orderer {
     std::erase(waits, i);
   }
 
-  // Depth first: what a step waits for comes right before it.
-  void visit(int root) {
+  // Depth first: what a step waits for comes right before it.  False if steps wait for each other.
+  bool visit(int root) {
     std::vector<int> stack{root};
     while (!stack.empty()) {
       const auto i = static_cast<std::size_t>(stack.back());
@@ -74,7 +76,7 @@ class Orderer {
       bool ready = true;
       for (int w : waits_for_[i]) {
         if (state_[static_cast<std::size_t>(w)] == Done) continue;
-        ensure(!again, "the steps of a schedule wait for each other");
+        if (again) return false;
         stack.push_back(w);
         ready = false;
       }
@@ -83,6 +85,37 @@ class Orderer {
       result_.push_back(std::move(steps_[i].step));
       stack.pop_back();
     }
+    return true;
+  }
+
+  // Values are made from older ones, so a circle holds a write that waits for a reader of what it
+  // overwrites.
+  UOp blocking_state() const {
+    for (std::size_t writer = 0; writer < steps_.size(); writer++) {
+      const UOp state = steps_[writer].supersedes;
+      const auto readers = state ? readers_.find(state.node()) : readers_.end();
+      if (readers == readers_.end()) continue;
+      for (int reader : readers->second) {
+        const bool other = reader != static_cast<int>(writer);
+        if (other && waits(reader, static_cast<int>(writer))) return state;
+      }
+    }
+    fail_internal({}, "the steps of a schedule wait for each other");
+  }
+
+  // Whether `step` waits for `other`, through any number of steps.
+  bool waits(int step, int other) const {
+    std::vector<bool> seen(steps_.size(), false);
+    std::vector<int> stack{step};
+    while (!stack.empty()) {
+      const auto i = static_cast<std::size_t>(stack.back());
+      stack.pop_back();
+      if (seen[i]) continue;
+      seen[i] = true;
+      if (static_cast<int>(i) == other) return true;
+      stack.insert(stack.end(), waits_for_[i].begin(), waits_for_[i].end());
+    }
+    return false;
   }
 
   std::vector<PendingStep> steps_;
@@ -94,7 +127,7 @@ class Orderer {
 
 }  // namespace
 
-std::vector<ScheduleStep> order_steps(std::vector<PendingStep> steps) {
+StepOrder order_steps(std::vector<PendingStep> steps) {
   return Orderer(std::move(steps)).order();
 }
 

@@ -7,9 +7,16 @@
 
 namespace croze {
 
+// The steps in order; or, if they wait for each other, a state that would have to be read through a
+// copy before an order exists (two buffers that take each other's contents).
+struct StepOrder {
+  std::vector<ScheduleStep> steps;
+  UOp blocking;
+};
+
 // A state is read after the steps that make it; memory is overwritten after the steps that read
 // what stood there.  Among free choices the step whose inputs are youngest runs first, which keeps
-// few temporaries alive.  Throws InternalError if there is no such order.
-std::vector<ScheduleStep> order_steps(std::vector<PendingStep> steps);
+// few temporaries alive.
+StepOrder order_steps(std::vector<PendingStep> steps);
 
 }  // namespace croze

@@ -8,11 +8,18 @@
 namespace croze {
 
 Schedule make_schedule(const CanonicalGraph& graph, const ScheduleContext& context) {
-  Schedule schedule;
-  std::vector<PendingStep> steps = KernelList(graph, context, schedule).build();
-  schedule.steps = order_steps(std::move(steps));
-  plan_memory(schedule, context);
-  return schedule;
+  std::vector<UOp> copied;  // states that are read through a copy, so that the steps have an order
+  for (;;) {
+    Schedule schedule;
+    StepOrder order = order_steps(KernelList(graph, context, copied, schedule).build());
+    if (order.blocking) {
+      copied.push_back(order.blocking);
+      continue;
+    }
+    schedule.steps = std::move(order.steps);
+    plan_memory(schedule, context);
+    return schedule;
+  }
 }
 
 }  // namespace croze

@@ -64,6 +64,12 @@ TEST(RandomContractions, AreRightWithGroupsOfItems) {
   fuzz_alone(25, gpu_shaped_caps(), contractions());
 }
 
+// A few buffers, read and written in many orders.
+TEST(RandomAssignments, KeepTheOrderOfReadsAndWrites) {
+  fuzz_alone(200, cpu_shaped_caps(), {.steps = 12, .largest = 300, .rare_dtypes = false,
+                                      .assigns = 50, .contractions = 0});
+}
+
 TEST(RandomPrograms, AreRightOnInterp) { fuzz_realized("INTERP", 20); }
 TEST(RandomPrograms, AreRightOnCpu) { fuzz_realized("CPU", 20); }
 TEST(RandomPrograms, AreRightOnC) { fuzz_realized("C", 2); }

@@ -156,6 +156,7 @@ class Generator {
   void step() {
     const int x = pick();
     if (chance(options_.contractions)) return void(chance(60) ? matmul() : convolution());
+    if (chance(options_.assigns)) return assign();
     const std::int64_t kind = below(100);
     if (kind < 45) {
       elementwise_step(x);
@@ -172,8 +173,8 @@ class Generator {
       append({.op = one_of(kept), .dtype = dtype_of(x), .shape = {}, .src = {x}});
     } else if (kind < 94) {
       iota();
-    } else if (chance(options_.assigns)) {
-      assign();
+    } else {
+      chain(x);
     }
   }
 
@@ -208,7 +209,7 @@ class Generator {
   }
 
   void movement_step(int x) {
-    switch (below(9)) {
+    switch (below(8)) {
       case 0: reshape(x); break;
       case 1: expand(x); break;
       case 2: movement(Op::Permute, x, order_of(rank_of(x))); break;
@@ -216,8 +217,7 @@ class Generator {
       case 4: pad(x); break;
       case 5: shrink(x); break;
       case 6: window(x); break;
-      case 7: unwindow(x); break;
-      default: chain(x); break;
+      default: unwindow(x); break;
     }
   }
 

@@ -11,7 +11,7 @@ struct FuzzOptions {
   int steps = 14;               // instructions, or small groups of them
   std::int64_t largest = 3000;  // elements of a value
   bool rare_dtypes = true;      // beside f32, i32 and bool
-  int assigns = 60;             // percent: how often a buffer is assigned
+  int assigns = 4;              // percent of the steps: a buffer, or a part of it, is assigned
   int contractions = 4;         // percent: matmuls and convolutions large enough for tiles
 };
 

@@ -77,7 +77,7 @@ std::vector<float> expected() {
 LinearProgram lowered(const Product& product, const KernelState& state, const Caps& caps) {
   LinearProgram program;
   program.graph = product.graph;
-  program.info = estimate(state.sink);
+  program.info.name = "product";
   program.info.num_buffers = 3;
   program.info.launch = launch_of(state.loops);
   const Expanded expanded = expand(state.sink);

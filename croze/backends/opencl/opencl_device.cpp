@@ -3,10 +3,14 @@
 
 #if CROZE_HAVE_OPENCL
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 
 #include "backends/opencl/opencl_library.h"
 #include "device/sealed.h"
@@ -39,6 +43,25 @@ cl_device_id find_device(const OpenClLibrary& cl) {
     }
   }
   return {};
+}
+
+// Whether a look at the devices leaves the process alive.  Drivers have been seen to abort when the
+// machine lacks something (PoCL where /sys is not mounted), so a child of this process looks first,
+// unheard and for ten seconds at most.
+bool is_safe_to_look(const OpenClLibrary& cl) {
+  const pid_t child = fork();
+  if (child < 0) return true;
+  if (child == 0) {
+    alarm(10);
+    const int nowhere = open("/dev/null", O_WRONLY);
+    if (nowhere >= 0) dup2(nowhere, STDERR_FILENO);
+    find_device(cl);
+    _exit(0);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status);
 }
 
 Caps probe(const OpenClLibrary& cl, cl_device_id device) {
@@ -265,7 +288,7 @@ class OpenClDevice final : public Device {
 
 std::unique_ptr<Device> make_opencl_device() {
   std::unique_ptr<OpenClLibrary> cl = OpenClLibrary::load();
-  if (!cl) return nullptr;
+  if (!cl || !is_safe_to_look(*cl)) return nullptr;
   const cl_device_id device = find_device(*cl);
   if (!device) return nullptr;
   return std::make_unique<OpenClDevice>(std::move(cl), device);
