@@ -10,6 +10,7 @@ namespace croze {
 namespace {
 
 using Indices = std::vector<int>;
+using StepsOf = std::unordered_map<const Node*, Indices>;
 
 class Orderer {
  public:
@@ -32,17 +33,24 @@ class Orderer {
  private:
   enum State : char { New, Open, Done };
 
-  // The steps that make `state`: an After that wrote nothing (size 0) is made by what it stands on.
-  void wait_for_makers(UOp state, Indices& out) {
-    for (;;) {
-      auto it = makers_.find(state.node());
-      if (it != makers_.end()) {
-        out.insert(out.end(), it->second.begin(), it->second.end());
-        return;
-      }
-      if (!state.is(Op::After)) return;
-      state = state.src(0);
-    }
+  // The state that the same memory held before, if no step came between: an After whose stores had
+  // size 0 has no makers.
+  UOp same_before(UOp state) const {
+    return state.is(Op::After) && !makers_.contains(state.node()) ? state.src(0) : UOp();
+  }
+
+  void wait_for_makers(UOp state, Indices& out) const {
+    for (; state; state = same_before(state)) append(makers_, state, out);
+  }
+
+  // Before the memory of `state` is overwritten.
+  void wait_for_readers(UOp state, Indices& out) const {
+    for (; state; state = same_before(state)) append(readers_, state, out);
+  }
+
+  static void append(const StepsOf& steps, UOp state, Indices& out) {
+    const auto it = steps.find(state.node());
+    if (it != steps.end()) out.insert(out.end(), it->second.begin(), it->second.end());
   }
 
   void find_dependencies(int i) {
@@ -53,8 +61,7 @@ class Orderer {
     }
     if (step.supersedes) {
       wait_for_makers(step.supersedes, waits);
-      const Indices& readers = readers_[step.supersedes.node()];
-      waits.insert(waits.end(), readers.begin(), readers.end());
+      wait_for_readers(step.supersedes, waits);
     }
     for (int other : makers_[step.writes.node()]) {
       if (steps_[static_cast<std::size_t>(other)].part < step.part) waits.push_back(other);
@@ -89,15 +96,17 @@ class Orderer {
   }
 
   // Values are made from older ones, so a circle holds a write that waits for a reader of what it
-  // overwrites.
+  // overwrites.  A step that copies a state into a Buffer is none to blame.
   UOp blocking_state() const {
     for (std::size_t writer = 0; writer < steps_.size(); writer++) {
-      const UOp state = steps_[writer].supersedes;
-      const auto readers = state ? readers_.find(state.node()) : readers_.end();
-      if (readers == readers_.end()) continue;
-      for (int reader : readers->second) {
-        const bool other = reader != static_cast<int>(writer);
-        if (other && waits(reader, static_cast<int>(writer))) return state;
+      for (UOp state = steps_[writer].supersedes; state; state = same_before(state)) {
+        Indices readers;
+        append(readers_, state, readers);
+        for (int reader : readers) {
+          if (steps_[static_cast<std::size_t>(reader)].writes.is(Op::Buffer)) continue;
+          const auto w = static_cast<int>(writer);
+          if (reader != w && waits(reader, w)) return state;
+        }
       }
     }
     fail_internal({}, "the steps of a schedule wait for each other");
@@ -119,7 +128,7 @@ class Orderer {
   }
 
   std::vector<PendingStep> steps_;
-  std::unordered_map<const Node*, Indices> makers_, readers_;
+  StepsOf makers_, readers_;
   std::vector<Indices> waits_for_;
   std::vector<State> state_;
   std::vector<ScheduleStep> result_;
@@ -127,8 +136,6 @@ class Orderer {
 
 }  // namespace
 
-StepOrder order_steps(std::vector<PendingStep> steps) {
-  return Orderer(std::move(steps)).order();
-}
+StepOrder order_steps(std::vector<PendingStep> steps) { return Orderer(std::move(steps)).order(); }
 
 }  // namespace croze

@@ -163,8 +163,12 @@ FuzzProgram minimised(FuzzProgram program,
     if (std::ranges::find(program.roots, static_cast<int>(i)) != program.roots.end()) continue;
     FuzzProgram candidate = program;
     const HostTensor& data = candidate.values[i].data;
-    candidate.code[i] = {.op = Op::Buffer, .dtype = data.dtype, .shape = data.shape, .src = {},
-                         .arg = {}, .bits = data.bits};
+    candidate.code[i] = {.op = Op::Buffer,
+                         .dtype = data.dtype,
+                         .shape = data.shape,
+                         .src = {},
+                         .arg = {},
+                         .bits = data.bits};
     candidate.values[i].error = 0;
     keep_if_failing(std::move(candidate));
   }

@@ -66,8 +66,8 @@ TEST(RandomContractions, AreRightWithGroupsOfItems) {
 
 // A few buffers, read and written in many orders.
 TEST(RandomAssignments, KeepTheOrderOfReadsAndWrites) {
-  fuzz_alone(200, cpu_shaped_caps(), {.steps = 12, .largest = 300, .rare_dtypes = false,
-                                      .assigns = 50, .contractions = 0});
+  fuzz_alone(200, cpu_shaped_caps(),
+             {.steps = 12, .largest = 300, .rare_dtypes = false, .assigns = 50, .contractions = 0});
 }
 
 TEST(RandomPrograms, AreRightOnInterp) { fuzz_realized("INTERP", 20); }

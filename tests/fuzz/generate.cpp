@@ -14,16 +14,16 @@ namespace {
 using Ints = std::vector<std::int64_t>;
 
 constexpr std::int64_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 13, 16, 17, 32, 33, 48, 64, 65};
-constexpr Op float_unary[] = {Op::Neg,  Op::Exp, Op::Exp2, Op::Log,        Op::Log2,
-                              Op::Sin,  Op::Cos, Op::Sqrt, Op::Reciprocal, Op::Trunc};
+constexpr Op float_unary[] = {Op::Neg, Op::Exp, Op::Exp2, Op::Log,        Op::Log2,
+                              Op::Sin, Op::Cos, Op::Sqrt, Op::Reciprocal, Op::Trunc};
 constexpr Op float_binary[] = {Op::Add, Op::Add, Op::Mul, Op::Mul, Op::Div, Op::Max, Op::Min};
 constexpr Op integer_binary[] = {Op::Add, Op::Mul, Op::IDiv, Op::Mod, Op::Max, Op::Min,
                                  Op::And, Op::Or,  Op::Xor,  Op::Shl, Op::Shr};
 constexpr Op bool_binary[] = {Op::And, Op::Or, Op::Xor};
 constexpr Op comparisons[] = {Op::Lt, Op::Le, Op::Eq, Op::Ne};
 constexpr Op reductions[] = {Op::Add, Op::Add, Op::Max, Op::Min, Op::Mul};
-constexpr DType rare_dtypes[] = {DType::Int8,   DType::UInt8,   DType::Int16,   DType::UInt16,
-                                 DType::UInt32, DType::Int64,   DType::UInt64,  DType::Float16,
+constexpr DType rare_dtypes[] = {DType::Int8,     DType::UInt8,  DType::Int16,  DType::UInt16,
+                                 DType::UInt32,   DType::Int64,  DType::UInt64, DType::Float16,
                                  DType::BFloat16, DType::Float64};
 
 class Generator {
@@ -123,7 +123,8 @@ class Generator {
     return append({.op = op, .dtype = t, .shape = {}, .src = std::move(src)});
   }
 
-  // Another value of this shape and dtype: one that exists, one made to fit, a constant, a new buffer.
+  // Another value of this shape and dtype: one that exists, one made to fit, a constant, a new
+  // buffer.
   int partner(const Dims& s, DType t) {
     if (chance(20)) return constant(t);
     for (int tries = 0; tries < 6; tries++) {
@@ -205,7 +206,8 @@ class Generator {
 
   int binary(Op op, int x) {
     const int y = partner(shape_of(x), dtype_of(x));
-    return elementwise(op, dtype_of(x), chance(50) ? std::vector<int>{x, y} : std::vector<int>{y, x});
+    return elementwise(op, dtype_of(x),
+                       chance(50) ? std::vector<int>{x, y} : std::vector<int>{y, x});
   }
 
   void movement_step(int x) {
@@ -383,7 +385,10 @@ class Generator {
     if (value < 0 || shape_of(value) != at) return;
     std::vector<int> src{base, value};
     for (int i : indices(shape_of(base), at)) src.push_back(i);
-    append({.op = Op::Scatter, .dtype = dtype_of(base), .shape = {}, .src = src,
+    append({.op = Op::Scatter,
+            .dtype = dtype_of(base),
+            .shape = {},
+            .src = src,
             .arg = {adds ? static_cast<std::int64_t>(Op::Add) : 0}});
   }
 
@@ -391,7 +396,8 @@ class Generator {
     const Dims s = shape();
     if (s.size() == 0) return;
     const DType types[] = {DType::Int32, DType::Float32, DType::Int64};
-    append({.op = Op::Iota, .dtype = one_of(types), .shape = s, .src = {}, .arg = {below(s.size())}});
+    append(
+        {.op = Op::Iota, .dtype = one_of(types), .shape = s, .src = {}, .arg = {below(s.size())}});
   }
 
   // ---- assignment ----
@@ -403,7 +409,8 @@ class Generator {
   State& state() {
     if (states_.empty() || chance(25)) {
       int candidate = pick();
-      const bool taken = std::ranges::any_of(states_, [&](State s) { return s.first == candidate; });
+      const bool taken =
+          std::ranges::any_of(states_, [&](State s) { return s.first == candidate; });
       if (program_.at(candidate).op != Op::Buffer || taken) candidate = buffer(dtype(), shape());
       states_.push_back({candidate, candidate});
     }
@@ -484,10 +491,10 @@ class Generator {
     x = movement(Op::Window, x, {2, 3, stride, 1});
     const std::int64_t o = size_of_axis(x, 1);
     const int w = buffer(DType::Float32, {out, c, 3, 3});
-    const int wide_x = movement(Op::Expand, movement(Op::Reshape, x, {1, c, o, o, 3, 3}),
-                                {out, c, o, o, 3, 3});
-    const int wide_w = movement(Op::Expand, movement(Op::Reshape, w, {out, c, 1, 1, 3, 3}),
-                                {out, c, o, o, 3, 3});
+    const int wide_x =
+        movement(Op::Expand, movement(Op::Reshape, x, {1, c, o, o, 3, 3}), {out, c, o, o, 3, 3});
+    const int wide_w =
+        movement(Op::Expand, movement(Op::Reshape, w, {out, c, 1, 1, 3, 3}), {out, c, o, o, 3, 3});
     const int product = elementwise(Op::Mul, DType::Float32, {wide_x, wide_w});
     if (product < 0) return;
     const int sum = reduce(Op::Add, product, {1, 4, 5});

@@ -1,7 +1,7 @@
 // program.cpp -- values, error bounds and graphs of random programs.
 //
-// Error bounds are uniform per tensor and follow first-order rules; each rounding adds an ulp of the
-// largest magnitude.  They are generous, because a wrong compiler is wrong by far more.
+// Error bounds are uniform per tensor and follow first-order rules; each rounding adds an ulp of
+// the largest magnitude.  They are generous, because a wrong compiler is wrong by far more.
 #include "fuzz/program.h"
 
 #include <fmt/format.h>
@@ -93,8 +93,7 @@ UOp node_of(Graph& graph, const Instruction& in, const std::vector<UOp>& src) {
     case Op::Cast: return graph.cast(src[0], in.dtype);
     case Op::Bitcast: return graph.bitcast(src[0], in.dtype);
     case Op::Reduce:
-      return graph.reduce_axes(static_cast<Op>(in.arg[0]), src[0],
-                               std::span(in.arg).subspan(1));
+      return graph.reduce_axes(static_cast<Op>(in.arg[0]), src[0], std::span(in.arg).subspan(1));
     case Op::Scatter: return graph.make(Op::Scatter, in.dtype, src, Arg(in.arg[0]));
     case Op::After: return assigned_node(graph, in, src[0], src[1]);
     default: break;
@@ -169,8 +168,9 @@ class ErrorBound {
       case Op::Reciprocal:
       case Op::Div: return !is_float(type_);
       case Op::Reduce: return !is_float(type_) || partial_results() <= exact_limit(type_);
-      case Op::Scatter: return !is_float(type_) || source(0).largest + size(1) * source(1).largest <=
-                                                       exact_limit(type_);
+      case Op::Scatter:
+        return !is_float(type_) ||
+               source(0).largest + size(1) * source(1).largest <= exact_limit(type_);
       default: return true;
     }
   }
@@ -216,8 +216,7 @@ class ErrorBound {
       case Op::Mul: return error(0) * source(1).largest + error(1) * x + error(0) * error(1);
       case Op::Div: {
         const double d = source(1).smallest;
-        return d <= 2 * error(1) || d < 0.01 ? INFINITY
-                                             : error(0) / d + error(1) * x / (d * d) * 2;
+        return d <= 2 * error(1) || d < 0.01 ? INFINITY : error(0) / d + error(1) * x / (d * d) * 2;
       }
       case Op::Reciprocal: {
         const double d = source(0).smallest;

@@ -46,8 +46,8 @@ struct FuzzProgram {
   bool append(Instruction instruction);
 };
 
-// The program in the compiler's graph: a node per instruction.  `buffer(i)` makes the Buffer node of
-// Buffer instruction i.
+// The program in the compiler's graph: a node per instruction.  `buffer(i)` makes the Buffer node
+// of Buffer instruction i.
 std::vector<UOp> build(const FuzzProgram& program, Graph& graph,
                        const std::function<UOp(int)>& buffer);
 // The roots, given the nodes: what is a mere view of memory is materialised.

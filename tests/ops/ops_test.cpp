@@ -1,8 +1,8 @@
 // ops_test.cpp -- one table of ops, run on every dtype and every device, against graph/eval.h.
 //
 // Each row goes through the whole second half of the compiler: a kernel is written down, edited,
-// decomposed for the device, rendered, compiled and run.  To keep compilers busy with few programs, all
-// ops of one dtype are stores of one kernel.
+// decomposed for the device, rendered, compiled and run.  To keep compilers busy with few programs,
+// all ops of one dtype are stores of one kernel.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -70,9 +70,7 @@ constexpr Row table[] = {
     {Op::Threefry, integers},  // UInt64 only
 };
 
-unsigned kind_of(DType t) {
-  return is_float(t) ? floats : t == DType::Bool ? booleans : integers;
-}
+unsigned kind_of(DType t) { return is_float(t) ? floats : t == DType::Bool ? booleans : integers; }
 
 bool applies(const Row& row, DType t) {
   return (row.types & kind_of(t)) != 0 && (row.op != Op::Threefry || t == DType::UInt64);
@@ -138,8 +136,8 @@ class Bench {
     return graph.param(t, std::ssize(memory_) - 1, std::ssize(bits));
   }
 
-  // `value` for each i below `size`, which is a loop unless it is 1; `expected(i)` says what comes out.
-  // Only the first `checked` of them are compared, if it is given.
+  // `value` for each i below `size`, which is a loop unless it is 1; `expected(i)` says what comes
+  // out. Only the first `checked` of them are compared, if it is given.
   void output(std::string name, UOp value, UOp i, std::int64_t size, double ulps,
               std::function<std::int64_t(std::int64_t)> expected, std::int64_t checked = -1) {
     const DType t = value.dtype();
@@ -241,7 +239,8 @@ TEST_P(OpsOnDevice, ElementwiseOpsMeanWhatEvalSays) {
       if (!applies(row, t)) continue;
       const int arity = info(row.op).arity;
       const bool is_where = row.op == Op::Where;
-      const UOp src[] = {is_where ? condition : x[0], is_where ? x[0] : x[1], is_where ? x[1] : x[2]};
+      const UOp src[] = {is_where ? condition : x[0], is_where ? x[0] : x[1],
+                         is_where ? x[1] : x[2]};
       const UOp value = bench.graph.alu(row.op, std::span(src, static_cast<std::size_t>(arity)));
       // In the half types the last rounding may fall the other way.
       const double ulps = row.ulps > 0 && is_half(t) ? 1 : row.ulps;
@@ -250,7 +249,8 @@ TEST_P(OpsOnDevice, ElementwiseOpsMeanWhatEvalSays) {
                      const auto at = static_cast<std::size_t>(n);
                      const Bits bits = is_where ? Bits{conditions[at], v[0][at], v[1][at]}
                                                 : Bits{v[0][at], v[1][at], v[2][at]};
-                     return eval(op, dtype, t, std::span(bits).first(static_cast<std::size_t>(arity)));
+                     return eval(op, dtype, t,
+                                 std::span(bits).first(static_cast<std::size_t>(arity)));
                    });
     }
     bench.inputs_at = [&](std::int64_t n) {
@@ -319,22 +319,23 @@ TEST_P(OpsOnDevice, ReductionsCombineEveryElement) {
     const UOp r = bench.graph.range(1, columns, LoopKind::Reduce);
     const UOp x = bench.graph.load(bench.graph.place(bench.input(t, v), i * columns + r));
     for (Op op : {Op::Max, Op::Min, Op::Add, Op::Mul}) {
-      // Half types add up in f32, which the scheduler writes into the kernel; sums of floats are exact
-      // on the first rows only.
+      // Half types add up in f32, which the scheduler writes into the kernel; sums of floats are
+      // exact on the first rows only.
       const bool sums = op == Op::Add || op == Op::Mul;
       if (sums && (is_half(t) || t == DType::Bool)) continue;
       const UOp value = bench.graph.reduce(op, x, std::span(&r, 1));
       const std::int64_t checked = sums && is_float(t) ? 8 : rows;
-      bench.output(fmt::format("reduce {} {}", info(op).name, name_of(t)), value, i, rows, 0,
-                   [=](std::int64_t n) {
-                     std::int64_t total = identity_of(op, t);
-                     for (std::int64_t k = 0; k < columns; k++) {
-                       const Bits pair{total, v[static_cast<std::size_t>(n * columns + k)]};
-                       total = eval(op, t, t, pair);
-                     }
-                     return total;
-                   },
-                   checked);
+      bench.output(
+          fmt::format("reduce {} {}", info(op).name, name_of(t)), value, i, rows, 0,
+          [=](std::int64_t n) {
+            std::int64_t total = identity_of(op, t);
+            for (std::int64_t k = 0; k < columns; k++) {
+              const Bits pair{total, v[static_cast<std::size_t>(n * columns + k)]};
+              total = eval(op, t, t, pair);
+            }
+            return total;
+          },
+          checked);
     }
     run(bench);
   }
@@ -350,7 +351,8 @@ TEST_P(OpsOnDevice, IndexedLoadsRespectTheirGates) {
     for (std::int64_t i = 0; i < count; i++) where_from.push_back((i * 37) % (size + 6) - 3);
     const UOp i = bench.graph.range(0, count, LoopKind::Parallel);
     const UOp index = bench.graph.cast(
-        bench.graph.load(bench.graph.place(bench.input(DType::Int32, where_from), i)), DType::Index);
+        bench.graph.load(bench.graph.place(bench.input(DType::Int32, where_from), i)),
+        DType::Index);
     const UOp inside = less(bench.graph.index(-1), index) & less(index, size);
     const UOp x = bench.graph.load(bench.graph.place(bench.input(t, v), index, inside));
     bench.output(fmt::format("gather {}", name_of(t)), x, i, count, 0, [=](std::int64_t n) {

@@ -19,8 +19,9 @@ std::int64_t from_pattern(std::uint64_t pattern, DType t) { return load_bits(&pa
 Bits float_corners(DType t) {
   const double infinity = std::numeric_limits<double>::infinity();
   Bits result;
-  for (double v : {0.0, 1.0, 0.5, 1.5, 2.0, 3.0, 10.0, 1.0 / 3, M_PI, 127.5, 128.0, 255.0, 65504.0,
-                   16777217.0, 2147483647.0, 4294967296.0, 9.3e18, 1e-3, 1e-7, 88.5, 709.0, infinity}) {
+  for (double v : {0.0,    1.0,   0.5,   1.5,   2.0,     3.0,        10.0,         1.0 / 3,
+                   M_PI,   127.5, 128.0, 255.0, 65504.0, 16777217.0, 2147483647.0, 4294967296.0,
+                   9.3e18, 1e-3,  1e-7,  88.5,  709.0,   infinity}) {
     result.push_back(bits_of(v, t));
     result.push_back(bits_of(-v, t));
   }
@@ -81,8 +82,8 @@ std::vector<Bits> operands(DType t, int arity, std::int64_t count) {
     for (int k = 0; k < arity; k++) {
       const bool corner = i < (arity == 1 ? n : count / 2);
       const std::int64_t at = k == 0 ? i : k == 1 ? i * 7 + i / n * 11 : i * 13 + 5;
-      result[static_cast<std::size_t>(k)].push_back(
-          corner ? edge[static_cast<std::size_t>(at % n)] : any());
+      result[static_cast<std::size_t>(k)].push_back(corner ? edge[static_cast<std::size_t>(at % n)]
+                                                           : any());
     }
   }
   return result;

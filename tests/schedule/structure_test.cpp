@@ -37,8 +37,8 @@ TEST(Structure, AScatterWritesOnlyTheRowsItNames) {
   const UOp row = s.expand(s.buffer({3, 1, 999, 500, 3}, {5, 1}, DType::Int32), {5, 8});
   const UOp column = s.expand(s.reshape(s.graph.iota(8), {1, 8}), {5, 8});
   const UOp src[] = {zero, gradient, row, column};
-  const UOp sum = s.graph.make(Op::Scatter, DType::Float32, src,
-                               Arg(static_cast<std::int64_t>(Op::Add)));
+  const UOp sum =
+      s.graph.make(Op::Scatter, DType::Float32, src, Arg(static_cast<std::int64_t>(Op::Add)));
   const Schedule schedule = s.expect_right({sum});
   EXPECT_EQ(schedule.steps.size(), 2u);
   EXPECT_EQ(work_of(schedule), 1000 * 8 + 5 * 8);

@@ -1,5 +1,5 @@
-// schedule_runner.h -- runs kernels and whole schedules on a Device object that need not stand in the
-// table of devices: an interpreter with the capabilities of other hardware, above all.
+// schedule_runner.h -- runs kernels and whole schedules on a Device object that need not stand in
+// the table of devices: an interpreter with the capabilities of other hardware, above all.
 #pragma once
 
 #include <cstddef>
@@ -22,9 +22,10 @@ void run_kernel(Device& device, UOp kernel, std::span<const std::span<std::byte>
 Schedule schedule_for(const Device& device, const CanonicalGraph& graph);
 
 // Runs a schedule on the device.  `inputs` holds the bytes of graph.inputs and is written where the
-// schedule assigns.  Temporaries lie in one arena as the memory plan says; arena and results are full
-// of noise before.  Returns the bytes of each root, empty for one that only assigns.
-std::vector<Bytes> run_schedule(Device& device, const Schedule& schedule, std::vector<Bytes>& inputs);
+// schedule assigns.  Temporaries lie in one arena as the memory plan says; arena and results are
+// full of noise before.  Returns the bytes of each root, empty for one that only assigns.
+std::vector<Bytes> run_schedule(Device& device, const Schedule& schedule,
+                                std::vector<Bytes>& inputs);
 
 // The capabilities of INTERP with lanes, tasks and masks like a CPU, or groups of items like a GPU.
 // With bounds checks on every access, the edits are exercised where a mistake shows.

@@ -1,0 +1,146 @@
+// passes_test.cpp -- what the passes make of one small kernel each, as text.
+//
+// The texts are to be read: a change of them is a change of what is generated, and wants a look.
+#include <gtest/gtest.h>
+
+#include "codegen/edits/kernel_state.h"
+#include "codegen/lower/expand.h"
+#include "codegen/pipeline.h"
+#include "graph/graph.h"
+#include "graph/print.h"
+#include "render/program.h"
+
+namespace croze {
+namespace {
+
+// A machine that has everything, one value at a time.
+Caps scalar_caps() {
+  Caps caps;
+  caps.device = "TEST";
+  caps.ops = ~std::uint64_t{0};
+  caps.dtypes = caps.storage = ~std::uint32_t{0};
+  return caps;
+}
+
+// out[i] = 2 * a[i] for i < 8
+UOp doubled(Graph& g, UOp& i) {
+  i = g.range(0, 8, LoopKind::Parallel);
+  const UOp a = g.load(g.place(g.param(DType::Float32, 1, 8), i));
+  const UOp value = a * g.constant(DType::Float32, 2.0);
+  const UOp store = g.store(g.place(g.param(DType::Float32, 0, 8), i), value, std::vector<UOp>{i});
+  return g.sink(std::vector<UOp>{store});
+}
+
+// out[i] = sum of row i of a (4, columns)
+UOp row_sums(Graph& g, std::int64_t columns, UOp& i, UOp& k) {
+  i = g.range(0, 4, LoopKind::Parallel);
+  k = g.range(1, columns, LoopKind::Reduce);
+  const UOp in = g.param(DType::Float32, 1, 4 * columns);
+  const UOp a = g.load(g.place(in, i * columns + k));
+  const UOp sum = g.reduce(Op::Add, a, std::vector<UOp>{k});
+  const UOp store = g.store(g.place(g.param(DType::Float32, 0, 4), i), sum, std::vector<UOp>{i});
+  return g.sink(std::vector<UOp>{store});
+}
+
+TEST(Expand, AnUnrolledLoopBecomesCopies) {
+  Graph graph;
+  UOp i;
+  KernelState state(doubled(graph, i));
+  bind(state, split(state, i, 2).inner, LoopKind::Unroll);
+  EXPECT_EQ(print_graph(expand(state.sink).sink), R"(%0 = param float32 [0, 8]
+%1 = range index [1, 4, 0]
+%2 = const index 2
+%3 = mul index %1 %2
+%4 = index float32 %0 %3
+%5 = param float32 [1, 8]
+%6 = index float32 %5 %3
+%7 = load float32 %6
+%8 = const float32 2
+%9 = mul float32 %7 %8
+%10 = store void %4 %9 %1
+%11 = const index 1
+%12 = add index %3 %11
+%13 = index float32 %0 %12
+%14 = index float32 %5 %12
+%15 = load float32 %14
+%16 = mul float32 %15 %8
+%17 = store void %13 %16 %1
+%18 = sink void %10 %17
+)");
+}
+
+TEST(Expand, AReductionBecomesARegister) {
+  Graph graph;
+  UOp i, k;
+  const UOp sink = row_sums(graph, 3, i, k);
+  const Expanded expanded = expand(sink);
+  EXPECT_EQ(print_graph(expanded.sink), R"(%0 = param float32 [0, 4]
+%1 = range index [0, 4, 0]
+%2 = index float32 %0 %1
+%3 = register float32 (0)
+%4 = param float32 [1, 12]
+%5 = range index [1, 3, 1]
+%6 = const index 3
+%7 = mul index %1 %6
+%8 = add index %5 %7
+%9 = index float32 %4 %8
+%10 = load float32 %9
+%11 = const float32 0
+%12 = store void %3 %11
+%13 = after float32 %3 %12
+%14 = load float32 %13
+%15 = add float32 %10 %14
+%16 = store void %3 %15 %5
+%17 = after float32 %3 %16
+%18 = load float32 %17
+%19 = store void %2 %18 %1
+%20 = sink void %19
+)");
+  ASSERT_EQ(expanded.registers.size(), 1u);
+  EXPECT_EQ(expanded.registers[0].outer, i.ranges());
+}
+
+TEST(Linearize, InvariantsStandOutsideOfLoops) {
+  Graph graph;
+  UOp i, k;
+  EXPECT_EQ(print_program(make_program(row_sums(graph, 100, i, k), scalar_caps())),
+            R"(%0 = param float32
+%1 = register float32
+%2 = param float32
+%3 = const int64 100
+%4 = const float32 0
+loop r0
+  %5 = range int64 [4 parallel]
+  store %1 %4
+  %6 = mul int64 %5 %3
+  loop r1
+    %7 = range int64 [100 reduce]
+    %8 = load float32 %1
+    %9 = add int64 %6 %7
+    %10 = load float32 %2[%9]
+    %11 = add float32 %10 %8
+    store %1 %11
+  end_loop %7
+  %12 = load float32 %1
+  store %0[%5] %12
+end_loop %5
+)");
+}
+
+TEST(Linearize, LanesNeedNoLoop) {
+  Graph graph;
+  UOp i;
+  Caps caps = scalar_caps();
+  caps.vector_bytes = 32;
+  EXPECT_EQ(print_program(make_program(doubled(graph, i), caps)), R"(%0 = param float32
+%1 = range int64 [8 lane]
+%2 = param float32
+%3 = const float32 2
+%4 = load float32 %2[%1]
+%5 = mul float32 %4 %3
+store %0[%1] %5
+)");
+}
+
+}  // namespace
+}  // namespace croze

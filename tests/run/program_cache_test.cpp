@@ -1,0 +1,104 @@
+// program_cache_test.cpp -- compiled kernels survive the process on disk, and a bad disk is no
+// error.
+//
+// A program of its own: a process opens its cache directory once, at the first kernel.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "base/options.h"
+#include "graph/graph.h"
+#include "run/buffers.h"
+#include "run/devices.h"
+#include "run/execute.h"
+
+namespace croze {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path& directory() {
+  static const fs::path path =
+      fs::temp_directory_path() / ("croze-cache-test-" + std::to_string(getpid()));
+  return path;
+}
+
+// The cache of this process lies in a directory that goes with it.
+class CacheDirectory : public testing::Environment {
+ public:
+  void TearDown() override { fs::remove_all(directory()); }
+
+ private:
+  Options::Scope scope_{{{Option::Cache, true}, {Option::CacheDir, directory().string()}}};
+};
+const auto* const environment = testing::AddGlobalTestEnvironment(new CacheDirectory);
+
+// x * factor + 1 for x = 3, on a device; a factor makes a kernel of its own.
+float scaled(const char* device, float factor) {
+  Graph graph;
+  const float three = 3;
+  const UOp x = new_buffer(graph, DType::Float32, 1, device_index(device));
+  write_buffer(x, std::as_bytes(std::span(&three, 1)));
+  const UOp root = x * graph.constant(DType::Float32, static_cast<double>(factor)) + 1;
+  const UOp result = realize(std::span(&root, 1))[0];
+  float value = 0;
+  read_buffer(result, std::as_writable_bytes(std::span(&value, 1)));
+  release_buffer(x.buffer_id());
+  release_buffer(result.buffer_id());
+  return value;
+}
+
+std::int64_t compiled() { return run_statistics().kernels_compiled; }
+
+TEST(ProgramCache, AWarmStartCompilesNothing) {
+  for (const char* device : {"CPU", "C", "INTERP"}) {
+    for (const DeviceEntry& entry : list_devices()) {
+      if (entry.name != device || !entry.available) continue;
+      const std::int64_t before = compiled();
+      EXPECT_EQ(scaled(device, 5), 16);
+      EXPECT_EQ(compiled(), before + 1) << device;
+      clear_run_caches();
+      EXPECT_EQ(scaled(device, 5), 16);
+      EXPECT_EQ(compiled(), before + 1) << device;
+    }
+  }
+}
+
+TEST(ProgramCache, ADamagedEntryIsCompiledAgain) {
+  EXPECT_EQ(scaled("CPU", 6), 19);
+  for (const auto& file : fs::recursive_directory_iterator(directory())) {
+    if (!file.is_regular_file()) continue;
+    fs::resize_file(file, file.file_size() / 2);
+  }
+  clear_run_caches();
+  const std::int64_t before = compiled();
+  EXPECT_EQ(scaled("CPU", 6), 19);
+  EXPECT_EQ(compiled(), before + 1);
+}
+
+// In a fresh process each, because this one has opened its directory.
+int exit_code_with_cache_in(const fs::path& path) {
+  const Options::Scope scope{{Option::CacheDir, path.string()}};
+  const bool right = scaled("CPU", 7) == 22 && compiled() == 1;
+  clear_run_caches();
+  return right && scaled("CPU", 7) == 22 ? 0 : 1;
+}
+
+TEST(ProgramCacheDeathTest, ADirectoryThatCannotBeMadeIsNoError) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(std::exit(exit_code_with_cache_in("/dev/null/nowhere")), testing::ExitedWithCode(0),
+              "");
+}
+
+TEST(ProgramCacheDeathTest, ADirectoryThatMayNotBeWrittenIsNoError) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(std::exit(exit_code_with_cache_in("/proc/self")), testing::ExitedWithCode(0), "");
+}
+
+}  // namespace
+}  // namespace croze
