@@ -72,8 +72,8 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
   if (status.st_size == 0) return;
   auto size = static_cast<size_t>(status.st_size);
   // Writable, because tensors may stand on it: what they write is a private copy of the page.
-  void* start = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE,
-                     file.number, 0);
+  void* start =
+      mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file.number, 0);
   check(start != MAP_FAILED, "cannot map {}: {}", path, describe(errno));
   data_ = {static_cast<const std::byte*>(start), size};
 }

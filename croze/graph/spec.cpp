@@ -133,8 +133,7 @@ void check_ranges(const Checker& checker, UOp u, int first) {
 void check_place(const Checker& checker, UOp u, DType index_type) {
   checker.require(u.num_src() == 2 || u.num_src() == 3, u, "needs a buffer, an index, and a gate");
   const Op buffer = storage(u.src(0)).op();
-  checker.require(buffer == Op::Param || buffer == Op::Local, u,
-                  "is into no memory");
+  checker.require(buffer == Op::Param || buffer == Op::Local, u, "is into no memory");
   checker.require(u.dtype() == u.src(0).dtype(), u, "has another dtype than its buffer");
   const DType t = u.src(1).dtype();
   checker.require(index_type == DType::Index ? t == DType::Index : is_integer(t), u,

@@ -84,6 +84,32 @@ TEST(Assign, TwoBuffersSwap) {
   s.expect_right({s.assign(x, x, z + y), s.assign(z, z, x)});
 }
 
+// The last write waits for nothing but the reader, and the reader for a value made from `x` anew.
+TEST(Assign, ACircleOfBuffersIsBrokenByACopy) {
+  Scheduled s;
+  const UOp x = s.buffer({50}), y = s.buffer({50});
+  const UOp new_x = s.assign(x, x, x + 1);
+  const UOp first_y = s.assign(y, y, new_x * 2);
+  s.expect_right({s.flip(first_y, {1}) + 1, s.assign(first_y, first_y, x * 3), new_x});
+}
+
+TEST(Assign, AReaderIsBeforeTheNextWriteEvenBehindAnEmptyOne) {
+  Scheduled s;
+  const UOp x = s.buffer({50}), y = s.buffer({50});
+  const UOp none = s.buffer(std::vector<double>{}, {0}, DType::Float32);
+  const UOp first = s.assign(x, x, y + 1);
+  const UOp second = s.assign(first, s.shrink(first, {7, 7}), none);
+  s.expect_right({s.assign(second, second, y * 5), first + y});
+}
+
+TEST(Assign, TwoStoresOfOneAssignmentReadTheOldContents) {
+  Scheduled s;
+  const UOp x = s.buffer({20});
+  const UOp low = s.shrink(x, {0, 10}), high = s.shrink(x, {10, 20});
+  const UOp effects[] = {s.graph.store(low, high), s.graph.store(high, low)};
+  s.expect_right({s.graph.after(x, effects)});
+}
+
 TEST(Assign, NothingToAssignIsNothingToDo) {
   Scheduled s;
   const UOp x = s.buffer({50}), y = s.buffer(std::vector<double>{}, {0}, DType::Float32);
