@@ -72,12 +72,26 @@ KernelList::KernelList(const CanonicalGraph& graph, const ScheduleContext& conte
       if (device < 0) device = devices_[s.id()];
     }
   }
+  find_devices_of_constants();
   for (UOp buffer : graph.inputs) {
     schedule_.buffers.push_back({.kind = ScheduleBuffer::Kind::Input,
                                  .input = static_cast<int>(schedule_.buffers.size()),
                                  .dtype = buffer.dtype(),
                                  .elements = buffer.elements(),
                                  .device = buffer.buffer_device()});
+  }
+}
+
+// What no buffer is below belongs to no device; it is computed where it is used.  Roots stay free.
+void KernelList::find_devices_of_constants() {
+  std::vector<bool> is_root(graph_.id_limit(), false);
+  for (UOp root : input_.roots) is_root[root.id()] = true;
+  const std::vector<UOp> order = toposort(input_.roots);
+  for (auto u = order.rbegin(); u != order.rend(); ++u) {
+    if (u->is(Op::Copy)) continue;
+    for (UOp s : u->sources()) {
+      if (devices_[s.id()] < 0 && !is_root[s.id()]) devices_[s.id()] = devices_[u->id()];
+    }
   }
 }
 
@@ -132,8 +146,8 @@ void KernelList::make_copy(UOp u) {
   PendingStep pending;
   pending.step.device = device_of(u);
   pending.step.buffers = {static_cast<int>(own_buffer(u).buffer_id()),
-                          static_cast<int>(buffer_of(source).buffer_id())};
-  pending.reads = {read_as(source)};
+                          static_cast<int>(memory_of(source).buffer_id())};
+  pending.reads = {read_as(source, memory_of(source).buffer_device())};
   pending.writes = u;
   steps_.push_back(std::move(pending));
 }
@@ -229,9 +243,12 @@ void KernelList::make_snapshot(UOp state) {
 // ---- drafts: null sink means that a buffer was added, try again -------------------------------
 
 Lowering KernelList::lowering(UOp root) {
-  return Lowering(
-      graph_, plan_, root, limits(root),
-      [](void* self, UOp state) { return static_cast<KernelList*>(self)->buffer_of(state); }, this);
+  device_ = device_of(root);
+  auto buffer_of = [](void* self, UOp state) {
+    auto& list = *static_cast<KernelList*>(self);
+    return list.buffer_on(list.device_, state);
+  };
+  return Lowering(graph_, plan_, root, limits(root), buffer_of, this);
 }
 
 // The loops over `shape`: serial where told, else parallel.
@@ -330,7 +347,7 @@ void KernelList::add(Draft draft, UOp writes, UOp out, UOp supersedes, int part)
   pending.step.device = device_of(writes);
   for (UOp state : draft.reads) {
     need(state);
-    const UOp read = read_as(state);
+    const UOp read = read_as(state, pending.step.device);
     pending.reads.push_back(read == writes ? state : read);  // the copy itself is made from memory
   }
   pending.writes = writes;
@@ -339,29 +356,52 @@ void KernelList::add(Draft draft, UOp writes, UOp out, UOp supersedes, int part)
   steps_.push_back(std::move(pending));
 }
 
-UOp KernelList::buffer_of(UOp state) {
+UOp KernelList::memory_of(UOp state) {
   if (is_state(state) && !snapshots_.contains(state.node())) return base_buffer(state);
   return own_buffer(state);
 }
 
-// What stands for the state among the reads of a step: its copy, if it has one.
-UOp KernelList::read_as(UOp state) {
-  return snapshots_.contains(state.node()) ? own_buffer(state) : state;
+// The memory of the state for kernels of `device`: a copy if it is on another one.  That can be so
+// for what belongs to no device, like a range of numbers.
+UOp KernelList::buffer_on(int device, UOp state) {
+  const UOp memory = memory_of(state);
+  if (memory.buffer_device() == device) return memory;
+  UOp& moved = moved_[{state.node(), device}];
+  if (!moved) moved = new_buffer(state, device);
+  return moved;
+}
+
+// What stands for the state among the reads of a step: its copy, if it is read through one.
+UOp KernelList::read_as(UOp state, int device) {
+  const UOp memory = memory_of(state), buffer = buffer_on(device, state);
+  const UOp read = snapshots_.contains(state.node()) ? memory : state;
+  if (buffer == memory) return read;
+  if (moves_made_.emplace(buffer.node(), true).second) {
+    PendingStep move;
+    move.step.device = device;
+    move.step.buffers = {static_cast<int>(buffer.buffer_id()),
+                         static_cast<int>(memory.buffer_id())};
+    move.reads = {read};
+    move.writes = buffer;
+    steps_.push_back(std::move(move));
+  }
+  return buffer;
 }
 
 UOp KernelList::own_buffer(UOp state) {
   auto it = buffers_.find(state.node());
   if (it != buffers_.end()) return it->second;
+  return buffers_.emplace(state.node(), new_buffer(state, device_of(state))).first->second;
+}
+
+UOp KernelList::new_buffer(UOp state, int device) {
   const auto id = static_cast<std::int64_t>(schedule_.buffers.size());
-  const int device = device_of(state);
-  const UOp buffer = graph_.buffer(state.dtype(), id, state.elements(), device);
   schedule_.buffers.push_back({.kind = ScheduleBuffer::Kind::Temporary,
                                .input = -1,
                                .dtype = state.dtype(),
                                .elements = state.elements(),
                                .device = device});
-  buffers_.emplace(state.node(), buffer);
-  return buffer;
+  return graph_.buffer(state.dtype(), id, state.elements(), device);
 }
 
 int KernelList::device_of(UOp u) {

@@ -1,6 +1,7 @@
 // kernels.h -- the list of kernels and copies that compute a tensor graph.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -60,8 +61,11 @@ class KernelList {
   Draft draft_store(UOp store);
   bool read_states_conflict(const std::vector<UOp>& reads);
   void add(Draft draft, UOp writes, UOp out, UOp supersedes, int part);
-  UOp buffer_of(UOp state);
-  UOp read_as(UOp state);
+  void find_devices_of_constants();
+  UOp memory_of(UOp state);
+  UOp buffer_on(int device, UOp state);
+  UOp read_as(UOp state, int device);
+  UOp new_buffer(UOp state, int device);
   UOp own_buffer(UOp state);
   int device_of(UOp u);
   Lowering::Limits limits(UOp u);
@@ -73,8 +77,11 @@ class KernelList {
   Graph& graph_;
   FusionPlan plan_;
   std::vector<int> devices_;  // by node id; -1: any
+  int device_ = 0;            // of the kernel being drafted
   std::vector<UOp> pending_;
-  std::unordered_map<const Node*, UOp> buffers_;  // of buffered nodes and snapshots
+  std::unordered_map<const Node*, UOp> buffers_;      // of buffered nodes and snapshots
+  std::map<std::pair<const Node*, int>, UOp> moved_;  // of states, on devices that are not theirs
+  std::unordered_map<const Node*, bool> moves_made_;  // by buffer
   std::unordered_map<const Node*, bool> needed_;
   std::unordered_map<const Node*, bool>
       snapshots_;  // states read through a copy; whether it is made

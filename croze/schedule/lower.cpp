@@ -98,10 +98,10 @@ bool Lowering::try_lower(const Task& task) {
 UOp Lowering::result_of(UOp u, const Position& p) {
   const bool never_used = p.gate.is_const(0) || u.elements() == 0;
   if (never_used) return graph_.constant(u.dtype(), std::int64_t{0});
+  if (u.is(Op::Const)) return u;
   if (is_state(u) || (plan_.buffered(u) && u != root_)) return lower_load(u, p);
   if (must_buffer(u, p)) return UOp();
   switch (u.op()) {
-    case Op::Const: return u;
     case Op::Iota: return p.index[0];
     case Op::Reduce: return lower_reduce({u, pack(p)}, p);
     case Op::Gather: return lower_gather(u, p);
