@@ -70,6 +70,11 @@ TEST(RandomAssignments, KeepTheOrderOfReadsAndWrites) {
              {.steps = 12, .largest = 300, .rare_dtypes = false, .assigns = 50, .contractions = 0});
 }
 
+// What IEEE arithmetic says of NaN, infinities and zeros with a sign.
+FuzzOptions specials() { return {.steps = 12, .largest = 600, .specials = 15}; }
+
+TEST(RandomSpecials, AreRightWithLanesAndTasks) { fuzz_alone(100, cpu_shaped_caps(), specials()); }
+
 TEST(RandomPrograms, AreRightOnInterp) { fuzz_realized("INTERP", 20); }
 TEST(RandomPrograms, AreRightOnCpu) { fuzz_realized("CPU", 20); }
 TEST(RandomPrograms, AreRightOnC) { fuzz_realized("C", 2); }

@@ -93,13 +93,16 @@ class Generator {
   // Mostly small whole numbers, so that results are exact; sometimes fractions.
   int buffer(DType t, const Dims& s) {
     Instruction in{.op = Op::Buffer, .dtype = t, .shape = s};
+    const double specials[] = {std::nan(""), HUGE_VAL, -HUGE_VAL, -0.0, -0.0};
     const bool whole = !is_float(t) || chance(60);
     const std::int64_t largest = t == DType::Bool ? 1 : chance(50) ? 3 : 30;
     for (std::int64_t i = 0; i < elements_of(s); i++) {
       const std::int64_t low = is_unsigned(t) ? 0 : -largest;
       const std::int64_t number = between(low, largest);
-      in.bits.push_back(whole ? bits_of(number, t)
-                              : bits_of(0.37 * static_cast<double>(number) + 0.11, t));
+      const double value =
+          whole ? static_cast<double>(number) : 0.37 * static_cast<double>(number) + 0.11;
+      const bool special = is_float(t) && chance(options_.specials);
+      in.bits.push_back(bits_of(special ? one_of(specials) : value, t));
     }
     return append(std::move(in));
   }

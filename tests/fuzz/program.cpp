@@ -38,11 +38,12 @@ double exact_limit(DType t) {
   }
 }
 
+// Of the finite elements.
 struct Extent {
   double largest = 0;   // magnitude
   double smallest = 0;  // magnitude
   double least = 0;
-  bool finite = true;
+  bool finite = true;  // all of them are
   bool whole = true;
 };
 
@@ -50,7 +51,10 @@ Extent extent_of(const HostTensor& x) {
   Extent e;
   bool first = true;
   for (double v : x.numbers()) {
-    e.finite = e.finite && std::isfinite(v);
+    if (!std::isfinite(v)) {
+      e.finite = false;
+      continue;
+    }
     e.whole = e.whole && v == std::trunc(v);
     e.largest = std::max(e.largest, std::abs(v));
     e.smallest = first ? std::abs(v) : std::min(e.smallest, std::abs(v));
@@ -133,13 +137,14 @@ class ErrorBound {
 
   // The bound, or infinity if there is none to speak of.
   double operator()() const {
-    if (!result_.finite) return INFINITY;
     double worst = 0;
     for (std::size_t k = 0; k < in_.src.size(); k++) worst = std::max(worst, error(k));
     if (is_exact()) return 0;
     if (is_comparison(in_.op) || !is_float(type_)) return worst == 0 ? 0 : INFINITY;
+    if (is_movement(in_.op)) return worst;
+    if (!is_elementwise(in_.op)) return structural(worst);
+    if (!result_.finite) return INFINITY;
     const double rounding = relative_error(type_) * result_.largest;
-    if (is_movement(in_.op) || !is_elementwise(in_.op)) return structural(worst);
     return propagated(worst) + rounding;
   }
 
@@ -192,6 +197,7 @@ class ErrorBound {
   }
 
   double structural(double worst) const {
+    if (!result_.finite && worst > 0) return INFINITY;
     if (in_.op == Op::Scatter && in_.arg[0] == static_cast<std::int64_t>(Op::Add)) {
       const double sum = source(0).largest + size(1) * source(1).largest;
       return error(0) + size(1) * error(1) + size(1) * relative_error(type_) * sum;
@@ -201,8 +207,11 @@ class ErrorBound {
     const double step = relative_error(is_half(type_) ? DType::Float32 : type_);
     const double rounding = relative_error(type_) * result_.largest;
     switch (static_cast<Op>(in_.arg[0])) {
-      case Op::Add: return turns() * (worst + step * partial_results()) + rounding;
+      case Op::Add:
+        if (!result_.finite) return INFINITY;
+        return turns() * (worst + step * partial_results()) + rounding;
       case Op::Mul:
+        if (!result_.finite) return INFINITY;
         return turns() * partial_results() * (worst / std::max(1e-9, source(0).smallest) + step) +
                rounding;
       default: return worst;
@@ -263,8 +272,7 @@ bool FuzzProgram::append(Instruction in) {
   }
   const Extent e = extent_of(v.data);
   v.integral = is_small_whole(e, in.dtype) && v.error == 0;
-  if (is_float(in.dtype) && (!e.finite || v.error > 0.01 * std::max(1.0, e.largest))) return false;
-  if (!std::isfinite(v.error)) return false;
+  if (!std::isfinite(v.error) || v.error > 0.01 * std::max(1.0, e.largest)) return false;
   in.shape = v.data.shape;
   code.push_back(std::move(in));
   values.push_back(std::move(v));
@@ -326,9 +334,9 @@ std::string difference(const Value& expected, const HostTensor& got) {
   }
   const std::vector<double> a = want.numbers(), b = got.numbers();
   for (std::size_t i = 0; i < a.size(); i++) {
-    const bool same = is_float(want.dtype) ? std::abs(a[i] - b[i]) <= 2 * expected.error
-                                           : want.bits[i] == got.bits[i];
-    if (!same) {
+    const bool same = want.bits[i] == got.bits[i] || (std::isnan(a[i]) && std::isnan(b[i]));
+    const bool near = expected.error > 0 && std::abs(a[i] - b[i]) <= 2 * expected.error;
+    if (!same && !near) {
       return fmt::format("element {} of ({}): {} instead of {} (error bound {})", i,
                          fmt::join(want.shape, ", "), b[i], a[i], expected.error);
     }

@@ -30,7 +30,7 @@ struct Instruction {
 struct Value {
   HostTensor data;
   double error = 0;      // a device may differ by this much, in every element
-  bool integral = true;  // whole numbers, so small that float arithmetic on them is exact
+  bool integral = true;  // whole numbers, so small that float arithmetic on them is exact, or none
 };
 
 struct FuzzProgram {
@@ -41,8 +41,8 @@ struct FuzzProgram {
   const Instruction& at(int i) const { return code[static_cast<std::size_t>(i)]; }
   const Value& value(int i) const { return values[static_cast<std::size_t>(i)]; }
 
-  // Works out the value and keeps both; false, and nothing kept, if the value is of no use: not
-  // finite, or a float so uncertain that a comparison would say nothing.
+  // Works out the value and keeps both; false, and nothing kept, if the value is of no use: so
+  // uncertain that a comparison would say nothing.
   bool append(Instruction instruction);
 };
 

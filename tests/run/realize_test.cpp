@@ -92,6 +92,22 @@ TEST_F(RunTest, ValuesMoveBetweenDevices) {
   EXPECT_EQ(read(r[1]), (Floats{30, 50, 70}));
 }
 
+// What no buffer is below belongs to no device, even if it is stored as a result of its own.
+TEST_F(RunTest, ConstantsServeEveryDevice) {
+  const UOp there = floats({1, 2, 3}, "INTERP"), here = floats({10, 20, 30});
+  const UOp three = graph_.constant(DType::Float32, 3.0);
+  const UOp numbers =
+      graph_.make(Op::Contiguous, DType::Float32, {graph_.cast(graph_.iota(3), DType::Float32)});
+  const std::vector<UOp> r =
+      realize({three, numbers, there * three + numbers, here * three + numbers});
+  EXPECT_EQ(read(r[0]), Floats{3});
+  EXPECT_EQ(read(r[1]), (Floats{0, 1, 2}));
+  EXPECT_EQ(r[2].buffer_device(), device_index("INTERP"));
+  EXPECT_EQ(read(r[2]), (Floats{3, 7, 11}));
+  EXPECT_EQ(r[3].buffer_device(), device_index("CPU"));
+  EXPECT_EQ(read(r[3]), (Floats{30, 61, 92}));
+}
+
 TEST_F(RunTest, AGraphOfKnownFormIsNotScheduledAgain) {
   const UOp x = floats({1, 2, 3}), y = floats({4, 5, 6});
   realize({x * 7 + 1});
