@@ -43,25 +43,24 @@ void fuzz_alone(std::uint64_t quick_cases, const Caps& caps, const FuzzOptions& 
 FuzzOptions contractions() { return {.steps = 3, .rare_dtypes = false, .contractions = 60}; }
 
 // Compiling costs more here than running, so programs are longer and fewer.
-void fuzz_realized(const char* name, std::uint64_t quick_cases) {
+void fuzz_realized(const char* name, std::uint64_t quick_cases, FuzzOptions options = {}) {
   const int index = device_index(name);
   for (const DeviceEntry& entry : list_devices()) {
     if (entry.name == name && !entry.available) GTEST_SKIP() << entry.description;
   }
-  FuzzOptions options;
   options.steps = 24;
   fuzz(quick_cases, options, [&](const FuzzProgram& p) { return run_realized(p, index); });
 }
 
-TEST(RandomPrograms, AreRightWithScalarLoops) { fuzz_alone(150, interp_caps()); }
-TEST(RandomPrograms, AreRightWithLanesAndTasks) { fuzz_alone(200, cpu_shaped_caps()); }
-TEST(RandomPrograms, AreRightWithGroupsOfItems) { fuzz_alone(150, gpu_shaped_caps()); }
+TEST(RandomPrograms, AreRightWithScalarLoops) { fuzz_alone(100, interp_caps()); }
+TEST(RandomPrograms, AreRightWithLanesAndTasks) { fuzz_alone(150, cpu_shaped_caps()); }
+TEST(RandomPrograms, AreRightWithGroupsOfItems) { fuzz_alone(60, gpu_shaped_caps()); }
 
 TEST(RandomContractions, AreRightWithLanesAndTasks) {
-  fuzz_alone(25, cpu_shaped_caps(), contractions());
+  fuzz_alone(15, cpu_shaped_caps(), contractions());
 }
 TEST(RandomContractions, AreRightWithGroupsOfItems) {
-  fuzz_alone(25, gpu_shaped_caps(), contractions());
+  fuzz_alone(15, gpu_shaped_caps(), contractions());
 }
 
 // A few buffers, read and written in many orders.
@@ -76,9 +75,13 @@ FuzzOptions specials() { return {.steps = 12, .largest = 600, .specials = 15}; }
 TEST(RandomSpecials, AreRightWithLanesAndTasks) { fuzz_alone(100, cpu_shaped_caps(), specials()); }
 
 TEST(RandomPrograms, AreRightOnInterp) { fuzz_realized("INTERP", 20); }
-TEST(RandomPrograms, AreRightOnCpu) { fuzz_realized("CPU", 20); }
+TEST(RandomPrograms, AreRightOnCpu) { fuzz_realized("CPU", 15); }
 TEST(RandomPrograms, AreRightOnC) { fuzz_realized("C", 2); }
-TEST(RandomPrograms, AreRightOnOpenCl) { fuzz_realized("OPENCL", 2); }
+TEST(RandomPrograms, AreRightOnOpenCl) { fuzz_realized("OPENCL", 1); }
+
+TEST(RandomSpecials, AreRightOnCpu) { fuzz_realized("CPU", 5, specials()); }
+TEST(RandomSpecials, AreRightOnC) { fuzz_realized("C", 1, specials()); }
+TEST(RandomSpecials, AreRightOnOpenCl) { fuzz_realized("OPENCL", 1, specials()); }
 
 }  // namespace
 }  // namespace croze::test

@@ -269,6 +269,9 @@ bool FuzzProgram::append(Instruction in) {
   } else {
     v.data = evaluate(*this, in);
     v.error = ErrorBound(*this, in, v.data)();
+    const bool sums = in.op == Op::Reduce && static_cast<Op>(in.arg[0]) == Op::Add;
+    v.signed_zeros =
+        !sums && std::ranges::all_of(in.src, [&](int s) { return value(s).signed_zeros; });
   }
   const Extent e = extent_of(v.data);
   v.integral = is_small_whole(e, in.dtype) && v.error == 0;
@@ -335,8 +338,9 @@ std::string difference(const Value& expected, const HostTensor& got) {
   const std::vector<double> a = want.numbers(), b = got.numbers();
   for (std::size_t i = 0; i < a.size(); i++) {
     const bool same = want.bits[i] == got.bits[i] || (std::isnan(a[i]) && std::isnan(b[i]));
+    const bool zeros = !expected.signed_zeros && a[i] == 0 && b[i] == 0;
     const bool near = expected.error > 0 && std::abs(a[i] - b[i]) <= 2 * expected.error;
-    if (!same && !near) {
+    if (!same && !zeros && !near) {
       return fmt::format("element {} of ({}): {} instead of {} (error bound {})", i,
                          fmt::join(want.shape, ", "), b[i], a[i], expected.error);
     }

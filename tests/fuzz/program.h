@@ -29,6 +29,8 @@ struct Instruction {
 
 struct Value {
   HostTensor data;
+  // Whether the signs of zeros are certain.  That of a sum of -0 depends on how it is cut.
+  bool signed_zeros = true;
   double error = 0;      // a device may differ by this much, in every element
   bool integral = true;  // whole numbers, so small that float arithmetic on them is exact, or none
 };

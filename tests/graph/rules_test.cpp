@@ -366,6 +366,8 @@ TEST_F(Simplify, FloatsKeepTheirSpecialValues) {
   EXPECT_EQ(simplified(f * 0), f * 0);
   EXPECT_EQ(simplified(f - f), f - f);
   EXPECT_EQ(simplified(not_equal(f, f)), not_equal(f, f));
+  const UOp below = less(f, scalar(DType::Float32, 1));
+  EXPECT_EQ(simplified(logical_not(below)), logical_not(below));
   EXPECT_EQ(simplified(f / 4), f * graph.constant(DType::Float32, 0.25));
   EXPECT_EQ(simplified(f / 3), f / 3);
 }

@@ -29,9 +29,9 @@ constexpr Rule compare[] = {
     rule(x == x,                     1),
     rule(x != x,                     0),
 
-    // negations
-    rule(~(x < y),                   y <= x),
-    rule(~(x <= y),                  y < x),
+    // negations; not of floats, where with a NaN neither a comparison nor its opposite holds
+    rule(~(x.of(integrals) < y),     y <= x),
+    rule(~(x.of(integrals) <= y),    y < x),
 
     // of booleans
     rule(a == 1,                     a),
