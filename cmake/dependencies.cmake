@@ -1,5 +1,6 @@
-# What croze needs from the system.  LLVM and OpenCL are loaded at run time: only their C headers
-# are needed here, and a machine without them builds a croze without those devices.
+# What croze needs from the system.  LLVM, OpenCL and Z3 are loaded at run time: only their C headers
+# are needed here, and a machine without them builds a croze without those devices or
+# without proofs.
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(ZLIB REQUIRED)
@@ -39,4 +40,16 @@ if(CROZE_OPENCL_INCLUDE)
 else()
   target_compile_definitions(croze_opencl_headers INTERFACE CROZE_HAVE_OPENCL=0)
   message(STATUS "croze: no CL/cl.h found, building without the OpenCL device")
+endif()
+
+# croze_z3_headers: the same for Z3.
+add_library(croze_z3_headers INTERFACE)
+find_path(CROZE_Z3_INCLUDE z3.h)
+if(CROZE_Z3_INCLUDE)
+  target_include_directories(croze_z3_headers SYSTEM INTERFACE ${CROZE_Z3_INCLUDE})
+  target_compile_definitions(croze_z3_headers INTERFACE
+    CROZE_HAVE_Z3=1 CROZE_Z3_LIBRARY="libz3.so.4")
+else()
+  target_compile_definitions(croze_z3_headers INTERFACE CROZE_HAVE_Z3=0)
+  message(STATUS "croze: no z3.h found, building without proofs")
 endif()

@@ -1,0 +1,53 @@
+// smt.h -- graphs of integers as SMT-LIB text, with the exact meaning that eval.h gives each op.
+//
+// An Index is an integer of mathematics; an integer of a sized type is a bit-vector that wraps; a
+// Bool is a Bool.  Each node becomes one definition, so shared parts stay shared and the text is as
+// long as the graph.  What the solver cannot look into -- a loaded element, a comparison of floats,
+// a reduction -- becomes a constant of its own, free within the node's bounds: a theorem about it
+// holds for every value that it could have.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/node_map.h"
+#include "graph/uop.h"
+
+namespace croze {
+
+// Definitions of the operations that SMT-LIB lacks; to be stated once, before all else.
+std::string_view smt_prelude();
+
+// The definitions of the nodes of one graph that were asked for so far.
+class SmtScript {
+ public:
+  // With `trust_bounds`, leaves are asserted to lie within their bounds.  Without, they range over
+  // all values of their dtype; Range and Variable nodes have their bounds in either case.
+  explicit SmtScript(const Graph& graph, bool trust_bounds = true)
+      : trust_bounds_(trust_bounds), known_(graph) {}
+
+  // The name of the value of `u`, an integral node.
+  std::string name(UOp u);
+
+  // (assert u), of a Bool node.
+  void assert_true(UOp u);
+  // Asks for values for which the two, of one dtype, differ.
+  void assert_different(UOp a, UOp b);
+
+  const std::string& text() const { return text_; }
+  // The nodes that became constants, in order of appearance, and their names, space-separated.
+  const std::vector<UOp>& leaves() const { return leaves_; }
+  std::string leaf_names() const;
+
+ private:
+  void define(UOp u);
+  void declare(UOp u);
+
+  bool trust_bounds_;
+  std::string text_ = {};
+  std::vector<UOp> leaves_ = {};
+  NodeMap<bool> known_;
+};
+
+}  // namespace croze
