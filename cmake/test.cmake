@@ -1,12 +1,13 @@
 # Tests: one GoogleTest program per folder of tests/, one ctest entry per program.
 find_package(GTest REQUIRED)
 
-# croze_test(<name> SOURCES a_test.cpp ... [LAYERS layers ...] [LINK libs ...] [LABELS labels ...])
+# croze_test(<name> SOURCES a_test.cpp ... [LAYERS layers ...] [LINK libs ...] [LABELS labels ...]
+#            [ENVIRONMENT variables ...])
 #
 # Links the layers named (the one called <name> when none is) and those below.  Without sources
-# there is no test.
+# there is no test.  Every kernel compiled in a test is proven to stay inside its buffers.
 function(croze_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LAYERS;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;LAYERS;LINK;LABELS;ENVIRONMENT" ${ARGN})
   if(NOT ARG_SOURCES)
     return()
   endif()
@@ -24,5 +25,8 @@ function(croze_test name)
   target_link_libraries(test_${name} PRIVATE ${ARG_LINK} GTest::gtest GTest::gtest_main)
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   add_test(NAME ${name} COMMAND test_${name})
-  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 300)
+  set_tests_properties(${name} PROPERTIES
+    LABELS "${ARG_LABELS}"
+    TIMEOUT 300
+    ENVIRONMENT "CROZE_CHECK_BOUNDS=1;${ARG_ENVIRONMENT}")
 endfunction()

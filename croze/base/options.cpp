@@ -21,6 +21,7 @@ constexpr int64_t any = INT64_MAX;
 constexpr OptionInfo option_table[] = {
   {Option::Cache,     "CROZE_CACHE",      OptionType::Flag,    "1", 0, 1,      "Keep compiled kernels on disk between runs."},
   {Option::CacheDir,  "CROZE_CACHE_DIR",  OptionType::Text,    "",  0, 0,      "Directory of that cache; empty means `$XDG_CACHE_HOME/croze` or `~/.cache/croze`."},
+  {Option::CheckBounds, "CROZE_CHECK_BOUNDS", OptionType::Flag, "0", 0, 1,     "Prove, with Z3 where bounds do not decide, that every access of every kernel compiled lies in its buffer."},
   {Option::CheckSpec, "CROZE_CHECK_SPEC", OptionType::Flag,    "0", 0, 1,      "Check each tensor graph, kernel and linear program against the spec of its stage."},
   {Option::DataDir,   "CROZE_DATA_DIR",   OptionType::Text,    "/usr/share/datasets", 0, 0, "Directory that holds the data sets, each in a folder of its name."},
   {Option::Debug,     "CROZE_DEBUG",      OptionType::Integer, "0", 0, 7,      "How much to show: 1 devices and schedules, 2 each kernel with its time, 3 memory plans and chosen edits, 4 generated source, 5 the graph after each pass and the linear program, 6 assembly, 7 each rewrite."},

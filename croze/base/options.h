@@ -16,6 +16,7 @@ namespace croze {
 enum class Option : uint8_t {
   Cache,
   CacheDir,
+  CheckBounds,
   CheckSpec,
   DataDir,
   Debug,

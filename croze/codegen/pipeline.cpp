@@ -2,6 +2,8 @@
 // Reading make_program is reading the compiler's second half.
 #include "codegen/pipeline.h"
 
+#include "base/log.h"
+#include "base/options.h"
 #include "codegen/choose/choose.h"
 #include "codegen/decompose/decompose.h"
 #include "codegen/edits/kernel_state.h"
@@ -12,6 +14,7 @@
 #include "graph/graph.h"
 #include "graph/rewrite.h"
 #include "graph/rules/rules.h"
+#include "prove/accesses.h"
 #include "render/scratch.h"
 
 namespace croze {
@@ -29,6 +32,14 @@ std::vector<UOp> lanes_in(const std::vector<UOp>& instructions) {
     if (u.is(Op::Range) && u.loop_kind() == LoopKind::Lane) lanes.push_back(u);
   }
   return lanes;
+}
+
+// The last stage at which addresses are integers of mathematics.
+void check_bounds(UOp sink, const std::string& name) {
+  const AccessProofs proofs = prove_accesses(sink, name);
+  if (!log_enabled(3)) return;
+  log_line(3, "{}: {} accesses proven in bounds, {} of them by Z3", name,
+           proofs.by_intervals + proofs.by_solver, proofs.by_solver);
 }
 
 }  // namespace
@@ -57,6 +68,7 @@ LinearProgram make_program(UOp kernel, const Caps& caps, const PassObserver& obs
   // No Unroll range is left, every loop reduction is a register; values are scalars or lanes.
   Expanded expanded = expand(sink);
   seen("expand", expanded.sink);
+  if (Options::flag(Option::CheckBounds)) check_bounds(expanded.sink, program.info.name);
   const std::vector<std::int64_t> loops = ids_of(state.loops);
   program.info.launch = launch_of(state.loops);
   // Addresses are Int32 or Int64.

@@ -159,8 +159,10 @@ std::vector<std::shared_ptr<LoadedProgram>> load_programs(std::span<const Kernel
       c.kernel = r.kernel.get();
       c.device = &device(r.device);
       c.memory_key = keys.back();
-      c.disk_key = fmt::format("{} {} {} {}\n", version(), build_id(), c.device->name(),
-                               c.device->caps().architecture) +
+      // What was compiled without proof does not count as proven.
+      c.disk_key = fmt::format("{} {} {} {}{}\n", version(), build_id(), c.device->name(),
+                               c.device->caps().architecture,
+                               Options::flag(Option::CheckBounds) ? " proven" : "") +
                    r.kernel->key;
       missing.push_back(std::move(c));
     }

@@ -1,0 +1,26 @@
+// accesses.h -- proof that a kernel stays inside its buffers.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "graph/uop.h"
+
+namespace croze {
+
+// How the places of a kernel were proven.
+struct AccessProofs {
+  std::int64_t by_intervals = 0;
+  std::int64_t by_solver = 0;
+};
+
+// Proves that every place that `kernel` (a Sink of Stores, with addresses of dtype Index) reads or
+// writes lies in its buffer, or has a false gate, for all values of the loops and all contents of
+// the memory that addresses are computed from.  Bounds decide most; the rest is asked of Z3, with a
+// limit of steps.
+//
+// Throws InternalError with the name of the kernel, the access, its gate and values that lead
+// outside, also if Z3 gives no answer; Error if Z3 is needed and not there.
+AccessProofs prove_accesses(UOp kernel, std::string_view name);
+
+}  // namespace croze

@@ -1,0 +1,95 @@
+// Kernels stay inside their buffers, and those that do not are found out.
+#include "prove/accesses.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "graph/graph.h"
+#include "prove/solver.h"
+
+namespace croze {
+namespace {
+
+class AccessTest : public testing::Test {
+ protected:
+  UOp buffer(std::int64_t elements) { return graph.param(DType::Float32, slot++, elements); }
+  UOp range(std::int64_t size) { return graph.range(next_range++, size, LoopKind::Parallel); }
+
+  // out[i] = in[index], with a loop over each range.
+  UOp copy(UOp place, std::initializer_list<UOp> ranges, std::int64_t elements = 1000) {
+    UOp flat = graph.index(0);
+    for (UOp r : ranges) flat = flat * r.range_size() + r;
+    const UOp out = graph.place(buffer(elements), flat);
+    const UOp store = graph.store(out, graph.load(place), std::span(ranges.begin(), ranges.size()));
+    return graph.sink(std::span(&store, 1));
+  }
+
+  std::string complaint(UOp kernel) {
+    try {
+      prove_accesses(kernel, "copy");
+    } catch (const InternalError& e) {
+      return e.message();
+    }
+    return {};
+  }
+
+  Graph graph;
+  std::int64_t slot = 0, next_range = 0;
+};
+
+TEST_F(AccessTest, BoundsDecideThePlainOnes) {
+  const UOp i = range(10), j = range(10);
+  const AccessProofs proofs =
+      prove_accesses(copy(graph.place(buffer(100), i * 10 + j), {i, j}), "copy");
+  EXPECT_EQ(proofs.by_intervals, 2);
+  EXPECT_EQ(proofs.by_solver, 0);
+}
+
+TEST_F(AccessTest, TheSolverDecidesWhatBoundsCannot) {
+  if (!Solver::available()) GTEST_SKIP() << "libz3 is not installed";
+  // A triangle: i*i/2 .. needs that j <= i.
+  const UOp i = range(10), j = range(10);
+  const UOp gate = less_equal(j * 2, i);
+  const AccessProofs proofs =
+      prove_accesses(copy(graph.place(buffer(15), i + j, gate), {i, j}), "copy");
+  EXPECT_EQ(proofs.by_solver, 1);
+}
+
+TEST_F(AccessTest, AnAccessBeyondTheEndIsNamedWithAWitness) {
+  if (!Solver::available()) GTEST_SKIP() << "libz3 is not installed";
+  const UOp i = range(10), j = range(10);
+  const std::string text = complaint(copy(graph.place(buffer(99), i * 10 + j), {i, j}));
+  EXPECT_NE(text.find("kernel copy"), std::string::npos) << text;
+  EXPECT_NE(text.find("99 elements"), std::string::npos) << text;
+  EXPECT_NE(text.find(" 9)"), std::string::npos) << text;  // i = 9, j = 9
+}
+
+TEST_F(AccessTest, AGateThatIsTooWideIsNotEnough) {
+  if (!Solver::available()) GTEST_SKIP() << "libz3 is not installed";
+  const UOp i = range(12);
+  const UOp in = buffer(10);
+  EXPECT_EQ(complaint(copy(graph.place(in, i - 1, less(graph.index(0), i) & less(i, 11)), {i})),
+            "");
+  EXPECT_NE(complaint(copy(graph.place(in, i - 1, less(graph.index(0), i)), {i})), "");
+  EXPECT_NE(complaint(copy(graph.place(in, i - 1, less(i, 11)), {i})), "");
+}
+
+TEST_F(AccessTest, AnIndexFromMemoryCanBeAnything) {
+  if (!Solver::available()) GTEST_SKIP() << "libz3 is not installed";
+  const UOp i = range(7);
+  const UOp places = graph.param(DType::Int32, slot++, 7);
+  const UOp at = graph.cast(graph.load(graph.place(places, i)), DType::Index);
+  const UOp in = buffer(50);
+  const UOp gate = less_equal(graph.index(0), at) & less(at, 50);
+  EXPECT_EQ(complaint(copy(graph.place(in, at, gate), {i})), "");
+  EXPECT_NE(complaint(copy(graph.place(in, at), {i})), "");
+}
+
+TEST_F(AccessTest, AStoreIsAnAccessToo) {
+  if (!Solver::available()) GTEST_SKIP() << "libz3 is not installed";
+  const UOp i = range(7);
+  EXPECT_NE(complaint(copy(graph.place(buffer(7), i), {i}, 6)), "");
+}
+
+}  // namespace
+}  // namespace croze
