@@ -124,6 +124,7 @@ class Alu {
  private:
   LlvmValue unary(Op op, const LlvmValue& x);
   LlvmValue binary(Op op, const LlvmValue& a, const LlvmValue& b, bool no_wrap);
+  LlvmValue lane_by_lane(std::string_view code, const LlvmValue& a, const LlvmValue& b);
   LlvmValue extremum(Op op, const LlvmValue& a, const LlvmValue& b);
   LlvmValue select(const LlvmValue& condition, const LlvmValue& a, const LlvmValue& b);
   LlvmValue multiply_add(std::span<const LlvmValue> src);
@@ -214,9 +215,26 @@ LlvmValue Alu::binary(Op op, const LlvmValue& a, const LlvmValue& b, bool no_wra
     fail_internal({"llvm", {}}, "{} on {} should have been decomposed", info(op).name,
                   name_of(a.type.dtype));
   }
+  if (result_.lanes > 1 && (op == Op::CDiv || op == Op::CMod)) return lane_by_lane(code, a, b);
   const bool flag = no_wrap && (op == Op::Add || op == Op::Mul) && is_integer(result_.dtype) &&
                     !is_unsigned(result_.dtype);
   return text_.define(result_, "{}{} {}, {}", code, flag ? " nsw" : "", a.text(), b.name);
+}
+
+// LLVM before 20 is wrong on quotients of vectors: if one lane of a constant k is 0 it takes
+// x / select(c, k, y) for x / y in all lanes (llvm-project pull request 114280).  No CPU divides
+// vectors of integers, so nothing is lost by quotients of scalars.
+LlvmValue Alu::lane_by_lane(std::string_view code, const LlvmValue& a, const LlvmValue& b) {
+  LlvmValue quotients{"poison", result_};
+  for (std::int64_t k = 0; k < result_.lanes; k++) {
+    const LlvmType scalar = result_.scalar();
+    const LlvmValue x = text_.define(scalar, "extractelement {}, i64 {}", a.text(), k);
+    const LlvmValue y = text_.define(scalar, "extractelement {}, i64 {}", b.text(), k);
+    const LlvmValue q = text_.define(scalar, "{} {}, {}", code, x.text(), y.name);
+    quotients =
+        text_.define(result_, "insertelement {}, {}, i64 {}", quotients.text(), q.text(), k);
+  }
+  return quotients;
 }
 
 LlvmValue Alu::extremum(Op op, const LlvmValue& a, const LlvmValue& b) {

@@ -44,7 +44,10 @@ UOp Lowering::new_range(std::int64_t size, LoopKind kind) {
 }
 
 void Lowering::set_output(std::span<const UOp> ranges) {
-  for (UOp r : ranges) output_ranges_ = output_ranges_ | r.ranges();
+  for (UOp r : ranges) {
+    output_ranges_ = output_ranges_ | r.ranges();
+    if (r.loop_kind() == LoopKind::Serial) serial_ranges_ = serial_ranges_ | r.ranges();
+  }
 }
 
 UOp Lowering::pack(const Position& p) {
@@ -289,9 +292,10 @@ bool Lowering::repeats(UOp u, RangeSet varies) const {
   return iterations(around) * 2 > u.elements() * 3;
 }
 
-// The loops of `varies` go outermost: they must nest with those of other hoisted reductions, do no
-// work twice, and leave enough to run in parallel.
+// The loops of `varies` go outermost: they must be free to, nest with those of other hoisted
+// reductions, do no work twice, and leave enough to run in parallel.
 bool Lowering::hoists_well(UOp u, RangeSet varies) {
+  if (varies.intersects(serial_ranges_)) return false;
   for (RangeSet other : hoisted_) {
     if (!other.contains_all(varies) && !varies.contains_all(other)) return false;
   }

@@ -90,6 +90,7 @@ class Lowering {
   std::vector<std::int64_t> sizes_;    // of the ranges, by id
   std::vector<Placement> placements_;  // of the reductions' ranges, by id
   RangeSet output_ranges_;
+  RangeSet serial_ranges_;         // those of them whose iterations stay in order
   std::vector<RangeSet> hoisted_;  // output ranges of the hoisted reductions: a chain by inclusion
   std::vector<UOp> reads_;
   bool grown_ = false;

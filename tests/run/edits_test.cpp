@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/interp/interp_device.h"
+#include "base/error.h"
 #include "codegen/decompose/decompose.h"
 #include "codegen/edits/kernel_state.h"
 #include "codegen/edits/stage.h"
@@ -206,6 +207,18 @@ TEST(Edits, GroupsShareStagedTiles) {
         }
       },
       caps);
+}
+
+TEST(Edits, LoopsWhoseIterationsStayInOrderAreLeftAlone) {
+  Graph g;
+  const UOp i = g.range(0, 4, LoopKind::Serial), j = g.range(1, 4, LoopKind::Serial);
+  const UOp p = g.range(2, 4, LoopKind::Parallel);
+  const UOp place = g.place(g.param(DType::Float32, 0, 64), i * 16 + j * 4 + p);
+  const UOp store = g.store(place, g.constant(DType::Float32, 1.0), std::vector<UOp>{i, p, j});
+  KernelState k(g.sink(std::vector<UOp>{store}));
+  EXPECT_THROW(reorder(k, std::vector<UOp>{j, p, i}), InternalError);
+  EXPECT_THROW(bind(k, i, LoopKind::Lane), InternalError);
+  reorder(k, std::vector<UOp>{p, i, j});
 }
 
 TEST(Edits, TheChooserForEachKindOfMachine) {

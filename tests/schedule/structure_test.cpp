@@ -44,6 +44,17 @@ TEST(Structure, AScatterWritesOnlyTheRowsItNames) {
   EXPECT_EQ(work_of(schedule), 1000 * 8 + 5 * 8);
 }
 
+// The sum varies over columns only: a loop over columns outside of the one over rows would save
+// work, and let row 0 write after row 12.
+TEST(Structure, OfTheWritersOfAPlaceTheLastInRowMajorOrderWins) {
+  Scheduled s;
+  std::vector<double> to(13 * 8, -1);  // nowhere, but for column 7 of row 0 and column 0 of row 12
+  to[7] = to[12 * 8] = 0;
+  const UOp sum = s.expand(s.reduce(Op::Add, s.buffer({6, 8}), {0}), {13, 8});
+  const UOp src[] = {s.buffer({3}), sum, s.buffer(to, {13, 8}, DType::Int32)};
+  s.expect_right({s.graph.make(Op::Scatter, DType::Float32, src, Arg(std::int64_t{0}))});
+}
+
 TEST(Structure, AReductionWithTwoUsersIsComputedOnce) {
   Scheduled s;
   const UOp x = s.buffer({40, 50});

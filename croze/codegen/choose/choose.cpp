@@ -15,16 +15,6 @@ namespace {
 // A kernel below this many element visits is done before another thread has woken up.
 constexpr std::int64_t least_parallel_work = 1 << 15;
 
-bool is_free(UOp r) { return r.loop_kind() == LoopKind::Parallel; }
-
-// Independent loops around those whose iterations must stay in order.
-void parallel_loops_first(KernelState& k) {
-  std::vector<UOp> order = k.loops;
-  std::stable_partition(order.begin(), order.end(),
-                        [](UOp r) { return r.loop_kind() != LoopKind::Serial; });
-  reorder(k, order);
-}
-
 // How many tasks to make of a loop: a divisor near a few per thread.
 std::int64_t tasks_of(std::int64_t size, std::int64_t threads) {
   const std::int64_t divisor = largest_divisor(size, 8 * threads);
@@ -48,7 +38,7 @@ UOp loop_for_tasks(const KernelState& k, const Caps& caps) {
   double best_balance = 0;
   const bool hoists = has_hoisted_reduction(k);
   for (UOp r : k.loops) {
-    if (!is_free(r)) continue;
+    if (!is_parallel(r)) continue;
     const double even = balance(tasks_of(r.range_size(), caps.threads), caps.threads);
     if (!best || even > best_balance + 0.1) {
       best = r;
@@ -77,7 +67,6 @@ void bind_tasks(KernelState& k, const Caps& caps) {
 
 void choose_edits(KernelState& k, const Caps& caps) {
   normalize_loops(k);
-  parallel_loops_first(k);
   if (caps.has_groups) {
     choose_groups(k, caps);
     return;

@@ -41,13 +41,14 @@ struct Tile {
 class Search {
  public:
   Search(const KernelState& k, UOp reduce, const Caps& caps)
-      : loops_(k.loops),
-        reduced_(closed_ranges(reduce)),
+      : reduced_(closed_ranges(reduce)),
         loads_(loads(reduce.src(0))),
         stored_(k.sink.src(0).src(0)),
         turns_(static_cast<double>(iterations(reduced_))),
         registers_(caps.vector_registers),
-        full_(full_lanes(k.sink, caps)) {}
+        full_(full_lanes(k.sink, caps)) {
+    std::copy_if(k.loops.begin(), k.loops.end(), std::back_inserter(loops_), is_parallel);
+  }
 
   Tile best() {
     for (UOp lane : loops_) {
@@ -150,7 +151,7 @@ class Search {
     return reuse >= 4 ? 0.8 + 2 * one_by_one / reuse : one_by_one;
   }
 
-  const std::vector<UOp>& loops_;
+  std::vector<UOp> loops_;  // of the output, those that may run in any order
   std::vector<UOp> reduced_;
   std::vector<UOp> loads_;
   UOp stored_;    // the place written

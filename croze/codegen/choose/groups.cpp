@@ -48,11 +48,12 @@ class Grouper {
 
   std::int64_t item_side() const { return caps_.max_items >= 256 ? 16 : 8; }
 
-  // The largest loop that `operand` varies over and `other` does not.
+  // The largest parallel loop that `operand` varies over and `other` does not.
   UOp missed_by(UOp other, UOp operand) const {
     UOp best;
     for (UOp r : k_.loops) {
-      if (other.src(0).varies_over(r) || !operand.src(0).varies_over(r)) continue;
+      if (!is_parallel(r) || other.src(0).varies_over(r) || !operand.src(0).varies_over(r))
+        continue;
       if (!best || r.range_size() > best.range_size()) best = r;
     }
     return best;
@@ -87,7 +88,7 @@ class Grouper {
   void items_along_memory() {
     for (std::size_t i = k_.loops.size(); i-- > 0;) {
       const UOp r = k_.loops[i];
-      if (r.loop_kind() != LoopKind::Parallel) continue;
+      if (!is_parallel(r)) continue;
       const std::int64_t count =
           largest_divisor(r.range_size(), std::min<std::int64_t>(64, caps_.max_items));
       const SplitRange parts = split(k_, r, count);
@@ -99,7 +100,7 @@ class Grouper {
   void bind_groups() {
     std::int64_t axes = 0;
     for (UOp r : std::vector<UOp>(k_.loops)) {
-      if (r.loop_kind() != LoopKind::Parallel || axes == max_axes) continue;
+      if (!is_parallel(r) || axes == max_axes) continue;
       if (r.range_size() > caps_.max_groups_axis[axes]) continue;
       bind(k_, r, LoopKind::Group);
       axes++;

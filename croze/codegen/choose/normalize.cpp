@@ -95,8 +95,9 @@ bool share_one(KernelState& k) {
   return false;
 }
 
-// Loops of hoisted reductions outermost, the smallest set first.
-void order_hoisted(KernelState& k) {
+// Independent loops around those whose iterations must stay in order; of the independent ones, the
+// loops of hoisted reductions outermost, the smallest set first.
+void order_loops(KernelState& k) {
   std::vector<UOp> hoisted;
   for (UOp u : reduces(k.sink)) {
     if (std::any_of(k.loops.begin(), k.loops.end(), [&](UOp r) { return !u.varies_over(r); })) {
@@ -106,9 +107,9 @@ void order_hoisted(KernelState& k) {
   auto sets_around = [&](UOp r) {
     return std::count_if(hoisted.begin(), hoisted.end(), [&](UOp u) { return u.varies_over(r); });
   };
+  auto rank = [&](UOp r) { return is_serial(r) ? -1 : sets_around(r); };
   std::vector<UOp> order = k.loops;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](UOp a, UOp b) { return sets_around(a) > sets_around(b); });
+  std::stable_sort(order.begin(), order.end(), [&](UOp a, UOp b) { return rank(a) > rank(b); });
   reorder(k, order);
 }
 
@@ -118,7 +119,7 @@ void normalize_loops(KernelState& k) {
   merge_neighbours(k);
   while (share_one(k)) {
   }
-  order_hoisted(k);
+  order_loops(k);
 }
 
 }  // namespace croze

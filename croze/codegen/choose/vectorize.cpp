@@ -63,7 +63,7 @@ class Vectorizer {
     UOp best;
     double least = 0;
     for (UOp r : k_.loops) {
-      if (r.loop_kind() != LoopKind::Parallel || lanes_for(r.range_size()) < 4) continue;
+      if (!is_parallel(r) || lanes_for(r.range_size()) < 4) continue;
       const double c = cost(k_.sink, r);
       if (!best || c <= least) {
         best = r;

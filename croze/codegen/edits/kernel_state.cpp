@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 #include <unordered_map>
 
 #include "base/error.h"
@@ -143,6 +144,7 @@ UOp merge(KernelState& k, UOp outer, UOp inner) {
 }
 
 UOp bind(KernelState& k, UOp range, LoopKind kind) {
+  ensure(!is_serial(range), "the iterations of loop r{} must stay in order", range.range_id());
   const UOp bound = k.graph().range(range.range_id(), range.range_size(), kind);
   replace_ranges(k, {{range, bound}});
   k.applied.push_back(fmt::format("bind r{} {}", range.range_id(), name_of(kind)));
@@ -153,6 +155,9 @@ void reorder(KernelState& k, std::span<const UOp> order) {
   ensure(order.size() == k.loops.size() &&
              std::is_permutation(order.begin(), order.end(), k.loops.begin()),
          "a new order of loops must name each loop once");
+  auto serial = std::views::filter(is_serial);
+  ensure(std::ranges::equal(order | serial, k.loops | serial),
+         "loops whose iterations must stay in order cannot change places");
   k.loops.assign(order.begin(), order.end());
 }
 

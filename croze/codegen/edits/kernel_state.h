@@ -47,10 +47,11 @@ UOp merge(KernelState& k, UOp outer, UOp inner);
 // nothing, and contribute the identity to a reduction.
 UOp pad(KernelState& k, UOp range, std::int64_t multiple);
 
-// The same range run another way.
+// The same range run another way.  A Serial range stays what it is.
 UOp bind(KernelState& k, UOp range, LoopKind kind);
 
-// Puts the output loops in this order (a permutation of k.loops).
+// Puts the output loops in this order: a permutation of k.loops that leaves the Serial ones in the
+// order in which they stand.
 void reorder(KernelState& k, std::span<const UOp> order);
 
 // Reduce(op, x, .. r ..) with r = outer * inner_size + inner becomes Reduce(op, Reduce(op, x, ..
@@ -60,6 +61,8 @@ SplitRange split_reduction(KernelState& k, UOp range, std::int64_t inner_size);
 
 // ---- questions about a kernel ----
 
+inline bool is_serial(UOp range) { return range.loop_kind() == LoopKind::Serial; }
+inline bool is_parallel(UOp range) { return range.loop_kind() == LoopKind::Parallel; }
 std::vector<UOp> reduces(UOp sink);                    // users before the reductions they contain
 std::vector<UOp> loads(UOp root);                      // Load nodes, each once
 std::int64_t iterations(std::span<const UOp> ranges);  // product of the sizes
