@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "codegen/choose/split_loops.h"
 #include "graph/index_form.h"
 #include "graph/rewrite.h"
 
 namespace croze {
 namespace {
+
+// ---- merging ----------------------------------------------------------------------------------
 
 // Index expressions where they leave index arithmetic: addresses, comparisons, casts to other
 // types.
@@ -58,6 +61,8 @@ void merge_neighbours(KernelState& k) {
   }
 }
 
+// ---- sharing ----------------------------------------------------------------------------------
+
 bool same_sizes(const std::vector<UOp>& a, const std::vector<UOp>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](UOp x, UOp y) { return x.range_size() == y.range_size(); });
@@ -95,6 +100,8 @@ bool share_one(KernelState& k) {
   return false;
 }
 
+// ---- order ------------------------------------------------------------------------------------
+
 // Loops of hoisted reductions outermost, the smallest set first.
 void order_hoisted(KernelState& k) {
   std::vector<UOp> hoisted;
@@ -115,6 +122,7 @@ void order_hoisted(KernelState& k) {
 }  // namespace
 
 void normalize_loops(KernelState& k) {
+  split_loops(k);
   merge_neighbours(k);
   while (share_one(k)) {
   }
