@@ -11,9 +11,8 @@
 #include "codegen/linearize.h"
 #include "codegen/lower/expand.h"
 #include "codegen/lower/index_type.h"
+#include "codegen/simplify.h"
 #include "graph/graph.h"
-#include "graph/rewrite.h"
-#include "graph/rules/rules.h"
 #include "prove/accesses.h"
 #include "render/scratch.h"
 
@@ -55,7 +54,7 @@ LinearProgram make_program(UOp kernel, const Caps& caps, const PassObserver& obs
   // Loops over ranges around loads, arithmetic and stores; dtype Index for all addresses.
   UOp sink = seen("kernel", program.graph->import(kernel));
   // Gates stand on loads and stores; index arithmetic is in canonical form.
-  sink = seen("simplify", rewrite(sink, simplify_rules()));
+  sink = seen("simplify", simplify_kernel(sink));
   program.info = estimate(sink);
   program.info.num_buffers = estimate(kernel).num_buffers;  // passed, whether still read or not
 
@@ -63,7 +62,7 @@ LinearProgram make_program(UOp kernel, const Caps& caps, const PassObserver& obs
   KernelState state(sink);
   choose_edits(state, caps);
   if (observer.edits) observer.edits(observer.context, state.applied);
-  sink = seen("edits", rewrite(state.sink, simplify_rules()));
+  sink = seen("edits", simplify_kernel(state.sink));
 
   // No Unroll range is left, every loop reduction is a register; values are scalars or lanes.
   Expanded expanded = expand(sink);

@@ -43,6 +43,14 @@ std::vector<UOp> conjuncts(UOp gate) {
   return terms;
 }
 
+// The And of the terms, the same node for the same set.
+UOp conjunction(std::vector<UOp> terms, Graph& graph) {
+  std::sort(terms.begin(), terms.end(), [](UOp a, UOp b) { return a.key() < b.key(); });
+  UOp result = graph.boolean(true);
+  for (UOp t : terms) result = result.is_const() ? t : result & t;
+  return result;
+}
+
 // Narrows the fact about `sum` (with constant), or adds one.
 void learn(std::vector<Fact>* facts, LinearForm sum, i64 lo, i64 hi) {
   if (sum.terms.empty()) return;
@@ -153,10 +161,7 @@ UOp simplify_gate(UOp gate) {
       i++;
     }
   }
-  if (terms.empty()) return gate.graph().boolean(true);
-  UOp result = terms[0];
-  for (std::size_t i = 1; i < terms.size(); i++) result = result & terms[i];
-  return result;
+  return conjunction(std::move(terms), gate.graph());
 }
 
 // Each bounded sum is taken out of the expression, if that narrows what is left.

@@ -121,9 +121,17 @@ UOp Lowering::result_of(UOp u, const Position& p) {
     case Op::After: return want(u.src(0), p);
     default: break;
   }
+  if (u.is(Op::Reshape)) return lower_reshape(u, p);
   if (is_movement(u.op())) return want(u.src(0), through_movement(u, p));
   ensure(is_elementwise(u.op()), "lowering cannot compute {} in a kernel", info(u.op()).name);
   return lower_elementwise(u, p);
+}
+
+// A chain of reshapes is one: only the first and the last shape matter.
+UOp Lowering::lower_reshape(UOp u, const Position& p) {
+  UOp x = u.src(0);
+  while (x.is(Op::Reshape) && !plan_.buffered(x)) x = x.src(0);
+  return want(x, through_reshape(x.shape(), u.shape(), p));
 }
 
 UOp Lowering::lower_elementwise(UOp u, const Position& p) {

@@ -58,6 +58,7 @@ class Lowering {
   bool try_lower(const Task& task);
   UOp want(UOp u, const Position& p);
 
+  UOp lower_reshape(UOp u, const Position& p);
   UOp lower_elementwise(UOp u, const Position& p);
   UOp lower_reduce(const Task& task, const Position& p);
   UOp lower_gather(UOp u, const Position& p);

@@ -29,7 +29,7 @@ void unflatten(UOp flat, Shape shape, std::int64_t begin, std::int64_t end, Inde
 
 // Axes are regrouped in the smallest blocks of equal size on both sides, so that an axis that a
 // reshape leaves alone costs nothing.
-IndexVector through_reshape(Shape from, Shape to, const IndexVector& index, Graph& graph) {
+IndexVector regrouped(Shape from, Shape to, const IndexVector& index, Graph& graph) {
   IndexVector result(static_cast<std::int64_t>(from.size()), graph.index(0));
   const auto from_rank = static_cast<std::int64_t>(from.size());
   const auto to_rank = static_cast<std::int64_t>(to.size());
@@ -100,12 +100,16 @@ UOp flat_index(std::span<const UOp> index, Shape shape, Graph& graph) {
   return flat;
 }
 
+Position through_reshape(Shape from, Shape to, const Position& position) {
+  return {regrouped(from, to, position.index, position.gate.graph()), position.gate};
+}
+
 Position through_movement(UOp u, const Position& position) {
   const UOp x = u.src(0);
   const Shape arg = u.arg().as_ints();
   Position p = position;
   switch (u.op()) {
-    case Op::Reshape: p.index = through_reshape(x.shape(), u.shape(), p.index, u.graph()); break;
+    case Op::Reshape: return through_reshape(x.shape(), u.shape(), position);
     case Op::Expand:
       for (std::int64_t i = 0; i < p.index.size(); i++) {
         if (x.shape()[at(i)] == 1) p.index[i] = u.graph().index(0);

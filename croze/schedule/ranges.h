@@ -18,6 +18,10 @@ struct Position {
 // The position in the source of movement node `u` that lies under `at` in its result.
 Position through_movement(UOp u, const Position& at);
 
+// The position under `at` in a tensor of shape `from` that is read in shape `to`.
+Position through_reshape(std::span<const std::int64_t> from, std::span<const std::int64_t> to,
+                         const Position& at);
+
 // Row-major offset of `index` in `shape`.
 UOp flat_index(std::span<const UOp> index, std::span<const std::int64_t> shape, Graph& graph);
 

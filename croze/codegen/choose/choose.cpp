@@ -8,12 +8,30 @@
 #include "codegen/choose/groups.h"
 #include "codegen/choose/normalize.h"
 #include "codegen/choose/vectorize.h"
+#include "graph/rewrite.h"
 
 namespace croze {
 namespace {
 
 // A kernel below this many element visits is done before another thread has woken up.
 constexpr std::int64_t least_parallel_work = 1 << 15;
+
+// Copies of the code are made for loops no longer than this.
+constexpr std::int64_t longest_branched_loop = 4;
+
+// A short loop whose variable alone decides what is stored becomes copies of the code, each without
+// the decision: joined tensors are copied part by part.
+void unroll_branches(KernelState& k) {
+  if (!reduces(k.sink).empty()) return;
+  RangeSet branched;
+  for (UOp u : toposort(k.sink)) {
+    if (u.is(Op::Where) && u.src(0).ranges().count() == 1) branched = branched | u.src(0).ranges();
+  }
+  for (UOp r : std::vector<UOp>(k.loops)) {
+    if (!is_parallel(r) || r.range_size() > longest_branched_loop) continue;
+    if (branched.contains(r.range_id())) bind(k, r, LoopKind::Unroll);
+  }
+}
 
 // How many tasks to make of a loop: a divisor near a few per thread.
 std::int64_t tasks_of(std::int64_t size, std::int64_t threads) {
@@ -67,6 +85,7 @@ void bind_tasks(KernelState& k, const Caps& caps) {
 
 void choose_edits(KernelState& k, const Caps& caps) {
   normalize_loops(k);
+  unroll_branches(k);
   if (caps.has_groups) {
     choose_groups(k, caps);
     return;

@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "codegen/choose/split_loops.h"
 #include "graph/index_form.h"
 #include "graph/rewrite.h"
 
 namespace croze {
 namespace {
+
+// ---- merging ----------------------------------------------------------------------------------
 
 // Index expressions where they leave index arithmetic: addresses, comparisons, casts to other
 // types.
@@ -58,6 +61,8 @@ void merge_neighbours(KernelState& k) {
   }
 }
 
+// ---- sharing ----------------------------------------------------------------------------------
+
 bool same_sizes(const std::vector<UOp>& a, const std::vector<UOp>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](UOp x, UOp y) { return x.range_size() == y.range_size(); });
@@ -95,6 +100,8 @@ bool share_one(KernelState& k) {
   return false;
 }
 
+// ---- order ------------------------------------------------------------------------------------
+
 // Independent loops around those whose iterations must stay in order; of the independent ones, the
 // loops of hoisted reductions outermost, the smallest set first.
 void order_loops(KernelState& k) {
@@ -116,6 +123,7 @@ void order_loops(KernelState& k) {
 }  // namespace
 
 void normalize_loops(KernelState& k) {
+  split_loops(k);
   merge_neighbours(k);
   while (share_one(k)) {
   }

@@ -5,7 +5,7 @@
 
 namespace croze {
 
-// Neighbouring loops that every access walks as one become one; independent reductions over equal
+// Loops are split where an index divides by a divisor of their size; neighbouring loops that every access walks as one become one; independent reductions over equal
 // sizes share their loops; the loops that hoisted reductions vary over stand outermost.
 void normalize_loops(KernelState& k);
 

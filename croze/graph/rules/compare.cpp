@@ -59,8 +59,10 @@ constexpr Rule logic[] = {
 
 using i64 = std::int64_t;
 
-i64 floor_div(i64 a, i64 b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
-i64 ceil_div(i64 a, i64 b) { return -floor_div(-a, b); }
+using Wide = __int128;
+
+Wide floor_div(Wide a, i64 b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+i64 ceil_div(i64 a, i64 b) { return static_cast<i64>(-floor_div(-Wide{a}, b)); }
 
 // x - y as a sum and what it is compared to: sum ? bound.
 struct Comparison {
@@ -86,16 +88,21 @@ void divide_terms(LinearForm* form, i64 by) {
   for (Term& t : form->terms) t.coefficient /= by;
 }
 
-// d*X + Y < d*k  is  X < k  where 0 <= Y < d.
+// d*X + Y < b  is  X < k  where the bounds of Y decide it on both sides: where X < k even the most
+// of Y stays below b, and where k <= X even the least does not.
 bool drop_small_terms(Comparison* c) {
   for (const Term& candidate : c->sum.terms) {
     const i64 d = std::abs(candidate.coefficient);
-    if (d == 1 || c->bound % d != 0) continue;
+    if (d == 1) continue;
     LinearForm large, small;
     for (const Term& t : c->sum.terms) (t.coefficient % d == 0 ? large : small).terms.push_back(t);
+    if (small.terms.empty()) continue;
     const Bounds b = small.bounds();
-    if (small.terms.empty() || b.lo < 0 || b.hi >= d) continue;
+    if (b.lo == INT64_MIN || b.hi == INT64_MAX) continue;
+    const Wide k = floor_div(Wide{c->bound} - 1 - b.hi, d) + 1;
+    if (k * d + b.lo < c->bound || k * d != static_cast<i64>(k * d)) continue;
     c->sum = large;
+    c->bound = static_cast<i64>(k * d);
     return true;
   }
   return false;

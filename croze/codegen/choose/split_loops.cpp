@@ -1,0 +1,87 @@
+// split_loops.cpp -- loops cut in two where that leaves less to compute.
+#include "codegen/choose/split_loops.h"
+
+#include <algorithm>
+
+#include "codegen/simplify.h"
+#include "graph/rewrite.h"
+
+namespace croze {
+namespace {
+
+struct Cut {
+  UOp range;
+  std::int64_t inner_size;
+  bool operator==(const Cut&) const = default;
+};
+
+// What is computed beside the values: fewer divisions first.
+struct Overhead {
+  std::int64_t divisions = 0, choices = 0;
+  auto operator<=>(const Overhead&) const = default;
+};
+
+Overhead overhead_of(UOp sink) {
+  Overhead result;
+  for (UOp u : toposort(sink)) {
+    result.divisions += u.is(Op::IDiv) || u.is(Op::Mod);
+    result.choices += u.is(Op::Where) || (u.is(Op::Index) && u.num_src() == 3);
+  }
+  return result;
+}
+
+class Cuts {
+ public:
+  explicit Cuts(UOp sink) {
+    for (UOp u : toposort(sink)) {
+      if ((u.is(Op::IDiv) || u.is(Op::Mod)) && u.src(1).is_const()) {
+        add(u.src(0), u.src(1).const_int());
+      } else if (u.is(Op::Where)) {
+        add_comparison(u.src(0));
+      }
+    }
+  }
+
+  std::vector<Cut> all;
+
+ private:
+  void add(UOp range, std::int64_t inner_size) {
+    if (!range.is(Op::Range) || inner_size < 2 || inner_size >= range.range_size()) return;
+    const Cut cut{range, inner_size};
+    if (range.range_size() % inner_size || std::ranges::find(all, cut) != all.end()) return;
+    all.push_back(cut);
+  }
+
+  // r < c, or -r < 1 - c, which is c <= r.
+  void add_comparison(UOp u) {
+    if (!u.is(Op::Lt) || u.src(0).dtype() != DType::Index || !u.src(1).is_const()) return;
+    const UOp x = u.src(0);
+    const std::int64_t bound = u.src(1).const_int();
+    add(x, bound);
+    if (x.is(Op::Mul) && x.src(1).is_const(-1)) add(x.src(0), 1 - bound);
+  }
+};
+
+}  // namespace
+
+void split_loops(KernelState& k) {
+  for (bool split_one = true; split_one;) {
+    split_one = false;
+    KernelState best = k;
+    Overhead least = overhead_of(k.sink);
+    for (const Cut& cut : Cuts(k.sink).all) {
+      if (k.next_range + 2 > RangeSet::capacity) return;
+      KernelState tried = k;
+      split(tried, cut.range, cut.inner_size);
+      tried.sink = simplify_kernel(tried.sink);
+      const Overhead overhead = overhead_of(tried.sink);
+      if (overhead >= least) continue;
+      least = overhead;
+      best = std::move(tried);
+      split_one = true;
+    }
+    k = std::move(best);
+  }
+}
+
+}  // namespace croze
