@@ -8,6 +8,7 @@ class App;
 namespace croze::tool {
 
 void add_devices(CLI::App& app);
+void add_docs(CLI::App& app);
 void add_eval(CLI::App& app);
 void add_options(CLI::App& app);
 void add_train(CLI::App& app);

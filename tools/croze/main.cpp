@@ -23,6 +23,7 @@ int run(int count, char** arguments) {
   croze::tool::add_eval(app);
   croze::tool::add_devices(app);
   croze::tool::add_options(app);
+  croze::tool::add_docs(app);
   try {
     croze::warn_of_unknown_options();
     app.parse(count, arguments);

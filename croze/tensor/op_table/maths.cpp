@@ -1,0 +1,43 @@
+// maths.cpp -- rows of the op table: elementary functions.
+#include "tensor/elementwise.h"
+#include "tensor/op_table/bind.h"
+#include "tensor/op_table/families.h"
+
+namespace croze {
+namespace {
+
+using enum ResultType;
+
+constexpr OpEntry ops[] = {
+    {"reciprocal", "input", bind<reciprocal>, anything, Float, 2, "1 / input.", one_positive},
+    {"sqrt", "input", bind<sqrt>, anything, Float, 2, "Square root.", one_positive},
+    {"rsqrt", "input", bind<rsqrt>, anything, Float, 2, "1 / sqrt(input).", one_positive},
+    {"exp", "input", bind<exp>, anything, Float, 2, "e to the power input.", one_operand},
+    {"exp2", "input", bind<exp2>, anything, Float, 2, "2 to the power input.", one_operand},
+    {"expm1", "input", bind<expm1>, anything, Float, 2, "exp(input) - 1, accurate near 0.",
+     one_operand},
+    {"log", "input", bind<log>, anything, Float, 2, "Natural logarithm.", one_positive},
+    {"log2", "input", bind<log2>, anything, Float, 2, "Logarithm to base 2.", one_positive},
+    {"log10", "input", bind<log10>, anything, Float, 2, "Logarithm to base 10.", one_positive},
+    {"log1p", "input", bind<log1p>, anything, Float, 2, "log(1 + input), accurate near 0.",
+     one_positive},
+    {"sin", "input", bind<sin>, anything, Float, 2, "Sine.", one_operand},
+    {"cos", "input", bind<cos>, anything, Float, 2, "Cosine.", one_operand},
+    {"tan", "input", bind<tan>, anything, Float, 2, "Tangent.", "t(2,3)@-1..1 | t()@-1..1"},
+    {"asin", "input", bind<asin>, anything, Float, 2, "Arc sine.",
+     "t(2,3)@-0.9..0.9 | t()@-0.9..0.9"},
+    {"acos", "input", bind<acos>, anything, Float, 2, "Arc cosine.",
+     "t(2,3)@-0.9..0.9 | t()@-0.9..0.9"},
+    {"atan", "input", bind<atan>, anything, Float, 2, "Arc tangent.", one_operand},
+    {"sinh", "input", bind<sinh>, anything, Float, 2, "Hyperbolic sine.", one_operand},
+    {"cosh", "input", bind<cosh>, anything, Float, 2, "Hyperbolic cosine.", one_operand},
+    {"tanh", "input", bind<tanh>, anything, Float, 2, "Hyperbolic tangent.", one_operand},
+    {"erf", "input", bind<erf>, anything, Float, 2, "Error function.", one_operand},
+    {"sigmoid", "input", bind<sigmoid>, anything, Float, 2, "1 / (1 + exp(-input)).", one_operand},
+};
+
+}  // namespace
+
+std::span<const OpEntry> maths_ops() { return ops; }
+
+}  // namespace croze

@@ -1,0 +1,53 @@
+// network.cpp -- rows of the op table: normalisation, attention and losses.
+#include "tensor/functional.h"
+#include "tensor/op_table/bind.h"
+#include "tensor/op_table/families.h"
+
+namespace croze {
+
+template <>
+struct EnumNames<Reduction> {
+  static constexpr std::array<std::string_view, 3> names = {"none", "mean", "sum"};
+};
+
+namespace {
+
+using enum ResultType;
+
+constexpr auto norm_of_layer = [](const Tensor& x, const Shape& normalized_shape,
+                                  const Tensor& weight, const Tensor& bias, double eps) {
+  return layer_norm(x, normalized_shape.size(), weight, bias, eps);
+};
+constexpr auto attention = [](const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask,
+                              double dropout_p, bool is_causal, std::optional<double> scale) {
+  return dropout(
+      scaled_dot_product_attention(q, k, v, {.mask = mask, .causal = is_causal, .scale = scale}),
+      dropout_p, dropout_p > 0);
+};
+
+constexpr OpEntry ops[] = {
+    {"nn.functional.layer_norm", "input, normalized_shape, weight=none, bias=none, eps=1e-5",
+     bind<norm_of_layer>, floats, Same, 2, "Normalised over the last axes.",
+     "t(2,3), [3] | t(2,3,4), [3, 4], t(3,4), t(3,4)"},
+    {"nn.functional.scaled_dot_product_attention",
+     "query, key, value, attn_mask=none, dropout_p=0, is_causal=false, scale=none", bind<attention>,
+     floats, Same, 2, "softmax(q k^T * scale) v.",
+     "t(2,3,4), t(2,5,4), t(2,5,2) | t(3,4), t(3,4), t(3,4), none, 0, true | "
+     "t(1,3,4), t(1,5,4), t(1,5,4), t(3,5), scale=0.5"},
+    {"nn.functional.nll_loss", "input, target, reduction='mean'", bind<nll_loss>, floats, Same, 2,
+     "Minus the input at the target class.", "t(3,4), i(3)<4 | t(2,4,3), i(2,3)<4, 'none'"},
+    {"nn.functional.cross_entropy", "input, target, reduction='mean', label_smoothing=0",
+     bind<cross_entropy>, floats, Same, 2, "nll_loss of log_softmax.",
+     "t(3,4), i(3)<4 | t(2,4,3), i(2,3)<4, 'sum', 0.1"},
+    {"nn.functional.mse_loss", "input, target, reduction='mean'", bind<mse_loss>, floats, Same, 2,
+     "(input - target)^2.", "t(2,3), t(2,3) | t(2,3), t(2,3), 'none'"},
+    {"nn.functional.binary_cross_entropy_with_logits", "input, target, reduction='mean'",
+     bind<binary_cross_entropy_with_logits>, floats, Same, 2,
+     "Binary cross entropy of sigmoid(input).", "t(2,3), t(2,3)@0..1 | t(2,3), t(2,3)@0..1, 'sum'"},
+};
+
+}  // namespace
+
+std::span<const OpEntry> network_ops() { return ops; }
+
+}  // namespace croze

@@ -1,0 +1,239 @@
+// torch_golden_test.cpp -- every function of the op table against what PyTorch computed
+// (make_torch.py): results, their shapes and dtypes, and gradients.
+//
+// All cases run on INTERP, which compiles nothing, and a sample of them on the CPU.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <random>
+#include <set>
+
+#include "base/error.h"
+#include "golden/recording.h"
+#include "graph/eval.h"
+#include "tensor/elementwise.h"
+#include "tensor/reduce.h"
+
+namespace croze::test {
+namespace {
+
+// ---- tolerances -------------------------------------------------------------------------------
+
+// |result - expected| <= tolerance * (1 + |expected|), exactly where it is 0.
+double tolerance_of(DType t) {
+  switch (t) {
+    case DType::Float8E4M3: return 0.07;
+    case DType::Float8E5M2: return 0.14;
+    case DType::Float16: return 2e-3;
+    case DType::BFloat16: return 1.6e-2;
+    case DType::Float32: return 1e-5;
+    case DType::Float64: return 1e-9;
+    default: return 0;
+  }
+}
+
+// Gradients go through more roundings.
+double gradient_tolerance_of(DType t) { return t == DType::Float32 ? 1e-4 : 1e-7; }
+
+bool close(double got, double want, double tolerance) {
+  if (got == want || (std::isnan(got) && std::isnan(want))) return true;
+  return std::abs(got - want) <= tolerance * (1 + std::abs(want));
+}
+
+// ---- one case ---------------------------------------------------------------------------------
+
+double element(std::span<const std::byte> bytes, std::int64_t i, DType t) {
+  const std::int64_t bits = load_bits(&bytes[static_cast<std::size_t>(i * size_of(t))], t);
+  return is_float(t) ? std::bit_cast<double>(bits) : static_cast<double>(bits);
+}
+
+// What is wrong with a result; nothing if it agrees.
+std::string difference(const Tensor& got, const RecordedTensor& want, double tolerance) {
+  if (got.dtype() != want.dtype) {
+    return fmt::format("dtype {} instead of {}", name_of(got.dtype()), name_of(want.dtype));
+  }
+  if (got.shape() != want.shape) {
+    return fmt::format("shape {} instead of {}", to_text(got.shape()), to_text(want.shape));
+  }
+  const std::vector<std::byte> bytes = got.to_bytes();
+  if (!is_float(want.dtype)) {
+    const auto [a, b] = std::ranges::mismatch(bytes, want.bytes);
+    if (a == bytes.end()) return {};
+    const std::int64_t i = (a - bytes.begin()) / size_of(want.dtype);
+    return fmt::format("[{}] is {} instead of {}", i, element(bytes, i, want.dtype),
+                       element(want.bytes, i, want.dtype));
+  }
+  for (std::int64_t i = 0; i < want.shape.numel(); i++) {
+    const double a = element(bytes, i, want.dtype), b = element(want.bytes, i, want.dtype);
+    if (!close(a, b, tolerance)) return fmt::format("[{}] is {} instead of {}", i, a, b);
+  }
+  return {};
+}
+
+// The weights of make_torch.py.
+Tensor weights_of(const Tensor& result, std::int64_t k, std::string_view device) {
+  std::vector<double> w(static_cast<std::size_t>(result.numel()));
+  for (std::size_t i = 0; i < w.size(); i++) {
+    w[i] = static_cast<double>((7 * static_cast<std::int64_t>(i) + 3 * k) % 11 - 5) / 4;
+  }
+  return Tensor::from_data(w, result.shape(), {.dtype = result.dtype(), .device = device});
+}
+
+// A case whose results and gradients are recorded in the graph, and not computed yet.
+struct Pending {
+  std::string name;
+  RecordedCase recorded;
+  std::vector<Tensor> results;
+  std::vector<Tensor> gradients;  // undefined where none is recorded
+};
+
+std::vector<Tensor> gradients_of(const RecordedCase& c, const std::vector<Tensor>& results,
+                                 std::string_view device) {
+  std::vector<Tensor> targets;
+  for (std::size_t i = 0; i < c.tensors.size(); i++) {
+    if (c.gradients.at(i).dtype != DType::Void) targets.push_back(c.tensors[i]);
+  }
+  Tensor loss = Tensor::zeros({}, {.dtype = c.dtype});
+  std::int64_t k = 0;
+  for (const Tensor& r : results) {
+    if (is_float(r.dtype())) loss = loss + sum(r * weights_of(r, k++, device));
+  }
+  const std::vector<Tensor> found = loss.gradient(targets);
+  std::vector<Tensor> gradients(c.tensors.size());
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < c.tensors.size(); i++) {
+    if (c.gradients[i].dtype != DType::Void) gradients[i] = found[next++];
+  }
+  return gradients;
+}
+
+Pending recorded_case(const Recording& recording, std::size_t i, std::string_view device) {
+  Pending p{.name = recording.name_of_case(i),
+            .recorded = recording.at(i),
+            .results = {},
+            .gradients = {}};
+  p.results = call_op(*p.recorded.op, p.recorded.arguments);
+  if (!p.recorded.gradients.empty()) p.gradients = gradients_of(p.recorded, p.results, device);
+  return p;
+}
+
+// ---- all cases --------------------------------------------------------------------------------
+
+struct Totals {
+  std::set<std::string_view> ops;
+  std::int64_t cases = 0, gradients = 0;
+  std::map<std::string, int> failures;  // by op
+};
+
+class Checker {
+ public:
+  explicit Checker(std::string device) : device_(std::move(device)) {}
+
+  void add(const Recording& recording, std::size_t i) {
+    try {
+      batch_.push_back(recorded_case(recording, i, device_));
+    } catch (const std::exception& e) {
+      failed(recording.name_of_case(i), e.what());
+    }
+    if (batch_.size() == 32) finish();
+  }
+
+  // Computes the cases added since the last call together, and compares.
+  void finish() {
+    std::vector<Tensor> all;
+    for (const Pending& p : batch_) {
+      all.insert(all.end(), p.results.begin(), p.results.end());
+      for (const Tensor& g : p.gradients) {
+        if (g.defined()) all.push_back(g);
+      }
+    }
+    try {
+      realize(all);
+    } catch (const std::exception&) {
+      // Computing them one by one shows whose fault it was.
+    }
+    for (const Pending& p : batch_) compare(p);
+    batch_.clear();
+  }
+
+  const Totals& totals() const { return totals_; }
+
+ private:
+  void compare(const Pending& p) {
+    totals_.ops.insert(p.recorded.op->name);
+    totals_.cases++;
+    try {
+      if (p.results.size() != p.recorded.results.size()) {
+        return failed(p.name, fmt::format("{} results instead of {}", p.results.size(),
+                                          p.recorded.results.size()));
+      }
+      for (std::size_t k = 0; k < p.results.size(); k++) {
+        const RecordedTensor& want = p.recorded.results[k];
+        const std::string text = difference(p.results[k], want, tolerance_of(want.dtype));
+        if (!text.empty()) return failed(p.name, fmt::format("result {}: {}", k, text));
+      }
+      if (p.gradients.empty()) return;
+      totals_.gradients++;
+      for (std::size_t k = 0; k < p.gradients.size(); k++) {
+        if (!p.gradients[k].defined()) continue;
+        const RecordedTensor& want = p.recorded.gradients[k];
+        const std::string text =
+            difference(p.gradients[k], want, gradient_tolerance_of(want.dtype));
+        if (!text.empty()) return failed(p.name, fmt::format("gradient {}: {}", k, text));
+      }
+    } catch (const std::exception& e) {
+      failed(p.name, e.what());
+    }
+  }
+
+  void failed(const std::string& name, const std::string& text) {
+    const std::string op = name.substr(0, name.find(' '));
+    if (++totals_.failures[op] <= 3) ADD_FAILURE() << name << ": " << text;
+  }
+
+  std::string device_;
+  std::vector<Pending> batch_;
+  Totals totals_;
+};
+
+std::vector<std::string> files() {
+  std::vector<std::string> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(CROZE_GOLDEN_DIR)) {
+    if (entry.path().extension() == ".gz") paths.push_back(entry.path().string());
+  }
+  std::ranges::sort(paths);
+  return paths;
+}
+
+// Checks one case in `each`, chosen by the seed, on a device.
+void check_all(const std::string& device, unsigned each) {
+  constexpr unsigned seed = 1;
+  std::mt19937 random(seed);
+  Checker checker(device);
+  for (const std::string& path : files()) {
+    const Recording recording(path, device);
+    for (std::size_t i = 0; i < recording.size(); i++) {
+      if (random() % each == 0) checker.add(recording, i);
+    }
+    checker.finish();
+  }
+  const Totals& totals = checker.totals();
+  int failed = 0;
+  for (const auto& [op, count] : totals.failures) {
+    fmt::print("{}: {} failed\n", op, count);
+    failed += count;
+  }
+  fmt::print("{}: {} ops, {} cases, {} with gradients, {} failed (one in {}, seed {})\n", device,
+             totals.ops.size(), totals.cases, totals.gradients, failed, each, seed);
+}
+
+TEST(TorchGolden, EveryCaseAgreesOnTheInterpreter) { check_all("INTERP", 1); }
+
+TEST(TorchGolden, ASampleOfTheCasesAgreesOnTheCpu) { check_all("CPU", 40); }
+
+}  // namespace
+}  // namespace croze::test
