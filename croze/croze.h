@@ -34,12 +34,15 @@
 //
 // Where to look:
 //   tensor/tensor.h       Tensor: creation, properties, computing, gradients; the list of methods
-//   tensor/elementwise.h  arithmetic, comparison, maths, activations
+//   tensor/elementwise.h  arithmetic, comparison, rounding, maths
+//   tensor/special.h      special functions
+//   tensor/activation.h   activation functions
 //   tensor/reduce.h       sum, mean, max, argmax, softmax, ...
 //   tensor/movement.h     reshape, permute, pad, cat, ...
 //   tensor/indexing.h     index, gather, scatter, embedding, ...
 //   tensor/linalg.h       matmul, conv2d, pooling
-//   tensor/functional.h   norms, attention, dropout, losses
+//   tensor/functional.h   norms, attention, dropout
+//   tensor/loss.h         losses and distances
 //   graph/dtype.h         DType and the promotion of dtypes
 //   base/error.h          Error
 #pragma once
@@ -47,10 +50,13 @@
 #include "base/error.h"
 #include "base/version.h"
 #include "graph/dtype.h"
+#include "tensor/activation.h"
 #include "tensor/elementwise.h"
 #include "tensor/functional.h"
 #include "tensor/indexing.h"
 #include "tensor/linalg.h"
+#include "tensor/loss.h"
 #include "tensor/movement.h"
 #include "tensor/reduce.h"
+#include "tensor/special.h"
 #include "tensor/tensor.h"

@@ -1,4 +1,5 @@
-// elementwise.cpp -- arithmetic, comparison, choice, rounding.  The maths is in maths.cpp.
+// elementwise.cpp -- arithmetic, comparison, choice.  Division and powers are in division.cpp,
+// rounding in rounding.cpp, the maths in maths.cpp.
 #include "tensor/elementwise.h"
 
 #include <cmath>
@@ -8,12 +9,6 @@
 
 namespace croze {
 namespace {
-
-Call call_of(std::string_view name, const Operand& a, const Operand& b) {
-  if (a.is_scalar()) return Call(name, {&b.tensor()}, b.at());
-  if (b.is_scalar()) return Call(name, {&a.tensor()}, a.at());
-  return Call(name, {&a.tensor(), &b.tensor()}, a.at());
-}
 
 // Both operands cast to `dtype`, and the operation on them.
 Tensor in_dtype(const Call& call, Op op, const Operand& a, const Operand& b, DType dtype) {
@@ -36,8 +31,6 @@ Tensor integral(std::string_view name, Op op, const Operand& a, const Operand& b
   call.require(allow_bool || dtype != DType::Bool, "works on integers, not on bool");
   return in_dtype(call, op, a, b, dtype);
 }
-
-DType float_of(DType t) { return is_float(t) ? t : DType::Float32; }
 
 Tensor as_bool(const Operand& x) {
   const Tensor t = operand_as(x, promoted({&x}));
@@ -64,25 +57,19 @@ Tensor operator-(const Operand& a, const Operand& b) {
                      elementwise(Op::Neg, operand_as(b, dtype)));
 }
 
+Tensor add(const Operand& a, const Operand& b, Scalar alpha) { return a + b * alpha; }
+Tensor sub(const Operand& a, const Operand& b, Scalar alpha) { return a - b * alpha; }
+
+Tensor addcmul(const Tensor& x, const Operand& a, const Operand& b, Scalar value) {
+  return x + a * b * value;
+}
+
+Tensor addcdiv(const Tensor& x, const Operand& a, const Operand& b, Scalar value) {
+  return x + a / b * value;
+}
+
 Tensor operator/(const Operand& a, const Operand& b) {
   return in_dtype(call_of("div", a, b), Op::Div, a, b, float_of(promoted({&a, &b})));
-}
-
-Tensor floor_divide(const Operand& a, const Operand& b) {
-  const DType dtype = promoted({&a, &b});
-  if (is_float(dtype)) return floor(a / b);
-  const Call call = call_of("floor_divide", a, b);
-  call.require(dtype != DType::Bool, "works on numbers, not on bool");
-  return in_dtype(call, Op::IDiv, a, b, dtype);
-}
-
-Tensor remainder(const Operand& a, const Operand& b) {
-  const Call call = call_of("remainder", a, b);
-  const DType dtype = promoted({&a, &b});
-  call.require(dtype != DType::Bool, "works on numbers, not on bool");
-  if (!is_float(dtype)) return in_dtype(call, Op::Mod, a, b, dtype);
-  const Tensor x = operand_as(a, dtype), y = operand_as(b, dtype);
-  return x - floor_divide(x, y) * y;
 }
 
 Tensor operator%(const Operand& a, const Operand& b) { return remainder(a, b); }
@@ -103,45 +90,22 @@ Tensor minimum(const Operand& a, const Operand& b) {
   return arithmetic("minimum", Op::Min, Op::And, a, b);
 }
 
+Tensor fmax(const Operand& a, const Operand& b) {
+  const DType dtype = promoted({&a, &b});
+  if (!is_float(dtype)) return maximum(a, b);
+  const Tensor x = operand_as(a, dtype), y = operand_as(b, dtype);
+  return where(isnan(x), y, where(isnan(y), x, maximum(x, y)));
+}
+
+Tensor fmin(const Operand& a, const Operand& b) {
+  const DType dtype = promoted({&a, &b});
+  if (!is_float(dtype)) return minimum(a, b);
+  const Tensor x = operand_as(a, dtype), y = operand_as(b, dtype);
+  return where(isnan(x), y, where(isnan(y), x, minimum(x, y)));
+}
+
 Tensor lerp(const Operand& start, const Operand& end, const Operand& weight) {
   return start + weight * (end - start);
-}
-
-namespace {
-
-// x * x * ... by squaring; exact for integers, which wrap.
-Tensor integer_power(Tensor x, std::int64_t exponent) {
-  Tensor result;
-  for (; exponent > 0; exponent >>= 1) {
-    if (exponent & 1) result = result.defined() ? result * x : x;
-    if (exponent > 1) x = x * x;
-  }
-  return result.defined() ? result : Tensor::ones_like(x);
-}
-
-}  // namespace
-
-Tensor pow(const Operand& a, const Operand& b) {
-  const Call call = call_of("pow", a, b);
-  const DType dtype = promoted({&a, &b});
-  if (!is_float(dtype)) {
-    call.require(
-        b.is_scalar() && b.scalar().integer() >= 0,
-        "an integer takes an integer number >= 0 as exponent; cast it to a float for others");
-    return integer_power(operand_as(a, dtype == DType::Bool ? DType::Int64 : dtype),
-                         b.scalar().integer());
-  }
-  if (b.is_scalar()) {
-    const double e = b.scalar().number();
-    const Tensor x = operand_as(a, dtype);
-    // Exponents that have a cheaper and more exact form.
-    if (e == 2 || e == 3) return integer_power(x, static_cast<std::int64_t>(e));
-    if (e == 1) return x;
-    if (e == 0) return Tensor::ones_like(x);
-    if (e == -1) return reciprocal(x);
-    if (e == 0.5) return sqrt(x);
-  }
-  return in_dtype(call, Op::Pow, a, b, dtype);
 }
 
 // ---- bits and logic ---------------------------------------------------------------------------
@@ -200,11 +164,42 @@ Tensor masked_fill(const Tensor& x, const Operand& mask, const Operand& value) {
 }
 
 Tensor clamp(const Tensor& x, std::optional<double> low, std::optional<double> high) {
-  Tensor result = x;
-  const auto bound = [&](double value) { return operand_as(Operand(value), x.dtype()); };
-  if (high) result = where(x > *high, bound(*high), result);
-  if (low) result = where(x < *low, bound(*low), result);
+  const auto has_fraction = [](std::optional<double> v) { return v && *v != std::floor(*v); };
+  const bool widens = !is_float(x.dtype()) && (has_fraction(low) || has_fraction(high));
+  const DType dtype = widens ? DType::Float32 : x.dtype();
+  const auto bound = [&](double value) { return operand_as(Operand(value), dtype); };
+  Tensor result = x.cast(dtype);
+  if (low) result = where(result < bound(*low), bound(*low), result);
+  if (high) result = where(result > bound(*high), bound(*high), result);
   return result;
+}
+
+Tensor clamp(const Tensor& x, const Tensor& low, const Tensor& high) {
+  const Tensor result = low.defined() ? maximum(x, low) : x;
+  return high.defined() ? minimum(result, high) : result;
+}
+
+Tensor isclose(const Operand& a, const Operand& b, const Tolerance& tolerance) {
+  const DType dtype = promoted({&a, &b});
+  const Tensor x = operand_as(a, dtype), y = operand_as(b, dtype);
+  const Call call("isclose", {&x, &y}, a.at());
+  call.require(tolerance.relative >= 0 && tolerance.absolute >= 0,
+               "tolerances {} and {} must not be negative", tolerance.relative, tolerance.absolute);
+  const Tensor same = x == y;
+  const Tensor u = as_float(x), v = as_float(y);
+  const Tensor allowed = tolerance.absolute + tolerance.relative * abs(v);
+  Tensor close = same | (isfinite(v) & (abs(u - v) <= allowed));
+  if (tolerance.equal_nan) close = close | (isnan(u) & isnan(v));
+  return close;
+}
+
+bool allclose(const Operand& a, const Operand& b, const Tolerance& tolerance) {
+  return isclose(a, b, tolerance).all().item<bool>();
+}
+
+Tensor heaviside(const Tensor& x, const Operand& at_zero) {
+  const Tensor step = (x > 0).cast(x.dtype());
+  return where(x == 0, operand_as(at_zero, x.dtype()), step);
 }
 
 // ---- signs and rounding -----------------------------------------------------------------------
@@ -223,33 +218,6 @@ Tensor sign(const Tensor& x) {
 
 Tensor square(const Tensor& x) { return x * x; }
 
-Tensor trunc(const Tensor& x) { return is_float(x.dtype()) ? elementwise(Op::Trunc, x) : x; }
-
-Tensor floor(const Tensor& x) {
-  if (!is_float(x.dtype())) return x;
-  const Tensor t = trunc(x);
-  return where(x < t, t - 1, t);
-}
-
-Tensor ceil(const Tensor& x) {
-  if (!is_float(x.dtype())) return x;
-  const Tensor t = trunc(x);
-  return where(t < x, t + 1, t);
-}
-
-Tensor round(const Tensor& x) {
-  if (!is_float(x.dtype())) return x;
-  const Tensor magnitude = abs(x);
-  const Tensor below = trunc(magnitude);
-  const Tensor rest = magnitude - below;  // exact
-  const Tensor half = below * 0.5;
-  const Tensor is_even = half == trunc(half);
-  const Tensor stays = (rest < 0.5) | ((rest == 0.5) & is_even);
-  const Tensor rounded = where(stays, below, below + 1);
-  // Integers, infinities and NaN are themselves, and -0.3 rounds to -0.
-  return where(x == trunc(x), x, where(x < 0, -rounded, rounded));
-}
-
 Tensor isnan(const Tensor& x) { return x != x; }
 
 Tensor isinf(const Tensor& x) {
@@ -261,5 +229,8 @@ Tensor isfinite(const Tensor& x) {
   if (!is_float(x.dtype())) return Tensor::ones_like(x, {.dtype = DType::Bool});
   return abs(x) < std::numeric_limits<double>::infinity();
 }
+
+Tensor isposinf(const Tensor& x) { return isinf(x) & (x > 0); }
+Tensor isneginf(const Tensor& x) { return isinf(x) & (x < 0); }
 
 }  // namespace croze

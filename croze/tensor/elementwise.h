@@ -13,8 +13,7 @@
 
 namespace croze {
 
-// ---- arithmetic
-// -----------------------------------------------------------------------------------
+// ---- arithmetic --------------------------------------------------------------------------------
 
 // On Bool: + is or, * is and, - is an Error.  Integers wrap.
 Tensor operator+(const Operand& a, const Operand& b);
@@ -26,19 +25,38 @@ Tensor operator/(const Operand& a, const Operand& b);
 Tensor operator%(const Operand& a, const Operand& b);
 Tensor operator-(const Tensor& x);
 
+// a + alpha * b and a - alpha * b.
+Tensor add(const Operand& a, const Operand& b, Scalar alpha = 1);
+Tensor sub(const Operand& a, const Operand& b, Scalar alpha = 1);
+// The quotient as it is (a float), rounded towards zero, or rounded down (integers stay integers).
+enum class Rounding { None, Trunc, Floor };
+Tensor div(const Operand& a, const Operand& b, Rounding rounding = Rounding::None);
 // Rounded down.  Integers: x / 0 is 0.
 Tensor floor_divide(const Operand& a, const Operand& b);
+// The exact rest of a division: with the sign of the divisor, and with that of the dividend.
 Tensor remainder(const Operand& a, const Operand& b);
-// a to the power b.  An integer tensor takes an integer number >= 0; else the result is a float.
+Tensor fmod(const Operand& a, const Operand& b);
+// x + value * a * b and x + value * a / b.
+Tensor addcmul(const Tensor& x, const Operand& a, const Operand& b, Scalar value = 1);
+Tensor addcdiv(const Tensor& x, const Operand& a, const Operand& b, Scalar value = 1);
+// a to the power b.  Integers: wraps, and is 0 for b < 0 unless a is 1 or -1; a negative number as
+// exponent is an Error.
 Tensor pow(const Operand& a, const Operand& b);
+// The same in Float64.
+Tensor float_power(const Operand& a, const Operand& b);
+// Greatest common divisor and least common multiple of integers.
+Tensor gcd(const Operand& a, const Operand& b);
+Tensor lcm(const Operand& a, const Operand& b);
 // NaN if either is NaN.  Where equal, the gradient is shared.
 Tensor maximum(const Operand& a, const Operand& b);
 Tensor minimum(const Operand& a, const Operand& b);
+// The other one if one of them is NaN.
+Tensor fmax(const Operand& a, const Operand& b);
+Tensor fmin(const Operand& a, const Operand& b);
 // start + weight * (end - start).
 Tensor lerp(const Operand& start, const Operand& end, const Operand& weight);
 
-// ---- bits and logic
-// -------------------------------------------------------------------------------
+// ---- bits and logic ----------------------------------------------------------------------------
 
 // Integers and Bool.
 Tensor operator&(const Operand& a, const Operand& b);
@@ -56,8 +74,7 @@ Tensor logical_xor(const Operand& a, const Operand& b);
 Tensor logical_not(const Tensor& x);
 Tensor operator!(const Tensor& x);
 
-// ---- comparison and choice
-// ------------------------------------------------------------------------
+// ---- comparison and choice ---------------------------------------------------------------------
 
 // Bool results.  Any comparison with NaN is false, but != is true.
 Tensor operator==(const Operand& a, const Operand& b);
@@ -71,11 +88,25 @@ Tensor operator>=(const Operand& a, const Operand& b);
 Tensor where(const Operand& condition, const Operand& a, const Operand& b);
 // x with `value` where the mask is not zero; dtype of x.
 Tensor masked_fill(const Tensor& x, const Operand& mask, const Operand& value);
-// x limited to [low, high]; a missing bound does not limit.  NaN stays.  Dtype of x.
+// x limited to [low, high]; a missing bound does not limit.  NaN stays.  Dtype of x, or Float32 if
+// x is integral and a bound has a fraction.
 Tensor clamp(const Tensor& x, std::optional<double> low, std::optional<double> high = {});
+// The same with bounds for each element: minimum(maximum(x, low), high).  An undefined bound does
+// not limit.
+Tensor clamp(const Tensor& x, const Tensor& low, const Tensor& high);
+// Whether |a - b| <= absolute + relative * |b|, element by element, and for all (which computes
+// it).
+struct Tolerance {
+  double relative = 1e-5;
+  double absolute = 1e-8;
+  bool equal_nan = false;
+};
+Tensor isclose(const Operand& a, const Operand& b, const Tolerance& tolerance = {});
+bool allclose(const Operand& a, const Operand& b, const Tolerance& tolerance = {});
+// 0 below zero, 1 above, `at_zero` at zero.
+Tensor heaviside(const Tensor& x, const Operand& at_zero);
 
-// ---- signs and rounding: dtype of x
-// ---------------------------------------------------------------
+// ---- signs and rounding: dtype of x ------------------------------------------------------------
 
 Tensor abs(const Tensor& x);
 // -1, 0 or 1; 0 for NaN.
@@ -83,16 +114,29 @@ Tensor sign(const Tensor& x);
 Tensor square(const Tensor& x);
 Tensor floor(const Tensor& x);
 Tensor ceil(const Tensor& x);
-// Halves to even.
+// Halves to even; to a number of decimals (negative: to tens, hundreds, ...).
 Tensor round(const Tensor& x);
+Tensor round(const Tensor& x, std::int64_t decimals);
 Tensor trunc(const Tensor& x);
+// What trunc cuts off.
+Tensor frac(const Tensor& x);
+// |a| with the sign of b (a float).
+Tensor copysign(const Operand& a, const Operand& b);
+// The next number after a in the direction of b (a float).
+Tensor nextafter(const Operand& a, const Operand& b);
+// NaN and the infinities replaced; by the greatest and the least number if not said.
+Tensor nan_to_num(const Tensor& x, double nan = 0, std::optional<double> positive = {},
+                  std::optional<double> negative = {});
 // Bool results.
 Tensor isnan(const Tensor& x);
 Tensor isinf(const Tensor& x);
 Tensor isfinite(const Tensor& x);
+Tensor isposinf(const Tensor& x);
+Tensor isneginf(const Tensor& x);
+// Whether the sign bit is set: of -0 too.
+Tensor signbit(const Tensor& x);
 
-// ---- maths: float results (integers are taken as Float32)
-// -----------------------------------------
+// ---- maths: float results (integers are taken as Float32) --------------------------------------
 
 // Functions without an instruction of their own are composed here so that they are accurate to a
 // few units in the last place of Float32 and Float64 over their whole range, have finite gradients
@@ -116,30 +160,16 @@ Tensor atan(const Tensor& x);
 Tensor sinh(const Tensor& x);
 Tensor cosh(const Tensor& x);
 Tensor tanh(const Tensor& x);
-Tensor erf(const Tensor& x);
-
-// ---- activations: float results
-// -------------------------------------------------------------------
-
-// 1 / (1 + exp(-x)).
-Tensor sigmoid(const Tensor& x);
-// max(x, 0) of any dtype; gradient 0 at 0.
-Tensor relu(const Tensor& x);
-Tensor relu6(const Tensor& x);
-Tensor leaky_relu(const Tensor& x, double slope = 0.01);
-// alpha * (exp(x) - 1) below 0.
-Tensor elu(const Tensor& x, double alpha = 1);
-// x * sigmoid(x).
-Tensor silu(const Tensor& x);
-// x times the normal distribution function of x, through erf or through its tanh approximation.
-enum class Gelu { Erf, Tanh };
-Tensor gelu(const Tensor& x, Gelu form = Gelu::Erf);
-// log(1 + exp(beta * x)) / beta.
-Tensor softplus(const Tensor& x, double beta = 1);
-Tensor hardtanh(const Tensor& x, double low = -1, double high = 1);
-// x * relu6(x + 3) / 6.
-Tensor hardswish(const Tensor& x);
-// x * tanh(softplus(x)).
-Tensor mish(const Tensor& x);
+Tensor asinh(const Tensor& x);
+Tensor acosh(const Tensor& x);
+Tensor atanh(const Tensor& x);
+// The angle of the point (x, y), in [-pi, pi]; the length of (a, b), without overflow.
+Tensor atan2(const Operand& y, const Operand& x);
+Tensor hypot(const Operand& a, const Operand& b);
+// log(exp(a) + exp(b)), log2(2^a + 2^b), without overflow.
+Tensor logaddexp(const Operand& a, const Operand& b);
+Tensor logaddexp2(const Operand& a, const Operand& b);
+Tensor deg2rad(const Tensor& x);
+Tensor rad2deg(const Tensor& x);
 
 }  // namespace croze

@@ -1,9 +1,10 @@
-// functional.cpp -- normalisation, attention, dropout and losses, composed of tensor functions.
+// functional.cpp -- normalisation, attention and dropout, composed of tensor functions.
 #include "tensor/functional.h"
 
 #include <cmath>
 #include <limits>
 
+#include "tensor/activation.h"
 #include "tensor/elementwise.h"
 #include "tensor/indexing.h"
 #include "tensor/linalg.h"
@@ -13,15 +14,6 @@
 
 namespace croze {
 namespace {
-
-Tensor reduced(const Tensor& loss, Reduction reduction, Location at) {
-  switch (reduction) {
-    case Reduction::Mean: return mean(loss, {}, false, at);
-    case Reduction::Sum: return sum(loss, {}, false, at);
-    case Reduction::None: break;
-  }
-  return loss;
-}
 
 // result * weight + bias, where given, in the dtype of x.
 Tensor scaled(Tensor result, const Tensor& weight, const Tensor& bias, DType dtype) {
@@ -122,52 +114,6 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
                                                  : scores + options.mask;
   }
   return matmul(softmax(scores, -1, at), wide_float(v), at).cast(as_float(v).dtype());
-}
-
-// ---- losses -----------------------------------------------------------------------------------
-
-Tensor nll_loss(const Tensor& input, const Tensor& target, Reduction reduction, Location at) {
-  const Call call("nll_loss", {&input, &target}, at);
-  call.require(input.ndim() > 0 && is_integer(target.dtype()),
-               "the target holds class numbers (integers) and the input a score for each class");
-  const int axis = input.ndim() == 1 ? 0 : 1;
-  Shape expected = input.shape();
-  expected.erase(axis);
-  call.require(target.shape() == expected, "the target must have shape {}", to_text(expected));
-  const Tensor chosen = gather(input, axis, unsqueeze(target, axis, at), at);
-  return reduced(-squeeze(chosen, axis, at), reduction, at);
-}
-
-Tensor cross_entropy(const Tensor& input, const Tensor& target, Reduction reduction,
-                     double label_smoothing, Location at) {
-  const Call call("cross_entropy", {&input, &target}, at);
-  call.require(input.ndim() > 0, "the input has a score for each class");
-  call.require(0 <= label_smoothing && label_smoothing <= 1, "label smoothing {} is not in [0, 1]",
-               label_smoothing);
-  const int axis = input.ndim() == 1 ? 0 : 1;
-  const Tensor log_probability = log_softmax(input, axis, at);
-  Tensor loss = nll_loss(log_probability, target, Reduction::None, at);
-  if (label_smoothing > 0) {
-    const Tensor uniform = -mean(log_probability, axis, false, at);
-    loss = loss * (1 - label_smoothing) + uniform * label_smoothing;
-  }
-  return reduced(loss, reduction, at);
-}
-
-Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction reduction, Location at) {
-  const Call call("mse_loss", {&input, &target}, at);
-  call.require(input.shape() == target.shape(), "input and target must have one shape");
-  return reduced(square(input - target), reduction, at);
-}
-
-// max(x, 0) - x t + log(1 + exp(-|x|)).
-Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
-                                        Reduction reduction, Location at) {
-  const Call call("binary_cross_entropy_with_logits", {&input, &target}, at);
-  call.require(input.shape() == target.shape(), "input and target must have one shape");
-  const Tensor loss = in_wide_float(
-      input, [&](const Tensor& x) { return softplus(x) - x * target.cast(x.dtype()); });
-  return reduced(loss, reduction, at);
 }
 
 }  // namespace croze

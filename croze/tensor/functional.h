@@ -1,4 +1,4 @@
-// functional.h -- what networks are made of: normalisation, attention, dropout and losses.
+// functional.h -- what networks are made of: normalisation, attention, dropout.
 #pragma once
 
 #include "tensor/tensor.h"
@@ -34,24 +34,5 @@ struct AttentionOptions {
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const AttentionOptions& options = {},
                                     Location at = Location::current());
-
-enum class Reduction { None, Mean, Sum };
-
-// input (n, c, ..) of log probabilities, target (n, ..) of class numbers (integers): minus the
-// input at the target.  A target out of range counts 0.  Mean divides by the number of targets.
-Tensor nll_loss(const Tensor& input, const Tensor& target, Reduction reduction = Reduction::Mean,
-                Location at = Location::current());
-// nll_loss of log_softmax over axis 1 (over axis 0 if the input is 1-D).  With label_smoothing e
-// the target distribution is mixed with e of the uniform one.
-Tensor cross_entropy(const Tensor& input, const Tensor& target,
-                     Reduction reduction = Reduction::Mean, double label_smoothing = 0,
-                     Location at = Location::current());
-// (input - target)^2.
-Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction reduction = Reduction::Mean,
-                Location at = Location::current());
-// -(t log s(x) + (1 - t) log(1 - s(x))) with s the sigmoid, without overflow.
-Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
-                                        Reduction reduction = Reduction::Mean,
-                                        Location at = Location::current());
 
 }  // namespace croze

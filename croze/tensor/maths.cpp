@@ -1,46 +1,16 @@
-// maths.cpp -- the functions of calculus, and the activations made of them.
+// maths.cpp -- the functions of calculus.
 //
 // Machines have exp, log, sin, cos and square root (or the compiler makes them); the rest is
-// composed here.  Three concerns shape the compositions:
-//
-// * Accuracy.  1 - 2 / (exp(2x) + 1) is tanh, but for small x nearly all digits cancel.  So
-//   functions that vanish at 0 take a power series near 0.  The series have more terms for Float64.
-// * Gradients are taken through the composition, where inf * 0 gives NaN.  So no exp of a positive
-//   argument appears where the function itself is bounded.
-// * A choice hides the value of the branch not taken, but not its NaN gradient.  So each branch
-//   gets an argument at which it is finite (piecewise).
-#include <array>
-#include <cmath>
-#include <limits>
+// composed here, with the care that numeric.h describes.
 #include <numbers>
 
 #include "tensor/elementwise.h"
+#include "tensor/numeric.h"
 #include "tensor/record.h"
+#include "tensor/special.h"
 
 namespace croze {
 namespace {
-
-// sum of c[i] * x^i.
-Tensor polynomial(const Tensor& x, std::span<const double> c) {
-  Tensor result = Tensor::full_like(x, c.back());
-  for (std::size_t i = c.size() - 1; i-- > 0;) result = result * x + c[i];
-  return result;
-}
-
-// The coefficient list as long as the dtype needs it.
-std::span<const double> terms(const Tensor& x, std::span<const double> c, std::size_t for_float32) {
-  return x.dtype() == DType::Float64 ? c : c.first(for_float32);
-}
-
-// near(x) where |x| < limit, far(x) elsewhere; neither ever sees the arguments of the other.
-template <typename Near, typename Far>
-Tensor piecewise(const Tensor& x, double limit, Near near, Far far) {
-  const Tensor is_near = (x < limit) & (x > -limit);
-  return where(is_near, near(where(is_near, x, 0)), far(where(is_near, 1, x)));
-}
-
-// |x| with gradient 1 at 0, for functions that are smooth in x by symmetry.
-Tensor magnitude(const Tensor& x) { return where(x < 0, -x, x); }
 
 Tensor unary(Op op, const Tensor& x) { return elementwise(op, as_float(x)); }
 
@@ -64,6 +34,14 @@ Tensor log10(const Tensor& x) {
 
 Tensor tan(const Tensor& x) {
   return in_wide_float(x, [](const Tensor& v) { return sin(v) / cos(v); });
+}
+
+Tensor deg2rad(const Tensor& x) {
+  return in_wide_float(x, [](const Tensor& v) { return v * (std::numbers::pi / 180); });
+}
+
+Tensor rad2deg(const Tensor& x) {
+  return in_wide_float(x, [](const Tensor& v) { return v * (180 / std::numbers::pi); });
 }
 
 // ---- exponentials -----------------------------------------------------------------------------
@@ -173,113 +151,87 @@ Tensor acos(const Tensor& x) {
   return in_wide_float(x, [](const Tensor& v) { return 2 * atan(sqrt(1 - v) / sqrt(1 + v)); });
 }
 
-// ---- error function ---------------------------------------------------------------------------
+// ---- inverse hyperbolic functions -------------------------------------------------------------
+
+// log1p(a + a^2 / (1 + sqrt(1 + a^2))); large a would overflow in the square.
+Tensor asinh(const Tensor& x) {
+  return in_wide_float(x, [](const Tensor& v) {
+    const Tensor a = magnitude(v);
+    const auto small = [](const Tensor& u) { return log1p(u + u * u / (1 + sqrt(1 + u * u))); };
+    const auto large = [](const Tensor& u) { return log(u) + std::numbers::ln2; };
+    return with_sign_of(v, choose(a < 1e9, a, 0, small, 1, large));
+  });
+}
+
+Tensor acosh(const Tensor& x) {
+  return in_wide_float(x, [](const Tensor& v) {
+    const auto small = [](const Tensor& u) {
+      const Tensor t = u - 1;
+      return log1p(t + sqrt(t * (u + 1)));
+    };
+    const auto large = [](const Tensor& u) { return log(u) + std::numbers::ln2; };
+    return choose(v < 1e9, v, 2, small, 2, large);
+  });
+}
+
+Tensor atanh(const Tensor& x) {
+  return in_wide_float(x, [](const Tensor& v) {
+    const Tensor a = magnitude(v);
+    return with_sign_of(v, 0.5 * log1p(2 * a / (1 - a)));
+  });
+}
+
+// ---- of two operands --------------------------------------------------------------------------
+
+// The angle of the smaller over the larger side, which is at most pi / 4; then mirrored where y is
+// the larger one, where x is negative, and where y is.
+Tensor atan2(const Operand& y, const Operand& x) {
+  return in_common_float("atan2", y, x, [](const Tensor& b, const Tensor& a) {
+    const Tensor up = magnitude(b), along = magnitude(a);
+    const Tensor steep = up > along;
+    const Tensor large = where(steep, up, along), small = where(steep, along, up);
+    const Tensor flat = (large == 0) | (small == infinity);
+    const Tensor slope = where(flat, where(large == 0, 0, 1), small / where(flat, 1, large));
+    Tensor angle = atan(where(isnan(a) | isnan(b), not_a_number, slope));
+    angle = where(steep, std::numbers::pi / 2 - angle, angle);
+    angle = where(signbit(a), std::numbers::pi - angle, angle);
+    return where(signbit(b), -angle, angle);
+  });
+}
+
+Tensor hypot(const Operand& a, const Operand& b) {
+  return in_common_float("hypot", a, b, [](const Tensor& x, const Tensor& y) {
+    const Tensor u = abs(x), v = abs(y);
+    const Tensor swap = v > u;
+    const Tensor large = where(swap, v, u), small = where(swap, u, v);
+    const Tensor trivial = ((large == 0) & (small == 0)) | (small == infinity);
+    const Tensor ratio = where(trivial, 0, small / where(trivial, 1, large));
+    // Infinite even beside NaN.
+    return where(isinf(x) | isinf(y), infinity, large * sqrt(1 + ratio * ratio));
+  });
+}
 
 namespace {
 
-// erfc(z) = exp(-z^2) p(2t - 1) with t = 1 / (1 + z/2), z >= 0.  The coefficients are the Chebyshev
-// expansion of exp(z^2) erfc(z) in t, cut where its tail is below 4e-9 and 1e-17.
-constexpr double erfc_float32[] = {
-    0.25539567878204378,   0.42718585636850527,    0.24165800991288841,     0.078978330374153414,
-    0.003735151249370158,  -0.0069954608867136931, -0.00085751033837987271, 0.00097516373173473632,
-    6.6058699281421294e-5, -0.0001632422016426402, 2.6137356865869521e-6,   1.9353292101815916e-5};
-constexpr double erfc_float64[] = {
-    0.25539567631050575,    0.42718584741395856,     0.24165819424246528,    0.07897858101571355,
-    0.0037328924044125548,  -0.0069974617385902458,  -0.0008471432536689809, 0.00098197701841802554,
-    4.3555658192899732e-5,  -0.00017436112210496298, 2.7524688900842001e-5,  2.7579797175251862e-5,
-    -1.3960611700674974e-5, -1.391241729467455e-6,   3.7466307386723945e-6,  -1.1991900245318566e-6,
-    -4.0526076461111922e-7, 5.1260048595561224e-7,   -1.5211877157943864e-7, -7.7906121144927718e-8,
-    9.0772627109514874e-8,  -1.4239566954702599e-8,  -2.1673654878820022e-8, 8.926843660088685e-9,
-    2.2107176228515428e-9,  -1.3344576965339914e-9};
-
-// 2/sqrt(pi) * (-1)^n / (n! (2n + 1)).
-std::array<double, 13> erf_series() {
-  std::array<double, 13> c{};
-  double factor = 2 / std::sqrt(std::numbers::pi);
-  for (int n = 0; n < 13; n++) {
-    c[static_cast<std::size_t>(n)] = factor / (2 * n + 1);
-    factor /= -(n + 1);
-  }
-  return c;
-}
-
-// erfc(z) for z >= 0.
-Tensor complementary_error(const Tensor& z) {
-  const Tensor t = 2 / (1 + z * 0.5) - 1;
-  const bool wide = z.dtype() == DType::Float64;
-  return exp(-(z * z)) * (wide ? polynomial(t, erfc_float64) : polynomial(t, erfc_float32));
+// m + log(1 + exp(-|x - y|)) with m the greater one; `scale` changes the base to exp(scale).
+Tensor log_of_sum(const Tensor& x, const Tensor& y, double scale) {
+  const Tensor same_infinity = (x == y) & isinf(x);
+  const Tensor gap = where(same_infinity, 0, x - y);
+  const Tensor rest = log1p(exp(magnitude(gap) * -scale)) * (1 / scale);
+  return where(same_infinity, x, where(gap < 0, y, x) + rest);
 }
 
 }  // namespace
 
-Tensor erf(const Tensor& x) {
-  return in_wide_float(x, [](const Tensor& v) {
-    const auto near = [](const Tensor& u) {
-      const std::array<double, 13> odd = erf_series();
-      return u * polynomial(u * u, terms(u, odd, 7));
-    };
-    const auto far = [](const Tensor& u) {
-      const Tensor size = 1 - complementary_error(magnitude(u));
-      return where(u < 0, -size, size);
-    };
-    return piecewise(v, 0.5, near, far);
+Tensor logaddexp(const Operand& a, const Operand& b) {
+  return in_common_float("logaddexp", a, b,
+                         [](const Tensor& x, const Tensor& y) { return log_of_sum(x, y, 1); });
+}
+
+Tensor logaddexp2(const Operand& a, const Operand& b) {
+  return in_common_float("logaddexp2", a, b, [](const Tensor& x, const Tensor& y) {
+    return log_of_sum(x, y, std::numbers::ln2);
   });
-}
-
-// ---- activations ------------------------------------------------------------------------------
-
-Tensor sigmoid(const Tensor& x) {
-  return in_wide_float(x, [](const Tensor& v) {
-    const Tensor e = exp(-magnitude(v));
-    return where(v < 0, e, 1) / (1 + e);
-  });
-}
-
-Tensor relu(const Tensor& x) { return where(x <= 0, 0, x); }
-Tensor relu6(const Tensor& x) { return hardtanh(x, 0, 6); }
-Tensor leaky_relu(const Tensor& x, double slope) {
-  const Tensor v = as_float(x);
-  return where(v > 0, v, v * slope);
-}
-
-Tensor elu(const Tensor& x, double alpha) {
-  return in_wide_float(
-      x, [&](const Tensor& v) { return where(v > 0, v, alpha * expm1(where(v > 0, 0, v))); });
-}
-
-Tensor silu(const Tensor& x) {
-  return in_wide_float(x, [](const Tensor& v) { return v * sigmoid(v); });
-}
-
-Tensor gelu(const Tensor& x, Gelu form) {
-  return in_wide_float(x, [&](const Tensor& v) {
-    if (form == Gelu::Erf) {
-      // The tail of the normal distribution, which erf would lose to cancellation.
-      const Tensor tail = 0.5 * complementary_error(magnitude(v) * (1 / std::numbers::sqrt2));
-      return v * where(v < 0, tail, 1 - tail);
-    }
-    // (1 + tanh(u)) / 2 is sigmoid(2u).
-    const double scale = 2 * std::sqrt(2 / std::numbers::pi);
-    return v * sigmoid(scale * (v + 0.044715 * (v * v * v)));
-  });
-}
-
-Tensor softplus(const Tensor& x, double beta) {
-  return in_wide_float(x, [&](const Tensor& v) {
-    const Tensor u = v * beta;
-    // where and not relu: at 0 the halves of the gradient must belong to one side.
-    return (where(u < 0, 0, u) + log1p(exp(-magnitude(u)))) * (1 / beta);
-  });
-}
-
-Tensor hardtanh(const Tensor& x, double low, double high) { return clamp(x, low, high); }
-Tensor hardswish(const Tensor& x) {
-  const Tensor v = as_float(x);
-  return v * relu6(v + 3) * (1.0 / 6);
-}
-
-Tensor mish(const Tensor& x) {
-  return in_wide_float(x, [](const Tensor& v) { return v * tanh(softplus(v)); });
 }
 
 }  // namespace croze

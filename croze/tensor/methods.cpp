@@ -1,10 +1,12 @@
 // methods.cpp -- the methods of Tensor that are functions of the same name over *this.
+#include "tensor/activation.h"
 #include "tensor/elementwise.h"
 #include "tensor/indexing.h"
 #include "tensor/linalg.h"
 #include "tensor/movement.h"
 #include "tensor/record.h"
 #include "tensor/reduce.h"
+#include "tensor/special.h"
 
 namespace croze {
 namespace {

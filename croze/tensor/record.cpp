@@ -253,6 +253,12 @@ Tensor operand_as(const Operand& operand, DType dtype) {
   return wrap(scalar_node(dtype, operand.scalar()), -1);
 }
 
+Call call_of(std::string_view name, const Operand& a, const Operand& b) {
+  if (a.is_scalar()) return Call(name, {&b.tensor()}, b.at());
+  if (b.is_scalar()) return Call(name, {&a.tensor()}, a.at());
+  return Call(name, {&a.tensor(), &b.tensor()}, a.at());
+}
+
 Tensor as_float(const Tensor& x) { return is_float(x.dtype()) ? x : x.cast(DType::Float32); }
 
 int device_of(const TensorOptions& options) {

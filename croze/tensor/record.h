@@ -116,6 +116,23 @@ DType promoted(std::initializer_list<const Operand*> operands);
 Tensor operand_as(const Operand& operand, DType dtype);
 // x, or x as Float32 if it is no float.
 Tensor as_float(const Tensor& x);
+inline DType float_of(DType t) { return is_float(t) ? t : DType::Float32; }
+
+// A function of two operands at work.
+Call call_of(std::string_view name, const Operand& a, const Operand& b);
+// f on both operands in the float dtype they promote to; Float32 instead of half types, of which
+// the result is again.
+template <typename F>
+Tensor in_common_float(std::string_view name, const Operand& a, const Operand& b, F f) {
+  const DType dtype = float_of(promoted({&a, &b}));
+  const DType wide = is_half(dtype) ? DType::Float32 : dtype;
+  const Tensor x = operand_as(a, wide), y = operand_as(b, wide);
+  const Call call = call_of(name, a, b);
+  const Shape shapes[] = {x.shape(), y.shape()};
+  call.broadcast(shapes);
+  call.device();
+  return f(x, y).cast(dtype);
+}
 // Computes f on x in Float32 if x is a half type, and returns the result in the dtype of x.
 template <typename F>
 Tensor in_wide_float(const Tensor& x, F f) {

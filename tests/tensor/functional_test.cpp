@@ -77,23 +77,26 @@ TEST(Functional, Losses) {
   const Tensor target = Tensor::from_data({0, 2}, {2});
   const double first = std::log(1 + std::exp(-1) + std::exp(-2)),
                second = std::log(1 + 2 * std::exp(-3));
-  expect_numbers(cross_entropy(logits, target, Reduction::None), {first, second}, 1e-9);
+  expect_numbers(cross_entropy(logits, target, {.reduction = Reduction::None}), {first, second},
+                 1e-9);
   expect_numbers(cross_entropy(logits, target), {(first + second) / 2}, 1e-9);
-  expect_numbers(cross_entropy(logits, target, Reduction::Sum), {first + second}, 1e-9);
+  expect_numbers(cross_entropy(logits, target, {.reduction = Reduction::Sum}), {first + second},
+                 1e-9);
   expect_numbers(cross_entropy(logits[0], target[0]), {first}, 1e-9);
   expect_numbers(nll_loss(logits, target), {-2.5}, 1e-9);
   const double uniform = (first + first + 1 + first + 2) / 3;
-  expect_numbers(cross_entropy(logits[0], target[0], Reduction::Mean, 0.1),
+  expect_numbers(cross_entropy(logits[0], target[0], {.label_smoothing = 0.1}),
                  {0.9 * first + 0.1 * uniform}, 1e-9);
   expect_numbers(mse_loss(logits[0], logits[1]), {(4 + 1 + 9) / 3.0}, 1e-9);
   const Tensor x = Tensor::from_data({0., 100., -100.}, {3}),
                t = Tensor::from_data({1., 1., 0.5}, {3});
-  expect_numbers(binary_cross_entropy_with_logits(x, t, Reduction::None), {std::log(2), 0, 50},
-                 1e-9);
-  EXPECT_EQ(cross_entropy(random_tensor({2, 3, 4}, -1, 1),
-                          Tensor::zeros({2, 4}, {.dtype = DType::Int64}), Reduction::None)
-                .shape(),
-            (Shape{2, 4}));
+  expect_numbers(binary_cross_entropy_with_logits(x, t, {.reduction = Reduction::None}),
+                 {std::log(2), 0, 50}, 1e-9);
+  EXPECT_EQ(
+      cross_entropy(random_tensor({2, 3, 4}, -1, 1), Tensor::zeros({2, 4}, {.dtype = DType::Int64}),
+                    {.reduction = Reduction::None})
+          .shape(),
+      (Shape{2, 4}));
 }
 
 TEST(Functional, GradientsAgreeWithTheReference) {

@@ -1,0 +1,441 @@
+// special.cpp -- the special functions, composed of those of maths.cpp.
+#include "tensor/special.h"
+
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "tensor/numeric.h"
+#include "tensor/record.h"
+
+namespace croze {
+
+// ---- series -----------------------------------------------------------------------------------
+
+Tensor polynomial(const Tensor& x, std::span<const double> c) {
+  Tensor result = Tensor::full_like(x, c.back());
+  for (std::size_t i = c.size() - 1; i-- > 0;) result = result * x + c[i];
+  return result;
+}
+
+// Clenshaw's recurrence.
+Tensor chebyshev(const Tensor& x, std::span<const double> c) {
+  const Tensor twice = x * 2;
+  Tensor b1 = Tensor::full_like(x, c.back()), b2 = Tensor::zeros_like(x);
+  for (std::size_t i = c.size() - 1; i-- > 1;) {
+    const Tensor b0 = twice * b1 - b2 + c[i];
+    b2 = b1;
+    b1 = b0;
+  }
+  return x * b1 - b2 + c[0];
+}
+
+// ---- error function ---------------------------------------------------------------------------
+
+namespace {
+
+// erfc(z) = exp(-z^2) p(2t - 1) with t = 1 / (1 + z/2), z >= 0.  The coefficients are the Chebyshev
+// expansion of exp(z^2) erfc(z) in t, cut where its tail is below 4e-9 and 1e-17.
+constexpr double erfc_float32[] = {
+    0.25539567878204378,   0.42718585636850527,    0.24165800991288841,     0.078978330374153414,
+    0.003735151249370158,  -0.0069954608867136931, -0.00085751033837987271, 0.00097516373173473632,
+    6.6058699281421294e-5, -0.0001632422016426402, 2.6137356865869521e-6,   1.9353292101815916e-5};
+constexpr double erfc_float64[] = {
+    0.25539567631050575,    0.42718584741395856,     0.24165819424246528,    0.07897858101571355,
+    0.0037328924044125548,  -0.0069974617385902458,  -0.0008471432536689809, 0.00098197701841802554,
+    4.3555658192899732e-5,  -0.00017436112210496298, 2.7524688900842001e-5,  2.7579797175251862e-5,
+    -1.3960611700674974e-5, -1.391241729467455e-6,   3.7466307386723945e-6,  -1.1991900245318566e-6,
+    -4.0526076461111922e-7, 5.1260048595561224e-7,   -1.5211877157943864e-7, -7.7906121144927718e-8,
+    9.0772627109514874e-8,  -1.4239566954702599e-8,  -2.1673654878820022e-8, 8.926843660088685e-9,
+    2.2107176228515428e-9,  -1.3344576965339914e-9};
+
+// 2/sqrt(pi) * (-1)^n / (n! (2n + 1)).
+std::array<double, 13> erf_series() {
+  std::array<double, 13> c{};
+  double factor = 2 / std::sqrt(std::numbers::pi);
+  for (int n = 0; n < 13; n++) {
+    c[static_cast<std::size_t>(n)] = factor / (2 * n + 1);
+    factor /= -(n + 1);
+  }
+  return c;
+}
+
+}  // namespace
+
+Tensor complementary_error(const Tensor& z) {
+  const Tensor t = 2 / (1 + z * 0.5) - 1;
+  const bool wide = z.dtype() == DType::Float64;
+  return exp(-(z * z)) * (wide ? polynomial(t, erfc_float64) : polynomial(t, erfc_float32));
+}
+
+namespace {
+
+Tensor erf_near_zero(const Tensor& u) {
+  const std::array<double, 13> odd = erf_series();
+  return u * polynomial(u * u, terms(u, odd, 7));
+}
+
+}  // namespace
+
+Tensor erf(const Tensor& x) {
+  return in_wide_float(x, [](const Tensor& v) {
+    const auto far = [](const Tensor& u) {
+      return with_sign_of(u, 1 - complementary_error(magnitude(u)));
+    };
+    return piecewise(v, 0.5, erf_near_zero, far);
+  });
+}
+
+Tensor erfc(const Tensor& x) {
+  return in_wide_float(x, [](const Tensor& v) {
+    const auto far = [](const Tensor& u) {
+      const Tensor tail = complementary_error(magnitude(u));
+      return where(u < 0, 2 - tail, tail);
+    };
+    return piecewise(
+        v, 0.25, [](const Tensor& u) { return 1 - erf_near_zero(u); }, far);
+  });
+}
+
+namespace {
+
+// Giles, "Approximating the erfinv function" (2012): x times a polynomial in -log(1 - x^2), single
+// precision.
+Tensor erfinv_guess(const Tensor& x) {
+  static constexpr double centre[] = {1.50140941,     0.246640727,    -0.00417768164,
+                                      -0.00125372503, 0.000218580870, -4.39150654e-6,
+                                      -3.5233877e-6,  3.43273939e-7,  2.81022636e-8};
+  static constexpr double tail[] = {2.83297682,    1.00167406,     0.00943887047,
+                                    -0.0076224613, 0.00573950773,  -0.00367342844,
+                                    0.00134934322, 0.000100950558, -0.000200214257};
+  const Tensor w = -log((1 - x) * (1 + x));
+  const Tensor is_centre = w < 5;
+  const Tensor near = polynomial(where(is_centre, w, 2.5) - 2.5, centre);
+  const Tensor far = polynomial(sqrt(where(is_centre, 9, w)) - 3, tail);
+  return x * where(is_centre, near, far);
+}
+
+// One Newton step towards erf(y) = x, by the smaller of x and its complement so that no digits
+// cancel.
+Tensor erfinv_step(const Tensor& y, const Tensor& x) {
+  const Tensor a = magnitude(x), b = magnitude(y);
+  const Tensor is_small = a < 0.5;
+  const Tensor error = where(is_small, erf(b) - a, (1 - a) - complementary_error(b));
+  const double scale = std::sqrt(std::numbers::pi) / 2;
+  return with_sign_of(x, b - error * exp(b * b) * scale);
+}
+
+}  // namespace
+
+Tensor erfinv(const Tensor& x) {
+  return in_wide_float(x, [](const Tensor& v) {
+    const auto inside = [](const Tensor& u) {
+      Tensor y = erfinv_guess(u);
+      const int steps = u.dtype() == DType::Float64 ? 2 : 1;
+      for (int i = 0; i < steps; i++) y = erfinv_step(y, u);
+      return y;
+    };
+    const auto outside = [](const Tensor& u) {
+      return where(u == 1, infinity, where(u == -1, -infinity, not_a_number));
+    };
+    return piecewise(v, 1, inside, outside);
+  });
+}
+
+Tensor ndtr(const Tensor& x) {
+  return in_wide_float(x,
+                       [](const Tensor& v) { return 0.5 * erfc(v * -(1 / std::numbers::sqrt2)); });
+}
+
+// Far below zero the asymptotic series of the tail, where ndtr itself vanishes.
+Tensor log_ndtr(const Tensor& x) {
+  return in_wide_float(x, [](const Tensor& v) {
+    const double cut = v.dtype() == DType::Float64 ? -30 : -12;
+    const auto far = [](const Tensor& u) {
+      static constexpr double series[] = {1, -1, 3, -15, 105, -945};
+      const Tensor q = 1 / (u * u);
+      return -0.5 * u * u - log(-u) - 0.5 * std::log(2 * std::numbers::pi) +
+             log(polynomial(q, series));
+    };
+    const auto near = [](const Tensor& u) {
+      const Tensor tail = 0.5 * complementary_error(magnitude(u) * (1 / std::numbers::sqrt2));
+      return where(u < 0, log(where(u < 0, tail, 1)), log1p(-where(u < 0, 0, tail)));
+    };
+    return choose(v < cut, v, -50, far, 0, near);
+  });
+}
+
+Tensor ndtri(const Tensor& x) {
+  return in_wide_float(x, [](const Tensor& v) {
+    // In the lower tail 2x - 1 loses the digits of x; symmetric steps on x itself restore them.
+    const Tensor is_low = v < 0.5;
+    const Tensor p = where(is_low, v, 1 - v);
+    const Tensor inside = (p > 0) & (p < 1);
+    const Tensor safe = where(inside, p, 0.25);
+    Tensor z = erfinv(1 - 2 * safe) * std::numbers::sqrt2;
+    z = where(z < 8, z, sqrt(-2 * log(safe)));
+    // Newton on the logarithm, which is nearly a parabola.
+    for (int i = 0; i < 3; i++) {
+      const Tensor tail = 0.5 * complementary_error(z * (1 / std::numbers::sqrt2));
+      const Tensor inverse_hazard = tail * exp(0.5 * z * z) * std::sqrt(2 * std::numbers::pi);
+      z = z + (log(tail) - log(safe)) * inverse_hazard;
+    }
+    const Tensor edge = where(p == 0, infinity, not_a_number);
+    const Tensor size = where(inside, z, edge);
+    return where(is_low, -size, size);
+  });
+}
+
+// ---- gamma function ---------------------------------------------------------------------------
+
+namespace {
+
+// x moved up by the recurrence to where the asymptotic series holds.
+constexpr int gamma_shift = 8;
+
+// log Gamma(x) for x >= 0.5: Stirling's series at x + 8, less log(x (x + 1) ... (x + 7)).
+Tensor lgamma_right(const Tensor& x) {
+  static constexpr double series[] = {1. / 12,   -1. / 360,      1. / 1260, -1. / 1680,
+                                      1. / 1188, -691. / 360360, 1. / 156};
+  const Tensor is_small = x < gamma_shift;
+  const Tensor u = where(is_small, x, 1);
+  Tensor product = u;
+  for (int i = 1; i < gamma_shift; i++) product = product * (u + i);
+  const Tensor z = where(is_small, x + gamma_shift, x);
+  const Tensor q = 1 / z;
+  const Tensor stirling = (z - 0.5) * (log(z) - 1) + (0.5 * std::log(2 * std::numbers::pi) - 0.5) +
+                          q * polynomial(q * q, series);
+  return stirling - where(is_small, log(product), 0);
+}
+
+// digamma likewise.
+Tensor digamma_right(const Tensor& x) {
+  static constexpr double series[] = {1. / 12,  -1. / 120,     1. / 252, -1. / 240,
+                                      1. / 132, -691. / 32760, 1. / 12};
+  const Tensor is_small = x < gamma_shift;
+  const Tensor u = where(is_small, x, 1);
+  Tensor sum = 1 / u;
+  for (int i = 1; i < gamma_shift; i++) sum = sum + 1 / (u + i);
+  const Tensor z = where(is_small, x + gamma_shift, x);
+  const Tensor q = 1 / (z * z);
+  return log(z) - 0.5 / z - q * polynomial(q, series) - where(is_small, sum, 0);
+}
+
+// x less the nearest integer: what sin(pi x) and tan(pi x) are taken of without losing digits.
+Tensor off_integer(const Tensor& x) { return x - round(x).detach(); }
+
+}  // namespace
+
+// Left of 0.5 by reflection: Gamma(x) Gamma(1 - x) = pi / sin(pi x).
+Tensor lgamma(const Tensor& x) {
+  return in_wide_float(x, [](const Tensor& v) {
+    const auto left = [](const Tensor& u) {
+      const Tensor sine = abs(sin(off_integer(u) * std::numbers::pi));
+      return std::log(std::numbers::pi) - log(sine) - lgamma_right(1 - u);
+    };
+    const Tensor is_infinite = isinf(v);
+    const Tensor finite = where(is_infinite, 1, v);
+    const Tensor value = choose(finite < 0.5, finite, 0.25, left, 1, lgamma_right);
+    return where(is_infinite, infinity, value);
+  });
+}
+
+Tensor digamma(const Tensor& x) {
+  return in_wide_float(x, [](const Tensor& v) {
+    const auto left = [](const Tensor& u) {
+      const Tensor r = off_integer(u) * std::numbers::pi;
+      const Tensor value = digamma_right(1 - u) - std::numbers::pi * cos(r) / sin(r);
+      return where(r == 0, not_a_number, value);
+    };
+    const Tensor special = (v == 0) | isinf(v);
+    const Tensor finite = where(special, 1, v);
+    const Tensor value = choose(finite < 0.5, finite, 0.25, left, 1, digamma_right);
+    const Tensor edge =
+        where(v == 0, where(signbit(v), infinity, -infinity), where(v > 0, infinity, not_a_number));
+    return where(special, edge, value);
+  });
+}
+
+// Euler and Maclaurin: ten terms, the integral of the rest, and its corrections by the Bernoulli
+// numbers over (2j)!.
+Tensor zeta(double s, const Tensor& q) {
+  static constexpr double bernoulli[] = {1. / 12,          -1. / 720,     1. / 30240,
+                                         -1. / 1209600,    1. / 47900160, -691. / 1307674368000.,
+                                         1. / 74724249600.};
+  constexpr int count = 10;
+  return in_wide_float(q, [&](const Tensor& v) {
+    Tensor sum = pow(v, -s);
+    for (int k = 1; k < count; k++) sum = sum + pow(v + k, -s);
+    const Tensor z = v + count;
+    const Tensor last = pow(z, -s);
+    sum = sum + last * (z / (s - 1) + 0.5);
+    Tensor power = last / z;
+    double factor = s;
+    for (int j = 0; j < 7; j++) {
+      sum = sum + power * (bernoulli[j] * factor);
+      power = power / (z * z);
+      factor *= (s + 2 * j + 1) * (s + 2 * j + 2);
+    }
+    return where(v == 0, infinity, where(v < 0, not_a_number, sum));
+  });
+}
+
+Tensor polygamma(std::int64_t n, const Tensor& x, Location at) {
+  const Call call("polygamma", {&x}, at);
+  call.require(n >= 0 && n < 100, "there is no derivative number {}", n);
+  if (n == 0) return digamma(x);
+  const double order = static_cast<double>(n);
+  const double factor = (n % 2 == 1 ? 1 : -1) * std::tgamma(order + 1);
+  const auto right = [&](const Tensor& u) { return zeta(order + 1, u) * factor; };
+  if (n != 1) return right(x);
+  return in_wide_float(x, [&](const Tensor& v) {
+    const auto left = [&](const Tensor& u) {
+      const Tensor sine = sin(off_integer(u) * std::numbers::pi) * (1 / std::numbers::pi);
+      return 1 / (sine * sine) - right(1 - u);
+    };
+    return choose(v < 0.5, v, 0.25, left, 1, right);
+  });
+}
+
+Tensor mvlgamma(const Tensor& x, std::int64_t p, Location at) {
+  const Call call("mvlgamma", {&x}, at);
+  call.require(p >= 1 && p < 1000, "dimension {}", p);
+  const double d = static_cast<double>(p);
+  return in_wide_float(x, [&](const Tensor& v) {
+    Tensor sum = lgamma(v);
+    for (std::int64_t i = 1; i < p; i++) sum = sum + lgamma(v - static_cast<double>(i) / 2);
+    return sum + d * (d - 1) / 4 * std::log(std::numbers::pi);
+  });
+}
+
+// ---- Bessel functions -------------------------------------------------------------------------
+
+namespace {
+
+// Chebyshev expansions: exp(-x) I0(x) and exp(-x) I1(x) / x in x / 4 - 1 up to 8, and
+// sqrt(x) exp(-x) I(x) in 16 / x - 1 from there.
+constexpr double i0_near[] = {
+    0.33839763720473803,     -0.30468267234319835,    0.17162090152220871,
+    -0.094901097048047584,   0.049305284239670649,    -0.023737414805899412,
+    0.010546460394594868,    -0.0043243099950505959,  0.001639475616941282,
+    -0.00057637557453876201, 0.00018850288509609272,  -5.7541950100903737e-05,
+    1.6448448070090521e-05,  -4.4167383580978958e-06, 1.1173875389405189e-06,
+    -2.6707938526100592e-07, 6.0469949776350151e-08,  -1.3000249711270486e-08,
+    2.6598235198107452e-09,  -5.1898004295674073e-10, 9.6758430993057734e-11,
+    -1.726820189156884e-11,  2.9541642945823693e-12,  -4.8478520860847667e-13,
+    7.4858060046260562e-14,  -1.1047999106376366e-14};
+constexpr double i0_far[] = {
+    0.40224520550705439,     0.0033691164782557377,   6.8897583469135543e-05,
+    2.8913705208697069e-06,  2.0489185894873926e-07,  2.2666689952150481e-08,
+    3.3962319313464859e-09,  4.9406041895433551e-10,  1.1889058788385576e-11,
+    -3.1499084134623291e-11, -1.3215832116751989e-11, -1.7941002834841306e-12,
+    7.1785628812617604e-13,  3.8528726515145273e-13,  1.5397474956672209e-14,
+    -4.1037511300958994e-14, -1.0201893352928219e-14, 4.5727608573944433e-15,
+    8.4426492574834485e-16,  -1.945643619578091e-16,  -5.025867984709255e-16,
+    -1.7059310295079985e-16, -4.3823461846787305e-16, -3.1485503432800959e-16};
+constexpr double i1_near[] = {
+    0.12629359322181682,     -0.17641651835783401,    0.10264365868984707,
+    -0.052945981208094961,   0.024726449030626485,    -0.010564084894626171,
+    0.0041564229443128283,   -0.0015135724506312456,  0.00051228595616856275,
+    -0.00016176081582596123, 4.7815651075634753e-05,  -1.3273163656062338e-05,
+    3.4702513078402462e-06,  -8.5687202628419518e-07, 2.0032947527080522e-07,
+    -4.4450591175913461e-08, 9.3815371925032412e-09,  -1.8872495895106992e-09,
+    3.6255896355884083e-10,  -6.66350889805252e-11,   1.1736319147816469e-11,
+    -1.9838879986055019e-12, 3.2200861720647862e-13,  -4.9997954993678356e-14,
+    6.7178465261164408e-15,  -7.2251516665283245e-16};
+constexpr double i1_far[] = {
+    0.38928811750914005,     -0.0097610974913614253,  -0.00011058893876265693,
+    -3.8825648088437745e-06, -2.5122362378726827e-07, -2.63146884221287e-08,
+    -3.8353804825890713e-09, -5.5897417005497013e-10, -1.8975048737982134e-11,
+    3.2526117427340256e-11,  1.4125787318597138e-11,  2.0357070741475548e-12,
+    -7.2000688381630119e-13, -4.0834303988948027e-13, -2.1021197779237683e-14,
+    4.3193075024034483e-14,  9.7768250201516136e-15,  -3.0546223577553613e-15,
+    -2.7945858944164522e-15, 4.8720300913950043e-16,  8.777055694647386e-17,
+    -2.1495325585890934e-16, -4.965696988255894e-16,  -2.7966322410169402e-16};
+
+// exp(-a) I(a) for a >= 0.
+Tensor scaled_bessel(const Tensor& a, std::span<const double> near, std::span<const double> far,
+                     bool odd) {
+  const auto inner = [&](const Tensor& u) {
+    const Tensor value = chebyshev(u * 0.25 - 1, terms(u, near, 18));
+    return odd ? u * value : value;
+  };
+  const auto outer = [&](const Tensor& u) {
+    return chebyshev(16 / u - 1, terms(u, far, 7)) / sqrt(u);
+  };
+  return choose(a <= 8, a, 1, inner, 16, outer);
+}
+
+Tensor bessel(const Tensor& x, bool odd, bool scaled) {
+  return in_wide_float(x, [&](const Tensor& v) {
+    const Tensor a = magnitude(v);
+    Tensor value =
+        odd ? scaled_bessel(a, i1_near, i1_far, true) : scaled_bessel(a, i0_near, i0_far, false);
+    if (!scaled) value = value * exp(a);
+    return odd ? with_sign_of(v, value) : value;
+  });
+}
+
+}  // namespace
+
+Tensor i0(const Tensor& x) { return bessel(x, false, false); }
+Tensor i0e(const Tensor& x) { return bessel(x, false, true); }
+Tensor i1(const Tensor& x) { return bessel(x, true, false); }
+Tensor i1e(const Tensor& x) { return bessel(x, true, true); }
+
+// ---- logarithms -------------------------------------------------------------------------------
+
+Tensor logit(const Tensor& x, std::optional<double> epsilon) {
+  return in_wide_float(x, [&](const Tensor& v) {
+    const Tensor p = epsilon ? clamp(v, *epsilon, 1 - *epsilon) : v;
+    return log(p / (1 - p));
+  });
+}
+
+Tensor entr(const Tensor& x) {
+  return in_wide_float(x, [](const Tensor& v) {
+    const auto inside = [](const Tensor& u) { return -u * log(u); };
+    const auto outside = [](const Tensor& u) { return where(u < 0, -infinity, u); };
+    return choose(v > 0, v, 1, inside, 0, outside);
+  });
+}
+
+namespace {
+
+// x * f(y), 0 where x is 0.
+template <typename F>
+Tensor times_log(const Tensor& x, const Tensor& y, F f) {
+  const Tensor is_zero = (x == 0) & !isnan(y);
+  return where(is_zero, 0, x * f(where(is_zero, 1, y)));
+}
+
+}  // namespace
+
+Tensor xlogy(const Operand& x, const Operand& y) {
+  return in_common_float("xlogy", x, y, [](const Tensor& a, const Tensor& b) {
+    return times_log(a, b, [](const Tensor& u) { return log(u); });
+  });
+}
+
+Tensor xlog1py(const Operand& x, const Operand& y) {
+  return in_common_float("xlog1py", x, y, [](const Tensor& a, const Tensor& b) {
+    return times_log(a, b, [](const Tensor& u) { return log1p(u); });
+  });
+}
+
+Tensor sinc(const Tensor& x) {
+  return in_wide_float(x, [](const Tensor& v) {
+    const auto centre = [](const Tensor& u) {
+      static constexpr double even[] = {1, -1. / 6, 1. / 120, -1. / 5040};
+      const Tensor t = u * std::numbers::pi;
+      return polynomial(t * t, even);
+    };
+    const auto outside = [](const Tensor& u) {
+      const Tensor t = u * std::numbers::pi;
+      return sin(t) / t;
+    };
+    return piecewise(v, 1e-3, centre, outside);
+  });
+}
+
+}  // namespace croze
