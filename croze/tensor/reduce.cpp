@@ -179,6 +179,7 @@ Tensor norm(const Tensor& x, double p, const Axes& axes, bool keepdim, Location 
     if (p == 1) return total(abs(v));
     if (p == 2) return root(total(square(v)), 2);
     const Tensor size = abs(v), is_zero = size == 0;
+    if (p < 0) return pow(total(pow(size, p)), 1 / p);  // 0 if one element is
     return root(total(where(is_zero, 0, pow(where(is_zero, 1, size), p))), p);
   });
 }

@@ -10,8 +10,8 @@ case is one call: op, arguments by name, results, and for floats the gradients o
 
     sum over results r of sum(r * w),  w[i] = ((7 * i + 3 * k) % 11 - 5) / 4
 
-where i counts the elements of the k-th float result; what torch leaves undefined (NaN) is not
-compared.  A case is left out if torch does not agree
+where i counts the elements of the k-th float result; arguments beyond 1e6
+have none, and what torch leaves undefined (NaN, or beyond 1e8: a pole) is not compared.  A case is left out if torch does not agree
 with itself: in another run, or at a higher precision within the tolerance of the test.
 
 One file per family, compressed with gzip: the length of the JSON text (8 bytes, little-endian), the
@@ -82,6 +82,12 @@ ORDER = {
 }
 # Zeros and the least integer end torch's process in some of them.
 DIVISIONS = {"div", "true_divide", "floor_divide", "remainder", "fmod", "lcm"}
+# Not the same twice, or by chance: with these arguments.
+RANDOM = {
+    "nn.functional.rrelu": lambda a: a.get("training"),
+    "nn.functional.dropout": lambda a: a.get("training", True) and a.get("p", 0.5) > 0,
+    "nn.functional.scaled_dot_product_attention": lambda a: a.get("dropout_p", 0) > 0,
+}
 # Values that torch takes for a parameter of these types, and the table does not: they belong to
 # another overload.
 OVERLOADS = {"int64": torch.Tensor, "Axes": bool, "double": torch.Tensor, "text": torch.Tensor}
@@ -177,19 +183,28 @@ def edge_samples(info, dtype):
         values = [False, True]
     elif dtype.is_floating_point:
         limits = torch.finfo(dtype)
-        values = EDGES["float"] + [limits.max, limits.min, limits.tiny, limits.tiny / 2]
+        values = EDGES["float"] + [limits.max, limits.min, limits.tiny]
+        if info.name not in DIVISIONS:  # torch's remainder of a float64 by a denormal is NaN
+            values.append(limits.tiny / 2)
     else:
         limits = torch.iinfo(dtype)
-        values = [v for v in EDGES["integer"] if v >= limits.min] + [limits.max, limits.min]
+        values = [v for v in EDGES["integer"] if v >= limits.min] + [limits.max]
+        if info.name != "gcd":  # whose result torch gives the wrong sign
+            values.append(limits.min)
     line = torch.tensor(values, dtype=torch.float64 if dtype.is_floating_point else dtype).to(dtype)
     small = torch.arange(3).to(dtype)
+    tame = line[:8]  # has gradients
     if isinstance(info, UnaryUfuncInfo):
-        return [SampleInput(t) for t in (line, small[1], small[:0].reshape(0, 2), small[None, None])]
+        return [SampleInput(t) for t in (line, tame, small[1], small[:0].reshape(0, 2), small[None, None])]
     if isinstance(info, BinaryUfuncInfo):
         pair = torch.cartesian_prod(line, line)
         if info.name in DIVISIONS and not dtype.is_floating_point:
             pair = pair[((pair != 0) & (pair != torch.iinfo(dtype).min)).all(1)]
-        shapes = [(small[1], small[2]), (small[:0], small[1]), (small[None], small[1:2])]
+        pairs_of_tame = torch.cartesian_prod(tame, tame)
+        shapes = [(pairs_of_tame[:, 0].clone(), pairs_of_tame[:, 1].clone())]
+        if info.name in DIVISIONS and not dtype.is_floating_point:
+            shapes = []
+        shapes += [(small[1], small[2]), (small[:0], small[1]), (small[None], small[1:2])]
         pairs = [(pair[:, 0].clone(), pair[:, 1].clone())] + shapes
         return [SampleInput(a, args=(b,)) for a, b in pairs]
     if isinstance(info, ReductionOpInfo):
@@ -319,19 +334,19 @@ def agrees_with_itself(function, args, kwargs, results, dtype):
     again = results_of(function, mapped(args, torch.clone), mapped(kwargs, torch.clone))
     if not all(same(a, b, (0, 0)) for a, b in zip(results, again)):
         return False
-    if dtype not in TOLERANCE:
+    if dtype in (torch.float64, torch.int64, torch.bool):
         return True
-    widen = lambda t: t.double() if t.dtype == dtype else t
+    # Floats as float64; integers that become floats too, others as int64 (they wrap).
+    floats = any(is_float(r) for r in results)
+    wide_type = torch.float64 if floats or dtype.is_floating_point else torch.int64
+    widen = lambda t: t.to(wide_type) if t.dtype == dtype else t
     try:
         wide = results_of(function, mapped(args, widen), mapped(kwargs, widen))
     except (RuntimeError, ValueError, TypeError, NotImplementedError):
-        return True  # not for float64: nothing to compare with
-    if len(wide) != len(results):
-        return False
-    return all(
-        not is_float(r) or r.dtype != dtype or same(r, w.to(dtype), TOLERANCE[dtype])
-        for r, w in zip(results, wide)
-    ) and all(is_float(r) or same(r, w, (0, 0)) for r, w in zip(results, wide))
+        return True  # not for the wide dtype: nothing to compare with
+    return len(wide) == len(results) and all(
+        same(r, w.to(r.dtype), TOLERANCE.get(r.dtype, (0, 0))) for r, w in zip(results, wide)
+    )
 
 
 def case_of(row, info, sample, dtype, recording):
@@ -341,6 +356,8 @@ def case_of(row, info, sample, dtype, recording):
     inputs = tensors_in(bound)
     if info.name in DIVISIONS and any(not is_float(t) and (t == 0).any() for t in inputs):
         raise Skip("zeros")
+    if RANDOM.get(info.name, lambda a: False)(bound):
+        raise Skip("random")
     if sum(t.numel() for t in inputs) > MAX_ELEMENTS:
         raise Skip("too large")
     with torch.no_grad():
@@ -355,11 +372,15 @@ def case_of(row, info, sample, dtype, recording):
         "arguments": {name: recording.value(v) for name, v in bound.items()},
         "results": [recording.tensor(r) for r in results],
     }
-    if row["gradients"] and dtype in (torch.float32, torch.float64) and info.supports_autograd:
+    if row["gradients"] and all(is_moderate(t) for t in inputs) and dtype in (torch.float32, torch.float64) and info.supports_autograd:
         case["gradients"] = recorded_gradients(info, args, kwargs, dtype, recording)
         if case["gradients"] is None:
             del case["gradients"]
     return case
+
+
+def is_moderate(t):
+    return not is_float(t) or bool((t.abs() < 1e6).all())
 
 
 def recorded_gradients(info, args, kwargs, dtype, recording):

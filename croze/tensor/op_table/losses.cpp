@@ -24,11 +24,10 @@ constexpr auto nll = [](const Tensor& input, const Tensor& target, const Tensor&
 constexpr auto entropy = [](const Tensor& input, const Tensor& target, const Tensor& weight,
                             std::int64_t ignore_index, Reduction reduction,
                             double label_smoothing) {
-  return cross_entropy(input, target,
-                       {.reduction = reduction,
-                        .weight = weight,
-                        .ignore_index = ignore_index,
-                        .label_smoothing = label_smoothing});
+  ClassLossOptions options{
+      .reduction = reduction, .weight = weight, .label_smoothing = label_smoothing};
+  if (!is_float(target.dtype())) options.ignore_index = ignore_index;
+  return cross_entropy(input, target, options);
 };
 constexpr auto binary = [](const Tensor& input, const Tensor& target, const Tensor& weight,
                            Reduction reduction) {
