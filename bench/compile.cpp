@@ -20,6 +20,7 @@
 #include "run/devices.h"
 #include "run/execute.h"
 #include "suites.h"
+#include "tensor/loss.h"
 
 namespace croze::bench {
 namespace {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "models/data.h"
+#include "tensor/activation.h"
 #include "tensor/elementwise.h"
 #include "tensor/functional.h"
 #include "tensor/linalg.h"
