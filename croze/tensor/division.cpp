@@ -65,8 +65,10 @@ Tensor floor_divide(const Operand& a, const Operand& b) {
   const Numbers n("floor_divide", a, b);
   if (!n.floats()) return n.apply(Op::IDiv);
   // The quotient of what divides evenly, so that it is not rounded across an integer.
-  const Tensor even = (n.a - remainder(n.a, n.b)) / n.b;
-  return where((n.b == 0) | isinf(n.a), n.a / n.b, round(even));
+  const Tensor rest = fmod(n.a, n.b);
+  const Tensor even = round((n.a - rest) / n.b);
+  const Tensor down = where((rest != 0) & ((rest < 0) != (n.b < 0)), even - 1, even);
+  return where((n.b == 0) | isinf(n.a), n.a / n.b, down);
 }
 
 Tensor remainder(const Operand& a, const Operand& b) {
@@ -107,7 +109,7 @@ Tensor gcd(const Operand& a, const Operand& b) {
 Tensor lcm(const Operand& a, const Operand& b) {
   const Numbers n("lcm", a, b);
   const Tensor divisor = gcd(n.a, n.b);
-  return where(divisor == 0, 0, abs(floor_divide(n.a, divisor) * n.b));
+  return where(divisor == 0, 0, floor_divide(abs(n.a), divisor) * abs(n.b));
 }
 
 // ---- powers -----------------------------------------------------------------------------------

@@ -57,8 +57,18 @@ Tensor operator-(const Operand& a, const Operand& b) {
                      elementwise(Op::Neg, operand_as(b, dtype)));
 }
 
-Tensor add(const Operand& a, const Operand& b, Scalar alpha) { return a + b * alpha; }
-Tensor sub(const Operand& a, const Operand& b, Scalar alpha) { return a - b * alpha; }
+namespace {
+
+// A factor of 1 leaves bool a bool.
+Operand times(const Operand& b, const Scalar& alpha) {
+  if (alpha.kind() != DType::Float64 && alpha.integer() == 1) return b;
+  return Operand(b * Operand(alpha, b.at()), b.at());
+}
+
+}  // namespace
+
+Tensor add(const Operand& a, const Operand& b, Scalar alpha) { return a + times(b, alpha); }
+Tensor sub(const Operand& a, const Operand& b, Scalar alpha) { return a - times(b, alpha); }
 
 Tensor addcmul(const Tensor& x, const Operand& a, const Operand& b, Scalar value) {
   return x + a * b * value;
@@ -94,18 +104,24 @@ Tensor fmax(const Operand& a, const Operand& b) {
   const DType dtype = promoted({&a, &b});
   if (!is_float(dtype)) return maximum(a, b);
   const Tensor x = operand_as(a, dtype), y = operand_as(b, dtype);
-  return where(isnan(x), y, where(isnan(y), x, maximum(x, y)));
+  return where((x >= y) | isnan(y), x, y);
 }
 
 Tensor fmin(const Operand& a, const Operand& b) {
   const DType dtype = promoted({&a, &b});
   if (!is_float(dtype)) return minimum(a, b);
   const Tensor x = operand_as(a, dtype), y = operand_as(b, dtype);
-  return where(isnan(x), y, where(isnan(y), x, minimum(x, y)));
+  return where((x <= y) | isnan(y), x, y);
 }
 
 Tensor lerp(const Operand& start, const Operand& end, const Operand& weight) {
-  return start + weight * (end - start);
+  const DType dtype = promoted({&start, &end, &weight}), wide = accumulator(dtype);
+  const Tensor a = operand_as(start, wide), b = operand_as(end, wide), w = operand_as(weight, wide);
+  const Call call("lerp", {&a, &b, &w}, start.at());
+  call.require(is_float(dtype), "works on floats, not on {}", name_of(dtype));
+  // From the nearer end, so that weights 0 and 1 give the ends themselves.
+  const Tensor gap = b - a;
+  return where(abs(w) < 0.5, a + w * gap, b - gap * (1 - w)).cast(dtype);
 }
 
 // ---- bits and logic ---------------------------------------------------------------------------
@@ -175,8 +191,11 @@ Tensor clamp(const Tensor& x, std::optional<double> low, std::optional<double> h
 }
 
 Tensor clamp(const Tensor& x, const Tensor& low, const Tensor& high) {
-  const Tensor result = low.defined() ? maximum(x, low) : x;
-  return high.defined() ? minimum(result, high) : result;
+  // A choice, and not maximum and minimum: on a bound the gradient is that of x alone.
+  Tensor result = x;
+  if (low.defined()) result = where((result < low) | isnan(low), low, result);
+  if (high.defined()) result = where((result > high) | isnan(high), high, result);
+  return result;
 }
 
 Tensor isclose(const Operand& a, const Operand& b, const Tolerance& tolerance) {
@@ -211,8 +230,8 @@ Tensor abs(const Tensor& x) {
 }
 
 Tensor sign(const Tensor& x) {
+  if (is_unsigned(x.dtype())) return (x != 0).cast(x.dtype());
   const Tensor one = operand_as(1, x.dtype());
-  if (is_unsigned(x.dtype())) return where(x == 0, 0, one);
   return where(x > 0, one, where(x < 0, operand_as(-1, x.dtype()), 0));
 }
 

@@ -50,10 +50,10 @@ Tensor lcm(const Operand& a, const Operand& b);
 // NaN if either is NaN.  Where equal, the gradient is shared.
 Tensor maximum(const Operand& a, const Operand& b);
 Tensor minimum(const Operand& a, const Operand& b);
-// The other one if one of them is NaN.
+// The other one if one of them is NaN.  Where equal, the gradient is that of a.
 Tensor fmax(const Operand& a, const Operand& b);
 Tensor fmin(const Operand& a, const Operand& b);
-// start + weight * (end - start).
+// start + weight * (end - start).  Floats.
 Tensor lerp(const Operand& start, const Operand& end, const Operand& weight);
 
 // ---- bits and logic ----------------------------------------------------------------------------

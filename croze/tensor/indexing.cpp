@@ -240,8 +240,22 @@ Tensor& Tensor::index_put_(std::span<const TensorIndex> indices, Operand value) 
 
 // ---- gather and scatter -----------------------------------------------------------------------
 
+namespace {
+
+// A tensor without axes is indexed as if it had one, of size 1.
+Tensor with_an_axis(const Tensor& x, Location at) {
+  return x.ndim() == 0 ? reshape(x, {1}, at) : x;
+}
+
+}  // namespace
+
 Tensor gather(const Tensor& x, std::int64_t axis, const Tensor& index, Location at) {
   const Call call("gather", {&x, &index}, at);
+  if (index.numel() == 0) return Tensor::zeros(index.shape(), {.dtype = x.dtype()});
+  if (x.ndim() == 0 || index.ndim() == 0) {
+    const Tensor line = with_an_axis(x, at), places = with_an_axis(index, at);
+    return reshape(gather(line, axis, places, at), index.shape(), at);
+  }
   GraphLock lock;
   return gather_at(x, places_along(call, x, call.axis(axis, x.ndim()), index));
 }
@@ -261,6 +275,7 @@ Tensor take_along_dim(const Tensor& x, const Tensor& index, std::int64_t axis, L
 
 Tensor index_select(const Tensor& x, std::int64_t axis, const Tensor& index, Location at) {
   const Call call("index_select", {&x, &index}, at);
+  if (x.ndim() == 0) return reshape(index_select(with_an_axis(x, at), axis, index, at), {}, at);
   call.require(index.ndim() <= 1, "the index has one axis");
   std::vector<TensorIndex> indices(static_cast<std::size_t>(call.axis(axis, x.ndim())),
                                    TensorIndex(Slice{}));
@@ -289,6 +304,12 @@ Tensor scattered(const Tensor& x, std::int64_t axis, const Tensor& index, const 
   const Location at = source.at();
   const Tensor value = operand_as(source, x.dtype());
   const Call call(name, {&x, &index, &value}, at);
+  if (index.numel() == 0) return x;
+  if (x.ndim() == 0 || index.ndim() == 0) {
+    const Tensor line = with_an_axis(x, at), places = with_an_axis(index, at);
+    const Operand part = source.is_scalar() ? source : Operand(with_an_axis(value, at), at);
+    return reshape(scattered(line, axis, places, part, op, name), x.shape(), at);
+  }
   GraphLock lock;
   const Places places = places_along(call, x, call.axis(axis, x.ndim()), index);
   if (value.ndim() == 0) return scatter_at(x, value, places, op);

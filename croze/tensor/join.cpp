@@ -9,9 +9,13 @@ namespace croze {
 
 // Each part is padded to its place, and each position chooses its part: a choice and not a sum, so
 // that infinities, NaN and -0 stay in their part.
+//
+// As in PyTorch, a tensor of shape (0) joins with any shape.
 Tensor cat(std::span<const Tensor> tensors, std::int64_t axis, Location at) {
   check(!tensors.empty(), at, "cat: there are no tensors to join");
-  const Tensor& first = tensors[0];
+  const auto is_nothing = [](const Tensor& t) { return t.shape() == Shape{0}; };
+  const auto found = std::ranges::find_if_not(tensors, is_nothing);
+  const Tensor& first = found == tensors.end() ? tensors[0] : *found;
   const int rank = first.ndim();
   const Call of_first("cat", {&first}, at);
   of_first.require(rank > 0, "tensors without axes are stacked, not joined");
@@ -22,12 +26,13 @@ Tensor cat(std::span<const Tensor> tensors, std::int64_t axis, Location at) {
   for (const Tensor& t : tensors) {
     const Call call("cat", {&first, &t}, at);
     call.device();
+    dtype = promote(dtype, t.dtype());
+    if (is_nothing(t)) continue;
     const Shape shape = t.shape(), expected = first.shape();
     bool agree = shape.size() == rank;
     for (int i = 0; agree && i < rank; i++) agree = i == a || shape[i] == expected[i];
     call.require(agree, "the shapes differ outside axis {}", axis);
     call.require(!__builtin_add_overflow(total, shape[a], &total), "the sizes add up to too much");
-    dtype = promote(dtype, t.dtype());
   }
 
   Shape shape = first.shape();
@@ -40,8 +45,8 @@ Tensor cat(std::span<const Tensor> tensors, std::int64_t axis, Location at) {
   Tensor result;
   std::int64_t begin = 0;
   for (const Tensor& t : tensors) {
+    if (t.numel() == 0) continue;
     const std::int64_t end = begin + t.shape()[a];
-    if (end == begin) continue;
     Shape amounts;
     for (int i = rank - 1; i >= a; i--) {
       amounts.push_back(i == a ? begin : 0);
@@ -57,7 +62,7 @@ Tensor cat(std::span<const Tensor> tensors, std::int64_t axis, Location at) {
     }
     begin = end;
   }
-  return result.defined() ? result : first.cast(dtype);
+  return result.defined() ? result : Tensor::zeros(shape, {.dtype = dtype}, at);
 }
 
 Tensor cat(std::initializer_list<Tensor> tensors, std::int64_t axis, Location at) {

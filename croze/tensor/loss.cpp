@@ -195,12 +195,21 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const ClassLossO
 
 // ---- likelihoods ------------------------------------------------------------------------------
 
+namespace {
+
+// At least -100; with gradient 0 where it is less.
+Tensor bounded_log(const Tensor& p) {
+  const Tensor is_zero = p == 0;
+  return where(is_zero, -100, clamp(log(where(is_zero, 1, p)), -100));
+}
+
+}  // namespace
+
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target,
                             const BinaryLossOptions& options, Location at) {
   return elementwise_loss("binary_cross_entropy", input, target, options.reduction, at,
                           [&](const Tensor& p, const Tensor& t) {
-                            const Tensor yes = clamp(log(p), -100);
-                            const Tensor no = clamp(log1p(-p), -100);
+                            const Tensor yes = bounded_log(p), no = bounded_log(1 - p);
                             const Tensor loss = (t - 1) * no - t * yes;
                             return options.weight.defined() ? loss * options.weight : loss;
                           });
@@ -271,6 +280,7 @@ Tensor margin_ranking_loss(const Tensor& a, const Tensor& b, const Tensor& targe
 Tensor multi_margin_loss(const Tensor& input, const Tensor& target,
                          const MultiMarginOptions& options, Location at) {
   const Call call("multi_margin_loss", {&input, &target, &options.weight}, at);
+  if (input.ndim() == 0) return multi_margin_loss(reshape(input, {1}, at), target, options, at);
   call.require(input.ndim() == 1 || input.ndim() == 2, "the input is (n, c) or (c)");
   call.require(options.p == 1 || options.p == 2, "p is 1 or 2, not {}", options.p);
   call.require(is_integer(target.dtype()) && target.ndim() == input.ndim() - 1,
@@ -292,6 +302,9 @@ Tensor multi_margin_loss(const Tensor& input, const Tensor& target,
 Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, Reduction reduction,
                               Location at) {
   const Call call("multilabel_margin_loss", {&input, &target}, at);
+  if (input.ndim() == 0) {
+    return multilabel_margin_loss(reshape(input, {1}, at), reshape(target, {1}, at), reduction, at);
+  }
   call.require(input.ndim() >= 1 && input.ndim() <= 2 && input.shape() == target.shape(),
                "input and target are both (n, c) or (c)");
   call.require(is_integer(target.dtype()), "the target holds class numbers (integers)");

@@ -167,7 +167,7 @@ Tensor acosh(const Tensor& x) {
   return in_wide_float(x, [](const Tensor& v) {
     const auto small = [](const Tensor& u) {
       const Tensor t = u - 1;
-      return log1p(t + sqrt(t * (u + 1)));
+      return log1p(t + sqrt(t) * sqrt(u + 1));
     };
     const auto large = [](const Tensor& u) { return log(u) + std::numbers::ln2; };
     return choose(v < 1e9, v, 2, small, 2, large);
@@ -187,7 +187,8 @@ Tensor atanh(const Tensor& x) {
 // the larger one, where x is negative, and where y is.
 Tensor atan2(const Operand& y, const Operand& x) {
   return in_common_float("atan2", y, x, [](const Tensor& b, const Tensor& a) {
-    const Tensor up = magnitude(b), along = magnitude(a);
+    // By the sign bit, like the signs of the result: gradients at -0 must match.
+    const Tensor up = where(signbit(b), -b, b), along = where(signbit(a), -a, a);
     const Tensor steep = up > along;
     const Tensor large = where(steep, up, along), small = where(steep, along, up);
     const Tensor flat = (large == 0) | (small == infinity);

@@ -278,7 +278,9 @@ Tensor tiles(const Tensor& x, std::int64_t axis, std::int64_t size, Location at)
 Tensor unfold(const Tensor& x, std::int64_t axis, std::int64_t size, std::int64_t step,
               std::int64_t dilation, Location at) {
   const Call call("unfold", {&x}, at);
-  call.require(x.ndim() > 0, "a tensor without axes has no windows");
+  if (x.ndim() == 0) {
+    return squeeze(unfold(reshape(x, {1}, at), axis, size, step, dilation, at), 0, at);
+  }
   const std::int64_t a = call.axis(axis, x.ndim());
   call.require(size > 0 && step > 0 && dilation > 0,
                "size {}, step {} and dilation {} of windows must be positive", size, step,

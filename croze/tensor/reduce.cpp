@@ -121,16 +121,23 @@ Tensor argmin(const Tensor& x, std::optional<std::int64_t> axis, bool keepdim, L
   return position_of_extreme(Call("argmin", {&x}, at), x, Op::Min, axis, keepdim);
 }
 
-Tensor any(const Tensor& x, const Axes& axes, bool keepdim, Location at) {
-  const Call call("any", {&x}, at);
+namespace {
+
+// Op::Max: whether any element is not zero; Op::Min: whether every one is.
+Tensor truth_of(const Call& call, const Tensor& x, Op op, const Axes& axes, bool keepdim) {
   const Tensor truth = x.dtype() == DType::Bool ? x : x != 0;
-  return reduced(truth, Op::Max, call.axes(axes, x.ndim()), keepdim, 0);
+  const Tensor result = reduced(truth, op, call.axes(axes, x.ndim()), keepdim, op == Op::Min);
+  return x.dtype() == DType::UInt8 ? result.cast(DType::UInt8) : result;
+}
+
+}  // namespace
+
+Tensor any(const Tensor& x, const Axes& axes, bool keepdim, Location at) {
+  return truth_of(Call("any", {&x}, at), x, Op::Max, axes, keepdim);
 }
 
 Tensor all(const Tensor& x, const Axes& axes, bool keepdim, Location at) {
-  const Call call("all", {&x}, at);
-  const Tensor truth = x.dtype() == DType::Bool ? x : x != 0;
-  return reduced(truth, Op::Min, call.axes(axes, x.ndim()), keepdim, 1);
+  return truth_of(Call("all", {&x}, at), x, Op::Min, axes, keepdim);
 }
 
 // ---- deviation and norms ----------------------------------------------------------------------
@@ -146,10 +153,6 @@ Tensor var(const Tensor& x, const Axes& axes, double correction, bool keepdim, L
   });
 }
 
-Tensor std_dev(const Tensor& x, const Axes& axes, double correction, bool keepdim, Location at) {
-  return sqrt(var(x, axes, correction, keepdim, at));
-}
-
 namespace {
 
 // Gradient 0 where the value is 0.
@@ -159,6 +162,10 @@ Tensor root(const Tensor& x, double p) {
 }
 
 }  // namespace
+
+Tensor std_dev(const Tensor& x, const Axes& axes, double correction, bool keepdim, Location at) {
+  return root(var(x, axes, correction, keepdim, at), 2);
+}
 
 Tensor norm(const Tensor& x, double p, const Axes& axes, bool keepdim, Location at) {
   const Call call("norm", {&x}, at);
@@ -172,6 +179,7 @@ Tensor norm(const Tensor& x, double p, const Axes& axes, bool keepdim, Location 
     if (p == 1) return total(abs(v));
     if (p == 2) return root(total(square(v)), 2);
     const Tensor size = abs(v), is_zero = size == 0;
+    if (p < 0) return pow(total(pow(size, p)), 1 / p);  // 0 if one element is
     return root(total(where(is_zero, 0, pow(where(is_zero, 1, size), p))), p);
   });
 }

@@ -30,7 +30,7 @@ Tensor argmax(const Tensor& x, std::optional<std::int64_t> axis = {}, bool keepd
               Location at = Location::current());
 Tensor argmin(const Tensor& x, std::optional<std::int64_t> axis = {}, bool keepdim = false,
               Location at = Location::current());
-// Whether any, or every, element is not zero; Bool.
+// Whether any, or every, element is not zero; Bool, but UInt8 for UInt8 as in PyTorch.
 Tensor any(const Tensor& x, const Axes& axes = {}, bool keepdim = false,
            Location at = Location::current());
 Tensor all(const Tensor& x, const Axes& axes = {}, bool keepdim = false,

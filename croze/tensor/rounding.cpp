@@ -33,7 +33,8 @@ Tensor round(const Tensor& x) {
   const Tensor stays = (rest < 0.5) | ((rest == 0.5) & is_even);
   const Tensor rounded = where(stays, below, below + 1);
   // Integers, infinities and NaN are themselves, and -0.3 rounds to -0.
-  return where(x == trunc(x), x, where(x < 0, -rounded, rounded));
+  const Tensor whole = trunc(x);
+  return where(x == whole, whole, where(x < 0, -rounded, rounded));
 }
 
 Tensor round(const Tensor& x, std::int64_t decimals) {

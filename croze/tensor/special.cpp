@@ -231,7 +231,8 @@ Tensor lgamma(const Tensor& x) {
   return in_wide_float(x, [](const Tensor& v) {
     const auto left = [](const Tensor& u) {
       const Tensor sine = abs(sin(off_integer(u) * std::numbers::pi));
-      return std::log(std::numbers::pi) - log(sine) - lgamma_right(1 - u);
+      const Tensor value = std::log(std::numbers::pi) - log(sine) - lgamma_right(1 - u);
+      return where(sine == 0, infinity, value);
     };
     const Tensor is_infinite = isinf(v);
     const Tensor finite = where(is_infinite, 1, v);
@@ -368,7 +369,8 @@ Tensor scaled_bessel(const Tensor& a, std::span<const double> near, std::span<co
 
 Tensor bessel(const Tensor& x, bool odd, bool scaled) {
   return in_wide_float(x, [&](const Tensor& v) {
-    const Tensor a = magnitude(v);
+    // Of order 0, the gradient is 0 at 0; exp(-|x|) has none there.
+    const Tensor a = odd ? magnitude(v) : abs(v);
     Tensor value =
         odd ? scaled_bessel(a, i1_near, i1_far, true) : scaled_bessel(a, i0_near, i0_far, false);
     if (!scaled) value = value * exp(a);
@@ -405,8 +407,8 @@ namespace {
 // x * f(y), 0 where x is 0.
 template <typename F>
 Tensor times_log(const Tensor& x, const Tensor& y, F f) {
-  const Tensor is_zero = (x == 0) & !isnan(y);
-  return where(is_zero, 0, x * f(where(is_zero, 1, y)));
+  const Tensor vanishes = (x == 0) & !isnan(y) & !isfinite(f(y.detach()));
+  return where(vanishes, 0, x * f(where(vanishes, 1, y)));
 }
 
 }  // namespace

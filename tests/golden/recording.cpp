@@ -46,7 +46,8 @@ Tensor transposed_view(const RecordedTensor& t, std::string_view device) {
     }
     std::memcpy(&memory[static_cast<std::size_t>(place) * size], &t.bytes[i * size], size);
   }
-  return permute(Tensor::from_bytes(memory, t.dtype, reversed, {.device = device}), order);
+  return permute(Tensor::from_bytes(memory, t.dtype, reversed, {.device = device}).realize(),
+                 order);
 }
 
 }  // namespace
@@ -77,7 +78,8 @@ struct Recording::State {
   Tensor argument(const Json& json, bool as_view) const {
     const RecordedTensor t = tensor(json);
     if (as_view && t.shape.size() > 1 && t.shape.numel() > 1) return transposed_view(t, device);
-    return Tensor::from_bytes(t.bytes, t.dtype, t.shape, {.device = device});
+    // In memory of its own: gradients are not asked for constants.
+    return Tensor::from_bytes(t.bytes, t.dtype, t.shape, {.device = device}).realize();
   }
 
   Value value(const Json& json, bool as_view, std::vector<Tensor>& tensors) const {

@@ -10,7 +10,9 @@ namespace croze {
 std::span<const OpEntry> arithmetic_ops();
 std::span<const OpEntry> logic_ops();
 std::span<const OpEntry> maths_ops();
+std::span<const OpEntry> special_ops();
 std::span<const OpEntry> activation_ops();
+std::span<const OpEntry> loss_ops();
 std::span<const OpEntry> reduction_ops();
 std::span<const OpEntry> movement_ops();
 std::span<const OpEntry> indexing_ops();

@@ -21,6 +21,11 @@ constexpr auto le = [](const Operand& a, const Operand& b) { return a <= b; };
 constexpr auto gt = [](const Operand& a, const Operand& b) { return a > b; };
 constexpr auto ge = [](const Operand& a, const Operand& b) { return a >= b; };
 
+constexpr auto is_close = [](const Operand& a, const Operand& b, double rtol, double atol,
+                             bool equal_nan) {
+  return isclose(a, b, {.relative = rtol, .absolute = atol, .equal_nan = equal_nan});
+};
+
 constexpr OpEntry ops[] = {
     {"bitwise_and", "input, other", bind<bit_and>, integrals, Promoted, 0, "Bits of both.",
      two_operands},
@@ -53,6 +58,12 @@ constexpr OpEntry ops[] = {
     {"isinf", "input", bind<isinf>, anything, Bool, 0, "Is infinite.", one_operand},
     {"isfinite", "input", bind<isfinite>, anything, Bool, 0, "Is neither infinite nor NaN.",
      one_operand},
+    {"isposinf", "input", bind<isposinf>, anything, Bool, 0, "Is inf.", one_operand},
+    {"isneginf", "input", bind<isneginf>, anything, Bool, 0, "Is -inf.", one_operand},
+    {"signbit", "input", bind<signbit>, anything, Bool, 0, "Is negative, or -0.", one_operand},
+    {"isclose", "input, other, rtol=1e-5, atol=1e-8, equal_nan=false", bind<is_close>, anything,
+     Bool, 0, "Whether |input - other| <= atol + rtol * |other|.",
+     "t(2,3), t(2,3) | t(2,3), t(3), 0.1, 0.1, true"},
 
     {"where", "condition, input, other", bind<where>, anything, Promoted, 2,
      "input where the condition is not 0, else other.",

@@ -1,4 +1,5 @@
 // maths.cpp -- rows of the op table: elementary functions.
+
 #include "tensor/elementwise.h"
 #include "tensor/op_table/bind.h"
 #include "tensor/op_table/families.h"
@@ -32,8 +33,21 @@ constexpr OpEntry ops[] = {
     {"sinh", "input", bind<sinh>, anything, Float, 2, "Hyperbolic sine.", one_operand},
     {"cosh", "input", bind<cosh>, anything, Float, 2, "Hyperbolic cosine.", one_operand},
     {"tanh", "input", bind<tanh>, anything, Float, 2, "Hyperbolic tangent.", one_operand},
-    {"erf", "input", bind<erf>, anything, Float, 2, "Error function.", one_operand},
-    {"sigmoid", "input", bind<sigmoid>, anything, Float, 2, "1 / (1 + exp(-input)).", one_operand},
+    {"asinh", "input", bind<asinh>, anything, Float, 2, "Inverse of sinh.", one_operand},
+    {"acosh", "input", bind<acosh>, anything, Float, 2, "Inverse of cosh.",
+     "t(2,3)@1.1..3 | t()@1.1..3"},
+    {"atanh", "input", bind<atanh>, anything, Float, 2, "Inverse of tanh.",
+     "t(2,3)@-0.9..0.9 | t()@-0.9..0.9"},
+    {"atan2", "input, other", bind<atan2>, anything, Float, 2, "Angle of the point (other, input).",
+     two_operands},
+    {"hypot", "input, other", bind<hypot>, floats, Promoted, 2, "Length of (input, other).",
+     two_operands},
+    {"logaddexp", "input, other", bind<logaddexp>, anything, Float, 2,
+     "log(exp(input) + exp(other)).", two_operands},
+    {"logaddexp2", "input, other", bind<logaddexp2>, anything, Float, 2, "log2(2^input + 2^other).",
+     two_operands},
+    {"deg2rad", "input", bind<deg2rad>, anything, Float, 2, "Degrees as radians.", one_operand},
+    {"rad2deg", "input", bind<rad2deg>, anything, Float, 2, "Radians as degrees.", one_operand},
 };
 
 }  // namespace

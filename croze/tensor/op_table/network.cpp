@@ -1,14 +1,9 @@
-// network.cpp -- rows of the op table: normalisation, attention and losses.
+// network.cpp -- rows of the op table: normalisation, attention, dropout.
 #include "tensor/functional.h"
 #include "tensor/op_table/bind.h"
 #include "tensor/op_table/families.h"
 
 namespace croze {
-
-template <>
-struct EnumNames<Reduction> {
-  static constexpr std::array<std::string_view, 3> names = {"none", "mean", "sum"};
-};
 
 namespace {
 
@@ -34,16 +29,9 @@ constexpr OpEntry ops[] = {
      floats, Same, 2, "softmax(q k^T * scale) v.",
      "t(2,3,4), t(2,5,4), t(2,5,2) | t(3,4), t(3,4), t(3,4), none, 0, true | "
      "t(1,3,4), t(1,5,4), t(1,5,4), t(3,5), scale=0.5"},
-    {"nn.functional.nll_loss", "input, target, reduction='mean'", bind<nll_loss>, floats, Same, 2,
-     "Minus the input at the target class.", "t(3,4), i(3)<4 | t(2,4,3), i(2,3)<4, 'none'"},
-    {"nn.functional.cross_entropy", "input, target, reduction='mean', label_smoothing=0",
-     bind<cross_entropy>, floats, Same, 2, "nll_loss of log_softmax.",
-     "t(3,4), i(3)<4 | t(2,4,3), i(2,3)<4, 'sum', 0.1"},
-    {"nn.functional.mse_loss", "input, target, reduction='mean'", bind<mse_loss>, floats, Same, 2,
-     "(input - target)^2.", "t(2,3), t(2,3) | t(2,3), t(2,3), 'none'"},
-    {"nn.functional.binary_cross_entropy_with_logits", "input, target, reduction='mean'",
-     bind<binary_cross_entropy_with_logits>, floats, Same, 2,
-     "Binary cross entropy of sigmoid(input).", "t(2,3), t(2,3)@0..1 | t(2,3), t(2,3)@0..1, 'sum'"},
+    {"nn.functional.dropout", "input, p=0.5, training=true", bind<dropout>, anything, Given, 2,
+     "Elements zeroed with probability p, the others divided by 1 - p.",
+     "t(2,3), 0.5, false | t(2,3), 0, true"},
 };
 
 }  // namespace

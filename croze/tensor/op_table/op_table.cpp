@@ -58,12 +58,14 @@ std::span<const OpFamily> op_families() {
       {"Arithmetic", "tensor/elementwise.h", arithmetic_ops()},
       {"Bits, logic, comparison and choice", "tensor/elementwise.h", logic_ops()},
       {"Elementary functions", "tensor/elementwise.h", maths_ops()},
-      {"Activations", "tensor/elementwise.h", activation_ops()},
+      {"Special functions", "tensor/special.h", special_ops()},
+      {"Activations", "tensor/activation.h", activation_ops()},
+      {"Losses and distances", "tensor/loss.h", loss_ops()},
       {"Reductions and scans", "tensor/reduce.h", reduction_ops()},
       {"Movement", "tensor/movement.h", movement_ops()},
       {"Indexing", "tensor/indexing.h", indexing_ops()},
       {"Products, convolutions and pooling", "tensor/linalg.h", linalg_ops()},
-      {"Normalisation, attention and losses", "tensor/functional.h", network_ops()},
+      {"Normalisation, attention and dropout", "tensor/functional.h", network_ops()},
   };
   return families;
 }

@@ -25,8 +25,15 @@ constexpr auto mean_as = [](const Tensor& x, const Axes& dim, bool keepdim,
                             std::optional<DType> dtype) {
   return mean(as_dtype(x, dtype), dim, keepdim);
 };
-constexpr auto variance = [](const Tensor& x, const Axes& dim, double correction, bool keepdim) {
-  return var(x, dim, correction, keepdim);
+constexpr auto variance = [](const Tensor& x, const Axes& dim, std::optional<double> correction,
+                             bool keepdim) { return var(x, dim, correction.value_or(1), keepdim); };
+constexpr auto deviation = [](const Tensor& x, const Axes& dim, std::optional<double> correction,
+                              bool keepdim) {
+  return std_dev(x, dim, correction.value_or(1), keepdim);
+};
+// 'fro' is 2.
+constexpr auto norm_of = [](const Tensor& x, const Value& p, const Axes& dim, bool keepdim) {
+  return norm(x, p.get<std::string>() ? 2 : read_number(p), dim, keepdim);
 };
 constexpr auto softmax_as = [](const Tensor& x, std::int64_t dim, std::optional<DType> dtype) {
   return softmax(as_dtype(x, dtype), dim);
@@ -63,9 +70,9 @@ constexpr OpEntry ops[] = {
     {"var", "input, dim=none, correction=1, keepdim=false", bind<variance>, floats, Same, 2,
      "Squared deviations from the mean, divided by (count - correction).",
      "t(2,3) | t(2,3), 1 | t(2,3), 1, 0, true"},
-    {"std", "input, dim=none, correction=1, keepdim=false", bind<std_dev>, floats, Same, 2,
+    {"std", "input, dim=none, correction=1, keepdim=false", bind<deviation>, floats, Same, 2,
      "Root of var.", "t(2,3) | t(2,3), 1 | t(2,3), 1, 0, true"},
-    {"norm", "input, p=2, dim=none, keepdim=false", bind<norm>, anything, Float, 2,
+    {"norm", "input, p=2, dim=none, keepdim=false", bind<norm_of>, anything, Float, 2,
      "(sum |x|^p)^(1/p); p may be infinite or 0.", "t(2,3) | t(2,3), 3, 1 | t(2,3), inf, 0, true"},
     {"logsumexp", "input, dim, keepdim=false", bind<logsumexp>, anything, Float, 2,
      "log(sum(exp(input))) without overflow.", "t(2,3), 1 | t(2,3,2), [0, 2], true | t(), 0"},
