@@ -5,13 +5,12 @@
 
 #include <cstdlib>
 
-#include "backends/interp/interp_device.h"
 #include "fuzz/check.h"
 #include "fuzz/generate.h"
 #include "run/devices.h"
-#include "support/schedule_runner.h"
+#include "fuzz/schedule_runner.h"
 
-namespace croze::test {
+namespace croze::fuzz {
 namespace {
 
 std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
@@ -36,7 +35,7 @@ void fuzz(std::uint64_t quick_cases, const FuzzOptions& options, const Runner& r
 }
 
 void fuzz_alone(std::uint64_t quick_cases, const Caps& caps, const FuzzOptions& options = {}) {
-  const std::unique_ptr<Device> device = make_interp_device(caps);
+  const std::unique_ptr<Device> device = make_interpreter(caps);
   fuzz(quick_cases, options, [&](const FuzzProgram& p) { return run_alone(p, *device); });
 }
 
@@ -52,7 +51,7 @@ void fuzz_realized(const char* name, std::uint64_t quick_cases, FuzzOptions opti
   fuzz(quick_cases, options, [&](const FuzzProgram& p) { return run_realized(p, index); });
 }
 
-TEST(RandomPrograms, AreRightWithScalarLoops) { fuzz_alone(100, interp_caps()); }
+TEST(RandomPrograms, AreRightWithScalarLoops) { fuzz_alone(100, scalar_caps()); }
 TEST(RandomPrograms, AreRightWithLanesAndTasks) { fuzz_alone(150, cpu_shaped_caps()); }
 TEST(RandomPrograms, AreRightWithGroupsOfItems) { fuzz_alone(60, gpu_shaped_caps()); }
 
@@ -84,4 +83,4 @@ TEST(RandomSpecials, AreRightOnC) { fuzz_realized("C", 1, specials()); }
 TEST(RandomSpecials, AreRightOnOpenCl) { fuzz_realized("OPENCL", 1, specials()); }
 
 }  // namespace
-}  // namespace croze::test
+}  // namespace croze::fuzz

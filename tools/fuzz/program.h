@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "fuzz/reference.h"
 #include "graph/graph.h"
-#include "support/reference.h"
 
-namespace croze::test {
+namespace croze::fuzz {
 
 struct Instruction {
   Op op = Op::Buffer;
@@ -65,4 +65,4 @@ std::string difference(const Value& expected, const HostTensor& got);
 // The program's graph as text (print_graph), only what the roots need.
 std::string text_of(const FuzzProgram& program);
 
-}  // namespace croze::test
+}  // namespace croze::fuzz

@@ -13,7 +13,7 @@
 #include "graph/eval.h"
 #include "graph/print.h"
 
-namespace croze::test {
+namespace croze::fuzz {
 namespace {
 
 // A rounding or a transcendental op of the type is wrong by less, relative to the result.
@@ -357,4 +357,4 @@ std::string text_of(const FuzzProgram& program) {
   return print_graph(roots_of(program, nodes));
 }
 
-}  // namespace croze::test
+}  // namespace croze::fuzz
