@@ -10,15 +10,16 @@
 namespace croze::fuzz {
 namespace {
 
-std::string number(double v) {
+std::string number(double v, DType t) {
   if (std::isnan(v)) return "NAN";
   if (std::isinf(v)) return v < 0 ? "-INFINITY" : "INFINITY";
-  return fmt::format("{}", v);
+  return t == DType::Float32 ? fmt::format("{}", static_cast<float>(v)) : fmt::format("{}", v);
 }
 
 std::string buffer_text(const Instruction& in, const Value& value) {
   std::string numbers;
-  for (double v : value.data.numbers()) numbers += (numbers.empty() ? "" : ", ") + number(v);
+  for (double v : value.data.numbers())
+    numbers += (numbers.empty() ? "" : ", ") + number(v, in.dtype);
   return fmt::format("s.buffer({{{}}}, {{{}}}, DType::{})", numbers, fmt::join(in.shape, ", "),
                      spelled(in.dtype));
 }
