@@ -11,7 +11,6 @@
 #include <cmath>
 
 #include "graph/eval.h"
-#include "graph/print.h"
 
 namespace croze::fuzz {
 namespace {
@@ -346,15 +345,6 @@ std::string difference(const Value& expected, const HostTensor& got) {
     }
   }
   return {};
-}
-
-std::string text_of(const FuzzProgram& program) {
-  Graph graph;
-  const std::vector<UOp> nodes = build(program, graph, [&](int i) {
-    const Value& v = program.value(i);
-    return graph.buffer(v.data.dtype, i, v.data.size(), 0);
-  });
-  return print_graph(roots_of(program, nodes));
 }
 
 }  // namespace croze::fuzz
