@@ -10,6 +10,7 @@ namespace croze::tool {
 void add_devices(CLI::App& app);
 void add_docs(CLI::App& app);
 void add_eval(CLI::App& app);
+void add_fuzz(CLI::App& app);
 void add_options(CLI::App& app);
 void add_train(CLI::App& app);
 

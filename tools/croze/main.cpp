@@ -22,6 +22,7 @@ int run(int count, char** arguments) {
   croze::tool::add_train(app);
   croze::tool::add_eval(app);
   croze::tool::add_devices(app);
+  croze::tool::add_fuzz(app);
   croze::tool::add_options(app);
   croze::tool::add_docs(app);
   try {
