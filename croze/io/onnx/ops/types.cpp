@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "io/onnx/ops/convert.h"
 #include "io/onnx/ops/ops.h"
 #include "io/onnx/ops/texts.h"
 
@@ -16,24 +17,6 @@ double greatest_float8(DType dtype) {
     case DType::Float8E4M3FNUZ: return 240;
     default: return 57344;
   }
-}
-
-// Out of range: the greatest value, or infinity where the type has one and NaN where not.
-Tensor to_float8(const Tensor& x, DType dtype, bool saturate) {
-  const double greatest = greatest_float8(dtype);
-  const Tensor wide = x.dtype() == DType::Float64 ? x : x.cast(DType::Float32);
-  const Tensor rounded = clamp(wide, -greatest, greatest).cast(dtype);
-  if (saturate) return rounded;
-  // The first value that rounds beyond the greatest lies half a step above it.
-  const double step = dtype == DType::Float8E4M3 ? 32 : dtype == DType::Float8E4M3FNUZ ? 16 : 8192;
-  const double infinity = std::numeric_limits<double>::infinity();
-  const bool has_infinity = dtype == DType::Float8E5M2;
-  const Tensor out = has_infinity ? sign(wide) * infinity : wide * std::nan("");
-  // The greatest of E4M3 is even, so the middle rounds to it.
-  const bool ties_stay = dtype == DType::Float8E4M3;
-  const double limit = greatest + step / 2;
-  const Tensor is_out = ties_stay ? abs(wide) > limit : abs(wide) >= limit;
-  return where(is_out, out.cast(dtype), rounded);
 }
 
 Value converted(const NodeCall& call, ElementType type) {
@@ -114,5 +97,22 @@ constexpr Operator table[] = {
 }  // namespace
 
 std::span<const Operator> type_operators() { return table; }
+
+Tensor to_float8(const Tensor& x, DType dtype, bool saturate) {
+  const double greatest = greatest_float8(dtype);
+  const Tensor wide = x.dtype() == DType::Float64 ? x : x.cast(DType::Float32);
+  const Tensor rounded = clamp(wide, -greatest, greatest).cast(dtype);
+  if (saturate) return rounded;
+  // The first value that rounds beyond the greatest lies half a step above it.
+  const double step = dtype == DType::Float8E4M3 ? 32 : dtype == DType::Float8E4M3FNUZ ? 16 : 8192;
+  const double infinity = std::numeric_limits<double>::infinity();
+  const bool has_infinity = dtype == DType::Float8E5M2;
+  const Tensor out = has_infinity ? sign(wide) * infinity : wide * std::nan("");
+  // The greatest of E4M3 is even, so the middle rounds to it.
+  const bool ties_stay = dtype == DType::Float8E4M3;
+  const double limit = greatest + step / 2;
+  const Tensor is_out = ties_stay ? abs(wide) > limit : abs(wide) >= limit;
+  return where(is_out, out.cast(dtype), rounded);
+}
 
 }  // namespace croze::onnx
