@@ -25,13 +25,14 @@ std::string type_text(const TypeProto& type) {
   return "unknown";
 }
 
-Port port_of(const ValueInfo& info, bool is_required) {
+Port port_of(const ValueInfo& info, bool has_default) {
   Port port{.name = std::string(info.name),
             .type = type_text(info.type),
             .element = info.type.element,
             .has_shape = info.type.shape.has_value(),
             .shape = {},
-            .is_required = is_required && info.type.kind != TypeProto::Kind::Optional};
+            .has_default = has_default,
+            .is_optional = info.type.kind == TypeProto::Kind::Optional};
   if (!info.type.shape) return port;
   for (const TypeProto::Dim& dim : *info.type.shape) {
     // Some exporters write 0 or -1 for a size that is not fixed.
@@ -100,15 +101,26 @@ void count_nodes(const std::vector<NodeProto>& nodes, Summary& summary,
 
 }  // namespace
 
+Value load_recorded(const std::string& path, Recorded kind) {
+  const auto file = std::make_shared<const MappedFile>(path);
+  DataSource source(file, path, "");
+  switch (kind) {
+    case Recorded::Tensor: return source.value_of(parse_tensor(file->data(), path));
+    case Recorded::Sequence: return source.value_of(parse_sequence(file->data(), path));
+    case Recorded::Optional: return source.value_of(parse_optional(file->data(), path));
+  }
+  fail({}, "{} is of no known kind", path);
+}
+
 Model::Model(const std::string& path) : program_(load_program(path)) {
   const GraphProto& graph = program_->proto.graph;
   for (const ValueInfo& info : graph.inputs) {
     const bool has_default =
         std::ranges::find(graph.initializers, info.name, &TensorProto::name) !=
         graph.initializers.end();
-    inputs_.push_back(port_of(info, !has_default));
+    inputs_.push_back(port_of(info, has_default));
   }
-  for (const ValueInfo& info : graph.outputs) outputs_.push_back(port_of(info, true));
+  for (const ValueInfo& info : graph.outputs) outputs_.push_back(port_of(info, false));
 }
 
 Summary Model::summary() const {
@@ -137,7 +149,7 @@ std::map<std::string, Value> Model::run(const std::map<std::string, Value>& inpu
   std::map<std::string, std::int64_t> sizes;
   for (const Port& port : inputs_) {
     const auto given = inputs.find(port.name);
-    check(given != inputs.end() || !port.is_required, "input \"{}\" ({}) is missing", port.name,
+    check(given != inputs.end() || port.has_default || port.is_optional, "input \"{}\" ({}) is missing", port.name,
           port.type);
     values.push_back(given == inputs.end() ? Value() : given->second);
     check_input(port, values.back(), sizes);

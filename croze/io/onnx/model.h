@@ -35,7 +35,8 @@ struct Port {
   ElementType element = ElementType::Undefined;
   bool has_shape = false;  // else of any rank
   std::vector<Dimension> shape;
-  bool is_required = true;  // an input without a default
+  bool has_default = false;  // an input that the file itself gives a value
+  bool is_optional = false;  // may be nothing
 };
 
 // What a model is made of.
@@ -49,6 +50,11 @@ struct Summary {
   std::int64_t parameters = 0;  // elements of floating-point tensors in the file
   std::int64_t file_bytes = 0;
 };
+
+// A value recorded in a file of its own, as the tests of ONNX are: a TensorProto, a SequenceProto or
+// an OptionalProto.  Throws Error if the file is damaged.
+enum class Recorded { Tensor, Sequence, Optional };
+Value load_recorded(const std::string& path, Recorded kind);
 
 class Model {
  public:

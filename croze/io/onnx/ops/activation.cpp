@@ -1,6 +1,4 @@
 // activation.cpp -- activation functions, softmax and its kin.
-#include <cmath>
-
 #include "io/onnx/ops/ops.h"
 
 namespace croze::onnx {
@@ -12,12 +10,7 @@ Results wide(const NodeCall& call, F f) {
   return {in_float32(call[0], f)};
 }
 
-Results celu(const NodeCall& call) {
-  const double alpha = call.real("alpha", 1);
-  return wide(call, [&](const Tensor& x) {
-    return maximum(x, 0) + minimum(alpha * expm1(x / alpha), 0);
-  });
-}
+Results celu_op(const NodeCall& call) { return {celu(call[0], call.real("alpha", 1))}; }
 
 Results elu_op(const NodeCall& call) { return {elu(call[0], call.real("alpha", 1))}; }
 
@@ -36,7 +29,7 @@ Results leaky_relu_op(const NodeCall& call) {
 }
 
 // The slope has the shape of x without its first axes, or, before opset 7, one number a channel.
-Results prelu(const NodeCall& call) {
+Results prelu_op(const NodeCall& call) {
   const Tensor& x = call[0];
   Tensor slope = call[1];
   if (call.version() < 7 && slope.ndim() == 1 && x.ndim() > 1 && slope.numel() == x.size(1)) {
@@ -45,7 +38,7 @@ Results prelu(const NodeCall& call) {
   return {where(x < 0, x * slope, x)};
 }
 
-Results selu(const NodeCall& call) {
+Results selu_op(const NodeCall& call) {
   const double alpha = call.real("alpha", 1.67326319217681884765625);
   const double gamma = call.real("gamma", 1.05070102214813232421875);
   return wide(call, [&](const Tensor& x) {
@@ -59,8 +52,6 @@ Results shrink_op(const NodeCall& call) {
   const Tensor result = where(x < -lambda, x + bias, where(x > lambda, x - bias, 0));
   return {result.cast(x.dtype())};
 }
-
-Results softsign(const NodeCall& call) { return {call[0] / (1 + abs(call[0]))}; }
 
 Results thresholded_relu(const NodeCall& call) {
   return {where(call[0] > call.real("alpha", 1), call[0], 0)};
@@ -101,7 +92,7 @@ Results hardmax(const NodeCall& call) { return over_axis(call, hardmax_along); }
 
 // clang-format off
 constexpr Operator table[] = {
-  {"Celu", 12, celu},
+  {"Celu", 12, celu_op},
   {"Elu", 1, elu_op},
   {"Gelu", 20, gelu_op},
   {"HardSigmoid", 1, hard_sigmoid},
@@ -110,14 +101,14 @@ constexpr Operator table[] = {
   {"LeakyRelu", 1, leaky_relu_op},
   {"LogSoftmax", 1, log_softmax_op},
   {"Mish", 18, [](const NodeCall& c) -> Results { return {mish(c[0])}; }},
-  {"PRelu", 1, prelu},
+  {"PRelu", 1, prelu_op},
   {"Relu", 1, [](const NodeCall& c) -> Results { return {relu(c[0])}; }},
-  {"Selu", 1, selu},
+  {"Selu", 1, selu_op},
   {"Shrink", 9, shrink_op},
   {"Sigmoid", 1, [](const NodeCall& c) -> Results { return {sigmoid(c[0])}; }},
   {"Softmax", 1, softmax_op},
   {"Softplus", 1, [](const NodeCall& c) -> Results { return {softplus(c[0])}; }},
-  {"Softsign", 1, softsign},
+  {"Softsign", 1, [](const NodeCall& c) -> Results { return {softsign(c[0])}; }},
   {"ThresholdedRelu", 10, thresholded_relu},
 };
 // clang-format on

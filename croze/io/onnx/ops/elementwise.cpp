@@ -1,6 +1,4 @@
 // elementwise.cpp -- arithmetic, comparison, logic and maths on each element.
-#include <cmath>
-
 #include "io/onnx/ops/ops.h"
 #include "io/onnx/ops/texts.h"
 
@@ -34,34 +32,15 @@ Results unary(const NodeCall& call) {
 Results div_op(const NodeCall& call) { return {divide(call[0], second_operand(call))}; }
 
 Results mod(const NodeCall& call) {
-  const Tensor &a = call[0], &b = call[1];
-  if (!call.flag("fmod")) return {remainder(a, b)};
-  // The sign of the dividend.
-  if (is_unsigned(a.dtype())) return {a % b};
-  if (!is_float(a.dtype())) return {a - divide(a, b) * b};
-  const Tensor magnitude = remainder(abs(a), abs(b));
-  return {where(a < 0, -magnitude, magnitude)};
+  return {call.flag("fmod") ? fmod(call[0], call[1]) : remainder(call[0], call[1])};
 }
 
-// Integers by squaring, in the dtype of the base; an exponent of 64 and more overflows anyway
-// unless the base is -1, 0 or 1, for which only its parity counts.
-Tensor integer_power(const Tensor& base, const Tensor& exponent) {
-  const Tensor wide = exponent.cast(DType::Int64);
-  const Tensor bits = where(wide > 63, 62 + (wide & 1), wide);
-  Tensor result = Tensor::ones_like(base), square = base;
-  for (int k = 0; k < 6; k++) {
-    if (k > 0) square = square * square;
-    result = where(((bits >> k) & 1) != 0, result * square, result);
-  }
-  return where(wide < 0, divide(Tensor::ones_like(base), base), result);
-}
-
+// The result has the dtype of the base.
 Results power(const NodeCall& call) {
-  const Tensor &base = call[0], exponent = second_operand(call);
-  const DType dtype = base.dtype();
-  if (is_integral(dtype) && is_integral(exponent.dtype())) return {integer_power(base, exponent)};
-  if (is_float(dtype)) return {pow(base, exponent.cast(dtype))};
-  return {pow(base.cast(exponent.dtype()), exponent).cast(dtype)};
+  const Tensor& base = call[0];
+  const Tensor exponent = second_operand(call);
+  if (is_float(base.dtype())) return {pow(base, exponent.cast(base.dtype()))};
+  return {pow(base, exponent).cast(base.dtype())};
 }
 
 Results shift(const NodeCall& call) {
@@ -92,25 +71,6 @@ Results mean_of_operands(const NodeCall& call) {
 
 // ---- one operand ------------------------------------------------------------------------------
 
-Tensor asinh_of(const Tensor& x) {
-  // log(|x| + sqrt(x^2 + 1)) without cancellation near 0.
-  const Tensor a = abs(x);
-  const Tensor result = log1p(a + a * a / (1 + sqrt(a * a + 1)));
-  return where(x < 0, -result, result);
-}
-
-Tensor acosh_of(const Tensor& x) {
-  const Tensor t = x - 1;
-  return log1p(t + sqrt(t * (t + 2)));
-}
-
-Tensor atanh_of(const Tensor& x) { return 0.5 * log1p(2 * x / (1 - x)); }
-
-template <Tensor (*f)(const Tensor&)>
-Results in_wide(const NodeCall& call) {
-  return {in_float32(call[0], f)};
-}
-
 Results is_infinite(const NodeCall& call) {
   const Tensor& x = call[0];
   const bool negative = call.flag("detect_negative", true);
@@ -137,13 +97,13 @@ Results clip(const NodeCall& call) {
 constexpr Operator table[] = {
   {"Abs", 1, unary<abs>},
   {"Acos", 7, unary<acos>},
-  {"Acosh", 9, in_wide<acosh_of>},
+  {"Acosh", 9, unary<acosh>},
   {"Add", 1, binary<operator+>},
   {"And", 1, binary<logical_and>},
   {"Asin", 7, unary<asin>},
-  {"Asinh", 9, in_wide<asinh_of>},
+  {"Asinh", 9, unary<asinh>},
   {"Atan", 7, unary<atan>},
-  {"Atanh", 9, in_wide<atanh_of>},
+  {"Atanh", 9, unary<atanh>},
   {"BitShift", 11, shift},
   {"BitwiseAnd", 18, binary<operator&>},
   {"BitwiseNot", 18, unary<operator~>},
@@ -159,18 +119,18 @@ constexpr Operator table[] = {
   {"Exp", 1, unary<exp>},
   {"Floor", 1, unary<floor>},
   {"Greater", 1, binary<operator> >},
-  {"GreaterOrEqual", 12, binary<operator>=>},
+  {"GreaterOrEqual", 12, binary<operator>= >},
   {"IsInf", 10, is_infinite},
   {"IsNaN", 9, unary<isnan>},
   {"Less", 1, binary<operator< >},
-  {"LessOrEqual", 12, binary<operator<=>},
+  {"LessOrEqual", 12, binary<operator<= >},
   {"Log", 1, unary<log>},
   {"Max", 1, folded<maximum>},
   {"Mean", 1, mean_of_operands},
   {"Min", 1, folded<minimum>},
   {"Mod", 10, mod},
   {"Mul", 1, binary<operator*>},
-  {"Neg", 1, unary<operator->},
+  {"Neg", 1, unary<operator- >},
   {"Not", 1, unary<logical_not>},
   {"Or", 1, binary<logical_or>},
   {"Pow", 1, power},
@@ -180,7 +140,7 @@ constexpr Operator table[] = {
   {"Sin", 7, unary<sin>},
   {"Sinh", 9, unary<sinh>},
   {"Sqrt", 1, unary<sqrt>},
-  {"Sub", 1, binary<operator->},
+  {"Sub", 1, binary<operator- >},
   {"Sum", 1, folded<operator+>},
   {"Tan", 7, unary<tan>},
   {"Tanh", 1, unary<tanh>},

@@ -44,11 +44,7 @@ Tensor take(const Tensor& x, std::int64_t axis, const Ints& positions) {
 }
 
 Tensor divide(const Tensor& a, const Tensor& b) {
-  if (is_float(a.dtype())) return a / b;
-  const Tensor quotient = floor_divide(a, b);
-  if (is_unsigned(a.dtype())) return quotient;
-  const Tensor rounded_down = logical_and(a % b != 0, (a < 0) != (b < 0));
-  return quotient + rounded_down.cast(a.dtype());
+  return is_float(a.dtype()) ? a / b : div(a, b, Rounding::Trunc);
 }
 
 Ints all_axes(int rank) {

@@ -6,12 +6,14 @@
 
 #include "base/error.h"
 #include "io/onnx/node_call.h"
+#include "tensor/activation.h"
 #include "tensor/elementwise.h"
 #include "tensor/functional.h"
 #include "tensor/indexing.h"
 #include "tensor/linalg.h"
 #include "tensor/movement.h"
 #include "tensor/reduce.h"
+#include "tensor/special.h"
 
 namespace croze::onnx {
 

@@ -35,7 +35,7 @@ Tensor apply(const Activation& f, const Tensor& x) {
   if (f.name == "scaledtanh") return f.alpha * tanh(x * f.beta);
   if (f.name == "hardsigmoid") return clamp(x * f.alpha + f.beta, 0, 1);
   if (f.name == "elu") return elu(x, f.alpha);
-  if (f.name == "softsign") return x / (1 + abs(x));
+  if (f.name == "softsign") return softsign(x);
   if (f.name == "softplus") return softplus(x);
   fail({}, "the activation {} is not known", f.name);
 }
