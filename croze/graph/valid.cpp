@@ -47,7 +47,10 @@ std::vector<UOp> conjuncts(UOp gate) {
 UOp conjunction(std::vector<UOp> terms, Graph& graph) {
   std::sort(terms.begin(), terms.end(), [](UOp a, UOp b) { return a.key() < b.key(); });
   UOp result = graph.boolean(true);
-  for (UOp t : terms) result = result.is_const() ? t : result & t;
+  for (UOp t : terms) {
+    if (t.is_const(0)) return t;
+    result = result.is_const() ? t : result & t;
+  }
   return result;
 }
 

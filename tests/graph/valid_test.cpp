@@ -33,6 +33,12 @@ TEST(Valid, AGateLosesWhatTheRestImplies) {
   EXPECT_EQ(simplify_gate(less(i, 5) & less(i, 9)), less(i, 5));
 }
 
+TEST(Valid, AGateThatContradictsItselfIsFalse) {
+  Graph graph;
+  const UOp i = graph.variable(0, 0, 14);
+  EXPECT_EQ(simplify_gate(less(graph.index(0), i) & less(i, 1)), graph.boolean(false));
+}
+
 // Writing n as v - (rest of the first sum) would square the coefficient.
 TEST(Valid, ADetourThroughNumbersThatAreTooLargeIsNotTaken) {
   Graph graph;
