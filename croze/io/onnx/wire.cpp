@@ -1,4 +1,5 @@
-// wire.cpp -- reading protobuf fields.  The format: https://protobuf.dev/programming-guides/encoding
+// wire.cpp -- reading protobuf fields.  The format:
+// https://protobuf.dev/programming-guides/encoding
 #include "io/onnx/wire.h"
 
 #include <bit>
