@@ -34,7 +34,7 @@ enum class Op : std::uint8_t {
 
   // structure (tensor stage)
   Gather,       // (x, index per axis of x): x[i0, i1, ..]; zero where an index is out of range
-  Scatter,      // (base, value, index per axis of base); arg: Op::Add accumulates, 0 overwrites
+  Scatter,      // (base, value, index per axis of base); arg: 0 overwrites, Op::Add (Mul, Max, Min) accumulates
   Contiguous,   // materialise here
   ContiguousBackward,  // materialise the gradient here
   Detach,       // stop the gradient here

@@ -7,6 +7,7 @@
 
 #include "tensor/elementwise.h"
 #include "tensor/movement.h"
+#include "tensor/numeric.h"
 #include "tensor/record.h"
 
 namespace croze {
@@ -19,13 +20,20 @@ struct Indexed {
   bool has_positions = false;
 };
 
-// How many axes of x the indices name.
+// How many axes of x the indices name: a mask as many as it has.
 int named_axes(std::span<const TensorIndex> indices) {
   int count = 0;
   for (const TensorIndex& i : indices) {
-    count += i.kind() != TensorIndex::Kind::NewAxis && i.kind() != TensorIndex::Kind::Ellipsis;
+    if (i.kind() == TensorIndex::Kind::NewAxis || i.kind() == TensorIndex::Kind::Ellipsis) continue;
+    const bool is_mask = i.kind() == TensorIndex::Kind::Tensor && i.tensor().dtype() == DType::Bool;
+    count += is_mask ? i.tensor().ndim() : 1;
   }
   return count;
+}
+
+// Where the mask holds: one tensor of positions per axis.
+std::vector<Tensor> places_where(const Tensor& mask, Location at) {
+  return unbind(nonzero(mask, at), 1, at);
 }
 
 Indexed basic_part(const Tensor& x, std::span<const TensorIndex> indices, Location at) {
@@ -63,11 +71,18 @@ Indexed basic_part(const Tensor& x, std::span<const TensorIndex> indices, Locati
         break;
       case TensorIndex::Kind::Tensor: {
         const DType dtype = i.tensor().dtype();
-        call.require(is_integer(dtype),
-                     "an index tensor holds integers, not {}; to choose by a mask use where",
+        call.require(is_integral(dtype), "an index tensor holds integers or is a mask, not {}",
                      name_of(dtype));
         result.has_positions = true;
-        keep_axis(i.tensor());
+        if (dtype == DType::Bool) {
+          const Shape from = result.view.shape(), mask = i.tensor().shape();
+          call.require(
+              mask == Shape(std::span(from.begin() + axis, from.begin() + axis + mask.size())),
+              "a mask of shape {} does not fit axis {}", to_text(mask), axis);
+          for (const Tensor& place : places_where(i.tensor(), at)) keep_axis(place);
+        } else {
+          keep_axis(i.tensor());
+        }
         break;
       }
     }
@@ -175,13 +190,19 @@ Tensor gather_at(const Tensor& x, const Places& places) {
   return wrap(tensor_graph().make(Op::Gather, x.dtype(), std::span<const UOp>(src)), places.device);
 }
 
-// op: Op::Add accumulates, Op::Const overwrites (their numbers are the node's argument).
+// How a value meets what is there: Op::Const overwrites, the others combine.  (Their numbers are
+// the argument of a Scatter.)
 Tensor scatter_at(const Tensor& base, const Tensor& value, const Places& places, Op op) {
   if (base.numel() == 0 || places.shape.numel() == 0) return base;
-  const std::int64_t arg = op == Op::Add ? static_cast<std::int64_t>(Op::Add) : 0;
+  const DType dtype = base.dtype();
+  if (op != Op::Const && is_half(dtype)) {
+    const auto wide = [](const Tensor& t) { return t.cast(DType::Float32); };
+    return scatter_at(wide(base), wide(value), places, op).cast(dtype);
+  }
+  const std::int64_t arg = op == Op::Const ? 0 : static_cast<std::int64_t>(op);
   SmallVector<UOp, 9> src{base.node(), broadcast_node(value.node(), places.shape)};
   src.append(places.sources.begin(), places.sources.end());
-  return wrap(tensor_graph().make(Op::Scatter, base.dtype(), std::span<const UOp>(src), Arg(arg)),
+  return wrap(tensor_graph().make(Op::Scatter, dtype, std::span<const UOp>(src), Arg(arg)),
               places.device);
 }
 
@@ -198,23 +219,59 @@ Tensor index(const Tensor& x, std::span<const TensorIndex> indices, Location at)
 
 namespace {
 
-// x with `value` at the indexed places, recorded as a Scatter over the positions of x.
-Tensor with_places(const Call& call, const Tensor& x, std::span<const TensorIndex> indices,
-                   const Tensor& value, Location at) {
-  // The flat position of each element of x, indexed like x, says where each value goes.  Counted
-  // from 1, so that an index out of range, which gives 0, goes nowhere.
+// The flat positions in x of what the indices choose.  Counted from 1, so that an index out of
+// range, which gives 0, becomes -1 and goes nowhere.
+Tensor flat_places(const Tensor& x, std::span<const TensorIndex> indices, Location at) {
   const Tensor flat = Tensor::arange(1, x.numel() + 1, 1, {}, at);
-  const Tensor where_to = index(reshape(flat, x.shape(), at), indices, at) - 1;
+  return index(reshape(flat, x.shape(), at), indices, at) - 1;
+}
+
+// x with `value` put at the indexed places.
+Tensor put_at(const Call& call, const Tensor& x, std::span<const TensorIndex> indices,
+              const Tensor& value, Op op, Location at) {
+  const Indexed basic = basic_part(x, indices, at);
+  if (basic.view.is_same(x) && basic.has_positions) {
+    // Whole axes and tensors only: one loop per axis.
+    const Places places = places_of(call, basic);
+    const Shape shapes[] = {places.shape, value.shape()};
+    call.require(call.broadcast(shapes) == places.shape,
+                 "the value does not expand to the indexed shape {}", to_text(places.shape));
+    return scatter_at(x, value, places, op);
+  }
+  const Tensor where_to = flat_places(x, indices, at);
   const Shape shapes[] = {where_to.shape(), value.shape()};
   call.require(call.broadcast(shapes) == where_to.shape(),
                "the value does not expand to the indexed shape {}", to_text(where_to.shape()));
   const Tensor values = flatten(expand(value, where_to.shape(), at), 0, -1, at);
   Places places{.shape = {where_to.numel()}, .device = call.device()};
   places.sources.push_back(index_numbers(flatten(where_to, 0, -1, at), x.numel(), false));
-  return reshape(scatter_at(flatten(x, 0, -1, at), values, places, Op::Const), x.shape(), at);
+  return reshape(scatter_at(flatten(x, 0, -1, at), values, places, op), x.shape(), at);
 }
 
 }  // namespace
+
+Tensor index_put(const Tensor& x, std::span<const TensorIndex> indices, const Operand& value,
+                 bool accumulate) {
+  const Location at = value.at();
+  const Tensor source = operand_as(value, x.dtype());
+  const Call call("index_put", {&x, &source}, at);
+  call.device();
+  // One number under one mask of the whole shape needs no positions.
+  const bool is_mask = indices.size() == 1 && indices[0].kind() == TensorIndex::Kind::Tensor &&
+                       indices[0].tensor().dtype() == DType::Bool &&
+                       indices[0].tensor().shape() == x.shape();
+  if (is_mask && source.numel() == 1 && source.ndim() <= 1) {
+    const Tensor number = reshape(source, {}, at);
+    return where(indices[0].tensor(), accumulate ? x + number : number, x);
+  }
+  GraphLock lock;
+  return put_at(call, x, indices, source, accumulate ? Op::Add : Op::Const, at);
+}
+
+Tensor index_put(const Tensor& x, std::initializer_list<TensorIndex> indices, const Operand& value,
+                 bool accumulate) {
+  return index_put(x, std::span(indices.begin(), indices.size()), value, accumulate);
+}
 
 Tensor& Tensor::index_put_(std::span<const TensorIndex> indices, Operand value) {
   const Location at = value.at();
@@ -225,7 +282,7 @@ Tensor& Tensor::index_put_(std::span<const TensorIndex> indices, Operand value) 
   const Indexed basic = basic_part(*this, indices, at);
   TensorRecord& r = record();
   if (basic.has_positions || !r.owns_storage) {
-    return assign(with_places(call, *this, indices, source, at));
+    return assign(Operand(index_put(*this, indices, Operand(source, at)), at));
   }
   const Shape shapes[] = {basic.view.shape(), source.shape()};
   call.require(call.broadcast(shapes) == basic.view.shape(),
@@ -260,9 +317,11 @@ Tensor gather(const Tensor& x, std::int64_t axis, const Tensor& index, Location 
   return gather_at(x, places_along(call, x, call.axis(axis, x.ndim()), index));
 }
 
-Tensor take_along_dim(const Tensor& x, const Tensor& index, std::int64_t axis, Location at) {
+Tensor take_along_dim(const Tensor& x, const Tensor& index, std::optional<std::int64_t> axis,
+                      Location at) {
+  if (!axis) return take_along_dim(flatten(x, 0, -1, at), flatten(index, 0, -1, at), 0, at);
   const Call call("take_along_dim", {&x, &index}, at);
-  const std::int64_t a = call.axis(axis, x.ndim());
+  const std::int64_t a = call.axis(*axis, x.ndim());
   Shape source = x.shape(), shape = index.shape();
   call.require(source.size() == shape.size(), "the index must have as many axes as the tensor");
   source[a] = shape[a];
@@ -273,29 +332,106 @@ Tensor take_along_dim(const Tensor& x, const Tensor& index, std::int64_t axis, L
   return gather(expand(x, expanded, at), a, expand(index, result, at), at);
 }
 
-Tensor index_select(const Tensor& x, std::int64_t axis, const Tensor& index, Location at) {
-  const Call call("index_select", {&x, &index}, at);
-  if (x.ndim() == 0) return reshape(index_select(with_an_axis(x, at), axis, index, at), {}, at);
-  call.require(index.ndim() <= 1, "the index has one axis");
+namespace {
+
+// The index of the slices along an axis at the positions of a 1-D tensor.
+std::vector<TensorIndex> along(const Call& call, const Tensor& x, std::int64_t axis,
+                               const Tensor& index, Location at) {
+  call.require(index.ndim() <= 1 && is_integer(index.dtype()),
+               "the index has one axis, of integers");
   std::vector<TensorIndex> indices(static_cast<std::size_t>(call.axis(axis, x.ndim())),
                                    TensorIndex(Slice{}));
   indices.emplace_back(reshape(index, {-1}, at));
-  return croze::index(x, indices, at);
+  return indices;
 }
 
-Tensor embedding(const Tensor& weight, const Tensor& index, Location at) {
-  const Call call("embedding", {&weight, &index}, at);
-  call.require(weight.ndim() == 2, "the weight has two axes: entries and features");
-  const TensorIndex indices[] = {TensorIndex(index)};
-  return croze::index(weight, indices, at);
+// x with the slices of `source` put along an axis; source may be a number.
+Tensor put_along(std::string_view name, const Tensor& x, std::int64_t axis, const Tensor& index,
+                 const Operand& source, Op op) {
+  const Location at = source.at();
+  const Tensor value = operand_as(source, x.dtype());
+  const Call call(name, {&x, &index, &value}, at);
+  call.device();
+  const Tensor base = x.ndim() == 0 ? reshape(x, {1}, at) : x;
+  GraphLock lock;
+  const std::vector<TensorIndex> indices = along(call, base, axis, index, at);
+  if (value.ndim() > 0) {
+    Shape expected = base.shape();
+    expected[call.axis(axis, base.ndim())] = index.numel();
+    call.require(value.shape() == expected, "the source must have shape {}", to_text(expected));
+  }
+  return reshape(put_at(call, base, indices, value, op, at), x.shape(), at);
 }
 
-Tensor one_hot(const Tensor& index, std::int64_t classes, Location at) {
-  const Call call("one_hot", {&index}, at);
-  call.require(is_integer(index.dtype()), "classes are integers, not {}", name_of(index.dtype()));
-  call.require(classes >= 0, "{} classes", classes);
-  return (unsqueeze(index, -1, at) == Tensor::arange(classes, {}, at)).cast(DType::Int64);
+// What a reduction starts from where x itself takes no part.
+Scalar start_of(Op op, DType dtype) {
+  switch (op) {
+    case Op::Mul: return 1;
+    case Op::Max: return is_float(dtype) ? Scalar(-infinity) : Scalar(min_value(dtype));
+    case Op::Min: return is_float(dtype) ? Scalar(infinity) : Scalar(max_value(dtype));
+    default: return 0;
+  }
 }
+
+Op op_of(ScatterReduce reduce) {
+  switch (reduce) {
+    case ScatterReduce::Prod: return Op::Mul;
+    case ScatterReduce::Amax: return Op::Max;
+    case ScatterReduce::Amin: return Op::Min;
+    default: return Op::Add;  // Sum, Mean
+  }
+}
+
+// x reduced with what `put(base, value, op)` puts into it.
+template <typename Put>
+Tensor reduced_into(const Tensor& x, const Tensor& value, ScatterReduce reduce, bool include_self,
+                    Put put) {
+  const Op op = op_of(reduce);
+  const Tensor start = Tensor::full_like(value, start_of(op, x.dtype()));
+  const Tensor base = include_self ? x : put(x, start, Op::Const);
+  const Tensor total = put(base, value, op);
+  if (reduce != ScatterReduce::Mean) return total;
+  const Tensor one = Tensor::ones_like(value), self = Tensor::ones_like(x);
+  const Tensor count = put(include_self ? self : put(self, value * 0, Op::Const), one, Op::Add);
+  return is_float(x.dtype()) ? total / count.detach() : floor_divide(total, count);
+}
+
+}  // namespace
+
+Tensor index_select(const Tensor& x, std::int64_t axis, const Tensor& index, Location at) {
+  const Call call("index_select", {&x, &index}, at);
+  if (x.ndim() == 0) return reshape(index_select(reshape(x, {1}, at), 0, index, at), {}, at);
+  return croze::index(x, along(call, x, axis, index, at), at);
+}
+
+Tensor index_add(const Tensor& x, std::int64_t axis, const Tensor& index, const Operand& source,
+                 Scalar alpha) {
+  const bool scaled = alpha.kind() != DType::Int64 || alpha.integer() != 1;
+  const Operand value = scaled ? Operand(source * alpha, source.at()) : source;
+  return put_along("index_add", x, axis, index, value, Op::Add);
+}
+
+Tensor index_copy(const Tensor& x, std::int64_t axis, const Tensor& index, const Tensor& source,
+                  Location at) {
+  return put_along("index_copy", x, axis, index, Operand(source, at), Op::Const);
+}
+
+Tensor index_fill(const Tensor& x, std::int64_t axis, const Tensor& index, const Operand& value) {
+  const Tensor number = operand_as(value, x.dtype());
+  check(number.numel() == 1, value.at(), "index_fill: the value is not one number");
+  return put_along("index_fill", x, axis, index,
+                   Operand(reshape(number, {}, value.at()), value.at()), Op::Const);
+}
+
+Tensor index_reduce(const Tensor& x, std::int64_t axis, const Tensor& index, const Tensor& source,
+                    ScatterReduce reduce, bool include_self, Location at) {
+  return reduced_into(x, source.cast(x.dtype()), reduce, include_self,
+                      [&](const Tensor& base, const Tensor& value, Op op) {
+                        return put_along("index_reduce", base, axis, index, Operand(value, at), op);
+                      });
+}
+
+// ---- scatter ----------------------------------------------------------------------------------
 
 namespace {
 
@@ -332,6 +468,15 @@ Tensor scatter(const Tensor& x, std::int64_t axis, const Tensor& index, const Op
 
 Tensor scatter_add(const Tensor& x, std::int64_t axis, const Tensor& index, const Operand& source) {
   return scattered(x, axis, index, source, Op::Add, "scatter_add");
+}
+
+Tensor scatter_reduce(const Tensor& x, std::int64_t axis, const Tensor& index, const Tensor& source,
+                      ScatterReduce reduce, bool include_self, Location at) {
+  return reduced_into(x, source.cast(x.dtype()), reduce, include_self,
+                      [&](const Tensor& base, const Tensor& value, Op op) {
+                        return scattered(base, axis, index, Operand(value, at), op,
+                                         "scatter_reduce");
+                      });
 }
 
 }  // namespace croze

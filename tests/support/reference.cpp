@@ -174,8 +174,8 @@ HostTensor scattered(UOp u, const Values& values) {
     if (flat < 0) continue;
     std::int64_t& place = result.bits[static_cast<std::size_t>(flat)];
     const std::int64_t operands[] = {place, value.bits[static_cast<std::size_t>(i)]};
-    const bool adds = u.reduce_op() == Op::Add;
-    place = adds ? eval(Op::Add, u.dtype(), u.dtype(), operands) : operands[1];
+    const bool overwrites = u.arg().value == 0;
+    place = overwrites ? operands[1] : eval(u.reduce_op(), u.dtype(), u.dtype(), operands);
   }
   return result;
 }

@@ -159,16 +159,54 @@ UOp ungathered(UOp u, UOp g) {
   return graph.cast(sum, x.dtype());
 }
 
+UOp gathered(UOp from, UOp scatter) { return with_places(Op::Gather, from, UOp(), scatter, 2, {}); }
+
+UOp scattered(UOp base, UOp value, UOp scatter, std::int64_t arg) {
+  return with_places(Op::Scatter, base, value, scatter, 2, Arg(arg));
+}
+
+// A product at each place: every factor gets the product of the others, so that factors of 0 make
+// no trouble.
+Partials to_scattered_factors(UOp u, UOp g) {
+  const UOp base = u.src(0), value = u.src(1);
+  const UOp zero = constant_like(value, 0), one = constant_like(value, 1);
+  const UOp is_zero = equal(value, zero);
+  const auto times = static_cast<std::int64_t>(Op::Mul), plus = static_cast<std::int64_t>(Op::Add);
+  const UOp nonzero = where(is_zero, one, value);
+  const UOp product = gathered(scattered(base, nonzero, u, times), u);
+  const UOp zeros =
+      gathered(scattered(filled_with(base, 0), cast(is_zero, value.dtype()), u, plus), u);
+  const UOp others = where(is_zero, where(equal(zeros, one), product, zero),
+                           where(equal(zeros, zero), product / nonzero, zero));
+  return {g * scattered(filled_with(base, 1), value, u, times), gathered(g, u) * others};
+}
+
+// An extreme at each place: those that are equal to it share.
+Partials to_scattered_extremes(UOp u, UOp g) {
+  const UOp base = u.src(0), value = u.src(1);
+  const UOp base_hits = equal(base, u), value_hits = equal(value, gathered(u, u));
+  const UOp hits = scattered(cast(base_hits, base.dtype()), cast(value_hits, value.dtype()), u,
+                             static_cast<std::int64_t>(Op::Add));
+  const UOp share = g / hits;
+  return {where(base_hits, share, constant_like(base, 0)),
+          where(value_hits, gathered(share, u), constant_like(value, 0))};
+}
+
 // Where positions repeat, an overwriting Scatter gives each value the gradient of the place, as
 // PyTorch does.
 Partials unscattered(UOp u, UOp g, std::span<const bool> wanted) {
   g = expanded(g, u.shape());
   Partials result{UOp(), UOp()};
-  if (wanted[0]) {
-    const bool adds = u.reduce_op() == Op::Add;
-    result[0] = adds ? g : with_places(Op::Scatter, g, filled_with(u.src(1), 0), u, 2, u.arg());
+  switch (u.reduce_op()) {
+    case Op::Mul: result = to_scattered_factors(u, g); break;
+    case Op::Max:
+    case Op::Min: result = to_scattered_extremes(u, g); break;
+    default: {
+      const bool adds = u.reduce_op() == Op::Add;
+      if (wanted[0]) result[0] = adds ? g : scattered(g, filled_with(u.src(1), 0), u, 0);
+      if (wanted[1]) result[1] = gathered(g, u);
+    }
   }
-  if (wanted[1]) result[1] = with_places(Op::Gather, g, UOp(), u, 2, {});
   result.resize(u.num_src());
   return result;
 }
