@@ -75,6 +75,10 @@ class MappedFile {
  public:
   // Throws Error if `path` cannot be opened or is no regular file.  An empty file has no bytes.
   explicit MappedFile(const std::string& path);
+  // A file that a file of `folder` names.  Throws Error as above, and if `name` is absolute or
+  // holds "..", if it or a folder on the way is a symbolic link, or if the file has another name (a
+  // hard link): what untrusted data name cannot lie outside of the folder.
+  static MappedFile inside(const std::string& folder, std::string_view name);
   ~MappedFile();
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;
@@ -84,6 +88,8 @@ class MappedFile {
   ByteReader reader() const { return ByteReader(data_, path_); }
 
  private:
+  MappedFile(int descriptor, std::string path);
+
   std::string path_;
   std::span<const std::byte> data_;
 };

@@ -43,7 +43,8 @@ void check_bounds(UOp sink, const std::string& name) {
 
 }  // namespace
 
-LinearProgram make_program(UOp kernel, const Caps& caps, const PassObserver& observer) {
+LinearProgram make_program(UOp kernel, const Caps& caps, const PassObserver& observer,
+                           const Chooser& chooser) {
   LinearProgram program;
   program.graph = std::make_shared<Graph>();
   auto seen = [&](const char* pass, UOp sink) {
@@ -60,7 +61,7 @@ LinearProgram make_program(UOp kernel, const Caps& caps, const PassObserver& obs
 
   // Each range has the kind that says how it is run; tiles are staged in locals.
   KernelState state(sink);
-  choose_edits(state, caps);
+  chooser.choose ? chooser.choose(chooser.context, state, caps) : choose_edits(state, caps);
   if (observer.edits) observer.edits(observer.context, state.applied);
   sink = seen("edits", simplify_kernel(state.sink));
 

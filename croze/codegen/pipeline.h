@@ -17,8 +17,17 @@ struct PassObserver {
   void* context = nullptr;
 };
 
+struct KernelState;
+
+// Who picks the edits of a kernel; choose_edits() (choose/choose.h) if nobody does.
+struct Chooser {
+  void (*choose)(void* context, KernelState& k, const Caps& caps) = nullptr;
+  void* context = nullptr;
+};
+
 // Compiles `kernel` (schedule.h) for a device with these capabilities.  The result works in a graph
 // of its own; nothing of the kernel's graph is touched, so kernels compile in parallel.
-LinearProgram make_program(UOp kernel, const Caps& caps, const PassObserver& observer = {});
+LinearProgram make_program(UOp kernel, const Caps& caps, const PassObserver& observer = {},
+                           const Chooser& chooser = {});
 
 }  // namespace croze

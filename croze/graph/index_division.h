@@ -1,7 +1,6 @@
 // index_division.h -- the parts of index_form.h: division of sums by constants, and recombination.
 #pragma once
 
-#include "base/error.h"
 #include "graph/graph.h"
 #include "graph/index_form.h"
 
@@ -12,9 +11,8 @@ using Wide = __int128;
 
 inline bool overflows(Wide value) { return value != static_cast<i64>(value); }
 
-// Throws InternalError if the value leaves 64 bits.
 inline i64 checked(Wide value) {
-  ensure(!overflows(value), "index arithmetic leaves 64 bits");
+  if (overflows(value)) throw IndexOverflow();
   return static_cast<i64>(value);
 }
 

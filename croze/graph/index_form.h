@@ -9,10 +9,17 @@
 
 #include <cstdint>
 
+#include "base/error.h"
 #include "base/small_vector.h"
 #include "graph/uop.h"
 
 namespace croze {
+
+// A coefficient or a constant that 64 bits do not hold.
+class IndexOverflow : public InternalError {
+ public:
+  IndexOverflow() : InternalError("index arithmetic leaves 64 bits") {}
+};
 
 struct Term {
   UOp atom;
@@ -28,8 +35,7 @@ struct LinearForm {
   static LinearForm of(UOp index);
   UOp build(Graph& graph) const;
 
-  // Adds coefficient * atom, or coefficient * other.  Throws InternalError if a coefficient leaves
-  // 64 bits.
+  // Adds coefficient * atom, or coefficient * other.  Throws IndexOverflow.
   void add(UOp atom, std::int64_t coefficient);
   void add(const LinearForm& other, std::int64_t coefficient);
 
@@ -43,7 +49,7 @@ struct LinearForm {
 };
 
 // Constructors used by Graph::alu for dtype Index: results are canonical and simplified by bounds,
-// congruence, common factors and nesting.  Divisors may be any node.
+// congruence, common factors and nesting.  Divisors may be any node.  All throw IndexOverflow.
 UOp index_add(UOp a, UOp b);
 UOp index_mul(UOp a, UOp b);
 UOp index_div(UOp a, UOp b);  // floor

@@ -37,8 +37,15 @@ class Rewriter {
   struct Frame {
     UOp original, current;
     int rewrites;
-    bool settled;  // Pre: no rule applies to `current`
+    bool settled;        // Pre: no rule applies to `current`
+    std::size_t opened;  // size of `opened_` when the frame was made
   };
+
+  void push(UOp u) { stack_.push_back({u, u, 0, false, opened_.size()}); }
+  void open(UOp u) {
+    open_.set(u, 1);
+    opened_.push_back(u);
+  }
 
   // Pushes the sources that are not done; true if there were any.  A source that waits for its own
   // sources already was put below itself by a rule: x became f(x), which never settles.
@@ -48,12 +55,12 @@ class Rewriter {
     for (UOp s : u.sources()) {
       if (done_.get(s)) continue;
       if (!any) {
-        open_.set(original, 1);
-        open_.set(u, 1);
+        open(original);
+        open(u);
         any = true;
       }
       if (open_.get(s)) fail_to_settle(rules_, s, state_);
-      stack_.push_back({s, s, 0, false});
+      push(s);
     }
     return any;
   }
@@ -69,8 +76,12 @@ class Rewriter {
     return changed ? graph_.with_sources(u, src_) : u;
   }
 
+  // Every form that the node took on the way has this result.
   void finish(UOp result) {
-    done_.set(stack_.back().original, result);
+    const Frame top = stack_.back();
+    done_.set(top.original, result);
+    for (std::size_t i = top.opened; i < opened_.size(); i++) done_.set(opened_[i], result);
+    opened_.resize(top.opened);
     stack_.pop_back();
   }
 
@@ -87,11 +98,12 @@ class Rewriter {
   NodeMap<UOp> done_;
   NodeMap<std::uint8_t> open_;
   std::vector<Frame> stack_;
+  std::vector<UOp> opened_;  // what the frames on the stack have opened, in their order
   std::vector<UOp> src_;
 };
 
 UOp Rewriter::post(UOp root) {
-  stack_.push_back({root, root, 0, false});
+  push(root);
   while (!stack_.empty()) {
     const UOp current = stack_.back().current;
     if (const UOp known = done_.get(current)) {
@@ -112,7 +124,7 @@ UOp Rewriter::post(UOp root) {
 }
 
 UOp Rewriter::pre(UOp root) {
-  stack_.push_back({root, root, 0, false});
+  push(root);
   while (!stack_.empty()) {
     const UOp current = stack_.back().current;
     if (const UOp known = done_.get(current)) {
@@ -138,7 +150,7 @@ UOp Rewriter::pre(UOp root) {
 }
 
 UOp Rewriter::walk(UOp root) {
-  stack_.push_back({root, root, 0, false});
+  push(root);
   while (!stack_.empty()) {
     const UOp u = stack_.back().original;
     if (done_.get(u)) {

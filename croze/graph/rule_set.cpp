@@ -78,6 +78,23 @@ void RuleSet::compile() {
   }
 }
 
+namespace {
+
+// Each capture gets the dtypes that all its uses allow: in another order of the operands of a
+// commutative op, another of its uses comes first.
+void restrict_captures(std::array<Token, Pattern::capacity>* tokens) {
+  std::array<Types, Match::num_slots> types;
+  types.fill(any_type);
+  for (const Token& t : *tokens) {
+    if (t.is_capture()) types[t.id] &= t.types;
+  }
+  for (Token& t : *tokens) {
+    if (t.is_capture()) t.types = types[t.id];
+  }
+}
+
+}  // namespace
+
 // Inserts the rule once for every choice of ops for its families.
 void RuleSet::insert(const Rule& rule, std::int32_t order, Types types) {
   std::vector<const Ops*> families;
@@ -98,6 +115,7 @@ void RuleSet::insert(const Rule& rule, std::int32_t order, Types types) {
       const int choice[2] = {first, second};
       Leaf leaf{&rule, order, 0, types};
       std::array<Token, Pattern::capacity> tokens = rule.pattern.tokens;
+      restrict_captures(&tokens);
       for (std::size_t i = 0; i < families.size(); i++) {
         const Op op = families[i]->ops[static_cast<std::size_t>(choice[i])];
         leaf.family_slot[i] = slot_of(families[i]->letter);

@@ -99,7 +99,7 @@ bool reaches(UOp x, UOp atom) {
 }
 
 // A way to write `x` with the sum of the fact as one variable; null if x has no use for it.
-UOp apply(const Fact& fact, UOp x) {
+UOp with_sum_as_variable(const Fact& fact, UOp x) {
   const Bounds known = fact.sum.bounds();
   if (fact.lo > fact.hi || (fact.lo == known.lo && fact.hi == known.hi)) return {};
   Graph& graph = x.graph();
@@ -121,6 +121,15 @@ UOp apply(const Fact& fact, UOp x) {
     }
   }
   return best;
+}
+
+// The same.  A detour through numbers that are too large is none.
+UOp apply(const Fact& fact, UOp x) {
+  try {
+    return with_sum_as_variable(fact, x);
+  } catch (const IndexOverflow&) {
+    return {};
+  }
 }
 
 UOp simplify_under(std::span<const UOp> terms, UOp x) {

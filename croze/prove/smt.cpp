@@ -157,14 +157,15 @@ std::string cast_term(UOp u) {
                      value);
 }
 
+// The byte of a Bool is 0 or 1, and a byte that is not 0 is true.
 std::string bitcast_term(UOp u) {
   const DType from = u.src(0).dtype();
-  const bool sized = is_integral(from) && from != DType::Bool && from != DType::Index;
-  return sized && u.dtype() != DType::Bool ? own_name(u.src(0)) : std::string();
+  if (!is_integral(from) || from == DType::Index) return {};
+  return from == DType::Bool || is_bool(u) ? cast_term(u) : own_name(u.src(0));
 }
 
 // The value of `u` in terms of its sources' names; nothing for a leaf.
-std::string term_of(UOp u) {
+std::string known_term(UOp u) {
   if (u.is_const()) return number(u.dtype(), u.const_int());
   if (!is_elementwise(u.op())) return {};
   if (is_comparison(u.op())) return comparison_term(u);
@@ -268,6 +269,27 @@ std::string SmtScript::name(UOp u) {
     for (UOp s : node.sources()) pending.emplace_back(s, false);
   }
   return own_name(u);
+}
+
+// The op as a function of which nothing is known but that it is one.
+std::string SmtScript::unknown_function(UOp u) {
+  std::string name = fmt::format("unknown_{}", info(u.op()).name), sorts;
+  for (UOp s : u.sources()) {
+    name += fmt::format("_{}", name_of(s.dtype()));
+    sorts += (sorts.empty() ? "" : " ") + sort_of(s.dtype());
+  }
+  name += fmt::format("_{}", name_of(u.dtype()));
+  if (text_.find(fmt::format("(declare-fun {} ", name)) == std::string::npos) {
+    text_ += fmt::format("(declare-fun {} ({}) {})\n", name, sorts, sort_of(u.dtype()));
+  }
+  return call(name, u);
+}
+
+std::string SmtScript::term_of(UOp u) {
+  const bool is_opaque = u.is(Op::Threefry) || (opaque_casts_ && u.is(Op::Cast));
+  bool is_readable = true;
+  for (UOp s : u.sources()) is_readable = is_readable && is_integral(s.dtype());
+  return is_opaque && is_readable ? unknown_function(u) : known_term(u);
 }
 
 void SmtScript::define(UOp u) {

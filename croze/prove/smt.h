@@ -4,7 +4,7 @@
 // Bool is a Bool.  Each node becomes one definition, so shared parts stay shared and the text is as
 // long as the graph.  What the solver cannot look into -- a loaded element, a comparison of floats,
 // a reduction -- becomes a constant of its own, free within the node's bounds: a theorem about it
-// holds for every value that it could have.
+// holds for every value that it could have.  Threefry is a function of which nothing else is known.
 #pragma once
 
 #include <string>
@@ -27,6 +27,9 @@ class SmtScript {
   explicit SmtScript(const Graph& graph, bool trust_bounds = true)
       : trust_bounds_(trust_bounds), known_(graph) {}
 
+  // Casts are functions of which nothing else is known, too: what holds for those holds for all.
+  void make_casts_opaque() { opaque_casts_ = true; }
+
   // The name of the value of `u`, an integral node.
   std::string name(UOp u);
 
@@ -41,10 +44,13 @@ class SmtScript {
   std::string leaf_names() const;
 
  private:
+  std::string term_of(UOp u);
+  std::string unknown_function(UOp u);
   void define(UOp u);
   void declare(UOp u);
 
   bool trust_bounds_;
+  bool opaque_casts_ = false;
   std::string text_ = {};
   std::vector<UOp> leaves_ = {};
   NodeMap<bool> known_;

@@ -132,6 +132,7 @@ class Alu {
 
   LlvmValue cast(LlvmValue x);
   LlvmValue cast_from_float(const LlvmValue& x);
+  LlvmValue widened_half(const LlvmValue& x);
   LlvmValue cast_to_float(const LlvmValue& x);
   LlvmValue bitcast(const LlvmValue& x);
   LlvmValue convert(std::string_view opcode, const LlvmValue& x);
@@ -278,12 +279,21 @@ LlvmValue Alu::cast(LlvmValue x) {
 
 LlvmValue Alu::cast_from_float(const LlvmValue& x) {
   const DType from = x.type.dtype, to = result_.dtype;
-  if (is_float(to)) return convert(size_of(to) > size_of(from) ? "fpext" : "fptrunc", x);
+  if (is_float(to) && size_of(to) < size_of(from)) return convert("fptrunc", x);
+  if (is_float(to)) return from == DType::Float16 ? widened_half(x) : convert("fpext", x);
   if (from == DType::Float16) return convert_by_way_of(DType::Float32, x);
   const std::string name = fmt::format("{}.sat.{}.{}", is_unsigned(to) ? "fptoui" : "fptosi",
                                        result_.suffix(), x.type.suffix());
   const LlvmArgument argument(x);
   return text_.define(result_, "{}", text_.call(result_.text(), name, {&argument, 1}));
+}
+
+// What is written in float stays in float: without the fence LLVM narrows max(cast(x), cast(y)) to
+// halfs, and then, on a machine without arithmetic on halfs, makes a long way of it that LLVM 19
+// gets wrong on NaN.
+LlvmValue Alu::widened_half(const LlvmValue& x) {
+  const LlvmValue wide = convert("fpext", x);
+  return intrinsic("arithmetic.fence", {&wide, 1});
 }
 
 // Float32 could round an integer that Float16 would round again; Float64 holds all that Float16

@@ -95,6 +95,8 @@ Device& device(int index) {
   return *d;
 }
 
+std::unique_ptr<Device> make_interpreter(const Caps& caps) { return make_interp_device(caps); }
+
 int default_device() {
   const std::string name = Options::text(Option::Device);
   return name.empty() ? 0 : device_index(name);

@@ -1,6 +1,7 @@
 // devices.h -- the explicit table of devices.  The only place above the back ends that names them.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,10 @@ std::string_view device_name(int index);
 
 // The device, opened on first use.  Throws Error if the machine lacks it.  Thread-safe.
 Device& device(int index);
+
+// An INTERP that stands in no table and has the compiler believe in these capabilities: what is
+// compiled for other hardware runs here, and every access of it is checked.
+std::unique_ptr<Device> make_interpreter(const Caps& caps);
 
 // The device of new tensors: CROZE_DEVICE, else CPU.
 int default_device();

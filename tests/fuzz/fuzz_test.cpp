@@ -1,17 +1,23 @@
-// fuzz_test.cpp -- random tensor programs on every device against the reference evaluator.
+// fuzz_test.cpp -- random tensor programs on every device against the reference evaluator, and the
+// fuzzers of the croze command: expressions, views, and kernels under random edits.
 //
 // FUZZ_CASES=n runs n programs per test instead of the quick number, FUZZ_SEED=s starts at seed s.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
-#include "backends/interp/interp_device.h"
+#include "fuzz/campaign.h"
 #include "fuzz/check.h"
 #include "fuzz/generate.h"
+#include "fuzz/kernels.h"
+#include "fuzz/paste.h"
+#include "fuzz/schedule_runner.h"
+#include "fuzz/symbolic.h"
+#include "fuzz/views.h"
+#include "prove/solver.h"
 #include "run/devices.h"
-#include "support/schedule_runner.h"
 
-namespace croze::test {
+namespace croze::fuzz {
 namespace {
 
 std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
@@ -31,12 +37,12 @@ void fuzz(std::uint64_t quick_cases, const FuzzOptions& options, const Runner& r
     if (failure.empty()) continue;
     const FuzzProgram small = minimised(program, run);
     FAIL() << "seed " << seed << ": " << failure << "\nmade small: " << run(small) << "\n"
-           << text_of(small);
+           << cpp_of(small);
   }
 }
 
 void fuzz_alone(std::uint64_t quick_cases, const Caps& caps, const FuzzOptions& options = {}) {
-  const std::unique_ptr<Device> device = make_interp_device(caps);
+  const std::unique_ptr<Device> device = make_interpreter(caps);
   fuzz(quick_cases, options, [&](const FuzzProgram& p) { return run_alone(p, *device); });
 }
 
@@ -52,7 +58,34 @@ void fuzz_realized(const char* name, std::uint64_t quick_cases, FuzzOptions opti
   fuzz(quick_cases, options, [&](const FuzzProgram& p) { return run_realized(p, index); });
 }
 
-TEST(RandomPrograms, AreRightWithScalarLoops) { fuzz_alone(100, interp_caps()); }
+// All mismatches of a fuzzer of the command.
+void expect_none(std::int64_t quick_cases, const Case& run_case) {
+  const CampaignOptions options{.seed = number_from("FUZZ_SEED", 1),
+                                .cases = static_cast<std::int64_t>(number_from(
+                                    "FUZZ_CASES", static_cast<std::uint64_t>(quick_cases))),
+                                .seconds = 0,
+                                .threads = 1};
+  for (const Mismatch& m : run_campaign("test", run_case, options).mismatches) {
+    ADD_FAILURE() << "seed " << m.seed << ": " << m.message << "\n" << m.code;
+  }
+}
+
+TEST(RandomExpressions, KeepTheirValuesAndBounds) {
+  expect_none(2000,
+              [](std::uint64_t seed, Counts& counts) { return symbolic_case(seed, 0, counts); });
+}
+
+TEST(RandomExpressions, AreProvenEqualToTheirSimplification) {
+  if (!Solver::available()) GTEST_SKIP() << "no Z3";
+  expect_none(10,
+              [](std::uint64_t seed, Counts& counts) { return symbolic_case(seed, 1, counts); });
+}
+
+TEST(RandomViews, AreRightAsIndexArithmetic) { expect_none(300, views_case); }
+
+TEST(RandomEdits, LeaveWhatAKernelComputes) { expect_none(60, kernels_case); }
+
+TEST(RandomPrograms, AreRightWithScalarLoops) { fuzz_alone(100, scalar_caps()); }
 TEST(RandomPrograms, AreRightWithLanesAndTasks) { fuzz_alone(150, cpu_shaped_caps()); }
 TEST(RandomPrograms, AreRightWithGroupsOfItems) { fuzz_alone(60, gpu_shaped_caps()); }
 
@@ -84,4 +117,4 @@ TEST(RandomSpecials, AreRightOnC) { fuzz_realized("C", 1, specials()); }
 TEST(RandomSpecials, AreRightOnOpenCl) { fuzz_realized("OPENCL", 1, specials()); }
 
 }  // namespace
-}  // namespace croze::test
+}  // namespace croze::fuzz

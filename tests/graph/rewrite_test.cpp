@@ -35,6 +35,7 @@ constexpr Rule typed[] = {rule(x.of(floats) * 2, x), rule(x.of(sized_ints) * 2, 
 constexpr Rule proven[] = {rule(max(x, y), y, x <= y)};
 constexpr Rule forever[] = {rule(x + y, y + x * 1), rule(max(x, y), min(x, y)),
                             rule(min(x, y), max(x, y))};
+constexpr Rule in_two_steps[] = {rule(-x, x * 3 % 5), rule(x * 3, x * 7)};
 constexpr Rule with_argument[] = {rule(Pattern(Op::Reduce, {x, r}).with(Op::Max), x)};
 constexpr Rule effects[] = {rule({Op::Sink, {r}}, keep_rest)};
 
@@ -105,6 +106,18 @@ TEST_F(RuleEngine, RulesThatDoNotSettleAreNamed) {
 }
 
 constexpr Rule negate_twice[] = {rule(-x, x + 1)};
+
+// -p becomes p*3 % 5 and then p*7 % 5; that the first form also stands elsewhere is no circle.
+TEST_F(RuleEngine, AFormThatANodeTookOnTheWayMayOccurAgain) {
+  const RuleSet set("test", {RuleList{"t", Numbers::All, in_two_steps}});
+  const UOp root =
+      graph.make(Op::IDiv, DType::Int32, {logical_not(p * 3 % constant_like(p, 5)), -p});
+  const UOp final = p * 7 % constant_like(p, 5);
+  for (Order order : {Order::Post, Order::Pre}) {
+    EXPECT_EQ(rewrite(root, set, order),
+              graph.make(Op::IDiv, DType::Int32, {logical_not(final), final}));
+  }
+}
 
 TEST_F(RuleEngine, DriversDifferInWhatTheyVisit) {
   const RuleSet set("test", {RuleList{"t", Numbers::All, negate_twice}});

@@ -22,12 +22,6 @@ namespace {
 using i64 = std::int64_t;
 using Wide = __int128;
 
-std::vector<RuleList> all_lists() {
-  return {algebra_list(), known_list(),    compare_list(),     index_compare_list(), logic_list(),
-          select_list(),  invalid_list(),  cast_list(),        integer_cast_list(),  float_list(),
-          bits_list(),    movement_list(), drop_invalid_list()};
-}
-
 // No value: Invalid.
 using Value = std::optional<i64>;
 
@@ -286,7 +280,7 @@ int check_rule(const Rule& rule, Numbers numbers, std::mt19937_64& rng) {
 TEST(Rules, BothSidesOfEveryDataRuleAreEqual) {
   std::mt19937_64 rng(99);
   int checked = 0;
-  for (const RuleList& list : all_lists()) {
+  for (const RuleList& list : rule_lists()) {
     if (list.rules.data() == drop_invalid_list().rules.data())
       continue;  // gives a value to Invalid
     for (const Rule& rule : list.rules) {
@@ -299,9 +293,18 @@ TEST(Rules, BothSidesOfEveryDataRuleAreEqual) {
   EXPECT_GE(checked, 120);
 }
 
+// The restriction stands at one use of x, and the matcher may meet the other one first.
+TEST(Rules, ARestrictedCaptureIsRestrictedInEveryOrderOfOperands) {
+  Graph graph;
+  for (int trial = 0; trial < 20; trial++) {  // the order goes by key
+    const UOp x = graph.load(graph.place(graph.param(DType::Bool, trial, 8), graph.index(trial)));
+    EXPECT_FALSE(algebra_rules().apply(graph.alu(Op::Add, {x, graph.alu(Op::Neg, {x})})));
+  }
+}
+
 TEST(Rules, PrintAsAlgebraWithTheirPlace) {
   std::string text;
-  for (const RuleList& list : all_lists()) {
+  for (const RuleList& list : rule_lists()) {
     for (const Rule& rule : list.rules) {
       const std::string line = to_string(rule);
       EXPECT_NE(line.find(".cpp:"), std::string::npos);
@@ -383,6 +386,22 @@ TEST_F(Simplify, CastsMergeOnlyWhenExact) {
             cast(cast(l, DType::Int32), DType::Int64));
   const UOp r = range(0, 100);
   EXPECT_EQ(simplified(cast(cast(r, DType::Int32), DType::Index)), r);
+}
+
+TEST_F(Simplify, ABitcastThroughBoolKeepsOneBitOnly) {
+  const UOp i = scalar(DType::Int8, 0);
+  const UOp through = graph.bitcast(graph.bitcast(i, DType::Bool), DType::Int8);
+  EXPECT_EQ(simplified(through), through);
+}
+
+TEST_F(Simplify, InvalidMovesOutOfBothArmsOfAWhere) {
+  const UOp f = scalar(DType::Float32, 0), v = scalar(DType::Float32, 1);
+  const UOp g = scalar(DType::Bool, 2), a = scalar(DType::Bool, 3);
+  const UOp padded = where(g, f, graph.invalid(DType::Float32));
+  EXPECT_EQ(simplified(where(a, padded, v)),
+            where(simplified(logical_not(a) | g), where(a, f, v), graph.invalid(DType::Float32)));
+  EXPECT_EQ(simplified(where(a, v, padded)),
+            where(a | g, where(a, v, f), graph.invalid(DType::Float32)));
 }
 
 TEST_F(Simplify, MergesViews) {

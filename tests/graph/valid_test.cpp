@@ -33,6 +33,14 @@ TEST(Valid, AGateLosesWhatTheRestImplies) {
   EXPECT_EQ(simplify_gate(less(i, 5) & less(i, 9)), less(i, 5));
 }
 
+// Writing n as v - (rest of the first sum) would square the coefficient.
+TEST(Valid, ADetourThroughNumbersThatAreTooLargeIsNotTaken) {
+  Graph graph;
+  const UOp i = graph.range(0, 4, LoopKind::Parallel), n = graph.variable(1, 9, 16);
+  const UOp gate = less(n - i * 3567476736, 2) & less(graph.index(-6), n * n - i * 1170432);
+  EXPECT_NO_THROW(EXPECT_EQ(simplify_gate(gate).dtype(), DType::Bool));
+}
+
 TEST(Valid, RandomExpressionsAreEqualWhereTheGateHolds) {
   std::mt19937_64 rng(17);
   const auto pick = [&](i64 n) { return std::uniform_int_distribution<i64>(0, n - 1)(rng); };

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "device/device.h"
+#include "fuzz/launch.h"
 #include "graph/graph.h"
 #include "render/program.h"
 
@@ -68,14 +69,8 @@ class ProgramBuilder {
   std::int64_t next_range_ = 0, next_id_ = 0;
 };
 
-// Renders, compiles and loads.
-std::unique_ptr<Program> compile_program(Device& device, const LinearProgram& program);
-
-// The same, and runs it once and waits.  Each buffer is copied to the device and back; it starts at
-// a byte offset in its memory that is a multiple of the device's alignment.
-void run_program(Device& device, const LinearProgram& program,
-                 std::span<const std::span<std::byte>> buffers,
-                 std::span<const std::int64_t> variables = {});
+using fuzz::compile_program;
+using fuzz::run_program;
 
 // The bytes of a vector, for run_program.
 template <typename T>

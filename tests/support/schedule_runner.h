@@ -1,35 +1,15 @@
-// schedule_runner.h -- runs kernels and whole schedules on a Device object that need not stand in
-// the table of devices: an interpreter with the capabilities of other hardware, above all.
+// schedule_runner.h -- the fuzzers' runner of kernels and schedules, under the names that tests know.
 #pragma once
 
-#include <cstddef>
-#include <span>
-#include <vector>
-
-#include "device/device.h"
-#include "graph/uop.h"
-#include "schedule/schedule.h"
+#include "fuzz/schedule_runner.h"
 
 namespace croze::test {
 
-using Bytes = std::vector<std::byte>;
-
-// Compiles the kernel for the device and runs it once on these buffers, in the order of the
-// parameters.  Checks the kernel and its program against their specs.
-void run_kernel(Device& device, UOp kernel, std::span<const std::span<std::byte>> buffers);
-
-// Schedules the roots for the device alone.
-Schedule schedule_for(const Device& device, const CanonicalGraph& graph);
-
-// Runs a schedule on the device.  `inputs` holds the bytes of graph.inputs and is written where the
-// schedule assigns.  Temporaries lie in one arena as the memory plan says; arena and results are
-// full of noise before.  Returns the bytes of each root, empty for one that only assigns.
-std::vector<Bytes> run_schedule(Device& device, const Schedule& schedule,
-                                std::vector<Bytes>& inputs);
-
-// The capabilities of INTERP with lanes, tasks and masks like a CPU, or groups of items like a GPU.
-// With bounds checks on every access, the edits are exercised where a mistake shows.
-Caps cpu_shaped_caps();
-Caps gpu_shaped_caps();
+using fuzz::Bytes;
+using fuzz::cpu_shaped_caps;
+using fuzz::gpu_shaped_caps;
+using fuzz::run_kernel;
+using fuzz::run_schedule;
+using fuzz::schedule_for;
 
 }  // namespace croze::test

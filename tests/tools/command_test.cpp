@@ -136,6 +136,19 @@ TEST_F(Command, NamesWeightsThatCannotBeRead) {
   expect_error(run("eval fashion-mnist --weights " + path("bad")), "bad");
 }
 
+TEST_F(Command, FuzzesAndCounts) {
+  for (const char* what : {"symbolic", "views", "kernels"}) {
+    const Outcome outcome = run(std::string("fuzz ") + what + " --cases 20 --seed 7 --json");
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    const Json result = Json::parse(outcome.out);
+    EXPECT_EQ(result["fuzz"], what);
+    EXPECT_EQ(result["seed"], 7);
+    EXPECT_EQ(result["cases"], 20);
+    EXPECT_EQ(result["mismatches"], 0);
+  }
+  EXPECT_EQ(run("fuzz nothing").status, 2);
+}
+
 TEST_F(Command, NoticesThatItsOutputIsLost) {
   const std::string line = std::string(CROZE_COMMAND) + " options >/dev/full 2>" + path("err");
   EXPECT_EQ(WEXITSTATUS(std::system(line.c_str())), 1);

@@ -21,7 +21,11 @@ int run(int count, char** arguments) {
   app.require_subcommand(1);
   croze::tool::add_train(app);
   croze::tool::add_eval(app);
+  croze::tool::add_run(app);
+  croze::tool::add_info(app);
+  croze::tool::add_onnx_conformance(app);
   croze::tool::add_devices(app);
+  croze::tool::add_fuzz(app);
   croze::tool::add_options(app);
   croze::tool::add_docs(app);
   try {

@@ -30,6 +30,13 @@ void ranges_in(UOp e, std::vector<UOp>& out) {
   }
 }
 
+// The memory of the tile that a Store fills; null if it does not fill one.
+UOp tile_of(UOp store) {
+  UOp target = store.src(0).src(0);
+  while (target.is(Op::After)) target = target.src(0);
+  return target.is(Op::Local) ? target : UOp();
+}
+
 using Copies = std::unordered_map<const Node*, UOp>;
 
 UOp rebuilt(UOp u, const Copies& copies) {
@@ -85,6 +92,15 @@ std::int64_t iterations(std::span<const UOp> ranges) {
   std::int64_t n = 1;
   for (UOp r : ranges) n *= r.range_size();
   return n;
+}
+
+bool can_stand_around_tile(LoopKind kind, Space space) {
+  switch (kind) {
+    case LoopKind::Lane:
+    case LoopKind::Unroll: return false;
+    case LoopKind::Item: return space == Space::Thread;
+    default: return true;
+  }
 }
 
 KernelState::KernelState(UOp kernel) : sink(kernel) {
@@ -145,6 +161,11 @@ UOp merge(KernelState& k, UOp outer, UOp inner) {
 
 UOp bind(KernelState& k, UOp range, LoopKind kind) {
   ensure(!is_serial(range), "the iterations of loop r{} must stay in order", range.range_id());
+  for (UOp u : toposort(k.sink)) {
+    if (!u.is(Op::Store) || !u.varies_over(range) || !tile_of(u)) continue;
+    ensure(can_stand_around_tile(kind, static_cast<Space>(tile_of(u).arg().ints[2])),
+           "a tile is filled inside of loop r{}", range.range_id());
+  }
   const UOp bound = k.graph().range(range.range_id(), range.range_size(), kind);
   replace_ranges(k, {{range, bound}});
   k.applied.push_back(fmt::format("bind r{} {}", range.range_id(), name_of(kind)));

@@ -47,7 +47,8 @@ UOp merge(KernelState& k, UOp outer, UOp inner);
 // nothing, and contribute the identity to a reduction.
 UOp pad(KernelState& k, UOp range, std::int64_t multiple);
 
-// The same range run another way.  A Serial range stays what it is.
+// The same range run another way.  A Serial range stays what it is; a range around the filling of a
+// staged tile takes no kind that would give its values tiles of their own (see stage.h).
 UOp bind(KernelState& k, UOp range, LoopKind kind);
 
 // Puts the output loops in this order: a permutation of k.loops that leaves the Serial ones in the
@@ -67,5 +68,9 @@ std::vector<UOp> reduces(UOp sink);                    // users before the reduc
 std::vector<UOp> loads(UOp root);                      // Load nodes, each once
 std::int64_t iterations(std::span<const UOp> ranges);  // product of the sizes
 std::vector<UOp> closed_ranges(UOp u);                 // ranges that a Store or Reduce closes
+
+// Whether one tile in this memory can serve all values of a loop of this kind around its filling:
+// lanes and copies of the code would fill it all at once, and so would items a tile of their group.
+bool can_stand_around_tile(LoopKind kind, Space space);
 
 }  // namespace croze

@@ -190,6 +190,14 @@ std::int64_t tile_elements(UOp load, std::span<const UOp> inner) {
 void stage(KernelState& k, UOp load, std::span<const UOp> inner, const StageOptions& options) {
   Graph& g = k.graph();
   const UOp place = load.src(0);
+  for (UOp r : toposort(place)) {
+    if (!r.is(Op::Range) || !place.varies_over(r) || std::ranges::find(inner, r) != inner.end()) {
+      continue;
+    }
+    ensure(can_stand_around_tile(r.loop_kind(), options.space),
+           "loop r{} is of kind {} and not one of the tile's", r.range_id(),
+           name_of(r.loop_kind()));
+  }
   std::vector<Axis> axes = tile_axes(place, inner);
   const Fill fill = options.items.empty() ? fill_by_loops(k, axes, options.lanes)
                                           : fill_by_items(k, axes, options.items);

@@ -22,6 +22,9 @@ std::int64_t tile_elements(UOp load, std::span<const UOp> inner);
 // outermost loops it depends on have got their values (linearize.cpp); order the loops so that this
 // is outside the loops that are to reuse it.
 //
+// Loops that the load varies over and that are not in `inner` stand around the filling of the tile:
+// none of them may be lanes or unrolled, nor, for a tile of a group, items.
+//
 // One idea for packing panels on a CPU and shared memory on a GPU.  Gates are evaluated while
 // filling: the load from the tile has none.
 void stage(KernelState& k, UOp load, std::span<const UOp> inner, const StageOptions& options);

@@ -48,7 +48,7 @@ constexpr Rule algebra[] = {
     rule(x % c,                      x,                          0 <= x && x < c),
     rule((x % c) % c,                x % c),
     rule((x % c) % d,                x % d,                      0 < c && 0 < d && c % d == 0),
-    rule((x % y) / y,                0,                          0 < y),
+    rule((x % y) / y,                0),
 
     // min and max
     rule(min(x, x),                  x),

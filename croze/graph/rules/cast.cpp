@@ -60,10 +60,13 @@ UOp merge_casts(const Match& m) {
 // A widening through which a comparison or an integer op could be done narrower is left alone: that
 // is a choice of codegen.
 // clang-format off
+constexpr Pattern bitcast(const Pattern& p) { return {Op::Bitcast, {p}}; }
+constexpr Types not_bool = any_type & ~bools;  // of a byte, Bool keeps only whether it is 0
+
 constexpr Rule casts[] = {
     rule(cast(n(cast(x))),                      merge_casts),
     rule(cast(where(a, k, l)),                  where(a, cast(k), cast(l))),
-    rule(Pattern(Op::Bitcast, {{Op::Bitcast, {x}}}), {Op::Bitcast, {x}}),
+    rule(bitcast(bitcast(x).of(not_bool)),      bitcast(x)),
 };
 
 constexpr Rule integer_casts[] = {

@@ -5,6 +5,8 @@
 // commutative ops are in order, sums of Index are canonical.
 #pragma once
 
+#include <span>
+
 #include "graph/rule_set.h"
 
 namespace croze {
@@ -22,6 +24,9 @@ const RuleList& float_list();          // floats, true in IEEE arithmetic
 const RuleList& bits_list();           // shifts and masks
 const RuleList& movement_list();       // views on tensors
 const RuleList& drop_invalid_list();   // what is Invalid in the end is zero
+
+// All of these, for those who read rules rather than apply them.
+std::span<const RuleList> rule_lists();
 
 const RuleSet& algebra_rules();
 const RuleSet& compare_rules();

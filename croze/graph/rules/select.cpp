@@ -54,6 +54,8 @@ constexpr Rule invalids[] = {
     rule(where(g, where(h, x, invalid), invalid),      where(g & h, x, invalid)),
     rule(where(where(g, h, invalid), x, y),            where(g, where(h, x, y), invalid)),
     rule(where(where(g, h, invalid), x, invalid),      where(g & h, x, invalid)),
+    rule(where(a, where(g, x, invalid), y),            where(where(a, g, 1), where(a, x, y), invalid)),
+    rule(where(a, x, where(g, y, invalid)),            where(where(a, 1, g), where(a, x, y), invalid)),
 
     // outwards through arithmetic
     rule(unary(invalid),                               invalid),

@@ -154,6 +154,31 @@ TEST(CpuDevice, DividesLanesOfWhichSomeAreKnownToBeZero) {
   }
 }
 
+// LLVM narrows this to a maximum of halfs, which LLVM 19 gets wrong on most machines.
+TEST(CpuDevice, TheMaximumOfWidenedHalfsKeepsNan) {
+  constexpr std::int64_t count = 16;
+  ProgramBuilder b("maximum");
+  const UOp out = b.param(f32, count);
+  const UOp in = b.param(DType::Float16, count), also = b.param(DType::Float16, count);
+  const UOp lane = b.lane(count);
+  b.store(out, lane, max(cast(b.load(in, lane), f32), cast(b.load(also, lane), f32)));
+
+  std::vector<std::uint16_t> x, y;
+  for (std::size_t k = 0; k < count; k++) {
+    const std::uint16_t nan = f16_from(NAN), one = f16_from(1), inf = f16_from(INFINITY);
+    x.push_back(k % 4 == 1 ? nan : k % 4 == 2 ? inf : one);
+    y.push_back(k % 4 == 3 ? nan : one);
+  }
+  std::vector<float> result(count, -1);
+  run_program(cpu(), b.finish(), {bytes_of(result), bytes_of(x), bytes_of(y)});
+  for (std::size_t k = 0; k < count; k++) {
+    EXPECT_EQ(std::isnan(result[k]), k % 2 == 1) << k;
+    if (k % 2 == 0) {
+      EXPECT_EQ(result[k], k % 4 == 2 ? INFINITY : 1) << k;
+    }
+  }
+}
+
 TEST(CpuDevice, ReducesLanesInHalves) {
   for (std::int64_t lanes : {2, 3, 8, 16, 12}) {
     ProgramBuilder b("reduce");

@@ -7,12 +7,12 @@
 #include <exception>
 #include <map>
 
+#include "fuzz/schedule_runner.h"
 #include "graph/spec.h"
 #include "run/buffers.h"
 #include "run/execute.h"
-#include "support/schedule_runner.h"
 
-namespace croze::test {
+namespace croze::fuzz {
 namespace {
 
 UOp buffer_under(UOp u) {
@@ -55,7 +55,7 @@ std::map<int, int> final_states(const FuzzProgram& program) {
   return last;
 }
 
-std::string alone(const FuzzProgram& program, Device& device) {
+std::string alone(const FuzzProgram& program, Device& device, const Chooser& chooser) {
   Graph graph;
   const std::vector<UOp> nodes = build(program, graph, [&](int i) {
     const HostTensor& data = program.value(i).data;
@@ -69,7 +69,7 @@ std::string alone(const FuzzProgram& program, Device& device) {
     memory.push_back(to_bytes(program.value(static_cast<int>(input.buffer_id())).data));
   }
   const Schedule schedule = schedule_for(device, canonical);
-  const std::vector<Bytes> results = run_schedule(device, schedule, memory);
+  const std::vector<Bytes> results = run_schedule(device, schedule, memory, chooser);
 
   std::string text;
   for (std::size_t r = 0; r < results.size() && text.empty(); r++) {
@@ -130,8 +130,8 @@ bool may_become_buffer(const Instruction& in) {
 
 }  // namespace
 
-std::string run_alone(const FuzzProgram& program, Device& device) {
-  return guarded([&] { return alone(program, device); });
+std::string run_alone(const FuzzProgram& program, Device& device, const Chooser& chooser) {
+  return guarded([&] { return alone(program, device, chooser); });
 }
 
 std::string run_realized(const FuzzProgram& program, int device) {
@@ -175,4 +175,4 @@ FuzzProgram minimised(FuzzProgram program,
   return program;
 }
 
-}  // namespace croze::test
+}  // namespace croze::fuzz

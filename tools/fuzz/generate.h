@@ -5,7 +5,7 @@
 
 #include "fuzz/program.h"
 
-namespace croze::test {
+namespace croze::fuzz {
 
 struct FuzzOptions {
   int steps = 14;               // instructions, or small groups of them
@@ -14,9 +14,10 @@ struct FuzzOptions {
   int specials = 0;             // percent of the elements of float buffers: NaN, infinities, -0
   int assigns = 4;              // percent of the steps: a buffer, or a part of it, is assigned
   int contractions = 4;         // percent: matmuls and convolutions large enough for tiles
+  bool only_views = false;      // nothing but movement ops, on one buffer
 };
 
 // The program of a seed: the same on every machine.
 FuzzProgram random_program(std::uint64_t seed, const FuzzOptions& options = {});
 
-}  // namespace croze::test
+}  // namespace croze::fuzz

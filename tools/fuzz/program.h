@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "fuzz/reference.h"
 #include "graph/graph.h"
-#include "support/reference.h"
 
-namespace croze::test {
+namespace croze::fuzz {
 
 struct Instruction {
   Op op = Op::Buffer;
@@ -62,7 +62,4 @@ HostTensor from_bytes(std::span<const std::byte> bytes, DType dtype, const Dims&
 // Empty if `got` is what the value says, within its error; else the first difference.
 std::string difference(const Value& expected, const HostTensor& got);
 
-// The program's graph as text (print_graph), only what the roots need.
-std::string text_of(const FuzzProgram& program);
-
-}  // namespace croze::test
+}  // namespace croze::fuzz

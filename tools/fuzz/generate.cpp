@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 
+#include "fuzz/chance.h"
 #include "graph/eval.h"
 
-namespace croze::test {
+namespace croze::fuzz {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
@@ -28,9 +28,10 @@ constexpr DType rare_dtypes[] = {DType::Int8,     DType::UInt8,  DType::Int16,  
 
 class Generator {
  public:
-  Generator(std::uint64_t seed, const FuzzOptions& options) : random_(seed), options_(options) {}
+  Generator(std::uint64_t seed, const FuzzOptions& options) : chance_(seed), options_(options) {}
 
   FuzzProgram run() {
+    if (options_.only_views) return run_views();
     for (int i = 0; i < 2; i++) buffer(dtype(), shape());
     for (int i = 0; i < options_.steps; i++) step();
     choose_roots();
@@ -38,16 +39,26 @@ class Generator {
   }
 
  private:
+  // One buffer, its elements numbered from 1, and a chain of views on it.
+  FuzzProgram run_views() {
+    Instruction in{.op = Op::Buffer, .dtype = DType::Int32, .shape = shape()};
+    for (std::int64_t i = 0; i < elements_of(in.shape); i++) in.bits.push_back(i + 1);
+    append(std::move(in));
+    for (int i = 0; i < options_.steps; i++) {
+      movement_step(static_cast<int>(program_.code.size()) - 1);
+    }
+    program_.roots = {static_cast<int>(program_.code.size()) - 1};
+    return std::move(program_);
+  }
+
   // ---- chance ----
 
-  std::int64_t below(std::int64_t n) {
-    return n <= 1 ? 0 : static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(n));
-  }
-  std::int64_t between(std::int64_t low, std::int64_t high) { return low + below(high - low + 1); }
-  bool chance(int percent) { return below(100) < percent; }
+  std::int64_t below(std::int64_t n) { return chance_.below(n); }
+  std::int64_t between(std::int64_t low, std::int64_t high) { return chance_.between(low, high); }
+  bool chance(int percent) { return chance_.percent(percent); }
   template <typename T, std::size_t N>
   T one_of(const T (&choices)[N]) {
-    return choices[below(N)];
+    return chance_.one_of(choices);
   }
 
   DType dtype() {
@@ -533,7 +544,7 @@ class Generator {
     return append({.op = Op::Contiguous, .dtype = dtype_of(x), .shape = {}, .src = {x}});
   }
 
-  std::mt19937_64 random_;
+  Chance chance_;
   const FuzzOptions& options_;
   FuzzProgram program_;
   std::vector<State> states_;
@@ -545,4 +556,4 @@ FuzzProgram random_program(std::uint64_t seed, const FuzzOptions& options) {
   return Generator(seed, options).run();
 }
 
-}  // namespace croze::test
+}  // namespace croze::fuzz

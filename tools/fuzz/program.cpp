@@ -11,9 +11,8 @@
 #include <cmath>
 
 #include "graph/eval.h"
-#include "graph/print.h"
 
-namespace croze::test {
+namespace croze::fuzz {
 namespace {
 
 // A rounding or a transcendental op of the type is wrong by less, relative to the result.
@@ -348,13 +347,4 @@ std::string difference(const Value& expected, const HostTensor& got) {
   return {};
 }
 
-std::string text_of(const FuzzProgram& program) {
-  Graph graph;
-  const std::vector<UOp> nodes = build(program, graph, [&](int i) {
-    const Value& v = program.value(i);
-    return graph.buffer(v.data.dtype, i, v.data.size(), 0);
-  });
-  return print_graph(roots_of(program, nodes));
-}
-
-}  // namespace croze::test
+}  // namespace croze::fuzz

@@ -4,15 +4,16 @@
 #include <functional>
 #include <string>
 
+#include "codegen/pipeline.h"
 #include "device/device.h"
 #include "fuzz/program.h"
 
-namespace croze::test {
+namespace croze::fuzz {
 
 // Each returns what went wrong, or nothing.
 
 // Scheduled and run for one Device object, without caches.
-std::string run_alone(const FuzzProgram& program, Device& device);
+std::string run_alone(const FuzzProgram& program, Device& device, const Chooser& chooser = {});
 // Through realize(), on a device of the table.
 std::string run_realized(const FuzzProgram& program, int device);
 
@@ -20,4 +21,4 @@ std::string run_realized(const FuzzProgram& program, int device);
 FuzzProgram minimised(FuzzProgram program,
                       const std::function<std::string(const FuzzProgram&)>& run);
 
-}  // namespace croze::test
+}  // namespace croze::fuzz

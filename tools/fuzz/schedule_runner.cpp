@@ -1,12 +1,12 @@
 // schedule_runner.cpp -- what run/execute.cpp does, without caches and on memory of the host.
-#include "support/schedule_runner.h"
+#include "fuzz/schedule_runner.h"
 
-#include "backends/interp/interp_device.h"
 #include "codegen/pipeline.h"
+#include "fuzz/launch.h"
 #include "graph/spec.h"
-#include "support/programs.h"
+#include "run/devices.h"
 
-namespace croze::test {
+namespace croze::fuzz {
 namespace {
 
 constexpr std::byte noise{0xa5};
@@ -28,9 +28,10 @@ std::span<std::byte> bytes_of_buffer(const ScheduleBuffer& buffer, std::size_t i
 
 }  // namespace
 
-void run_kernel(Device& device, UOp kernel, std::span<const std::span<std::byte>> buffers) {
+void run_kernel(Device& device, UOp kernel, std::span<const std::span<std::byte>> buffers,
+                const Chooser& chooser) {
   check_kernel(kernel);
-  const LinearProgram program = make_program(kernel, device.caps());
+  const LinearProgram program = make_program(kernel, device.caps(), {}, chooser);
   check_program(program.instructions);
   run_program(device, program, buffers);
 }
@@ -41,7 +42,7 @@ Schedule schedule_for(const Device& device, const CanonicalGraph& graph) {
 }
 
 std::vector<Bytes> run_schedule(Device& device, const Schedule& schedule,
-                                std::vector<Bytes>& inputs) {
+                                std::vector<Bytes>& inputs, const Chooser& chooser) {
   Bytes arena;
   for (const ArenaPlan& plan : schedule.arenas) {
     arena.assign(static_cast<std::size_t>(plan.bytes), noise);
@@ -59,7 +60,7 @@ std::vector<Bytes> run_schedule(Device& device, const Schedule& schedule,
     std::vector<std::span<std::byte>> buffers;
     for (int b : step.buffers) buffers.push_back(memory[static_cast<std::size_t>(b)]);
     if (step.kernel) {
-      run_kernel(device, step.kernel->sink, buffers);
+      run_kernel(device, step.kernel->sink, buffers, chooser);
     } else {
       std::copy(buffers[1].begin(), buffers[1].end(), buffers[0].begin());
     }
@@ -71,8 +72,10 @@ std::vector<Bytes> run_schedule(Device& device, const Schedule& schedule,
   return roots;
 }
 
+Caps scalar_caps() { return device(device_index("INTERP")).caps(); }
+
 Caps cpu_shaped_caps() {
-  Caps caps = interp_caps();
+  Caps caps = scalar_caps();
   caps.threads = 2;
   caps.vector_bytes = 64;
   caps.vector_registers = 32;
@@ -81,7 +84,7 @@ Caps cpu_shaped_caps() {
 }
 
 Caps gpu_shaped_caps() {
-  Caps caps = interp_caps();
+  Caps caps = scalar_caps();
   caps.has_groups = true;
   caps.max_items = 256;
   for (std::int64_t& limit : caps.max_group_axis) limit = 256;
@@ -91,4 +94,4 @@ Caps gpu_shaped_caps() {
   return caps;
 }
 
-}  // namespace croze::test
+}  // namespace croze::fuzz

@@ -1,5 +1,5 @@
 // reference.cpp -- one plain loop per op of the tensor stage.
-#include "support/reference.h"
+#include "fuzz/reference.h"
 
 #include <bit>
 #include <cmath>
@@ -9,7 +9,7 @@
 #include "graph/eval.h"
 #include "graph/rewrite.h"
 
-namespace croze::test {
+namespace croze::fuzz {
 namespace {
 
 using Bits = std::vector<std::int64_t>;
@@ -276,4 +276,4 @@ HostTensor Reference::evaluate(UOp root) const {
   return values.at(root.node());
 }
 
-}  // namespace croze::test
+}  // namespace croze::fuzz

@@ -1,0 +1,168 @@
+// model.cpp -- the public face: checks what goes in, names what comes out.
+#include "io/onnx/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "io/onnx/interpreter.h"
+
+namespace croze::onnx {
+namespace {
+
+std::string type_text(const TypeProto& type) {
+  using Kind = TypeProto::Kind;
+  switch (type.kind) {
+    case Kind::Tensor: return name_of(type.element);
+    case Kind::SparseTensor: return "sparse " + name_of(type.element);
+    case Kind::Sequence: return "sequence of " + (type.inner ? type_text(*type.inner) : "unknown");
+    case Kind::Optional: return "optional " + (type.inner ? type_text(*type.inner) : "unknown");
+    case Kind::Map: return "map";
+    case Kind::Unknown: break;
+  }
+  return "unknown";
+}
+
+Port port_of(const ValueInfo& info, bool has_default) {
+  Port port{.name = std::string(info.name),
+            .type = type_text(info.type),
+            .element = info.type.element,
+            .has_shape = info.type.shape.has_value(),
+            .shape = {},
+            .has_default = has_default,
+            .is_optional = info.type.kind == TypeProto::Kind::Optional};
+  if (!info.type.shape) return port;
+  for (const TypeProto::Dim& dim : *info.type.shape) {
+    // Some exporters write 0 or -1 for a size that is not fixed.
+    const std::int64_t size = dim.value.value_or(-1);
+    port.shape.push_back({size > 0 ? size : -1, std::string(dim.name)});
+  }
+  return port;
+}
+
+// Throws unless the value fits the port; `sizes` are those of the names seen so far.
+void check_input(const Port& port, const Value& value, std::map<std::string, std::int64_t>& sizes) {
+  if (!value.is_tensor() || port.element == ElementType::Undefined) return;
+  check(value.element_type() == port.element, "input \"{}\" is {}, not {}", port.name, port.type,
+        describe(value));
+  if (!port.has_shape) return;
+  const Shape shape = value.shape();
+  const auto rank = static_cast<int>(port.shape.size());
+  // Scalars are recorded with shape () as well as (1).
+  if (shape.numel() == 1 && shape.size() + rank == 1) return;
+  check(shape.size() == rank, "input \"{}\" has {} axes, not {}", port.name, rank, shape.size());
+  for (int i = 0; i < rank; i++) {
+    const Dimension& dim = port.shape[static_cast<std::size_t>(i)];
+    check(dim.size < 0 || dim.size == shape[i], "axis {} of input \"{}\" has size {}, not {}", i,
+          port.name, dim.size, shape[i]);
+    if (dim.size >= 0 || dim.name.empty()) continue;
+    const auto [it, is_new] = sizes.emplace(dim.name, shape[i]);
+    check(it->second == shape[i], "axis {} of input \"{}\", \"{}\", is {} here and {} elsewhere", i,
+          port.name, dim.name, shape[i], it->second);
+  }
+}
+
+void collect_tensors(const Value& value, std::vector<Tensor>& tensors) {
+  if (value.is_tensor()) tensors.push_back(value.tensor());
+  if (value.kind() != Value::Kind::Sequence) return;
+  for (const Value& item : value.items()) collect_tensors(item, tensors);
+}
+
+void count_nodes(const std::vector<NodeProto>& nodes, Summary& summary,
+                 const std::vector<OpsetImport>& opsets, const ModelProto& proto) {
+  std::set<std::string> missing(summary.missing.begin(), summary.missing.end());
+  std::vector<const NodeProto*> stack;
+  for (const NodeProto& node : nodes) stack.push_back(&node);
+  while (!stack.empty()) {
+    const NodeProto& node = *stack.back();
+    stack.pop_back();
+    summary.nodes++;
+    const std::string_view domain = node.domain == "ai.onnx" ? "" : node.domain;
+    const std::string name =
+        domain.empty() ? std::string(node.op) : fmt::format("{}.{}", domain, node.op);
+    summary.operators[name]++;
+    const auto opset = std::ranges::find_if(opsets, [&](const OpsetImport& o) {
+      return (o.domain == "ai.onnx" ? "" : o.domain) == domain;
+    });
+    const std::int64_t version = opset == opsets.end() ? 0 : opset->version;
+    const bool is_function = std::ranges::any_of(proto.functions, [&](const FunctionProto& f) {
+      return f.name == node.op && f.domain == node.domain;
+    });
+    if (!is_function && !find_operator(domain, node.op, version)) missing.insert(name);
+    for (const Attribute& a : node.attributes) {
+      if (!a.graph) continue;
+      for (const NodeProto& inner : a.graph->nodes) stack.push_back(&inner);
+    }
+  }
+  summary.missing.assign(missing.begin(), missing.end());
+}
+
+}  // namespace
+
+Value load_recorded(const std::string& path, Recorded kind) {
+  const auto file = std::make_shared<const MappedFile>(path);
+  DataSource source(file, path, "");
+  switch (kind) {
+    case Recorded::Tensor: return source.value_of(parse_tensor(file->data(), path));
+    case Recorded::Sequence: return source.value_of(parse_sequence(file->data(), path));
+    case Recorded::Optional: return source.value_of(parse_optional(file->data(), path));
+  }
+  fail({}, "{} is of no known kind", path);
+}
+
+Model::Model(const std::string& path) : program_(load_program(path)) {
+  const GraphProto& graph = program_->proto.graph;
+  for (const ValueInfo& info : graph.inputs) {
+    const bool has_default =
+        std::ranges::find(graph.initializers, info.name, &TensorProto::name) !=
+        graph.initializers.end();
+    inputs_.push_back(port_of(info, has_default));
+  }
+  for (const ValueInfo& info : graph.outputs) outputs_.push_back(port_of(info, false));
+}
+
+Summary Model::summary() const {
+  const ModelProto& proto = program_->proto;
+  Summary result;
+  result.ir_version = proto.ir_version;
+  result.producer = proto.producer;
+  for (const OpsetImport& o : proto.opsets) result.opsets[std::string(o.domain)] = o.version;
+  count_nodes(proto.graph.nodes, result, proto.opsets, proto);
+  for (const FunctionProto& f : proto.functions) count_nodes(f.nodes, result, f.opsets, proto);
+  for (const auto& [key, value] : program_->constants) {
+    if (value.is_tensor() && is_float(value.tensor().dtype())) {
+      result.parameters += value.tensor().numel();
+    }
+  }
+  result.file_bytes = static_cast<std::int64_t>(program_->file->data().size());
+  return result;
+}
+
+std::map<std::string, Value> Model::run(const std::map<std::string, Value>& inputs) const {
+  for (const auto& [name, value] : inputs) {
+    check(std::ranges::find(inputs_, name, &Port::name) != inputs_.end(),
+          "the model has no input \"{}\"", name);
+  }
+  std::vector<Value> values;
+  std::map<std::string, std::int64_t> sizes;
+  for (const Port& port : inputs_) {
+    const auto given = inputs.find(port.name);
+    check(given != inputs.end() || port.has_default || port.is_optional, "input \"{}\" ({}) is missing", port.name,
+          port.type);
+    values.push_back(given == inputs.end() ? Value() : given->second);
+    check_input(port, values.back(), sizes);
+  }
+  Interpreter interpreter(*program_);
+  const std::vector<Value> results =
+      interpreter.run(program_->proto.graph, std::move(values), nullptr, program_->proto.opsets);
+  std::vector<Tensor> tensors;
+  for (const Value& value : results) collect_tensors(value, tensors);
+  realize(tensors);
+  std::map<std::string, Value> outputs;
+  for (std::size_t i = 0; i < results.size(); i++) outputs[outputs_[i].name] = results[i];
+  return outputs;
+}
+
+}  // namespace croze::onnx

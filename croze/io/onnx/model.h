@@ -1,0 +1,82 @@
+// model.h -- ONNX models that run.
+//
+//   const onnx::Model model("squeezenet.onnx");
+//   auto outputs = model.run({{"data", image}});
+//   Tensor probabilities = outputs.at("softmax").tensor();
+//
+// A model is a file mapped into memory; its weights stand there and are not copied.  It is run by
+// recording tensor operations node by node, so the compiler sees the whole network at once; running
+// it again with inputs of the same shapes finds everything compiled.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "io/onnx/value.h"
+
+namespace croze::onnx {
+
+struct Program;
+
+// A size of an input or output: a number, or a name, equal wherever the name stands, whose number
+// is known when the model runs.
+struct Dimension {
+  std::int64_t size = -1;  // -1: not fixed
+  std::string name;        // "" if it has none
+};
+
+// An input or output, as the file declares it.
+struct Port {
+  std::string name;
+  std::string type;  // "float32", "sequence of int64", "optional float32"
+  ElementType element = ElementType::Undefined;
+  bool has_shape = false;  // else of any rank
+  std::vector<Dimension> shape;
+  bool has_default = false;  // an input that the file itself gives a value
+  bool is_optional = false;  // may be nothing
+};
+
+// What a model is made of.
+struct Summary {
+  std::int64_t ir_version = 0;
+  std::string producer;
+  std::map<std::string, std::int64_t> opsets;     // by domain
+  std::map<std::string, std::int64_t> operators;  // number of nodes, those of subgraphs included
+  std::vector<std::string> missing;               // operators that croze does not have
+  std::int64_t nodes = 0;
+  std::int64_t parameters = 0;  // elements of floating-point tensors in the file
+  std::int64_t file_bytes = 0;
+};
+
+// A value recorded in a file of its own, as the tests of ONNX are: a TensorProto, a SequenceProto or
+// an OptionalProto.  Throws Error if the file is damaged.
+enum class Recorded { Tensor, Sequence, Optional };
+Value load_recorded(const std::string& path, Recorded kind);
+
+class Model {
+ public:
+  // Reads a file, whose weights come to stand on the default device.  Files are not trusted: every
+  // length is checked against what is there, and external data must be a regular file in the folder
+  // of the model.  Throws Error saying what is wrong: no such file, no ONNX, an opset newer than
+  // 22, tensors that do not fit their shapes.  Operators that croze lacks are found by run().
+  explicit Model(const std::string& path);
+
+  const std::vector<Port>& inputs() const { return inputs_; }
+  const std::vector<Port>& outputs() const { return outputs_; }
+  Summary summary() const;
+
+  // Computes all outputs, by name.  Every input without a default must be given, in the type and
+  // shape that the file declares; one name of a dimension means one size.  Throws Error for inputs
+  // that do not fit, and, naming the node, where an operator is not there or refuses its inputs.
+  // May be called from several threads.
+  std::map<std::string, Value> run(const std::map<std::string, Value>& inputs) const;
+
+ private:
+  std::shared_ptr<const Program> program_;
+  std::vector<Port> inputs_, outputs_;
+};
+
+}  // namespace croze::onnx

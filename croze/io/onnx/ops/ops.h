@@ -1,0 +1,57 @@
+// ops.h -- what the families of operators share.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/error.h"
+#include "io/onnx/node_call.h"
+#include "tensor/activation.h"
+#include "tensor/elementwise.h"
+#include "tensor/functional.h"
+#include "tensor/indexing.h"
+#include "tensor/linalg.h"
+#include "tensor/movement.h"
+#include "tensor/reduce.h"
+#include "tensor/special.h"
+
+namespace croze::onnx {
+
+using Ints = std::vector<std::int64_t>;
+
+// An integer tensor of one axis.
+inline Tensor vector_of(const Ints& values) {
+  return Tensor::from_data(values, {static_cast<std::int64_t>(values.size())});
+}
+
+// x with the axis first, and back.
+Tensor axis_to_front(const Tensor& x, std::int64_t axis);
+Tensor axis_from_front(const Tensor& x, std::int64_t axis);
+
+// A vector along one axis of a tensor of `rank` axes: shape (1, .., n, .., 1).
+Tensor along_axis(const Tensor& vector, std::int64_t axis, int rank);
+
+// Negative positions count from the end.
+Tensor from_the_end(const Tensor& index, std::int64_t size);
+
+// Slices of x along `axis` at positions that are known now.
+Tensor take(const Tensor& x, std::int64_t axis, const Ints& positions);
+
+// Computed in Float32 if x is a half type, and returned in the dtype of x.
+template <typename F>
+Tensor in_float32(const Tensor& x, F f) {
+  if (!is_half(x.dtype())) return f(x);
+  return f(x.cast(DType::Float32)).cast(x.dtype());
+}
+
+// The quotient of integers rounded towards zero; of floats the quotient.
+Tensor divide(const Tensor& a, const Tensor& b);
+
+// 0, 1, ..., rank - 1.
+Ints all_axes(int rank);
+
+// The axes of the `axes` attribute or, from the opset `by_input` on, of input 1; positive and
+// ascending.  All if there are none.
+Ints axes_of(const NodeCall& call, int by_input, int rank);
+
+}  // namespace croze::onnx

@@ -1,0 +1,103 @@
+// fuzz.cpp -- croze fuzz: random expressions, views and kernels, compared with their meaning.
+#include <croze/base/error.h>
+#include <croze/run/devices.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "fuzz/campaign.h"
+#include "fuzz/kernels.h"
+#include "fuzz/symbolic.h"
+#include "fuzz/views.h"
+
+namespace croze::tool {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Settings {
+  std::string what;
+  std::string device;
+  fuzz::CampaignOptions campaign;
+  std::uint64_t proof_interval = 1000;
+  bool json = false;
+};
+
+fuzz::Case case_of(const Settings& s) {
+  if (s.what == "symbolic") {
+    return [interval = s.proof_interval](std::uint64_t seed, fuzz::Counts& counts) {
+      return fuzz::symbolic_case(seed, interval, counts);
+    };
+  }
+  if (s.what == "views") return fuzz::views_case;
+  if (s.device.empty()) return fuzz::kernels_case;
+  return [&chosen = device(device_index(s.device))](std::uint64_t seed, fuzz::Counts& counts) {
+    return fuzz::kernels_case_on(chosen, seed, counts);
+  };
+}
+
+void print_json(const Settings& s, const fuzz::CampaignResult& result) {
+  Json json{{"fuzz", s.what},
+            {"seed", s.campaign.seed},
+            {"cases", result.cases},
+            {"mismatches", result.mismatches.size()},
+            {"seconds", result.seconds},
+            {"threads", s.campaign.threads}};
+  for (const auto& [name, count] : result.counts) json[name] = count;
+  Json failures = Json::array();
+  for (const fuzz::Mismatch& m : result.mismatches) {
+    failures.push_back({{"seed", m.seed}, {"message", m.message}, {"code", m.code}});
+  }
+  if (!failures.empty()) json["failures"] = std::move(failures);
+  fmt::print("{}\n", json.dump());
+}
+
+void print_text(const Settings& s, const fuzz::CampaignResult& result) {
+  for (const fuzz::Mismatch& m : result.mismatches) {
+    fmt::print("seed {}: {}\n\n{}\n", m.seed, m.message, m.code);
+  }
+  fmt::print("{}: {} cases from seed {} in {:.1f} s, {} mismatches", s.what, result.cases,
+             s.campaign.seed, result.seconds, result.mismatches.size());
+  for (const auto& [name, count] : result.counts) fmt::print(", {} {}", count, name);
+  fmt::print("\n");
+}
+
+void run_fuzz(Settings s, bool has_seconds) {
+  if (s.campaign.cases > 0 && !has_seconds) s.campaign.seconds = 0;
+  if (!s.device.empty()) s.campaign.threads = 1;  // cases take turns on a device
+  const fuzz::CampaignResult result = fuzz::run_campaign(s.what, case_of(s), s.campaign);
+  s.json ? print_json(s, result) : print_text(s, result);
+  std::fflush(stdout);
+  check(result.mismatches.empty(), "{} of {} cases came out wrong", result.mismatches.size(),
+        result.cases);
+}
+
+}  // namespace
+
+void add_fuzz(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("fuzz", "Compare random expressions, views or kernels with their meaning");
+  const auto s = std::make_shared<Settings>();
+  command->add_option("what", s->what, "symbolic, views or kernels")
+      ->required()
+      ->check(CLI::IsMember({"symbolic", "views", "kernels"}));
+  CLI::Option* seconds =
+      command
+          ->add_option("--seconds", s->campaign.seconds, "Stop after this time; 60 if no --cases")
+          ->check(CLI::PositiveNumber);
+  command->add_option("--cases", s->campaign.cases, "Stop after so many cases")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--seed", s->campaign.seed, "Seed of the first case; each next adds one");
+  command->add_option("--threads", s->campaign.threads, "Threads")->check(CLI::Range(1, 256));
+  command->add_option("--prove", s->proof_interval,
+                      "symbolic: of so many cases give one to Z3; 0 for none");
+  command->add_option("--device", s->device,
+                      "kernels: run on this device, not on interpreters of every shape");
+  command->add_flag("--json", s->json, "Print one line of JSON");
+  command->callback([s, seconds] { run_fuzz(*s, seconds->count() > 0); });
+}
+
+}  // namespace croze::tool

@@ -1,0 +1,142 @@
+// onnx_conformance.cpp -- croze onnx-conformance DIR: the tests that the ONNX project records.
+#include <croze/base/log.h>
+#include <croze/base/options.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "onnx_case.h"
+
+namespace croze::tool {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Settings {
+  std::string folder, filter, device;
+  Tolerance tolerance;
+  bool json = false, markdown = false;
+};
+
+struct Count {
+  int total = 0, passed = 0, failed = 0, unsupported = 0, crashed = 0;
+
+  void add(Outcome outcome) {
+    total++;
+    passed += outcome == Outcome::Passed;
+    failed += outcome == Outcome::Failed;
+    unsupported += outcome == Outcome::Unsupported;
+    crashed += outcome == Outcome::Crashed;
+  }
+};
+
+using Results = std::vector<OnnxResult>;
+
+std::map<std::string, Count> counts_of(const Results& results) {
+  std::map<std::string, Count> counts;
+  for (const OnnxResult& r : results) counts[r.test.group].add(r.outcome);
+  return counts;
+}
+
+Json json_of(const Count& c) {
+  return {{"total", c.total},
+          {"passed", c.passed},
+          {"failed", c.failed},
+          {"unsupported", c.unsupported},
+          {"crashed", c.crashed}};
+}
+
+void print_json(const Results& results, double seconds) {
+  Count all;
+  Json others = Json::array(), groups = Json::object();
+  for (const OnnxResult& r : results) {
+    all.add(r.outcome);
+    if (r.outcome == Outcome::Passed) continue;
+    others.push_back({{"group", r.test.group},
+                      {"name", r.test.name},
+                      {"outcome", name_of(r.outcome)},
+                      {"reason", r.reason}});
+  }
+  for (const auto& [group, count] : counts_of(results)) groups[group] = json_of(count);
+  Json json = json_of(all);
+  json["seconds"] = seconds;
+  json["groups"] = std::move(groups);
+  json["others"] = std::move(others);
+  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+// Text inside a table.
+std::string escaped(std::string text) {
+  for (std::size_t at = 0; (at = text.find('|', at)) != text.npos; at += 2) text.insert(at, "\\");
+  for (char& c : text) c = c == '\n' ? ' ' : c;
+  return text;
+}
+
+void print_markdown(const Results& results) {
+  fmt::print("| group | tests | passed | failed | unsupported | crashed |\n");
+  fmt::print("|---|---|---|---|---|---|\n");
+  for (const auto& [group, c] : counts_of(results)) {
+    fmt::print("| {} | {} | {} | {} | {} | {} |\n", group, c.total, c.passed, c.failed,
+               c.unsupported, c.crashed);
+  }
+  fmt::print("\n| test that does not pass | outcome | reason |\n|---|---|---|\n");
+  for (const OnnxResult& r : results) {
+    if (r.outcome == Outcome::Passed) continue;
+    fmt::print("| {}/{} | {} | {} |\n", r.test.group, r.test.name, name_of(r.outcome),
+               escaped(r.reason));
+  }
+}
+
+void print_text(const Results& results, double seconds) {
+  for (const OnnxResult& r : results) {
+    if (r.outcome == Outcome::Passed) continue;
+    fmt::print("{:<11} {}/{}: {}\n", name_of(r.outcome), r.test.group, r.test.name, r.reason);
+  }
+  for (const auto& [group, c] : counts_of(results)) {
+    fmt::print("{:<20} {} tests: {} passed, {} failed, {} unsupported, {} crashed\n", group,
+               c.total, c.passed, c.failed, c.unsupported, c.crashed);
+  }
+  fmt::print("{:.1f} s\n", seconds);
+}
+
+void run_conformance(const Settings& settings) {
+  Options::Scope scope{
+      {Option::Device, settings.device.empty() ? Options::text(Option::Device) : settings.device}};
+  Results results;
+  double seconds = 0;
+  for (const OnnxCase& test : find_onnx_cases(settings.folder)) {
+    if (test.name.find(settings.filter) == test.name.npos) continue;
+    results.push_back(run_onnx_case(test, settings.tolerance));
+    seconds += results.back().seconds;
+  }
+  if (settings.json) {
+    print_json(results, seconds);
+  } else if (settings.markdown) {
+    print_markdown(results);
+  } else {
+    print_text(results, seconds);
+  }
+}
+
+}  // namespace
+
+void add_onnx_conformance(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "onnx-conformance", "Run the tests that the ONNX project records (libonnx-testdata)");
+  const auto s = std::make_shared<Settings>();
+  command->add_option("folder", s->folder, "Folder of tests, or of groups of them")->required();
+  command->add_option("--filter", s->filter, "Only tests whose names hold this");
+  command->add_option("--device", s->device, "Device to compute on, as croze devices names it");
+  command->add_option("--rtol", s->tolerance.relative, "Relative tolerance")->capture_default_str();
+  command->add_option("--atol", s->tolerance.absolute, "Absolute tolerance")->capture_default_str();
+  command->add_flag("--json", s->json, "Print JSON");
+  command->add_flag("--markdown", s->markdown, "Print the tables of docs/onnx.md");
+  command->callback([s] { run_conformance(*s); });
+}
+
+}  // namespace croze::tool

@@ -1,0 +1,118 @@
+// run.cpp -- croze run MODEL.onnx: a model over arrays in files.
+#include <croze/base/error.h>
+#include <croze/base/options.h>
+#include <croze/io/npy.h>
+#include <croze/io/onnx/model.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+
+namespace croze::tool {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using onnx::Value;
+
+struct Settings {
+  std::string model, output_folder, device;
+  std::vector<std::string> inputs;
+  bool json = false;
+};
+
+// "name=file.npy", or a .npz whose arrays are named as inputs.
+std::map<std::string, Value> inputs_of(const Settings& settings) {
+  std::map<std::string, Value> inputs;
+  for (const std::string& text : settings.inputs) {
+    if (text.ends_with(".npz")) {
+      for (const NamedTensor& t : load_npz(text)) inputs[t.name] = t.tensor;
+      continue;
+    }
+    // Names of inputs may hold an equals sign, paths of files seldom do.
+    const std::size_t equals = text.rfind('=');
+    check(equals != text.npos, "--input {}: write NAME=FILE.npy or FILE.npz", text);
+    inputs[text.substr(0, equals)] = load_npy(text.substr(equals + 1));
+  }
+  return inputs;
+}
+
+// Names of values may hold anything.
+std::string file_name(std::string name) {
+  for (char& c : name) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-';
+    if (!plain) c = '_';
+  }
+  return name;
+}
+
+// NumPy has no numbers of 8 bits and no bfloat16.
+Tensor storable(const Tensor& tensor) {
+  const bool small = is_half(tensor.dtype()) && tensor.dtype() != DType::Float16;
+  return small ? tensor.cast(DType::Float32) : tensor;
+}
+
+// Writes a value if a folder is given; says what it is.
+Json saved(const std::string& name, const Value& value, const std::string& folder) {
+  Json json{{"name", name}, {"value", describe(value)}};
+  if (value.kind() == Value::Kind::Sequence) {
+    json["items"] = Json::array();
+    for (std::size_t i = 0; i < value.items().size(); i++) {
+      json["items"].push_back(saved(fmt::format("{}_{}", name, i), value.items()[i], folder));
+    }
+  } else if (value.kind() == Value::Kind::Texts) {
+    json["texts"] = value.texts().elements;
+  } else if (value.is_tensor() && !folder.empty()) {
+    const std::string path = fmt::format("{}/{}.npy", folder, file_name(name));
+    save_npy(path, storable(value.tensor()));
+    json["file"] = path;
+  }
+  return json;
+}
+
+void run_model(const Settings& settings) {
+  Options::Scope scope{
+      {Option::Device, settings.device.empty() ? Options::text(Option::Device) : settings.device}};
+  const onnx::Model model(settings.model);
+  const auto inputs = inputs_of(settings);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto outputs = model.run(inputs);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  if (!settings.output_folder.empty()) {
+    std::filesystem::create_directories(settings.output_folder);
+  }
+  Json list = Json::array();
+  for (const onnx::Port& port : model.outputs()) {
+    list.push_back(saved(port.name, outputs.at(port.name), settings.output_folder));
+  }
+  if (settings.json) {
+    const Json result{{"model", settings.model}, {"seconds", seconds.count()}, {"outputs", list}};
+    fmt::print("{}\n", result.dump(-1, ' ', false, Json::error_handler_t::replace));
+    return;
+  }
+  for (const Json& output : list) {
+    fmt::print("{}: {}{}\n", output["name"].get<std::string>(), output["value"].get<std::string>(),
+               output.contains("file") ? " -> " + output["file"].get<std::string>() : "");
+  }
+  fmt::print("{:.3f} s\n", seconds.count());
+}
+
+}  // namespace
+
+void add_run(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("run", "Run an ONNX model over arrays in files");
+  const auto s = std::make_shared<Settings>();
+  command->add_option("model", s->model, "File of the model")->required();
+  command->add_option("--input", s->inputs, "NAME=FILE.npy, or FILE.npz with arrays by name");
+  command->add_option("--output-dir", s->output_folder, "Folder for the outputs, as NAME.npy");
+  command->add_option("--device", s->device, "Device to compute on, as croze devices names it");
+  command->add_flag("--json", s->json, "Print one line of JSON");
+  command->callback([s] { run_model(*s); });
+}
+
+}  // namespace croze::tool
