@@ -317,9 +317,11 @@ Tensor gather(const Tensor& x, std::int64_t axis, const Tensor& index, Location 
   return gather_at(x, places_along(call, x, call.axis(axis, x.ndim()), index));
 }
 
-Tensor take_along_dim(const Tensor& x, const Tensor& index, std::int64_t axis, Location at) {
+Tensor take_along_dim(const Tensor& x, const Tensor& index, std::optional<std::int64_t> axis,
+                      Location at) {
+  if (!axis) return take_along_dim(flatten(x, 0, -1, at), flatten(index, 0, -1, at), 0, at);
   const Call call("take_along_dim", {&x, &index}, at);
-  const std::int64_t a = call.axis(axis, x.ndim());
+  const std::int64_t a = call.axis(*axis, x.ndim());
   Shape source = x.shape(), shape = index.shape();
   call.require(source.size() == shape.size(), "the index must have as many axes as the tensor");
   source[a] = shape[a];

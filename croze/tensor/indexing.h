@@ -33,8 +33,8 @@ Tensor index_put(const Tensor& x, std::initializer_list<TensorIndex> indices, co
 // smaller than those of x.  Shape of index.
 Tensor gather(const Tensor& x, std::int64_t axis, const Tensor& index,
               Location at = Location::current());
-// The same with `index` broadcast against the other axes of x.
-Tensor take_along_dim(const Tensor& x, const Tensor& index, std::int64_t axis,
+// The same with `index` broadcast against the other axes of x; without an axis, of both flattened.
+Tensor take_along_dim(const Tensor& x, const Tensor& index, std::optional<std::int64_t> axis = {},
                       Location at = Location::current());
 // The elements of the flattened x at these positions, which may be negative.  Shape of index.
 Tensor take(const Tensor& x, const Tensor& index, Location at = Location::current());

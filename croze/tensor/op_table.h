@@ -25,11 +25,12 @@
 
 namespace croze {
 
-// An argument of any op: nothing (None), a flag, a number, a text, a dtype, a tensor, or a list.
+// An argument of any op: nothing (None), a flag, a number, a text, a dtype, a tensor, a list, or a
+// part of an index.
 struct Value;
 using Values = std::vector<Value>;
-using ValueBase =
-    std::variant<std::monostate, bool, std::int64_t, double, std::string, DType, Tensor, Values>;
+using ValueBase = std::variant<std::monostate, bool, std::int64_t, double, std::string, DType,
+                               Tensor, Values, Slice, EllipsisType>;
 struct Value : ValueBase {
   using ValueBase::ValueBase;
   Value(int integer) : ValueBase(std::int64_t{integer}) {}

@@ -267,7 +267,7 @@ def bind(row, args, kwargs):
     bound = dict(zip(ORDER.get(row["name"], names), args))
     for name, value in kwargs.items():
         if name not in names:
-            if value is None or value is False:
+            if value is None or value is False or name == "device":
                 continue
             raise Skip(f"argument {name}")
         bound[name] = value

@@ -95,6 +95,14 @@ struct Recording::State {
       tensors.push_back(argument(json, as_view));
       return tensors.back();
     }
+    if (kind == "...") return EllipsisType();
+    if (kind == "slice") {
+      const auto place = [&](std::size_t i) -> std::optional<std::int64_t> {
+        if (json[i].is_null()) return std::nullopt;
+        return json[i].get<std::int64_t>();
+      };
+      return Slice{place(1), place(2), place(3).value_or(1)};
+    }
     check(kind == "l", "a recording has a value of kind {}", kind);
     Values values;
     for (std::size_t i = 1; i < json.size(); i++) {

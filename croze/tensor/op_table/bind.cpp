@@ -3,12 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace croze {
 namespace {
 
 std::string_view kind_of(const Value& value) {
-  constexpr std::string_view kinds[] = {"None",   "a flag",  "an integer", "a number",
-                                        "a text", "a dtype", "a tensor",   "a list"};
+  constexpr std::string_view kinds[] = {"None",    "a flag",     "an integer", "a number",
+                                        "a text",  "a dtype",    "a tensor",   "a list",
+                                        "a slice", "an ellipsis"};
   return kinds[value.index()];
 }
 
@@ -81,6 +84,37 @@ std::vector<Tensor> read_tensors(const Value& value) {
   if (list == nullptr) fail_to_read(value, "a list of tensors");
   for (const Value& tensor : *list) tensors.push_back(read_tensor(tensor));
   return tensors;
+}
+
+namespace {
+
+bool is_list_of_integers(const Value& value) {
+  const Values* list = value.get<Values>();
+  return list != nullptr && !list->empty() && std::ranges::all_of(*list, [](const Value& v) {
+           return v.get<std::int64_t>() != nullptr;
+         });
+}
+
+TensorIndex read_index(const Value& value) {
+  if (const Tensor* tensor = value.get<Tensor>()) return *tensor;
+  if (const Slice* slice = value.get<Slice>()) return *slice;
+  if (value.get<EllipsisType>()) return EllipsisType();
+  if (value.get<std::monostate>()) return std::nullopt;
+  if (!value.get<Values>()) return read_integer(value);
+  std::vector<std::int64_t> positions;
+  for (const Value& v : *value.get<Values>()) positions.push_back(read_integer(v));
+  return Tensor::from_data(positions, {std::ssize(positions)});
+}
+
+}  // namespace
+
+// As in Python, a list of integers is one index and any other list is one index per axis.
+std::vector<TensorIndex> read_indices(const Value& value) {
+  std::vector<TensorIndex> indices;
+  const Values* list = value.get<Values>();
+  if (list == nullptr || is_list_of_integers(value)) return {read_index(value)};
+  for (const Value& v : *list) indices.push_back(read_index(v));
+  return indices;
 }
 
 std::vector<double> read_numbers(const Value& value) {

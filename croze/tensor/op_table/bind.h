@@ -30,6 +30,7 @@ Operand read_operand(const Value& value);
 Shape read_shape(const Value& value);  // one integer is a list of one
 std::vector<Tensor> read_tensors(const Value& value);
 std::vector<double> read_numbers(const Value& value);
+std::vector<TensorIndex> read_indices(const Value& value);
 [[noreturn]] void fail_to_read(const Value& value, std::string_view expected);
 
 // How a parameter of type T is read, and its name in the documentation.
@@ -98,6 +99,10 @@ struct Reader<std::vector<double>> : PlainReader<std::vector<double>, read_numbe
   static constexpr std::string_view name = "doubles";
 };
 template <>
+struct Reader<std::vector<TensorIndex>> : PlainReader<std::vector<TensorIndex>, read_indices> {
+  static constexpr std::string_view name = "indices";
+};
+template <>
 struct Reader<Value> {
   static constexpr std::string_view name = "any";
   static const Value& read(const Value& value) { return value; }
@@ -163,6 +168,11 @@ template <typename P>
 requires std::is_same_v<std::remove_cvref_t<P>, std::span<const Tensor>>
 struct Stored<P> {
   using Type = std::vector<Tensor>;
+};
+template <typename P>
+requires std::is_same_v<std::remove_cvref_t<P>, std::span<const TensorIndex>>
+struct Stored<P> {
+  using Type = std::vector<TensorIndex>;
 };
 template <typename P>
 inline constexpr bool is_location = std::is_same_v<std::remove_cvref_t<P>, Location>;
