@@ -91,15 +91,6 @@ Words window(UOp position, int count, int limit) {
   return result;
 }
 
-// The high word of a product of two words.
-UOp multiply_high(UOp a, UOp b) {
-  const UOp low = word(a, 0xffffffff);
-  const UOp a0 = a & low, a1 = shr(a, 32), b0 = b & low, b1 = shr(b, 32);
-  const UOp cross = a0 * b1;
-  const UOp middle = shr(a0 * b0, 32) + (cross & low) + a1 * b0;  // a1 is small: no overflow
-  return a1 * b1 + shr(cross, 32) + shr(middle, 32);
-}
-
 // A fixed-point angle: hi + lo / 2^64 in units of 2^-64 quadrants.  lo may be null.
 Remainder remainder_of(const Builder& b, const Tables& tables, UOp quadrant, UOp hi, UOp lo) {
   const DType t = b.real().type;
