@@ -10,6 +10,11 @@
 // It is done for every |x| >= 1/2; below that x is its own remainder.  There is no second way for
 // moderate arguments, since lanes of a vector can not go different ways and would pay for both.
 //
+// Is the window long enough?  The number nearest to a multiple of pi/2 is 2^-29.2 away from it
+// among Float32 (16367173 * 2^72) and 2^-60.9 among Float64 (6381956970095103 * 2^797; Muller,
+// Elementary Functions, ch. 11).  The angle is right to 2^-60 and 2^-124, so that of the worst
+// remainder 31 and 63 bits are right.
+//
 // The remainder is a float r and a small correction, so that its rounding is not seen in the
 // result: over all arguments the worst in Float32 is off by 0.84 ulp.
 #include <array>
