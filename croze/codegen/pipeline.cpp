@@ -6,6 +6,7 @@
 #include "base/options.h"
 #include "codegen/choose/choose.h"
 #include "codegen/decompose/decompose.h"
+#include "codegen/decompose/words.h"
 #include "codegen/edits/kernel_state.h"
 #include "codegen/estimate.h"
 #include "codegen/linearize.h"
@@ -74,7 +75,9 @@ LinearProgram make_program(UOp kernel, const Caps& caps, const PassObserver& obs
   // Addresses are Int32 or Int64.
   sink = seen("index type", lower_index_type(expanded.sink, state.loops, caps));
   // Only ops and dtypes the device has.
-  sink = seen("decompose", decompose(sink, caps));
+  sink = seen("decompose", decompose(sink, with_wide_integers(caps)));
+  // Integers of 64 bits are pairs of words where the device has none.
+  sink = seen("words", split_words(sink, expanded.registers, caps));
 
   program.instructions = linearize({sink, loops, expanded.registers});
   program.lanes = lanes_in(program.instructions);
