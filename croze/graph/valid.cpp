@@ -93,9 +93,18 @@ UOp replace(UOp x, UOp from, UOp to) {
   return rewrite(substitute(x, pair), simplify_rules());
 }
 
-bool reaches(UOp x, UOp atom) {
+// Whether `x` has a use for another way to write the atom.  Where atoms are multiplied with each
+// other, the coefficients of that way are too, and must not leave 64 bits.
+bool can_exchange(UOp x, UOp atom, const LinearForm& by) {
+  constexpr i64 most_in_products = 1 << 15;
   const std::vector<UOp> all = toposort(x);
-  return std::find(all.begin(), all.end(), atom) != all.end();
+  if (std::find(all.begin(), all.end(), atom) == all.end()) return false;
+  const bool has_products = std::any_of(
+      all.begin(), all.end(), [](UOp u) { return u.is(Op::Mul) && !u.src(1).is_const(); });
+  const bool is_small = std::all_of(by.terms.begin(), by.terms.end(), [](const Term& t) {
+    return std::abs(t.coefficient) <= most_in_products;
+  });
+  return is_small || !has_products;
 }
 
 // A way to write `x` with the sum of the fact as one variable; null if x has no use for it.
@@ -109,7 +118,7 @@ UOp with_sum_as_variable(const Fact& fact, UOp x) {
   UOp best;
   std::size_t best_size = toposort(x).size();
   for (const Term& t : fact.sum.terms) {
-    if (std::abs(t.coefficient) != 1 || !reaches(x, t.atom)) continue;
+    if (std::abs(t.coefficient) != 1 || !can_exchange(x, t.atom, fact.sum)) continue;
     LinearForm rest = fact.sum;
     rest.add(t.atom, -t.coefficient);
     const UOp exchanged = (variable - rest.build(graph)) * t.coefficient;
