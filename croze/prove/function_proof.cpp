@@ -1,10 +1,14 @@
 // function_proof.cpp -- drawing instances and proving them.
 #include "prove/function_proof.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <random>
 
 #include "graph/graph.h"
+#include "graph/measure.h"
+#include "graph/print.h"
 #include "graph/rewrite.h"
 #include "graph/rules/rules.h"
 #include "graph/valid.h"
@@ -69,16 +73,26 @@ InstanceProof prove_function(const Rule& rule, Numbers numbers, Solver& solver,
   const std::vector<Reading> readings = integral_readings(rule, numbers);
   if (readings.empty()) return {to_string(rule)};
   const RuleSet alone("one rule", {RuleList{"one rule", numbers, std::span(&rule, 1)}});
+  std::int64_t grown = 0;
+  std::string first;
   const auto draw = [&](Graph& graph, RandomIndex& leaves, ClaimProver& prover) {
     const auto i =
         static_cast<std::size_t>(leaves.pick(static_cast<std::int64_t>(readings.size())));
     if (!is_about_index(readings[i])) leaves.narrow();
     const UOp before = instantiate(readings[i], graph, leaves).left;
     const UOp after = alone.apply(before);
-    if (after) prover.claim(before, after);
-    return static_cast<bool>(after);
+    if (!after) return false;
+    prover.claim(before, after);
+    if (!is_smaller(after, before)) {
+      if (grown++ == 0)
+        first = fmt::format("{} is no smaller than {}", to_string(after), to_string(before));
+    }
+    return true;
   };
-  return prove_draws(to_string(rule), solver, options, draw);
+  InstanceProof proof = prove_draws(to_string(rule), solver, options, draw);
+  proof.grown = grown;
+  if (proof.counts.detail.empty()) proof.counts.detail = first;
+  return proof;
 }
 
 InstanceProof prove_index_constructors(Solver& solver, const InstanceOptions& options) {

@@ -18,9 +18,10 @@ struct InstanceProof {
   std::string name;         // "compare.cpp:140: (x < y) -> <function>"
   std::int64_t drawn = 0;   // expressions drawn
   std::int64_t fired = 0;   // of those, rewritten: the instances
+  std::int64_t grown = 0;   // of the instances of a rule: no smaller than before (measure.h)
   ClaimCounts counts = {};  // of the instances
 
-  bool is_proven() const { return fired > 0 && counts.proven() == fired; }
+  bool is_proven() const { return fired > 0 && counts.proven() == fired && grown == 0; }
 };
 
 struct InstanceOptions {

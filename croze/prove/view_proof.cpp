@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "graph/graph.h"
+#include "graph/measure.h"
 #include "graph/print.h"
 
 namespace croze {
@@ -170,6 +171,7 @@ InstanceProof prove_views(const Rule& rule, const InstanceOptions& options) {
     const UOp after = alone.apply(before);
     if (!after) continue;
     proof.fired++;
+    proof.grown += !is_smaller(after, before);
     if (std::ranges::equal(before.shape(), after.shape()) &&
         elements_of(before) == elements_of(after)) {
       proof.counts.exhausted++;
