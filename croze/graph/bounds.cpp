@@ -248,6 +248,13 @@ Interval reinterpret(UOp x, DType to) {
   return is_integral(x.dtype()) && a.lo >= 0 && fits(a, to) ? a : whole(to);
 }
 
+// What does not fit an Index wraps too: it is no sum that saturates.
+Interval converted(UOp x, DType to) {
+  if (!is_integral(x.dtype())) return whole(to);
+  const Interval a = interval_of(x);
+  return to == DType::Index && !fits(a, to) ? whole(to) : a;
+}
+
 Interval with_zero(UOp x) { return join(interval_of(x), falsehood); }
 
 // How many values a Reduce takes together; -1: not known.
@@ -282,7 +289,7 @@ Interval elementwise(Op op, DType t, std::span<const UOp> src) {
   if (is_comparison(op)) return compare(op, src[0], src[1]);
   switch (op) {
     case Op::Where: return select(src[0], src[1], src[2]);
-    case Op::Cast: return is_integral(src[0].dtype()) ? interval_of(src[0]) : whole(t);
+    case Op::Cast: return converted(src[0], t);
     case Op::Bitcast: return reinterpret(src[0], t);
     default: break;
   }

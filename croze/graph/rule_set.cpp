@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/flat_map.h"
 #include "base/log.h"
+#include "graph/measure.h"
 #include "graph/print.h"
 
 namespace croze {
@@ -74,7 +75,7 @@ void RuleSet::compile() {
   states_.resize(num_ops);
   std::int32_t order = 0;
   for (const RuleList& list : lists_) {
-    for (const Rule& rule : list.rules) insert(rule, order++, types_of(list.numbers));
+    for (const Rule& rule : list.rules) insert(rule, order++, list);
   }
 }
 
@@ -96,7 +97,7 @@ void restrict_captures(std::array<Token, Pattern::capacity>* tokens) {
 }  // namespace
 
 // Inserts the rule once for every choice of ops for its families.
-void RuleSet::insert(const Rule& rule, std::int32_t order, Types types) {
+void RuleSet::insert(const Rule& rule, std::int32_t order, const RuleList& list) {
   std::vector<const Ops*> families;
   for (int i = 0; i < rule.pattern.size; i++) {
     const Token& t = rule.pattern.tokens[static_cast<std::size_t>(i)];
@@ -113,7 +114,7 @@ void RuleSet::insert(const Rule& rule, std::int32_t order, Types types) {
   for (int first = 0; first < size_of_family(0); first++) {
     for (int second = 0; second < size_of_family(1); second++) {
       const int choice[2] = {first, second};
-      Leaf leaf{&rule, order, 0, types};
+      Leaf leaf{&rule, order, 0, types_of(list.numbers), !list.why_it_ends};
       std::array<Token, Pattern::capacity> tokens = rule.pattern.tokens;
       restrict_captures(&tokens);
       for (std::size_t i = 0; i < families.size(); i++) {
@@ -377,6 +378,10 @@ UOp RuleSet::apply(UOp node, void* state, const Rule** fired) const {
     if (result == node) result = {};
     if (observer) observer->tried(*this, *f.leaf->rule, node, result, now_ns() - begin);
     if (!result) continue;
+#ifndef NDEBUG
+    ensure(!f.leaf->makes_smaller || is_smaller(result, node), "{} makes {} no smaller: {}",
+           to_string(*f.leaf->rule), to_string(node), to_string(result));
+#endif
     if (fired) *fired = f.leaf->rule;
     return result;
   }

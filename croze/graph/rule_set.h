@@ -28,6 +28,9 @@ struct RuleList {
   const char* name;
   Numbers numbers;
   std::span<const Rule> rules;
+  // Why rewriting with them ends.  Null: each makes what it rewrites smaller (measure.h), which
+  // debug builds check whenever one fires.
+  const char* why_it_ends = nullptr;
 };
 
 class RuleSet;
@@ -87,6 +90,7 @@ class RuleSet {
     std::int32_t order;  // place among all rules
     std::int32_t num_captures;
     Types types;                                             // of the root's numbers
+    bool makes_smaller;                                      // by measure.h
     std::array<std::uint8_t, Rule::max_captures> slot_of{};  // capture -> slot of the rule
     std::array<std::uint8_t, 2> family_slot{};               // slot of a family of ops ...
     std::array<std::uint8_t, 2> family_op{};                 // ... and the op of this path
@@ -101,7 +105,7 @@ class RuleSet {
   struct Insertion;
 
   void compile();
-  void insert(const Rule& rule, std::int32_t order, Types types);
+  void insert(const Rule& rule, std::int32_t order, const RuleList& list);
   void insert(std::span<const Token> pattern, Leaf leaf);
   std::int32_t follow(std::int32_t state, const Test& test);
   UOp try_leaf(const Leaf& leaf, std::span<const Node* const> captures,

@@ -91,9 +91,20 @@ void learn_from(std::vector<Fact>* facts, UOp term) {
   }
 }
 
+// `x` with replacements that hold under the gate only.  What an expression loads is loaded whether
+// the gate holds or not, so loads stay as they are, with their places and gates.
+UOp substitute_outside_loads(UOp x, std::span<const std::pair<UOp, UOp>> replacements) {
+  std::vector<std::pair<UOp, UOp>> all;
+  for (UOp u : toposort(x)) {
+    if (u.is(Op::Load)) all.emplace_back(u, u);
+  }
+  all.insert(all.end(), replacements.begin(), replacements.end());
+  return substitute(x, all);
+}
+
 UOp replace(UOp x, UOp from, UOp to) {
   const std::pair<UOp, UOp> pair[] = {{from, to}};
-  return rewrite(substitute(x, pair), simplify_rules());
+  return rewrite(substitute_outside_loads(x, pair), simplify_rules());
 }
 
 bool reaches(UOp x, UOp atom) {
@@ -144,7 +155,7 @@ UOp simplify_under(std::span<const UOp> terms, UOp x) {
     if (t.is(Op::Not)) known.emplace_back(t.src(0), graph.boolean(false));
     learn_from(&facts, t);
   }
-  x = substitute(x, known);
+  x = substitute_outside_loads(x, known);
   for (const Fact& f : facts) {
     if (const UOp better = apply(f, x)) x = better;
   }

@@ -47,6 +47,24 @@ TEST(Valid, ADetourThroughNumbersThatAreTooLargeIsNotTaken) {
   EXPECT_NO_THROW(EXPECT_EQ(simplify_gate(gate).dtype(), DType::Bool));
 }
 
+TEST(Valid, LargeCoefficientsDoNotMultiply) {
+  Graph graph;
+  const UOp i = graph.range(0, 3, LoopKind::Parallel), j = graph.range(1, 8, LoopKind::Parallel);
+  const UOp x = j * j + i * 6;
+  EXPECT_EQ(simplify_under(less(j + i * 4294967297, 6), x), x);
+}
+
+// A load happens whether the gate holds or not, so it keeps its own.
+TEST(Valid, LoadsKeepTheirGates) {
+  Graph graph;
+  const UOp i = graph.range(0, 20, LoopKind::Parallel);
+  const UOp gate = less(i, 7);
+  const UOp place = graph.place(graph.param(DType::Int32, 0, 7), i, gate);
+  const UOp loaded = graph.cast(graph.load(place), DType::Index);
+  EXPECT_EQ(simplify_under(gate, less(loaded, 3)), less(loaded, 3));
+  EXPECT_EQ(simplify_gate(gate & less(loaded, 3)), gate & less(loaded, 3));
+}
+
 TEST(Valid, RandomExpressionsAreEqualWhereTheGateHolds) {
   std::mt19937_64 rng(17);
   const auto pick = [&](i64 n) { return std::uniform_int_distribution<i64>(0, n - 1)(rng); };
