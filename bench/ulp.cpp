@@ -26,6 +26,7 @@
 #include "measure.h"
 #include "suites.h"
 #include "tensor/elementwise.h"
+#include "tensor/special.h"
 
 namespace croze::bench {
 namespace {
