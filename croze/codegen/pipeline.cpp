@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "codegen/choose/choose.h"
+#include "codegen/collapse.h"
 #include "codegen/decompose/decompose.h"
 #include "codegen/decompose/words.h"
 #include "codegen/edits/kernel_state.h"
@@ -57,6 +58,8 @@ LinearProgram make_program(UOp kernel, const Caps& caps, const PassObserver& obs
   UOp sink = seen("kernel", program.graph->import(kernel));
   // Gates stand on loads and stores; index arithmetic is in canonical form.
   sink = seen("simplify", simplify_kernel(sink));
+  // Sums that only count, or only find one place, have no loop.
+  sink = seen("collapse", simplify_kernel(collapse_reductions(sink)));
   program.info = estimate(sink);
   program.info.num_buffers = estimate(kernel).num_buffers;  // passed, whether still read or not
 

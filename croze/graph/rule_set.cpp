@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <mutex>
@@ -59,13 +60,23 @@ std::vector<Tokens> orderings(const Token*& t) {
 
 }  // namespace
 
+namespace {
+
+// Nodes remember by number which set has settled them; an address could be used again.
+std::uint32_t next_id() {
+  static std::atomic<std::uint32_t> last{0};
+  return ++last;
+}
+
+}  // namespace
+
 RuleSet::RuleSet(std::string name, std::initializer_list<RuleList> lists)
-    : name_(std::move(name)), lists_(lists) {
+    : name_(std::move(name)), id_(next_id()), lists_(lists) {
   compile();
 }
 
 RuleSet::RuleSet(std::string name, std::initializer_list<const RuleSet*> sets)
-    : name_(std::move(name)) {
+    : name_(std::move(name)), id_(next_id()) {
   for (const RuleSet* set : sets)
     lists_.insert(lists_.end(), set->lists_.begin(), set->lists_.end());
   compile();
@@ -206,10 +217,12 @@ void RuleSet::insert(std::span<const Token> pattern, Leaf leaf) {
 }
 
 std::int32_t RuleSet::follow(std::int32_t state, const Test& test) {
-  auto& edges = states_[static_cast<std::size_t>(state)].edges;
+  State& from = states_[static_cast<std::size_t>(state)];
+  auto& edges = test.kind == Test::Call ? from.calls : from.edges;
   for (const Edge& e : edges) {
     if (e.test == test) return e.target;
   }
+  if (test.kind == Test::Call) from.called.set(test.id);
   const auto target = static_cast<std::int32_t>(states_.size());
   edges.push_back({test, target});
   states_.emplace_back();
@@ -280,7 +293,17 @@ class RuleSet::Walk {
       }
       return;
     }
+    if (todo->first_of_rest < 0 && s.called[static_cast<std::size_t>(todo->node->op)]) {
+      for (const Edge& e : s.calls) call(e, todo);
+    }
     for (const Edge& e : s.edges) step(e, todo);
+  }
+
+  void call(const Edge& e, const Pending* todo) {
+    const Node* u = todo->node;
+    if (!accepts(e.test, u)) return;
+    if (e.test.name != Token::no_name) captures_[e.test.name] = u;
+    enter(e, u, todo->next);
   }
 
   void step(const Edge& e, const Pending* todo) {
@@ -288,11 +311,7 @@ class RuleSet::Walk {
     const Node* u = todo->node;
     if ((todo->first_of_rest >= 0) != (test.kind == Test::Rest)) return;
     switch (test.kind) {
-      case Test::Call:
-        if (!accepts(test, u)) return;
-        if (test.name != Token::no_name) captures_[test.name] = u;
-        enter(e, u, todo->next);
-        return;
+      case Test::Call: return;  // never here
       case Test::Literal:
         if (UOp(u).is_const() && UOp(u).is_const(test.value)) match(e.target, todo->next);
         return;
@@ -367,11 +386,12 @@ UOp RuleSet::try_leaf(const Leaf& leaf, std::span<const Node* const> captures,
 }
 
 UOp RuleSet::apply(UOp node, void* state, const Rule** fired) const {
+  RuleObserver* observer = the_observer.load(std::memory_order_relaxed);
+  if (observer) observer->visited(*this, node);
   const std::size_t start = static_cast<std::size_t>(node.op());
-  if (states_[start].edges.empty()) return {};
+  if (states_[start].is_empty()) return {};
   Walk walk(*this, node.node());
   if (walk.found.empty()) return {};
-  RuleObserver* observer = the_observer.load(std::memory_order_relaxed);
   for (const Walk::Found& f : walk.found) {
     const std::int64_t begin = observer ? now_ns() : 0;
     UOp result = try_leaf(*f.leaf, f.captures, f.first_of_rest, node, state);

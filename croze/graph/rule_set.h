@@ -1,7 +1,7 @@
 // rule_set.h -- lists of rules, compiled for matching.
 #pragma once
 
-#include <atomic>
+#include <bitset>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
@@ -35,10 +35,14 @@ struct RuleList {
 
 class RuleSet;
 
-// Told of every rule that is tried, when one is set; null costs one test per node.
+// Told of every node that is matched and every rule that is tried, when one is set; null costs one
+// test per node.
 class RuleObserver {
  public:
   virtual ~RuleObserver() = default;
+
+  // `node` is about to be matched against the whole set.
+  virtual void visited(const RuleSet&, UOp) {}
 
   // `rule`'s pattern matched `before`; `after` is what it made, or null if its condition could not
   // be proven or it declined.  Called from whatever thread rewrites.
@@ -64,6 +68,7 @@ class RuleSet {
   UOp apply(UOp node, void* state = nullptr, const Rule** fired = nullptr) const;
 
   const std::string& name() const { return name_; }
+  std::uint32_t id() const { return id_; }  // > 0, of this object alone
   std::span<const RuleList> lists() const { return lists_; }
 
  private:
@@ -98,8 +103,12 @@ class RuleSet {
     bool operator==(const Leaf&) const = default;
   };
   struct State {
-    std::vector<Edge> edges;
+    std::vector<Edge> calls;  // by op, together: most nodes have none of them
+    std::vector<Edge> edges;  // the others
     std::vector<Leaf> leaves;
+    std::bitset<num_ops> called;  // the ops of `calls`
+
+    bool is_empty() const { return calls.empty() && edges.empty(); }
   };
   class Walk;
   struct Insertion;
@@ -112,6 +121,7 @@ class RuleSet {
                std::span<const std::uint8_t> first_of_rest, UOp node, void* state) const;
 
   std::string name_;
+  std::uint32_t id_;
   std::vector<RuleList> lists_;
   std::vector<State> states_;  // the first num_ops are the starting states, by root op
 };

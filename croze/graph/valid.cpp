@@ -28,28 +28,14 @@ struct Fact {
   i64 lo, hi;
 };
 
-std::vector<UOp> conjuncts(UOp gate) {
-  std::vector<UOp> terms, pending{gate};
-  while (!pending.empty()) {
-    const UOp u = pending.back();
-    pending.pop_back();
-    if (u.is(Op::And)) {
-      pending.push_back(u.src(1));
-      pending.push_back(u.src(0));
-    } else if (std::find(terms.begin(), terms.end(), u) == terms.end()) {
-      terms.push_back(u);
-    }
-  }
-  return terms;
-}
-
 // The And of the terms, the same node for the same set.
 UOp conjunction(std::vector<UOp> terms, Graph& graph) {
-  std::sort(terms.begin(), terms.end(), [](UOp a, UOp b) { return a.key() < b.key(); });
-  UOp result = graph.boolean(true);
+  if (terms.empty()) return graph.boolean(true);
+  std::stable_sort(terms.begin(), terms.end(), [](UOp a, UOp b) { return a.key() < b.key(); });
+  UOp result = terms[0];
   for (UOp t : terms) {
     if (t.is_const(0)) return t;
-    result = result.is_const() ? t : result & t;
+    if (t != terms[0]) result = result & t;
   }
   return result;
 }
@@ -112,10 +98,19 @@ bool reaches(UOp x, UOp atom) {
   return std::find(all.begin(), all.end(), atom) != all.end();
 }
 
+// Whether there is anything in `x` that tighter bounds could decide: not in a sum of loops.
+bool has_decisions(UOp x) {
+  return std::ranges::any_of(toposort(x), [](UOp u) {
+    return u.is(Op::IDiv) || u.is(Op::Mod) || u.is(Op::Min) || u.is(Op::Max) || u.is(Op::Where) ||
+           is_comparison(u.op());
+  });
+}
+
 // A way to write `x` with the sum of the fact as one variable; null if x has no use for it.
 UOp with_sum_as_variable(const Fact& fact, UOp x) {
   const Bounds known = fact.sum.bounds();
   if (fact.lo > fact.hi || (fact.lo == known.lo && fact.hi == known.hi)) return {};
+  if (fact.lo != fact.hi && !has_decisions(x)) return {};
   Graph& graph = x.graph();
   const UOp sum = fact.sum.build(graph);
   const UOp variable =
@@ -163,6 +158,21 @@ UOp simplify_under(std::span<const UOp> terms, UOp x) {
 }
 
 }  // namespace
+
+std::vector<UOp> conjuncts(UOp gate) {
+  std::vector<UOp> terms, pending{gate};
+  while (!pending.empty()) {
+    const UOp u = pending.back();
+    pending.pop_back();
+    if (u.is(Op::And)) {
+      pending.push_back(u.src(1));
+      pending.push_back(u.src(0));
+    } else if (std::find(terms.begin(), terms.end(), u) == terms.end()) {
+      terms.push_back(u);
+    }
+  }
+  return terms;
+}
 
 UOp simplify_under(UOp gate, UOp x) {
   if (x.dtype() != DType::Index && x.dtype() != DType::Bool) return x;
