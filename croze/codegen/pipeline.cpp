@@ -15,6 +15,8 @@
 #include "codegen/lower/index_type.h"
 #include "codegen/simplify.h"
 #include "graph/graph.h"
+#include "graph/rewrite.h"
+#include "graph/rules/rules.h"
 #include "prove/accesses.h"
 #include "render/scratch.h"
 
@@ -56,6 +58,8 @@ LinearProgram make_program(UOp kernel, const Caps& caps, const PassObserver& obs
 
   // Loops over ranges around loads, arithmetic and stores; dtype Index for all addresses.
   UOp sink = seen("kernel", program.graph->import(kernel));
+  // Where it was asked for: what is equal of real numbers is one node.
+  if (Options::flag(Option::FastMath)) sink = seen("fast math", rewrite(sink, fast_math_rules()));
   // Gates stand on loads and stores; index arithmetic is in canonical form.
   sink = seen("simplify", simplify_kernel(sink));
   // Sums that only count, or only find one place, have no loop.

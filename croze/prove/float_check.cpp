@@ -40,6 +40,12 @@ class RandomValues : public LeafSource {
     return bits_of(static_cast<i64>(random_()), t);
   }
 
+  // Of a leaf; a counter keeps to its bounds.
+  i64 value_of(UOp leaf) {
+    const bool counts = leaf.is(Op::Range) || leaf.is(Op::Variable) || leaf.is(Op::Special);
+    return counts ? leaf.lo() + pick(leaf.hi() - leaf.lo() + 1) : value(leaf.dtype());
+  }
+
   // Constants are drawn, so that a function can look at them; the rest is opaque.
   UOp leaf(Graph& graph, const Token& capture, DType t) override {
     const bool is_constant = capture.kind == Token::Const || capture.kind == Token::Int;
@@ -87,7 +93,7 @@ class Comparison {
     const std::vector<UOp>& leaves = evaluation_.leaves();
     std::vector<i64> values(leaves.size());
     for (i64 n = 0; n < points; n++) {
-      for (std::size_t i = 0; i < leaves.size(); i++) values[i] = random.value(leaves[i].dtype());
+      for (std::size_t i = 0; i < leaves.size(); i++) values[i] = random.value_of(leaves[i]);
       evaluation_.run(values);
       const auto result = [&](std::size_t i) { return evaluation_.result(i); };
       if (looks_into_nan()) continue;
@@ -179,6 +185,11 @@ class Checker {
 };
 
 }  // namespace
+
+std::string difference_on_floats(UOp left, UOp right, i64 points, std::uint64_t seed) {
+  RandomValues random(seed);
+  return Comparison(left, right).compare(random, points);
+}
 
 FloatCheck check_on_floats(const Rule& rule, Numbers numbers, const FloatOptions& options) {
   FloatCheck check{to_string(rule)};

@@ -30,4 +30,8 @@ struct FloatOptions {
 // Compares both sides of all float readings; none if the rule is never about floats.
 FloatCheck check_on_floats(const Rule& rule, Numbers numbers, const FloatOptions& options = {});
 
+// Where two scalar expressions of one graph differ, on so many points; empty if nowhere.  Ranges
+// and variables keep to their bounds.
+std::string difference_on_floats(UOp left, UOp right, std::int64_t points, std::uint64_t seed);
+
 }  // namespace croze

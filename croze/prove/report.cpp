@@ -6,7 +6,9 @@
 
 #include "base/thread_pool.h"
 #include "graph/rules/rules.h"
+#include "prove/real_proof.h"
 #include "prove/smt.h"
+#include "prove/termination.h"
 #include "prove/view_proof.h"
 
 namespace croze {
@@ -25,6 +27,14 @@ void add_tasks(const Rule& rule, const ReportOptions& options, ListReport* repor
   if (is_about_views(rule)) {
     InstanceProof* proof = &report->functions.emplace_back();
     tasks->push_back([=, &rule] { *proof = prove_views(rule, instances); });
+    return;
+  }
+  if (numbers == Numbers::Real) {
+    RuleProof* proof = &report->algebraic.emplace_back();
+    tasks->push_back([=, &rule] {
+      Solver solver(steps);
+      *proof = prove_on_reals(rule, solver);
+    });
     return;
   }
   if (!rule.rewrite) {
@@ -59,7 +69,7 @@ std::int64_t ListReport::count(Verdict verdict) const {
 }
 
 bool ListReport::holds() const {
-  return count(Verdict::Proven) == std::ssize(algebraic) &&
+  return no_smaller.empty() && count(Verdict::Proven) == std::ssize(algebraic) &&
          std::ranges::all_of(functions, &InstanceProof::is_proven) &&
          std::ranges::all_of(floats, [](const FloatCheck& c) { return c.failed == 0; });
 }
@@ -93,6 +103,11 @@ RulesReport prove_all(const ReportOptions& options) {
   pool.run(std::ssize(tasks), [&](std::int64_t i) { tasks[static_cast<std::size_t>(i)](); });
   for (ListReport& r : report.lists) {
     std::erase_if(r.floats, [](const FloatCheck& c) { return c.readings == 0; });
+    std::erase_if(r.algebraic, [](const RuleProof& p) { return p.readings == 0; });
+    for (const Rule& rule : r.list.rules) {
+      const std::string why = why_not_smaller(rule, r.list.numbers);
+      if (!why.empty() && !r.list.why_it_ends) r.no_smaller.push_back(why);
+    }
   }
   return report;
 }

@@ -17,6 +17,7 @@ struct ListReport {
   std::vector<RuleProof> algebraic = {};      // data rules, on integers and Bool
   std::vector<InstanceProof> functions = {};  // function rules on integers, and all rules on views
   std::vector<FloatCheck> floats = {};        // rules that can meet a float
+  std::vector<std::string> no_smaller = {};   // algebraic rules that may not end: see measure.h
 
   std::int64_t count(Verdict verdict) const;  // of the algebraic rules
   bool holds() const;

@@ -98,6 +98,9 @@ ordered_json json_of(const RulesReport& report) {
     if (!r.algebraic.empty()) list["algebraic"] = json_of_algebraic(r);
     for (const InstanceProof& p : r.functions) list["functions"].push_back(json_of(p));
     if (!r.floats.empty()) list["floats"] = json_of_floats(r);
+    list["ends"] =
+        r.list.why_it_ends ? r.list.why_it_ends : "every rule makes smaller what it rewrites";
+    if (!r.no_smaller.empty()) list["no smaller"] = r.no_smaller;
     json["lists"].push_back(list);
   }
   for (const InstanceProof& p : report.functions) json["functions"].push_back(json_of(p));
@@ -115,6 +118,7 @@ void print_report(const RulesReport& report) {
     if (!r.algebraic.empty()) {
       fmt::print("    {} of {} rules proven\n", r.count(Verdict::Proven), r.algebraic.size());
     }
+    for (const std::string& why : r.no_smaller) fmt::print("      may not end: {}\n", why);
     for (const RuleProof& p : r.algebraic) {
       if (!p.detail.empty()) fmt::print("      {}\n", p.detail);
     }
