@@ -4,6 +4,7 @@
 #include "models/resnet18.h"
 #include "models/transformer_block.h"
 #include "nn/state.h"
+#include "tensor/loss.h"
 
 namespace croze::bench {
 namespace {

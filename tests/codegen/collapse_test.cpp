@@ -29,12 +29,12 @@ i64 evaluate(UOp u, Env env) {
   if (u.is_const()) return u.arg().value;
   if (u.is(Op::Load)) {
     const UOp place = u.src(0);
-    if (place.num_src() == 3 && evaluate(place.src(2), env) == 0) return bits_of(0, u.dtype());
+    if (place.num_src() == 3 && evaluate(place.src(2), env) == 0) return bits_of(i64{0}, u.dtype());
     return element(evaluate(place.src(1), env), place.src(0).buffer_elements(), u.dtype());
   }
   if (u.is(Op::Reduce)) {
     const std::vector<UOp> ranges = closed_ranges(u);
-    i64 total = bits_of(0, u.dtype());
+    i64 total = bits_of(i64{0}, u.dtype());
     for (i64 n = 0; n < iterations(ranges); n++) {
       i64 rest = n;
       for (UOp r : ranges) {

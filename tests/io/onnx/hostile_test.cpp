@@ -22,16 +22,16 @@ class OnnxHostile : public FilesTest {
     return error_of([&] { onnx::Model(file("model.onnx", bytes)); });
   }
   // The Error of running a model without inputs.
-  std::string run_error(const Graph& g, std::int64_t opset = 17) const {
+  std::string run_error(const GraphProto& g, std::int64_t opset = 17) const {
     const std::string path = file("model.onnx", model(g, opset).bytes());
     return error_of([&] { onnx::Model(path).run({}); });
   }
   // A model whose one initializer is this.
   static Message with(const Message& initializer) {
-    return model(Graph{.nodes = {node("Identity", {"w"}, {"y"})},
-                       .initializers = {initializer},
-                       .inputs = {},
-                       .outputs = {value_info("y", Float, {})}});
+    return model(GraphProto{.nodes = {node("Identity", {"w"}, {"y"})},
+                            .initializers = {initializer},
+                            .inputs = {},
+                            .outputs = {value_info("y", Float, {})}});
   }
   static Message external(const std::vector<std::pair<std::string, std::string>>& entries,
                           const std::vector<std::int64_t>& dims = {2}) {
@@ -94,7 +94,8 @@ TEST_F(OnnxHostile, TypesMayNotNestWithoutEnd) {
     type = Message().message(4, Message().message(1, type));
   }
   const Message info = Message().text(1, "x").message(2, type);
-  EXPECT_HAS(load_error(model(Graph{.nodes = {}, .inputs = {info}, .outputs = {info}})), "nest");
+  EXPECT_HAS(load_error(model(GraphProto{.nodes = {}, .inputs = {info}, .outputs = {info}})),
+             "nest");
 }
 
 // ---- tensors ----------------------------------------------------------------------------------
@@ -217,21 +218,22 @@ TEST_F(OnnxHostile, RecordedTensorsNameNoFiles) {
 // ---- graphs -----------------------------------------------------------------------------------
 
 TEST_F(OnnxHostile, NodesMustExist) {
-  const Graph unknown{.nodes = {node("NoSuchThing", {}, {"y"})},
-                      .outputs = {value_info("y", Float, {})}};
+  const GraphProto unknown{.nodes = {node("NoSuchThing", {}, {"y"})},
+                           .outputs = {value_info("y", Float, {})}};
   EXPECT_HAS(run_error(unknown), "NoSuchThing: croze has no such operator");
-  const Graph nothing{.nodes = {node("Relu", {"x"}, {"y"})},
-                      .outputs = {value_info("y", Float, {})}};
+  const GraphProto nothing{.nodes = {node("Relu", {"x"}, {"y"})},
+                           .outputs = {value_info("y", Float, {})}};
   EXPECT_HAS(run_error(nothing), "its input \"x\" is not known here");
-  const Graph no_output{.nodes = {}, .outputs = {value_info("y", Float, {})}};
+  const GraphProto no_output{.nodes = {}, .outputs = {value_info("y", Float, {})}};
   EXPECT_HAS(run_error(no_output), "no node gives the output \"y\"");
-  const Graph no_input{.nodes = {node("Relu", {}, {"y"})}, .outputs = {value_info("y", Float, {})}};
+  const GraphProto no_input{.nodes = {node("Relu", {}, {"y"})},
+                            .outputs = {value_info("y", Float, {})}};
   EXPECT_HAS(run_error(no_input), "input 0 is missing");
 }
 
 TEST_F(OnnxHostile, ACircleOfNodesIsNoGraph) {
-  const Graph circle{.nodes = {node("Relu", {"b"}, {"a"}), node("Relu", {"a"}, {"b"})},
-                     .outputs = {value_info("a", Float, {})}};
+  const GraphProto circle{.nodes = {node("Relu", {"b"}, {"a"}), node("Relu", {"a"}, {"b"})},
+                          .outputs = {value_info("a", Float, {})}};
   EXPECT_HAS(run_error(circle), "not known here");
 }
 
@@ -243,24 +245,25 @@ TEST_F(OnnxHostile, AFunctionMayNotCallItself) {
                                .message(7, node("f", {"x"}, {"y"}).text(7, "own"))
                                .message(9, Message().text(1, "own").integer(2, 1))
                                .text(10, "own");
-  const Graph g{.nodes = {node("f", {"w"}, {"y"}).text(7, "own")},
-                .initializers = {floats("w", {1}, {1})},
-                .outputs = {value_info("y", Float, {})}};
+  const GraphProto g{.nodes = {node("f", {"w"}, {"y"}).text(7, "own")},
+                     .initializers = {floats("w", {1}, {1})},
+                     .outputs = {value_info("y", Float, {})}};
   Message m = model(g).message(8, Message().text(1, "own").integer(2, 1)).message(25, function);
   const std::string path = file("model.onnx", m.bytes());
   EXPECT_HAS(error_of([&] { onnx::Model(path).run({}); }), "nest more than");
 }
 
 TEST_F(OnnxHostile, OpsetsFromTheFutureAreRefused) {
-  EXPECT_HAS(load_error(model(Graph{.nodes = {node("Relu", {"x"}, {"y"})}}, 99)), "opset 99");
+  EXPECT_HAS(load_error(model(GraphProto{.nodes = {node("Relu", {"x"}, {"y"})}}, 99)), "opset 99");
 }
 
 // A node over a (1, 1, 4, 4) image and an attribute that makes no sense.
 TEST_F(OnnxHostile, AttributesMustMakeSense) {
   const auto run = [&](std::string_view op, const std::vector<Message>& attributes) {
-    return run_error(Graph{.nodes = {node(op, {"w"}, {"y"}, attributes)},
-                           .initializers = {floats("w", {1, 1, 4, 4}, std::vector<float>(16, 1))},
-                           .outputs = {value_info("y", Float, {})}});
+    return run_error(
+        GraphProto{.nodes = {node(op, {"w"}, {"y"}, attributes)},
+                   .initializers = {floats("w", {1, 1, 4, 4}, std::vector<float>(16, 1))},
+                   .outputs = {value_info("y", Float, {})}});
   };
   using List = std::vector<std::int64_t>;
   const std::int64_t huge = std::int64_t{1} << 62;
@@ -285,11 +288,11 @@ TEST_F(OnnxHostile, AttributesMustMakeSense) {
 // Numbers that decide about shapes.
 TEST_F(OnnxHostile, ShapesMustFit) {
   const auto run = [&](std::string_view op, const std::vector<std::int64_t>& numbers) {
-    return run_error(
-        Graph{.nodes = {node(op, {"w", "n"}, {"y"})},
-              .initializers = {floats("w", {2, 3}, {1, 2, 3, 4, 5, 6}),
-                               int64s("n", {static_cast<std::int64_t>(numbers.size())}, numbers)},
-              .outputs = {value_info("y", Float, {})}});
+    return run_error(GraphProto{
+        .nodes = {node(op, {"w", "n"}, {"y"})},
+        .initializers = {floats("w", {2, 3}, {1, 2, 3, 4, 5, 6}),
+                         int64s("n", {static_cast<std::int64_t>(numbers.size())}, numbers)},
+        .outputs = {value_info("y", Float, {})}});
   };
   const std::int64_t huge = std::int64_t{1} << 62;
   EXPECT_EQ(run("Reshape", {3, 2}), "");

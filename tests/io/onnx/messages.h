@@ -43,7 +43,7 @@ class Message {
 
  private:
   void varint(std::uint64_t value) {
-    for (; value >= 0x80; value >>= 7) bytes_ += static_cast<char>(value & 0x7f | 0x80);
+    for (; value >= 0x80; value >>= 7) bytes_ += static_cast<char>((value & 0x7f) | 0x80);
     bytes_ += static_cast<char>(value);
   }
   void tag(int field, int type) {
@@ -118,7 +118,7 @@ inline Message node(std::string_view op, const std::vector<std::string_view>& in
   return m;
 }
 
-struct Graph {
+struct GraphProto {
   std::vector<Message> nodes, initializers, inputs, outputs;
 
   Message message() const {
@@ -135,7 +135,7 @@ struct Graph {
 inline Message model(const Message& graph, std::int64_t opset = 17) {
   return Message().integer(1, 8).message(7, graph).message(8, Message().integer(2, opset));
 }
-inline Message model(const Graph& graph, std::int64_t opset = 17) {
+inline Message model(const GraphProto& graph, std::int64_t opset = 17) {
   return model(graph.message(), opset);
 }
 

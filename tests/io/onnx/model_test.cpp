@@ -16,7 +16,7 @@ using Numbers = std::vector<float>;
 
 class OnnxModel : public FilesTest {
  protected:
-  Model load(const Graph& g, std::int64_t opset = 17) const { return load(model(g, opset)); }
+  Model load(const GraphProto& g, std::int64_t opset = 17) const { return load(model(g, opset)); }
   Model load(const Message& m) const { return Model(file("model.onnx", m.bytes())); }
 
   static Tensor vector(const Numbers& values) {
@@ -28,7 +28,7 @@ class OnnxModel : public FilesTest {
 };
 
 // y = relu(x) + w, for x of any length.
-Graph relu_plus() {
+GraphProto relu_plus() {
   return {.nodes = {node("Relu", {"x"}, {"h"}), node("Add", {"h", "w"}, {"y"})},
           .initializers = {floats("w", {1}, {10})},
           .inputs = {value_info("x", Float, {-1})},
@@ -66,9 +66,10 @@ TEST_F(OnnxModel, InputsThatDoNotFitAreRefused) {
 }
 
 TEST_F(OnnxModel, OneNameOfADimensionIsOneSize) {
-  const Model m = load(Graph{.nodes = {node("Add", {"a", "b"}, {"y"})},
-                             .inputs = {value_info("a", Float, {-1}), value_info("b", Float, {-1})},
-                             .outputs = {value_info("y", Float, {-1})}});
+  const Model m =
+      load(GraphProto{.nodes = {node("Add", {"a", "b"}, {"y"})},
+                      .inputs = {value_info("a", Float, {-1}), value_info("b", Float, {-1})},
+                      .outputs = {value_info("y", Float, {-1})}});
   EXPECT_EQ(numbers(m.run({{"a", vector({1, 2})}, {"b", vector({3, 4})}}), "y"), (Numbers{4, 6}));
   EXPECT_NE(error_of([&] {
               m.run({{"a", vector({1, 2})}, {"b", vector({3})}});
@@ -77,7 +78,7 @@ TEST_F(OnnxModel, OneNameOfADimensionIsOneSize) {
 }
 
 TEST_F(OnnxModel, AnInitializerIsTheDefaultOfItsInput) {
-  Graph g = relu_plus();
+  GraphProto g = relu_plus();
   g.inputs.push_back(value_info("w", Float, {1}));
   const Model m = load(g);
   EXPECT_TRUE(m.inputs()[1].has_default);
@@ -86,7 +87,7 @@ TEST_F(OnnxModel, AnInitializerIsTheDefaultOfItsInput) {
 }
 
 TEST_F(OnnxModel, ErrorsNameTheNode) {
-  Graph g = relu_plus();
+  GraphProto g = relu_plus();
   g.nodes[1] = node("Concat", {"h", "w"}, {"y"}, {attribute("axis", 3)}).text(3, "the join");
   const Model m = load(g);
   const std::string error = error_of([&] { m.run({{"x", vector({1})}}); });
@@ -97,7 +98,7 @@ TEST_F(OnnxModel, ErrorsNameTheNode) {
 
 TEST_F(OnnxModel, WeightsAreNotCopied) {
   const std::int64_t count = 1 << 20;
-  Graph g = relu_plus();
+  GraphProto g = relu_plus();
   // A few bytes more or less in front of the weights, until they stand aligned in the file.
   for (std::size_t shift = 0; shift < 4; shift++) {
     Message weights = tensor("w", Float, {count}).text(12, std::string(shift, '.'));
@@ -111,15 +112,15 @@ TEST_F(OnnxModel, WeightsAreNotCopied) {
 
 // A model that flattens its input by computing the shape: Shape, Gather, Mul, Concat, Reshape.
 TEST_F(OnnxModel, ComputingAShapeTakesNoKernel) {
-  const Graph g{.nodes = {node("Shape", {"x"}, {"s"}), node("Gather", {"s", "zero"}, {"a"}),
-                          node("Gather", {"s", "one"}, {"b"}), node("Mul", {"a", "b"}, {"n"}),
-                          node("Unsqueeze", {"n", "axis"}, {"u"}),
-                          node("Concat", {"u", "rest"}, {"to"}, {attribute("axis", 0)}),
-                          node("Reshape", {"x", "to"}, {"y"})},
-                .initializers = {int64s("zero", {}, {0}), int64s("one", {}, {1}),
-                                 int64s("axis", {1}, {0}), int64s("rest", {1}, {-1})},
-                .inputs = {value_info("x", Float, {-1, -1, 2})},
-                .outputs = {value_info("y", Float, {-1, -1})}};
+  const GraphProto g{.nodes = {node("Shape", {"x"}, {"s"}), node("Gather", {"s", "zero"}, {"a"}),
+                               node("Gather", {"s", "one"}, {"b"}), node("Mul", {"a", "b"}, {"n"}),
+                               node("Unsqueeze", {"n", "axis"}, {"u"}),
+                               node("Concat", {"u", "rest"}, {"to"}, {attribute("axis", 0)}),
+                               node("Reshape", {"x", "to"}, {"y"})},
+                     .initializers = {int64s("zero", {}, {0}), int64s("one", {}, {1}),
+                                      int64s("axis", {1}, {0}), int64s("rest", {1}, {-1})},
+                     .inputs = {value_info("x", Float, {-1, -1, 2})},
+                     .outputs = {value_info("y", Float, {-1, -1})}};
   // Both axes are called n.
   const Model m = load(g);
   const Tensor x = Tensor::from_data(Numbers{1, 2, 3, 4, 5, 6, 7, 8}, {2, 2, 2}).realize();
@@ -142,17 +143,18 @@ TEST_F(OnnxModel, RunningAgainSchedulesNothing) {
 // if sum(x) > 0 then x + w else x * w, where w is a name of the graph around.
 TEST_F(OnnxModel, BranchesSeeTheNamesAround) {
   const auto branch = [](std::string_view op) {
-    return Graph{.nodes = {node(op, {"x", "w"}, {"r"})}, .outputs = {value_info("r", Float, {-1})}}
+    return GraphProto{.nodes = {node(op, {"x", "w"}, {"r"})},
+                      .outputs = {value_info("r", Float, {-1})}}
         .message();
   };
-  const Graph g{.nodes = {node("ReduceSum", {"x"}, {"s"}, {attribute("keepdims", 0)}),
-                          node("Greater", {"s", "zero"}, {"c"}),
-                          node("If", {"c"}, {"y"},
-                               {graph_attribute("then_branch", branch("Add")),
-                                graph_attribute("else_branch", branch("Mul"))})},
-                .initializers = {floats("w", {1}, {3}), floats("zero", {}, {0})},
-                .inputs = {value_info("x", Float, {-1})},
-                .outputs = {value_info("y", Float, {-1})}};
+  const GraphProto g{.nodes = {node("ReduceSum", {"x"}, {"s"}, {attribute("keepdims", 0)}),
+                               node("Greater", {"s", "zero"}, {"c"}),
+                               node("If", {"c"}, {"y"},
+                                    {graph_attribute("then_branch", branch("Add")),
+                                     graph_attribute("else_branch", branch("Mul"))})},
+                     .initializers = {floats("w", {1}, {3}), floats("zero", {}, {0})},
+                     .inputs = {value_info("x", Float, {-1})},
+                     .outputs = {value_info("y", Float, {-1})}};
   const Model m = load(g);
   EXPECT_EQ(numbers(m.run({{"x", vector({1, 2})}}), "y"), (Numbers{4, 5}));
   EXPECT_EQ(numbers(m.run({{"x", vector({-1, -2})}}), "y"), (Numbers{-3, -6}));
@@ -160,13 +162,13 @@ TEST_F(OnnxModel, BranchesSeeTheNamesAround) {
 
 // Powers of two until they pass 100: the number of rounds is not known before.
 TEST_F(OnnxModel, ALoopEndsWhenItsConditionFails) {
-  const Graph body{
+  const GraphProto body{
       .nodes = {node("Add", {"v", "v"}, {"w"}), node("Less", {"w", "limit"}, {"go"}),
                 node("Identity", {"w"}, {"scan"})},
       .inputs = {value_info("i", Int64, {}), value_info("c", Bool, {}), value_info("v", Float, {})},
       .outputs = {value_info("go", Bool, {}), value_info("w", Float, {}),
                   value_info("scan", Float, {})}};
-  const Graph g{
+  const GraphProto g{
       .nodes = {node("Loop", {"", "yes", "x"}, {"last", "all"},
                      {graph_attribute("body", body.message())})},
       .initializers = {tensor("yes", Bool, {}).integers(5, {1}), floats("limit", {}, {100})},
@@ -190,9 +192,9 @@ TEST_F(OnnxModel, AFunctionTakesAttributesOfItsCaller) {
                                .message(7, node("ArgMax", {"data"}, {"result"}, {reference}))
                                .message(9, Message().integer(2, 17))
                                .text(10, "own");
-  const Graph g{.nodes = {node("Pick", {"x"}, {"y"}, {attribute("along", 1)}).text(7, "own")},
-                .inputs = {value_info("x", Float, {2, 3})},
-                .outputs = {value_info("y", Int64, {2, 1})}};
+  const GraphProto g{.nodes = {node("Pick", {"x"}, {"y"}, {attribute("along", 1)}).text(7, "own")},
+                     .inputs = {value_info("x", Float, {2, 3})},
+                     .outputs = {value_info("y", Int64, {2, 1})}};
   const Model m =
       load(model(g).message(8, Message().text(1, "own").integer(2, 1)).message(25, function));
   EXPECT_TRUE(m.summary().missing.empty());
@@ -204,18 +206,18 @@ TEST_F(OnnxModel, AFunctionTakesAttributesOfItsCaller) {
 
 // Before opset 13 softmax took all axes from the given one on as one.
 TEST_F(OnnxModel, AnOperatorMeansWhatItsOpsetSays) {
-  const Graph g{.nodes = {node("Softmax", {"x"}, {"y"}, {attribute("axis", 1)})},
-                .inputs = {value_info("x", Float, {1, 2, 2})},
-                .outputs = {value_info("y", Float, {1, 2, 2})}};
+  const GraphProto g{.nodes = {node("Softmax", {"x"}, {"y"}, {attribute("axis", 1)})},
+                     .inputs = {value_info("x", Float, {1, 2, 2})},
+                     .outputs = {value_info("y", Float, {1, 2, 2})}};
   const Tensor x = Tensor::zeros({1, 2, 2});
   EXPECT_EQ(numbers(load(g, 12).run({{"x", x}}), "y"), Numbers(4, 0.25f));
   EXPECT_EQ(numbers(load(g, 13).run({{"x", x}}), "y"), Numbers(4, 0.5f));
 }
 
 TEST_F(OnnxModel, SmallIntegersAreUnpacked) {
-  const Graph g{.nodes = {node("Cast", {"w"}, {"y"}, {attribute("to", Int32)})},
-                .initializers = {tensor("w", Int4, {3}).text(9, "\x8f\x07")},
-                .outputs = {value_info("y", Int32, {3})}};
+  const GraphProto g{.nodes = {node("Cast", {"w"}, {"y"}, {attribute("to", Int32)})},
+                     .initializers = {tensor("w", Int4, {3}).text(9, "\x8f\x07")},
+                     .outputs = {value_info("y", Int32, {3})}};
   EXPECT_EQ(numbers(load(g, 21).run({}), "y"), (Numbers{-1, -8, 7}));
 }
 
