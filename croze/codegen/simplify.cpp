@@ -1,6 +1,8 @@
 // simplify.cpp -- a kernel in its simplest form.
 #include "codegen/simplify.h"
 
+#include <vector>
+
 #include "graph/graph.h"
 #include "graph/node_map.h"
 #include "graph/rewrite.h"
@@ -49,13 +51,22 @@ UOp under_its_gate(UOp u) {
   return u;
 }
 
+// From the sources up: a gate may hold loads that have gates themselves, and its terms are put in
+// order by what is in them.
 UOp simplify_conditions(UOp sink) {
-  std::vector<std::pair<UOp, UOp>> better;
+  Graph& graph = sink.graph();
+  NodeMap<UOp> simplified(graph);
+  std::vector<UOp> src;
   for (UOp u : toposort(sink)) {
-    if (!is_gated(u) && !u.is(Op::Where)) continue;
-    if (const UOp v = under_its_gate(u); v != u) better.emplace_back(u, v);
+    src.clear();
+    bool changed = false;
+    for (UOp s : u.sources()) {
+      src.push_back(simplified.get(s));
+      changed = changed || src.back() != s;
+    }
+    simplified.set(u, under_its_gate(changed ? graph.with_sources(u, src) : u));
   }
-  return better.empty() ? sink : substitute(sink, better);
+  return simplified.get(sink);
 }
 
 }  // namespace
