@@ -20,10 +20,10 @@ struct Size {
   Number padding = 0, weight = 0;
 };
 
-// Of 1 and -1 nothing: a sum may change its sign.
+// Of -1 nothing: a sum may change its sign.
 int weight_of_coefficient(std::int64_t c) {
-  const auto u = static_cast<std::uint64_t>(c);
-  return std::max(0, static_cast<int>(std::bit_width(c < 0 ? std::uint64_t{0} - u : u)) - 1);
+  const auto magnitude = c < 0 ? -static_cast<std::uint64_t>(c) : static_cast<std::uint64_t>(c);
+  return c == -1 ? 0 : std::max(1, static_cast<int>(std::bit_width(magnitude)) - 1);
 }
 
 class Sizes {

@@ -1,4 +1,7 @@
 // What realizing does to tensors: nothing twice, old values kept, memory given back.
+#include <cmath>
+
+#include "base/options.h"
 #include "run/buffers.h"
 #include "run/execute.h"
 #include "support/check.h"
@@ -171,6 +174,18 @@ TEST(Realize, MovesBetweenDevices) {
   const Tensor g = (there * there).sum().gradient({x})[0];
   EXPECT_EQ(g.device(), "CPU");
   expect_numbers(g, {4, 6});
+}
+
+// And neither the plan nor the kernel of one arithmetic serves the other.
+TEST(Realize, FastMathsIsOffUnlessAskedFor) {
+  const Tensor x = Tensor::from_data({INFINITY, 2.f}, {2}).realize();
+  const auto first = [&] { return (x * 0.f).to_vector<float>()[0]; };
+  EXPECT_TRUE(std::isnan(first()));
+  {
+    Options::Scope fast{{Option::FastMath, 1}};
+    EXPECT_EQ(first(), 0);
+  }
+  EXPECT_TRUE(std::isnan(first()));
 }
 
 }  // namespace
