@@ -48,10 +48,10 @@ constexpr OpEntry ops[] = {
      bind<conv>, anything, Promoted, 2, "Convolution over the last two axes.",
      "t(2,2,4,5), t(3,2,2,2), t(3) | t(1,4,5,5), t(4,2,3,3), none, 2, [1, 0], 1, 2"},
     {"nn.functional.max_pool2d", "input, kernel_size, stride=none, padding=0, dilation=1",
-     bind<max_pool>, numbers, Same, 2, "Greatest elements of windows.",
+     bind<max_pool>, anything, Same, 2, "Greatest elements of windows.",
      "t(1,2,5,5), 2 | t(2,5,6), [3, 2], 1, 1"},
     {"nn.functional.avg_pool2d",
-     "input, kernel_size, stride=none, padding=0, count_include_pad=true", bind<avg_pool>, numbers,
+     "input, kernel_size, stride=none, padding=0, count_include_pad=true", bind<avg_pool>, anything,
      Float, 2, "Means of windows.", "t(1,2,5,5), 2 | t(2,5,6), [3, 2], 1, 1, false"},
 };
 
