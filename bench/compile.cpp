@@ -14,9 +14,7 @@
 #include "base/options.h"
 #include "graph/rewrite.h"
 #include "measure.h"
-#include "models/resnet18.h"
-#include "models/transformer_block.h"
-#include "nn/state.h"
+#include "models/traces.h"
 #include "run/devices.h"
 #include "run/execute.h"
 #include "suites.h"
@@ -26,36 +24,6 @@ namespace croze::bench {
 namespace {
 
 using nlohmann::json;
-
-// The loss and its gradient by all parameters.
-template <typename Model>
-std::vector<Tensor> training_step(const Model& model, const Tensor& loss) {
-  std::vector<Tensor> results = loss.gradient(nn::parameters(model));
-  results.push_back(loss);
-  return results;
-}
-
-std::vector<Tensor> trace_matmul() {
-  return {matmul(placeholder({512, 512}), placeholder({512, 512}))};
-}
-
-std::vector<Tensor> trace_block() {
-  const Shape shape{4, 64, TransformerBlock::width};
-  const TransformerBlock block;
-  return training_step(block, mse_loss(block(placeholder(shape)), placeholder(shape)));
-}
-
-std::vector<Tensor> trace_resnet18() {
-  ResNet18 net;
-  const Tensor images = placeholder({4, 3, 64, 64});
-  const Tensor labels = placeholder({4}).bitcast(DType::Int32);
-  std::vector<Tensor> results = training_step(net, cross_entropy(net(images), labels));
-  // Everything else that the step assigns: the running statistics.
-  for (const NamedTensor& t : nn::state_dict(net)) {
-    if (t.name.find("running") != std::string::npos) results.push_back(t.tensor);
-  }
-  return results;
-}
 
 struct Model {
   const char* name;

@@ -12,6 +12,8 @@ int main(int argc, char** argv) {
   croze::bench::add_cpu(app);
   croze::bench::add_memory(app);
   croze::bench::add_opencl(app);
+  croze::bench::add_rewrite(app);
+  croze::bench::add_ulp(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

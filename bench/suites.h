@@ -11,5 +11,7 @@ void add_compile(CLI::App& app);
 void add_cpu(CLI::App& app);
 void add_memory(CLI::App& app);
 void add_opencl(CLI::App& app);
+void add_rewrite(CLI::App& app);
+void add_ulp(CLI::App& app);
 
 }  // namespace croze::bench

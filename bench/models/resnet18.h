@@ -9,6 +9,7 @@
 #include "models/data.h"
 #include "nn/state.h"
 #include "tensor/activation.h"
+#include "tensor/elementwise.h"
 #include "tensor/functional.h"
 #include "tensor/linalg.h"
 #include "tensor/movement.h"

@@ -21,6 +21,7 @@ enum class Option : uint8_t {
   DataDir,
   Debug,
   Device,
+  FastMath,
   RuleStats,
   Seed,
   Threads,

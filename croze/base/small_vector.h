@@ -93,6 +93,15 @@ class SmallVector {
   void append(Iterator first, Iterator last) {
     for (; first != last; ++first) push_back(static_cast<T>(*first));
   }
+  void append(const T* first, const T* last) {
+    const int64_t count = last - first;
+    reserve(size_ + count);
+    if (count > 0) {
+      std::memcpy(static_cast<void*>(data_ + size_), static_cast<const void*>(first),
+                  static_cast<size_t>(count) * sizeof(T));
+    }
+    size_ += count;
+  }
 
   T* insert(const T* position, T value) {
     int64_t index = position - data_;

@@ -5,7 +5,9 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "codegen/choose/choose.h"
+#include "codegen/collapse.h"
 #include "codegen/decompose/decompose.h"
+#include "codegen/decompose/words.h"
 #include "codegen/edits/kernel_state.h"
 #include "codegen/estimate.h"
 #include "codegen/linearize.h"
@@ -13,6 +15,8 @@
 #include "codegen/lower/index_type.h"
 #include "codegen/simplify.h"
 #include "graph/graph.h"
+#include "graph/rewrite.h"
+#include "graph/rules/rules.h"
 #include "prove/accesses.h"
 #include "render/scratch.h"
 
@@ -54,8 +58,12 @@ LinearProgram make_program(UOp kernel, const Caps& caps, const PassObserver& obs
 
   // Loops over ranges around loads, arithmetic and stores; dtype Index for all addresses.
   UOp sink = seen("kernel", program.graph->import(kernel));
+  // Where it was asked for: what is equal of real numbers is one node.
+  if (Options::flag(Option::FastMath)) sink = seen("fast math", rewrite(sink, fast_math_rules()));
   // Gates stand on loads and stores; index arithmetic is in canonical form.
   sink = seen("simplify", simplify_kernel(sink));
+  // Sums that only count, or only find one place, have no loop.
+  sink = seen("collapse", simplify_kernel(collapse_reductions(sink)));
   program.info = estimate(sink);
   program.info.num_buffers = estimate(kernel).num_buffers;  // passed, whether still read or not
 
@@ -74,7 +82,9 @@ LinearProgram make_program(UOp kernel, const Caps& caps, const PassObserver& obs
   // Addresses are Int32 or Int64.
   sink = seen("index type", lower_index_type(expanded.sink, state.loops, caps));
   // Only ops and dtypes the device has.
-  sink = seen("decompose", decompose(sink, caps));
+  sink = seen("decompose", decompose(sink, with_wide_integers(caps)));
+  // Integers of 64 bits are pairs of words where the device has none.
+  sink = seen("words", split_words(sink, expanded.registers, caps));
 
   program.instructions = linearize({sink, loops, expanded.registers});
   program.lanes = lanes_in(program.instructions);

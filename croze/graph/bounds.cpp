@@ -35,6 +35,17 @@ Interval wrapped(const Interval& x, DType t) {
   return all;
 }
 
+// The same values with bounds that they can reach: multiples of what divides them all.
+Bounds with_divisible_ends(Bounds b) {
+  if (b.multiple <= 1 || b.lo == b.hi) return b;
+  const i64 m = b.multiple, below = b.lo % m, above = b.hi % m;
+  const Wide lo = Wide{b.lo} - below + (below > 0 ? m : 0);
+  const Wide hi = Wide{b.hi} - above - (above < 0 ? m : 0);
+  if (b.lo > INT64_MIN && lo <= hi) b.lo = static_cast<i64>(lo);
+  if (b.hi < INT64_MAX && lo <= hi) b.hi = static_cast<i64>(hi);
+  return b;
+}
+
 // The bounds kept in the node.
 Bounds settle(Interval x, DType t) {
   if (t == DType::Bool) {
@@ -50,14 +61,8 @@ Bounds settle(Interval x, DType t) {
     b.multiple = b.lo == INT64_MIN ? 1 : std::abs(b.lo);
   } else if (b.multiple == 0) {
     b = {0, 0, 0};
-  } else if (b.multiple > 1) {
-    const i64 m = b.multiple, below = b.lo % m, above = b.hi % m;
-    const Wide lo = Wide{b.lo} - below + (below > 0 ? m : 0);
-    const Wide hi = Wide{b.hi} - above - (above < 0 ? m : 0);
-    if (b.lo > INT64_MIN && lo <= hi) b.lo = static_cast<i64>(lo);
-    if (b.hi < INT64_MAX && lo <= hi) b.hi = static_cast<i64>(hi);
   }
-  return b;
+  return with_divisible_ends(b);
 }
 
 i64 gcd(i64 a, i64 b) { return std::gcd(a, b); }
@@ -150,13 +155,25 @@ Interval remainder(const Interval& a, const Interval& b) {
   return result;
 }
 
-// The sign of the dividend, less than the divisor.
+// The remainder of the magnitudes, with the sign of the dividend.
 Interval truncated_remainder(const Interval& a, const Interval& b) {
-  if (b.contains(0)) return {std::min<Wide>(a.lo, 0), std::max<Wide>(a.hi, 0)};
-  const Wide most = std::max(b.hi, -b.lo) - 1;
-  if (a.lo >= 0 && b.lo > 0) return positive_remainder(a, b);
-  return {a.lo < 0 ? std::max(a.lo, -most) : Wide{0}, a.hi > 0 ? std::min(a.hi, most) : Wide{0},
-          gcd(a.multiple, b.multiple)};
+  Interval result{0, 0, 0};
+  bool any = false;
+  auto with = [&](const Interval& part) {
+    result = any ? join(result, part) : part;
+    any = true;
+  };
+  const Wide least = b.lo > 0 ? b.lo : -b.hi, most = std::max(b.hi, -b.lo);
+  if (b.contains(0)) with(a);
+  if (most > 0) {
+    const Interval divisor{std::max<Wide>(least, 1), most, b.multiple};
+    if (a.hi >= 0) with(positive_remainder({std::max<Wide>(a.lo, 0), a.hi, a.multiple}, divisor));
+    if (a.lo < 0) {
+      const Interval magnitude{-std::min<Wide>(a.hi, -1), -a.lo, a.multiple};
+      with(negated(positive_remainder(magnitude, divisor)));
+    }
+  }
+  return result;
 }
 
 Interval maximum(const Interval& a, const Interval& b) {
@@ -168,28 +185,6 @@ Interval minimum(const Interval& a, const Interval& b) {
 }
 
 // ---- bits -------------------------------------------------------------------------------------
-
-Wide ones_covering(Wide v) {
-  Wide ones = 0;
-  while (ones < v) ones = ones * 2 + 1;
-  return ones;
-}
-
-Interval bitwise(Op op, const Interval& a, const Interval& b, DType t) {
-  if (a.is_point() && b.is_point()) {
-    const Wide v = op == Op::And ? a.lo & b.lo : op == Op::Or ? a.lo | b.lo : a.lo ^ b.lo;
-    return {v, v};
-  }
-  if (op == Op::And) {
-    if (a.lo >= 0 && b.lo >= 0)
-      return {t == DType::Bool ? std::min(a.lo, b.lo) : 0, std::min(a.hi, b.hi)};
-    if (a.lo >= 0) return {0, a.hi};
-    if (b.lo >= 0) return {0, b.hi};
-    return whole(t);
-  }
-  if (a.lo < 0 || b.lo < 0) return whole(t);
-  return {op == Op::Or ? std::max(a.lo, b.lo) : Wide{0}, ones_covering(std::max(a.hi, b.hi))};
-}
 
 Interval complement(const Interval& a, DType t) {
   const Wide top = t == DType::Bool || is_unsigned(t) ? whole(t).hi : Wide{-1};
@@ -248,6 +243,13 @@ Interval reinterpret(UOp x, DType to) {
   return is_integral(x.dtype()) && a.lo >= 0 && fits(a, to) ? a : whole(to);
 }
 
+// What does not fit an Index wraps too: it is no sum that saturates.
+Interval converted(UOp x, DType to) {
+  if (!is_integral(x.dtype())) return whole(to);
+  const Interval a = interval_of(x);
+  return to == DType::Index && !fits(a, to) ? whole(to) : a;
+}
+
 Interval with_zero(UOp x) { return join(interval_of(x), falsehood); }
 
 // How many values a Reduce takes together; -1: not known.
@@ -282,13 +284,28 @@ Interval elementwise(Op op, DType t, std::span<const UOp> src) {
   if (is_comparison(op)) return compare(op, src[0], src[1]);
   switch (op) {
     case Op::Where: return select(src[0], src[1], src[2]);
-    case Op::Cast: return is_integral(src[0].dtype()) ? interval_of(src[0]) : whole(t);
+    case Op::Cast: return converted(src[0], t);
     case Op::Bitcast: return reinterpret(src[0], t);
     default: break;
   }
   Interval operands[3] = {};
   for (std::size_t i = 0; i < src.size(); i++) operands[i] = interval_of(src[i]);
   return interval_of(op, t, std::span(operands, src.size()));
+}
+
+// The common case of index arithmetic, a sum or a product with a constant, in 64 bits; false if it
+// does not fit there.
+bool short_bounds(Op op, UOp a, UOp b, Bounds* result) {
+  const Bounds &x = a.bounds(), &y = b.bounds();
+  if (op == Op::Add) {
+    result->multiple = gcd(x.multiple, y.multiple);
+    return !__builtin_add_overflow(x.lo, y.lo, &result->lo) &&
+           !__builtin_add_overflow(x.hi, y.hi, &result->hi);
+  }
+  if (op != Op::Mul || !b.is_const() || y.lo <= 0) return false;
+  return !__builtin_mul_overflow(x.lo, y.lo, &result->lo) &&
+         !__builtin_mul_overflow(x.hi, y.lo, &result->hi) &&
+         !__builtin_mul_overflow(x.multiple, y.lo, &result->multiple);
 }
 
 }  // namespace
@@ -329,7 +346,7 @@ Interval interval_of(Op op, DType t, std::span<const Interval> operands) {
     case Op::Min: return minimum(a, b);
     case Op::And:
     case Op::Or:
-    case Op::Xor: return bitwise(op, a, b, t);
+    case Op::Xor: return bitwise_interval(op, a, b);
     case Op::Shl:
     case Op::Shr: return shift(op, a, b, t);
     case Op::Where: return a.is_point() ? operands[a.lo != 0 ? 1 : 2] : join(b, operands[2]);
@@ -343,6 +360,11 @@ Bounds derive_bounds(Op op, DType dtype, std::span<const UOp> src, const Arg& ar
   if (op == Op::Const) {
     if (dtype == DType::UInt64 && arg.value < 0) return {largest - 1, largest, 1};
     return settle({arg.value, arg.value}, dtype);
+  }
+  Bounds quick;
+  if (dtype == DType::Index && src.size() == 2 && short_bounds(op, src[0], src[1], &quick) &&
+      quick.lo != quick.hi) {
+    return with_divisible_ends(quick);
   }
   if (is_elementwise(op) && !src.empty()) return settle(elementwise(op, dtype, src), dtype);
   if (is_movement(op)) {

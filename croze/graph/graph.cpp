@@ -126,6 +126,7 @@ UOp Graph::make(Op op, DType dtype, std::span<const UOp> src, Arg arg) {
   n->dtype = dtype;
   n->rank = static_cast<std::uint8_t>(dims.size());
   n->mark = 0;
+  n->settled = 0;
   n->key = key_of(op, dtype, src, arg);
   n->arg = intern(arg);
   n->dims = intern(Arg(std::span<const std::int64_t>(dims))).ints;
@@ -307,7 +308,9 @@ UOp Graph::with_sources(UOp u, std::span<const UOp> src) {
 // ---- leaves -----------------------------------------------------------------------------------
 
 UOp Graph::constant_bits(DType t, std::int64_t bits) { return make(Op::Const, t, {}, Arg(bits)); }
-UOp Graph::constant(DType t, std::int64_t value) { return constant_bits(t, bits_of(value, t)); }
+UOp Graph::constant(DType t, std::int64_t value) {
+  return constant_bits(t, t == DType::Index ? value : bits_of(value, t));
+}
 UOp Graph::constant(DType t, double value) { return constant_bits(t, bits_of(value, t)); }
 UOp Graph::invalid(DType t) { return make(Op::Invalid, t, {}); }
 

@@ -142,8 +142,14 @@ struct Division {
 
 // ---- quotient and remainder of the core -------------------------------------------------------
 
-// (x/a + y) / c = (x + a*y) / (a*c); a null handle if there is no such term.
-UOp merge_nested_quotient(const LinearForm& core, i64 by, Graph& graph) {
+LinearForm atom_form(Op op, const LinearForm& core, i64 by, Graph& graph) {
+  LinearForm form;
+  form.add(graph.make(op, DType::Index, {core.build(graph), graph.index(by)}), 1);
+  return form;
+}
+
+// (x/a + y) / c = (x + a*y) / (a*c); false if there is no such term.
+bool merge_nested_quotient(const LinearForm& core, i64 by, Graph& graph, LinearForm* result) {
   for (const Term& t : core.terms) {
     if (t.coefficient != 1 || !is_division(t.atom, Op::IDiv)) continue;
     const i64 inner = divisor_of(t.atom);
@@ -151,21 +157,23 @@ UOp merge_nested_quotient(const LinearForm& core, i64 by, Graph& graph) {
     LinearForm merged = LinearForm::of(t.atom.src(0)), rest = core;
     rest.add(t.atom, -1);
     merged.add(rest, inner);
-    return divide(merged, inner * by, graph);
+    *result = divide(merged, inner * by, graph);
+    return true;
   }
-  return {};
+  return false;
 }
 
-UOp core_quotient(const LinearForm& core, i64 by, Graph& graph) {
-  if (UOp merged = merge_nested_quotient(core, by, graph)) return merged;
+LinearForm core_quotient(const LinearForm& core, i64 by, Graph& graph) {
+  LinearForm merged;
+  if (merge_nested_quotient(core, by, graph, &merged)) return merged;
   if (core.terms.size() == 1 && core.constant == 0 && core.terms[0].coefficient == 1) {
     const UOp atom = core.terms[0].atom;
     if (is_division(atom, Op::Mod) && divisor_of(atom) % by == 0) {  // (x % (b*c)) / c = (x/c) % b
-      const UOp inner = divide(LinearForm::of(atom.src(0)), by, graph);
-      return modulo(LinearForm::of(inner), divisor_of(atom) / by, graph);
+      const LinearForm inner = divide(LinearForm::of(atom.src(0)), by, graph);
+      return modulo(inner, divisor_of(atom) / by, graph);
     }
   }
-  return graph.make(Op::IDiv, DType::Index, {core.build(graph), graph.index(by)});
+  return atom_form(Op::IDiv, core, by, graph);
 }
 
 // In a sum modulo c, k * (x % m) is k * x if c divides k * m.
@@ -181,33 +189,29 @@ bool unwrap_remainders(LinearForm* core, i64 by) {
   return false;
 }
 
-UOp core_remainder(LinearForm core, i64 by, Graph& graph) {
-  if (unwrap_remainders(&core, by)) {
-    while (unwrap_remainders(&core, by)) {
-    }
-    return modulo(core, by, graph);
+LinearForm core_remainder(LinearForm core, i64 by, Graph& graph) {
+  if (!unwrap_remainders(&core, by)) return atom_form(Op::Mod, core, by, graph);
+  while (unwrap_remainders(&core, by)) {
   }
-  return graph.make(Op::Mod, DType::Index, {core.build(graph), graph.index(by)});
+  return modulo(core, by, graph);
 }
 
 }  // namespace
 
-UOp divide(const LinearForm& dividend, i64 by, Graph& graph) {
+LinearForm divide(const LinearForm& dividend, i64 by, Graph& graph) {
   Division d(dividend, by);
-  if (!d.core.terms.empty()) {
-    const UOp core = core_quotient(d.core, d.divisor, graph);
-    return index_add(d.quotient.build(graph), core);
-  }
-  return d.quotient.build(graph);
+  if (d.core.terms.empty()) return d.quotient;
+  d.quotient.add(core_quotient(d.core, d.divisor, graph), 1);
+  recombine(&d.quotient, graph);
+  return d.quotient;
 }
 
-UOp modulo(const LinearForm& dividend, i64 by, Graph& graph) {
+LinearForm modulo(const LinearForm& dividend, i64 by, Graph& graph) {
   Division d(dividend, by);
-  if (!d.core.terms.empty()) {
-    const UOp core = core_remainder(std::move(d.core), d.divisor, graph);
-    return index_add(d.remainder.build(graph), index_mul(core, graph.index(d.scale)));
-  }
-  return d.remainder.build(graph);
+  if (d.core.terms.empty()) return d.remainder;
+  d.remainder.add(core_remainder(d.core, d.divisor, graph), d.scale);
+  recombine(&d.remainder, graph);
+  return d.remainder;
 }
 
 }  // namespace croze::index_form

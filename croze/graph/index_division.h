@@ -22,11 +22,17 @@ inline bool is_division(UOp u, Op op) {
 }
 inline i64 divisor_of(UOp u) { return u.src(1).const_int(); }
 
-// floor(dividend / by) and dividend - by * floor(dividend / by), for by > 0.
-UOp divide(const LinearForm& dividend, i64 by, Graph& graph);
-UOp modulo(const LinearForm& dividend, i64 by, Graph& graph);
+// floor(dividend / by) and dividend - by * floor(dividend / by), for by > 0; recombined.
+LinearForm divide(const LinearForm& dividend, i64 by, Graph& graph);
+LinearForm modulo(const LinearForm& dividend, i64 by, Graph& graph);
 
-// The node of a sum in which quotients and remainders that belong together have been joined.
-UOp build_recombined(LinearForm form, Graph& graph);
+// Joins the quotients and remainders of a sum that belong together.
+void recombine(LinearForm* form, Graph& graph);
+
+// The node of the recombined sum.
+inline UOp build_recombined(LinearForm form, Graph& graph) {
+  recombine(&form, graph);
+  return form.build(graph);
+}
 
 }  // namespace croze::index_form

@@ -241,7 +241,7 @@ UOp index_div(UOp a, UOp b) {
   } else if (b.const_int() < 0) {
     result = index_div(index_mul(a, graph.index(-1)), graph.index(-b.const_int()));
   } else {
-    result = divide(LinearForm::of(a), b.const_int(), graph);
+    result = divide(LinearForm::of(a), b.const_int(), graph).build(graph);
   }
   return with_shape(Op::IDiv, a, b, result);
 }
@@ -257,7 +257,7 @@ UOp index_mod(UOp a, UOp b) {
     const UOp minus = graph.index(-1);
     result = index_mul(index_mod(index_mul(a, minus), graph.index(-b.const_int())), minus);
   } else {
-    result = modulo(LinearForm::of(a), b.const_int(), graph);
+    result = modulo(LinearForm::of(a), b.const_int(), graph).build(graph);
   }
   return with_shape(Op::Mod, a, b, result);
 }

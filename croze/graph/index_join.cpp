@@ -24,21 +24,22 @@ bool contains_all(const LinearForm& form, const LinearForm& part, i64 coefficien
   return !part.terms.empty();
 }
 
+bool is_atom(const LinearForm& form, UOp atom) {
+  return form.constant == 0 && form.terms.size() == 1 && form.terms[0] == Term{atom, 1};
+}
+
 // k*(x % c) + k*c*(x / c)  ->  k*x, where `low` is the remainder and `high` the quotient.
-bool join_quotient(LinearForm* form, Term low, Term high) {
+bool join_quotient(LinearForm* form, Term low, Term high, Graph& graph) {
   const i64 c = divisor_of(low.atom);
-  const UOp m = low.atom.src(0), d = high.atom.src(0);
-  UOp whole;
-  if (index_div(m, low.atom.src(1)) == high.atom) {
-    whole = m;
-  } else if (divisor_of(high.atom) == c && index_mod(d, low.atom.src(1)) == low.atom) {
-    whole = d;
-  } else {
-    return false;
+  LinearForm whole = LinearForm::of(low.atom.src(0));
+  if (!is_atom(divide(whole, c, graph), high.atom)) {
+    if (divisor_of(high.atom) != c) return false;
+    whole = LinearForm::of(high.atom.src(0));
+    if (!is_atom(modulo(whole, c, graph), low.atom)) return false;
   }
   form->add(low.atom, -low.coefficient);
   form->add(high.atom, -high.coefficient);
-  form->add(LinearForm::of(whole), low.coefficient);
+  form->add(whole, low.coefficient);
   return true;
 }
 
@@ -46,12 +47,14 @@ bool join_quotient(LinearForm* form, Term low, Term high) {
 bool join_remainder(LinearForm* form, Term low, Term high, Graph& graph) {
   const i64 c = divisor_of(low.atom), d = divisor_of(high.atom);
   if (overflows(Wide{c} * d)) return false;
-  LinearForm whole =
-      LinearForm::of(index_add(index_mul(high.atom.src(0), graph.index(c)), low.atom));
+  LinearForm whole;
+  whole.add(LinearForm::of(high.atom.src(0)), c);
+  whole.add(low.atom, 1);
+  recombine(&whole, graph);
   if (contains(whole, low.atom)) return false;
   form->add(low.atom, -low.coefficient);
   form->add(high.atom, -high.coefficient);
-  form->add(LinearForm::of(modulo(whole, c * d, graph)), low.coefficient);
+  form->add(modulo(whole, c * d, graph), low.coefficient);
   return true;
 }
 
@@ -65,8 +68,11 @@ bool join_difference(LinearForm* form, Term t, Graph& graph) {
   if (!contains_all(*form, x, k)) return false;
   form->add(t.atom, -t.coefficient);
   form->add(x, -k);
-  const UOp other = is_quotient ? modulo(x, c, graph) : divide(x, c, graph);
-  form->add(LinearForm::of(other), is_quotient ? k : checked(Wide{k} * c));
+  if (is_quotient) {
+    form->add(modulo(x, c, graph), k);
+  } else {
+    form->add(divide(x, c, graph), checked(Wide{k} * c));
+  }
   return true;
 }
 
@@ -92,7 +98,7 @@ bool join_low(LinearForm* form, Term low, Graph& graph) {
   for (const Term& t : form->terms) {
     if (t.coefficient != high_coefficient || t.atom == low.atom) continue;
     const Term high = t;
-    if (is_division(high.atom, Op::IDiv) && join_quotient(form, low, high)) return true;
+    if (is_division(high.atom, Op::IDiv) && join_quotient(form, low, high, graph)) return true;
     if (is_division(high.atom, Op::Mod) && join_remainder(form, low, high, graph)) return true;
   }
   return false;
@@ -117,12 +123,10 @@ bool recombine_once(LinearForm* form, Graph& graph) {
 
 }  // namespace
 
-UOp build_recombined(LinearForm form, Graph& graph) {
-  if (form.terms.size() > 1) {
-    while (recombine_once(&form, graph)) {
-    }
+void recombine(LinearForm* form, Graph& graph) {
+  if (form->terms.size() < 2) return;
+  while (recombine_once(form, graph)) {
   }
-  return form.build(graph);
 }
 
 }  // namespace croze::index_form

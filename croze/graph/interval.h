@@ -28,4 +28,7 @@ Interval interval_of(UOp u);
 // Comparisons give 0 or 1.
 Interval interval_of(Op op, DType t, std::span<const Interval> operands);
 
+// The same of And, Or and Xor, with the powers of two that divide the result.
+Interval bitwise_interval(Op op, const Interval& a, const Interval& b);
+
 }  // namespace croze

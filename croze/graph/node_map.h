@@ -1,6 +1,8 @@
 // node_map.h -- a map from the nodes of one graph: side tables of passes and memos of drivers.
 #pragma once
 
+#include <array>
+#include <memory>
 #include <vector>
 
 #include "base/flat_map.h"
@@ -8,20 +10,23 @@
 
 namespace croze {
 
-// Dense by node id in the small graph of a kernel; hashed in a large one, of which a pass sees only
-// a part.  Value{} means absent.
+// An array by node id in the small graph of a kernel, in pages that exist once something stands in
+// them: a map of a few nodes costs little in any graph.  Hashed in a large graph, of which a pass
+// sees only a part.  Value{} means absent.
 template <typename Value>
 class NodeMap {
  public:
-  explicit NodeMap(const Graph& graph) : dense_(graph.id_limit() <= dense_limit) {
-    if (dense_) by_id_.resize(graph.id_limit());
-  }
+  explicit NodeMap(const Graph& graph) : dense_(graph.id_limit() <= dense_limit) {}
 
   // The value of `u`, or Value{}.
   Value get(UOp u) const {
-    if (dense_) return u.id() < by_id_.size() ? by_id_[u.id()] : Value{};
-    const Value* found = by_node_.find(u.node());
-    return found ? *found : Value{};
+    if (!dense_) {
+      const Value* found = by_node_.find(u.node());
+      return found ? *found : Value{};
+    }
+    const std::uint32_t page = u.id() / page_size;
+    if (page >= pages_.size() || !pages_[page]) return Value{};
+    return (*pages_[page])[u.id() % page_size];
   }
 
   void set(UOp u, Value value) {
@@ -29,15 +34,19 @@ class NodeMap {
       by_node_[u.node()] = value;
       return;
     }
-    if (u.id() >= by_id_.size()) by_id_.resize(u.id() + u.id() / 2 + 64);
-    by_id_[u.id()] = value;
+    const std::uint32_t page = u.id() / page_size;
+    if (page >= pages_.size()) pages_.resize(page + 1);
+    if (!pages_[page]) pages_[page] = std::make_unique<Page>();
+    (*pages_[page])[u.id() % page_size] = value;
   }
 
  private:
   static constexpr std::uint32_t dense_limit = 1 << 16;
+  static constexpr std::uint32_t page_size = 64;
+  using Page = std::array<Value, page_size>;
 
   bool dense_;
-  std::vector<Value> by_id_;
+  std::vector<std::unique_ptr<Page>> pages_;
   FlatMap<const Node*, Value> by_node_;
 };
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/small_vector.h"
 #include "graph/graph.h"
 #include "graph/node_map.h"
 #include "graph/rule_set.h"
@@ -24,10 +25,13 @@ constexpr int rewrites_named = 6;  // in the message when they do not end
   fail_internal({.pass = rules.name(), .node = {}}, "rules do not settle; the next are{}", last);
 }
 
+// Nodes are immutable and rules are pure, so a node to which no rule applies, nor below it, stays
+// so: it is marked, and no later rewriting by the same set looks at it again.  (Rules that read the
+// state of a pass may answer differently the next time; what they leave is not marked.)
 class Rewriter {
  public:
   Rewriter(Graph& graph, const RuleSet& rules, void* state)
-      : graph_(graph), rules_(rules), state_(state), done_(graph), open_(graph) {}
+      : graph_(graph), rules_(rules), state_(state), memo_(graph) {}
 
   UOp post(UOp root);
   UOp pre(UOp root);
@@ -37,13 +41,29 @@ class Rewriter {
   struct Frame {
     UOp original, current;
     int rewrites;
-    bool settled;        // Pre: no rule applies to `current`
-    std::size_t opened;  // size of `opened_` when the frame was made
+    bool settled;         // Pre: no rule applies to `current`
+    std::int64_t opened;  // size of `opened_` when the frame was made
   };
+  struct Memo {
+    UOp result;          // null: not known
+    bool waits = false;  // for its sources
+  };
+
+  // The final form of `u`, or null if it is not known yet.
+  UOp known(UOp u) const {
+    return !state_ && u.node()->settled == rules_.id() ? u : memo_.get(u).result;
+  }
+
+  // No rule applies to `u`, and its sources are final.
+  void settle(UOp u) {
+    if (!state_) u.node()->settled = rules_.id();
+    memo_.set(u, {u});
+    finish(u);
+  }
 
   void push(UOp u) { stack_.push_back({u, u, 0, false, opened_.size()}); }
   void open(UOp u) {
-    open_.set(u, 1);
+    memo_.set(u, {UOp(), true});
     opened_.push_back(u);
   }
 
@@ -53,13 +73,13 @@ class Rewriter {
     const UOp original = stack_.back().original;
     bool any = false;
     for (UOp s : u.sources()) {
-      if (done_.get(s)) continue;
+      if (known(s)) continue;
       if (!any) {
         open(original);
         open(u);
         any = true;
       }
-      if (open_.get(s)) fail_to_settle(rules_, s, state_);
+      if (memo_.get(s).waits) fail_to_settle(rules_, s, state_);
       push(s);
     }
     return any;
@@ -70,7 +90,7 @@ class Rewriter {
     src_.clear();
     bool changed = false;
     for (UOp s : u.sources()) {
-      src_.push_back(done_.get(s));
+      src_.push_back(known(s));
       changed = changed || src_.back() != s;
     }
     return changed ? graph_.with_sources(u, src_) : u;
@@ -79,8 +99,8 @@ class Rewriter {
   // Every form that the node took on the way has this result.
   void finish(UOp result) {
     const Frame top = stack_.back();
-    done_.set(top.original, result);
-    for (std::size_t i = top.opened; i < opened_.size(); i++) done_.set(opened_[i], result);
+    memo_.set(top.original, {result});
+    for (std::int64_t i = top.opened; i < opened_.size(); i++) memo_.set(opened_[i], {result});
     opened_.resize(top.opened);
     stack_.pop_back();
   }
@@ -95,19 +115,18 @@ class Rewriter {
   Graph& graph_;
   const RuleSet& rules_;
   void* state_;
-  NodeMap<UOp> done_;
-  NodeMap<std::uint8_t> open_;
-  std::vector<Frame> stack_;
-  std::vector<UOp> opened_;  // what the frames on the stack have opened, in their order
-  std::vector<UOp> src_;
+  NodeMap<Memo> memo_;
+  SmallVector<Frame, 32> stack_;
+  SmallVector<UOp, 32> opened_;  // what the frames on the stack have opened, in their order
+  SmallVector<UOp, 8> src_;
 };
 
 UOp Rewriter::post(UOp root) {
   push(root);
   while (!stack_.empty()) {
     const UOp current = stack_.back().current;
-    if (const UOp known = done_.get(current)) {
-      finish(known);
+    if (const UOp result = known(current)) {
+      finish(result);
       continue;
     }
     if (push_sources(current)) continue;
@@ -116,19 +135,18 @@ UOp Rewriter::post(UOp root) {
     if (next) {
       replace(next);
     } else {
-      done_.set(current, current);
-      finish(current);
+      settle(current);
     }
   }
-  return done_.get(root);
+  return known(root);
 }
 
 UOp Rewriter::pre(UOp root) {
   push(root);
   while (!stack_.empty()) {
     const UOp current = stack_.back().current;
-    if (const UOp known = done_.get(current)) {
-      finish(known);
+    if (const UOp result = known(current)) {
+      finish(result);
       continue;
     }
     if (!stack_.back().settled) {
@@ -142,18 +160,17 @@ UOp Rewriter::pre(UOp root) {
     if (const UOp next = rebuilt(current); next != current) {
       replace(next);
     } else {
-      done_.set(current, current);
-      finish(current);
+      settle(current);
     }
   }
-  return done_.get(root);
+  return known(root);
 }
 
 UOp Rewriter::walk(UOp root) {
   push(root);
   while (!stack_.empty()) {
     const UOp u = stack_.back().original;
-    if (done_.get(u)) {
+    if (memo_.get(u).result) {
       stack_.pop_back();
       continue;
     }
@@ -162,7 +179,7 @@ UOp Rewriter::walk(UOp root) {
     const UOp result = rules_.apply(next, state_);
     finish(result ? result : next);
   }
-  return done_.get(root);
+  return memo_.get(root).result;
 }
 
 }  // namespace

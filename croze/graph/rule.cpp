@@ -154,6 +154,7 @@ std::string suffix(const Token& t) {
   if (t.types == integrals) names = "integrals";
   if (t.types == floats) names = "floats";
   if (t.types == sized_ints) names = "sized_ints";
+  if (t.types == (any_type & ~bools)) names = "not_bool";
   return ":" + names;
 }
 

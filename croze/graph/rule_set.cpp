@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <mutex>
@@ -11,6 +12,7 @@
 #include "base/error.h"
 #include "base/flat_map.h"
 #include "base/log.h"
+#include "graph/measure.h"
 #include "graph/print.h"
 
 namespace croze {
@@ -58,13 +60,23 @@ std::vector<Tokens> orderings(const Token*& t) {
 
 }  // namespace
 
+namespace {
+
+// Nodes remember by number which set has settled them; an address could be used again.
+std::uint32_t next_id() {
+  static std::atomic<std::uint32_t> last{0};
+  return ++last;
+}
+
+}  // namespace
+
 RuleSet::RuleSet(std::string name, std::initializer_list<RuleList> lists)
-    : name_(std::move(name)), lists_(lists) {
+    : name_(std::move(name)), id_(next_id()), lists_(lists) {
   compile();
 }
 
 RuleSet::RuleSet(std::string name, std::initializer_list<const RuleSet*> sets)
-    : name_(std::move(name)) {
+    : name_(std::move(name)), id_(next_id()) {
   for (const RuleSet* set : sets)
     lists_.insert(lists_.end(), set->lists_.begin(), set->lists_.end());
   compile();
@@ -74,7 +86,7 @@ void RuleSet::compile() {
   states_.resize(num_ops);
   std::int32_t order = 0;
   for (const RuleList& list : lists_) {
-    for (const Rule& rule : list.rules) insert(rule, order++, types_of(list.numbers));
+    for (const Rule& rule : list.rules) insert(rule, order++, list);
   }
 }
 
@@ -96,7 +108,7 @@ void restrict_captures(std::array<Token, Pattern::capacity>* tokens) {
 }  // namespace
 
 // Inserts the rule once for every choice of ops for its families.
-void RuleSet::insert(const Rule& rule, std::int32_t order, Types types) {
+void RuleSet::insert(const Rule& rule, std::int32_t order, const RuleList& list) {
   std::vector<const Ops*> families;
   for (int i = 0; i < rule.pattern.size; i++) {
     const Token& t = rule.pattern.tokens[static_cast<std::size_t>(i)];
@@ -113,7 +125,7 @@ void RuleSet::insert(const Rule& rule, std::int32_t order, Types types) {
   for (int first = 0; first < size_of_family(0); first++) {
     for (int second = 0; second < size_of_family(1); second++) {
       const int choice[2] = {first, second};
-      Leaf leaf{&rule, order, 0, types};
+      Leaf leaf{&rule, order, 0, types_of(list.numbers), !list.why_it_ends};
       std::array<Token, Pattern::capacity> tokens = rule.pattern.tokens;
       restrict_captures(&tokens);
       for (std::size_t i = 0; i < families.size(); i++) {
@@ -205,10 +217,12 @@ void RuleSet::insert(std::span<const Token> pattern, Leaf leaf) {
 }
 
 std::int32_t RuleSet::follow(std::int32_t state, const Test& test) {
-  auto& edges = states_[static_cast<std::size_t>(state)].edges;
+  State& from = states_[static_cast<std::size_t>(state)];
+  auto& edges = test.kind == Test::Call ? from.calls : from.edges;
   for (const Edge& e : edges) {
     if (e.test == test) return e.target;
   }
+  if (test.kind == Test::Call) from.called.set(test.id);
   const auto target = static_cast<std::int32_t>(states_.size());
   edges.push_back({test, target});
   states_.emplace_back();
@@ -279,7 +293,17 @@ class RuleSet::Walk {
       }
       return;
     }
+    if (todo->first_of_rest < 0 && s.called[static_cast<std::size_t>(todo->node->op)]) {
+      for (const Edge& e : s.calls) call(e, todo);
+    }
     for (const Edge& e : s.edges) step(e, todo);
+  }
+
+  void call(const Edge& e, const Pending* todo) {
+    const Node* u = todo->node;
+    if (!accepts(e.test, u)) return;
+    if (e.test.name != Token::no_name) captures_[e.test.name] = u;
+    enter(e, u, todo->next);
   }
 
   void step(const Edge& e, const Pending* todo) {
@@ -287,11 +311,7 @@ class RuleSet::Walk {
     const Node* u = todo->node;
     if ((todo->first_of_rest >= 0) != (test.kind == Test::Rest)) return;
     switch (test.kind) {
-      case Test::Call:
-        if (!accepts(test, u)) return;
-        if (test.name != Token::no_name) captures_[test.name] = u;
-        enter(e, u, todo->next);
-        return;
+      case Test::Call: return;  // never here
       case Test::Literal:
         if (UOp(u).is_const() && UOp(u).is_const(test.value)) match(e.target, todo->next);
         return;
@@ -366,17 +386,22 @@ UOp RuleSet::try_leaf(const Leaf& leaf, std::span<const Node* const> captures,
 }
 
 UOp RuleSet::apply(UOp node, void* state, const Rule** fired) const {
+  RuleObserver* observer = the_observer.load(std::memory_order_relaxed);
+  if (observer) observer->visited(*this, node);
   const std::size_t start = static_cast<std::size_t>(node.op());
-  if (states_[start].edges.empty()) return {};
+  if (states_[start].is_empty()) return {};
   Walk walk(*this, node.node());
   if (walk.found.empty()) return {};
-  RuleObserver* observer = the_observer.load(std::memory_order_relaxed);
   for (const Walk::Found& f : walk.found) {
     const std::int64_t begin = observer ? now_ns() : 0;
     UOp result = try_leaf(*f.leaf, f.captures, f.first_of_rest, node, state);
     if (result == node) result = {};
     if (observer) observer->tried(*this, *f.leaf->rule, node, result, now_ns() - begin);
     if (!result) continue;
+#ifndef NDEBUG
+    ensure(!f.leaf->makes_smaller || is_smaller(result, node), "{} makes {} no smaller: {}",
+           to_string(*f.leaf->rule), to_string(node), to_string(result));
+#endif
     if (fired) *fired = f.leaf->rule;
     return result;
   }

@@ -1,7 +1,7 @@
 // rule_set.h -- lists of rules, compiled for matching.
 #pragma once
 
-#include <atomic>
+#include <bitset>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
@@ -28,14 +28,21 @@ struct RuleList {
   const char* name;
   Numbers numbers;
   std::span<const Rule> rules;
+  // Why rewriting with them ends.  Null: each makes what it rewrites smaller (measure.h), which
+  // debug builds check whenever one fires.
+  const char* why_it_ends = nullptr;
 };
 
 class RuleSet;
 
-// Told of every rule that is tried, when one is set; null costs one test per node.
+// Told of every node that is matched and every rule that is tried, when one is set; null costs one
+// test per node.
 class RuleObserver {
  public:
   virtual ~RuleObserver() = default;
+
+  // `node` is about to be matched against the whole set.
+  virtual void visited(const RuleSet&, UOp) {}
 
   // `rule`'s pattern matched `before`; `after` is what it made, or null if its condition could not
   // be proven or it declined.  Called from whatever thread rewrites.
@@ -61,6 +68,7 @@ class RuleSet {
   UOp apply(UOp node, void* state = nullptr, const Rule** fired = nullptr) const;
 
   const std::string& name() const { return name_; }
+  std::uint32_t id() const { return id_; }  // > 0, of this object alone
   std::span<const RuleList> lists() const { return lists_; }
 
  private:
@@ -87,6 +95,7 @@ class RuleSet {
     std::int32_t order;  // place among all rules
     std::int32_t num_captures;
     Types types;                                             // of the root's numbers
+    bool makes_smaller;                                      // by measure.h
     std::array<std::uint8_t, Rule::max_captures> slot_of{};  // capture -> slot of the rule
     std::array<std::uint8_t, 2> family_slot{};               // slot of a family of ops ...
     std::array<std::uint8_t, 2> family_op{};                 // ... and the op of this path
@@ -94,20 +103,25 @@ class RuleSet {
     bool operator==(const Leaf&) const = default;
   };
   struct State {
-    std::vector<Edge> edges;
+    std::vector<Edge> calls;  // by op, together: most nodes have none of them
+    std::vector<Edge> edges;  // the others
     std::vector<Leaf> leaves;
+    std::bitset<num_ops> called;  // the ops of `calls`
+
+    bool is_empty() const { return calls.empty() && edges.empty(); }
   };
   class Walk;
   struct Insertion;
 
   void compile();
-  void insert(const Rule& rule, std::int32_t order, Types types);
+  void insert(const Rule& rule, std::int32_t order, const RuleList& list);
   void insert(std::span<const Token> pattern, Leaf leaf);
   std::int32_t follow(std::int32_t state, const Test& test);
   UOp try_leaf(const Leaf& leaf, std::span<const Node* const> captures,
                std::span<const std::uint8_t> first_of_rest, UOp node, void* state) const;
 
   std::string name_;
+  std::uint32_t id_;
   std::vector<RuleList> lists_;
   std::vector<State> states_;  // the first num_ops are the starting states, by root op
 };

@@ -60,8 +60,9 @@ struct Node {
   std::uint8_t rank;          // of the shape
   mutable std::uint8_t mark;  // scratch of the collector
   std::uint32_t num_src;
-  std::uint32_t id;   // dense in its graph; reused after a collection
-  std::uint64_t key;  // structural hash: equal in every run and every graph
+  std::uint32_t id;               // dense in its graph; reused after a collection
+  mutable std::uint32_t settled;  // id of a rule set that has nothing to do here or below; 0: none
+  std::uint64_t key;              // structural hash: equal in every run and every graph
   Arg arg;
   const std::int64_t* dims;  // the shape
   Bounds bounds;             // of integral nodes

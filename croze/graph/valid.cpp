@@ -28,26 +28,15 @@ struct Fact {
   i64 lo, hi;
 };
 
-std::vector<UOp> conjuncts(UOp gate) {
-  std::vector<UOp> terms, pending{gate};
-  while (!pending.empty()) {
-    const UOp u = pending.back();
-    pending.pop_back();
-    if (u.is(Op::And)) {
-      pending.push_back(u.src(1));
-      pending.push_back(u.src(0));
-    } else if (std::find(terms.begin(), terms.end(), u) == terms.end()) {
-      terms.push_back(u);
-    }
-  }
-  return terms;
-}
-
 // The And of the terms, the same node for the same set.
 UOp conjunction(std::vector<UOp> terms, Graph& graph) {
-  std::sort(terms.begin(), terms.end(), [](UOp a, UOp b) { return a.key() < b.key(); });
-  UOp result = graph.boolean(true);
-  for (UOp t : terms) result = result.is_const() ? t : result & t;
+  if (terms.empty()) return graph.boolean(true);
+  std::stable_sort(terms.begin(), terms.end(), [](UOp a, UOp b) { return a.key() < b.key(); });
+  UOp result = terms[0];
+  for (UOp t : terms) {
+    if (t.is_const(0)) return t;
+    if (t != terms[0]) result = result & t;
+  }
   return result;
 }
 
@@ -88,9 +77,20 @@ void learn_from(std::vector<Fact>* facts, UOp term) {
   }
 }
 
+// `x` with replacements that hold under the gate only.  What an expression loads is loaded whether
+// the gate holds or not, so loads stay as they are, with their places and gates.
+UOp substitute_outside_loads(UOp x, std::span<const std::pair<UOp, UOp>> replacements) {
+  std::vector<std::pair<UOp, UOp>> all;
+  for (UOp u : toposort(x)) {
+    if (u.is(Op::Load)) all.emplace_back(u, u);
+  }
+  all.insert(all.end(), replacements.begin(), replacements.end());
+  return substitute(x, all);
+}
+
 UOp replace(UOp x, UOp from, UOp to) {
   const std::pair<UOp, UOp> pair[] = {{from, to}};
-  return rewrite(substitute(x, pair), simplify_rules());
+  return rewrite(substitute_outside_loads(x, pair), simplify_rules());
 }
 
 bool reaches(UOp x, UOp atom) {
@@ -98,10 +98,19 @@ bool reaches(UOp x, UOp atom) {
   return std::find(all.begin(), all.end(), atom) != all.end();
 }
 
+// Whether there is anything in `x` that tighter bounds could decide: not in a sum of loops.
+bool has_decisions(UOp x) {
+  return std::ranges::any_of(toposort(x), [](UOp u) {
+    return u.is(Op::IDiv) || u.is(Op::Mod) || u.is(Op::Min) || u.is(Op::Max) || u.is(Op::Where) ||
+           is_comparison(u.op());
+  });
+}
+
 // A way to write `x` with the sum of the fact as one variable; null if x has no use for it.
 UOp with_sum_as_variable(const Fact& fact, UOp x) {
   const Bounds known = fact.sum.bounds();
   if (fact.lo > fact.hi || (fact.lo == known.lo && fact.hi == known.hi)) return {};
+  if (fact.lo != fact.hi && !has_decisions(x)) return {};
   Graph& graph = x.graph();
   const UOp sum = fact.sum.build(graph);
   const UOp variable =
@@ -141,7 +150,7 @@ UOp simplify_under(std::span<const UOp> terms, UOp x) {
     if (t.is(Op::Not)) known.emplace_back(t.src(0), graph.boolean(false));
     learn_from(&facts, t);
   }
-  x = substitute(x, known);
+  x = substitute_outside_loads(x, known);
   for (const Fact& f : facts) {
     if (const UOp better = apply(f, x)) x = better;
   }
@@ -149,6 +158,21 @@ UOp simplify_under(std::span<const UOp> terms, UOp x) {
 }
 
 }  // namespace
+
+std::vector<UOp> conjuncts(UOp gate) {
+  std::vector<UOp> terms, pending{gate};
+  while (!pending.empty()) {
+    const UOp u = pending.back();
+    pending.pop_back();
+    if (u.is(Op::And)) {
+      pending.push_back(u.src(1));
+      pending.push_back(u.src(0));
+    } else if (std::find(terms.begin(), terms.end(), u) == terms.end()) {
+      terms.push_back(u);
+    }
+  }
+  return terms;
+}
 
 UOp simplify_under(UOp gate, UOp x) {
   if (x.dtype() != DType::Index && x.dtype() != DType::Bool) return x;

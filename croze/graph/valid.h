@@ -1,9 +1,14 @@
 // valid.h -- simplification of an expression under a condition known to hold.
 #pragma once
 
+#include <vector>
+
 #include "graph/uop.h"
 
 namespace croze {
+
+// The terms of an And, each once; a condition that is none is its own only term.
+std::vector<UOp> conjuncts(UOp gate);
 
 // An expression equal to `x` wherever `gate` is true, simplified by what the gate says: an And of
 // comparisons of index sums with constants tightens the bounds of those sums inside x, so that

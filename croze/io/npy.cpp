@@ -1,5 +1,5 @@
-// npy.cpp -- the format of numpy/lib/format.py: a magic text, a version, the length of a header, the
-// header (a Python dictionary of three entries), the elements.
+// npy.cpp -- the format of numpy/lib/format.py: a magic text, a version, the length of a header,
+// the header (a Python dictionary of three entries), the elements.
 #include "io/npy.h"
 
 #include <fmt/format.h>
@@ -78,9 +78,7 @@ class HeaderParser {
   }
 
  private:
-  void skip_space() {
-    rest_.remove_prefix(std::min(rest_.find_first_not_of(" \n"), rest_.size()));
-  }
+  void skip_space() { rest_.remove_prefix(std::min(rest_.find_first_not_of(" \n"), rest_.size())); }
   bool accept(char c) {
     skip_space();
     if (!rest_.starts_with(c)) return false;
@@ -228,8 +226,8 @@ std::string header_of(const Tensor& tensor) {
   text += '\n';
   check(text.size() <= 0xffff, "a shape of {} axes is too long for a header", tensor.ndim());
   std::string header(magic);
-  header += {'\x01', '\x00', static_cast<char>(text.size() & 0xff),
-             static_cast<char>(text.size() >> 8)};
+  header +=
+      {'\x01', '\x00', static_cast<char>(text.size() & 0xff), static_cast<char>(text.size() >> 8)};
   return header + text;
 }
 

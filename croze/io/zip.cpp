@@ -1,5 +1,5 @@
-// zip.cpp -- zip archives.  The format: PKWARE's APPNOTE.TXT; the numbers at the head of each record
-// are its signature.
+// zip.cpp -- zip archives.  The format: PKWARE's APPNOTE.TXT; the numbers at the head of each
+// record are its signature.
 #include "io/zip.h"
 
 #include <zlib.h>
@@ -26,7 +26,8 @@ struct End {
 // The last record stands at the very end, before a comment.
 End find_end(const MappedFile& file) {
   const auto size = static_cast<std::int64_t>(file.data().size());
-  for (std::int64_t at = size - end_bytes; at >= std::max<std::int64_t>(0, size - end_bytes - max_comment_bytes); at--) {
+  for (std::int64_t at = size - end_bytes;
+       at >= std::max<std::int64_t>(0, size - end_bytes - max_comment_bytes); at--) {
     ByteReader reader = file.reader();
     reader.seek(at);
     if (reader.read<std::uint32_t>() != end_signature) continue;
@@ -174,7 +175,8 @@ template <typename... Numbers>
 void append(std::vector<std::byte>& record, Numbers... numbers) {
   const auto one = [&](auto number) {
     for (std::size_t i = 0; i < sizeof(number); i++) {
-      record.push_back(static_cast<std::byte>(static_cast<std::uint64_t>(number) >> (8 * i) & 0xff));
+      record.push_back(
+          static_cast<std::byte>(static_cast<std::uint64_t>(number) >> (8 * i) & 0xff));
     }
   };
   (one(numbers), ...);

@@ -87,11 +87,12 @@ Meaning Meanings::select(UOp u) {
 
 UOp difference(Meanings& meanings, UOp left, UOp right) {
   Graph& graph = left.graph();
-  if (left.is(Op::Index)) {
-    left = graph.load(left);
-    right = graph.load(right);
-  }
   const Meaning a = meanings.of(left), b = meanings.of(right);
+  if (left.is(Op::Index)) {
+    const UOp switched = graph.make(Op::Ne, DType::Bool, {a.defined, b.defined});
+    const UOp moved = graph.make(Op::Ne, DType::Bool, {a.value, b.value});
+    return graph.make(Op::Where, DType::Bool, {a.defined, moved | switched, switched});
+  }
   const UOp equal = graph.make(Op::Eq, DType::Bool, {a.value, b.value});
   const UOp good = graph.make(Op::And, DType::Bool, {b.defined, equal});
   const UOp bad = graph.make(Op::Not, DType::Bool, {good});

@@ -38,7 +38,8 @@ class Meanings {
 };
 
 // A Bool node that is true where `right` is no substitute for `left`: where left has a value and
-// right has none or another.  Two places differ where what they load does.
+// right has none or another.  Two places differ where one is on and the other off, or both are on
+// and their indices differ.
 UOp difference(Meanings& meanings, UOp left, UOp right);
 
 }  // namespace croze

@@ -170,13 +170,13 @@ class Unification {
   std::array<int, 26> slots_, named_;
 };
 
-bool is_about_views(const Rule& rule) {
+bool is_readable(const Rule& rule) {
   for (int i = 0; i < rule.pattern.size; i++) {
     const Token& t = rule.pattern.tokens[static_cast<std::size_t>(i)];
-    if (t.kind == Token::Call && !is_supported(t.op())) return true;
-    if (t.kind == Token::Family && !is_supported(t.family->ops[0])) return true;
+    if (t.kind == Token::Call && !is_supported(t.op())) return false;
+    if (t.kind == Token::Family && !is_supported(t.family->ops[0])) return false;
   }
-  return false;
+  return true;
 }
 
 std::vector<const Ops*> families_of(const Rule& rule) {
@@ -195,7 +195,7 @@ std::vector<const Ops*> families_of(const Rule& rule) {
 
 std::vector<Reading> readings_of(const Rule& rule, Numbers numbers, Types allowed) {
   std::vector<Reading> all;
-  if (is_about_views(rule)) return all;
+  if (!is_readable(rule)) return all;
   const std::vector<const Ops*> families = families_of(rule);
   std::size_t combinations = 1;
   for (const Ops* f : families) combinations *= static_cast<std::size_t>(f->count);

@@ -207,7 +207,8 @@ std::shared_ptr<const PreparedRun> prepare(std::span<const UOp> roots) {
   prepared->inputs = std::move(graph.inputs);
   graph.inputs = prepared->inputs;
   auto& plans = state().plans;
-  const std::string key = fmt::format("{}\n", default_device()) + graph.key;
+  const std::string_view maths = Options::flag(Option::FastMath) ? " fast" : "";
+  const std::string key = fmt::format("{}{}\n", default_device(), maths) + graph.key;
   auto it = plans.find(key);
   if (it == plans.end()) {
     if (plans.size() >= max_plans) plans.clear();  // a program that makes new graphs for ever

@@ -148,11 +148,12 @@ std::vector<std::shared_ptr<LoadedProgram>> load_programs(std::span<const Kernel
                                                           RunStatistics& statistics) {
   std::vector<std::string> keys;
   std::vector<Compilation> missing;
+  const std::string_view maths = Options::flag(Option::FastMath) ? " fast" : "";
   {
     std::lock_guard lock(cache().mutex);
     std::unordered_map<std::string, bool> asked;
     for (const KernelRequest& r : requests) {
-      keys.push_back(fmt::format("{}\n", device_name(r.device)) + r.kernel->key);
+      keys.push_back(fmt::format("{}{}\n", device_name(r.device), maths) + r.kernel->key);
       if (cache().loaded.contains(keys.back()) || !asked.emplace(keys.back(), true).second)
         continue;
       Compilation c;
@@ -160,8 +161,8 @@ std::vector<std::shared_ptr<LoadedProgram>> load_programs(std::span<const Kernel
       c.device = &device(r.device);
       c.memory_key = keys.back();
       // What was compiled without proof does not count as proven.
-      c.disk_key = fmt::format("{} {} {} {}{}\n", version(), build_id(), c.device->name(),
-                               c.device->caps().architecture,
+      c.disk_key = fmt::format("{} {} {} {}{}{}\n", version(), build_id(), c.device->name(),
+                               c.device->caps().architecture, maths,
                                Options::flag(Option::CheckBounds) ? " proven" : "") +
                    r.kernel->key;
       missing.push_back(std::move(c));

@@ -101,26 +101,30 @@ Tensor cosh(const Tensor& x) {
   });
 }
 
-// (1 - e) / (1 + e) with e = exp(-2|x|).
+// x + x^3 P(x^2) near 0; elsewhere 1 - 2e / (1 + e) = 1 - 2e (1 - e / (1 + e)) with e = exp(-2|x|),
+// where what is subtracted is small beside 1 and so are its errors.  Over all Float32 numbers the
+// worst result is off by 0.96 ulp.  P is minimax: 2^-30.3 and 2^-61.5 of the result.
 Tensor tanh(const Tensor& x) {
-  static constexpr double odd[] = {1,
-                                   -0.33333333333333333,
-                                   0.13333333333333333,
-                                   -0.053968253968253968,
-                                   0.021869488536155203,
-                                   -0.0088632355299021966,
-                                   0.0035921280365724810,
-                                   -0.0014558343870513183,
-                                   0.00059002744094558598,
-                                   -0.00023912911424355248};
+  static constexpr double p32[] = {-0.333333254,   0.133330656,   -0.0539372071,  0.0216961743,
+                                   -0.00833216686, 0.00265119708, -0.000482477833};
+  static constexpr double p64[] = {
+      -0.3333333333333332,    0.13333333333331571,   -0.053968253967412654,  0.021869488515742491,
+      -0.0088632352341374684, 0.0035921252365985085, -0.0014558160792085738, 0.00058994175752248656,
+      -0.000238835487385846,  9.6168766448774561e-5, -3.7861543390422429e-5, 1.3913365652515989e-5,
+      -4.3443103132744942e-6, 9.7915190870216591e-7, -1.1421866607072794e-7};
   return in_wide_float(x, [](const Tensor& v) {
-    const auto near = [](const Tensor& u) { return u * polynomial(u * u, terms(u, odd, 5)); };
+    const auto near = [](const Tensor& u) {
+      const Tensor z = u * u;
+      const bool wide = u.dtype() == DType::Float64;
+      // The sum of a zero and its opposite would have no sign.
+      return where(u == 0, u,
+                   multiply_add(u * z, wide ? polynomial(z, p64) : polynomial(z, p32), u));
+    };
     const auto far = [](const Tensor& u) {
       const Tensor e = exp(magnitude(u) * -2);
-      const Tensor size = (1 - e) / (1 + e);
-      return where(u < 0, -size, size);
+      return with_sign_of(u, multiply_add(e * -2, 1 - e / (1 + e), Tensor::ones_like(e)));
     };
-    return piecewise(v, 0.25, near, far);
+    return piecewise(v, 0.875, near, far);
   });
 }
 

@@ -20,6 +20,9 @@ namespace croze {
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 inline constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
+// a * b + c of one dtype and shape, rounded once where the device can.
+Tensor multiply_add(const Tensor& a, const Tensor& b, const Tensor& c);
+
 // sum of c[i] * x^i.
 Tensor polynomial(const Tensor& x, std::span<const double> c);
 // sum of c[i] * T_i(x), the Chebyshev polynomials, for |x| <= 1.

@@ -12,9 +12,15 @@ namespace croze {
 
 // ---- series -----------------------------------------------------------------------------------
 
+Tensor multiply_add(const Tensor& a, const Tensor& b, const Tensor& c) {
+  return elementwise(Call("multiply_add", {&a, &b, &c}, Location::current()), Op::MulAdd, a, b, c);
+}
+
 Tensor polynomial(const Tensor& x, std::span<const double> c) {
   Tensor result = Tensor::full_like(x, c.back());
-  for (std::size_t i = c.size() - 1; i-- > 0;) result = result * x + c[i];
+  for (std::size_t i = c.size() - 1; i-- > 0;) {
+    result = multiply_add(result, x, Tensor::full_like(x, c[i]));
+  }
   return result;
 }
 
@@ -49,17 +55,6 @@ constexpr double erfc_float64[] = {
     9.0772627109514874e-8,  -1.4239566954702599e-8,  -2.1673654878820022e-8, 8.926843660088685e-9,
     2.2107176228515428e-9,  -1.3344576965339914e-9};
 
-// 2/sqrt(pi) * (-1)^n / (n! (2n + 1)).
-std::array<double, 13> erf_series() {
-  std::array<double, 13> c{};
-  double factor = 2 / std::sqrt(std::numbers::pi);
-  for (int n = 0; n < 13; n++) {
-    c[static_cast<std::size_t>(n)] = factor / (2 * n + 1);
-    factor /= -(n + 1);
-  }
-  return c;
-}
-
 }  // namespace
 
 Tensor complementary_error(const Tensor& z) {
@@ -70,19 +65,30 @@ Tensor complementary_error(const Tensor& z) {
 
 namespace {
 
+// x + x P(x^2) for |x| < 1; P is minimax: 2^-29.6 and 2^-62.7 of the result.
 Tensor erf_near_zero(const Tensor& u) {
-  const std::array<double, 13> odd = erf_series();
-  return u * polynomial(u * u, terms(u, odd, 7));
+  static constexpr double p32[] = {0.128379166,   -0.376126258,   0.112835852,  -0.0268538146,
+                                   0.00518833048, -0.00080102027, 7.85384983e-5};
+  static constexpr double p64[] = {
+      0.12837916709551257,    -0.37612638903183748,   0.11283791670954858,
+      -0.026866170645072959,  0.0052239776247813698,  -0.00085483269787651488,
+      0.00012055331037551108, -1.4925593518728227e-5, 1.6460972954153766e-6,
+      -1.6350026192077269e-7, 1.4657883530919654e-8,  -1.1365670671827159e-9,
+      5.9452555842234874e-11};
+  const Tensor z = u * u;
+  const bool wide = u.dtype() == DType::Float64;
+  return multiply_add(u, wide ? polynomial(z, p64) : polynomial(z, p32), u);
 }
 
 }  // namespace
 
+// Over all Float32 numbers the worst result is off by 1.2 ulp, where |x| is a little above 1.
 Tensor erf(const Tensor& x) {
   return in_wide_float(x, [](const Tensor& v) {
     const auto far = [](const Tensor& u) {
       return with_sign_of(u, 1 - complementary_error(magnitude(u)));
     };
-    return piecewise(v, 0.5, erf_near_zero, far);
+    return piecewise(v, 1, erf_near_zero, far);
   });
 }
 

@@ -132,18 +132,6 @@ TEST(DecomposeInteger, QuotientsOfBoundedNumbersByConstantsNeedNoDivision) {
   }
 }
 
-TEST(DecomposeInteger, All16BitNumbersByManyConstants) {
-  Graph graph;
-  const UOp x = unknown(graph, DType::UInt16);
-  const UOp leaves[] = {x};
-  for (std::int64_t d :
-       {3, 5, 6, 7, 9, 10, 11, 13, 28, 100, 641, 1000, 4095, 32767, 65521, 65535}) {
-    const UOp constant = graph.constant(DType::UInt16, d);
-    Evaluator evaluate(decompose(graph.alu(Op::IDiv, {x, constant}), processor()), leaves);
-    for (std::int64_t a = 0; a < 65536; a++) ASSERT_EQ(evaluate({a}), a / d) << a << " / " << d;
-  }
-}
-
 TEST(DecomposeInteger, PowersOfTwoAreShiftsAndMasks) {
   Graph graph;
   const UOp x = unknown(graph, DType::Int32), eight = graph.constant(DType::Int32, 8l);

@@ -5,6 +5,7 @@
 
 #include "evaluate.h"
 #include "graph/graph.h"
+#include "graph/interval.h"
 
 namespace croze {
 namespace {
@@ -104,6 +105,50 @@ TEST_F(BoundsOf, IndexArithmeticIsExactAtTheCorners) {
   expect(max(i, v), 0, 9);
   expect(min(i, v), -7, 5);
   expect(cast(i, DType::Int8), 0, 9);
+}
+
+// Every pair of small intervals: the derived one ends at values that are taken.
+TEST(Bounds, OfIntegerOpsAreExact) {
+  const Op ops[] = {Op::Add, Op::Mul, Op::IDiv, Op::CDiv, Op::Max, Op::Min, Op::And, Op::Or,
+                    Op::Xor, Op::Lt,  Op::Le,   Op::Eq,   Op::Ne,  Op::Mod, Op::CMod};
+  constexpr i64 least = -6, most = 6;
+  const auto check = [](Op op, const Interval& a, const Interval& b) {
+    i64 lo = INT64_MAX, hi = INT64_MIN;
+    for (i64 x = static_cast<i64>(a.lo); x <= a.hi; x++) {
+      for (i64 y = static_cast<i64>(b.lo); y <= b.hi; y++) {
+        const i64 operands[] = {x, y};
+        const i64 v =
+            eval(op, is_comparison(op) ? DType::Bool : DType::Int64, DType::Int64, operands);
+        lo = std::min(lo, v);
+        hi = std::max(hi, v);
+      }
+    }
+    const Interval operands[] = {a, b};
+    const Interval derived = interval_of(op, DType::Int64, operands);
+    // Remainders are exact by one divisor; by several, they hold.
+    const bool exact = (op != Op::Mod && op != Op::CMod) || b.is_point();
+    ASSERT_TRUE(exact ? derived.lo == lo && derived.hi == hi : derived.lo <= lo && hi <= derived.hi)
+        << info(op).name << " of [" << i64(a.lo) << ", " << i64(a.hi) << "] and [" << i64(b.lo)
+        << ", " << i64(b.hi) << "] is [" << lo << ", " << hi << "], not [" << i64(derived.lo)
+        << ", " << i64(derived.hi) << "]";
+  };
+  for (i64 a = least; a <= most; a++) {
+    for (i64 b = a; b <= most; b++) {
+      for (i64 c = least; c <= most; c++) {
+        for (i64 d = c; d <= most; d++) {
+          for (Op op : ops) check(op, {a, b}, {c, d});
+        }
+      }
+    }
+  }
+}
+
+TEST_F(BoundsOf, BitsAreExactAtTheCorners) {
+  const UOp i = graph.range(0, 10, LoopKind::Parallel), v = graph.variable(0, -7, 5);
+  expect(graph.alu(Op::And, {i + 32, graph.index(-8)}), 32, 40, 8);
+  expect(graph.alu(Op::Or, {i * 8, graph.index(4)}), 4, 76, 4);
+  expect(graph.alu(Op::Xor, {v, graph.index(1)}), -8, 5);
+  expect(graph.alu(Op::And, {v, graph.index(-1)}), -7, 5);
 }
 
 TEST_F(BoundsOf, SizedIntegersThatMayWrapKnowOnlyTheirType) {

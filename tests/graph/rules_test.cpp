@@ -340,6 +340,24 @@ TEST_F(Simplify, DecidesComparisonsByBounds) {
   EXPECT_EQ(simplified(logical_not(less(i, 5))), simplified(less(graph.index(4), i)));
 }
 
+TEST_F(Simplify, EqualTermsAndBooleanChoicesFold) {
+  Graph g;
+  const UOp i = g.range(0, 9, LoopKind::Parallel);
+  const UOp x = g.load(g.place(g.param(DType::Int32, 0, 9), i));
+  const UOp a = g.load(g.place(g.param(DType::Bool, 1, 9), i));
+  const UOp c = g.constant(DType::Int32, i64{3}), twice = g.constant(DType::Int32, i64{6});
+  const UOp yes = g.boolean(true), no = g.boolean(false);
+  EXPECT_EQ(rewrite(x * c + x * c, simplify_rules()), x * twice);
+  EXPECT_EQ(rewrite(where(a, yes, no), simplify_rules()), a);
+  EXPECT_EQ(rewrite(where(a, no, yes), simplify_rules()), logical_not(a));
+  // 4 i + 8 j + 3 < 12: only whole steps of 4 count.
+  const UOp j = g.range(1, 4, LoopKind::Parallel);
+  EXPECT_EQ(rewrite(less(j * 4 + g.range(2, 4, LoopKind::Parallel), 8), simplify_rules()),
+            less(j, 2));
+  EXPECT_EQ(rewrite(less(j * 4 - g.range(2, 4, LoopKind::Parallel), 5), simplify_rules()),
+            less(j, 2));
+}
+
 TEST_F(Simplify, InvalidIndexBecomesTheGateOfALoad) {
   const UOp i = range(0, 10), j = range(1, 4);
   const UOp p = graph.param(DType::Float32, 0, 100);

@@ -33,12 +33,36 @@ TEST(Valid, AGateLosesWhatTheRestImplies) {
   EXPECT_EQ(simplify_gate(less(i, 5) & less(i, 9)), less(i, 5));
 }
 
+TEST(Valid, AGateThatContradictsItselfIsFalse) {
+  Graph graph;
+  const UOp i = graph.variable(0, 0, 14);
+  EXPECT_EQ(simplify_gate(less(graph.index(0), i) & less(i, 1)), graph.boolean(false));
+}
+
 // Writing n as v - (rest of the first sum) would square the coefficient.
 TEST(Valid, ADetourThroughNumbersThatAreTooLargeIsNotTaken) {
   Graph graph;
   const UOp i = graph.range(0, 4, LoopKind::Parallel), n = graph.variable(1, 9, 16);
   const UOp gate = less(n - i * 3567476736, 2) & less(graph.index(-6), n * n - i * 1170432);
   EXPECT_NO_THROW(EXPECT_EQ(simplify_gate(gate).dtype(), DType::Bool));
+}
+
+TEST(Valid, LargeCoefficientsDoNotMultiply) {
+  Graph graph;
+  const UOp i = graph.range(0, 3, LoopKind::Parallel), j = graph.range(1, 8, LoopKind::Parallel);
+  const UOp x = j * j + i * 6;
+  EXPECT_EQ(simplify_under(less(j + i * 4294967297, 6), x), x);
+}
+
+// A load happens whether the gate holds or not, so it keeps its own.
+TEST(Valid, LoadsKeepTheirGates) {
+  Graph graph;
+  const UOp i = graph.range(0, 20, LoopKind::Parallel);
+  const UOp gate = less(i, 7);
+  const UOp place = graph.place(graph.param(DType::Int32, 0, 7), i, gate);
+  const UOp loaded = graph.cast(graph.load(place), DType::Index);
+  EXPECT_EQ(simplify_under(gate, less(loaded, 3)), less(loaded, 3));
+  EXPECT_EQ(simplify_gate(gate & less(loaded, 3)), gate & less(loaded, 3));
 }
 
 TEST(Valid, RandomExpressionsAreEqualWhereTheGateHolds) {

@@ -3,6 +3,9 @@
 // Each row goes through the whole second half of the compiler: a kernel is written down, edited,
 // decomposed for the device, rendered, compiled and run.  To keep compilers busy with few programs,
 // all ops of one dtype are stores of one kernel.
+//
+// INTERP_32 and CPU_32 are these devices without 64-bit integers, without Float64 and without small
+// floats, the first with vectors as well.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -16,6 +19,7 @@
 #include "graph/graph.h"
 #include "ops/values.h"
 #include "run/devices.h"
+#include "support/limited_device.h"
 #include "support/schedule_runner.h"
 
 namespace croze::test {
@@ -74,14 +78,6 @@ unsigned kind_of(DType t) { return is_float(t) ? floats : t == DType::Bool ? boo
 
 bool applies(const Row& row, DType t) {
   return (row.types & kind_of(t)) != 0 && (row.op != Op::Threefry || t == DType::UInt64);
-}
-
-std::vector<DType> all_dtypes() {
-  std::vector<DType> result;
-  for (int t = static_cast<int>(DType::Bool); t < num_dtypes; t++) {
-    result.push_back(static_cast<DType>(t));
-  }
-  return result;
 }
 
 // ---- comparing --------------------------------------------------------------------------------
@@ -206,13 +202,48 @@ class OpsOnDevice : public testing::TestWithParam<const char*> {
   }
 
   void SetUp() override {
+    std::string name = GetParam();
+    const bool is_limited = name.ends_with("_32");
+    if (is_limited) name.resize(name.size() - 3);
     for (const DeviceEntry& entry : list_devices()) {
-      if (entry.name == GetParam() && !entry.available) GTEST_SKIP() << entry.description;
+      if (entry.name == name && !entry.available) GTEST_SKIP() << entry.description;
     }
-    device_ = &device(device_index(GetParam()));
+    device_ = &device(device_index(name));
+    if (!is_limited) return;
+    const Caps caps = name == "INTERP" ? cpu_shaped_caps() : device_->caps();
+    limited_ = std::make_unique<LimitedDevice>(*device_, GetParam(), without_wide_types(caps));
+    device_ = limited_.get();
+  }
+
+  // Those that the device has or that can be done without it.
+  std::vector<DType> all_dtypes() const {
+    std::vector<DType> result;
+    for (int i = static_cast<int>(DType::Bool); i < num_dtypes; i++) {
+      const auto t = static_cast<DType>(i);
+      if (t != DType::Float64 || device_->caps().has_dtype(t)) result.push_back(t);
+    }
+    return result;
   }
 
   void run(Bench& bench) { totals()[GetParam()] += bench.run(*device_); }
+
+  // `v` cast to every dtype.
+  void cast_to_all(DType from, const Bits& v) {
+    Bench bench;
+    const UOp i = bench.graph.range(0, std::ssize(v), LoopKind::Parallel);
+    const UOp x = bench.graph.load(bench.graph.place(bench.input(from, v), i));
+    for (DType to : all_dtypes()) {
+      if (to == from) continue;
+      bench.output(fmt::format("cast {} to {}", name_of(from), name_of(to)),
+                   bench.graph.cast(x, to), i, std::ssize(v), 0, [=](std::int64_t n) {
+                     return convert(v[static_cast<std::size_t>(n)], from, to);
+                   });
+    }
+    bench.inputs_at = [&](std::int64_t n) {
+      return fmt::format(" of {}", text_of(v[static_cast<std::size_t>(n)], from));
+    };
+    run(bench);
+  }
 
  private:
   static std::map<std::string, std::int64_t>& totals() {
@@ -220,6 +251,7 @@ class OpsOnDevice : public testing::TestWithParam<const char*> {
     return counts;
   }
 
+  std::unique_ptr<LimitedDevice> limited_;
   Device* device_ = nullptr;
 };
 
@@ -263,22 +295,23 @@ TEST_P(OpsOnDevice, ElementwiseOpsMeanWhatEvalSays) {
 }
 
 TEST_P(OpsOnDevice, CastsBetweenAllDTypesRoundSaturateAndWrap) {
+  for (DType from : all_dtypes()) cast_to_all(from, operands(from, 1, count)[0]);
+}
+
+TEST_P(OpsOnDevice, CastsOfAllNarrowNumbersRoundSaturateAndWrap) {
   for (DType from : all_dtypes()) {
-    Bench bench;
-    const Bits v = operands(from, 1, count)[0];
-    const UOp i = bench.graph.range(0, count, LoopKind::Parallel);
-    const UOp x = bench.graph.load(bench.graph.place(bench.input(from, v), i));
-    for (DType to : all_dtypes()) {
-      if (to == from) continue;
-      bench.output(fmt::format("cast {} to {}", name_of(from), name_of(to)),
-                   bench.graph.cast(x, to), i, count, 0, [=](std::int64_t n) {
-                     return convert(v[static_cast<std::size_t>(n)], from, to);
-                   });
+    if (size_of(from) > 2 || from == DType::Bool) continue;
+    Bits all;
+    for (std::int64_t pattern = 0; pattern < std::int64_t{1} << (8 * size_of(from)); pattern++) {
+      all.push_back(load_bits(&pattern, from));
     }
-    bench.inputs_at = [&](std::int64_t n) {
-      return fmt::format(" of {}", text_of(v[static_cast<std::size_t>(n)], from));
-    };
-    run(bench);
+    cast_to_all(from, all);
+  }
+}
+
+TEST_P(OpsOnDevice, CastsOfManyWideNumbersRoundSaturateAndWrap) {
+  for (DType from : all_dtypes()) {
+    if (size_of(from) > 2) cast_to_all(from, operands(from, 1, 1 << 16)[0]);
   }
 }
 
@@ -316,9 +349,13 @@ TEST_P(OpsOnDevice, ReductionsCombineEveryElement) {
       v.push_back(i < 8 * columns ? bits_of(small, t) : any[static_cast<std::size_t>(i)]);
     }
     const UOp i = bench.graph.range(0, rows, LoopKind::Parallel);
-    const UOp r = bench.graph.range(1, columns, LoopKind::Reduce);
-    const UOp x = bench.graph.load(bench.graph.place(bench.input(t, v), i * columns + r));
+    // Products have a loop of their own: not every device can combine the lanes of one.
+    const UOp loops[] = {bench.graph.range(1, columns, LoopKind::Reduce),
+                         bench.graph.range(2, columns, LoopKind::Reduce)};
+    const UOp input = bench.input(t, v);
     for (Op op : {Op::Max, Op::Min, Op::Add, Op::Mul}) {
+      const UOp r = loops[op == Op::Mul];
+      const UOp x = bench.graph.load(bench.graph.place(input, i * columns + r));
       // Half types add up in f32, which the scheduler writes into the kernel; sums of floats are
       // exact on the first rows only.
       const bool sums = op == Op::Add || op == Op::Mul;
@@ -364,7 +401,8 @@ TEST_P(OpsOnDevice, IndexedLoadsRespectTheirGates) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, OpsOnDevice, testing::Values("INTERP", "CPU", "C", "OPENCL"),
+INSTANTIATE_TEST_SUITE_P(Each, OpsOnDevice,
+                         testing::Values("INTERP", "CPU", "C", "OPENCL", "INTERP_32", "CPU_32"),
                          [](const auto& p) { return std::string(p.param); });
 
 }  // namespace

@@ -15,6 +15,7 @@ void add_info(CLI::App& app);
 void add_onnx_conformance(CLI::App& app);
 void add_options(CLI::App& app);
 void add_run(CLI::App& app);
+void add_rules(CLI::App& app);
 void add_train(CLI::App& app);
 
 }  // namespace croze::tool

@@ -28,6 +28,7 @@ int run(int count, char** arguments) {
   croze::tool::add_fuzz(app);
   croze::tool::add_options(app);
   croze::tool::add_docs(app);
+  croze::tool::add_rules(app);
   try {
     croze::warn_of_unknown_options();
     app.parse(count, arguments);

@@ -101,7 +101,8 @@ std::map<std::string, Value> ramp_inputs(const onnx::Model& model) {
   for (const onnx::Port& port : model.inputs()) {
     if (port.has_default) continue;
     Shape shape;
-    for (const onnx::Dimension& dim : port.shape) shape.push_back(std::max<std::int64_t>(dim.size, 1));
+    for (const onnx::Dimension& dim : port.shape)
+      shape.push_back(std::max<std::int64_t>(dim.size, 1));
     std::vector<float> ramp;
     const std::int64_t n = shape.numel();
     for (std::int64_t i = 0; i < n; i++) {
@@ -154,8 +155,8 @@ std::vector<OnnxCase> find_onnx_cases(const std::string& folder) {
     stack.pop_back();
     const std::string group = here.parent_path().filename().string();
     if (fs::exists(here / "model.onnx")) {
-      cases.push_back({group, here.filename().string(), (here / "model.onnx").string(),
-                       datasets_of(here), ""});
+      cases.push_back(
+          {group, here.filename().string(), (here / "model.onnx").string(), datasets_of(here), ""});
       continue;
     }
     for (const fs::path& entry : sorted_entries(here)) {
@@ -184,8 +185,7 @@ OnnxResult run_onnx_case(const OnnxCase& test, const Tolerance& tolerance) {
     result.outcome = Outcome::Crashed;
     result.reason = e.what();
   }
-  result.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return result;
 }
 

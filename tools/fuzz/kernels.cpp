@@ -23,8 +23,10 @@ struct MachineShape {
   const char* name;
   Caps (*caps)();
 };
-constexpr MachineShape shapes[] = {
-    {"scalars", scalar_caps}, {"lanes and tasks", cpu_shaped_caps}, {"groups", gpu_shaped_caps}};
+constexpr MachineShape shapes[] = {{"scalars", scalar_caps},
+                                   {"lanes and tasks", cpu_shaped_caps},
+                                   {"groups", gpu_shaped_caps},
+                                   {"few ops", spare_caps}};
 
 class KernelCase {
  public:

@@ -29,11 +29,11 @@ Schedule schedule_for(const Device& device, const CanonicalGraph& graph);
 std::vector<Bytes> run_schedule(Device& device, const Schedule& schedule,
                                 std::vector<Bytes>& inputs, const Chooser& chooser = {});
 
-// The capabilities of INTERP as it is, ...
-Caps scalar_caps();
-// ... with lanes, tasks and masks like a CPU, or groups of items like a GPU.
-// With bounds checks on every access, the edits are exercised where a mistake shows.
-Caps cpu_shaped_caps();
-Caps gpu_shaped_caps();
+// Capabilities for interpreters that stand for other machines.  Every access is checked there, so
+// the edits are exercised where a mistake shows.
+Caps scalar_caps();      // INTERP as it is
+Caps cpu_shaped_caps();  // with lanes, tasks and masks like a CPU
+Caps gpu_shaped_caps();  // with groups of items like a GPU
+Caps spare_caps();       // narrow lanes without masks, and no op or dtype that could be decomposed
 
 }  // namespace croze::fuzz

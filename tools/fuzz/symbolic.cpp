@@ -24,13 +24,14 @@ constexpr std::uint64_t proof_limit = 1'000'000;  // steps of Z3
 
 // What the compiler makes of an expression.
 struct Simplified {
-  UOp root, simple;       // as the constructors make it, and after the rules
-  UOp gate, simple_gate;  //
-  UOp lean_gate, under;   // simplify_gate, and the root under it
-  Bounds under_bounds;    // of the root, by the gate
-  bool has_under_bounds = false;
+  UOp root, simple;        // as the constructors make it, and after the rules
+  UOp gate, simple_gate;   // the same
+  UOp lean_gate, under;    // simplify_gate, and the root under it
+  Bounds under_bounds;     // bounds_under, if the root is an Index
+  UOp place, place_index;  // Index(buffer, where(gate, root, Invalid) * 2 + 1) after the rules
+  UOp place_gate;          // null: always, or never if the index is Invalid
 
-  explicit Simplified(const Expression& e, Graph& graph) {
+  Simplified(const Expression& e, Graph& graph) {
     const std::vector<UOp> nodes = build(e, graph);
     root = nodes[static_cast<std::size_t>(e.root)];
     gate = nodes[static_cast<std::size_t>(e.gate)];
@@ -38,11 +39,21 @@ struct Simplified {
     simple_gate = rewrite(gate, simplify_rules());
     lean_gate = simplify_gate(simple_gate);
     under = simplify_under(lean_gate, simple);
-    has_under_bounds = root.dtype() == DType::Index;
-    if (has_under_bounds) under_bounds = bounds_under(simple_gate, simple);
+    if (root.dtype() != DType::Index) return;
+    under_bounds = bounds_under(simple_gate, simple);
+    const UOp padded = where(gate, root, graph.invalid(DType::Index));
+    place =
+        rewrite(graph.place(graph.param(DType::Float32, 0, 1), padded * 2 + 1), simplify_rules());
+    place_index = place.src(1);
+    if (place.num_src() > 2) place_gate = place.src(2);
   }
 
-  std::vector<UOp> all() const { return {root, simple, gate, simple_gate, lean_gate, under}; }
+  std::vector<UOp> all() const {
+    std::vector<UOp> result{root, simple, gate, simple_gate, lean_gate, under};
+    if (place && !place_index.is(Op::Invalid)) result.push_back(place_index);
+    if (place_gate) result.push_back(place_gate);
+    return result;
+  }
 };
 
 __int128 wide(i64 bits, DType t) {
@@ -101,7 +112,8 @@ class Check {
     if (wrong.empty()) wrong = differs("simplified gate", made_.simple_gate, gate);
     if (wrong.empty()) wrong = differs("simplify_gate(gate)", made_.lean_gate, gate);
     if (wrong.empty() && gate) wrong = differs("simplify_under(gate, x)", made_.under, root);
-    if (wrong.empty() && gate && made_.has_under_bounds) wrong = leaves_bounds(root);
+    if (wrong.empty() && gate && made_.place) wrong = leaves_bounds(root);
+    if (wrong.empty() && made_.place) wrong = wrong_place(root, gate != 0);
     return wrong.empty() ? values_outside_bounds() : wrong;
   }
 
@@ -117,7 +129,17 @@ class Check {
     return fmt::format("bounds_under(gate, x) is {}, x is {}", bounds_text(b), root);
   }
 
-  // What stands under a gate alone need not keep its bounds where the gate is false.
+  // Invalid is where the gate is false, and there alone.
+  std::string wrong_place(i64 root, bool gate) const {
+    const bool never = made_.place_index.is(Op::Invalid);
+    const bool exists = !never && (!made_.place_gate || values_.of(made_.place_gate) != 0);
+    if (exists != gate) {
+      return fmt::format("{} {}", to_string(made_.place), exists ? "exists" : "does not exist");
+    }
+    return gate ? differs("index of a place", made_.place_index, 2 * root + 1) : std::string();
+  }
+
+  // Bounds follow from those of the leaves, so they hold whatever the gate says.
   std::string values_outside_bounds() const {
     for (UOp u : values_.nodes()) {
       if (!is_integral(u.dtype()) || allows(u, values_.of(u))) continue;

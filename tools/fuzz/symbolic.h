@@ -13,7 +13,8 @@ namespace croze::fuzz {
 //
 // At each point (points_of): the constructors and simplify_rules() keep the values of the root and
 // the gate, simplify_gate() that of the gate, simplify_under() that of the root where the gate
-// holds; every node's bounds and divisibility hold, and so does bounds_under() behind the gate.
+// holds; every node's bounds and divisibility hold, and so does bounds_under() behind the gate; and
+// Invalid outside of the gate ends as the gate of a place.
 std::string check_expression(const Expression& expression, std::uint64_t seed);
 
 // Whether the root as written and its simplification are one function, for all values of the

@@ -5,8 +5,9 @@
 
 namespace croze {
 
-// Loops are split where an index divides by a divisor of their size; neighbouring loops that every access walks as one become one; independent reductions over equal
-// sizes share their loops; the loops that hoisted reductions vary over stand outermost.
+// Loops are split where an index divides by a divisor of their size; neighbouring loops that every
+// access walks as one become one; independent reductions over equal sizes share their loops; serial
+// loops stand innermost, the loops that hoisted reductions vary over outermost.
 void normalize_loops(KernelState& k);
 
 }  // namespace croze

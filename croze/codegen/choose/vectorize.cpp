@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "codegen/choose/access.h"
+#include "codegen/decompose/words.h"
 #include "graph/rewrite.h"
 
 namespace croze {
@@ -111,11 +112,22 @@ class Vectorizer {
     }
   }
 
+  // Whether the device can combine the lanes of all reductions over a range.
+  bool combines_lanes_of(UOp range) const {
+    for (UOp u : reduces(k_.sink)) {
+      const std::vector<UOp> closed = closed_ranges(u);
+      const bool closes = std::find(closed.begin(), closed.end(), range) != closed.end();
+      if (closes && !combines_lanes(u.reduce_op(), u.dtype(), caps_)) return false;
+    }
+    return true;
+  }
+
   UOp best_reduced(UOp u) const {
     UOp best;
     double least = 0;
     for (UOp r : closed_ranges(u)) {
       if (r.loop_kind() != LoopKind::Reduce || lanes_for(r.range_size()) < 4) continue;
+      if (!combines_lanes_of(r)) continue;
       const double c = cost(u.src(0), r);
       if (c < static_cast<double>(lanes_) && (!best || c <= least)) {
         best = r;

@@ -6,8 +6,12 @@
 
 namespace croze::expand {
 
-// Newton's method for 1 / sqrt(x) from a guess that halves the exponent, then one correction of the
-// root by its residue x - s^2, which a fused multiply-add gives exactly: right to the last bit.
+// Newton's method for r = 1 / sqrt(x) from a guess that halves the exponent, off by 2^-4.8.  A step
+// turns an error e into 3/2 e^2: 2^-9.2, 2^-17.7, 2^-34.9, 2^-69, so that after three steps for
+// Float32 and four for Float64 only roundings are left.  Then one correction of the root s = x r by
+// its residue x - s^2, which a fused multiply-add gives exactly, leaves an error far below half a
+// ulp before the last rounding.  That this is right for every Float32 is tried by a test: scaling
+// by 4 is exact, so the numbers from 1 to 4 stand for all.
 UOp sqrt(UOp x, const Caps& caps) {
   const Builder b(x, caps);
   const Real& real = b.real();

@@ -136,8 +136,8 @@ UOp Decomposer::guarded(Op op, const Sources& src) {
   const UOp x = src[0], y = src[src.size() - 1];
   const bool on_bools = y.dtype() == DType::Bool;
   switch (op) {
-    case Op::CDiv: return expand::truncated_div(x, y, caps_);
-    case Op::CMod: return expand::truncated_mod(x, y, caps_);
+    case Op::CDiv: return expand::truncated_div(x, y);
+    case Op::CMod: return expand::truncated_mod(x, y);
     case Op::Shl: return expand::shift_left(x, y);
     case Op::Shr: return expand::shift_right(x, y);
     case Op::Trunc: return is_float(x.dtype()) ? UOp{} : x;
@@ -155,8 +155,8 @@ UOp Decomposer::guarded(Op op, const Sources& src) {
 UOp Decomposer::expanded(Op op, const Sources& src) {
   const UOp x = src[0], y = src[src.size() - 1];
   switch (op) {
-    case Op::IDiv: return expand::floor_div(x, y, caps_);
-    case Op::Mod: return expand::floor_mod(x, y, caps_);
+    case Op::IDiv: return expand::floor_div(x, y);
+    case Op::Mod: return expand::floor_mod(x, y);
     case Op::Threefry: return expand::threefry(x, y);
     case Op::MulAdd: return x * src[1] + y;
     case Op::Max: return expand::maximum(x, y);

@@ -17,15 +17,17 @@ namespace croze {
 
 // `kernel` (a Sink of Stores, or any expression) rewritten so that every elementwise op is in
 // caps.ops and works on caps.dtypes, and loads and stores move only caps.storage:
-//   - floor division, division by constants, shifts by any amount, Threefry: integer arithmetic,
-//   with
-//     the results that eval.h documents; CDiv and CMod get a divisor that is neither 0 nor
-//     overflows;
-//   - Exp, Exp2, Log, Log2, Sin, Cos: at most 1 ulp from the true value in Float32 and Float64 for
-//     all arguments; Pow: 2 ulp; special values as in C99.  (A device without MulAdd multiplies and
-//     adds with two roundings, which costs accuracy.)
+//   - floor division, division by constants, shifts by any amount, Threefry: integer arithmetic
+//     with the results that eval.h documents; the divisor of a CDiv or CMod is never 0, and never
+//     -1 where that overflows;
+//   - Exp, Exp2, Log, Log2, Sin, Cos, Pow: at most 1 ulp from the true value in Float32 and Float64
+//     for all arguments, special values as in C99; Sqrt: 1/2 ulp.  (Where MulAdd is lacking it is
+//     done with two roundings, which costs another ulp.)
 //   - float types without arithmetic: each op is done in Float32 and rounded to the type, as eval.h
 //     does it; in memory they are the integers of their width unless the device can load them.
+//
+// 64-bit integers are the affair of words.h.
+//
 // Throws Error, naming device and dtype, for a dtype that can not be replaced.
 [[nodiscard]] UOp decompose(UOp kernel, const Caps& caps);
 

@@ -75,10 +75,28 @@ struct Parts {
 Parts take_apart(const Builder& b, UOp x);
 
 // integer.cpp: sized integers.
-UOp floor_div(UOp x, UOp d, const Caps& caps);
-UOp floor_mod(UOp x, UOp d, const Caps& caps);
-UOp truncated_div(UOp x, UOp d, const Caps& caps);
-UOp truncated_mod(UOp x, UOp d, const Caps& caps);
+UOp floor_div(UOp x, UOp d);
+UOp floor_mod(UOp x, UOp d);
+UOp truncated_div(UOp x, UOp d);
+UOp truncated_mod(UOp x, UOp d);
+// The high word of the product of two UInt64.  With a0, a1 and b0, b1 the halves of the operands,
+// what crosses the middle is (a0 b0 >> 32) + (low half of a0 b1) + a1 b0, which is less than 2^64:
+// (2^32 - 2) + (2^32 - 1) + (2^32 - 1)^2.
+UOp multiply_high(UOp a, UOp b);
+
+// How naturals x <= most < 2^width are divided by d with numbers of `width` bits, where d is not a
+// power of two and 2 < d <= most / 2.  With y = x >> before and high = floor(y * factor / 2^width),
+//     floor(x / d) = high >> after,
+//     floor(x / d) = (high + ((y - high) >> 1)) >> after    if the factor carries,
+// that is, has a bit 2^width more than is stored.  The proof stands in integer.cpp.
+struct DivisionPlan {
+  int before = 0;
+  std::uint64_t factor = 0;
+  bool carries = false;
+  int after = 0;
+};
+DivisionPlan plan_division(std::uint64_t d, std::uint64_t most, int width);
+
 UOp shift_left(UOp x, UOp amount);
 UOp shift_right(UOp x, UOp amount);
 UOp threefry(UOp counter, UOp key);

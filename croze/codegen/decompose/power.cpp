@@ -6,6 +6,11 @@
 //   log2 m = s * (k1 + s^2 * (k3 + s^2 * Q(s^2))),    k1 = 2 / ln 2,    k3 = k1 / 3,
 // where only Q, which is small beside k3, is a single number.
 //
+// The error: the relative error of the logarithm, 2^-35.3 in Float32 and 2^-72 in Float64, is
+// multiplied by |y log2 x|, which is below 150 and 1075 where the result is neither zero nor
+// infinite, and by ln 2: 2^-28.6 and 2^-62 of the result.  Roundings in the tails are of that size
+// too.  So the result is as good as that of exp2, to a tenth of a ulp: within 1 ulp.
+//
 // Special values are those of C99: x^0 = 1^y = 1 even for NaN; a negative finite x has a power only
 // if y is whole, and it is negative if y is odd; +-inf to +-inf as the limits say, with (-1)^inf
 // = 1.

@@ -104,7 +104,10 @@ UOp decode(DType small, UOp small_bits) {
 }
 
 // Rounded to the nearest and, where that was not exact, moved to the neighbour with an odd last
-// bit: the bits that were lost have left a trace there.
+// bit: the bits that were lost have left a trace there.  Rounding that to a type with at least two
+// mantissa bits fewer is the same as rounding once (Boldo and Melquiond, "Emulation of FMA and
+// correctly rounded sums", IEEE Trans. Computers 2008): a number half-way between two of the type,
+// or a number of the type, has an even last bit here, so that only an exact one can meet it.
 UOp to_odd_float(UOp x) {
   const UOp nearest = cast(x, DType::Float32), back = cast(nearest, x.dtype());
   UOp too_far = less(x, back);

@@ -17,7 +17,8 @@ class IndexLowering {
  public:
   IndexLowering(UOp sink, std::span<const UOp> loops, const Caps& caps)
       : graph_(sink.graph()), order_(toposort(sink)), loops_(loops.begin(), loops.end()) {
-    type_ = caps.has_groups && fits_int32() ? DType::Int32 : DType::Int64;
+    const bool narrow = caps.has_groups || !caps.has_dtype(DType::Int64);
+    type_ = narrow && fits_int32() ? DType::Int32 : DType::Int64;
     int groups = 0, items = 0;
     for (UOp r : loops_) {
       if (r.loop_kind() == LoopKind::Group) axis_[r.node()] = groups++;

@@ -21,6 +21,7 @@ const RuleList& invalid_list();        // where with Invalid; gates of loads and
 const RuleList& cast_list();           // casts of anything
 const RuleList& integer_cast_list();   // casts between bool and integers
 const RuleList& float_list();          // floats, true in IEEE arithmetic
+const RuleList& fast_math_list();      // floats taken for real numbers: off by default
 const RuleList& bits_list();           // shifts and masks
 const RuleList& movement_list();       // views on tensors
 const RuleList& drop_invalid_list();   // what is Invalid in the end is zero
@@ -35,8 +36,11 @@ const RuleSet& cast_rules();
 const RuleSet& float_rules();
 const RuleSet& bits_rules();
 
-// All of the above: the simplifier of kernels.
+// All of the above: the simplifier of kernels.  True of every value.
 const RuleSet& simplify_rules();
+
+// Those and the list of fast maths, for a kernel whose floats may be taken for real numbers.
+const RuleSet& fast_math_rules();
 
 // Clean-up of views before scheduling.
 const RuleSet& tensor_rules();

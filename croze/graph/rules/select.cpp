@@ -19,6 +19,10 @@ constexpr Ops binary{'o', {Op::Add, Op::Mul, Op::Div, Op::IDiv, Op::Mod, Op::CDi
                            Op::Max, Op::Min, Op::Pow, Op::Lt,   Op::Le,  Op::Eq,      Op::Ne,
                            Op::And, Op::Or,  Op::Xor, Op::Shl,  Op::Shr, Op::Threefry}};
 
+constexpr Pattern multiply_add(const Pattern& a, const Pattern& b, const Pattern& c) {
+  return {Op::MulAdd, {a, b, c}};
+}
+
 // clang-format off
 constexpr Rule select[] = {
     rule(where(1, x, y),                               x),
@@ -66,6 +70,12 @@ constexpr Rule invalids[] = {
     rule(binary(where(g, x, invalid), where(h, y, invalid)), where(g & h, binary(x, y), invalid)),
     rule(binary(where(g, x, invalid), y),              where(g, binary(x, y), invalid)),
     rule(binary(y, where(g, x, invalid)),              where(g, binary(y, x), invalid)),
+    rule(multiply_add(invalid, y, z),                  invalid),
+    rule(multiply_add(y, invalid, z),                  invalid),
+    rule(multiply_add(y, z, invalid),                  invalid),
+    rule(multiply_add(where(g, x, invalid), y, z),     where(g, multiply_add(x, y, z), invalid)),
+    rule(multiply_add(y, where(g, x, invalid), z),     where(g, multiply_add(y, x, z), invalid)),
+    rule(multiply_add(y, z, where(g, x, invalid)),     where(g, multiply_add(y, z, x), invalid)),
 
     // into the gate of a place
     rule(index(b, where(g, x, invalid)),               index(b, x, g)),

@@ -5,9 +5,9 @@ namespace croze {
 
 std::span<const RuleList> rule_lists() {
   static const RuleList lists[] = {
-      algebra_list(), known_list(),    compare_list(),     index_compare_list(), logic_list(),
-      select_list(),  invalid_list(),  cast_list(),        integer_cast_list(),  float_list(),
-      bits_list(),    movement_list(), drop_invalid_list()};
+      algebra_list(),   known_list(),   compare_list(),  index_compare_list(), logic_list(),
+      select_list(),    invalid_list(), cast_list(),     integer_cast_list(),  float_list(),
+      fast_math_list(), bits_list(),    movement_list(), drop_invalid_list()};
   return lists;
 }
 

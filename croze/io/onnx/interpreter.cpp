@@ -16,9 +16,9 @@ constexpr std::size_t max_frames = 48;
 
 // "Conv (node "backbone/conv1")", for messages.
 std::string title(const NodeProto& node) {
-  const std::string op = node.domain.empty() ? std::string(node.op.substr(0, 80))
-                                             : fmt::format("{}.{}", node.domain.substr(0, 80),
-                                                           node.op.substr(0, 80));
+  const std::string op =
+      node.domain.empty() ? std::string(node.op.substr(0, 80))
+                          : fmt::format("{}.{}", node.domain.substr(0, 80), node.op.substr(0, 80));
   return node.name.empty() ? op : fmt::format("{} (node \"{}\")", op, node.name.substr(0, 200));
 }
 

@@ -115,9 +115,8 @@ Value load_recorded(const std::string& path, Recorded kind) {
 Model::Model(const std::string& path) : program_(load_program(path)) {
   const GraphProto& graph = program_->proto.graph;
   for (const ValueInfo& info : graph.inputs) {
-    const bool has_default =
-        std::ranges::find(graph.initializers, info.name, &TensorProto::name) !=
-        graph.initializers.end();
+    const bool has_default = std::ranges::find(graph.initializers, info.name, &TensorProto::name) !=
+                             graph.initializers.end();
     inputs_.push_back(port_of(info, has_default));
   }
   for (const ValueInfo& info : graph.outputs) outputs_.push_back(port_of(info, false));
@@ -149,8 +148,8 @@ std::map<std::string, Value> Model::run(const std::map<std::string, Value>& inpu
   std::map<std::string, std::int64_t> sizes;
   for (const Port& port : inputs_) {
     const auto given = inputs.find(port.name);
-    check(given != inputs.end() || port.has_default || port.is_optional, "input \"{}\" ({}) is missing", port.name,
-          port.type);
+    check(given != inputs.end() || port.has_default || port.is_optional,
+          "input \"{}\" ({}) is missing", port.name, port.type);
     values.push_back(given == inputs.end() ? Value() : given->second);
     check_input(port, values.back(), sizes);
   }

@@ -51,8 +51,8 @@ struct Summary {
   std::int64_t file_bytes = 0;
 };
 
-// A value recorded in a file of its own, as the tests of ONNX are: a TensorProto, a SequenceProto or
-// an OptionalProto.  Throws Error if the file is damaged.
+// A value recorded in a file of its own, as the tests of ONNX are: a TensorProto, a SequenceProto
+// or an OptionalProto.  Throws Error if the file is damaged.
 enum class Recorded { Tensor, Sequence, Optional };
 Value load_recorded(const std::string& path, Recorded kind);
 

@@ -8,12 +8,12 @@ namespace croze::onnx {
 namespace {
 
 constexpr std::span<const Operator> (*families[])() = {
-    activation_operators,    control_operators,   convolution_operators, elementwise_operators,
-    generator_operators,     indexing_operators,  learning_operators,    linear_operators,
-    loss_operators,          ml_operators,        movement_operators,    normalization_operators,
-    pooling_operators,       quantization_operators, recurrent_operators, reduction_operators,
-    resize_operators,        sampling_operators,  selection_operators,   sequence_operators,
-    signal_operators,        text_operators,      type_operators,
+    activation_operators, control_operators,      convolution_operators, elementwise_operators,
+    generator_operators,  indexing_operators,     learning_operators,    linear_operators,
+    loss_operators,       ml_operators,           movement_operators,    normalization_operators,
+    pooling_operators,    quantization_operators, recurrent_operators,   reduction_operators,
+    resize_operators,     sampling_operators,     selection_operators,   sequence_operators,
+    signal_operators,     text_operators,         type_operators,
 };
 
 std::vector<Operator> joined() {

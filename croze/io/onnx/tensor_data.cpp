@@ -185,8 +185,8 @@ Value DataSource::value_of(const SparseTensorProto& tensor) {
   check(bytes_of(shape, tensor.values.type, what) <= max_dense_bytes,
         "{}: the dense form of shape {} is too large", what, to_text(shape));
   const bool coordinates = given_count != count;
-  check(!coordinates || given_count == checked_mul(count, rank),
-        "{}: {} values but {} indices", what, count, given_count);
+  check(!coordinates || given_count == checked_mul(count, rank), "{}: {} values but {} indices",
+        what, count, given_count);
   std::vector<std::int64_t> places(static_cast<std::size_t>(count), 0);
   for (std::int64_t i = 0; i < given_count; i++) {
     std::int64_t& place = places[static_cast<std::size_t>(coordinates ? i / rank : i)];

@@ -1,4 +1,5 @@
-// wire.cpp -- reading protobuf fields.  The format: https://protobuf.dev/programming-guides/encoding
+// wire.cpp -- reading protobuf fields.  The format:
+// https://protobuf.dev/programming-guides/encoding
 #include "io/onnx/wire.h"
 
 #include <bit>
@@ -38,7 +39,7 @@ float Field::real() const {
 }
 
 std::span<const std::byte> Field::bytes() const {
-  require(Type::Bytes, "a text or message");
+  require(Type::Delimited, "a text or message");
   return bytes_;
 }
 
@@ -92,7 +93,7 @@ bool WireReader::next(Field& field) {
       field.value_ = reader_.read<std::uint64_t>();
       return true;
     case 2: {
-      field.type_ = Field::Type::Bytes;
+      field.type_ = Field::Type::Delimited;
       const std::uint64_t length = read_varint(reader_);
       if (length > static_cast<std::uint64_t>(reader_.remaining())) {
         reader_.fail_here("a field that is longer than the message around it");

@@ -34,7 +34,7 @@ class Field {
 
  private:
   friend class WireReader;
-  enum class Type : std::uint8_t { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 };
+  enum class Type : std::uint8_t { Varint = 0, Fixed64 = 1, Delimited = 2, Fixed32 = 5 };
 
   void require(Type type, std::string_view what) const;
   template <typename T>

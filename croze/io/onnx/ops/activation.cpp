@@ -41,9 +41,8 @@ Results prelu_op(const NodeCall& call) {
 Results selu_op(const NodeCall& call) {
   const double alpha = call.real("alpha", 1.67326319217681884765625);
   const double gamma = call.real("gamma", 1.05070102214813232421875);
-  return wide(call, [&](const Tensor& x) {
-    return gamma * where(x > 0, x, alpha * expm1(minimum(x, 0)));
-  });
+  return wide(
+      call, [&](const Tensor& x) { return gamma * where(x > 0, x, alpha * expm1(minimum(x, 0))); });
 }
 
 Results shrink_op(const NodeCall& call) {

@@ -106,7 +106,7 @@ Results scan_over(const NodeCall& call, const ScanPlan& plan, std::vector<Value>
     if (at(plan.out_backwards, i)) std::ranges::reverse(outputs[i]);
     const Tensor joined = stacked(outputs[i]).tensor();
     const std::int64_t axis = checked_axis(at(plan.out_axes, i), joined.ndim());
-    states.push_back(axis_from_front(joined, axis));
+    states.push_back(movedim(joined, 0, axis));
   }
   return states;
 }
@@ -140,8 +140,8 @@ Results scan(const NodeCall& call) {
   return scan_over(call, plan, std::move(states), inputs);
 }
 
-// In opset 8 all inputs had a batch axis, and each batch was scanned by itself; input 0, the lengths
-// of the sequences, is not supported.
+// In opset 8 all inputs had a batch axis, and each batch was scanned by itself; input 0, the
+// lengths of the sequences, is not supported.
 Results scan_of_batches(const NodeCall& call) {
   check(!call.has(0), "sequences of different lengths are not supported");
   ScanPlan plan = plan_of(call, 1);

@@ -5,8 +5,8 @@
 
 namespace croze::onnx {
 
-// x as an 8-bit float.  Out of range: the greatest value if `saturate`, else infinity where the type
-// has one and NaN where it has not.
+// x as an 8-bit float.  Out of range: the greatest value if `saturate`, else infinity where the
+// type has one and NaN where it has not.
 Tensor to_float8(const Tensor& x, DType dtype, bool saturate);
 
 }  // namespace croze::onnx

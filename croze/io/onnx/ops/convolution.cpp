@@ -144,8 +144,7 @@ Results col2im(const NodeCall& call) {
   const std::int64_t channels = x.size(1) / elements;
   const Tensor source = x.reshape({n * channels, elements * blocks});
   const Tensor index = place.reshape({1, elements * blocks}).expand(source.shape());
-  const Tensor base =
-      Tensor::zeros({n * channels, padded_elements}, {.dtype = x.dtype()});
+  const Tensor base = Tensor::zeros({n * channels, padded_elements}, {.dtype = x.dtype()});
   Shape shape{n, channels};
   for (std::int64_t size : padded) shape.push_back(size);
   Tensor result = scatter_add(base, 1, index, source).reshape(shape);
@@ -163,14 +162,13 @@ Results col2im(const NodeCall& call) {
 Results deform_conv(const NodeCall& call) {
   const Tensor &x = call[0], &weight = call[1], &offset = call[2];
   const Windows w = windows_of(call, x.shape(), spatial(weight));
-  check(w.axes() == 2, "an input of shape {}: two spatial axes are supported",
-        to_text(x.shape()));
+  check(w.axes() == 2, "an input of shape {}: two spatial axes are supported", to_text(x.shape()));
   const std::int64_t n = x.size(0), c = x.size(1), kh = w.size[0], kw = w.size[1];
   const std::int64_t oh = offset.size(2), ow = offset.size(3);
   const std::int64_t offset_groups = call.integer("offset_group", 1);
-  check(offset_groups > 0 && c % offset_groups == 0 &&
-            offset.size(1) == offset_groups * kh * kw * 2,
-        "{} offsets for {} groups of {} x {}", offset.size(1), offset_groups, kh, kw);
+  check(
+      offset_groups > 0 && c % offset_groups == 0 && offset.size(1) == offset_groups * kh * kw * 2,
+      "{} offsets for {} groups of {} x {}", offset.size(1), offset_groups, kh, kw);
   const DType dtype = x.dtype();
   // offset (n, og, kh, kw, 2, oh, ow); places (n, og, kh, kw, oh, ow)
   const Tensor moved = offset.reshape({n, offset_groups, kh, kw, 2, oh, ow});
@@ -184,7 +182,8 @@ Results deform_conv(const NodeCall& call) {
   const std::int64_t groups = n * offset_groups, per_group = c / offset_groups;
   const Tensor image = x.reshape({groups, per_group, x.size(2), x.size(3)});
   const std::int64_t points = kh * kw * oh * ow;
-  Tensor sampled = sample_bilinear(image, {ys.reshape({groups, points}), xs.reshape({groups, points})});
+  Tensor sampled =
+      sample_bilinear(image, {ys.reshape({groups, points}), xs.reshape({groups, points})});
   sampled = sampled.reshape({n, offset_groups, per_group, kh, kw, oh, ow});
   if (call.has(4)) {
     sampled = sampled * call[4].reshape({n, offset_groups, 1, kh, kw, oh, ow});

@@ -66,7 +66,7 @@ Results folded(const NodeCall& call) {
 }
 
 Results mean_of_operands(const NodeCall& call) {
-  return {folded<operator+>(call)[0].tensor() / call.num_inputs()};
+  return {folded < operator+>(call)[0].tensor() / call.num_inputs()};
 }
 
 // ---- one operand ------------------------------------------------------------------------------
@@ -75,8 +75,8 @@ Results is_infinite(const NodeCall& call) {
   const Tensor& x = call[0];
   const bool negative = call.flag("detect_negative", true);
   const bool positive = call.flag("detect_positive", true);
-  return {logical_and(isinf(x), logical_or(logical_and(negative, x < 0),
-                                           logical_and(positive, x > 0)))};
+  return {logical_and(isinf(x),
+                      logical_or(logical_and(negative, x < 0), logical_and(positive, x > 0)))};
 }
 
 // Bounds are attributes before opset 11.

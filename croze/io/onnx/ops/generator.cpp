@@ -13,8 +13,8 @@ Results constant_of_shape(const NodeCall& call) {
   check(value.tensor().numel() == 1, "a value of {} elements", value.tensor().numel());
   // A number that the compiler sees, not one in memory.
   const Tensor& one = value.tensor();
-  const Scalar number = is_float(one.dtype()) ? Scalar(one.item<double>())
-                                              : Scalar(one.item<std::int64_t>());
+  const Scalar number =
+      is_float(one.dtype()) ? Scalar(one.item<double>()) : Scalar(one.item<std::int64_t>());
   return {{Tensor::full(shape, number, {.dtype = one.dtype()}), value.element_type()}};
 }
 

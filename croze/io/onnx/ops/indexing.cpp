@@ -1,5 +1,4 @@
 // indexing.cpp -- gathering and scattering.
-#include "base/checked.h"
 #include "io/onnx/ops/ops.h"
 
 namespace croze::onnx {
@@ -64,51 +63,25 @@ Results gather_nd(const NodeCall& call) {
 
 // ---- scattering -------------------------------------------------------------------------------
 
-// How values meet at one place.
-using Meeting = Tensor (*)(const Operand&, const Operand&);
-
-Meeting meeting_of(std::string_view reduction) {
-  if (reduction == "mul") return operator*;
-  if (reduction == "max") return maximum;
-  if (reduction == "min") return minimum;
-  fail({}, "reduction \"{}\"", reduction);
-}
-
-// x with `source` combined into the rows of axis 0 named by the vector `index`, shape of source
-// (n, ..).  Products and extremes are taken one update after the other, in order.
-Tensor scattered(const Tensor& x, const Tensor& index, const Tensor& source,
+// x with the source written to, or combined into, position index[..] of an axis.
+Tensor scattered(const Tensor& x, std::int64_t axis, const Tensor& index, const Tensor& source,
                  std::string_view reduction) {
-  Tensor rows = index;
-  while (rows.ndim() < source.ndim()) rows = rows.unsqueeze(-1);
-  rows = rows.expand(source.shape());
-  if (reduction == "none") return scatter(x, 0, rows, source);
-  if (reduction == "add") return scatter_add(x, 0, rows, source);
-  const Meeting meet = meeting_of(reduction);
-  Tensor result = x;
-  for (std::int64_t i = 0; i < index.numel(); i++) {
-    const Tensor row = rows.narrow(0, i, 1);
-    const Tensor met = meet(gather(result, 0, row), source.narrow(0, i, 1));
-    result = scatter(result, 0, row, met);
-  }
-  return result;
+  if (reduction == "none") return scatter(x, axis, index, source);
+  if (reduction == "add") return scatter_add(x, axis, index, source);
+  check(reduction == "mul" || reduction == "max" || reduction == "min", "reduction \"{}\"",
+        reduction);
+  const ScatterReduce reduce = reduction == "mul"   ? ScatterReduce::Prod
+                               : reduction == "max" ? ScatterReduce::Amax
+                                                    : ScatterReduce::Amin;
+  return scatter_reduce(x, axis, index, source, reduce);
 }
 
 // Each element of the updates goes to its own position along the axis.
 Results scatter_elements(const NodeCall& call) {
   const Tensor &x = call[0], &source = call[2];
   const std::int64_t axis = checked_axis(call.integer("axis", 0), x.ndim());
-  const std::string_view reduction = call.text("reduction", "none");
   const Tensor index = from_the_end(call[1], x.size(axis));
-  if (reduction == "none") return {scatter(x, axis, index, source)};
-  if (reduction == "add") return {scatter_add(x, axis, index, source)};
-  // As rows of one element: the place in row order of each update.
-  Tensor place = Tensor::zeros(Shape(), {.dtype = DType::Int64});
-  for (int i = 0; i < x.ndim(); i++) {
-    const Tensor here = i == axis ? index : along_axis(Tensor::arange(index.size(i)), i, x.ndim());
-    place = place * x.size(i) + here;
-  }
-  const Tensor flat = scattered(x.flatten(), place.flatten(), source.flatten(), reduction);
-  return {flat.reshape(x.shape())};
+  return {scattered(x, axis, index, source, call.text("reduction", "none"))};
 }
 
 Results scatter_nd(const NodeCall& call) {
@@ -122,9 +95,9 @@ Results scatter_nd(const NodeCall& call) {
   place_shape.erase(place_shape.size() - 1);
   const Tensor place = row_position(index, s, 0).expand(place_shape);
   const std::int64_t count = place_shape.numel();
-  const Tensor result =
-      scattered(x.reshape({rows, inner}), place.reshape({count}),
-                call[2].reshape({count, inner}), call.text("reduction", "none"));
+  const Tensor index_rows = place.reshape({count, 1}).expand({count, inner});
+  const Tensor result = scattered(x.reshape({rows, inner}), 0, index_rows,
+                                  call[2].reshape({count, inner}), call.text("reduction", "none"));
   return {result.reshape(s)};
 }
 

@@ -68,8 +68,7 @@ Results adam(const NodeCall& call) {
   return each_parameter(call, 2, [&](Step& s) {
     s.states[0] = alpha * s.states[0] + (1 - alpha) * s.gradient;
     s.states[1] = beta * s.states[1] + (1 - beta) * square(s.gradient);
-    const Tensor moved =
-        s.x - rate * s.states[0] / (sqrt(s.states[1]) + call.real("epsilon", 0));
+    const Tensor moved = s.x - rate * s.states[0] / (sqrt(s.states[1]) + call.real("epsilon", 0));
     s.x = (1 - call.real("norm_coefficient_post", 0)) * moved;
   });
 }

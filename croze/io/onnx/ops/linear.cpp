@@ -97,17 +97,19 @@ Terms terms_of(std::string equation, const std::vector<Tensor>& operands) {
 // x whose axes are `letters`, repeated ones reduced to their diagonal, as a tensor whose axes are
 // `all`, of size 1 where x has none.
 Tensor with_axes(Tensor x, std::string letters, const std::string& all) {
-  for (std::size_t i = 0; i < letters.size(); i++) {
-    for (std::size_t k; (k = letters.find(letters[i], i + 1)) != letters.npos;) {
-      const auto first = static_cast<std::int64_t>(i), second = static_cast<std::int64_t>(k);
-      const std::int64_t size = x.size(first);
-      check(size == x.size(second), "axis {} has size {} and {}", letters[i], size, x.size(second));
-      const Tensor index = along_axis(Tensor::arange(size), first, x.ndim());
-      Shape shape = x.shape();
-      shape[second] = 1;
-      x = gather(x, second, index.expand(shape)).squeeze(second);
-      letters.erase(k, 1);
+  for (std::size_t i = 0; i < letters.size();) {
+    const std::size_t k = letters.find(letters[i], i + 1);
+    if (k == letters.npos) {
+      i++;
+      continue;
     }
+    const auto first = static_cast<std::int64_t>(i), second = static_cast<std::int64_t>(k);
+    check(x.size(first) == x.size(second), "axis {} has size {} and {}", letters[i], x.size(first),
+          x.size(second));
+    x = diagonal(x, 0, first, second);  // whose axis comes last
+    letters += letters[i];
+    letters.erase(k, 1);
+    letters.erase(i, 1);
   }
   Shape order, shape;
   for (char c : all) {

@@ -144,7 +144,8 @@ Forest forest_of(const NodeCall& call) {
   f.targets = call.integer("n_targets", 1);
   f.members = members_of(call, f.tests);
   const std::size_t nodes = f.features.size();
-  for (const Ints* list : {&f.true_nodes, &f.false_nodes, &f.true_leafs, &f.false_leafs, &f.tests}) {
+  for (const Ints* list :
+       {&f.true_nodes, &f.false_nodes, &f.true_leafs, &f.false_leafs, &f.tests}) {
     check(list->size() == nodes, "{} entries for {} nodes", list->size(), nodes);
   }
   check(f.splits.size() == nodes && f.leaf_targets.size() == f.leaf_weights.size(),

@@ -96,8 +96,8 @@ Results tile(const NodeCall& call) {
 Results concat(const NodeCall& call) {
   const std::vector<Tensor> parts = call.tensors();
   const std::int64_t missing = call.version() < 4 ? 1 : 0;
-  const std::int64_t axis = call.version() < 4 ? call.integer("axis", missing)
-                                               : call.required_integer("axis");
+  const std::int64_t axis =
+      call.version() < 4 ? call.integer("axis", missing) : call.required_integer("axis");
   return {call.like(0, cat(parts, axis))};
 }
 
@@ -146,10 +146,10 @@ Results slice_op(const NodeCall& call) {
   Ints axes = by_input && call.has(3) ? call.integers(3) : call.integers("axes");
   Ints steps = by_input && call.has(4) ? call.integers(4) : Ints(begins.size(), 1);
   if (axes.empty()) axes = all_axes(static_cast<int>(begins.size()));
-  check(begins.size() == ends.size() && begins.size() == axes.size() &&
-            begins.size() == steps.size(),
-        "{} begins, {} ends, {} axes and {} steps", begins.size(), ends.size(), axes.size(),
-        steps.size());
+  check(
+      begins.size() == ends.size() && begins.size() == axes.size() && begins.size() == steps.size(),
+      "{} begins, {} ends, {} axes and {} steps", begins.size(), ends.size(), axes.size(),
+      steps.size());
   for (std::size_t i = 0; i < axes.size(); i++) {
     x = sliced(x, checked_axis(axes[i], x.ndim()), begins[i], ends[i], steps[i]);
   }
@@ -195,7 +195,7 @@ Tensor pad_axes(Tensor x, const Ints& axes, const Ints& amounts, std::string_vie
   check(mode == "edge" || mode == "reflect" || mode == "wrap", "mode \"{}\"", mode);
   for (std::size_t i = 0; i < axes.size(); i++) {
     if (before(i) == 0 && after(i) == 0) continue;
-    x = take(x, axes[i], padded_positions(x.size(axes[i]), before(i), after(i), mode));
+    x = take_positions(x, axes[i], padded_positions(x.size(axes[i]), before(i), after(i), mode));
   }
   return x;
 }
@@ -243,11 +243,9 @@ Results depth_to_space(const NodeCall& call) {
         b);
   const std::int64_t depth = s[1] / (b * b);
   const bool column_first = call.text("mode", "DCR") == "CRD";
-  const Tensor parts = column_first
-                           ? call[0].reshape({s[0], depth, b, b, s[2], s[3]}).permute(
-                                 {0, 1, 4, 2, 5, 3})
-                           : call[0].reshape({s[0], b, b, depth, s[2], s[3]}).permute(
-                                 {0, 3, 4, 1, 5, 2});
+  const Tensor parts =
+      column_first ? call[0].reshape({s[0], depth, b, b, s[2], s[3]}).permute({0, 1, 4, 2, 5, 3})
+                   : call[0].reshape({s[0], b, b, depth, s[2], s[3]}).permute({0, 3, 4, 1, 5, 2});
   return {parts.reshape({s[0], depth, s[2] * b, s[3] * b})};
 }
 

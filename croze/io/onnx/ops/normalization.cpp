@@ -6,9 +6,7 @@
 namespace croze::onnx {
 namespace {
 
-double epsilon_of(const NodeCall& call) {
-  return call.real("epsilon", static_cast<double>(1e-5f));
-}
+double epsilon_of(const NodeCall& call) { return call.real("epsilon", static_cast<double>(1e-5f)); }
 
 // (x - mean) / sqrt(var + epsilon)
 struct Normalized {
@@ -34,9 +32,7 @@ Results batch_normalization(const NodeCall& call) {
   const Tensor& x = call[0];
   const int rank = x.ndim();
   check(rank >= 2, "an input of {} axes", rank);
-  const auto channel = [&](const Tensor& t) {
-    return along_axis(t.cast(DType::Float32), 1, rank);
-  };
+  const auto channel = [&](const Tensor& t) { return along_axis(t.cast(DType::Float32), 1, rank); };
   const bool training = call.version() >= 14 && call.flag("training_mode");
   Tensor mean_used = call[3], var_used = call[4];
   if (training) {
@@ -70,7 +66,8 @@ Results layer_normalization(const NodeCall& call) {
   const Tensor& x = call[0];
   const std::int64_t axis = checked_axis(call.integer("axis", -1), x.ndim());
   const Tensor wide = is_half(x.dtype()) ? x.cast(DType::Float32) : x;
-  const Normalized n = normalized(wide, axes_from(static_cast<int>(axis), x.ndim()), epsilon_of(call));
+  const Normalized n =
+      normalized(wide, axes_from(static_cast<int>(axis), x.ndim()), epsilon_of(call));
   // The scale is applied in the dtype of x.
   Tensor y = n.value.cast(x.dtype()) * call[1];
   if (call.has(2)) y = y + call[2];

@@ -6,21 +6,6 @@
 
 namespace croze::onnx {
 
-Tensor axis_to_front(const Tensor& x, std::int64_t axis) {
-  Shape order{axis};
-  for (int i = 0; i < x.ndim(); i++) {
-    if (i != axis) order.push_back(i);
-  }
-  return x.permute(order);
-}
-
-Tensor axis_from_front(const Tensor& x, std::int64_t axis) {
-  Shape order;
-  for (int i = 1; i < x.ndim(); i++) order.push_back(i);
-  order.insert(axis, 0);
-  return x.permute(order);
-}
-
 Tensor along_axis(const Tensor& vector, std::int64_t axis, int rank) {
   Shape shape;
   for (int i = 0; i < rank; i++) shape.push_back(i == axis ? vector.numel() : 1);
@@ -32,7 +17,7 @@ Tensor from_the_end(const Tensor& index, std::int64_t size) {
   return where(wide < 0, wide + size, wide);
 }
 
-Tensor take(const Tensor& x, std::int64_t axis, const Ints& positions) {
+Tensor take_positions(const Tensor& x, std::int64_t axis, const Ints& positions) {
   const auto count = static_cast<std::int64_t>(positions.size());
   if (count == 0) return x.narrow(axis, 0, 0);
   bool consecutive = true;

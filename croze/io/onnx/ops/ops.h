@@ -24,10 +24,6 @@ inline Tensor vector_of(const Ints& values) {
   return Tensor::from_data(values, {static_cast<std::int64_t>(values.size())});
 }
 
-// x with the axis first, and back.
-Tensor axis_to_front(const Tensor& x, std::int64_t axis);
-Tensor axis_from_front(const Tensor& x, std::int64_t axis);
-
 // A vector along one axis of a tensor of `rank` axes: shape (1, .., n, .., 1).
 Tensor along_axis(const Tensor& vector, std::int64_t axis, int rank);
 
@@ -35,7 +31,7 @@ Tensor along_axis(const Tensor& vector, std::int64_t axis, int rank);
 Tensor from_the_end(const Tensor& index, std::int64_t size);
 
 // Slices of x along `axis` at positions that are known now.
-Tensor take(const Tensor& x, std::int64_t axis, const Ints& positions);
+Tensor take_positions(const Tensor& x, std::int64_t axis, const Ints& positions);
 
 // Computed in Float32 if x is a half type, and returned in the dtype of x.
 template <typename F>

@@ -92,9 +92,8 @@ Results global_average(const NodeCall& call) {
 Results global_max(const NodeCall& call) { return {max(call[0], spatial_axes(call[0]), true)}; }
 
 Results global_lp(const NodeCall& call) {
-  return {in_float32(call[0], [&](const Tensor& x) {
-    return p_norm(x, spatial_axes(x), power_of(call), true);
-  })};
+  return {in_float32(
+      call[0], [&](const Tensor& x) { return p_norm(x, spatial_axes(x), power_of(call), true); })};
 }
 
 // ---- MaxUnpool --------------------------------------------------------------------------------

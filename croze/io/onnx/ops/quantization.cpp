@@ -26,7 +26,8 @@ Tensor beside(const Tensor& factor, const Tensor& x, std::int64_t axis, std::int
   shape[place] *= block;
   check(shape[place] >= x.size(place), "{} blocks of {} for {} positions", factor.size(place),
         block, x.size(place));
-  return factor.unsqueeze(place + 1).expand(repeated).reshape(shape).narrow(place, 0, x.size(place));
+  return factor.unsqueeze(place + 1).expand(repeated).reshape(shape).narrow(place, 0,
+                                                                            x.size(place));
 }
 
 struct Range {

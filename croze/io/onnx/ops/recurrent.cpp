@@ -46,8 +46,9 @@ Activation with_defaults(std::string_view name) {
     std::string_view name;
     double alpha, beta;
   };
-  constexpr Row rows[] = {{"affine", 1, 0},     {"leakyrelu", 0.01, 0}, {"thresholdedrelu", 1, 0},
-                          {"scaledtanh", 1, 1}, {"hardsigmoid", 0.2, 0.5}, {"elu", 1, 0}};
+  constexpr Row rows[] = {{"affine", 1, 0},          {"leakyrelu", 0.01, 0},
+                          {"thresholdedrelu", 1, 0}, {"scaledtanh", 1, 1},
+                          {"hardsigmoid", 0.2, 0.5}, {"elu", 1, 0}};
   const std::string key = lower(name);
   const auto* row = std::ranges::find(rows, std::string_view(key), &Row::name);
   return row == std::end(rows) ? Activation{key, 0, 0} : Activation{key, row->alpha, row->beta};
@@ -79,18 +80,16 @@ struct State {
 
 // One direction of one node.
 struct Cell {
-  Tensor r;               // (gates * hidden, hidden): of the state
-  Tensor bias_r;          // (gates * hidden), added to what r gives
-  Tensor peepholes;       // (3 * hidden) or undefined
+  Tensor r;          // (gates * hidden, hidden): of the state
+  Tensor bias_r;     // (gates * hidden), added to what r gives
+  Tensor peepholes;  // (3 * hidden) or undefined
   std::int64_t hidden = 0;
-  double clip = 0;        // 0: none
+  double clip = 0;  // 0: none
   bool linear_before_reset = false, couple = false;
   std::span<const Activation> f;
 
   Tensor clipped(const Tensor& x) const { return clip > 0 ? clamp(x, -clip, clip) : x; }
-  Tensor gate(const Tensor& all, std::int64_t i) const {
-    return all.narrow(1, i * hidden, hidden);
-  }
+  Tensor gate(const Tensor& all, std::int64_t i) const { return all.narrow(1, i * hidden, hidden); }
   Tensor peephole(std::int64_t i) const { return peepholes.narrow(0, i * hidden, hidden); }
 };
 
@@ -202,8 +201,8 @@ Results recurrent(const NodeCall& call, const Kind& kind) {
     State state{state_of(5, d), {}};
     if (kind.has_cell) state.c = state_of(6, d);
     const Direction result =
-        run_direction(kind, cell, x, row(w), row(bias).narrow(0, 0, width), state,
-                      call.optional(4), direction == "reverse" || d == 1);
+        run_direction(kind, cell, x, row(w), row(bias).narrow(0, 0, width), state, call.optional(4),
+                      direction == "reverse" || d == 1);
     steps.push_back(result.steps);
     last_h.push_back(result.last.h);
     last_c.push_back(result.last.c);

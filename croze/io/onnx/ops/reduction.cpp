@@ -73,9 +73,8 @@ Results reduce_l2(const NodeCall& call) {
 }
 
 Results reduce_log_sum(const NodeCall& call) {
-  return reduced(call, [](const Tensor& x, const Axes& axes, bool keep) {
-    return log(sum(x, axes, keep));
-  });
+  return reduced(
+      call, [](const Tensor& x, const Axes& axes, bool keep) { return log(sum(x, axes, keep)); });
 }
 
 Results reduce_log_sum_exp(const NodeCall& call) {

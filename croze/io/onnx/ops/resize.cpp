@@ -70,14 +70,13 @@ double kernel(const Plan& plan, double distance) {
 std::vector<Tap> taps_of(const Plan& plan, const Axis& a) {
   const double shrink = plan.antialias ? std::min(a.scale, 1.0) : 1;
   const double radius = plan.mode == "nearest" ? 0.5 : (plan.mode == "linear" ? 1 : 2) / shrink;
-  const auto count = plan.mode == "nearest" ? std::size_t{1}
-                                            : static_cast<std::size_t>(2 * std::ceil(radius));
+  const auto count =
+      plan.mode == "nearest" ? std::size_t{1} : static_cast<std::size_t>(2 * std::ceil(radius));
   std::vector<Tap> taps(count);
   for (std::int64_t i = 0; i < a.output; i++) {
     const double x = original_coordinate(plan, a, i);
-    const double base = plan.mode == "nearest"
-                            ? nearest(plan.rounding, x)
-                            : std::floor(x) + 1 - static_cast<double>(count / 2);
+    const double base = plan.mode == "nearest" ? nearest(plan.rounding, x)
+                                               : std::floor(x) + 1 - static_cast<double>(count / 2);
     std::vector<double> weights;
     for (std::size_t k = 0; k < count; k++) {
       const double place = base + static_cast<double>(k);
@@ -96,11 +95,11 @@ std::vector<Tap> taps_of(const Plan& plan, const Axis& a) {
 
 Tensor resized(const Tensor& x, std::int64_t axis, const Plan& plan, const Axis& a) {
   const std::vector<Tap> taps = taps_of(plan, a);
-  if (plan.mode == "nearest") return take(x, axis, taps[0].position);
+  if (plan.mode == "nearest") return take_positions(x, axis, taps[0].position);
   Tensor result;
   for (const Tap& tap : taps) {
     const Tensor weight = Tensor::from_data(tap.weight, {a.output}, {.dtype = x.dtype()});
-    const Tensor part = take(x, axis, tap.position) * along_axis(weight, axis, x.ndim());
+    const Tensor part = take_positions(x, axis, tap.position) * along_axis(weight, axis, x.ndim());
     result = result.defined() ? result + part : part;
   }
   return result;
@@ -199,7 +198,8 @@ Results resize(const NodeCall& call) {
       set_scale(a, scales[i]);
     } else {
       a.output = wanted[i];
-      a.scale = static_cast<double>(a.output) / static_cast<double>(std::max<std::int64_t>(a.input, 1));
+      a.scale =
+          static_cast<double>(a.output) / static_cast<double>(std::max<std::int64_t>(a.input, 1));
     }
     if (roi.size() == 2 * axes.size()) {
       a.roi_begin = roi[i];

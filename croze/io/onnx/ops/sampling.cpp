@@ -142,8 +142,8 @@ Results affine_grid(const NodeCall& call) {
   for (int i = axes; i-- > 0;) {
     const auto n = static_cast<double>(spatial[i]);
     const Tensor steps = Tensor::arange(spatial[i]).cast(theta.dtype());
-    const Tensor line = align ? steps * (n > 1 ? 2 / (n - 1) : 0) - (n > 1 ? 1 : 0)
-                              : (steps * 2 + 1) / n - 1;
+    const Tensor line =
+        align ? steps * (n > 1 ? 2 / (n - 1) : 0) - (n > 1 ? 1 : 0) : (steps * 2 + 1) / n - 1;
     columns.push_back(along_axis(line, i, axes).expand(spatial).flatten());
   }
   columns.push_back(Tensor::ones_like(columns[0]));
@@ -184,7 +184,8 @@ Tensor align_region(const Tensor& image, const double* roi, const RoiPlan& plan)
                         std::int64_t size) {
     std::vector<double> places;
     for (std::int64_t i = 0; i < bins * per_bin; i++) {
-      const double place = begin + bin * (static_cast<double>(i) + 0.5) / static_cast<double>(per_bin);
+      const double place =
+          begin + bin * (static_cast<double>(i) + 0.5) / static_cast<double>(per_bin);
       const auto limit = static_cast<double>(size);
       const bool away = place < -1 || place > limit;
       places.push_back(away ? -2 : std::clamp(place, 0.0, limit - 1));
@@ -222,14 +223,13 @@ Results roi_align(const NodeCall& call) {
   check(x.ndim() == 4 && rois.ndim() == 2 && rois.size(1) == 4, "an input of shape {}, rois of {}",
         to_text(x.shape()), to_text(rois.shape()));
   const std::string_view missing = call.version() >= 16 ? "half_pixel" : "output_half_pixel";
-  const RoiPlan plan{.height = call.integer("output_height", 1),
-                     .width = call.integer("output_width", 1),
-                     .ratio = call.integer("sampling_ratio", 0),
-                     .scale = call.real("spatial_scale", 1),
-                     .shift = call.text("coordinate_transformation_mode", missing) == "half_pixel"
-                                  ? 0.5
-                                  : 0.0,
-                     .largest = call.text("mode", "avg") == "max"};
+  const RoiPlan plan{
+      .height = call.integer("output_height", 1),
+      .width = call.integer("output_width", 1),
+      .ratio = call.integer("sampling_ratio", 0),
+      .scale = call.real("spatial_scale", 1),
+      .shift = call.text("coordinate_transformation_mode", missing) == "half_pixel" ? 0.5 : 0.0,
+      .largest = call.text("mode", "avg") == "max"};
   check(plan.height > 0 && plan.width > 0, "an output of {} x {}", plan.height, plan.width);
   const std::vector<double> corners = call.numbers(1);
   const Ints batches = call.integers(2);

@@ -10,27 +10,8 @@
 namespace croze::onnx {
 namespace {
 
-// Positions of the elements that are not zero, one row per axis.
-Results non_zero(const NodeCall& call) {
-  const Shape shape = call[0].shape();
-  const std::vector<std::int64_t> present = [&] {
-    const Tensor mask = call[0] != 0;
-    const std::vector<std::uint8_t> flags = mask.to_vector<std::uint8_t>();
-    Ints places;
-    for (std::size_t i = 0; i < flags.size(); i++) {
-      if (flags[i]) places.push_back(static_cast<std::int64_t>(i));
-    }
-    return places;
-  }();
-  const auto count = static_cast<std::int64_t>(present.size());
-  Ints rows;
-  std::int64_t stride = shape.numel();
-  for (std::int64_t size : shape) {
-    stride = size == 0 ? 0 : stride / size;
-    for (std::int64_t place : present) rows.push_back(place / stride % size);
-  }
-  return {Tensor::from_data(rows, {shape.size(), count})};
-}
+// One row of positions per axis.
+Results non_zero(const NodeCall& call) { return {nonzero(call[0]).transpose(0, 1)}; }
 
 Results compress(const NodeCall& call) {
   const bool flat = !call.has_attribute("axis");
@@ -43,7 +24,7 @@ Results compress(const NodeCall& call) {
   }
   check(places.empty() || places.back() < x.size(axis), "{} flags for {} elements", flags.size(),
         x.size(axis));
-  return {take(x, axis, places)};
+  return {take_positions(x, axis, places)};
 }
 
 // ---- TopK -------------------------------------------------------------------------------------
@@ -72,8 +53,8 @@ Results top_k(const NodeCall& call) {
   const std::vector<double> values = rows.to_vector<double>();
   Ints positions;
   for (std::size_t begin = 0; begin + width <= values.size() && width > 0; begin += width) {
-    const Ints best = best_positions(std::span(values).subspan(begin, width), k,
-                                     call.flag("largest", true));
+    const Ints best =
+        best_positions(std::span(values).subspan(begin, width), k, call.flag("largest", true));
     positions.insert(positions.end(), best.begin(), best.end());
   }
   Shape shape = rows.shape();
@@ -90,7 +71,7 @@ Results unique(const NodeCall& call) {
   const Tensor x = flat ? call[0].flatten() : call[0];
   const std::int64_t axis = flat ? 0 : checked_axis(call.integer("axis", 0), x.ndim());
   const std::int64_t count = x.size(axis);
-  const std::vector<double> values = axis_to_front(x, axis).to_vector<double>();
+  const std::vector<double> values = movedim(x, axis, 0).to_vector<double>();
   const std::size_t width = count == 0 ? 0 : values.size() / static_cast<std::size_t>(count);
   std::map<std::vector<double>, std::size_t> seen;  // slice -> number in order of appearance
   Ints firsts, inverse, counts;
@@ -116,7 +97,8 @@ Results unique(const NodeCall& call) {
     firsts = std::move(sorted_firsts);
     counts = std::move(sorted_counts);
   }
-  return {take(x, axis, firsts), vector_of(firsts), vector_of(inverse), vector_of(counts)};
+  return {take_positions(x, axis, firsts), vector_of(firsts), vector_of(inverse),
+          vector_of(counts)};
 }
 
 // ---- NonMaxSuppression ------------------------------------------------------------------------
@@ -150,7 +132,8 @@ Ints chosen_boxes(std::span<const Box> boxes, std::span<const double> scores,
                   const Limits& limits) {
   Ints order;
   for (std::size_t i = 0; i < boxes.size(); i++) {
-    if (!limits.has_score || scores[i] > limits.score) order.push_back(static_cast<std::int64_t>(i));
+    if (!limits.has_score || scores[i] > limits.score)
+      order.push_back(static_cast<std::int64_t>(i));
   }
   const auto score = [&](std::int64_t i) { return scores[static_cast<std::size_t>(i)]; };
   std::ranges::stable_sort(order, [&](auto a, auto b) { return score(a) > score(b); });
@@ -158,7 +141,8 @@ Ints chosen_boxes(std::span<const Box> boxes, std::span<const double> scores,
   for (std::int64_t i : order) {
     if (static_cast<std::int64_t>(chosen.size()) >= limits.count) break;
     const bool hidden = std::ranges::any_of(chosen, [&](std::int64_t better) {
-      const Box &a = boxes[static_cast<std::size_t>(i)], &b = boxes[static_cast<std::size_t>(better)];
+      const Box &a = boxes[static_cast<std::size_t>(i)],
+                &b = boxes[static_cast<std::size_t>(better)];
       return overlap(a, b) > limits.overlap;
     });
     if (!hidden) chosen.push_back(i);

@@ -1,4 +1,5 @@
-// signal.cpp -- Fourier transforms, windows and mel filters.  Complex numbers are a last axis of two.
+// signal.cpp -- Fourier transforms, windows and mel filters.  Complex numbers are a last axis of
+// two.
 #include <cmath>
 #include <numbers>
 
@@ -30,8 +31,8 @@ Rotations rotations(std::int64_t rows, std::int64_t columns, std::int64_t n, DTy
           Tensor::from_data(sine, shape, {.dtype = dtype})};
 }
 
-// The transform along the last axis: real and imaginary part (undefined: real) of n elements each to
-// `outputs` frequencies.
+// The transform along the last axis: real and imaginary part (undefined: real) of n elements each
+// to `outputs` frequencies.
 struct Complex {
   Tensor re, im;
 };
@@ -123,9 +124,7 @@ Results cosine_window(const NodeCall& call, double a0, double a1, double a2) {
 }
 
 Results hann(const NodeCall& call) { return cosine_window(call, 0.5, 0.5, 0); }
-Results hamming(const NodeCall& call) {
-  return cosine_window(call, 25.0 / 46, 1 - 25.0 / 46, 0);
-}
+Results hamming(const NodeCall& call) { return cosine_window(call, 25.0 / 46, 1 - 25.0 / 46, 0); }
 Results blackman(const NodeCall& call) { return cosine_window(call, 0.42, 0.5, 0.08); }
 
 // Triangular filters, equally spaced in mel, as the reference implementation places them: on

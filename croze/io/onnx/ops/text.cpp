@@ -21,8 +21,8 @@ Shape broadcast(const Shape& a, const Shape& b) {
   for (int i = 1; i <= other.size(); i++) {
     std::int64_t& size = shape[shape.size() - i];
     const std::int64_t given = other[other.size() - i];
-    check(size == given || size == 1 || given == 1, "shapes {} and {} do not broadcast",
-          to_text(a), to_text(b));
+    check(size == given || size == 1 || given == 1, "shapes {} and {} do not broadcast", to_text(a),
+          to_text(b));
     if (size == 1) size = given;
   }
   return shape;
@@ -61,10 +61,11 @@ std::vector<std::string> parts_of(std::string_view text, std::string_view delimi
                                   std::int64_t limit) {
   std::vector<std::string> parts;
   const bool at_white_space = delimiter.empty();
-  if (at_white_space) text.remove_prefix(std::min(text.find_first_not_of(white_space), text.size()));
+  if (at_white_space)
+    text.remove_prefix(std::min(text.find_first_not_of(white_space), text.size()));
   while (!text.empty() || !at_white_space) {
     const bool more = static_cast<std::int64_t>(parts.size()) < limit;
-    const std::size_t end = !more           ? text.npos
+    const std::size_t end = !more            ? text.npos
                             : at_white_space ? text.find_first_of(white_space)
                                              : text.find(delimiter);
     parts.emplace_back(text.substr(0, end));
@@ -213,8 +214,9 @@ Results tf_idf(const NodeCall& call) {
     const std::vector<double> counts = counts_of(call, pool, row);
     for (std::size_t i = 0; i < counts.size(); i++) {
       const double found = mode == "TF" ? counts[i] : counts[i] > 0 ? 1.0 : 0.0;
-      result.push_back(mode == "TF" ? found : mode == "IDF" ? found * weights[i]
-                                                            : counts[i] * weights[i]);
+      result.push_back(mode == "TF"    ? found
+                       : mode == "IDF" ? found * weights[i]
+                                       : counts[i] * weights[i]);
     }
   }
   const Shape out = shape.size() == 2 ? Shape{rows, pool.width} : Shape{pool.width};
@@ -256,10 +258,12 @@ TextArray texts_of_numbers(const Tensor& numbers) {
   }
   // The shortest digits that name the number among those of its type.
   for (double v : numbers.to_vector<double>()) {
-    std::string text = dtype == DType::Float64 ? fmt::format("{}", v)
-                                               : fmt::format("{}", static_cast<float>(v));
+    std::string text =
+        dtype == DType::Float64 ? fmt::format("{}", v) : fmt::format("{}", static_cast<float>(v));
     if (std::isfinite(v) && text.find_first_of(".e") == text.npos) text += ".0";
-    result.elements.push_back(std::isinf(v) ? (v < 0 ? "-INF" : "INF") : std::isnan(v) ? "NaN" : text);
+    result.elements.push_back(std::isinf(v)   ? (v < 0 ? "-INF" : "INF")
+                              : std::isnan(v) ? "NaN"
+                                              : text);
   }
   return result;
 }

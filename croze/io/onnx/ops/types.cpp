@@ -40,9 +40,7 @@ Results cast_op(const NodeCall& call) {
   return {converted(call, static_cast<ElementType>(call.required_integer("to")))};
 }
 
-Results cast_like(const NodeCall& call) {
-  return {converted(call, call.value(1).element_type())};
-}
+Results cast_like(const NodeCall& call) { return {converted(call, call.value(1).element_type())}; }
 
 Results constant(const NodeCall& call) {
   if (call.has_attribute("value")) return {call.constant("value")};

@@ -1,4 +1,5 @@
-// windows.cpp -- windows are movements of the input; a convolution is a product with them and a sum.
+// windows.cpp -- windows are movements of the input; a convolution is a product with them and a
+// sum.
 #include "io/onnx/ops/windows.h"
 
 #include <algorithm>

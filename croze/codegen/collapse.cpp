@@ -1,0 +1,236 @@
+// collapse.cpp -- sums in closed form.
+//
+// A term of a sum is where(condition, value, 0).  The parts of the condition that vary over the
+// summed range are solved for it: each says `r < u`, `l <= r` or `r == p`.  A one-hot product is
+// the last kind, so indexing that was written as a sum over all places becomes one load.
+#include "codegen/collapse.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "graph/graph.h"
+#include "graph/index_form.h"
+#include "graph/rewrite.h"
+#include "graph/valid.h"
+
+namespace croze {
+namespace {
+
+using i64 = std::int64_t;
+
+// The integer `x` as an Index, or null if that is not the same number.
+UOp as_index(UOp x) {
+  if (x.dtype() == DType::Index) return x;
+  if (!is_integral(x.dtype()) || x.dtype() == DType::UInt64) return UOp();
+  if (x.is(Op::Cast) && x.src(0).dtype() == DType::Index) {
+    const bool exact =
+        min_value(x.dtype()) <= x.src(0).lo() && x.src(0).hi() <= max_value(x.dtype());
+    return exact ? x.src(0) : UOp();
+  }
+  return cast(x, DType::Index);
+}
+
+// What a condition says of the range it was solved for; null where it says nothing.
+struct Solution {
+  std::vector<UOp> lower, upper;  // lower <= r, r < upper
+  UOp point;                      // r == point
+  std::vector<UOp> others;        // terms without r
+};
+
+class Solver {
+ public:
+  explicit Solver(UOp range) : range_(range) {}
+
+  Solution solution;
+
+  // False if a term cannot be solved.
+  bool solve(UOp condition) {
+    for (UOp term : conjuncts(condition)) {
+      if (!term.varies_over(range_)) {
+        solution.others.push_back(term);
+      } else if (!solve_term(term)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  // coefficient * r + rest, compared with 0.
+  bool solve_term(UOp term) {
+    if (term.num_src() != 2) return false;
+    const UOp a = as_index(term.src(0)), b = as_index(term.src(1));
+    if (!a || !b) return false;
+    LinearForm rest = LinearForm::of(a);
+    rest.add(LinearForm::of(b), -1);
+    const i64 coefficient = rest.coefficient(range_);
+    rest.add(range_, -coefficient);
+    const UOp other = rest.build(range_.graph());
+    if (coefficient == 0 || other.varies_over(range_)) return false;
+    if (term.is(Op::Lt)) return bound(coefficient, other);
+    if (term.is(Op::Le)) return bound(coefficient, other - 1);
+    if (!term.is(Op::Eq) || std::abs(coefficient) != 1 || solution.point) return false;
+    solution.point = other * -coefficient;
+    return true;
+  }
+
+  // coefficient * r + rest < 0.
+  bool bound(i64 coefficient, UOp rest) {
+    if (coefficient > 0) {
+      solution.upper.push_back((rest * -1 + (coefficient - 1)) / coefficient);
+    } else {
+      solution.lower.push_back(rest / -coefficient + 1);
+    }
+    return true;
+  }
+
+  UOp range_;
+};
+
+// `value` with r = place.  Where `inside` is false, the place is none and nothing is loaded.
+UOp at_place(UOp value, UOp range, UOp place, UOp inside) {
+  Graph& graph = value.graph();
+  std::unordered_map<const Node*, UOp> moved{{range.node(), place}};
+  std::vector<UOp> src;
+  for (UOp u : toposort(value)) {
+    if (u == range) continue;
+    src.clear();
+    for (UOp s : u.sources()) src.push_back(moved.at(s.node()));
+    if (!u.varies_over(range)) {
+      moved[u.node()] = u;
+    } else if (u.is(Op::Index) && !inside.is_const()) {
+      const UOp gate = u.num_src() == 3 ? src[2] & inside : inside;
+      moved[u.node()] = graph.place(src[0], src[1], gate);
+    } else {
+      moved[u.node()] = graph.with_sources(u, src);
+    }
+  }
+  return moved.at(value.node());
+}
+
+i64 significand_limit(DType t) {
+  return t == DType::Float64 ? i64{1} << 53 : t == DType::Float32 ? i64{1} << 24 : 0;
+}
+
+// count * x, equal to adding x that many times, at most `most`; null if rounding could differ.
+UOp times(UOp x, UOp count, i64 most) {
+  const UOp n = cast(count, x.dtype());
+  if (is_integral(x.dtype())) return x * n;
+  if (!x.is_const()) return UOp();
+  const double v = x.const_double();
+  const auto limit = static_cast<double>(significand_limit(x.dtype()));
+  const bool exact = v == std::trunc(v) && std::abs(v) * static_cast<double>(most) <= limit;
+  return exact ? x * n : UOp();
+}
+
+// One range of one sum.
+class Sum {
+ public:
+  Sum(UOp reduce, UOp range, i64 next_range)
+      : reduce_(reduce), range_(range), next_range_(next_range), graph_(reduce.graph()) {}
+
+  // The sum without the range, or over less of it; null if nothing is known.
+  UOp collapsed() {
+    const UOp x = reduce_.src(0);
+    UOp condition = graph_.boolean(true), value = x;
+    if (x.is(Op::Where) && x.src(2).is_const(0)) {
+      condition = x.src(0);
+      value = x.src(1);
+    } else if (x.is(Op::Cast) && x.src(0).dtype() == DType::Bool) {
+      condition = x.src(0);
+      value = constant_like(x, 1);
+    }
+    Solver solver(range_);
+    if (!solver.solve(condition)) return UOp();
+    const Solution& s = solver.solution;
+    if (s.point) return over_others(one_place(s, value), s);
+    if (!value.varies_over(range_)) return over_others(counted(s, value), s);
+    return shorter(s, value);
+  }
+
+ private:
+  // where(the terms without r, x, 0), summed over the other ranges.
+  UOp over_others(UOp x, const Solution& s) {
+    if (!x) return x;
+    for (UOp term : s.others) x = where(term, x, constant_like(x, 0));
+    SmallVector<UOp, 8> ranges;
+    for (int i = 1; i < reduce_.num_src(); i++) {
+      if (reduce_.src(i) != range_) ranges.push_back(reduce_.src(i));
+    }
+    return graph_.reduce(Op::Add, x, ranges);
+  }
+
+  UOp one_place(const Solution& s, UOp value) {
+    const UOp p = s.point;
+    UOp inside = less(graph_.index(-1), p) & less(p, range_.range_size());
+    for (UOp l : s.lower) inside = inside & less_equal(l, p);
+    for (UOp u : s.upper) inside = inside & less(p, u);
+    const UOp found = at_place(value, range_, p, inside);
+    return where(inside, found, constant_like(value, 0));
+  }
+
+  UOp counted(const Solution& s, UOp value) {
+    UOp begin = graph_.index(0), end = graph_.index(range_.range_size());
+    for (UOp l : s.lower) begin = max(begin, l);
+    for (UOp u : s.upper) end = min(end, u);
+    return times(value, max(end - begin, graph_.index(0)), range_.range_size());
+  }
+
+  // Only the iterations between constant ends.
+  UOp shorter(const Solution& s, UOp value) {
+    i64 begin = 0, end = range_.range_size();
+    for (UOp l : s.lower) begin = std::max(begin, l.lo());
+    for (UOp u : s.upper) end = std::min(end, u.hi());
+    const bool decided = std::ranges::all_of(s.lower, [](UOp l) { return l.is_const(); }) &&
+                         std::ranges::all_of(s.upper, [](UOp u) { return u.is_const(); });
+    if (!decided || next_range_ >= RangeSet::capacity) return UOp();
+    if (end - begin >= range_.range_size()) return UOp();
+    if (end <= begin) return constant_like(value, 0);
+    const UOp part = graph_.range(next_range_, end - begin, range_.loop_kind());
+    UOp x = at_place(value, range_, part + begin, graph_.boolean(true));
+    for (UOp term : s.others) x = where(term, x, constant_like(x, 0));
+    SmallVector<UOp, 8> ranges;
+    for (int i = 1; i < reduce_.num_src(); i++) {
+      ranges.push_back(reduce_.src(i) == range_ ? part : reduce_.src(i));
+    }
+    return graph_.reduce(Op::Add, x, ranges);
+  }
+
+  UOp reduce_, range_;
+  i64 next_range_;
+  Graph& graph_;
+};
+
+i64 next_range_of(UOp sink) {
+  i64 next = 0;
+  for (UOp u : toposort(sink)) {
+    if (u.is(Op::Range)) next = std::max(next, u.range_id() + 1);
+  }
+  return next;
+}
+
+// The first sum that collapses, and what it becomes; false if there is none.
+bool find_collapse(UOp sink, std::pair<UOp, UOp>* found) {
+  const i64 next_range = next_range_of(sink);
+  for (UOp u : toposort(sink)) {
+    if (!u.is(Op::Reduce) || u.reduce_op() != Op::Add) continue;
+    for (int i = 1; i < u.num_src(); i++) {
+      const UOp x = Sum(u, u.src(i), next_range).collapsed();
+      if (!x) continue;
+      *found = {u, x};
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+UOp collapse_reductions(UOp sink) {
+  std::pair<UOp, UOp> found;
+  while (find_collapse(sink, &found)) sink = substitute(sink, std::span(&found, 1));
+  return sink;
+}
+
+}  // namespace croze

@@ -1,0 +1,32 @@
+// words.h -- integers of 64 bits on a device that has none, as pairs of 32-bit words.
+#pragma once
+
+#include <vector>
+
+#include "device/caps.h"
+#include "graph/uop.h"
+
+namespace croze {
+
+struct RegisterScope;
+
+// Whether the device needs split_words.
+bool needs_words(const Caps& caps);
+
+// What decompose() may use if split_words comes after it: Int64 and UInt64 as if there were any,
+// but only the ops on them that split_words knows.  `caps` themselves where the device has them.
+Caps with_wide_integers(Caps caps);
+
+// `kernel`, decomposed for with_wide_integers(caps), with every Int64 and UInt64 in two UInt32: low
+// word first in memory, where a buffer of n elements has 2n words; two Registers for one, for which
+// `registers` gets another entry.  Results are those of eval.h, conversions included.  The kernel
+// itself where the device has Int64 and UInt64.
+//
+// Throws Error for what two words cannot be: the bits of a Float64, and a product over the lanes of
+// a vector (combines_lanes).
+UOp split_words(UOp kernel, std::vector<RegisterScope>& registers, const Caps& caps);
+
+// Whether the lanes of a vector can be combined to a scalar by `op`.
+bool combines_lanes(Op op, DType t, const Caps& caps);
+
+}  // namespace croze

@@ -1,0 +1,113 @@
+// claim.cpp -- exhaustive evaluation where it is cheap, one question for many claims where not.
+#include "prove/claim.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "graph/graph.h"
+#include "graph/print.h"
+#include "prove/evaluation.h"
+#include "prove/meaning.h"
+#include "prove/smt.h"
+
+namespace croze {
+namespace {
+
+constexpr std::int64_t most_points = 1 << 17;
+constexpr std::size_t most_waiting = 32;
+
+// The number of values of all leaves together; most_points + 1 if there are more than that.
+std::int64_t count_points(const std::vector<UOp>& leaves) {
+  std::int64_t points = 1;
+  for (UOp u : leaves) {
+    if (!is_integral(u.dtype())) return most_points + 1;
+    const __int128 values = static_cast<__int128>(u.hi()) - u.lo() + 1;
+    if (values > most_points) return most_points + 1;
+    points = std::min(points * static_cast<std::int64_t>(values), most_points + 1);
+  }
+  return points;
+}
+
+// The next point in the order of counting; false after the last.
+bool next_point(const std::vector<UOp>& leaves, std::vector<std::int64_t>* point) {
+  for (std::size_t i = 0; i < leaves.size(); i++) {
+    if ((*point)[i] < leaves[i].hi()) {
+      (*point)[i]++;
+      return true;
+    }
+    (*point)[i] = leaves[i].lo();
+  }
+  return false;
+}
+
+}  // namespace
+
+void ClaimProver::claim(UOp left, UOp right, UOp gate) {
+  Graph& graph = left.graph();
+  Meanings meanings(graph);
+  Claim c{left, right, gate, difference(meanings, left, right)};
+  if (gate) c.bad = graph.make(Op::And, DType::Bool, {gate, c.bad});
+  if (exhaust(c)) return;
+  waiting_.push_back(c);
+}
+
+bool ClaimProver::exhaust(const Claim& claim) {
+  Evaluation evaluation(std::span(&claim.bad, 1));
+  const std::vector<UOp>& leaves = evaluation.leaves();
+  if (count_points(leaves) > most_points) return false;
+  std::vector<std::int64_t> point;
+  for (UOp u : leaves) point.push_back(u.lo());
+  do {
+    evaluation.run(point);
+    if (!evaluation.result(0)) continue;
+    std::string where;
+    for (std::size_t i = 0; i < leaves.size(); i++) {
+      where += fmt::format(" {} = {}", to_string(leaves[i]), point[i]);
+    }
+    counts_.failed++;
+    note(claim, "differ at" + where);
+    return true;
+  } while (next_point(leaves, &point));
+  counts_.exhausted++;
+  return true;
+}
+
+Answer ClaimProver::ask(std::span<const Claim> claims) {
+  SmtScript script(claims[0].bad.graph());
+  std::string any;
+  for (const Claim& c : claims) any += " " + script.name(c.bad);
+  return solver_.check(fmt::format("{}(assert (or{} false))\n", script.text(), any));
+}
+
+void ClaimProver::settle() {
+  for (std::size_t begin = 0; begin < waiting_.size(); begin += most_waiting) {
+    const std::size_t size = std::min(most_waiting, waiting_.size() - begin);
+    const auto batch = std::span<const Claim>(waiting_).subspan(begin, size);
+    if (ask(batch) == Answer::Unsat) {
+      counts_.solved += static_cast<std::int64_t>(size);
+      continue;
+    }
+    for (const Claim& c : batch) {
+      const Answer answer = ask(std::span(&c, 1));
+      if (answer == Answer::Unsat) {
+        counts_.solved++;
+      } else if (answer == Answer::Sat) {
+        counts_.failed++;
+        note(c, "differ");
+      } else {
+        counts_.unknown++;
+        note(c, "are beyond the solver");
+      }
+    }
+  }
+  waiting_.clear();
+}
+
+void ClaimProver::note(const Claim& c, const std::string& why) {
+  if (!counts_.detail.empty()) return;
+  counts_.detail = fmt::format("{} and {} {}", to_string(c.left), to_string(c.right), why);
+  if (c.gate) counts_.detail += " where " + to_string(c.gate);
+}
+
+}  // namespace croze
