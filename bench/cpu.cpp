@@ -19,6 +19,7 @@
 #include "models/data.h"
 #include "openblas.h"
 #include "suites.h"
+#include "tensor/conv.h"
 #include "tensor/elementwise.h"
 #include "tensor/functional.h"
 #include "tensor/linalg.h"

@@ -23,8 +23,8 @@
 //   Until then operations are recorded; when the time comes the whole recording is scheduled into
 //   few fused kernels, which are generated for the device at hand, compiled and run.
 //   CROZE_DEBUG=2 prints them.
-// * A Tensor is a handle to a value: copying it is cheap and copies nothing.  A view of a tensor
-//   keeps the value it was made from.
+// * A Tensor is a handle: copying it is cheap and copies nothing.  Views share memory with what
+//   they look at, everything else is a value of its own.
 // * Gradients are a function of the recording: loss.gradient({w, b}) for any tensors that the
 //   loss was computed from.  Nothing has to be marked beforehand and nothing accumulates.
 // * Names, broadcasting and the meaning of each function follow PyTorch.  A number never widens a
@@ -40,8 +40,17 @@
 //   tensor/reduce.h       sum, mean, max, argmax, softmax, ...
 //   tensor/movement.h     reshape, permute, pad, cat, ...
 //   tensor/indexing.h     index, gather, scatter, embedding, ...
-//   tensor/linalg.h       matmul, conv2d, pooling
-//   tensor/functional.h   norms, attention, dropout
+//   tensor/linalg.h       matmul and other products, einsum
+//   tensor/solve.h        linear equations, determinants, matrix factors
+//   tensor/fft.h          Fourier transforms
+//   tensor/conv.h         convolution, patches
+//   tensor/pool.h         pooling
+//   tensor/resample.h     images of another size, sampling at computed places
+//   tensor/scan.h         running sums, products, extremes
+//   tensor/sort.h         sorting, searching, counting
+//   tensor/functional.h   norms, attention
+//   tensor/random.h       draws from distributions, dropout
+//   tensor/recurrent.h    recurrent cells and sequences
 //   tensor/loss.h         losses and distances
 //   graph/dtype.h         DType and the promotion of dtypes
 //   base/error.h          Error
@@ -51,12 +60,21 @@
 #include "base/version.h"
 #include "graph/dtype.h"
 #include "tensor/activation.h"
+#include "tensor/conv.h"
 #include "tensor/elementwise.h"
+#include "tensor/fft.h"
 #include "tensor/functional.h"
 #include "tensor/indexing.h"
 #include "tensor/linalg.h"
 #include "tensor/loss.h"
 #include "tensor/movement.h"
+#include "tensor/pool.h"
+#include "tensor/random.h"
+#include "tensor/recurrent.h"
 #include "tensor/reduce.h"
+#include "tensor/resample.h"
+#include "tensor/scan.h"
+#include "tensor/solve.h"
+#include "tensor/sort.h"
 #include "tensor/special.h"
 #include "tensor/tensor.h"

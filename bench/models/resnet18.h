@@ -9,10 +9,12 @@
 #include "models/data.h"
 #include "nn/state.h"
 #include "tensor/activation.h"
+#include "tensor/conv.h"
 #include "tensor/elementwise.h"
 #include "tensor/functional.h"
 #include "tensor/linalg.h"
 #include "tensor/movement.h"
+#include "tensor/pool.h"
 #include "tensor/reduce.h"
 
 namespace croze::bench {
@@ -21,7 +23,7 @@ namespace croze::bench {
 struct ConvNorm {
   Tensor kernel, weight, bias;
   nn::Buffer running_mean, running_var;
-  Conv2dOptions options;
+  ConvOptions options;
 
   ConvNorm(std::int64_t in, std::int64_t out, std::int64_t size, std::int64_t stride)
       : kernel(placeholder({out, in, size, size})),

@@ -82,7 +82,8 @@ void compute_readers(const FlatSet<const Node*>& written) {
   }
   std::vector<Tensor> readers;
   for (std::size_t i = 0; i < tensors.size(); i++) {
-    if (!touched.contains(nodes[i].node())) continue;
+    // A view follows its root.
+    if (!touched.contains(nodes[i].node()) || TensorRecord::of(tensors[i]).root) continue;
     if (viewed_buffer(nodes[i])) {
       const UOp copy = tensor_graph().make(Op::Contiguous, nodes[i].dtype(), {nodes[i]});
       Registry::instance().set_node(TensorRecord::of(tensors[i]), copy, false);

@@ -7,6 +7,8 @@
 #include "tensor/elementwise.h"
 #include "tensor/functional.h"
 #include "tensor/indexing.h"
+#include "tensor/random.h"
+#include "tensor/record.h"
 
 namespace croze::nn {
 namespace {
@@ -30,14 +32,15 @@ Linear::Linear(std::int64_t in, std::int64_t out, const LinearOptions& options) 
   if (options.bias) bias = within(bound, {out}, options.tensor);
 }
 
-Conv2d::Conv2d(std::int64_t in, std::int64_t out, Pair kernel, const Conv2dLayerOptions& o)
+Conv2d::Conv2d(std::int64_t in, std::int64_t out, const PerAxis& kernel,
+               const Conv2dLayerOptions& o)
     : options{
           .stride = o.stride, .padding = o.padding, .dilation = o.dilation, .groups = o.groups} {
-  check(in > 0 && out > 0 && kernel.h > 0 && kernel.w > 0,
-        "Conv2d: {} channels to {} with a kernel of {} x {}", in, out, kernel.h, kernel.w);
+  check(in > 0 && out > 0, "Conv2d: {} channels to {}", in, out);
+  const Shape size = kernel.for_axes(Call("Conv2d", {}, {}), 2, "kernel size", 1);
   check(o.groups > 0 && in % o.groups == 0 && out % o.groups == 0,
         "Conv2d: {} groups do not divide {} and {} channels", o.groups, in, out);
-  const Shape shape{out, in / o.groups, kernel.h, kernel.w};
+  const Shape shape{out, in / o.groups, size[0], size[1]};
   const double bound = 1 / std::sqrt(static_cast<double>(shape.numel() / out));
   weight = within(bound, shape, o.tensor);
   if (o.bias) bias = within(bound, {out}, o.tensor);

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "nn/state.h"
+#include "tensor/conv.h"
 #include "tensor/linalg.h"
 
 namespace croze::nn {
@@ -32,23 +33,24 @@ struct Linear {
 };
 
 struct Conv2dLayerOptions {
-  Pair stride = 1;
-  Pair padding = 0;
-  Pair dilation = 1;
+  PerAxis stride = 1;
+  PerAxis padding = 0;
+  PerAxis dilation = 1;
   std::int64_t groups = 1;
   bool bias = true;
   TensorOptions tensor = {};
 };
 
-// x (n, in, h, w) -> (n, out, oh, ow), see conv2d (tensor/linalg.h).  Both start uniform within
+// x (n, in, h, w) -> (n, out, oh, ow), see conv2d (tensor/conv.h).  Both start uniform within
 // 1 / sqrt(in / groups * kernel area).
 struct Conv2d {
   Tensor weight;  // (out, in / groups, kernel height, kernel width)
   Tensor bias;    // (out,), undefined without bias
-  Conv2dOptions options;
+  ConvOptions options;
 
   // Throws Error unless sizes are positive and groups divide both channel counts.
-  Conv2d(std::int64_t in, std::int64_t out, Pair kernel, const Conv2dLayerOptions& options = {});
+  Conv2d(std::int64_t in, std::int64_t out, const PerAxis& kernel,
+         const Conv2dLayerOptions& options = {});
   Tensor operator()(const Tensor& x) const { return conv2d(x, weight, bias, options); }
 
   template <typename V>

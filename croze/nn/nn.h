@@ -5,4 +5,5 @@
 #include "nn/layers.h"
 #include "nn/optim/adam.h"
 #include "nn/optim/sgd.h"
+#include "nn/recurrent.h"
 #include "nn/state.h"

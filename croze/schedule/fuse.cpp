@@ -50,6 +50,9 @@ bool always_buffered(Op op) {
          op == Op::Scatter;
 }
 
+// Whether a buffer can hold the node: mathematical integers have no width before codegen.
+bool fits_memory(UOp u) { return u.dtype() != DType::Index; }
+
 // Costs nothing to compute anywhere.
 bool is_free(UOp u) { return u.is(Op::Const) || u.is(Op::Iota) || is_state(u); }
 
@@ -120,7 +123,7 @@ void FusionPlan::measure(std::span<const UOp> order) {
     }
     f.cost = static_cast<std::int32_t>(std::min<std::int64_t>(cost, 1 << 20));
     const bool too_large = f.size > max_fused_size || f.reads > max_fused_reads;
-    if (too_large && is_elementwise(u.op())) f.buffered = true;
+    if (too_large && is_elementwise(u.op()) && fits_memory(u)) f.buffered = true;
   }
 }
 
@@ -130,7 +133,7 @@ void FusionPlan::assign_owners(std::span<const UOp> order) {
     const UOp u = *it;
     Facts& f = facts(u);
     if (f.many_owners && !is_free(u) && !is_movement(u.op()) && !u.is(Op::Store) &&
-        (f.contains_reduce || f.cost > cheap_cost)) {
+        fits_memory(u) && (f.contains_reduce || f.cost > cheap_cost)) {
       f.buffered = true;
     }
     const bool starts_kernel = f.buffered || u.is(Op::Store) || u.is(Op::After);
@@ -154,6 +157,7 @@ UOp FusionPlan::epilogue(UOp u) const {
     const bool plain_view = next.is(Op::Reshape) || next.is(Op::Permute);
     if (next.elements() != elements || facts_[next.id()].buffered) break;
     if (!plain_view && !(is_elementwise(next.op()))) break;
+    if (!fits_memory(next)) break;
     top = next;
     if (!plain_view) best = top;
   }

@@ -257,7 +257,8 @@ RangeSet Lowering::loops_around(RangeSet open) const {
 
 // Marks what has to be buffered and returns true if something has.
 bool Lowering::must_buffer(UOp u, const Position& p) {
-  if (u == root_) return false;
+  // Mathematical integers have no width in memory: what they are computed from is stored instead.
+  if (u == root_ || u.dtype() == DType::Index) return false;
   if (u.is(Op::Reduce) && must_buffer_reduce(u, p)) {
     plan_.buffer(plan_.epilogue(u));
     return grown_ = true;

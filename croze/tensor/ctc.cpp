@@ -11,6 +11,7 @@
 #include "tensor/numeric.h"
 #include "tensor/record.h"
 #include "tensor/reduce.h"
+#include "tensor/scan.h"
 
 namespace croze {
 namespace {

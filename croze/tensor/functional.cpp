@@ -1,4 +1,4 @@
-// functional.cpp -- normalisation, attention and dropout, composed of tensor functions.
+// functional.cpp -- normalisation and attention, composed of tensor functions.
 #include "tensor/functional.h"
 
 #include <cmath>
@@ -9,6 +9,7 @@
 #include "tensor/indexing.h"
 #include "tensor/linalg.h"
 #include "tensor/movement.h"
+#include "tensor/random.h"
 #include "tensor/record.h"
 #include "tensor/reduce.h"
 
@@ -25,6 +26,12 @@ Tensor scaled(Tensor result, const Tensor& weight, const Tensor& bias, DType dty
 Tensor wide_float(const Tensor& x) {
   const Tensor v = as_float(x);
   return is_half(v.dtype()) ? v.cast(DType::Float32) : v;
+}
+
+// (v - mean) / sqrt(variance + epsilon) over `axes`.
+Tensor standardized(const Tensor& v, const Shape& axes, double epsilon, Location at) {
+  const Tensor deviation = v - mean(v, axes, true, at);
+  return deviation * rsqrt(mean(square(deviation), axes, true, at) + epsilon);
 }
 
 }  // namespace
@@ -44,10 +51,7 @@ Tensor layer_norm(const Tensor& x, int axes, const Tensor& weight, const Tensor&
     call.require(!t->defined() || t->shape() == sizes, "weight and bias must have shape {}",
                  to_text(sizes));
   }
-  const Tensor v = wide_float(x);
-  const Tensor deviation = v - mean(v, list, true, at);
-  const Tensor variance = mean(square(deviation), list, true, at);
-  return scaled(deviation * rsqrt(variance + epsilon), weight, bias, as_float(x).dtype());
+  return scaled(standardized(wide_float(x), list, epsilon, at), weight, bias, as_float(x).dtype());
 }
 
 ChannelStatistics batch_statistics(const Tensor& x, Location at) {
@@ -81,15 +85,70 @@ Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& var, const 
                 as_float(x).dtype());
 }
 
-Tensor dropout(const Tensor& x, double p, bool training, Location at) {
-  const Call call("dropout", {&x}, at);
-  call.require(0 <= p && p <= 1, "probability {} is not in [0, 1]", p);
-  if (!training || p == 0) return x;
-  const Tensor v = as_float(x);
-  if (p == 1) return v * 0.0;
-  const std::string_view device = x.device_index() < 0 ? "" : x.device();
-  const Tensor drawn = Tensor::rand(x.shape(), {.device = device}, at);
-  return where(drawn < p, 0, v * (1 / (1 - p)));
+namespace {
+
+// One number per channel, aligned with axis 1 of x.
+Tensor per_channel(const Call& call, const Tensor& t, const Tensor& x, Location at) {
+  if (!t.defined()) return t;
+  call.require(t.shape() == Shape{x.size(1)}, "there must be one number per channel, {}",
+               x.size(1));
+  Shape shape;
+  for (int i = 1; i < x.ndim(); i++) shape.push_back(i == 1 ? x.size(1) : 1);
+  return reshape(t, shape, at);
+}
+
+}  // namespace
+
+Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, const Tensor& bias,
+                  double epsilon, Location at) {
+  const Call call("group_norm", {&x, &weight, &bias}, at);
+  call.require(x.ndim() >= 2 && groups > 0 && x.size(1) % groups == 0,
+               "{} groups do not divide the channels, axis 1", groups);
+  const Tensor cut =
+      reshape(wide_float(x), {x.size(0), groups, x.size(0) * groups == 0 ? 0 : -1}, at);
+  const Tensor result = reshape(standardized(cut, {2}, epsilon, at), x.shape(), at);
+  return scaled(result, per_channel(call, weight, x, at), per_channel(call, bias, x, at),
+                as_float(x).dtype());
+}
+
+Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double epsilon,
+                     Location at) {
+  const Call call("instance_norm", {&x, &weight, &bias}, at);
+  call.require(x.ndim() >= 3, "the input has batch, channels and spatial axes");
+  Shape spatial;
+  for (int i = 2; i < x.ndim(); i++) spatial.push_back(i);
+  return scaled(standardized(wide_float(x), spatial, epsilon, at), per_channel(call, weight, x, at),
+                per_channel(call, bias, x, at), as_float(x).dtype());
+}
+
+Tensor rms_norm(const Tensor& x, int axes, const Tensor& weight, std::optional<double> epsilon,
+                Location at) {
+  const Call call("rms_norm", {&x, &weight}, at);
+  call.require(0 < axes && axes <= x.ndim(), "{} axes to normalise", axes);
+  Shape list, sizes;
+  for (int i = x.ndim() - axes; i < x.ndim(); i++) {
+    list.push_back(i);
+    sizes.push_back(x.shape()[i]);
+  }
+  call.require(!weight.defined() || weight.shape() == sizes, "the weight must have shape {}",
+               to_text(sizes));
+  const Tensor v = wide_float(x);
+  const double least = epsilon.value_or(v.dtype() == DType::Float64 ? 0x1p-52 : 0x1p-23);
+  return scaled(v * rsqrt(mean(square(v), list, true, at) + least), weight, {},
+                as_float(x).dtype());
+}
+
+Tensor local_response_norm(const Tensor& x, std::int64_t size, double alpha, double beta, double k,
+                           Location at) {
+  const Call call("local_response_norm", {&x}, at);
+  call.require(x.ndim() >= 3, "the input has batch, channels and spatial axes");
+  call.require(size > 0, "a window of {} channels", size);
+  return in_wide_float(x, [&](const Tensor& v) {
+    const Tensor channels = transpose(square(v), 1, -1, at);
+    const Tensor padded = pad(channels, {size / 2, (size - 1) / 2}, 0, at);
+    const Tensor average = mean(unfold(padded, -1, size, 1, 1, at), -1, false, at);
+    return v / pow(transpose(average, 1, -1, at) * alpha + k, beta);
+  });
 }
 
 // ---- attention --------------------------------------------------------------------------------
@@ -102,9 +161,16 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
   call.require(q.size(-1) == k.size(-1), "queries and keys must be of one width");
   call.require(k.size(-2) == v.size(-2), "there must be as many keys as values");
   const double scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(q.size(-1))));
+  // One head of keys and values serves several heads of queries.
+  const auto shared = [&](const Tensor& t) {
+    if (!options.grouped || t.ndim() < 3) return t;
+    call.require(q.ndim() >= 3 && t.size(-3) > 0 && q.size(-3) % t.size(-3) == 0,
+                 "{} heads of queries do not share {} heads of keys", q.size(-3), t.size(-3));
+    return repeat_interleave(t, q.size(-3) / t.size(-3), -3, at);
+  };
   constexpr double never = -std::numeric_limits<double>::infinity();
   // scores is (.., queries, keys); halves stay wide until the weights are applied.
-  Tensor scores = matmul(wide_float(q), transpose(wide_float(k), -2, -1, at), at) * scale;
+  Tensor scores = matmul(wide_float(q), transpose(wide_float(shared(k)), -2, -1, at), at) * scale;
   if (options.causal) {
     const Shape square{q.size(-2), k.size(-2)};
     scores = where(tril(Tensor::ones(square, {.dtype = DType::Bool}, at), 0, at), scores, never);
@@ -113,7 +179,13 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
     scores = options.mask.dtype() == DType::Bool ? where(options.mask, scores, never)
                                                  : scores + options.mask;
   }
-  return matmul(softmax(scores, -1, at), wide_float(v), at).cast(as_float(v).dtype());
+  Tensor weights = softmax(scores, -1, at);
+  if (options.mask.defined() && k.size(-2) > 0) {
+    // A query that may look nowhere sees nothing.
+    weights = where(max(scores, -1, true, at).detach() == never, 0, weights);
+  }
+  weights = dropout(weights, options.dropout, options.dropout > 0, at);
+  return matmul(weights, wide_float(shared(v)), at).cast(as_float(v).dtype());
 }
 
 }  // namespace croze

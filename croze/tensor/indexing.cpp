@@ -5,6 +5,8 @@
 // any of the latter, one Gather (or Scatter) takes a position along every axis.
 #include "tensor/indexing.h"
 
+#include <algorithm>
+
 #include "tensor/elementwise.h"
 #include "tensor/movement.h"
 #include "tensor/numeric.h"
@@ -278,21 +280,20 @@ Tensor& Tensor::index_put_(std::span<const TensorIndex> indices, Operand value) 
   const Tensor source = operand_as(value, dtype());
   const Call call("index_put_", {this, &source}, at);
   call.device();
-  GraphLock lock;
-  const Indexed basic = basic_part(*this, indices, at);
-  TensorRecord& r = record();
-  if (basic.has_positions || !r.owns_storage) {
-    return assign(Operand(index_put(*this, indices, Operand(source, at)), at));
+  const bool by_position = std::any_of(indices.begin(), indices.end(), [](const TensorIndex& i) {
+    return i.kind() == TensorIndex::Kind::Tensor;
+  });
+  if (by_position) return assign(Operand(index_put(*this, indices, Operand(source, at)), at));
+  Tensor part = croze::index(*this, indices, at);
+  const Shape shapes[] = {part.shape(), source.shape()};
+  call.require(call.broadcast(shapes) == part.shape(),
+               "the value does not expand to the indexed shape {}", to_text(part.shape()));
+  const bool is_view = part.is_same(*this) || TensorRecord::of(part).root;
+  if (is_view) {
+    part.assign(Operand(source, at));
+    return *this;
   }
-  const Shape shapes[] = {basic.view.shape(), source.shape()};
-  call.require(call.broadcast(shapes) == basic.view.shape(),
-               "the value does not expand to the indexed shape {}", to_text(basic.view.shape()));
-  if (basic.view.numel() == 0) return *this;
-  // A view of memory: only the part is stored.
-  const UOp node = broadcast_node(source.node(), basic.view.shape());
-  const UOp effects[] = {tensor_graph().store(basic.view.node(), node)};
-  replace_node(*this, tensor_graph().after(r.node, effects));
-  return *this;
+  return assign(Operand(index_put(*this, indices, Operand(source, at)), at));
 }
 
 // ---- gather and scatter -----------------------------------------------------------------------

@@ -7,12 +7,30 @@
 
 namespace croze {
 
+namespace {
+
+// Each element of a join chooses among all parts, so many parts are joined in groups first.
+constexpr std::size_t most_parts = 16;
+
+std::vector<Tensor> joined_in_groups(std::span<const Tensor> tensors, std::int64_t axis,
+                                     Location at) {
+  std::vector<Tensor> groups;
+  for (std::size_t i = 0; i < tensors.size(); i += most_parts) {
+    const std::size_t count = std::min(most_parts, tensors.size() - i);
+    groups.push_back(cat(tensors.subspan(i, count), axis, at).contiguous());
+  }
+  return groups;
+}
+
+}  // namespace
+
 // Each part is padded to its place, and each position chooses its part: a choice and not a sum, so
 // that infinities, NaN and -0 stay in their part.
 //
 // As in PyTorch, a tensor of shape (0) joins with any shape.
 Tensor cat(std::span<const Tensor> tensors, std::int64_t axis, Location at) {
   check(!tensors.empty(), at, "cat: there are no tensors to join");
+  if (tensors.size() > most_parts) return cat(joined_in_groups(tensors, axis, at), axis, at);
   const auto is_nothing = [](const Tensor& t) { return t.shape() == Shape{0}; };
   const auto found = std::ranges::find_if_not(tensors, is_nothing);
   const Tensor& first = found == tensors.end() ? tensors[0] : *found;

@@ -1,10 +1,7 @@
-// linalg.cpp -- products and convolutions as a multiplication and a sum over expanded views.
+// linalg.cpp -- products as a multiplication and a sum over expanded views.
 #include "tensor/linalg.h"
 
-#include <limits>
-
 #include "tensor/elementwise.h"
-#include "tensor/functional.h"
 #include "tensor/movement.h"
 #include "tensor/record.h"
 #include "tensor/reduce.h"
@@ -62,82 +59,6 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Locatio
   call.require(bias.shape() == Shape{weight.size(0)}, "the bias must have {} elements",
                weight.size(0));
   return product + bias;
-}
-
-// ---- windows ----------------------------------------------------------------------------------
-
-namespace {
-
-// x (.., h, w) padded with `value` and cut into windows: (.., oh, ow, kh, kw).
-Tensor windows_of(const Tensor& x, Pair size, Pair stride, Pair padding, Pair dilation,
-                  Scalar value, Location at) {
-  const Tensor padded = pad(x, {padding.w, padding.w, padding.h, padding.h}, value, at);
-  const int h = x.ndim() - 2;
-  return unfold(unfold(padded, h, size.h, stride.h, dilation.h, at), h + 1, size.w, stride.w,
-                dilation.w, at);
-}
-
-void check_windows(const Call& call, Pair stride, Pair padding, Pair dilation) {
-  call.require(stride.h > 0 && stride.w > 0, "stride ({}, {}) must be positive", stride.h,
-               stride.w);
-  call.require(dilation.h > 0 && dilation.w > 0, "dilation ({}, {}) must be positive", dilation.h,
-               dilation.w);
-  call.require(padding.h >= 0 && padding.w >= 0, "padding ({}, {}) must not be negative", padding.h,
-               padding.w);
-}
-
-}  // namespace
-
-Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias,
-              const Conv2dOptions& options, Location at) {
-  const Call call("conv2d", {&x, &weight, &bias}, at);
-  call.device();
-  call.require(x.ndim() == 4, "the input has four axes: batch, channels, height, width");
-  call.require(weight.ndim() == 4, "the weight has four axes: outputs, inputs, height, width");
-  const std::int64_t groups = options.groups;
-  const Shape in = x.shape(), w = weight.shape();
-  call.require(groups > 0 && in[1] == w[1] * groups && w[0] % groups == 0,
-               "{} input and {} output channels in {} groups do not fit a weight of {} inputs",
-               in[1], w[0], groups, w[1]);
-  check_windows(call, options.stride, options.padding, options.dilation);
-  const Tensor windows =
-      windows_of(x, Pair(w[2], w[3]), options.stride, options.padding, options.dilation, 0, at);
-  const std::int64_t n = in[0], oh = windows.size(2), ow = windows.size(3);
-  // (n, g, 1, c, oh, ow, kh, kw) * (1, g, o, c, 1, 1, kh, kw) summed over c, kh, kw.
-  const Tensor left = reshape(windows, {n, groups, 1, w[1], oh, ow, w[2], w[3]}, at);
-  const Tensor right = reshape(weight, {1, groups, w[0] / groups, w[1], 1, 1, w[2], w[3]}, at);
-  const Tensor out = sum_of_products(left, right, {3, 6, 7}, at);
-  const Tensor result = reshape(out, {n, w[0], oh, ow}, at);
-  if (!bias.defined()) return result;
-  call.require(bias.shape() == Shape{w[0]}, "the bias must have {} elements", w[0]);
-  return result + reshape(bias, {w[0], 1, 1}, at);
-}
-
-Tensor max_pool2d(const Tensor& x, Pair window, const Pool2dOptions& options, Location at) {
-  const Call call("max_pool2d", {&x}, at);
-  call.require(x.ndim() >= 2, "the input has at least two axes");
-  const Pair stride = options.stride.value_or(window);
-  check_windows(call, stride, options.padding, options.dilation);
-  const Scalar least = is_float(x.dtype()) ? Scalar(-std::numeric_limits<double>::infinity())
-                                           : Scalar(min_value(x.dtype()));
-  const Tensor windows =
-      windows_of(x, window, stride, options.padding, options.dilation, least, at);
-  return max(windows, {-1, -2}, false, at);
-}
-
-Tensor avg_pool2d(const Tensor& x, Pair window, const Pool2dOptions& options, Location at) {
-  const Call call("avg_pool2d", {&x}, at);
-  call.require(x.ndim() >= 2, "the input has at least two axes");
-  const Pair stride = options.stride.value_or(window);
-  check_windows(call, stride, options.padding, options.dilation);
-  const auto cut = [&](const Tensor& t) {
-    return windows_of(t, window, stride, options.padding, options.dilation, 0, at);
-  };
-  if (options.count_include_pad) return mean(cut(x), {-1, -2}, false, at);
-  return in_wide_float(x, [&](const Tensor& v) {
-    const Tensor inside = Tensor::ones_like(v, {}, at);
-    return sum(cut(v), {-1, -2}, false, at) / sum(cut(inside), {-1, -2}, false, at);
-  });
 }
 
 }  // namespace croze

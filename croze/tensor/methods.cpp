@@ -6,6 +6,7 @@
 #include "tensor/movement.h"
 #include "tensor/record.h"
 #include "tensor/reduce.h"
+#include "tensor/scan.h"
 #include "tensor/special.h"
 
 namespace croze {
@@ -161,6 +162,9 @@ Tensor Tensor::flip(const Axes& axes, Location at) const { return croze::flip(*t
 Tensor Tensor::narrow(std::int64_t axis, std::int64_t begin, std::int64_t length,
                       Location at) const {
   return croze::narrow(*this, axis, begin, length, at);
+}
+Tensor Tensor::select(std::int64_t axis, std::int64_t i, Location at) const {
+  return croze::select(*this, axis, i, at);
 }
 Tensor Tensor::slice(std::int64_t axis, const Slice& s, Location at) const {
   return croze::slice(*this, axis, s, at);

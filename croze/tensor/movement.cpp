@@ -11,8 +11,7 @@ namespace croze {
 namespace {
 
 Tensor moved(const Tensor& x, Op op, std::span<const std::int64_t> arg) {
-  GraphLock lock;
-  return wrap_like(x, movement_node(op, x.node(), arg));
+  return moved_view(x, op, arg);
 }
 
 // Shrinks one axis to [begin, end).
@@ -78,8 +77,10 @@ Tensor expand(const Tensor& x, const Shape& shape, Location at) {
                  "axis {} has size {} and does not expand to {}", i - added, size, shape[i]);
   }
   call.check_shape(result);
-  GraphLock lock;
-  return wrap_like(x, broadcast_node(x.node(), result));
+  Shape aligned;
+  for (int i = 0; i < added; i++) aligned.push_back(1);
+  for (std::int64_t size : from) aligned.push_back(size);
+  return moved(added > 0 ? moved(x, Op::Reshape, aligned) : x, Op::Expand, result);
 }
 
 Tensor permute(const Tensor& x, const Shape& order, Location at) {
@@ -292,6 +293,22 @@ Tensor unfold(const Tensor& x, std::int64_t axis, std::int64_t size, std::int64_
   if (step == size && dilation == 1) return tiles(x, a, size, at);
   const std::int64_t arg[] = {a, size, step, dilation};
   return moved(x, Op::Window, arg);
+}
+
+Tensor unwindow(const Tensor& x, std::int64_t axis, std::int64_t length, std::int64_t step,
+                std::int64_t dilation, Location at) {
+  const Call call("unwindow", {&x}, at);
+  call.require(x.ndim() >= 2, "windows have two axes");
+  const std::int64_t a = call.axis(axis, x.ndim());
+  call.require(a + 1 < x.ndim(), "the last axis counts the elements of a window");
+  call.require(step > 0 && dilation > 0, "step {} and dilation {} must be positive", step,
+               dilation);
+  Shape shape = x.shape();
+  shape[a] = length;
+  call.check_shape(shape);
+  if (x.numel() == 0 || length == 0) return Tensor::zeros(shape, {.dtype = x.dtype()}, at);
+  const std::int64_t arg[] = {a, length, step, dilation};
+  return moved(x, Op::Unwindow, arg);
 }
 
 // ---- triangles --------------------------------------------------------------------------------

@@ -67,6 +67,12 @@ Tensor repeat(const Tensor& x, const Shape& times, Location at = Location::curre
 Tensor unfold(const Tensor& x, std::int64_t axis, std::int64_t size, std::int64_t step,
               std::int64_t dilation = 1, Location at = Location::current());
 
+// The transpose of unfold, without adding up: element k of window o goes to position
+// o * step + k * dilation of its own copy of an axis of `length`: (.., windows, .., size) to
+// (.., length, .., size), zero elsewhere.
+Tensor unwindow(const Tensor& x, std::int64_t axis, std::int64_t length, std::int64_t step,
+                std::int64_t dilation = 1, Location at = Location::current());
+
 // ---- axes moved -------------------------------------------------------------------------------
 
 // Axes taken out and put in at these places of the result, the others keeping their order.

@@ -22,6 +22,19 @@ GraphLock::GraphLock() { Registry::instance().mutex.lock(); }
 GraphLock::~GraphLock() { Registry::instance().mutex.unlock(); }
 Graph& tensor_graph() { return Registry::instance().graph; }
 
+// ---- views ------------------------------------------------------------------------------------
+
+void TensorRecord::attach_to(TensorRecord& root_of_views) {
+  root = &root_of_views;
+  root->references.fetch_add(1, std::memory_order_relaxed);
+  root->views.push_back(this);
+}
+
+TensorRecord* TensorRecord::detach_from_root() {
+  if (root) std::erase(root->views, this);
+  return std::exchange(root, nullptr);
+}
+
 // ---- checks -----------------------------------------------------------------------------------
 
 std::int64_t Call::axis(std::int64_t axis, int rank) const {

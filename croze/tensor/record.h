@@ -14,11 +14,13 @@
 #include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/small_vector.h"
 #include "graph/graph.h"
 #include "tensor/tensor.h"
+#include "tensor/views.h"
 
 namespace croze {
 
@@ -32,6 +34,15 @@ struct TensorRecord {
   UOp history;  // of a computed tensor: the node it was recorded as, for gradients
   TensorRecord* previous = nullptr;
   TensorRecord* next = nullptr;
+
+  // Of a view: what it looks at, which it keeps alive, and how.  A root is no view itself.
+  TensorRecord* root = nullptr;
+  ViewPath path;
+  std::vector<TensorRecord*> views;  // the live views of this tensor
+
+  void attach_to(TensorRecord& root_of_views);
+  // Returns the root, one of whose references is the caller's now; null if this is no view.
+  TensorRecord* detach_from_root();
 
   static TensorRecord& of(const Tensor& t) { return t.record(); }
   // A handle that takes over one of the references.
@@ -141,6 +152,10 @@ Tensor in_wide_float(const Tensor& x, F f) {
   return f(v.cast(DType::Float32)).cast(v.dtype());
 }
 
+// For a new tensor that is used with x: on the same device.
+inline TensorOptions beside(const Tensor& x) {
+  return {.dtype = std::nullopt, .device = x.device_index() < 0 ? "" : x.device()};
+}
 // The device of new tensors made with these options: -1 if they do not say.
 int device_of(const TensorOptions& options);
 

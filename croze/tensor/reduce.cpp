@@ -219,41 +219,4 @@ Tensor log_softmax(const Tensor& x, std::int64_t axis, Location at) {
   });
 }
 
-// ---- running sums -----------------------------------------------------------------------------
-
-namespace {
-
-// Along the last axis.  Short ones add up a triangle; long ones are cut into blocks whose totals
-// are summed up likewise.
-Tensor running_sum(const Tensor& x, Location at) {
-  constexpr std::int64_t block = 256;
-  const std::int64_t size = x.shape().back();
-  const Shape last = {x.ndim() - 1};
-  if (size <= block) {
-    const Tensor windows = unfold(pad(x, {size - 1, 0}, 0, at), -1, size, 1, 1, at);
-    return reduced(windows, Op::Add, {x.ndim()}, false, 0);
-  }
-  const std::int64_t blocks = (size + block - 1) / block;
-  Shape shape = x.shape();
-  shape[last[0]] = blocks;
-  shape.push_back(block);
-  const Tensor inner =
-      running_sum(reshape(pad(x, {0, blocks * block - size}, 0, at), shape, at), at);
-  const Tensor totals = narrow(inner, -1, block - 1, 1, at);
-  const Tensor sums = running_sum(squeeze(totals, -1, at), at);
-  const Tensor before = unsqueeze(pad(sums, {1, -1}, 0, at), -1, at);
-  return narrow(flatten(inner + before, -2, -1, at), -1, 0, size, at);
-}
-
-}  // namespace
-
-Tensor cumsum(const Tensor& x, std::int64_t axis, Location at) {
-  const Call call("cumsum", {&x}, at);
-  const std::int64_t a = call.axis(axis, x.ndim());
-  const Tensor wide = x.cast(accumulator(x.dtype()));
-  if (x.ndim() == 0 || x.numel() == 0) return wide.cast(sum_result(x.dtype()));
-  return transpose(running_sum(transpose(wide, a, -1, at), at), a, -1, at)
-      .cast(sum_result(x.dtype()));
-}
-
 }  // namespace croze

@@ -53,7 +53,4 @@ Tensor logsumexp(const Tensor& x, const Axes& axes = {}, bool keepdim = false,
 Tensor softmax(const Tensor& x, std::int64_t axis = -1, Location at = Location::current());
 Tensor log_softmax(const Tensor& x, std::int64_t axis = -1, Location at = Location::current());
 
-// Sums of the first 1, 2, ... elements along the axis; dtype as of sum.
-Tensor cumsum(const Tensor& x, std::int64_t axis, Location at = Location::current());
-
 }  // namespace croze

@@ -115,6 +115,9 @@ void Registry::set_node(TensorRecord& record, UOp node, bool owns) {
   record.history = UOp();
   record.owns_storage = owns;
   add(record);
+  for (TensorRecord* view : record.views) {
+    set_node(*view, led_through(node, view->path.steps), false);
+  }
 }
 
 std::vector<Tensor> Registry::dependents() {
@@ -195,8 +198,14 @@ void Registry::settle_values() {
 }
 
 void Registry::forget_the_past() {
-  for_each_record([](TensorRecord& r) { r.history = UOp(); });
+  std::vector<TensorRecord*> roots;
+  for_each_record([&](TensorRecord& r) {
+    r.history = UOp();
+    if (!r.views.empty()) roots.push_back(&r);
+  });
   settle_values();
+  // Views that were computed hold copies of what was there before.
+  for (TensorRecord* root : roots) set_node(*root, root->node, root->owns_storage);
 }
 
 void Registry::collect_if_grown() {
@@ -282,7 +291,8 @@ std::vector<TensorRecord*> Registry::readers_of(const FlatSet<const Node*>& writ
   std::vector<UOp> nodes;
   for (TensorRecord* r = dependents_.next; r != &dependents_; r = r->next) {
     const bool is_writer = r->owns_storage && stores.contains(r->node.node());
-    if (in_batch.contains(r) || is_writer || r->node.elements() == 0) continue;
+    // A view follows its root.
+    if (in_batch.contains(r) || is_writer || r->root || r->node.elements() == 0) continue;
     others.push_back(r);
     nodes.push_back(r->node);
   }

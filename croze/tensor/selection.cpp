@@ -4,6 +4,7 @@
 #include "tensor/movement.h"
 #include "tensor/record.h"
 #include "tensor/reduce.h"
+#include "tensor/scan.h"
 
 namespace croze {
 

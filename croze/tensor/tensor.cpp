@@ -26,10 +26,15 @@ Tensor& Tensor::operator=(const Tensor& other) noexcept {
 }
 
 Tensor::~Tensor() {
-  if (!record_ || record_->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  GraphLock lock;
-  Registry::instance().remove(*record_);
-  delete record_;
+  TensorRecord* record = record_;
+  // The last view of a tensor may be the last that refers to it.
+  while (record && record->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    GraphLock lock;
+    TensorRecord* root = record->detach_from_root();
+    Registry::instance().remove(*record);
+    delete record;
+    record = root;
+  }
 }
 
 Tensor Tensor::of_node(UOp node, int device) {
@@ -151,16 +156,24 @@ Tensor& Tensor::assign(Operand value) {
   call.device();
   GraphLock lock;
   TensorRecord& r = record();
+  TensorRecord& root = r.root ? *r.root : r;
   const UOp node = broadcast_node(source.node(), r.node.shape());
-  if (!r.owns_storage) {
-    Registry::instance().set_node(r, node, false);
-    return *this;
+  if (node.elements() == 0) return *this;
+  call.require(!r.root || is_injective(node.shape(), r.path),
+               "several elements of this view are one element in memory");
+  if (root.owns_storage) {
+    const UOp place = led_through(root.node, r.path.steps);
+    const UOp effects[] = {tensor_graph().store(place, node)};
+    Registry::instance().set_node(root, tensor_graph().after(root.node, effects), true);
+  } else {
+    const UOp whole = r.root ? with_view_replaced(root.node, r.path.steps, node) : node;
+    Registry::instance().set_node(root, whole, false);
   }
-  const UOp effects[] = {tensor_graph().store(r.node, node)};
-  Registry::instance().set_node(r, tensor_graph().after(r.node, effects), true);
   return *this;
 }
 
+Tensor& Tensor::fill_(Scalar value, Location at) { return assign(Operand(value, at)); }
+Tensor& Tensor::zero_(Location at) { return assign(Operand(0, at)); }
 Tensor& Tensor::operator+=(Operand other) { return assign(Operand(*this + other, other.at())); }
 Tensor& Tensor::operator-=(Operand other) { return assign(Operand(*this - other, other.at())); }
 Tensor& Tensor::operator*=(Operand other) { return assign(Operand(*this * other, other.at())); }

@@ -5,8 +5,10 @@
 // to_vector() compute.  The default tensor graph is the one piece of global state of this layer; a
 // lock per recorded node makes all functions here safe to call from several threads.
 //
-// Tensors are values: what a tensor made from another (a slice, a reshape, a sum) holds is fixed
-// when it is made, and a later assign() to the other does not show in it.
+// Views share memory with what they look at, as in PyTorch: after v = x.narrow(..) an assignment to
+// x shows in v, and one to v in x.  Views are made by narrow, slice, index with integers and
+// Slices, permute, transpose, expand, squeeze, unsqueeze, unfold, and by reshape and its kin where
+// the elements lie in order.  All other results are values, fixed when they are recorded.
 //
 // Every method that is not a property is the function of the same name over *this; those are
 // described where they stand: elementwise.h, reduce.h, movement.h, indexing.h, linalg.h,
@@ -246,7 +248,10 @@ class Tensor {
 
   // Sets the tensor to `value`, cast to its dtype and expanded to its shape; lazy, like everything.
   // A tensor that owns memory keeps it: the new value is stored there.  Returns *this.
+  // Through a view the part that it looks at is set; Error if elements of the view share memory.
   Tensor& assign(Operand value);
+  Tensor& fill_(Scalar value, Location at = Location::current());
+  Tensor& zero_(Location at = Location::current());
   Tensor& operator+=(Operand other);
   Tensor& operator-=(Operand other);
   Tensor& operator*=(Operand other);
@@ -385,6 +390,7 @@ class Tensor {
   Tensor flip(const Axes& axes, Location at = Location::current()) const;
   Tensor narrow(std::int64_t axis, std::int64_t begin, std::int64_t length,
                 Location at = Location::current()) const;
+  Tensor select(std::int64_t axis, std::int64_t i, Location at = Location::current()) const;
   Tensor slice(std::int64_t axis, const Slice& slice, Location at = Location::current()) const;
   Tensor pad(const Shape& amounts, Scalar value = 0, Location at = Location::current()) const;
   Tensor squeeze(std::optional<std::int64_t> axis = {}, Location at = Location::current()) const;

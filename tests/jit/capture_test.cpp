@@ -161,15 +161,16 @@ TEST(Capture, AnInputMayBeATensorThatTheStepChanges) {
   EXPECT_EQ(w.to_vector<float>(), (Floats{4, 8}));
 }
 
-TEST(Capture, TensorsRecordedFromOldContentsKeepThem) {
+TEST(Capture, TensorsRecordedFromOldContentsKeepThemAndViewsFollow) {
   Tensor w = floats({1}).realize();
   auto step = capture([&] { w += 1; });
   step();
   const Tensor before = w * 100, view = w.reshape({1, 1});
+  EXPECT_EQ(view.item<float>(), 2);
   step();
   const Tensor after = w * 100;
   EXPECT_EQ(before.item<float>(), 200);
-  EXPECT_EQ(view.item<float>(), 2);
+  EXPECT_EQ(view.item<float>(), 3);
   EXPECT_EQ(after.item<float>(), 300);
   step();
   EXPECT_EQ((w * 100).item<float>(), 400);

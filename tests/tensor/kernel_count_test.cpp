@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "run/execute.h"
+#include "tensor/conv.h"
 #include "tensor/elementwise.h"
 #include "tensor/functional.h"
 #include "tensor/indexing.h"

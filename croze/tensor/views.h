@@ -1,0 +1,41 @@
+// views.h -- internal to tensor/: views share memory with what they look at, as in PyTorch.
+//
+// The graph has values only.  So a view remembers the tensor at the root of its views, and the
+// movements that lead from there.  An assignment through a view gives the root a new value, and
+// whenever the root gets another node, its live views get theirs from it by the same movements.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "graph/uop.h"
+#include "tensor/shape.h"
+
+namespace croze {
+
+struct TensorRecord;
+class Tensor;
+
+struct ViewStep {
+  Op op;
+  Shape arg;
+};
+
+// How a view stands in memory if its root is contiguous: elements from one to the next per axis.
+struct ViewPath {
+  std::vector<ViewStep> steps;
+  Shape strides;
+};
+
+// x moved by `op`.  A view of x, unless PyTorch would copy: a flip, a padding, or a reshape of
+// elements that do not lie in order.
+Tensor moved_view(const Tensor& x, Op op, std::span<const std::int64_t> arg);
+
+// The root's node led through the steps.
+UOp led_through(UOp root, std::span<const ViewStep> steps);
+// Whether no two elements of the view are one element of the root.
+bool is_injective(std::span<const std::int64_t> shape, const ViewPath& path);
+// The root's node with `value` where the view looks at it.
+UOp with_view_replaced(UOp root, std::span<const ViewStep> steps, UOp value);
+
+}  // namespace croze
