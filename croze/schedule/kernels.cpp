@@ -276,7 +276,8 @@ KernelList::Draft KernelList::draft_value(UOp u, UOp value, UOp out) {
   const OutputLoops loops = open_loops(lower, value.shape());
   const UOp v = lower.value(value, loops.at);
   if (!v) return {};
-  const UOp store = graph_.store(gated_place(out, loops.at, value.shape()), v, loops.ranges);
+  const UOp store =
+      graph_.store(gated_place(out, loops.at, value.shape()), cast(v, out.dtype()), loops.ranges);
   return {graph_.sink(std::span(&store, 1)), lower.reads()};
 }
 
@@ -396,12 +397,14 @@ UOp KernelList::own_buffer(UOp state) {
 
 UOp KernelList::new_buffer(UOp state, int device) {
   const auto id = static_cast<std::int64_t>(schedule_.buffers.size());
+  // Index is no dtype of memory.
+  const DType dtype = state.dtype() == DType::Index ? DType::Int64 : state.dtype();
   schedule_.buffers.push_back({.kind = ScheduleBuffer::Kind::Temporary,
                                .input = -1,
-                               .dtype = state.dtype(),
+                               .dtype = dtype,
                                .elements = state.elements(),
                                .device = device});
-  return graph_.buffer(state.dtype(), id, state.elements(), device);
+  return graph_.buffer(dtype, id, state.elements(), device);
 }
 
 int KernelList::device_of(UOp u) {

@@ -220,8 +220,9 @@ UOp Lowering::lower_load(UOp state, const Position& p) {
   const UOp buffer = buffer_of_(context_, state);
   const UOp flat = flat_index(p.index, state.shape(), graph_);
   const bool inside = flat.lo() >= 0 && flat.hi() < state.elements();
-  return graph_.load(inside || p.gate.is_const() ? graph_.place(buffer, flat)
-                                                 : graph_.place(buffer, flat, p.gate));
+  const UOp place =
+      inside || p.gate.is_const() ? graph_.place(buffer, flat) : graph_.place(buffer, flat, p.gate);
+  return cast(graph_.load(place), state.dtype());  // an Index stands in memory as an Int64
 }
 
 // ---- what fusing would repeat -----------------------------------------------------------------

@@ -95,6 +95,12 @@ Tensor Tensor::arange(Scalar begin, Scalar end, Scalar step, const TensorOptions
   const DType dtype = options.dtype.value_or(integers ? DType::Int64 : DType::Float32);
   const Shape shape{arange_count(call, begin, end, step)};
   call.check_shape(shape);
+  if (!integers && is_integral(dtype)) {
+    // As in PyTorch, integers are counted in steps that are integers too.
+    const auto whole = [](Scalar v) { return static_cast<std::int64_t>(v.number()); };
+    const Tensor i = arange(0, shape[0], 1, {.dtype = DType::Int64, .device = options.device}, at);
+    return (i * whole(step) + whole(begin)).cast(dtype);
+  }
   GraphLock lock;
   // Integers are computed as Index, which the compiler understands best.
   const DType work = integers          ? DType::Index

@@ -43,7 +43,7 @@ Tensor exact_rest(const Tensor& a, const Tensor& b) {
 
 // The exact rest, with the derivatives 1 and -trunc(a / b).
 Tensor float_rest(const Tensor& a, const Tensor& b) {
-  const Tensor slope = a - b * trunc(a / b).detach();
+  const Tensor slope = a - b * where(b == 0, 0, trunc(a / b)).detach();
   const Tensor exact = exact_rest(a, b).detach();
   return where(isfinite(slope), slope - slope.detach(), 0) + exact;
 }
@@ -68,7 +68,7 @@ Tensor floor_divide(const Operand& a, const Operand& b) {
   const Tensor rest = fmod(n.a, n.b);
   const Tensor even = round((n.a - rest) / n.b);
   const Tensor down = where((rest != 0) & ((rest < 0) != (n.b < 0)), even - 1, even);
-  return where((n.b == 0) | isinf(n.a), n.a / n.b, down);
+  return where(n.b == 0, n.a / n.b, down);
 }
 
 Tensor remainder(const Operand& a, const Operand& b) {

@@ -418,10 +418,13 @@ Tensor index_copy(const Tensor& x, std::int64_t axis, const Tensor& index, const
 }
 
 Tensor index_fill(const Tensor& x, std::int64_t axis, const Tensor& index, const Operand& value) {
+  const Location at = value.at();
   const Tensor number = operand_as(value, x.dtype());
-  check(number.numel() == 1, value.at(), "index_fill: the value is not one number");
-  return put_along("index_fill", x, axis, index,
-                   Operand(reshape(number, {}, value.at()), value.at()), Op::Const);
+  check(number.numel() == 1, at, "index_fill: the value is not one number");
+  // By a mask: the gradient of the value counts each place once.
+  const Tensor nowhere = Tensor::zeros_like(x, {.dtype = DType::Bool}, at);
+  const Tensor mask = put_along("index_fill", nowhere, axis, index, Operand(true, at), Op::Const);
+  return where(mask, reshape(number, {}, at), x);
 }
 
 Tensor index_reduce(const Tensor& x, std::int64_t axis, const Tensor& index, const Tensor& source,

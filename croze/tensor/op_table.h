@@ -55,6 +55,7 @@ enum DTypeKinds : unsigned {
   floats16 = 8,   // float16 and bfloat16
   floats64 = 16,  // float32 and float64
   floats = floats8 | floats16 | floats64,
+  wide_floats = floats16 | floats64,
   numbers = integers | floats,
   integrals = booleans | integers,
   anything = booleans | numbers,

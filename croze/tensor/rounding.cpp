@@ -75,10 +75,10 @@ Tensor copysign(const Operand& a, const Operand& b) {
 
 // The bits of positive floats are ordered as the floats are; those of negative ones the other way.
 Tensor nextafter(const Operand& a, const Operand& b) {
-  const DType dtype = float_of(promoted({&a, &b}));
+  const DType dtype = promoted({&a, &b});
   const Tensor x = operand_as(a, dtype), y = operand_as(b, dtype);
   const Call call("nextafter", {&x, &y}, a.at());
-  call.require(!is_float8(dtype), "does not work on {}", name_of(dtype));
+  call.require(is_float(dtype) && !is_float8(dtype), "does not work on {}", name_of(dtype));
   const DType type = bits_dtype(dtype);
   const Tensor bits = x.bitcast(type);
   const Tensor outwards = (y > x) == (x > 0);

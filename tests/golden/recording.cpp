@@ -28,7 +28,7 @@ double float_named(const std::string& name) {
 }
 
 // Memory with the axes in reverse order, and the view that has them in the right one.
-Tensor transposed_view(const RecordedTensor& t, std::string_view device) {
+Tensor transposed_view(const RecordedTensor& t) {
   const int rank = t.shape.size();
   Shape reversed, order;
   for (int i = rank - 1; i >= 0; i--) {
@@ -46,14 +46,12 @@ Tensor transposed_view(const RecordedTensor& t, std::string_view device) {
     }
     std::memcpy(&memory[static_cast<std::size_t>(place) * size], &t.bytes[i * size], size);
   }
-  return permute(Tensor::from_bytes(memory, t.dtype, reversed, {.device = device}).realize(),
-                 order);
+  return permute(Tensor::from_bytes(memory, t.dtype, reversed).realize(), order);
 }
 
 }  // namespace
 
 struct Recording::State {
-  std::string device;
   Json cases;
   std::vector<std::byte> blob;
 
@@ -77,9 +75,9 @@ struct Recording::State {
 
   Tensor argument(const Json& json, bool as_view) const {
     const RecordedTensor t = tensor(json);
-    if (as_view && t.shape.size() > 1 && t.shape.numel() > 1) return transposed_view(t, device);
+    if (as_view && t.shape.size() > 1 && t.shape.numel() > 1) return transposed_view(t);
     // In memory of its own: gradients are not asked for constants.
-    return Tensor::from_bytes(t.bytes, t.dtype, t.shape, {.device = device}).realize();
+    return Tensor::from_bytes(t.bytes, t.dtype, t.shape).realize();
   }
 
   Value value(const Json& json, bool as_view, std::vector<Tensor>& tensors) const {
@@ -112,8 +110,7 @@ struct Recording::State {
   }
 };
 
-Recording::Recording(const std::string& path, std::string_view device)
-    : state_(std::make_unique<State>()) {
+Recording::Recording(const std::string& path) : state_(std::make_unique<State>()) {
   GzipReader reader(path);
   std::uint64_t size = 0;
   const std::vector<std::byte> head = reader.read_exactly(8);
@@ -123,7 +120,6 @@ Recording::Recording(const std::string& path, std::string_view device)
   // In the order of the file: gradients are listed in the order of the arguments.
   state_->cases = Json::parse(begin, begin + text.size())["cases"];
   state_->blob = reader.read(std::int64_t{1} << 32);
-  state_->device = device;
 }
 
 Recording::~Recording() = default;

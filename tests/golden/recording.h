@@ -27,11 +27,11 @@ struct RecordedCase {
   std::vector<RecordedTensor> gradients;  // by each of `tensors`; empty if none were recorded
 };
 
-// The cases of one file, read one after another; tensors are made on `device`.  Every second case
-// gets them as views that are not contiguous.
+// The cases of one file, read one after another; tensors are made on the default device.  Every
+// second case gets them as views that are not contiguous.
 class Recording {
  public:
-  Recording(const std::string& path, std::string_view device);
+  explicit Recording(const std::string& path);
   ~Recording();
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;

@@ -13,6 +13,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/options.h"
 #include "golden/recording.h"
 #include "graph/eval.h"
 #include "tensor/elementwise.h"
@@ -78,12 +79,12 @@ std::string difference(const Tensor& got, const RecordedTensor& want, double tol
 }
 
 // The weights of make_torch.py.
-Tensor weights_of(const Tensor& result, std::int64_t k, std::string_view device) {
+Tensor weights_of(const Tensor& result, std::int64_t k) {
   std::vector<double> w(static_cast<std::size_t>(result.numel()));
   for (std::size_t i = 0; i < w.size(); i++) {
     w[i] = static_cast<double>((7 * static_cast<std::int64_t>(i) + 3 * k) % 11 - 5) / 4;
   }
-  return Tensor::from_data(w, result.shape(), {.dtype = result.dtype(), .device = device});
+  return Tensor::from_data(w, result.shape(), {.dtype = result.dtype()});
 }
 
 // A case whose results and gradients are recorded in the graph, and not computed yet.
@@ -94,8 +95,7 @@ struct Pending {
   std::vector<Tensor> gradients;  // undefined where none is recorded
 };
 
-std::vector<Tensor> gradients_of(const RecordedCase& c, const std::vector<Tensor>& results,
-                                 std::string_view device) {
+std::vector<Tensor> gradients_of(const RecordedCase& c, const std::vector<Tensor>& results) {
   std::vector<Tensor> targets;
   for (std::size_t i = 0; i < c.tensors.size(); i++) {
     if (c.gradients.at(i).dtype != DType::Void) targets.push_back(c.tensors[i]);
@@ -103,7 +103,7 @@ std::vector<Tensor> gradients_of(const RecordedCase& c, const std::vector<Tensor
   Tensor loss = Tensor::zeros({}, {.dtype = c.dtype});
   std::int64_t k = 0;
   for (const Tensor& r : results) {
-    if (is_float(r.dtype())) loss = loss + sum(r * weights_of(r, k++, device));
+    if (is_float(r.dtype())) loss = loss + sum(r * weights_of(r, k++));
   }
   const std::vector<Tensor> found = loss.gradient(targets);
   std::vector<Tensor> gradients(c.tensors.size());
@@ -114,13 +114,13 @@ std::vector<Tensor> gradients_of(const RecordedCase& c, const std::vector<Tensor
   return gradients;
 }
 
-Pending recorded_case(const Recording& recording, std::size_t i, std::string_view device) {
+Pending recorded_case(const Recording& recording, std::size_t i) {
   Pending p{.name = recording.name_of_case(i),
             .recorded = recording.at(i),
             .results = {},
             .gradients = {}};
   p.results = call_op(*p.recorded.op, p.recorded.arguments);
-  if (!p.recorded.gradients.empty()) p.gradients = gradients_of(p.recorded, p.results, device);
+  if (!p.recorded.gradients.empty()) p.gradients = gradients_of(p.recorded, p.results);
   return p;
 }
 
@@ -134,11 +134,9 @@ struct Totals {
 
 class Checker {
  public:
-  explicit Checker(std::string device) : device_(std::move(device)) {}
-
   void add(const Recording& recording, std::size_t i) {
     try {
-      batch_.push_back(recorded_case(recording, i, device_));
+      batch_.push_back(recorded_case(recording, i));
     } catch (const std::exception& e) {
       failed(recording.name_of_case(i), e.what());
     }
@@ -198,7 +196,6 @@ class Checker {
     if (++totals_.failures[op] <= 3) ADD_FAILURE() << name << ": " << text;
   }
 
-  std::string device_;
   std::vector<Pending> batch_;
   Totals totals_;
 };
@@ -216,9 +213,10 @@ std::vector<std::string> files() {
 void check_all(const std::string& device, unsigned each) {
   constexpr unsigned seed = 1;
   std::mt19937 random(seed);
-  Checker checker(device);
+  const Options::Scope scope{{Option::Device, device}};
+  Checker checker;
   for (const std::string& path : files()) {
-    const Recording recording(path, device);
+    const Recording recording(path);
     for (std::size_t i = 0; i < recording.size(); i++) {
       if (random() % each == 0) checker.add(recording, i);
     }

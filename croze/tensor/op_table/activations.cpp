@@ -28,7 +28,7 @@ constexpr OpEntry ops[] = {
      "value where input is not above the threshold.", "t(2,3), 0.5, 1 | t(), 0, 2"},
     {"nn.functional.leaky_relu", "input, negative_slope=0.01", bind<leaky_relu>, anything, Float, 2,
      "negative_slope * input below 0.", "t(2,3) | t(), 0.2"},
-    {"nn.functional.prelu", "input, weight", bind<prelu>, floats, Same, 2,
+    {"nn.functional.prelu", "input, weight", bind<prelu>, anything, Same, 2,
      "weight * input below 0; one weight, or one per channel.", "t(2,3,2), t(3) | t(3), t(1)"},
     {"nn.functional.rrelu", "input, lower=0.125, upper=0.3333333333333333, training=false",
      bind<rrelu>, anything, Float, 2, "leaky_relu with a random slope when training.",

@@ -8,6 +8,7 @@
 namespace croze {
 
 std::span<const OpEntry> creation_ops();
+std::span<const OpEntry> conversion_ops();
 std::span<const OpEntry> arithmetic_ops();
 std::span<const OpEntry> logic_ops();
 std::span<const OpEntry> maths_ops();

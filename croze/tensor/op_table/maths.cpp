@@ -40,7 +40,7 @@ constexpr OpEntry ops[] = {
      "t(2,3)@-0.9..0.9 | t()@-0.9..0.9"},
     {"atan2", "input, other", bind<atan2>, anything, Float, 2, "Angle of the point (other, input).",
      two_operands},
-    {"hypot", "input, other", bind<hypot>, floats, Promoted, 2, "Length of (input, other).",
+    {"hypot", "input, other", bind<hypot>, anything, Float, 2, "Length of (input, other).",
      two_operands},
     {"logaddexp", "input, other", bind<logaddexp>, anything, Float, 2,
      "log(exp(input) + exp(other)).", two_operands},

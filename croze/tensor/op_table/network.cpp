@@ -22,11 +22,11 @@ constexpr auto attention = [](const Tensor& q, const Tensor& k, const Tensor& v,
 
 constexpr OpEntry ops[] = {
     {"nn.functional.layer_norm", "input, normalized_shape, weight=none, bias=none, eps=1e-5",
-     bind<norm_of_layer>, floats, Same, 2, "Normalised over the last axes.",
+     bind<norm_of_layer>, anything, Float, 2, "Normalised over the last axes.",
      "t(2,3), [3] | t(2,3,4), [3, 4], t(3,4), t(3,4)"},
     {"nn.functional.scaled_dot_product_attention",
      "query, key, value, attn_mask=none, dropout_p=0, is_causal=false, scale=none", bind<attention>,
-     floats, Same, 2, "softmax(q k^T * scale) v.",
+     anything, Float, 2, "softmax(q k^T * scale) v.",
      "t(2,3,4), t(2,5,4), t(2,5,2) | t(3,4), t(3,4), t(3,4), none, 0, true | "
      "t(1,3,4), t(1,5,4), t(1,5,4), t(3,5), scale=0.5"},
     {"nn.functional.dropout", "input, p=0.5, training=true", bind<dropout>, anything, Given, 2,

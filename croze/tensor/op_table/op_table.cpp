@@ -56,6 +56,7 @@ std::string_view name_of(ResultType type) {
 std::span<const OpFamily> op_families() {
   static const OpFamily families[] = {
       {"Creation", "tensor/tensor.h", creation_ops()},
+      {"Conversion", "tensor/tensor.h", conversion_ops()},
       {"Arithmetic", "tensor/elementwise.h", arithmetic_ops()},
       {"Bits, logic, comparison and choice", "tensor/elementwise.h", logic_ops()},
       {"Elementary functions", "tensor/elementwise.h", maths_ops()},
