@@ -10,9 +10,10 @@ case is one call: op, arguments by name, results, and for floats the gradients o
 
     sum over results r of sum(r * w),  w[i] = ((7 * i + 3 * k) % 11 - 5) / 4
 
-where i counts the elements of the k-th float result; arguments and results
-beyond 1e6 or undefined have none, and what torch leaves undefined (NaN, or beyond 1e8: a pole) is not compared.  A case is left out if torch does not agree
-with itself: in another run, or at a higher precision within the tolerance of the test.
+where i counts the elements of the k-th float result.  Cases with numbers beyond 1e6 or undefined
+ones have no gradients, and a gradient beyond 1e8, at a pole, is not compared.  A case is left out
+if torch does not agree with itself: in another run, or at a higher precision within the tolerance
+of the test.
 
 One file per family, compressed with gzip: the length of the JSON text (8 bytes, little-endian), the
 text, and the bytes of all tensors.  In the text a tensor is ["t", dtype, shape, offset], a text
@@ -72,18 +73,18 @@ EDGES = {
     "float": [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.5, -3.5, math.inf, -math.inf, math.nan],
     "integer": [0, 1, -1, 2, -2, 7, -7],
 }
-
-
 # Where the database does not call a function as torch does: the order of its arguments.
 ORDER = {
     "nn.functional.embedding": ["weight", "input"],
     "polygamma": ["input", "n"],
+    "nn.functional.embedding_bag": ["weight", "input"],
     "where": ["input", "condition", "other"],
 }
 # Zeros and the least integer end torch's process in some of them.
 DIVISIONS = {"div", "true_divide", "floor_divide", "remainder", "fmod", "lcm"}
 # Not the same twice, or by chance: with these arguments.
 RANDOM = {
+    "bernoulli": lambda a: True,
     "nn.functional.rrelu": lambda a: a.get("training"),
     "nn.functional.dropout": lambda a: a.get("training", True) and a.get("p", 0.5) > 0,
     "nn.functional.scaled_dot_product_attention": lambda a: a.get("dropout_p", 0) > 0,
@@ -91,6 +92,8 @@ RANDOM = {
 # Values that torch takes for a parameter of these types, and the table does not: they belong to
 # another overload.
 OVERLOADS = {"int64": torch.Tensor, "Axes": bool, "double": torch.Tensor, "text": torch.Tensor}
+# Complex arguments stand here as pairs along the last axis.
+COMPLEX = {f"fft.{name}" for name in ("fft", "ifft", "irfft", "hfft", "fftn", "ifftn", "irfftn")}
 
 
 class Skip(Exception):
@@ -195,11 +198,13 @@ def edge_samples(info, dtype):
     small = torch.arange(3).to(dtype)
     tame = line[:8]  # has gradients
     if isinstance(info, UnaryUfuncInfo):
-        return [SampleInput(t) for t in (line, tame, small[1], small[:0].reshape(0, 2), small[None, None])]
+        shapes = [small[1], small[:0].reshape(0, 2), small[None, None]]
+        return [SampleInput(t) for t in [line, tame, *shapes]]
     if isinstance(info, BinaryUfuncInfo):
         pair = torch.cartesian_prod(line, line)
         if info.name in DIVISIONS and not dtype.is_floating_point:
-            pair = pair[((pair != 0) & (pair.abs() < torch.iinfo(dtype).max)).all(1)]
+            limits = torch.iinfo(dtype)
+            pair = pair[((pair != 0) & (pair > limits.min) & (pair < limits.max)).all(1)]
         pairs_of_tame = torch.cartesian_prod(tame, tame)
         shapes = [(pairs_of_tame[:, 0].clone(), pairs_of_tame[:, 1].clone())]
         if info.name in DIVISIONS and not dtype.is_floating_point:
@@ -258,7 +263,8 @@ def bind(row, args, kwargs):
     """Arguments by the names of the row's parameters."""
     names, types = row["parameters"], row["types"]
     args = list(args)
-    if len(args) > len(names) or (args and types[0] == "Tensors" and not isinstance(args[0], (list, tuple))):
+    one_list = types[0] == "Tensors" and not isinstance(args[0], (list, tuple))
+    if len(args) > len(names) or one_list:
         # Several arguments where the row has a list.
         last = next((i for i, t in enumerate(types) if t in ("Tensors", "Shape", "Axes")), None)
         if last is None or last >= len(args):
@@ -278,10 +284,20 @@ def bind(row, args, kwargs):
     return bound
 
 
+def of_pairs(function):
+    """The function of complex numbers as one of pairs of real ones."""
+
+    def real(x, *args, **kwargs):
+        result = function(torch.view_as_complex(x.contiguous()), *args, **kwargs)
+        return torch.view_as_real(result) if result.dtype.is_complex else result
+
+    return real
+
+
 def results_of(function, args, kwargs):
     result = function(*args, **kwargs)
     if isinstance(result, torch.Tensor):
-        return [result]
+        return [torch.view_as_real(result) if result.dtype.is_complex else result]
     if isinstance(result, (list, tuple)) and all(isinstance(r, torch.Tensor) for r in result):
         return list(result)
     raise Skip(f"a result of type {type(result).__name__}")
@@ -351,6 +367,10 @@ def agrees_with_itself(function, args, kwargs, results, dtype):
 
 def case_of(row, info, sample, dtype, recording):
     args, kwargs = [sample.input, *sample.args], dict(sample.kwargs)
+    function = info.op
+    if row["name"] in COMPLEX:
+        function = of_pairs(function)
+        args[0] = torch.stack([args[0], args[0].flip(-1)], -1)
     args, kwargs = mapped(args, rounded), mapped(kwargs, rounded)
     bound = bind(row, args, kwargs)
     inputs = tensors_in(bound)
@@ -361,10 +381,10 @@ def case_of(row, info, sample, dtype, recording):
     if sum(t.numel() for t in inputs) > MAX_ELEMENTS:
         raise Skip("too large")
     with torch.no_grad():
-        results = results_of(info.op, mapped(args, torch.clone), mapped(kwargs, torch.clone))
+        results = results_of(function, mapped(args, torch.clone), mapped(kwargs, torch.clone))
         if sum(t.numel() for t in results) > MAX_ELEMENTS:
             raise Skip("too large")
-        if not agrees_with_itself(info.op, args, kwargs, results, dtype):
+        if not agrees_with_itself(function, args, kwargs, results, dtype):
             raise Skip("torch does not agree with itself")
     case = {
         "op": row["name"],
@@ -373,10 +393,10 @@ def case_of(row, info, sample, dtype, recording):
         "results": [recording.tensor(r) for r in results],
     }
     tame = all(is_moderate(t) for t in inputs) and all(is_moderate(r) for r in results)
-    if row["gradients"] and tame and dtype in (torch.float32, torch.float64) and info.supports_autograd:
-        case["gradients"] = recorded_gradients(info, args, kwargs, dtype, recording)
-        if case["gradients"] is None:
-            del case["gradients"]
+    if row["gradients"] and tame and dtype in (torch.float32, torch.float64):
+        gradients = recorded_gradients(function, args, kwargs, dtype, recording)
+        if gradients is not None:
+            case["gradients"] = gradients
     return case
 
 
@@ -384,16 +404,16 @@ def is_moderate(t):
     return not is_float(t) or bool((t.abs() < 1e6).all())
 
 
-def recorded_gradients(info, args, kwargs, dtype, recording):
+def recorded_gradients(function, args, kwargs, dtype, recording):
     try:
-        found = drop_empty(gradients_of(info.op, args, kwargs))
+        found = drop_empty(gradients_of(function, args, kwargs))
     except (RuntimeError, NotImplementedError):
         return None
     if found is None or any(g is not None and g.dtype.is_complex for g in found):
         return None
     if dtype == torch.float32:
         widen = lambda t: t.double() if t.dtype == dtype else t
-        wide = gradients_of(info.op, mapped(args, widen), mapped(kwargs, widen))
+        wide = gradients_of(function, mapped(args, widen), mapped(kwargs, widen))
         if not all(g is None or same(g, w, (1e-4, 1e-4)) for g, w in zip(found, wide)):
             return None
     return [None if g is None else recording.tensor(g) for g in found]
@@ -429,7 +449,7 @@ def record_op(row, infos, recording, reasons):
                 except Skip as reason:
                     reasons[str(reason)] = reasons.get(str(reason), 0) + 1
                 except Exception as error:
-                    reason = f"{type(error).__name__}: {str(error).splitlines()[0][:80] if str(error) else ''}"
+                    reason = f"{type(error).__name__}: {str(error)[:80]}"
                     reasons[reason] = reasons.get(reason, 0) + 1
             chosen = spread(good, share)
             recording.cases += chosen
@@ -457,7 +477,8 @@ def main():
             reasons = {}
             count, gradients = record_op(row, infos, recording, reasons) if infos else (0, 0)
             total = [total[0] + (count > 0), total[1] + count, total[2] + gradients]
-            print(f"{row['name']}: {count} cases, {gradients} with gradients; left out: {reasons}", flush=True)
+            print(f"{row['name']}: {count} cases, {gradients} with gradients", flush=True)
+            print(f"    left out: {reasons}")
         compact(recording)
         slug = re.sub("[^a-z]+", "_", family.lower())
         recording.write(os.path.join(folder, f"{slug}.gz"))

@@ -28,6 +28,18 @@ TEST(Selection, ReadsFlatPositions) {
                  {0, 111, 2, 3});
 }
 
+// Positions that several kernels want are stored once; Index is no dtype of memory.
+TEST(Selection, PositionsMayBeStored) {
+  const Tensor x = counting({2}), source = Tensor::from_data({7.f, 8.f, 9.f, 10.f}, {2, 2});
+  source.realize();
+  const Tensor mask = Tensor::from_data({false, true, true, true}, {2, 2});
+  const Tensor y = masked_scatter(x, mask, source);
+  const Tensor gradient = (y * y).sum().gradient({source})[0];
+  realize({y, gradient});
+  expect_numbers(y, {0, 7, 8, 9});
+  expect_numbers(gradient, {14, 16, 18, 0});
+}
+
 TEST(Selection, PutsSlicesAlongAnAxis) {
   const Tensor x = counting({3, 2}), s = Tensor::from_data({10.f, 20.f, 30.f, 40.f}, {2, 2});
   expect_numbers(index_copy(x, 0, ids({2, 0}), s), {30, 40, 2, 3, 10, 20});

@@ -18,7 +18,11 @@ std::span<const OpEntry> loss_ops();
 std::span<const OpEntry> reduction_ops();
 std::span<const OpEntry> movement_ops();
 std::span<const OpEntry> indexing_ops();
+std::span<const OpEntry> sorting_ops();
 std::span<const OpEntry> linalg_ops();
+std::span<const OpEntry> solve_ops();
+std::span<const OpEntry> conv_ops();
+std::span<const OpEntry> fft_ops();
 std::span<const OpEntry> network_ops();
 
 // Samples of functions of one and of two operands: some axes, none, an empty one; broadcasting.

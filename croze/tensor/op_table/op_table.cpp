@@ -63,10 +63,14 @@ std::span<const OpFamily> op_families() {
       {"Special functions", "tensor/special.h", special_ops()},
       {"Activations", "tensor/activation.h", activation_ops()},
       {"Losses and distances", "tensor/loss.h", loss_ops()},
-      {"Reductions and scans", "tensor/reduce.h", reduction_ops()},
+      {"Reductions", "tensor/reduce.h", reduction_ops()},
       {"Movement", "tensor/movement.h", movement_ops()},
       {"Indexing", "tensor/indexing.h", indexing_ops()},
-      {"Products, convolutions and pooling", "tensor/linalg.h", linalg_ops()},
+      {"Scans, sorting and counting", "tensor/sort.h", sorting_ops()},
+      {"Products", "tensor/linalg.h", linalg_ops()},
+      {"Equations and factors", "tensor/solve.h", solve_ops()},
+      {"Convolution, pooling and images", "tensor/conv.h", conv_ops()},
+      {"Transforms and windows", "tensor/fft.h", fft_ops()},
       {"Normalisation, attention and dropout", "tensor/functional.h", network_ops()},
   };
   return families;

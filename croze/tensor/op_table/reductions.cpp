@@ -1,4 +1,4 @@
-// reductions.cpp -- rows of the op table: reductions and scans.
+// reductions.cpp -- rows of the op table: reductions.
 #include "tensor/elementwise.h"
 #include "tensor/op_table/bind.h"
 #include "tensor/op_table/families.h"
@@ -41,10 +41,6 @@ constexpr auto softmax_as = [](const Tensor& x, std::int64_t dim, std::optional<
 constexpr auto log_softmax_as = [](const Tensor& x, std::int64_t dim, std::optional<DType> dtype) {
   return log_softmax(as_dtype(x, dtype), dim);
 };
-constexpr auto cumsum_as = [](const Tensor& x, std::int64_t dim, std::optional<DType> dtype) {
-  return as_dtype(cumsum(as_dtype(x, dtype), dim), dtype);
-};
-
 constexpr std::string_view axes_kept = "t(2,3) | t(2,3), 1 | t(2,3,2), [0, -1], true | t()";
 constexpr std::string_view one_axis = "t(2,3), 1 | t(2,3), 0 | t(), 0";
 
@@ -80,8 +76,6 @@ constexpr OpEntry ops[] = {
      "exp(input) divided by its sum.", one_axis},
     {"log_softmax", "input, dim, dtype=none", bind<log_softmax_as>, anything, Float, 2,
      "log(softmax(input)).", one_axis},
-    {"cumsum", "input, dim, dtype=none", bind<cumsum_as>, anything, Sum, 2,
-     "Sums of the first 1, 2, ... elements.", one_axis},
 };
 
 }  // namespace
