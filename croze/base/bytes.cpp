@@ -110,6 +110,7 @@ MappedFile MappedFile::inside(const std::string& folder, std::string_view name) 
   const Descriptor file(descriptor);
   struct stat status {};
   check(fstat(file.number, &status) == 0, "cannot read {}: {}", path, describe(errno));
+  check(S_ISREG(status.st_mode), "{} is not a regular file", path);
   check(status.st_nlink == 1, "{} has other names elsewhere (it is a hard link)", path);
   return MappedFile(file.number, path);
 }

@@ -71,12 +71,16 @@ UOp simplify_conditions(UOp sink) {
 
 }  // namespace
 
+// Rules and conditions have normal forms of their own, which need not agree: what counts is that
+// the kernel gets smaller, and that ends.
 UOp simplify_kernel(UOp sink) {
-  for (;;) {
-    sink = rewrite(sink, simplify_rules());
-    const UOp next = simplify_conditions(sink);
-    if (next == sink) return sink;
+  sink = rewrite(sink, simplify_rules());
+  for (std::size_t size = toposort(sink).size();;) {
+    const UOp next = rewrite(simplify_conditions(sink), simplify_rules());
+    const std::size_t next_size = toposort(next).size();
+    if (next_size >= size) return sink;
     sink = next;
+    size = next_size;
   }
 }
 

@@ -47,16 +47,16 @@ struct RecurrentLayers {
 
 // See rnn, lstm and gru of tensor/recurrent.h.
 struct RNN : RecurrentLayers {
-  RNN(std::int64_t in, std::int64_t hidden, const RecurrentOptions& options = {})
-      : RecurrentLayers(in, hidden, 1, options) {}
+  RNN(std::int64_t in, std::int64_t hidden, const RecurrentOptions& o = {})
+      : RecurrentLayers(in, hidden, 1, o) {}
   SequenceResult operator()(const Tensor& x, const Tensor& h = {}, bool training = false) const {
     return rnn(x, weights, h, sequence(training));
   }
 };
 
 struct LSTM : RecurrentLayers {
-  LSTM(std::int64_t in, std::int64_t hidden, const RecurrentOptions& options = {})
-      : RecurrentLayers(in, hidden, 4, options) {}
+  LSTM(std::int64_t in, std::int64_t hidden, const RecurrentOptions& o = {})
+      : RecurrentLayers(in, hidden, 4, o) {}
   SequenceResult operator()(const Tensor& x, const LstmState& state = {},
                             bool training = false) const {
     return lstm(x, weights, state, sequence(training));
@@ -64,8 +64,8 @@ struct LSTM : RecurrentLayers {
 };
 
 struct GRU : RecurrentLayers {
-  GRU(std::int64_t in, std::int64_t hidden, const RecurrentOptions& options = {})
-      : RecurrentLayers(in, hidden, 3, options) {}
+  GRU(std::int64_t in, std::int64_t hidden, const RecurrentOptions& o = {})
+      : RecurrentLayers(in, hidden, 3, o) {}
   SequenceResult operator()(const Tensor& x, const Tensor& h = {}, bool training = false) const {
     return gru(x, weights, h, sequence(training));
   }

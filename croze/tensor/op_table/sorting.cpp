@@ -1,6 +1,7 @@
 // sorting.cpp -- rows of the op table: scans, sorting, selection by rank, searching, counting.
 #include "tensor/op_table/bind.h"
 #include "tensor/op_table/families.h"
+#include "tensor/reduce.h"
 #include "tensor/scan.h"
 #include "tensor/sort.h"
 

@@ -13,6 +13,7 @@
 #include "tensor/linalg.h"
 #include "tensor/movement.h"
 #include "tensor/reduce.h"
+#include "tensor/scan.h"
 #include "tensor/special.h"
 
 namespace croze::onnx {
