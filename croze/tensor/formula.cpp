@@ -178,8 +178,10 @@ Tensor einsum(std::string_view formula, std::span<const Tensor> operands, Locati
 
   std::string result = implied_result(parts);
   if (arrow != std::string::npos) {
-    std::string dots = result.substr(0, 0);
-    for (char c : result) dots += c <= last_dot ? std::string(1, c) : "";
+    std::string dots;
+    for (char c : result) {
+      if (c <= last_dot) dots += c;
+    }
     const std::string wanted = text.substr(arrow + 2);
     const std::size_t place = wanted.find("...");
     result = wanted;

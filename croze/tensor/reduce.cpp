@@ -219,4 +219,55 @@ Tensor log_softmax(const Tensor& x, std::int64_t axis, Location at) {
   });
 }
 
+// ---- counts, scales and covariances -----------------------------------------------------------
+
+Tensor count_nonzero(const Tensor& x, const Axes& axes, bool keepdim, Location at) {
+  return sum(x.dtype() == DType::Bool ? x : x != 0, axes, keepdim, at);
+}
+
+Tensor nansum(const Tensor& x, const Axes& axes, bool keepdim, Location at) {
+  return sum(is_float(x.dtype()) ? where(isnan(x), 0, x) : x, axes, keepdim, at);
+}
+
+Tensor nanmean(const Tensor& x, const Axes& axes, bool keepdim, Location at) {
+  return in_wide_float(x, [&](const Tensor& v) {
+    const Tensor count = sum(!isnan(v), axes, keepdim, at).cast(v.dtype());
+    return nansum(v, axes, keepdim, at) / count;
+  });
+}
+
+Tensor renorm(const Tensor& x, double p, std::int64_t axis, double most, Location at) {
+  const Call call("renorm", {&x}, at);
+  call.require(x.ndim() >= 2, "slices of a tensor with two axes or more");
+  Shape others;
+  for (int i = 0; i < x.ndim(); i++) {
+    if (i != call.axis(axis, x.ndim())) others.push_back(i);
+  }
+  const Tensor size = norm(x, p, others, true, at);
+  // PyTorch's guard against a division by zero.
+  return where(size > most, x * (most / (size + 1e-7)), x);
+}
+
+Tensor dist(const Tensor& a, const Tensor& b, double p, Location at) {
+  return norm(Operand(a, at) - b, p, {}, false, at);
+}
+
+Tensor cov(const Tensor& x, double correction, Location at) {
+  const Call call("cov", {&x}, at);
+  call.require(x.ndim() <= 2, "the rows of a matrix are variables");
+  const Tensor rows = as_float(x.ndim() == 2 ? x : reshape(x, {1, -1}, at));
+  const Tensor deviation = rows - mean(rows, 1, true, at);
+  const double count = std::fmax(static_cast<double>(rows.size(1)) - correction, 0);
+  const Tensor products = unsqueeze(deviation, 1, at) * deviation;
+  const Tensor result = sum(products, -1, false, at) / count;
+  return x.ndim() == 2 ? result : reshape(result, {}, at);
+}
+
+Tensor corrcoef(const Tensor& x, Location at) {
+  const Tensor c = cov(x, 1, at);
+  if (c.ndim() == 0) return c / c;
+  const Tensor deviation = sqrt(diagonal(c, 0, 0, 1, at));
+  return clamp(c / unsqueeze(deviation, 1, at) / deviation, -1, 1);
+}
+
 }  // namespace croze

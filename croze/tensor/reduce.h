@@ -36,6 +36,15 @@ Tensor any(const Tensor& x, const Axes& axes = {}, bool keepdim = false,
 Tensor all(const Tensor& x, const Axes& axes = {}, bool keepdim = false,
            Location at = Location::current());
 
+// How many elements are not zero; Int64.
+Tensor count_nonzero(const Tensor& x, const Axes& axes = {}, bool keepdim = false,
+                     Location at = Location::current());
+// Sum and mean of the elements that are not NaN; the mean of none is NaN.
+Tensor nansum(const Tensor& x, const Axes& axes = {}, bool keepdim = false,
+              Location at = Location::current());
+Tensor nanmean(const Tensor& x, const Axes& axes = {}, bool keepdim = false,
+               Location at = Location::current());
+
 // Squared deviation from the mean, summed and divided by (count - correction); and its root.  Float
 // dtypes.
 Tensor var(const Tensor& x, const Axes& axes = {}, double correction = 1, bool keepdim = false,
@@ -52,5 +61,15 @@ Tensor logsumexp(const Tensor& x, const Axes& axes = {}, bool keepdim = false,
                  Location at = Location::current());
 Tensor softmax(const Tensor& x, std::int64_t axis = -1, Location at = Location::current());
 Tensor log_softmax(const Tensor& x, std::int64_t axis = -1, Location at = Location::current());
+
+// x with each slice along `axis` whose p-norm is greater than `most` scaled down to it.
+Tensor renorm(const Tensor& x, double p, std::int64_t axis, double most,
+              Location at = Location::current());
+// The p-norm of a - b.
+Tensor dist(const Tensor& a, const Tensor& b, double p = 2, Location at = Location::current());
+// Covariances of the rows of x (variables, samples), divided by (samples - correction), and
+// correlations: covariances of variables scaled to deviation 1.
+Tensor cov(const Tensor& x, double correction = 1, Location at = Location::current());
+Tensor corrcoef(const Tensor& x, Location at = Location::current());
 
 }  // namespace croze

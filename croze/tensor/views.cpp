@@ -67,7 +67,6 @@ bool moved_strides(Op op, Sizes arg, UOp from, UOp to, Shape& strides) {
       strides[arg[0]] *= arg[2];
       return true;
     case Op::Reshape: {
-      if (from.elements() == 0) return false;
       Shape result;
       if (!reshape_strides(from.shape(), strides, to.shape(), result)) return false;
       strides = result;
@@ -84,6 +83,7 @@ Tensor moved_view(const Tensor& x, Op op, std::span<const std::int64_t> arg) {
   TensorRecord& from = TensorRecord::of(x);
   Tensor result = wrap_like(x, movement_node(op, from.node, arg));
   TensorRecord& record = TensorRecord::of(result);
+  if (record.node.elements() == 0) return result;
   ViewPath path = from.root ? from.path : ViewPath{{}, contiguous_strides(from.node.shape())};
   if (!moved_strides(op, arg, from.node, record.node, path.strides)) return result;
   path.steps.push_back({op, Shape(arg)});

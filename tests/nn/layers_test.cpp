@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "nn/models.h"
+#include "nn/recurrent.h"
 
 namespace croze {
 namespace {
@@ -171,6 +172,23 @@ TEST(Dropout, ZeroesAShareAndScalesTheRest) {
   EXPECT_NEAR(zeros / 10'000, 0.25, 0.02);
   for (double v : y) EXPECT_TRUE(v == 0 || std::abs(v - 4.0 / 3) < 1e-6) << v;
   EXPECT_EQ(layer(x, false).to_vector<double>(), std::vector<double>(10'000, 1.0));
+}
+
+TEST(Recurrent, NamesItsParametersAsPyTorchDoes) {
+  const nn::LSTM layer(3, 4, {.layers = 2, .bidirectional = true});
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : nn::named_parameters(layer)) names.push_back(name);
+  ASSERT_EQ(names.size(), 16U);
+  EXPECT_EQ(names[0], "weight_ih_l0");
+  EXPECT_EQ(names[5], "weight_hh_l0_reverse");
+  EXPECT_EQ(names[15], "bias_hh_l1_reverse");
+  EXPECT_EQ(layer.weights[2].ih.shape(), (Shape{16, 8}));
+  const SequenceResult r = layer(Tensor::ones({5, 2, 3}));
+  EXPECT_EQ(r.output.shape(), (Shape{5, 2, 8}));
+  EXPECT_EQ(r.h.shape(), (Shape{4, 2, 4}));
+  const nn::GRU single(3, 4, {.bias = false, .batch_first = true});
+  EXPECT_EQ(nn::named_parameters(single).size(), 2U);
+  EXPECT_EQ(single(Tensor::ones({2, 5, 3})).output.shape(), (Shape{2, 5, 4}));
 }
 
 TEST(Layers, RefuseSizesThatMakeNoSense) {

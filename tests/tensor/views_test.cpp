@@ -115,11 +115,6 @@ struct Model {
     for (std::size_t i = 0; i < to.size(); i++)
       (*storage)[static_cast<std::size_t>(to[i])] = values[i];
   }
-  bool repeats() const {
-    std::vector<std::int64_t> a = addresses();
-    std::sort(a.begin(), a.end());
-    return std::adjacent_find(a.begin(), a.end()) != a.end();
-  }
   // The view of another shape, if strides for it exist: they follow from the addresses.
   std::optional<Model> reshaped(const Shape& to) const {
     const std::vector<std::int64_t> a = addresses();
