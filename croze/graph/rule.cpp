@@ -97,14 +97,14 @@ Interval interval(const Token*& t, const Match::Captures& captures) {
     return is_integral(u.dtype()) ? interval_of(u) : none;
   }
   Interval operands[Pattern::capacity];
-  bool known = true;
+  bool known = true, truths = true;
   for (int i = 0; i < head.count; i++) {
     operands[i] = interval(t, captures);
     known = known && operands[i].lo <= operands[i].hi && is_small(operands[i]);
+    truths = truths && operands[i].lo >= 0 && operands[i].hi <= 1;
   }
   if (!known) return none;
-  const bool logical = head.op() == Op::And || head.op() == Op::Or || head.op() == Op::Not;
-  return interval_of(head.op(), logical ? DType::Bool : DType::Index,
+  return interval_of(head.op(), truths ? DType::Bool : DType::Index,
                      std::span(operands, head.count));
 }
 
