@@ -91,7 +91,7 @@ MappedFile::MappedFile(int descriptor, std::string path) : path_(std::move(path)
 
 MappedFile MappedFile::inside(const std::string& folder, std::string_view name) {
   const std::string path = fmt::format("{}/{}", folder, name);
-  check(!name.empty() && name.find('\0') == name.npos, "{} is not a name of a file", path);
+  check(!name.empty() && name.find('\0') == name.npos, "{} is not a name of a file", path.c_str());
   int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   // Each part of the name is opened from the folder before it, so nothing can be swapped under us.
   for (size_t begin = 0; begin <= name.size();) {

@@ -37,7 +37,8 @@ std::vector<UOp> lanes_in(const std::vector<UOp>& instructions) {
   return lanes;
 }
 
-// The last stage at which addresses are integers of mathematics.
+// The last stage at which a reduction, which may be an address, has its bounds; what follows copies
+// addresses and gives them a width.
 void check_bounds(UOp sink, const std::string& name) {
   const AccessProofs proofs = prove_accesses(sink, name);
   if (!log_enabled(3)) return;
@@ -72,11 +73,11 @@ LinearProgram make_program(UOp kernel, const Caps& caps, const PassObserver& obs
   chooser.choose ? chooser.choose(chooser.context, state, caps) : choose_edits(state, caps);
   if (observer.edits) observer.edits(observer.context, state.applied);
   sink = seen("edits", simplify_kernel(state.sink));
+  if (Options::flag(Option::CheckBounds)) check_bounds(sink, program.info.name);
 
   // No Unroll range is left, every loop reduction is a register; values are scalars or lanes.
   Expanded expanded = expand(sink);
   seen("expand", expanded.sink);
-  if (Options::flag(Option::CheckBounds)) check_bounds(expanded.sink, program.info.name);
   const std::vector<std::int64_t> loops = ids_of(state.loops);
   program.info.launch = launch_of(state.loops);
   // Addresses are Int32 or Int64.

@@ -260,15 +260,38 @@ std::string SmtScript::name(UOp u) {
     const auto [node, ready] = pending.back();
     pending.pop_back();
     if (known_.get(node)) continue;
-    if (ready || term_of(node).empty()) {
+    const UOp chosen = chosen_of(node);
+    if (ready || (!chosen && term_of(node).empty())) {
       known_.set(node, true);
       define(node);
       continue;
     }
     pending.emplace_back(node, true);
+    if (chosen) {
+      pending.emplace_back(chosen, false);
+      continue;
+    }
     for (UOp s : node.sources()) pending.emplace_back(s, false);
   }
   return own_name(u);
+}
+
+// The result of a maximum or minimum is its operand for some values of the closed ranges, which are
+// variables of this reduction alone.  Null for anything else.
+UOp SmtScript::chosen_of(UOp u) {
+  if (!u.is(Op::Reduce) || !is_integral(u.dtype()) || u.num_src() < 2) return {};
+  if (u.reduce_op() != Op::Max && u.reduce_op() != Op::Min) return {};
+  if (const UOp known = chosen_.get(u)) return known;
+  std::vector<std::pair<UOp, UOp>> values;
+  for (int i = 1; i < u.num_src(); i++) {
+    const UOp r = u.src(i);
+    if (!r.is(Op::Range) || r.range_size() < 1) return {};
+    const std::int64_t slot = -2 - (std::int64_t{u.id()} * RangeSet::capacity + r.range_id());
+    values.emplace_back(r, u.graph().variable(slot, 0, r.range_size() - 1));
+  }
+  const UOp chosen = substitute(u.src(0), values);
+  chosen_.set(u, chosen);
+  return chosen;
 }
 
 // The op as a function of which nothing is known but that it is one.
@@ -286,6 +309,7 @@ std::string SmtScript::unknown_function(UOp u) {
 }
 
 std::string SmtScript::term_of(UOp u) {
+  if (const UOp chosen = chosen_of(u)) return own_name(chosen);
   const bool is_opaque = u.is(Op::Threefry) || (opaque_casts_ && u.is(Op::Cast));
   bool is_readable = true;
   for (UOp s : u.sources()) is_readable = is_readable && is_integral(s.dtype());

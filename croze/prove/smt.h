@@ -3,8 +3,9 @@
 // An Index is an integer of mathematics; an integer of a sized type is a bit-vector that wraps; a
 // Bool is a Bool.  Each node becomes one definition, so shared parts stay shared and the text is as
 // long as the graph.  What the solver cannot look into -- a loaded element, a comparison of floats,
-// a reduction -- becomes a constant of its own, free within the node's bounds: a theorem about it
-// holds for every value that it could have.  Threefry is a function of which nothing else is known.
+// a sum -- becomes a constant of its own, free within the node's bounds: a theorem about it holds
+// for every value that it could have.  The greatest or least of some values is one of them.
+// Threefry is a function of which nothing else is known.
 #pragma once
 
 #include <string>
@@ -25,7 +26,7 @@ class SmtScript {
   // With `trust_bounds`, leaves are asserted to lie within their bounds.  Without, they range over
   // all values of their dtype; Range and Variable nodes have their bounds in either case.
   explicit SmtScript(const Graph& graph, bool trust_bounds = true)
-      : trust_bounds_(trust_bounds), known_(graph) {}
+      : trust_bounds_(trust_bounds), known_(graph), chosen_(graph) {}
 
   // Casts are functions of which nothing else is known, too: what holds for those holds for all.
   void make_casts_opaque() { opaque_casts_ = true; }
@@ -46,6 +47,7 @@ class SmtScript {
  private:
   std::string term_of(UOp u);
   std::string unknown_function(UOp u);
+  UOp chosen_of(UOp u);
   void define(UOp u);
   void declare(UOp u);
 
@@ -54,6 +56,7 @@ class SmtScript {
   std::string text_ = {};
   std::vector<UOp> leaves_ = {};
   NodeMap<bool> known_;
+  NodeMap<UOp> chosen_;  // of a Reduce: the value that is the result, its ranges exchanged
 };
 
 }  // namespace croze

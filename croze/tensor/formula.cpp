@@ -131,11 +131,10 @@ Named contracted(const Named& a, const Named& b, const std::string& wanted, Loca
   return {(axes.empty() ? product : sum(product, axes, false, at)).cast(dtype), kept};
 }
 
-// The names of a result that the formula does not give: broadcast axes, then the letters that occur
-// once, in order.
-std::string implied_result(std::span<const Named> operands) {
-  std::string all, dots, letters;
-  for (const Named& x : operands) all += x.names;
+// The names of a result that the formula does not give, from those of all operands: broadcast axes,
+// then the letters that occur once, in order.
+std::string implied_result(const std::string& all) {
+  std::string dots, letters;
   for (char c : all) {
     if (c <= last_dot) {
       if (dots.find(c) == std::string::npos) dots += c;
@@ -170,13 +169,15 @@ Tensor einsum(std::string_view formula, std::span<const Tensor> operands, Locati
   call.require(inputs.size() == operands.size(), "'{}' is for {} operands, not {}", formula,
                inputs.size(), operands.size());
   std::vector<Named> parts;
+  std::string names;
   for (std::size_t i = 0; i < inputs.size(); i++) {
     const Named x{operands[i], expanded_names(call, inputs[i], operands[i].ndim())};
+    names += x.names;
     parts.push_back(without_repeats(call, x, at));
   }
   check_sizes(call, parts);
 
-  std::string result = implied_result(parts);
+  std::string result = implied_result(names);
   if (arrow != std::string::npos) {
     std::string dots;
     for (char c : result) {

@@ -85,6 +85,19 @@ TEST_F(AccessTest, AnIndexFromMemoryCanBeAnything) {
   EXPECT_NE(complaint(copy(graph.place(in, at), {i})), "");
 }
 
+// The last place up to i that holds a positive number, as a running maximum finds it.
+TEST_F(AccessTest, AMaximumIsOneOfItsValues) {
+  if (!Solver::available()) GTEST_SKIP() << "libz3 is not installed";
+  const UOp i = range(8), j = graph.range(next_range++, 8, LoopKind::Reduce);
+  const UOp numbers = graph.param(DType::Int32, slot++, 8);
+  const UOp seen =
+      less(graph.constant(DType::Int32, std::int64_t{0}), graph.load(graph.place(numbers, j))) &
+      less_equal(j, i);
+  const UOp last = graph.reduce(Op::Max, where(seen, j + i, i), std::span(&j, 1));
+  EXPECT_EQ(complaint(copy(graph.place(buffer(6), last, less(i, 3)), {i})), "");  // 2i at most
+  EXPECT_NE(complaint(copy(graph.place(buffer(4), last, less(i, 3)), {i})), "");
+}
+
 TEST_F(AccessTest, AStoreIsAnAccessToo) {
   if (!Solver::available()) GTEST_SKIP() << "libz3 is not installed";
   const UOp i = range(7);
