@@ -223,6 +223,7 @@ void Graph::mark(std::span<const UOp> roots) {
 }
 
 void Graph::sweep() {
+  recent_.fill(UOp());
   std::vector<Slot> kept;
   for (const Slot& s : table_) {
     if (!s.node) continue;

@@ -5,6 +5,7 @@
 // points from the nodes still in use.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
@@ -48,7 +49,11 @@ class Graph {
   UOp constant(DType t, std::int64_t value);  // any dtype; rounds to a float dtype
   UOp constant(DType t, double value);        // any dtype; converts as eval's cast does
   UOp constant_bits(DType t, std::int64_t bits);
-  UOp index(std::int64_t value) { return constant(DType::Index, value); }
+  UOp index(std::int64_t value) {
+    UOp& recent = recent_[static_cast<std::uint64_t>(value) % recent_.size()];
+    if (!recent || recent.const_int() != value) recent = constant_bits(DType::Index, value);
+    return recent;
+  }
   UOp boolean(bool value) { return constant(DType::Bool, static_cast<std::int64_t>(value)); }
   UOp invalid(DType t);
   UOp buffer(DType t, std::int64_t id, std::int64_t elements, int device);
@@ -98,7 +103,8 @@ class Graph {
   void sweep();
 
   Arena arena_;
-  std::vector<Slot> table_;  // open addressing; the hash beside the pointer spares a cache miss
+  std::array<UOp, 64> recent_;  // Index constants: every sum asks for some
+  std::vector<Slot> table_;     // open addressing; the hash beside the pointer spares a cache miss
   std::unordered_multimap<std::uint64_t, std::string_view>
       interned_;                          // contents of args and shapes
   std::vector<std::vector<void*>> free_;  // freed memory by size in words
