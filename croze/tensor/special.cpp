@@ -1,7 +1,6 @@
 // special.cpp -- the special functions, composed of those of maths.cpp.
 #include "tensor/special.h"
 
-#include <array>
 #include <cmath>
 #include <numbers>
 
