@@ -28,10 +28,12 @@ struct Fact {
   i64 lo, hi;
 };
 
-// The And of the terms, the same node for the same set.
+// The And of the terms, the same node for the same set.  Terms that differ in the buffer they read
+// have one key.
 UOp conjunction(std::vector<UOp> terms, Graph& graph) {
   if (terms.empty()) return graph.boolean(true);
-  std::stable_sort(terms.begin(), terms.end(), [](UOp a, UOp b) { return a.key() < b.key(); });
+  std::sort(terms.begin(), terms.end(),
+            [](UOp a, UOp b) { return a.key() != b.key() ? a.key() < b.key() : a.id() < b.id(); });
   UOp result = terms[0];
   for (UOp t : terms) {
     if (t.is_const(0)) return t;

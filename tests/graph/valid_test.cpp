@@ -33,6 +33,18 @@ TEST(Valid, AGateLosesWhatTheRestImplies) {
   EXPECT_EQ(simplify_gate(less(i, 5) & less(i, 9)), less(i, 5));
 }
 
+TEST(Valid, AGateOfTheSameTermsIsTheSameNodeWhicheverBuffersTheyRead) {
+  Graph graph;
+  const auto term = [&](i64 slot) {
+    const UOp x = graph.load(graph.place(graph.param(DType::Int32, slot, 1), graph.index(0)));
+    return less(cast(x, DType::Index), 3);
+  };
+  const UOp a = term(1), b = term(2), c = term(3);
+  const UOp gate = simplify_gate(a & b & c);
+  EXPECT_EQ(simplify_gate(gate), gate);
+  EXPECT_EQ(simplify_gate(c & (b & a)), gate);
+}
+
 TEST(Valid, AGateThatContradictsItselfIsFalse) {
   Graph graph;
   const UOp i = graph.variable(0, 0, 14);
