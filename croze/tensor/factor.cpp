@@ -3,12 +3,13 @@
 //
 // Jacobi's method turns pairs of axes until nothing is left off the diagonal.  The pairs of a round
 // are disjoint, so a whole round is one step, in parallel; n - 1 rounds of a round-robin tournament
-// are a sweep that meets every pair once.  Convergence is quadratic: ten sweeps are plenty.
+// are a sweep that meets every pair once.  Convergence is quadratic, so some more sweeps than the
+// logarithm of n are plenty.
 //
 // Derivatives are those of perturbation theory, applied to the change of the matrix against the
 // constant factors found: the change is 0 in value.
 #include <algorithm>
-#include <cmath>
+#include <bit>
 
 #include "tensor/linalg.h"
 #include "tensor/numeric.h"
@@ -20,7 +21,9 @@
 namespace croze {
 namespace {
 
-constexpr int sweeps = 10;
+int sweeps_for(std::int64_t n) {
+  return 4 + static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n)));
+}
 
 Tensor off_diagonal(const Tensor& x, Location at) {
   return where(row_numbers(x.size(-2), at) == column_numbers(x.size(-1), at), 0, x);
@@ -140,7 +143,7 @@ Eigen rotated(const Tensor& x, Location at) {
   const std::int64_t n = x.size(-1);
   Tensor a = x.contiguous(), v = expand(identity_like(x, at), x.shape(), at);
   const std::vector<Tensor> rounds = tournament(n, x, at);
-  for (int sweep = 0; sweep < sweeps; sweep++) {
+  for (int sweep = 0; sweep < sweeps_for(n); sweep++) {
     for (const Tensor& partner : rounds) {
       const Tensor own = diagonal_of(a, at);
       const Tensor mixed = diagonal_of(index_select(a, -1, partner, at), at);
@@ -203,7 +206,7 @@ SingularValues turned(const Tensor& x, Location at) {
   square[square.size() - 2] = n;
   Tensor a = x.contiguous(), v = expand(identity_like(x, at), square, at);
   const std::vector<Tensor> rounds = tournament(n, x, at);
-  for (int sweep = 0; sweep < sweeps; sweep++) {
+  for (int sweep = 0; sweep < sweeps_for(n); sweep++) {
     for (const Tensor& partner : rounds) {
       const Tensor own = sum(a * a, -2, false, at).contiguous();
       const Tensor mixed = sum(a * index_select(a, -1, partner, at), -2, false, at).contiguous();

@@ -2,7 +2,7 @@
 //
 // All work on the last two axes, the others are batch, and on floats (half types compute in
 // Float32).  A matrix of n rows takes n steps, each a few kernels over the whole batch that are the
-// same for every step, so they compile once; Jacobi's method takes some ten sweeps of n.
+// same for every step, so they compile once; Jacobi's method takes some log n sweeps of n steps.
 // Derivatives of first order are exact for all, those of second order for inverse, solve, det,
 // slogdet and cholesky.  Where PyTorch throws because a matrix is singular or not positive
 // definite, the result is infinite or NaN, since values are not known when operations are recorded.

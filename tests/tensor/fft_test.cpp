@@ -44,7 +44,7 @@ std::vector<Complex> definition(const std::vector<Complex>& x, int sign) {
 }
 
 TEST(Fft, AnyLengthIsItsDefinition) {
-  for (std::int64_t n : {1, 2, 7, 32, 37, 60, 64, 101, 210, 1024}) {
+  for (std::int64_t n : {1, 2, 7, 32, 37, 60, 101, 256}) {
     SCOPED_TRACE(n);
     const Tensor x = random_tensor({n, 2}, -1, 1, wide, static_cast<std::uint32_t>(n));
     expect_numbers(fft(x), parts_of(definition(complex_of(x), -1)), 1e-10);
