@@ -74,7 +74,7 @@ Tensor tanhshrink(const Tensor& x) {
 
 // ---- in pieces --------------------------------------------------------------------------------
 
-Tensor relu(const Tensor& x) { return where(x <= 0, 0, x); }
+Tensor relu(const Tensor& x) { return where(x <= 0, Tensor::zeros_like(x), x); }
 Tensor relu6(const Tensor& x) { return hardtanh(x, 0, 6); }
 
 Tensor leaky_relu(const Tensor& x, double slope) {
@@ -147,7 +147,8 @@ Tensor hardswish(const Tensor& x) {
 }
 
 Tensor hardshrink(const Tensor& x, double lambda) {
-  return where((x >= -lambda) & (x <= lambda), 0, x);
+  const Tensor v = as_float(x);
+  return where((v >= -lambda) & (v <= lambda), 0, v);
 }
 
 Tensor softshrink(const Tensor& x, double lambda, Location at) {

@@ -171,7 +171,8 @@ Tensor cut_axis(const Tensor& x, std::int64_t axis, const AdaptiveAxis& windows,
 AdaptiveWindows adaptive_windows(const Tensor& x, const Shape& size, Location at) {
   const int axes = size.size();
   const int first = x.ndim() - axes;
-  AdaptiveWindows result{.values = x, .positions = plane_positions(last_axes(x, axes), at)};
+  const Tensor positions = plane_positions(last_axes(x, axes), at).to(x.device(), at);
+  AdaptiveWindows result{.values = x, .positions = positions};
   Shape order;
   for (int i = 0; i < first + axes; i++) order.push_back(i < first ? i : 2 * i - first);
   for (int i = 0; i < axes; i++) order.push_back(first + 2 * i + 1);

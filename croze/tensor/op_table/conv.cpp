@@ -209,8 +209,8 @@ constexpr OpEntry ops[] = {
     {"nn.functional.interpolate",
      "input, size=none, scale_factor=none, mode='nearest', align_corners=none, "
      "recompute_scale_factor=none, antialias=false",
-     bind<resize>, floats, Same, 2, "Spatial axes of another size.",
-     "t(1,2,4), 6 | t(1,1,3,4), [5, 3], none, 'bilinear' | t(1,1,4,4), [6, 6], none, 'bicubic', "
+     bind<resize>, floats, Same, 2, "Spatial axes of another size; 'nearest' of any dtype.",
+     "t(1,1,3,4), [5, 3], none, 'bilinear' | t(1,2,4), 6 | t(1,1,4,4), [6, 6], none, 'bicubic', "
      "true | t(1,1,4,4), none, [1.5, 2.0], 'area'"},
     {"nn.functional.grid_sample",
      "input, grid, mode='bilinear', padding_mode='zeros', align_corners=none", bind<sample>, floats,

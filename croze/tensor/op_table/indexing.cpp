@@ -106,7 +106,7 @@ constexpr OpEntry ops[] = {
     {"nn.functional.embedding_bag",
      "input, weight, offsets=none, mode='mean', per_sample_weights=none, "
      "include_last_offset=false, padding_idx=none",
-     bind<embed_bags>, anything, Same, 2, "Rows of weight reduced in bags.",
+     bind<embed_bags>, anything, Given, 2, "Rows of weight reduced in bags.",
      "i(2,3)<4, t(4,2) | i(2,3)<4, t(4,2), mode='max'"},
     {"nn.functional.one_hot", "input, num_classes=-1", bind<one_hot>, integers, Int64, 0,
      "1 at the class.", "t(2,3)@0..3, 4 | t(3)@0..2"},

@@ -67,7 +67,7 @@ constexpr OpEntry ops[] = {
 
     {"where", "condition, input, other", bind<where>, anything, Promoted, 2,
      "input where the condition is not 0, else other.",
-     "b(2,3), t(2,3), t(2,3) | b(2,1), t(3), t() | b(3), 1, t(3)"},
+     "b(2,3), t(2,3), t(2,3) | b(2,1), t(3), t() | b(3), true, t(3)"},
     {"masked_fill", "input, mask, value", bind<masked_fill>, anything, Same, 2,
      "value where the mask is not 0.", "t(2,3), b(2,3), 1 | t(2,3), b(3), t()"},
 };
