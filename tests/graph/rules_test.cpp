@@ -282,7 +282,7 @@ TEST(Rules, BothSidesOfEveryDataRuleAreEqual) {
   int checked = 0;
   for (const RuleList& list : rule_lists()) {
     if (list.rules.data() == drop_invalid_list().rules.data())
-      continue;  // gives a value to Invalid
+      continue;                                   // gives a value to Invalid
     if (list.numbers == Numbers::Real) continue;  // not exact; proven over the reals in tests/prove
     for (const Rule& rule : list.rules) {
       if (rule.rewrite || is_about_memory(rule)) continue;
