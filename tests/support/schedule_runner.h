@@ -1,4 +1,4 @@
-// schedule_runner.h -- the fuzzers' runner of kernels and schedules, under the names that tests know.
+// schedule_runner.h -- the fuzzers' runner of kernels and schedules, under the names known to tests.
 #pragma once
 
 #include "fuzz/schedule_runner.h"
