@@ -1,4 +1,4 @@
-// schedule_runner.h -- the fuzzers' runner of kernels and schedules, under the names known to tests.
+// schedule_runner.h -- the runner of kernels and schedules of the fuzzers, for the tests.
 #pragma once
 
 #include "fuzz/schedule_runner.h"
