@@ -26,6 +26,8 @@ int weight_of_coefficient(std::int64_t c) {
   return c == -1 ? 0 : std::max(1, static_cast<int>(std::bit_width(magnitude)) - 1);
 }
 
+bool is_scaled(UOp u) { return u.is(Op::Mul) && u.src(1).is_const(); }
+
 class Sizes {
  public:
   // Counts these nodes as leaves.
@@ -71,8 +73,10 @@ class Sizes {
 
   static Number weigh(UOp u, std::span<const Number> weight) {
     const bool on_index = u.src(0).dtype() == DType::Index;
-    if (on_index && u.is(Op::Mul) && u.src(1).is_const()) {
-      return weight[0] + static_cast<Number>(weight_of_coefficient(u.src(1).const_int()));
+    if (on_index && is_scaled(u)) {
+      // The weights of two factors may add up to that of their product, or to one less.
+      const int nested = is_scaled(u.src(0)) ? 2 : 0;
+      return weight[0] + static_cast<Number>(weight_of_coefficient(u.src(1).const_int()) + nested);
     }
     Number result = weight_of<Number>(u.op(), on_index, weight);
     if (on_index && (u.is(Op::Eq) || u.is(Op::Ne))) {  // the first coefficient becomes positive
