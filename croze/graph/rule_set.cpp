@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "base/flat_map.h"
 #include "base/log.h"
-#include "graph/measure.h"
 #include "graph/print.h"
 
 namespace croze {
@@ -125,7 +124,7 @@ void RuleSet::insert(const Rule& rule, std::int32_t order, const RuleList& list)
   for (int first = 0; first < size_of_family(0); first++) {
     for (int second = 0; second < size_of_family(1); second++) {
       const int choice[2] = {first, second};
-      Leaf leaf{&rule, order, 0, types_of(list.numbers), !list.why_it_ends};
+      Leaf leaf{&rule, order, 0, types_of(list.numbers)};
       std::array<Token, Pattern::capacity> tokens = rule.pattern.tokens;
       restrict_captures(&tokens);
       for (std::size_t i = 0; i < families.size(); i++) {
@@ -398,10 +397,6 @@ UOp RuleSet::apply(UOp node, void* state, const Rule** fired) const {
     if (result == node) result = {};
     if (observer) observer->tried(*this, *f.leaf->rule, node, result, now_ns() - begin);
     if (!result) continue;
-#ifndef NDEBUG
-    ensure(!f.leaf->makes_smaller || is_smaller(result, node), "{} makes {} no smaller: {}",
-           to_string(*f.leaf->rule), to_string(node), to_string(result));
-#endif
     if (fired) *fired = f.leaf->rule;
     return result;
   }

@@ -47,7 +47,7 @@ struct RunState {
 };
 
 RunState& state() {
-  static RunState instance;
+  static RunState& instance = *new RunState;  // never destroyed: its memory belongs to devices
   return instance;
 }
 

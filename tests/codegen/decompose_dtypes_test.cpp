@@ -94,7 +94,8 @@ TEST_P(SmallFloats, WiderNumbersAreRoundedOnce) {
         for (double v : {middle, middle * (1 + 0x1p-50), middle * (1 - 0x1p-50)}) compare(bits(v));
         compare(static_cast<std::int64_t>(random()));
       } else {
-        for (std::int64_t v : {whole, -whole, whole + (whole << 12) + 1}) compare(bits_of(v, from));
+        const auto mixed = static_cast<std::int64_t>(static_cast<std::uint64_t>(whole) * 4097 + 1);
+        for (std::int64_t v : {whole, -whole, mixed}) compare(bits_of(v, from));
         const std::int64_t near = bits_of(middle, from);
         for (std::int64_t step : {-1, 0, 1}) {
           compare(bits_of(static_cast<std::int64_t>(static_cast<std::uint64_t>(near) +
