@@ -49,18 +49,5 @@ TEST(Termination, SizesOfNodes) {
   EXPECT_TRUE(is_smaller(less(r + s, 6), less_equal(r + s, graph.index(5))));
 }
 
-#ifndef NDEBUG
-UOp grow(const Match& m) { return m.graph.alu(Op::Min, {m.root, m[y]}); }
-
-TEST(Termination, ADebugBuildChecksEveryFiring) {
-  constexpr static Rule rules[] = {rule(min(x, y), grow)};
-  static const RuleSet set("growing", {RuleList{"growing", Numbers::Wrapping, rules}});
-  Graph graph;
-  const UOp i = graph.load(graph.place(graph.param(DType::Int32, 0, 8), graph.index(0)));
-  const UOp j = graph.load(graph.place(graph.param(DType::Int32, 1, 8), graph.index(0)));
-  EXPECT_THROW(set.apply(min(i, j)), InternalError);
-}
-#endif
-
 }  // namespace
 }  // namespace croze
