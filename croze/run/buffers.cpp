@@ -35,7 +35,7 @@ struct Table {
 };
 
 Table& table() {
-  static Table instance;
+  static Table& instance = *new Table;  // never destroyed: tensors may outlive any static
   return instance;
 }
 
