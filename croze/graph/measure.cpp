@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <vector>
 
 #include "base/flat_map.h"
 #include "base/small_vector.h"
+#include "graph/graph.h"
 #include "graph/index_form.h"
 #include "graph/rewrite.h"
 
@@ -42,10 +44,8 @@ class Sizes {
         continue;
       }
       const std::size_t before = pending.size();
-      if (!is_leaf(u)) {
-        for (UOp s : u.sources()) {
-          if (!known_.find(s.node())) pending.push_back(s);
-        }
+      for (UOp s : u.sources()) {
+        if (counts(u, s) && !known_.find(s.node())) pending.push_back(s);
       }
       if (pending.size() != before) continue;
       pending.pop_back();
@@ -55,15 +55,19 @@ class Sizes {
   }
 
  private:
-  bool is_leaf(UOp u) const { return leaves_.contains(u.node()) || u.num_src() == 0; }
+  // Whether the size of u depends on that of its source s: of what lies below a leaf only the
+  // leaves count, and the rest weighs as little as it can.
+  bool counts(UOp u, UOp s) const {
+    return !leaves_.contains(u.node()) || leaves_.contains(s.node());
+  }
 
   Size derive(UOp u) {
     if (u.is_const()) return {0, 1};
     if (u.is(Op::Invalid)) return {1, 1};
-    if (is_leaf(u)) return {0, least_leaf_weight};
+    if (u.num_src() == 0) return {0, least_leaf_weight};
     SmallVector<Number, 4> padding, weight;
     for (UOp s : u.sources()) {
-      const Size size = *known_.find(s.node());
+      const Size size = counts(u, s) ? *known_.find(s.node()) : Size{0, least_leaf_weight};
       padding.push_back(size.padding);
       weight.push_back(size.weight);
     }
@@ -76,7 +80,10 @@ class Sizes {
     if (on_index && is_scaled(u)) {
       // The weights of two factors may add up to that of their product, or to one less.
       const int nested = is_scaled(u.src(0)) ? 2 : 0;
-      return weight[0] + static_cast<Number>(weight_of_coefficient(u.src(1).const_int()) + nested);
+      // A condition times a number outweighs the choice of that number or zero.
+      const bool is_choice = u.src(0).is(Op::Cast) && u.src(0).src(0).dtype() == DType::Bool;
+      return (is_choice ? 7 * weight[0] / 4 : weight[0]) +
+             static_cast<Number>(weight_of_coefficient(u.src(1).const_int()) + nested);
     }
     Number result = weight_of<Number>(u.op(), on_index, weight);
     if (on_index && (u.is(Op::Eq) || u.is(Op::Ne))) {  // the first coefficient becomes positive
@@ -90,31 +97,61 @@ class Sizes {
   FlatMap<const Node*, Size> known_;
 };
 
-// The topmost nodes of `after` that `before` has too.
-FlatSet<const Node*> common_parts(UOp after, UOp before) {
-  FlatSet<const Node*> all, common, seen;
-  for (UOp u : toposort(before)) all.insert(u.node());
-  std::vector<UOp> pending{after};
+// The first nodes of an expression, from its root on.
+FlatSet<const Node*> top_of(UOp root, std::int64_t most_nodes) {
+  FlatSet<const Node*> top;
+  std::vector<UOp> row{root};  // grows as it is read
+  top.insert(root.node());
+  for (std::size_t i = 0; i < row.size() && top.size() < most_nodes; i++) {
+    for (UOp s : row[i].sources()) {
+      if (top.insert(s.node())) row.push_back(s);
+    }
+  }
+  return top;
+}
+
+// Visits what lies above the nodes of `leaves`.  False if that is too much.
+bool visit_above(UOp root, const FlatSet<const Node*>& leaves, std::int64_t most_nodes,
+                 FlatSet<const Node*>& reached) {
+  FlatSet<const Node*> seen;
+  std::vector<UOp> pending{root};
   while (!pending.empty()) {
     const UOp u = pending.back();
     pending.pop_back();
     if (!seen.insert(u.node())) continue;
-    if (all.contains(u.node()) && u != before) {
-      common.insert(u.node());
+    if (seen.size() > most_nodes) return false;
+    if (leaves.contains(u.node())) {
+      reached.insert(u.node());
     } else {
       for (UOp s : u.sources()) pending.push_back(s);
     }
   }
-  return common;
+  return true;
+}
+
+// Whether it is a sum or product of indices that its constructor would have written otherwise.
+bool is_not_canonical(UOp u) {
+  if (u.dtype() != DType::Index || (!u.is(Op::Add) && !u.is(Op::Mul))) return false;
+  return u.graph().alu(u.op(), {u.src(0), u.src(1)}) != u;
 }
 
 }  // namespace
 
-bool is_smaller(UOp after, UOp before) {
-  const FlatSet<const Node*> leaves = common_parts(after, before);
-  Sizes sizes(leaves);
+std::optional<bool> is_smaller(UOp after, UOp before, std::int64_t most_nodes) {
+  if (is_not_canonical(before) && !is_not_canonical(after)) return true;
+  FlatSet<const Node*> parts = top_of(before, most_nodes);
+  parts.erase(before.node());
+  // The topmost nodes of `after` that `before` has too.
+  FlatSet<const Node*> common, reached;
+  if (!visit_above(after, parts, most_nodes, common)) return std::nullopt;
+  if (!visit_above(before, common, most_nodes, reached)) return std::nullopt;
+  Sizes sizes(common);
   const Size a = sizes.of(after), b = sizes.of(before);
   return a.padding != b.padding ? a.padding < b.padding : a.weight < b.weight;
+}
+
+bool is_smaller(UOp after, UOp before) {
+  return *is_smaller(after, before, std::numeric_limits<std::int64_t>::max());
 }
 
 }  // namespace croze

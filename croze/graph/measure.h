@@ -12,6 +12,7 @@
 // terms do; comparisons of sums get lighter as they come closer to `sum < constant`.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "graph/uop.h"
@@ -36,7 +37,7 @@ N weight_of(Op op, bool on_index, std::span<const N> p) {
     case Op::Mul: return product(p[0], p[1]);
     case Op::Div: return product(p[0], p[1]) + N(1);
     case Op::MulAdd: return sum(product(p[0], p[1]), p[2]) + N(1);
-    case Op::Where: return N(4) * p[0] * (p[1] + p[2]);
+    case Op::Where: return N(3) * p[0] * (p[1] + p[2]);
     case Op::Lt: return N(5) * p[0] + N(10) * p[1];
     case Op::Le: return N(5) * p[0] + N(10) * p[1] + N(1);
     case Op::Eq:
@@ -65,5 +66,8 @@ N padding_of(Op op, bool pads, std::span<const N> p) {
 
 // Whether `after` is smaller than `before`, where parts that both have in common count as leaves.
 bool is_smaller(UOp after, UOp before);
+
+// The same, found by looking at that many nodes of each and no further: null if that is too few.
+std::optional<bool> is_smaller(UOp after, UOp before, std::int64_t most_nodes);
 
 }  // namespace croze

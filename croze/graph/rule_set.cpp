@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/flat_map.h"
 #include "base/log.h"
+#include "graph/measure.h"
 #include "graph/print.h"
 
 namespace croze {
@@ -124,7 +125,7 @@ void RuleSet::insert(const Rule& rule, std::int32_t order, const RuleList& list)
   for (int first = 0; first < size_of_family(0); first++) {
     for (int second = 0; second < size_of_family(1); second++) {
       const int choice[2] = {first, second};
-      Leaf leaf{&rule, order, 0, types_of(list.numbers)};
+      Leaf leaf{&rule, order, 0, types_of(list.numbers), !list.why_it_ends};
       std::array<Token, Pattern::capacity> tokens = rule.pattern.tokens;
       restrict_captures(&tokens);
       for (std::size_t i = 0; i < families.size(); i++) {
@@ -384,6 +385,16 @@ UOp RuleSet::try_leaf(const Leaf& leaf, std::span<const Node* const> captures,
   return result.rank() == node.rank() ? result : UOp();
 }
 
+#ifndef NDEBUG
+// Measures a firing.  Looks at few nodes, for it happens often: what they cannot tell is let pass.
+bool may_be_smaller(UOp after, UOp before) {
+  for (std::int64_t most_nodes : {8, 200}) {
+    if (const auto smaller = is_smaller(after, before, most_nodes)) return *smaller;
+  }
+  return true;
+}
+#endif
+
 UOp RuleSet::apply(UOp node, void* state, const Rule** fired) const {
   RuleObserver* observer = the_observer.load(std::memory_order_relaxed);
   if (observer) observer->visited(*this, node);
@@ -397,6 +408,10 @@ UOp RuleSet::apply(UOp node, void* state, const Rule** fired) const {
     if (result == node) result = {};
     if (observer) observer->tried(*this, *f.leaf->rule, node, result, now_ns() - begin);
     if (!result) continue;
+#ifndef NDEBUG
+    ensure(!f.leaf->makes_smaller || may_be_smaller(result, node), "{} makes {} no smaller: {}",
+           to_string(*f.leaf->rule), to_string(node), to_string(result));
+#endif
     if (fired) *fired = f.leaf->rule;
     return result;
   }

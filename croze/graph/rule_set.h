@@ -95,6 +95,7 @@ class RuleSet {
     std::int32_t order;  // place among all rules
     std::int32_t num_captures;
     Types types;                                             // of the root's numbers
+    bool makes_smaller;                                      // by measure.h
     std::array<std::uint8_t, Rule::max_captures> slot_of{};  // capture -> slot of the rule
     std::array<std::uint8_t, 2> family_slot{};               // slot of a family of ops ...
     std::array<std::uint8_t, 2> family_op{};                 // ... and the op of this path

@@ -39,6 +39,10 @@ constexpr Rule in_two_steps[] = {rule(-x, x * 3 % 5), rule(x * 3, x * 7)};
 constexpr Rule with_argument[] = {rule(Pattern(Op::Reduce, {x, r}).with(Op::Max), x)};
 constexpr Rule effects[] = {rule({Op::Sink, {r}}, keep_rest)};
 
+RuleList toy(std::span<const Rule> rules, Numbers numbers = Numbers::All) {
+  return {"toy", numbers, rules, "it need not"};
+}
+
 class RuleEngine : public ::testing::Test {
  protected:
   UOp scalar(DType t, i64 slot) {
@@ -49,7 +53,7 @@ class RuleEngine : public ::testing::Test {
 };
 
 TEST_F(RuleEngine, FirstRuleInTheListWins) {
-  const RuleSet set("test", {RuleList{"t", Numbers::All, first_wins}});
+  const RuleSet set("test", {toy(first_wins)});
   EXPECT_EQ(set.apply(p + 1), p);
   EXPECT_EQ(set.apply(p + 5), p * 2);
   EXPECT_EQ(set.apply(p + q), UOp());
@@ -59,43 +63,52 @@ TEST_F(RuleEngine, FirstRuleInTheListWins) {
 }
 
 TEST_F(RuleEngine, FamiliesStandForTheSameOpOnBothSides) {
-  const RuleSet set("test", {RuleList{"t", Numbers::All, families}});
+  const RuleSet set("test", {toy(families)});
   EXPECT_EQ(set.apply(max(p, max(q, p))), max(p, q));
   EXPECT_EQ(set.apply(p * (p * q)), p * q);
   EXPECT_EQ(set.apply(p * max(p, q)), UOp());
 }
 
 TEST_F(RuleEngine, NamesAndRestsBind) {
-  const RuleSet set("test", {RuleList{"t", Numbers::All, named}});
+  const RuleSet set("test", {toy(named)});
   EXPECT_EQ(set.apply(-max(p, q)), max(p, q));
   const UOp store = graph.store(graph.place(graph.param(DType::Int32, 5, 1), graph.index(0)), p);
   EXPECT_EQ(set.apply(graph.make(Op::After, DType::Int32, {p, store})), p);
-  const RuleSet sums("test", {RuleList{"t", Numbers::All, effects}});
+  const RuleSet sums("test", {toy(effects)});
   const UOp sink = graph.make(Op::Sink, DType::Void, {p, q, p});
   EXPECT_EQ(sums.apply(sink), (p + q) + p);
 }
 
 TEST_F(RuleEngine, DtypesArgumentsAndNumbersSelect) {
-  const RuleSet set("test", {RuleList{"t", Numbers::All, typed}});
+  const RuleSet set("test", {toy(typed)});
   EXPECT_EQ(set.apply(f * 2), f);
   EXPECT_EQ(set.apply(p * 2), constant_like(p, 0));
-  const RuleSet integers("test", {RuleList{"t", Numbers::Wrapping, typed}});
+  const RuleSet integers("test", {toy(typed, Numbers::Wrapping)});
   EXPECT_EQ(integers.apply(f * 2), UOp());
   const UOp range = graph.range(0, 4, LoopKind::Reduce);
-  const RuleSet maxima("test", {RuleList{"t", Numbers::All, with_argument}});
+  const RuleSet maxima("test", {toy(with_argument)});
   EXPECT_EQ(maxima.apply(graph.reduce(Op::Max, f, std::span(&range, 1))), f);
   EXPECT_EQ(maxima.apply(graph.reduce(Op::Add, f, std::span(&range, 1))), UOp());
 }
 
 TEST_F(RuleEngine, ConditionsMustBeProvable) {
-  const RuleSet set("test", {RuleList{"t", Numbers::All, proven}});
+  const RuleSet set("test", {toy(proven)});
   const UOp i = graph.range(0, 4, LoopKind::Parallel), j = graph.variable(0, 3, 9);
   EXPECT_EQ(set.apply(max(i, j)), j);
   EXPECT_EQ(set.apply(max(p, q)), UOp());
 }
 
+TEST_F(RuleEngine, DebugBuildsNoticeARuleThatMakesNothingSmaller) {
+#ifdef NDEBUG
+  GTEST_SKIP() << "only debug builds measure what rules make";
+#endif
+  const RuleSet set("test", {RuleList{"t", Numbers::All, first_wins}});
+  EXPECT_EQ(set.apply(p + 1), p);
+  EXPECT_THROW((void)set.apply(p + 5), InternalError);
+}
+
 TEST_F(RuleEngine, RulesThatDoNotSettleAreNamed) {
-  const RuleSet set("endless", {RuleList{"t", Numbers::All, forever}});
+  const RuleSet set("endless", {toy(forever)});
   try {
     (void)rewrite(max(p, q), set);
     FAIL() << "did not throw";
@@ -109,7 +122,7 @@ constexpr Rule negate_twice[] = {rule(-x, x + 1)};
 
 // -p becomes p*3 % 5 and then p*7 % 5; that the first form also stands elsewhere is no circle.
 TEST_F(RuleEngine, AFormThatANodeTookOnTheWayMayOccurAgain) {
-  const RuleSet set("test", {RuleList{"t", Numbers::All, in_two_steps}});
+  const RuleSet set("test", {toy(in_two_steps)});
   const UOp root =
       graph.make(Op::IDiv, DType::Int32, {logical_not(p * 3 % constant_like(p, 5)), -p});
   const UOp final = p * 7 % constant_like(p, 5);
@@ -120,7 +133,7 @@ TEST_F(RuleEngine, AFormThatANodeTookOnTheWayMayOccurAgain) {
 }
 
 TEST_F(RuleEngine, DriversDifferInWhatTheyVisit) {
-  const RuleSet set("test", {RuleList{"t", Numbers::All, negate_twice}});
+  const RuleSet set("test", {toy(negate_twice)});
   const UOp u = -(-p);
   EXPECT_EQ(rewrite(u, set, Order::Post), (p + 1) + 1);
   EXPECT_EQ(rewrite(u, set, Order::Pre), (p + 1) + 1);
@@ -131,7 +144,7 @@ TEST_F(RuleEngine, DriversDifferInWhatTheyVisit) {
 constexpr Rule grow[] = {rule(-x, ~(-x))};
 
 TEST_F(RuleEngine, WalkDoesNotVisitWhatARuleMade) {
-  const RuleSet set("test", {RuleList{"t", Numbers::All, grow}});
+  const RuleSet set("test", {toy(grow)});
   EXPECT_EQ(rewrite(-p, set, Order::Walk), graph.alu(Op::Not, {-p}));
   EXPECT_THROW((void)rewrite(-p, set, Order::Pre), InternalError);
 }
@@ -157,12 +170,12 @@ TEST_F(RuleEngine, ToposortListsSourcesFirstAndOnce) {
   }
 }
 
-TEST_F(RuleEngine, AMillionNodesDeepIsNoDepth) {
+TEST_F(RuleEngine, ALongChainIsNoDepth) {
   UOp u = f;
-  for (int i = 0; i < 1'000'000; i++) u = i % 2 ? u * 1 : u + f;
-  EXPECT_EQ(toposort(u).size(), 1'000'000u + 5u);
+  for (int i = 0; i < 300'000; i++) u = i % 2 ? u * 1 : u + f;
+  EXPECT_EQ(toposort(u).size(), 300'000u + 5u);
   const UOp simple = rewrite(u, simplify_rules());
-  EXPECT_EQ(toposort(simple).size(), 500'000u + 4u);
+  EXPECT_EQ(toposort(simple).size(), 150'000u + 4u);
   const std::pair<UOp, UOp> pairs[] = {{f, f * 3}};
   EXPECT_NE(substitute(simple, pairs), simple);
 }
