@@ -127,8 +127,8 @@ class Generator {
       case 1: return constant(t, max_value(t) - chance_.below(2));
       case 2: return constant(t, i64{1} << chance_.below(8 * size_of(t)));
       case 3:
-        return constant(
-            t, static_cast<i64>((std::uint64_t{1} << chance_.below(8 * size_of(t))) - 1));
+        return constant(t,
+                        static_cast<i64>((std::uint64_t{1} << chance_.below(8 * size_of(t))) - 1));
       default: return constant(t, chance_.percent(30) ? -n : n);
     }
   }
