@@ -17,6 +17,8 @@ namespace {
 
 // Exact up to 2^64; what is larger is compared to its leading digits.
 using Number = long double;
+constexpr Number most =
+    1e2000L;  // what would weigh more weighs that; its products are numbers still
 
 struct Size {
   Number padding = 0, weight = 0;
@@ -72,7 +74,7 @@ class Sizes {
       weight.push_back(size.weight);
     }
     const bool pads = u.is(Op::Where) && u.src(2).is(Op::Invalid);
-    return {padding_of<Number>(u.op(), pads, padding), weigh(u, weight)};
+    return {padding_of<Number>(u.op(), pads, padding), std::min(most, weigh(u, weight))};
   }
 
   static Number weigh(UOp u, std::span<const Number> weight) {
@@ -147,11 +149,12 @@ std::optional<bool> is_smaller(UOp after, UOp before, std::int64_t most_nodes) {
   if (!visit_above(before, common, most_nodes, reached)) return std::nullopt;
   Sizes sizes(common);
   const Size a = sizes.of(after), b = sizes.of(before);
+  if (a.weight == most && b.weight == most) return std::nullopt;
   return a.padding != b.padding ? a.padding < b.padding : a.weight < b.weight;
 }
 
 bool is_smaller(UOp after, UOp before) {
-  return *is_smaller(after, before, std::numeric_limits<std::int64_t>::max());
+  return is_smaller(after, before, std::numeric_limits<std::int64_t>::max()).value_or(false);
 }
 
 }  // namespace croze

@@ -67,7 +67,8 @@ N padding_of(Op op, bool pads, std::span<const N> p) {
 // Whether `after` is smaller than `before`, where parts that both have in common count as leaves.
 bool is_smaller(UOp after, UOp before);
 
-// The same, found by looking at that many nodes of each and no further: null if that is too few.
+// The same, found by looking at that many nodes of each and no further: null if that is too few, or
+// if both are too large to tell.
 std::optional<bool> is_smaller(UOp after, UOp before, std::int64_t most_nodes);
 
 }  // namespace croze
