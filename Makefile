@@ -4,14 +4,17 @@
 jobs := $(shell nproc)
 sources = $(shell find croze tools bench examples tests -name '*.h' -o -name '*.cpp')
 
-.PHONY: all demo test quick bench docs format format-check lint layers packages clean
+.PHONY: all configured demo test quick bench docs format format-check lint layers packages clean
 
-all: packages
-	cmake --preset release
+all: configured
 	cmake --build build -j $(jobs)
 
+configured: packages
+	cmake --preset release
+
 # Trains a convolutional network on Fashion-MNIST; the last line is the result as JSON.
-demo: all
+demo: configured
+	cmake --build build -j $(jobs) --target croze-command
 	build/bin/croze train fashion-mnist --json
 
 test: all

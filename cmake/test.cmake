@@ -27,6 +27,6 @@ function(croze_test name)
   add_test(NAME ${name} COMMAND test_${name})
   set_tests_properties(${name} PROPERTIES
     LABELS "${ARG_LABELS}"
-    TIMEOUT 300
+    TIMEOUT 900
     ENVIRONMENT "CROZE_CHECK_BOUNDS=1;${ARG_ENVIRONMENT}")
 endfunction()
