@@ -2,7 +2,8 @@
 //
 // Each try picks a kind of edit and a loop, and makes the edit on a copy of the kernel.  It is
 // dropped if the edit refuses, or if the result is outside of what an edit promises to handle: more
-// than one lane per value, more copies of the code than anybody would want, tiles that are huge.
+// than one lane per value, more copies of the code or more work than anybody would want, huge
+// tiles.
 #include "fuzz/edits.h"
 
 #include <fmt/format.h>
@@ -22,6 +23,7 @@ using i64 = std::int64_t;
 constexpr i64 most_edits_per_kernel = 8;
 constexpr i64 most_copies = 48;  // of the body, by unrolled loops
 constexpr i64 most_lanes = 16;
+constexpr i64 most_iterations = 1 << 20;  // if all loops stood in each other
 constexpr i64 largest_tile = 4096;
 constexpr i64 largest_padded = 4096;  // iterations of a padded loop
 
@@ -42,6 +44,7 @@ std::vector<UOp> of_kind(const std::vector<UOp>& ranges, LoopKind kind) {
 
 bool is_sane(const KernelState& k) {
   const std::vector<UOp> ranges = ranges_of(k.sink);
+  if (iterations(ranges) > most_iterations) return false;
   if (iterations(of_kind(ranges, LoopKind::Unroll)) > most_copies) return false;
   RangeSet lanes;
   for (UOp r : of_kind(ranges, LoopKind::Lane)) lanes = lanes | r.ranges();
