@@ -258,7 +258,7 @@ Tensor pixel_shuffle(const Tensor& x, std::int64_t factor, Location at) {
   const std::int64_t c = x.size(-3) / (factor * factor), h = x.size(-2), w = x.size(-1);
   Shape batch = x.shape();
   for (int i = 0; i < 3; i++) batch.erase(batch.size() - 1);
-  const Tensor cut = reshape(x, {-1, c, factor, factor, h, w}, at);
+  const Tensor cut = reshape(x, {batch.numel(), c, factor, factor, h, w}, at);
   const Tensor order = permute(cut, {0, 1, 4, 2, 5, 3}, at);
   return reshape(order, joined(batch, {c, h * factor, w * factor}), at);
 }
@@ -270,7 +270,7 @@ Tensor pixel_unshuffle(const Tensor& x, std::int64_t factor, Location at) {
   const std::int64_t c = x.size(-3), h = x.size(-2) / factor, w = x.size(-1) / factor;
   Shape batch = x.shape();
   for (int i = 0; i < 3; i++) batch.erase(batch.size() - 1);
-  const Tensor cut = reshape(x, {-1, c, h, factor, w, factor}, at);
+  const Tensor cut = reshape(x, {batch.numel(), c, h, factor, w, factor}, at);
   const Tensor order = permute(cut, {0, 1, 3, 5, 2, 4}, at);
   return reshape(order, joined(batch, {c * factor * factor, h, w}), at);
 }

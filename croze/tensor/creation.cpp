@@ -93,11 +93,14 @@ Tensor Tensor::arange(Scalar begin, Scalar end, Scalar step, const TensorOptions
   const bool integers = begin.kind() != DType::Float64 && end.kind() != DType::Float64 &&
                         step.kind() != DType::Float64;
   const DType dtype = options.dtype.value_or(integers ? DType::Int64 : DType::Float32);
+  // As in PyTorch, integers are counted in steps that are integers too, Int64 to such an end.
+  const auto whole = [](Scalar v) { return static_cast<std::int64_t>(v.number()); };
+  if (!integers && dtype == DType::Int64) {
+    return arange(whole(begin), whole(end), whole(step), options, at);
+  }
   const Shape shape{arange_count(call, begin, end, step)};
   call.check_shape(shape);
   if (!integers && is_integral(dtype)) {
-    // As in PyTorch, integers are counted in steps that are integers too.
-    const auto whole = [](Scalar v) { return static_cast<std::int64_t>(v.number()); };
     const Tensor i = arange(0, shape[0], 1, {.dtype = DType::Int64, .device = options.device}, at);
     return (i * whole(step) + whole(begin)).cast(dtype);
   }

@@ -235,7 +235,10 @@ Tensor sign(const Tensor& x) {
   return where(x > 0, one, where(x < 0, operand_as(-1, x.dtype()), 0));
 }
 
-Tensor square(const Tensor& x) { return x * x; }
+Tensor square(const Tensor& x) {
+  const Tensor number = x.dtype() == DType::Bool ? x.cast(DType::Int64) : x;
+  return number * number;
+}
 
 Tensor isnan(const Tensor& x) { return x != x; }
 

@@ -111,7 +111,7 @@ Tensor heaviside(const Tensor& x, const Operand& at_zero);
 Tensor abs(const Tensor& x);
 // -1, 0 or 1; 0 for NaN.
 Tensor sign(const Tensor& x);
-Tensor square(const Tensor& x);
+Tensor square(const Tensor& x);  // Int64 of Bool
 Tensor floor(const Tensor& x);
 Tensor ceil(const Tensor& x);
 // Halves to even; to a number of decimals (negative: to tens, hundreds, ...).

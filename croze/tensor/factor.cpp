@@ -73,11 +73,17 @@ QrFactors qr(const Tensor& x, bool complete, Location at) {
   const DType dtype = x.dtype();
   const Tensor a = is_half(dtype) ? x.cast(DType::Float32) : x;
   const std::int64_t m = x.size(-2), n = x.size(-1), k = std::min(m, n);
+  if (0 < m && m < n) {
+    // Q is that of the first columns.
+    const QrFactors first = qr(narrow(a, -1, 0, m, at), false, at);
+    const Tensor rest = matmul(transposed(first.q, at), narrow(a, -1, m, n - m, at), at);
+    return {first.q.cast(dtype), cat({first.r, rest}, -1, at).cast(dtype)};
+  }
   const QrFactors whole = reflected(a.detach(), at);
-  if (complete) return {whole.q.cast(dtype), whole.r.cast(dtype)};
+  if (complete && m > n) return {whole.q.cast(dtype), whole.r.cast(dtype)};
   Tensor q = narrow(whole.q, -1, 0, k, at).contiguous();
   Tensor r = narrow(whole.r, -2, 0, k, at).contiguous();
-  if (m >= n && k > 0) {
+  if (k > 0) {
     const Tensor moved = matmul(a - a.detach(), inverse(r, at).detach(), at);
     const Tensor change = matmul(transposed(q, at), moved, at);
     const Tensor low = tril(change, -1, at);
@@ -168,7 +174,11 @@ Eigen eigh(const Tensor& x, bool upper, Location at) {
   const Call call("eigh", {&x}, at);
   require_square_matrices(call, x);
   const DType dtype = x.dtype();
-  if (x.numel() == 0) return {select(x, -1, 0, at), x};
+  if (x.numel() == 0) {
+    Shape values = batch_of(x);
+    values.push_back(x.size(-1));
+    return {Tensor::zeros(values, {.dtype = x.dtype()}, at), x};
+  }
   const Tensor a = is_half(dtype) ? x.cast(DType::Float32) : x;
   const Tensor half = upper ? triu(a, 0, at) : tril(a, 0, at);
   const Tensor symmetric = half + transposed(off_diagonal(half, at), at);
@@ -245,12 +255,28 @@ SingularValues with_derivatives(const SingularValues& f, const Tensor& a, Locati
           f.vh + matmul(f.vh, turn_v, at) + outside_v};
 }
 
+// Of a matrix without elements.
+SingularValues no_singular_values(const Tensor& x, bool full, Location at) {
+  const std::int64_t m = x.size(-2), n = x.size(-1), k = std::min(m, n);
+  const auto of_shape = [&](std::initializer_list<std::int64_t> last) {
+    Shape shape = batch_of(x);
+    for (std::int64_t size : last) shape.push_back(size);
+    return shape;
+  };
+  const auto identity = [&](std::int64_t rows, std::int64_t columns) {
+    return expand(Tensor::eye(rows, columns, {.dtype = x.dtype()}, at), of_shape({rows, columns}),
+                  at);
+  };
+  return {identity(m, full ? m : k), Tensor::zeros(of_shape({k}), {.dtype = x.dtype()}, at),
+          identity(full ? n : k, n)};
+}
+
 }  // namespace
 
 SingularValues svd(const Tensor& x, bool full, Location at) {
   const Call call("svd", {&x}, at);
   require_matrices(call, x);
-  call.require(x.numel() > 0, "the matrix is empty");
+  if (x.numel() == 0) return no_singular_values(x, full, at);
   if (x.size(-2) < x.size(-1)) {
     const SingularValues t = svd(transposed(x, at), full, at);
     return {transposed(t.vh, at), t.s, transposed(t.u, at)};
@@ -292,6 +318,7 @@ Tensor lstsq(const Tensor& a, const Tensor& b, Location at) {
 }
 
 Tensor matrix_rank(const Tensor& x, std::optional<double> tolerance, Location at) {
+  if (x.numel() == 0) return Tensor::zeros(batch_of(x), {.dtype = DType::Int64}, at);
   return sum(counts(x, svdvals(x, at), tolerance, at), -1, false, at);
 }
 

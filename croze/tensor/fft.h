@@ -79,6 +79,20 @@ Tensor hamming_window(std::int64_t size, bool periodic = true, double alpha = 0.
                       Location at = Location::current());
 Tensor blackman_window(std::int64_t size, bool periodic = true, const TensorOptions& options = {},
                        Location at = Location::current());
+Tensor nuttall_window(std::int64_t size, bool periodic = true, const TensorOptions& options = {},
+                      Location at = Location::current());
+// a[0] - a[1] cos(2 pi x) + a[2] cos(4 pi x) - ... for x from 0 to 1: the four above are such.
+Tensor general_cosine_window(std::int64_t size, std::span<const double> coefficients,
+                             bool periodic = true, const TensorOptions& options = {},
+                             Location at = Location::current());
+// Half a wave of the sine.
+Tensor cosine_window(std::int64_t size, bool periodic = true, const TensorOptions& options = {},
+                     Location at = Location::current());
+// exp(-(d / deviation)^2 / 2) and exp(-d / tau) at a distance of d elements from the middle.
+Tensor gaussian_window(std::int64_t size, bool periodic = true, double deviation = 1,
+                       const TensorOptions& options = {}, Location at = Location::current());
+Tensor exponential_window(std::int64_t size, bool periodic = true, double tau = 1,
+                          const TensorOptions& options = {}, Location at = Location::current());
 Tensor bartlett_window(std::int64_t size, bool periodic = true, const TensorOptions& options = {},
                        Location at = Location::current());
 Tensor kaiser_window(std::int64_t size, bool periodic = true, double beta = 12,

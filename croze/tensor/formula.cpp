@@ -109,7 +109,7 @@ Named summed(const Named& x, const std::string& wanted, Location at) {
     }
   }
   if (axes.empty()) return x;
-  return {sum(x.tensor, axes, false, at).cast(x.tensor.dtype()), names};
+  return {sum(x.tensor, axes, false, at), names};
 }
 
 // One product, summed over the axes that nothing later wants: (kept, summed of both).
@@ -201,6 +201,8 @@ Tensor einsum(std::string_view formula, std::span<const Tensor> operands, Locati
     std::string wanted = result;
     for (std::size_t k = i + 1; k < parts.size(); k++) wanted += parts[k].names;
     total = i == 0 ? summed(total, wanted, at) : contracted(total, parts[i], wanted, at);
+    // A sum of integers is Int64; as a factor it is what it was.
+    if (i == 0 && parts.size() > 1) total.tensor = total.tensor.cast(operands[0].dtype());
   }
   return aligned(total, result, at);
 }

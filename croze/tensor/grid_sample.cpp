@@ -35,7 +35,11 @@ struct GridAxis {
     const Tensor is_even = flips * 0.5 == floor(flips * 0.5);
     return limited(where(is_even, rest + low, span - rest + low));
   }
-  Tensor limited(const Tensor& x) const { return clamp(x, 0, static_cast<double>(size - 1)); }
+  // On the border already without a gradient.
+  Tensor limited(const Tensor& x) const {
+    const double last = static_cast<double>(size - 1);
+    return where((x > 0) & (x < last), x, clamp(x, 0, last).detach());
+  }
 
   Tensor inside(const Tensor& x) const {
     switch (options.padding) {

@@ -275,6 +275,15 @@ Tensor index_put(const Tensor& x, std::initializer_list<TensorIndex> indices, co
   return index_put(x, std::span(indices.begin(), indices.size()), value, accumulate);
 }
 
+namespace {
+
+bool is_view_of(const Tensor& part, const Tensor& x) {
+  const TensorRecord &a = TensorRecord::of(part), &b = TensorRecord::of(x);
+  return part.is_same(x) || (a.root && a.root == (b.root ? b.root : &b));
+}
+
+}  // namespace
+
 Tensor& Tensor::index_put_(std::span<const TensorIndex> indices, Operand value) {
   const Location at = value.at();
   const Tensor source = operand_as(value, dtype());
@@ -288,8 +297,8 @@ Tensor& Tensor::index_put_(std::span<const TensorIndex> indices, Operand value) 
   const Shape shapes[] = {part.shape(), source.shape()};
   call.require(call.broadcast(shapes) == part.shape(),
                "the value does not expand to the indexed shape {}", to_text(part.shape()));
-  const bool is_view = part.is_same(*this) || TensorRecord::of(part).root;
-  if (is_view) {
+  if (part.numel() == 0) return *this;
+  if (is_view_of(part, *this)) {
     part.assign(Operand(source, at));
     return *this;
   }

@@ -282,6 +282,9 @@ Tensor multi_margin_loss(const Tensor& input, const Tensor& target,
   const Call call("multi_margin_loss", {&input, &target, &options.weight}, at);
   if (input.ndim() == 0) return multi_margin_loss(reshape(input, {1}, at), target, options, at);
   call.require(input.ndim() == 1 || input.ndim() == 2, "the input is (n, c) or (c)");
+  if (input.ndim() == 1 && target.ndim() == 1) {
+    return multi_margin_loss(reshape(input, {1, -1}, at), target, options, at);
+  }
   call.require(options.p == 1 || options.p == 2, "p is 1 or 2, not {}", options.p);
   call.require(is_integer(target.dtype()) && target.ndim() == input.ndim() - 1,
                "the target holds one class number (integer) for each sample");
@@ -376,6 +379,14 @@ Tensor cdist(const Tensor& a, const Tensor& b, double p, Location at) {
   call.require(a.ndim() >= 2 && b.ndim() >= 2 && a.size(-1) == b.size(-1),
                "both have rows of one width");
   return norm(unsqueeze(a, -2, at) - unsqueeze(b, -3, at), p, -1, false, at);
+}
+
+Tensor pdist(const Tensor& x, double p, Location at) {
+  const Call call("pdist", {&x}, at);
+  call.require(x.ndim() == 2, "the vectors are the rows of a matrix");
+  const Tensor pairs = triu_indices(x.size(0), x.size(0), 1, at).to(x.device(), at);
+  const auto rows = [&](std::int64_t i) { return index_select(x, 0, select(pairs, 0, i, at), at); };
+  return norm(rows(0) - rows(1), p, -1, false, at);
 }
 
 Tensor normalize(const Tensor& x, double p, std::int64_t axis, double epsilon, Location at) {

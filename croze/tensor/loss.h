@@ -159,6 +159,8 @@ Tensor pairwise_distance(const Tensor& a, const Tensor& b, double p = 2, double 
                          bool keepdim = false, Location at = Location::current());
 // The p-norms of all differences between the rows of a (.., m, d) and of b (.., n, d): (.., m, n).
 Tensor cdist(const Tensor& a, const Tensor& b, double p = 2, Location at = Location::current());
+// The p-norms of the differences between rows i < j of x (n, d): (n (n - 1) / 2).
+Tensor pdist(const Tensor& x, double p = 2, Location at = Location::current());
 // x / max(|x|_p, epsilon) along an axis.
 Tensor normalize(const Tensor& x, double p = 2, std::int64_t axis = 1, double epsilon = 1e-12,
                  Location at = Location::current());

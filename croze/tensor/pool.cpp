@@ -91,12 +91,12 @@ Tensor avg_pooled(std::string_view name, int axes, const Tensor& x, const PerAxi
                   const PoolOptions& options, Location at) {
   const Pooling p(name, axes, x, window, options, at);
   p.call.require(!options.divisor || *options.divisor != 0, "the divisor is zero");
+  p.call.require(x.dtype() != DType::Bool, "works on numbers, not on bool");
   const Shape list = numbered_from_end(axes);
-  return in_wide_float(x, [&](const Tensor& v) {
-    const Tensor total = sum(windows_of(v, p.grid, 0, at), list, false, at);
-    if (options.divisor) return total / static_cast<double>(*options.divisor);
+  const auto count = [&](const Tensor& v) -> Operand {
+    if (options.divisor) return *options.divisor;
     const bool whole = p.overhang == 0 && options.count_include_pad;
-    if (whole) return total / static_cast<double>(p.grid.size.numel());
+    if (whole) return p.grid.size.numel();
     // What counts: the input, and its padding if it does, but not the overhang.
     WindowGrid counted = p.grid;
     Shape inside = p.length;
@@ -106,8 +106,13 @@ Tensor avg_pooled(std::string_view name, int axes, const Tensor& x, const PerAxi
       counted.before[i] = 0;
     }
     const Tensor ones = Tensor::ones(inside, {.dtype = v.dtype()}, at);
-    return total / sum(windows_of(ones, counted, 0, at), list, false, at);
-  });
+    return sum(windows_of(ones, counted, 0, at), list, false, at);
+  };
+  const auto total = [&](const Tensor& v) {
+    return sum(windows_of(v, p.grid, 0, at), list, false, at);
+  };
+  if (is_integer(x.dtype())) return div(total(x), count(x), Rounding::Trunc).cast(x.dtype());
+  return in_wide_float(x, [&](const Tensor& v) { return total(v) / count(v); });
 }
 
 Tensor lp_pooled(std::string_view name, int axes, const Tensor& x, double p, const PerAxis& window,

@@ -38,7 +38,7 @@ ValuesAndIndices max_pool3d_with_indices(const Tensor& x, const PerAxis& window,
 Tensor max_unpool(const Tensor& x, const Tensor& indices, const Shape& size,
                   Location at = Location::current());
 
-// The mean.
+// The mean; of integers, rounded towards 0.
 Tensor avg_pool1d(const Tensor& x, const PerAxis& window, const PoolOptions& options = {},
                   Location at = Location::current());
 Tensor avg_pool2d(const Tensor& x, const PerAxis& window, const PoolOptions& options = {},

@@ -27,8 +27,10 @@ Tensor added(std::string_view name, const Tensor& c, const Tensor& product, doub
   const Shape shapes[] = {c.shape(), product.shape()};
   call.require(call.broadcast(shapes) == product.shape(), "the addend does not expand to {}",
                to_text(product.shape()));
-  const auto times = [](const Tensor& t, double factor) {
+  const bool logical = c.dtype() == DType::Bool && product.dtype() == DType::Bool;
+  const auto times = [&](const Tensor& t, double factor) {
     if (factor == 1) return t;
+    if (logical) return factor != 0 ? t : Tensor::zeros_like(t);
     if (is_float(t.dtype())) return t * factor;
     return t * static_cast<std::int64_t>(factor);
   };

@@ -260,7 +260,7 @@ Tensor cov(const Tensor& x, double correction, Location at) {
   const double count = std::fmax(static_cast<double>(rows.size(1)) - correction, 0);
   const Tensor products = unsqueeze(deviation, 1, at) * deviation;
   const Tensor result = sum(products, -1, false, at) / count;
-  return x.ndim() == 2 ? result : reshape(result, {}, at);
+  return rows.size(0) == 1 ? reshape(result, {}, at) : result;
 }
 
 Tensor corrcoef(const Tensor& x, Location at) {

@@ -67,8 +67,8 @@ Tensor renorm(const Tensor& x, double p, std::int64_t axis, double most,
               Location at = Location::current());
 // The p-norm of a - b.
 Tensor dist(const Tensor& a, const Tensor& b, double p = 2, Location at = Location::current());
-// Covariances of the rows of x (variables, samples), divided by (samples - correction), and
-// correlations: covariances of variables scaled to deviation 1.
+// Covariances of the rows of x (variables, samples), divided by (samples - correction): a matrix,
+// one number for one variable.  And correlations: covariances of variables scaled to deviation 1.
 Tensor cov(const Tensor& x, double correction = 1, Location at = Location::current());
 Tensor corrcoef(const Tensor& x, Location at = Location::current());
 

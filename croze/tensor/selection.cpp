@@ -120,6 +120,15 @@ Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source,
 
 // ---- tables -----------------------------------------------------------------------------------
 
+namespace {
+
+// The number of an entry that may be counted from the end.
+std::int64_t from_the_start(std::int64_t entry, const Tensor& weight) {
+  return entry < 0 ? entry + weight.size(0) : entry;
+}
+
+}  // namespace
+
 Tensor embedding(const Tensor& weight, const Tensor& index,
                  std::optional<std::int64_t> padding_index, Location at) {
   const Call call("embedding", {&weight, &index}, at);
@@ -129,8 +138,7 @@ Tensor embedding(const Tensor& weight, const Tensor& index,
   const TensorIndex indices[] = {TensorIndex(index)};
   const Tensor rows = croze::index(weight, indices, at);
   if (!padding_index) return rows;
-  const std::int64_t padding =
-      *padding_index < 0 ? *padding_index + weight.size(0) : *padding_index;
+  const std::int64_t padding = from_the_start(*padding_index, weight);
   return where(unsqueeze(index, -1, at) == padding, rows.detach(), rows);
 }
 
@@ -162,7 +170,9 @@ Tensor embedding_bag(const Tensor& weight, const Tensor& index, const EmbeddingB
     rows = rows * reshape(options.per_sample_weights, {-1, 1}, at);
   }
   // What counts nothing goes to no bag.
-  if (options.padding_index) bag = where(flat == *options.padding_index, bags, bag);
+  if (options.padding_index) {
+    bag = where(flat == from_the_start(*options.padding_index, weight), bags, bag);
+  }
   const Tensor empty = Tensor::zeros({bags, weight.size(1)}, {.dtype = weight.dtype()}, at);
   const ScatterReduce reduce = options.mode == Mode::Max    ? ScatterReduce::Amax
                                : options.mode == Mode::Mean ? ScatterReduce::Mean

@@ -6,6 +6,7 @@
 // they are exact.  The others have corrections of the same kind.
 #include "tensor/solve.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "tensor/linalg.h"
@@ -143,10 +144,7 @@ Tensor cholesky_inverse(const Tensor& l, bool upper, Location at) {
 Tensor det(const Tensor& x, Location at) {
   const Call call("det", {&x}, at);
   require_square_matrices(call, x);
-  if (x.size(-1) == 0) {
-    return Tensor::ones(slice(select(x, -1, 0, at), -1, {0, 0}, at).shape(), {.dtype = x.dtype()},
-                        at);
-  }
+  if (x.numel() == 0) return Tensor::ones(batch_of(x), {.dtype = x.dtype()}, at);
   return in_wide_float(x, [&](const Tensor& a) {
     const Eliminated e = eliminated(a.detach(), at);
     return e.det * exp(log_det_change(a, regular(e.inverse, e.det), at));
@@ -156,8 +154,11 @@ Tensor det(const Tensor& x, Location at) {
 SignAndLogDet slogdet(const Tensor& x, Location at) {
   const Call call("slogdet", {&x}, at);
   require_square_matrices(call, x);
-  call.require(x.size(-1) > 0, "the matrix is empty");
   const DType dtype = x.dtype();
+  if (x.numel() == 0) {
+    return {Tensor::ones(batch_of(x), {.dtype = dtype}, at),
+            Tensor::zeros(batch_of(x), {.dtype = dtype}, at)};
+  }
   const Tensor a = is_half(dtype) ? x.cast(DType::Float32) : x;
   const Eliminated e = eliminated(a.detach(), at);
   const Tensor change = log_det_change(a, regular(e.inverse, e.sign), at);
@@ -174,13 +175,13 @@ Tensor logdet(const Tensor& x, Location at) {
 
 LuFactors lu(const Tensor& x, Location at) {
   const Call call("lu", {&x}, at);
-  require_square_matrices(call, x);
-  const std::int64_t n = x.size(-1);
-  const Tensor rows = row_numbers(n, at), columns = column_numbers(n, at);
+  require_matrices(call, x);
+  const std::int64_t height = x.size(-2), width = x.size(-1), steps = std::min(height, width);
+  const Tensor rows = row_numbers(height, at), columns = column_numbers(width, at);
   Shape line = x.shape();
   line[line.size() - 1] = 1;
   Tensor m = x, order = expand(rows, line, at);
-  for (std::int64_t i = 0; i < n; i++) {
+  for (std::int64_t i = 0; i < steps; i++) {
     const Tensor k = step_number(i, x, at);
     const Tensor p = pivot_row(column_of(m, k, at).detach(), rows, k, at).contiguous();
     const Tensor from = exchanged(rows, k, p);
@@ -192,7 +193,9 @@ LuFactors lu(const Tensor& x, Location at) {
     order = take_along_dim(order, from, -2, at).contiguous();
   }
   const Tensor p = (rows == transposed(order, at)).cast(x.dtype());
-  return {p, tril(m, -1, at) + identity_like(x, at), triu(m, 0, at)};
+  const Tensor ones = Tensor::eye(height, steps, {.dtype = x.dtype()}, at);
+  return {p, tril(narrow(m, -1, 0, steps, at), -1, at) + ones,
+          triu(narrow(m, -2, 0, steps, at), 0, at)};
 }
 
 namespace {

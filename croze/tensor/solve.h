@@ -40,8 +40,8 @@ Tensor logdet(const Tensor& x, Location at = Location::current());
 
 // ---- factors ----------------------------------------------------------------------------------
 
-// x = P L U of a square matrix, by partial pivoting: a permutation, a lower triangle with ones on
-// its diagonal, an upper one.
+// x (.., m, n) = P L U by partial pivoting, with k = min(m, n): a permutation (m, m), a lower
+// triangle (m, k) with ones on its diagonal, an upper one (k, n).
 struct LuFactors {
   Tensor p, l, u;
 };
@@ -49,7 +49,7 @@ LuFactors lu(const Tensor& x, Location at = Location::current());
 // L with x = L L^T for symmetric positive definite x, or U with x = U^T U.
 Tensor cholesky(const Tensor& x, bool upper = false, Location at = Location::current());
 // x (.., m, n) = Q R by Householder's reflections: reduced Q (m, k), R (k, n) with k = min(m, n),
-// or complete Q (m, m), R (m, n).  Differentiable when reduced and m >= n.
+// or complete Q (m, m), R (m, n).  Differentiable unless complete and m > n.
 struct QrFactors {
   Tensor q, r;
 };

@@ -255,9 +255,9 @@ Tensor quantile_of(std::string_view name, const Tensor& x, const Operand& q,
   call.require(x.numel() > 0, "there are no elements");
   const Tensor part = operand_as(q, x.dtype());
   call.require(part.ndim() <= 1, "q has one axis at most");
-  const bool whole = !options.axis;
+  const bool whole = !options.axis || x.ndim() == 0;
   const Tensor v = whole ? reshape(x, {-1}, at) : atleast_1d(x, at);
-  const std::int64_t a = call.axis(options.axis.value_or(0), v.ndim());
+  const std::int64_t a = call.axis(whole ? 0 : *options.axis, v.ndim());
   const Tensor sorted = sort(transpose(v, a, -1, at), -1, false, at).values;
   const Tensor none = isnan(sorted);
   const Tensor count = skip_nan ? sum(!none, -1, true, at)

@@ -12,6 +12,8 @@ namespace croze {
 Tensor erf(const Tensor& x);
 Tensor erfc(const Tensor& x);
 Tensor erfinv(const Tensor& x);
+// exp(x^2) erfc(x), which neither overflows nor vanishes for x >= 0.
+Tensor erfcx(const Tensor& x);
 // The normal distribution: its distribution function, that one's logarithm, its inverse.
 Tensor ndtr(const Tensor& x);
 Tensor log_ndtr(const Tensor& x);

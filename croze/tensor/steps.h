@@ -44,6 +44,12 @@ inline void require_square_matrices(const Call& call, const Tensor& x) {
   call.require(x.size(-1) == x.size(-2), "works on square matrices");
 }
 
+// All sizes but those of the matrix.
+inline Shape batch_of(const Tensor& x) {
+  const Shape shape = x.shape();
+  return Shape(std::span(shape.begin(), shape.end() - 2));
+}
+
 inline Tensor identity_like(const Tensor& x, Location at) {
   return Tensor::eye(x.size(-1), -1, {.dtype = x.dtype()}, at);
 }

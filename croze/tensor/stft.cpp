@@ -91,25 +91,76 @@ Tensor window(std::string_view name, std::int64_t size, bool periodic, const Ten
   return f(i / last).cast(dtype);
 }
 
-Tensor cosine(const Tensor& x, int turns) { return cos(x * (2 * std::numbers::pi * turns)); }
+// a[0] - a[1] cos(2 pi x) + a[2] cos(4 pi x) - ...
+Tensor cosines(std::string_view name, std::int64_t size, std::span<const double> a, bool periodic,
+               const TensorOptions& options, Location at) {
+  return window(name, size, periodic, options, at, [&](const Tensor& x) {
+    Tensor result = x * 0.0;
+    for (std::size_t k = 0; k < a.size(); k++) {
+      const double turns = 2 * std::numbers::pi * static_cast<double>(k);
+      result = result + cos(x * turns) * (k % 2 == 0 ? a[k] : -a[k]);
+    }
+    return result;
+  });
+}
+
+// The number of the last element, counted from 0.
+double last_of(std::int64_t size, bool periodic) {
+  return static_cast<double>(periodic ? size : size - 1);
+}
 
 }  // namespace
 
 Tensor hann_window(std::int64_t size, bool periodic, const TensorOptions& options, Location at) {
-  return window("hann_window", size, periodic, options, at,
-                [](const Tensor& x) { return 0.5 - 0.5 * cosine(x, 1); });
+  constexpr double a[] = {0.5, 0.5};
+  return cosines("hann_window", size, a, periodic, options, at);
 }
 
 Tensor hamming_window(std::int64_t size, bool periodic, double alpha, double beta,
                       const TensorOptions& options, Location at) {
-  return window("hamming_window", size, periodic, options, at,
-                [&](const Tensor& x) { return alpha - beta * cosine(x, 1); });
+  const double a[] = {alpha, beta};
+  return cosines("hamming_window", size, a, periodic, options, at);
 }
 
 Tensor blackman_window(std::int64_t size, bool periodic, const TensorOptions& options,
                        Location at) {
-  return window("blackman_window", size, periodic, options, at,
-                [](const Tensor& x) { return 0.42 - 0.5 * cosine(x, 1) + 0.08 * cosine(x, 2); });
+  constexpr double a[] = {0.42, 0.5, 0.08};
+  return cosines("blackman_window", size, a, periodic, options, at);
+}
+
+Tensor nuttall_window(std::int64_t size, bool periodic, const TensorOptions& options, Location at) {
+  constexpr double a[] = {0.3635819, 0.4891775, 0.1365995, 0.0106411};
+  return cosines("nuttall_window", size, a, periodic, options, at);
+}
+
+Tensor general_cosine_window(std::int64_t size, std::span<const double> coefficients, bool periodic,
+                             const TensorOptions& options, Location at) {
+  check(!coefficients.empty(), at, "general_cosine_window: there are no coefficients");
+  return cosines("general_cosine_window", size, coefficients, periodic, options, at);
+}
+
+Tensor cosine_window(std::int64_t size, bool periodic, const TensorOptions& options, Location at) {
+  const double last = last_of(size, periodic);
+  return window("cosine_window", size, periodic, options, at, [&](const Tensor& x) {
+    return sin((x * last + 0.5) * (std::numbers::pi / (last + 1)));
+  });
+}
+
+Tensor gaussian_window(std::int64_t size, bool periodic, double deviation,
+                       const TensorOptions& options, Location at) {
+  check(deviation > 0, at, "gaussian_window: the deviation {} must be positive", deviation);
+  const double last = last_of(size, periodic);
+  return window("gaussian_window", size, periodic, options, at, [&](const Tensor& x) {
+    return exp(square((x - 0.5) * (last / deviation)) * -0.5);
+  });
+}
+
+Tensor exponential_window(std::int64_t size, bool periodic, double tau,
+                          const TensorOptions& options, Location at) {
+  check(tau > 0, at, "exponential_window: tau {} must be positive", tau);
+  const double last = last_of(size, periodic);
+  return window("exponential_window", size, periodic, options, at,
+                [&](const Tensor& x) { return exp(abs(x - 0.5) * (-last / tau)); });
 }
 
 Tensor bartlett_window(std::int64_t size, bool periodic, const TensorOptions& options,

@@ -113,6 +113,12 @@ bool is_injective(Sizes shape, const ViewPath& path) {
 
 namespace {
 
+// The one value along the axes that is not 0: no two places of a view are one in its root.
+UOp joined(UOp value, Sizes axes) {
+  if (axes.empty()) return value;
+  return tensor_graph().reduce_axes(value.dtype() == DType::Bool ? Op::Max : Op::Add, value, axes);
+}
+
 // Back through one movement, with zeros where the view does not look.
 UOp led_back(const ViewStep& step, UOp value, Sizes shape) {
   const Shape& arg = step.arg;
@@ -130,16 +136,19 @@ UOp led_back(const ViewStep& step, UOp value, Sizes shape) {
       }
       return movement_node(Op::Pad, value, back);
     case Op::Window: {
-      // Windows that do not overlap: each place has one value at most.
       const std::int64_t to[] = {arg[0], shape[static_cast<std::size_t>(arg[0])], arg[2], arg[3]};
       const UOp spread = movement_node(Op::Unwindow, value, to);
       const std::int64_t last[] = {spread.rank() - 1};
-      const Op join = spread.dtype() == DType::Bool ? Op::Max : Op::Add;
-      const UOp one =
-          spread.shape().back() == 1 ? spread : tensor_graph().reduce_axes(join, spread, last);
-      return reshape_node(one, shape);
+      return reshape_node(joined(spread, last), shape);
     }
-    default: return reshape_node(value, shape);  // Reshape, and an Expand that repeats nothing
+    case Op::Expand: {
+      Shape repeated;
+      for (std::size_t i = 0; i < shape.size(); i++) {
+        if (value.shape()[i] != shape[i]) repeated.push_back(static_cast<std::int64_t>(i));
+      }
+      return reshape_node(joined(value, repeated), shape);
+    }
+    default: return reshape_node(value, shape);
   }
 }
 

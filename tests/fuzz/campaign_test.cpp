@@ -11,7 +11,9 @@
 #include "fuzz/check.h"
 #include "fuzz/expression.h"
 #include "fuzz/generate.h"
+#include "fuzz/inplace.h"
 #include "fuzz/paste.h"
+#include "fuzz/place.h"
 #include "graph/eval.h"
 
 namespace croze::fuzz {
@@ -114,6 +116,33 @@ const UOp v1 = s.buffer({-1.5, 2}, {2, 1}, DType::Float32);
 const UOp v2 = s.move(Op::Expand, v1, {2, 3});
 s.expect_right({v2});
 )");
+}
+
+TEST(ProgramsInPlace, AreMadeSmallAndPrintedAsTheCppThatRunsThem) {
+  const auto fills = [](const InplaceProgram& p) {
+    return cpp_of(p).find(".fill_(") != std::string::npos ? "wrong" : std::string();
+  };
+  int made = 0;
+  for (std::uint64_t seed = 1; seed < 40; seed++) {
+    const InplaceProgram program = random_inplace_program(seed);
+    if (fills(program).empty()) continue;
+    made++;
+    const std::string text = cpp_of(minimised(program, fills));
+    EXPECT_EQ(std::ranges::count(text, '\n'), 3) << text;  // make, fill, expect
+  }
+  EXPECT_GT(made, 5);
+}
+
+TEST(Places, AreOffsetsAndStridesIntoAStorage) {
+  const Place x = Place::of({0, 1, 2, 3, 4, 5}, {2, 3}, DType::Float32);
+  EXPECT_EQ(x.transposed(0, 1)->values(), (Numbers{0, 3, 1, 4, 2, 5}));
+  EXPECT_EQ(x.sliced(1, -1, -4, -2)->values(), (Numbers{2, 0, 5, 3}));
+  EXPECT_EQ(x.unfolded(1, 2, 1)->values(), (Numbers{0, 1, 1, 2, 3, 4, 4, 5}));
+  EXPECT_TRUE(x.unfolded(1, 2, 1)->overlaps());
+  EXPECT_FALSE(x.expanded({2, 2}).has_value());
+  EXPECT_EQ(x.transposed(0, 1)->reshaped({6})->storage == x.storage, false);
+  ASSERT_TRUE(x.selected(1, -1)->write(Place::number(9)));
+  EXPECT_EQ(x.reshaped({3, 2})->values(), (Numbers{0, 1, 9, 3, 4, 9}));
 }
 
 }  // namespace

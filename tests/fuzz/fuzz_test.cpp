@@ -9,6 +9,7 @@
 #include "fuzz/campaign.h"
 #include "fuzz/check.h"
 #include "fuzz/generate.h"
+#include "fuzz/inplace.h"
 #include "fuzz/kernels.h"
 #include "fuzz/paste.h"
 #include "fuzz/schedule_runner.h"
@@ -82,6 +83,8 @@ TEST(RandomExpressions, AreProvenEqualToTheirSimplification) {
 }
 
 TEST(RandomViews, AreRightAsIndexArithmetic) { expect_none(300, views_case); }
+
+TEST(RandomProgramsInPlace, ShowAssignmentsInAllViews) { expect_none(200, inplace_case); }
 
 TEST(RandomEdits, LeaveWhatAKernelComputes) { expect_none(60, kernels_case); }
 

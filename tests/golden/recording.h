@@ -23,7 +23,7 @@ struct RecordedCase {
   DType dtype = DType::Void;
   Values arguments;             // one per parameter
   std::vector<Tensor> tensors;  // those among the arguments, in the order recorded
-  std::vector<RecordedTensor> results;
+  std::vector<RecordedTensor> results;    // Void where more than one is right
   std::vector<RecordedTensor> gradients;  // by each of `tensors`; empty if none were recorded
 };
 

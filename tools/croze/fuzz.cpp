@@ -1,4 +1,5 @@
-// fuzz.cpp -- croze fuzz: random expressions, views and kernels, compared with their meaning.
+// fuzz.cpp -- croze fuzz: random expressions, views, programs in place and kernels, compared with
+// their meaning.
 #include <croze/base/error.h>
 #include <croze/run/devices.h>
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 
 #include "command.h"
 #include "fuzz/campaign.h"
+#include "fuzz/inplace.h"
 #include "fuzz/kernels.h"
 #include "fuzz/symbolic.h"
 #include "fuzz/views.h"
@@ -33,6 +35,7 @@ fuzz::Case case_of(const Settings& s) {
     };
   }
   if (s.what == "views") return fuzz::views_case;
+  if (s.what == "inplace") return fuzz::inplace_case;
   if (s.device.empty()) return fuzz::kernels_case;
   return [&chosen = device(device_index(s.device))](std::uint64_t seed, fuzz::Counts& counts) {
     return fuzz::kernels_case_on(chosen, seed, counts);
@@ -78,12 +81,12 @@ void run_fuzz(Settings s, bool has_seconds) {
 }  // namespace
 
 void add_fuzz(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("fuzz", "Compare random expressions, views or kernels with their meaning");
+  CLI::App* command = app.add_subcommand(
+      "fuzz", "Compare random expressions, views, programs in place or kernels with their meaning");
   const auto s = std::make_shared<Settings>();
-  command->add_option("what", s->what, "symbolic, views or kernels")
+  command->add_option("what", s->what, "symbolic, views, inplace or kernels")
       ->required()
-      ->check(CLI::IsMember({"symbolic", "views", "kernels"}));
+      ->check(CLI::IsMember({"symbolic", "views", "inplace", "kernels"}));
   CLI::Option* seconds =
       command
           ->add_option("--seconds", s->campaign.seconds, "Stop after this time; 60 if no --cases")

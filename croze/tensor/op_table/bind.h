@@ -119,6 +119,12 @@ struct Reader<std::optional<T>> {
 // An enumeration is written as a text; its names stand in the order of its members.
 template <typename T>
 struct EnumNames;  // static constexpr std::array<std::string_view, n> names
+enum class PadMode;
+template <>
+struct EnumNames<PadMode> {
+  static constexpr std::array<std::string_view, 4> names = {"constant", "reflect", "replicate",
+                                                            "circular"};
+};
 template <typename T>
 requires std::is_enum_v<T>
 struct Reader<T> {

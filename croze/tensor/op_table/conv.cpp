@@ -4,6 +4,7 @@
 #include "tensor/op_table/bind.h"
 #include "tensor/op_table/families.h"
 #include "tensor/pool.h"
+#include "tensor/record.h"
 #include "tensor/resample.h"
 
 namespace croze {
@@ -95,12 +96,18 @@ std::vector<Tensor> adaptive_max_pool(const Tensor& x, const PerAxis& size, bool
   return chosen(pool(x, size, Location::current()), return_indices);
 }
 
+// No number is as none.
+std::optional<PerAxis> stride_of(const Value& value) {
+  if (const Values* list = value.get<Values>(); list && list->empty()) return std::nullopt;
+  return Reader<std::optional<PerAxis>>::read(value);
+}
+
 template <Mean pool>
-Tensor mean_pool(const Tensor& x, const PerAxis& window, std::optional<PerAxis> stride,
+Tensor mean_pool(const Tensor& x, const PerAxis& window, const Value& stride,
                  const PerAxis& padding, bool ceil_mode, bool count_include_pad,
                  std::optional<std::int64_t> divisor) {
   return pool(x, window,
-              {.stride = stride,
+              {.stride = stride_of(stride),
                .padding = padding,
                .ceil_mode = ceil_mode,
                .count_include_pad = count_include_pad,
@@ -108,6 +115,24 @@ Tensor mean_pool(const Tensor& x, const PerAxis& window, std::optional<PerAxis> 
               Location::current());
 }
 
+// The size is that of the pooling that gave the indices if none is given.
+template <int axes>
+Tensor unpool(const Tensor& x, const Tensor& indices, const PerAxis& kernel, const Value& stride,
+              const PerAxis& padding, const std::optional<Shape>& output_size) {
+  const Call call("max_unpool", {&x, &indices}, Location::current());
+  const Shape window = kernel.for_axes(call, axes, "window", 1);
+  const Shape step = stride_of(stride).value_or(window).for_axes(call, axes, "stride", 1);
+  const Shape border = padding.for_axes(call, axes, "padding", 0);
+  Shape size;
+  for (int i = 0; i < axes; i++) {
+    size.push_back((x.size(i - axes) - 1) * step[i] - 2 * border[i] + window[i]);
+    if (output_size) size[i] = (*output_size)[output_size->size() - axes + i];
+  }
+  return max_unpool(x, indices, size);
+}
+
+constexpr std::string_view unpool_parameters =
+    "input, indices, kernel_size, stride=none, padding=0, output_size=none";
 constexpr std::string_view max_parameters =
     "input, kernel_size, stride=none, padding=0, dilation=1, ceil_mode=false, return_indices=false";
 constexpr std::string_view mean_parameters =
@@ -176,12 +201,21 @@ constexpr OpEntry ops[] = {
      Same, 2, "Greatest elements of windows.", "t(1,2,5,5), 2 | t(2,5,6), [3, 2], 1, 1"},
     {"nn.functional.max_pool3d", max_parameters, bind<max_pool<max_pool3d_with_indices>>, anything,
      Same, 2, "Greatest elements of windows.", "t(1,1,4,4,4), 2"},
-    {"nn.functional.avg_pool1d", mean_parameters, bind<mean_pool<avg_pool1d>>, anything, Float, 2,
-     "Means of windows.", "t(1,2,7), 2 | t(2,7), 3, 2, 1, true, false"},
-    {"nn.functional.avg_pool2d", mean_parameters, bind<mean_pool<avg_pool2d>>, anything, Float, 2,
-     "Means of windows.", "t(1,2,5,5), 2 | t(2,5,6), [3, 2], 1, 1, false, false"},
-    {"nn.functional.avg_pool3d", mean_parameters, bind<mean_pool<avg_pool3d>>, anything, Float, 2,
-     "Means of windows.", "t(1,1,4,4,4), 2"},
+    {"nn.functional.max_unpool1d", unpool_parameters, bind<unpool<1>>, anything, Same, 2,
+     "Elements put where max_pool found them, zeros around.", "t(1,2,1), i(1,2,1)<2, 2"},
+    {"nn.functional.max_unpool2d", unpool_parameters, bind<unpool<2>>, anything, Same, 2,
+     "Elements put where max_pool found them, zeros around.",
+     "t(2,1,1), i(2,1,1)<4, 2 | t(2,1,1), i(2,1,1)<6, 2, none, 0, [2, 3]"},
+    {"nn.functional.max_unpool3d", unpool_parameters, bind<unpool<3>>, anything, Same, 2,
+     "Elements put where max_pool found them, zeros around.", "t(2,1,1,1), i(2,1,1,1)<8, 2"},
+    {"nn.functional.avg_pool1d", mean_parameters, bind<mean_pool<avg_pool1d>>, numbers, Same, 2,
+     "Means of windows, of integers rounded towards 0.",
+     "t(1,2,7), 2 | t(2,7), 3, 2, 1, true, false"},
+    {"nn.functional.avg_pool2d", mean_parameters, bind<mean_pool<avg_pool2d>>, numbers, Same, 2,
+     "Means of windows, of integers rounded towards 0.",
+     "t(1,2,5,5), 2 | t(2,5,6), [3, 2], 1, 1, false, false"},
+    {"nn.functional.avg_pool3d", mean_parameters, bind<mean_pool<avg_pool3d>>, numbers, Same, 2,
+     "Means of windows, of integers rounded towards 0.", "t(1,1,4,4,4), 2"},
     {"nn.functional.adaptive_avg_pool1d", "input, output_size", bind<adaptive_avg_pool1d>, anything,
      Float, 2, "Means of as many windows.", "t(1,2,7), 3"},
     {"nn.functional.adaptive_avg_pool2d", "input, output_size", bind<adaptive_avg_pool2d>, anything,

@@ -14,6 +14,8 @@ Tensor cast_to(const Tensor& x) {
 constexpr OpEntry ops[] = {
     {"bool", "input", bind<cast_to<DType::Bool>>, anything, ResultType::Bool, 0,
      "Whether it is not 0.", one_operand},
+    {"byte", "input", bind<cast_to<DType::UInt8>>, anything, ResultType::Given, 0,
+     "UInt8; floats saturate.", one_operand},
     {"char", "input", bind<cast_to<DType::Int8>>, anything, ResultType::Given, 0,
      "Int8; floats saturate.", one_operand},
     {"short", "input", bind<cast_to<DType::Int16>>, anything, ResultType::Given, 0,

@@ -43,11 +43,13 @@ constexpr auto steps_between = [](double start, double end, std::int64_t steps,
 constexpr auto identity = [](std::int64_t n, std::int64_t m, std::optional<DType> dtype) {
   return Tensor::eye(n, m, {.dtype = dtype});
 };
-constexpr auto upper = [](std::int64_t row, std::int64_t col, std::int64_t offset) {
-  return triu_indices(row, col, offset);
+constexpr auto upper = [](std::int64_t row, std::int64_t col, std::int64_t offset,
+                          std::optional<DType> dtype) {
+  return triu_indices(row, col, offset).cast(dtype.value_or(DType::Int64));
 };
-constexpr auto lower = [](std::int64_t row, std::int64_t col, std::int64_t offset) {
-  return tril_indices(row, col, offset);
+constexpr auto lower = [](std::int64_t row, std::int64_t col, std::int64_t offset,
+                          std::optional<DType> dtype) {
+  return tril_indices(row, col, offset).cast(dtype.value_or(DType::Int64));
 };
 
 constexpr OpEntry ops[] = {
@@ -71,9 +73,9 @@ constexpr OpEntry ops[] = {
      "Both ends are included; Float32 unless said.", "0, 1, 5 | 2, -2, 4, float64"},
     {"eye", "n, m=-1, dtype=none", bind<identity>, anything, Given, 0,
      "Ones on the diagonal; Float32 unless said.", "3 | 2, 4, int8"},
-    {"triu_indices", "row, col, offset=0", bind<upper>, anything, Int64, 0,
+    {"triu_indices", "row, col, offset=0, dtype=none", bind<upper>, anything, Int64, 0,
      "Rows and columns of the upper triangle.", "3, 4 | 3, 3, 1"},
-    {"tril_indices", "row, col, offset=0", bind<lower>, anything, Int64, 0,
+    {"tril_indices", "row, col, offset=0, dtype=none", bind<lower>, anything, Int64, 0,
      "Rows and columns of the lower triangle.", "3, 4 | 3, 3, -1"},
 };
 

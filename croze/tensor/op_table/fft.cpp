@@ -35,6 +35,32 @@ Tensor along_axes(const Tensor& x, const std::optional<Shape>& s, const Axes& di
                    Location::current());
 }
 
+constexpr auto short_time = [](const Tensor& x, std::int64_t n, std::optional<std::int64_t> hop,
+                               std::optional<std::int64_t> length, const Tensor& window,
+                               bool center, PadMode mode, bool normalized,
+                               std::optional<bool> onesided) {
+  return stft(x, n,
+              {.hop = hop,
+               .window_length = length,
+               .window = window,
+               .center = center,
+               .pad_mode = mode,
+               .normalized = normalized,
+               .onesided = onesided.value_or(true)});
+};
+constexpr auto short_time_back =
+    [](const Tensor& x, std::int64_t n, std::optional<std::int64_t> hop,
+       std::optional<std::int64_t> window_length, const Tensor& window, bool center,
+       bool normalized, std::optional<bool> onesided, std::optional<std::int64_t> length) {
+      return istft(x, n,
+                   {.hop = hop,
+                    .window_length = window_length,
+                    .window = window,
+                    .center = center,
+                    .normalized = normalized,
+                    .onesided = onesided.value_or(true),
+                    .length = length});
+    };
 constexpr auto hann = [](std::int64_t size, bool sym, std::optional<DType> dtype) {
   return hann_window(size, !sym, {.dtype = dtype});
 };
@@ -47,12 +73,35 @@ constexpr auto blackman = [](std::int64_t size, bool sym, std::optional<DType> d
 constexpr auto bartlett = [](std::int64_t size, bool sym, std::optional<DType> dtype) {
   return bartlett_window(size, !sym, {.dtype = dtype});
 };
+constexpr auto nuttall = [](std::int64_t size, bool sym, std::optional<DType> dtype) {
+  return nuttall_window(size, !sym, {.dtype = dtype});
+};
+constexpr auto cosines = [](std::int64_t size, const std::vector<double>& a, bool sym,
+                            std::optional<DType> dtype) {
+  return general_cosine_window(size, a, !sym, {.dtype = dtype});
+};
+constexpr auto two_cosines = [](std::int64_t size, double alpha, bool sym,
+                                std::optional<DType> dtype) {
+  return hamming_window(size, !sym, alpha, 1 - alpha, {.dtype = dtype});
+};
+constexpr auto cosine = [](std::int64_t size, bool sym, std::optional<DType> dtype) {
+  return cosine_window(size, !sym, {.dtype = dtype});
+};
+constexpr auto gaussian = [](std::int64_t size, double deviation, bool sym,
+                             std::optional<DType> dtype) {
+  return gaussian_window(size, !sym, deviation, {.dtype = dtype});
+};
+constexpr auto exponential = [](std::int64_t size, double tau, bool sym,
+                                std::optional<DType> dtype) {
+  return exponential_window(size, !sym, tau, {.dtype = dtype});
+};
 constexpr auto kaiser = [](std::int64_t size, double beta, bool sym, std::optional<DType> dtype) {
   return kaiser_window(size, !sym, beta, {.dtype = dtype});
 };
 
 constexpr std::string_view one = "input, n=none, dim=-1, norm=none";
 constexpr std::string_view several = "input, s=none, dim=none, norm=none";
+constexpr std::string_view plane = "input, s=none, dim=[-2, -1], norm=none";
 constexpr std::string_view pairs = "t(2,5,2) | t(2,4,2), 6, 1, 'ortho'";
 constexpr std::string_view reals = "t(2,5) | t(4,2), 6, 0, 'ortho'";
 
@@ -73,6 +122,23 @@ constexpr OpEntry ops[] = {
      "t(2,3)"},
     {"fft.irfftn", several, bind<along_axes<irfftn>>, floats, Same, 2, "Inverse of rfftn.",
      "t(2,3,2)"},
+    {"fft.fft2", plane, bind<along_axes<fftn>>, floats, Same, 2, "fft along two axes.", "t(2,3,2)"},
+    {"fft.ifft2", plane, bind<along_axes<ifftn>>, floats, Same, 2, "ifft along two axes.",
+     "t(2,3,2)"},
+    {"fft.rfft2", plane, bind<along_axes<rfftn>>, anything, Float, 2, "rfft along two axes.",
+     "t(2,3)"},
+    {"fft.irfft2", plane, bind<along_axes<irfftn>>, floats, Same, 2, "irfft along two axes.",
+     "t(2,3,2)"},
+    {"stft",
+     "input, n_fft, hop_length=none, win_length=none, window=none, center=true, "
+     "pad_mode='reflect', normalized=false, onesided=true",
+     bind<short_time>, floats, Same, 2, "rfft of overlapping parts.",
+     "t(2,12), 4 | t(12), 6, 3, 4, t(4)@0.5..1, false, 'reflect', true, false"},
+    {"istft",
+     "input, n_fft, hop_length=none, win_length=none, window=none, center=true, normalized=false, "
+     "onesided=true, length=none",
+     bind<short_time_back>, floats, Same, 2, "Inverse of stft.",
+     "t(3,5,2), 4 | t(6,4,2), 6, 3, 4, t(4)@0.5..1, true, true, false"},
     {"fft.fftshift", "input, dim=none", bind<fftshift>, anything, Same, 2,
      "Frequency 0 in the middle.", "t(2,5) | t(2,5), 1"},
     {"fft.ifftshift", "input, dim=none", bind<ifftshift>, anything, Same, 2, "Inverse of fftshift.",
@@ -83,6 +149,18 @@ constexpr OpEntry ops[] = {
      "Hamming window.", "7 | 6, false"},
     {"signal.windows.blackman", "M, sym=true, dtype=none", bind<blackman>, floats, Given, 0,
      "Blackman window.", "7 | 6, false"},
+    {"signal.windows.nuttall", "M, sym=true, dtype=none", bind<nuttall>, floats, Given, 0,
+     "Nuttall window.", "7 | 6, false"},
+    {"signal.windows.general_cosine", "M, a, sym=true, dtype=none", bind<cosines>, floats, Given, 0,
+     "a[0] - a[1] cos(2 pi x) + ...", "7, [0.5, 0.3, 0.2] | 6, [0.5, 0.5], false"},
+    {"signal.windows.general_hamming", "M, alpha=0.54, sym=true, dtype=none", bind<two_cosines>,
+     floats, Given, 0, "alpha - (1 - alpha) cos(2 pi x).", "7 | 6, 0.4, false"},
+    {"signal.windows.cosine", "M, sym=true, dtype=none", bind<cosine>, floats, Given, 0,
+     "Half a wave of the sine.", "7 | 6, false"},
+    {"signal.windows.gaussian", "M, std=1, sym=true, dtype=none", bind<gaussian>, floats, Given, 0,
+     "Gaussian window.", "7 | 6, 0.4, false"},
+    {"signal.windows.exponential", "M, tau=1, sym=true, dtype=none", bind<exponential>, floats,
+     Given, 0, "exp(-d / tau), d from the middle.", "7 | 6, 0.4, false"},
     {"signal.windows.bartlett", "M, sym=true, dtype=none", bind<bartlett>, floats, Given, 0,
      "Bartlett window.", "7 | 6, false"},
     {"signal.windows.kaiser", "M, beta=12, sym=true, dtype=none", bind<kaiser>, floats, Given, 0,

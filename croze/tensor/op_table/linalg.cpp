@@ -1,6 +1,9 @@
 // linalg.cpp -- rows of the op table: products and norms of matrices.
 #include "tensor/linalg.h"
 
+#include <cmath>
+
+#include "tensor/movement.h"
 #include "tensor/op_table/bind.h"
 #include "tensor/op_table/families.h"
 #include "tensor/reduce.h"
@@ -28,6 +31,24 @@ constexpr auto product_of_all = [](std::span<const Tensor> tensors) {
 constexpr auto norm_of_vectors = [](const Tensor& x, double ord, const Axes& dim, bool keepdim,
                                     std::optional<DType> dtype) {
   return vector_norm(dtype ? x.cast(*dtype) : x, ord, dim, keepdim);
+};
+
+MatrixNorm order_named(const Value& ord) {
+  if (const std::string* name = ord.get<std::string>()) {
+    check(*name == "fro" || *name == "nuc", "there is no norm {}", *name);
+    return *name == "fro" ? MatrixNorm::Frobenius : MatrixNorm::Nuclear;
+  }
+  const double order = read_number(ord), size = std::abs(order);
+  check(size == 1 || size == 2 || std::isinf(size), "there is no norm of order {}", order);
+  if (size == 1) return order > 0 ? MatrixNorm::One : MatrixNorm::MinusOne;
+  if (size == 2) return order > 0 ? MatrixNorm::Two : MatrixNorm::MinusTwo;
+  return order > 0 ? MatrixNorm::Infinity : MatrixNorm::MinusInfinity;
+}
+constexpr auto norm_of_matrices = [](const Tensor& x, const Value& ord, const Shape& dim,
+                                     bool keepdim, std::optional<DType> dtype) {
+  const Tensor last = movedim(dtype ? x.cast(*dtype) : x, dim, {-2, -1});
+  const Tensor result = matrix_norm(last, order_named(ord), keepdim);
+  return keepdim ? movedim(result, {-2, -1}, dim) : result;
 };
 
 constexpr std::string_view summed = "t(2,4), t(2,3), t(3,4) | t(4), t(2,3), t(3,4), 0.5, 2";
@@ -79,6 +100,9 @@ constexpr OpEntry ops[] = {
     {"linalg.matrix_power", "A, n", bind<matrix_power>, anything, Same, 2, "A times itself.",
      "t(3,3), 3 | t(2,2,2), 0"},
     {"matrix_exp", "input", bind<matrix_exp>, floats, Same, 2, "exp of a matrix.", "t(3,3)@-1..1"},
+    {"linalg.matrix_norm", "A, ord='fro', dim=[-2, -1], keepdim=false, dtype=none",
+     bind<norm_of_matrices>, floats, Same, 1, "Of order 'fro', 'nuc', 1, -1, 2, -2, inf or -inf.",
+     "t(2,3) | t(3,3), 'nuc' | t(2,3,2), 1, [0, 1], true | t(2,3), -inf | t(3,2), 2"},
     {"linalg.vector_norm", "x, ord=2, dim=none, keepdim=false, dtype=none", bind<norm_of_vectors>,
      anything, Float, 2, "(sum |x|^ord)^(1/ord).", "t(2,3) | t(2,3), 3, 1 | t(2,3), inf, 0, true"},
 };

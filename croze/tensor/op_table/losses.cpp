@@ -147,6 +147,8 @@ constexpr OpEntry ops[] = {
      "t(2,3), t(2,3) | t(2,3), t(3), 3, 1e-6, true"},
     {"cdist", "x1, x2, p=2", bind<cdist>, numbers, Float, 2,
      "Norms of the differences between all rows.", "t(2,3), t(4,3) | t(2,3), t(4,3), 3"},
+    {"nn.functional.pdist", "input, p=2", bind<pdist>, numbers, Float, 2,
+     "Norms of the differences between rows.", "t(4,3) | t(3,2), 3"},
     {"nn.functional.normalize", "input, p=2, dim=1, eps=1e-12", bind<normalize>, anything, Float, 2,
      "input / max(norm, eps).", "t(2,3) | t(2,3), 3, 0"},
 };

@@ -12,11 +12,6 @@ template <>
 struct EnumNames<MeshIndexing> {
   static constexpr std::array<std::string_view, 2> names = {"ij", "xy"};
 };
-template <>
-struct EnumNames<PadMode> {
-  static constexpr std::array<std::string_view, 4> names = {"constant", "reflect", "replicate",
-                                                            "circular"};
-};
 
 namespace {
 
@@ -29,6 +24,10 @@ constexpr auto split_into = [](const Tensor& x, const Value& sizes, std::int64_t
 };
 constexpr auto split_at = [](const Tensor& x, const Value& places, std::int64_t dim) {
   if (places.get<Values>()) return tensor_split(x, read_shape(places), dim);
+  if (const Tensor* numbers = places.get<Tensor>()) {
+    if (numbers->ndim() == 0) return tensor_split(x, numbers->item<std::int64_t>(), dim);
+    return tensor_split(x, Shape(numbers->to_vector<std::int64_t>()), dim);
+  }
   return tensor_split(x, read_integer(places), dim);
 };
 constexpr auto unfold_axis = [](const Tensor& x, std::int64_t dimension, std::int64_t size,

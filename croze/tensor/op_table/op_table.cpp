@@ -17,14 +17,22 @@ struct Parameter {
   std::optional<Value> standard;
 };
 
+// Takes the first of "input, dims=[0, 1], keepdim=false" off the text.
+std::string_view take_parameter(std::string_view& text) {
+  std::size_t end = 0;
+  for (int depth = 0; end < text.size() && (depth > 0 || text[end] != ','); end++) {
+    depth += (text[end] == '[') - (text[end] == ']');
+  }
+  const std::string_view one = text.substr(0, end);
+  text.remove_prefix(std::min(end + 2, text.size()));
+  return one;
+}
+
 std::vector<Parameter> parameters_of(const OpEntry& op) {
   std::vector<Parameter> result;
   std::string_view rest = op.parameters;
   while (!rest.empty()) {
-    const std::size_t comma = std::min(rest.find(','), rest.size());
-    std::string_view one = rest.substr(0, comma);
-    rest.remove_prefix(std::min(comma + 1, rest.size()));
-    one.remove_prefix(std::min(one.find_first_not_of(' '), one.size()));
+    const std::string_view one = take_parameter(rest);
     const std::size_t equals = one.find('=');
     Parameter parameter{.name = one.substr(0, equals), .standard = std::nullopt};
     if (equals != std::string_view::npos) {
@@ -94,10 +102,8 @@ std::string signature_of(const OpEntry& op) {
   std::string text = fmt::format("{} (", op.function->result_type);
   std::string_view rest = op.parameters;
   for (std::size_t i = 0; i < op.function->parameter_types.size(); i++) {
-    const std::size_t comma = std::min(rest.find(", "), rest.size());
     text += fmt::format("{}{} {}", i == 0 ? "" : ", ", op.function->parameter_types[i],
-                        rest.substr(0, comma));
-    rest.remove_prefix(std::min(comma + 2, rest.size()));
+                        take_parameter(rest));
   }
   return text + ")";
 }

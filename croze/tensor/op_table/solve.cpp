@@ -13,6 +13,10 @@ constexpr auto solve_triangle = [](const Tensor& a, const Tensor& b, bool upper,
                                    bool unitriangular) {
   return solve_triangular(a, b, {.upper = upper, .left = left, .unit = unitriangular});
 };
+constexpr auto factors_lu = [](const Tensor& x, bool pivot) {
+  check(pivot, "linalg.lu: there is no elimination without pivots");
+  return lu(x);
+};
 constexpr auto factors_qr = [](const Tensor& x, std::string_view mode) {
   return qr(x, mode == "complete");
 };
@@ -39,7 +43,17 @@ constexpr OpEntry ops[] = {
      "Sign and logarithm of the determinant.", square},
     {"logdet", "input", bind<logdet>, floats, Same, 2, "Logarithm of the determinant.",
      "t(1,1)@1..2"},
-    {"linalg.lu", "A", bind<lu>, floats, Same, 1, "P, L, U with A = P L U.", square},
+    {"linalg.cholesky", "A, upper=false", bind<cholesky>, floats, Same, 2,
+     "L with A = L L^T, or U with A = U^T U.", "t(1,1)@1..2 | t(2,1,1)@1..2, true"},
+    {"linalg.pinv", "A, rtol=none", bind<pinv>, floats, Same, 1,
+     "Inverse by singular values, those below rtol times the greatest being 0.",
+     "t(3,3) | t(2,3) | t(3,2), 0.01"},
+    {"linalg.matrix_rank", "A, rtol=none", bind<matrix_rank>, floats, Int64, 0,
+     "How many singular values are above rtol times the greatest.", "t(3,3) | t(2,3), 0.01"},
+    {"linalg.cond", "A", bind<cond>, floats, Same, 1, "Greatest singular value over the least.",
+     "t(3,3) | t(2,3)"},
+    {"linalg.lu", "A, pivot=true", bind<factors_lu>, floats, Same, 1, "P, L, U with A = P L U.",
+     "t(3,3) | t(2,2,3) | t(3,2)"},
     {"linalg.qr", "A, mode='reduced'", bind<factors_qr>, floats, Same, 1, "Q, R with A = Q R.",
      "t(3,3) | t(4,2)"},
     {"linalg.eigvalsh", "A, UPLO='L'", bind<eigenvalues>, floats, Same, 1,

@@ -108,6 +108,7 @@ constexpr OpEntry ops[] = {
      "t(2,4) | t(4,2), 2, 0"},
     {"trapezoid", "y, x=none, dx=1, dim=-1", bind<area>, anything, Float, 2,
      "Area under y by the trapezoidal rule.", "t(2,4) | t(2,4), none, 0.5, 0 | t(2,4), t(4)"},
+    {"trapz", "y, x=none, dx=1, dim=-1", bind<area>, anything, Float, 2, "trapezoid.", "t(2,4)"},
     {"cumulative_trapezoid", "y, dx=1, dim=-1", bind<running_area>, anything, Float, 2,
      "Running area under y.", "t(2,4) | t(2,4), 0.5, 0"},
 

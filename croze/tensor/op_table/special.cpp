@@ -15,6 +15,8 @@ constexpr OpEntry ops[] = {
     {"erf", "input", bind<erf>, anything, Float, 2, "Error function.", one_operand},
     {"erfc", "input", bind<erfc>, anything, Float, 2, "1 - erf, without cancellation.",
      one_operand},
+    {"special.erfcx", "input", bind<erfcx>, anything, Float, 2, "exp(input^2) erfc(input).",
+     one_operand},
     {"erfinv", "input", bind<erfinv>, anything, Float, 2, "Inverse of erf.",
      "t(2,3)@-0.9..0.9 | t()@-0.9..0.9"},
     {"special.ndtr", "input", bind<ndtr>, anything, Float, 2, "Normal distribution function.",

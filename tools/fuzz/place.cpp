@@ -1,0 +1,148 @@
+// place.cpp -- views as offsets and strides.
+#include "fuzz/place.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+namespace croze::fuzz {
+
+Place Place::of(Numbers values, const Shape& shape, DType dtype) {
+  Place p{std::make_shared<Numbers>(std::move(values)), dtype, shape, shape};
+  std::int64_t stride = 1;
+  for (int i = shape.size(); i-- > 0; stride *= shape[i]) p.strides[i] = stride;
+  return p;
+}
+
+Numbers Place::addresses() const {
+  Numbers result;
+  for (std::int64_t i = 0; i < shape.numel(); i++) {
+    std::int64_t at = offset, rest = i;
+    for (int axis = rank(); axis-- > 0; rest /= shape[axis]) {
+      at += rest % shape[axis] * strides[axis];
+    }
+    result.push_back(at);
+  }
+  return result;
+}
+
+Numbers Place::values() const {
+  Numbers result = addresses();
+  for (std::int64_t& v : result) v = (*storage)[static_cast<std::size_t>(v)];
+  return result;
+}
+
+bool Place::overlaps() const {
+  std::vector<std::pair<std::int64_t, std::int64_t>> axes;  // stride, size
+  for (int i = 0; i < rank(); i++) {
+    if (shape[i] > 1) axes.emplace_back(std::abs(strides[i]), shape[i]);
+  }
+  std::sort(axes.begin(), axes.end());
+  std::int64_t reach = 0;
+  for (const auto& [stride, size] : axes) {
+    if (stride <= reach) return shape.numel() > 0;
+    reach += stride * (size - 1);
+  }
+  return false;
+}
+
+std::optional<Place> Place::part(std::int64_t axis, std::int64_t begin, std::int64_t count,
+                                 std::int64_t step) const {
+  if (axis >= rank() || count < 0) return std::nullopt;
+  const std::int64_t last = begin + std::max<std::int64_t>(count - 1, 0) * step;
+  if (count > 0 && (std::min(begin, last) < 0 || std::max(begin, last) >= shape[axis])) {
+    return std::nullopt;
+  }
+  Place p = *this;
+  p.offset += begin * strides[axis];
+  p.shape[axis] = count;
+  p.strides[axis] *= step;
+  return p;
+}
+
+std::optional<Place> Place::sliced(std::int64_t axis, std::int64_t begin, std::int64_t end,
+                                   std::int64_t step) const {
+  if (axis >= rank() || step == 0) return std::nullopt;
+  const std::int64_t n = shape[axis], low = step > 0 ? 0 : -1, high = step > 0 ? n : n - 1;
+  const auto position = [&](std::int64_t i) { return std::clamp(i < 0 ? i + n : i, low, high); };
+  const std::int64_t from = position(begin), length = (position(end) - from) * (step > 0 ? 1 : -1);
+  const std::int64_t count = length > 0 ? (length - 1) / std::abs(step) + 1 : 0;
+  return part(axis, from, count, step);
+}
+
+std::optional<Place> Place::selected(std::int64_t axis, std::int64_t i) const {
+  std::optional<Place> p = part(axis, i < 0 ? i + size(axis) : i, 1);
+  if (!p) return p;
+  p->shape.erase(axis);
+  p->strides.erase(axis);
+  return p;
+}
+
+std::optional<Place> Place::transposed(std::int64_t a, std::int64_t b) const {
+  if (a >= rank() || b >= rank()) return std::nullopt;
+  Place p = *this;
+  std::swap(p.shape[a], p.shape[b]);
+  std::swap(p.strides[a], p.strides[b]);
+  return p;
+}
+
+std::optional<Place> Place::unsqueezed(std::int64_t axis) const {
+  if (axis > rank()) return std::nullopt;
+  Place p = *this;
+  p.shape.insert(axis, 1);
+  p.strides.insert(axis, 1);
+  return p;
+}
+
+std::optional<Place> Place::squeezed(std::int64_t axis) const {
+  if (size(axis) != 1) return std::nullopt;
+  return selected(axis, 0);
+}
+
+std::optional<Place> Place::expanded(const Shape& to) const {
+  if (to.size() < rank()) return std::nullopt;
+  Place p{storage, dtype, to, to, offset};
+  for (int i = 0; i < to.size(); i++) {
+    const int axis = i - (to.size() - rank());
+    const bool repeats = axis < 0 || shape[axis] != to[i];
+    if (repeats && axis >= 0 && shape[axis] != 1) return std::nullopt;
+    p.strides[i] = repeats ? 0 : strides[axis];
+  }
+  return p;
+}
+
+std::optional<Place> Place::unfolded(std::int64_t axis, std::int64_t window,
+                                     std::int64_t step) const {
+  if (window < 1 || step < 1 || size(axis) < window) return std::nullopt;
+  Place p = *this;
+  p.shape[axis] = (shape[axis] - window) / step + 1;
+  p.strides[axis] *= step;
+  p.shape.push_back(window);
+  p.strides.push_back(strides[axis]);
+  return p;
+}
+
+std::optional<Place> Place::reshaped(const Shape& to) const {
+  if (to.numel() != shape.numel()) return std::nullopt;
+  const Numbers from = addresses();
+  Place p{storage, dtype, to, to, from.empty() ? 0 : from[0]};
+  std::int64_t apart = 1;  // neighbours along the axis, row by row
+  for (int axis = to.size(); axis-- > 0; apart *= to[axis]) {
+    p.strides[axis] = to[axis] > 1 && apart < std::ssize(from)
+                          ? from[static_cast<std::size_t>(apart)] - from[0]
+                          : 1;
+  }
+  return p.addresses() == from ? p : of(values(), to, dtype);
+}
+
+std::optional<Place> Place::write(const std::optional<Place>& value) const {
+  const std::optional<Place> source = value ? value->expanded(shape) : value;
+  if (!source || overlaps()) return std::nullopt;
+  const Numbers numbers = source->values(), to = addresses();
+  for (std::size_t i = 0; i < to.size(); i++) {
+    (*storage)[static_cast<std::size_t>(to[i])] = numbers[i];
+  }
+  return *this;
+}
+
+}  // namespace croze::fuzz

@@ -1,0 +1,54 @@
+// place.h -- a tensor as PyTorch has it: an offset and strides into an array of numbers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "tensor/tensor.h"
+
+namespace croze::fuzz {
+
+// Integers, which Float32 holds exactly as long as they are small.
+using Numbers = std::vector<std::int64_t>;
+
+// Views share the storage of what they look at.  A view that does not fit is nothing.
+struct Place {
+  std::shared_ptr<Numbers> storage;  // null: there is no tensor
+  DType dtype = DType::Float32;
+  Shape shape, strides;
+  std::int64_t offset = 0;
+
+  // In a storage of its own, row by row.
+  static Place of(Numbers values, const Shape& shape, DType dtype);
+  static Place number(std::int64_t n) { return of({n}, {}, DType::Int32); }
+
+  int rank() const { return shape.size(); }
+  std::int64_t size(std::int64_t axis) const { return axis < rank() ? shape[axis] : 0; }
+  Numbers addresses() const;  // in the storage, row by row
+  Numbers values() const;
+  Place copied() const { return of(values(), shape, dtype); }
+  // Whether elements may share memory: strides that do not step over all smaller axes.
+  bool overlaps() const;
+
+  // begin, begin + step, ... of an axis: `count` of them.
+  std::optional<Place> part(std::int64_t axis, std::int64_t begin, std::int64_t count,
+                            std::int64_t step = 1) const;
+  // begin:end:step of an axis as in Python.
+  std::optional<Place> sliced(std::int64_t axis, std::int64_t begin, std::int64_t end,
+                              std::int64_t step) const;
+  std::optional<Place> selected(std::int64_t axis, std::int64_t i) const;  // i may be negative
+  std::optional<Place> transposed(std::int64_t a, std::int64_t b) const;
+  std::optional<Place> unsqueezed(std::int64_t axis) const;
+  std::optional<Place> squeezed(std::int64_t axis) const;
+  std::optional<Place> expanded(const Shape& to) const;
+  std::optional<Place> unfolded(std::int64_t axis, std::int64_t window, std::int64_t step) const;
+  // A copy if there are no strides for it.
+  std::optional<Place> reshaped(const Shape& to) const;
+
+  // Writes the value, expanded; returns *this.  Nothing if it does not fit, or if elements overlap.
+  std::optional<Place> write(const std::optional<Place>& value) const;
+};
+
+}  // namespace croze::fuzz
