@@ -70,8 +70,9 @@ void pad_to_output(const NodeCall& call, Windows& w, const Shape& input, const I
     const std::int64_t stride = w.stride[at(i)], size = input[2 + i];
     const std::int64_t output = wanted.empty() ? size * stride : wanted[at(i)];
     const std::int64_t total = stride * (size - 1) + more[at(i)] + w.extent(i) - output;
-    const std::int64_t half = total / 2;
-    w.before[at(i)] = mode == "SAME_UPPER" ? half : total - half;
+    // An output that is larger than needed has its zeros at the end.
+    const std::int64_t cut = std::max<std::int64_t>(total, 0);
+    w.before[at(i)] = mode == "SAME_UPPER" ? cut / 2 : cut - cut / 2;
     w.after[at(i)] = total - w.before[at(i)];
   }
 }
