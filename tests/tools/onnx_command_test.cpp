@@ -54,7 +54,7 @@ TEST_F(OnnxCommand, RunsAModelOverFiles) {
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   const Json output = Json::parse(outcome.out)["outputs"][0];
   EXPECT_EQ(output["name"], "y");
-  EXPECT_EQ(output["value"], "float32 (4)");
+  EXPECT_EQ(output["value"], "float32 (4,)");
   EXPECT_EQ(numbers_of(content(output["file"])), (std::vector<float>{0, 2, 0, 4}));
 }
 
