@@ -116,7 +116,9 @@ Results split_op(const NodeCall& call) {
   const std::int64_t axis = checked_axis(call.integer("axis", 0), x.ndim());
   Ints sizes = call.version() >= 13 && call.has(1) ? call.integers(1) : call.integers("split");
   if (sizes.empty()) {
-    sizes = equal_sizes(x.size(axis), call.integer("num_outputs", call.num_outputs()));
+    const std::int64_t parts = call.num_outputs(), named = call.integer("num_outputs", parts);
+    check(named == parts, "num_outputs is {}, but the node has {} outputs", named, parts);
+    sizes = equal_sizes(x.size(axis), parts);
   }
   Results results;
   for (const Tensor& part : split(x, Shape(sizes), axis)) results.push_back(call.like(0, part));

@@ -231,8 +231,12 @@ Results roi_align(const NodeCall& call) {
       .scale = call.real("spatial_scale", 1),
       .shift = call.text("coordinate_transformation_mode", missing) == "half_pixel" ? 0.5 : 0.0,
       .largest = call.text("mode", "avg") == "max"};
-  check(plan.height > 0 && plan.width > 0, "an output of {} x {}", plan.height, plan.width);
+  constexpr std::int64_t most = 1 << 14;
+  check(std::min(plan.height, plan.width) > 0 && std::max(plan.height, plan.width) <= most &&
+            plan.ratio <= most,
+        "an output of {} x {} from {} samples each", plan.height, plan.width, plan.ratio);
   const std::vector<double> corners = call.numbers(1);
+  for (double c : corners) check(std::abs(c) < 1e9, "a region at {}", c);
   const Ints batches = call.integers(2);
   check(static_cast<std::int64_t>(batches.size()) == rois.size(0), "{} batch indices for {} rois",
         batches.size(), rois.size(0));
