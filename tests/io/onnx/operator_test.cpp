@@ -45,6 +45,23 @@ TEST_F(OnnxOperator, MaxRoiPoolTakesTheLargestOfEachBin) {
   EXPECT_EQ(y.to_vector<float>(), (Numbers{5, 7, 13, 15, 5, 5, 5, 5, 0, 0, 0, 0}));
 }
 
+// Both differ by one beyond what float64 tells apart.
+TEST_F(OnnxOperator, UniqueTellsLargeIntegersApart) {
+  const std::int64_t large = std::int64_t{1} << 60;
+  const GraphProto g{.nodes = {node("Unique", {"x"}, {"y"})},
+                     .initializers = {int64s("x", {4}, {large + 1, large, large + 1, -large})},
+                     .outputs = {value_info("y", Int64, {-1})}};
+  EXPECT_EQ(run(g, {}).tensor().to_vector<std::int64_t>(),
+            (std::vector<std::int64_t>{-large, large, large + 1}));
+}
+
+TEST_F(OnnxOperator, TopKTakesTheFirstOfEqualOnes) {
+  const GraphProto g{.nodes = {node("TopK", {"x", "k"}, {"v", "y"})},
+                     .initializers = {int64s("k", {1}, {3}), floats("x", {5}, {1, 2, 0, 2, 2})},
+                     .outputs = {value_info("y", Int64, {3})}};
+  EXPECT_EQ(run(g, {}).tensor().to_vector<std::int64_t>(), (std::vector<std::int64_t>{1, 3, 4}));
+}
+
 TEST_F(OnnxOperator, WhatIsNotThereSaysWhy) {
   const GraphProto g{.nodes = {node("ImageDecoder", {"x"}, {"y"})},
                      .inputs = {value_info("x", UInt8, {3})},
