@@ -17,9 +17,9 @@ constexpr const char* introduction = R"(# ONNX
 
 `croze::onnx::Model` (`croze/io/onnx/model.h`) runs models written in the opsets 7 to 22 of ONNX;
 `croze info MODEL.onnx` says what a model is made of, and `croze run MODEL.onnx --input name=x.npy`
-runs it.  Weights stand in the mapped file; they are copied only where they are not aligned.  Files
-are not trusted: every length is checked, and external data must be a regular file in the model's
-folder.
+runs it.  On a CPU weights stay in the mapped file; they are copied only where they are not aligned.
+Files are not trusted: every length is checked, and external data must be a regular file in the
+model's folder.
 
 * **Types**: bool, int4 to int64, uint4 to uint64, fp8 (all four), float16, bfloat16, float32 and
   float64; sequences and optionals of them; texts in the operators that need them.  Complex numbers
