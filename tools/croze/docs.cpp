@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command.h"
+#include "onnx_page.h"
 
 namespace croze::tool {
 namespace {
@@ -95,6 +96,7 @@ void add_docs(CLI::App& app) {
       print_markdown();
     }
   });
+  docs->add_subcommand("onnx", "Models: docs/onnx.md")->callback(print_onnx_page);
 }
 
 }  // namespace croze::tool

@@ -84,13 +84,21 @@ std::string numbered(const std::string& folder, const char* kind, std::size_t i)
   return fmt::format("{}/{}_{}.pb", folder, kind, i);
 }
 
+// bfloat16 is recorded as the bits of it, in uint16: NumPy has no such numbers.
+Value recorded(const std::string& path, const onnx::Port& port) {
+  const Value value = onnx::load_recorded(path, kind_of(port));
+  const bool is_bits = port.element == onnx::ElementType::BFloat16 &&
+                       value.element_type() == onnx::ElementType::UInt16;
+  return is_bits ? Value(value.tensor().bitcast(DType::BFloat16)) : value;
+}
+
 std::map<std::string, Value> recorded_inputs(const onnx::Model& model, const std::string& folder) {
   std::map<std::string, Value> inputs;
   std::size_t i = 0;
   for (const onnx::Port& port : model.inputs()) {
     if (port.has_default) continue;
     const std::string path = numbered(folder, "input", i++);
-    if (fs::exists(path)) inputs[port.name] = onnx::load_recorded(path, kind_of(port));
+    if (fs::exists(path)) inputs[port.name] = recorded(path, port);
   }
   return inputs;
 }
@@ -126,7 +134,7 @@ std::string judge(const OnnxCase& test, const Tolerance& tolerance) {
       const onnx::Port& port = model.outputs()[i];
       const std::string path = numbered(folder, "output", i);
       if (!fs::exists(path)) continue;
-      const Value wanted = onnx::load_recorded(path, kind_of(port));
+      const Value wanted = recorded(path, port);
       const std::string text = difference(outputs.at(port.name), wanted, tolerance);
       if (!text.empty()) return fmt::format("output \"{}\": {}", port.name, text);
     }
@@ -176,14 +184,14 @@ OnnxResult run_onnx_case(const OnnxCase& test, const Tolerance& tolerance) {
   OnnxResult result{.test = test};
   const auto begin = std::chrono::steady_clock::now();
   try {
-    result.reason = judge(test, tolerance);
-    if (!result.reason.empty()) result.outcome = Outcome::Failed;
+    result.finding = judge(test, tolerance);
+    if (!result.finding.empty()) result.outcome = Outcome::Failed;
   } catch (const Error& e) {
     result.outcome = Outcome::Unsupported;
-    result.reason = e.message();
+    result.finding = e.message();
   } catch (const std::exception& e) {
     result.outcome = Outcome::Crashed;
-    result.reason = e.what();
+    result.finding = e.what();
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return result;

@@ -20,7 +20,7 @@ std::string_view name_of(Outcome outcome);
 struct OnnxResult {
   OnnxCase test;
   Outcome outcome = Outcome::Passed;
-  std::string reason;
+  std::string finding;  // what was not as wanted
   double seconds = 0;
 };
 

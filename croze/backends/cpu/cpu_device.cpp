@@ -74,7 +74,7 @@ class CpuProgram final : public Program {
   CpuProgram(const ProgramInfo& info, std::string_view object, ThreadPool& pool)
       : info_(info),
         image_(object, find_symbol),
-        kernel_(reinterpret_cast<Kernel>(image_.entry())),
+        kernel_(reinterpret_cast<Kernel>(const_cast<void*>(image_.entry()))),
         pool_(pool) {}
 
   void launch(std::span<const MemoryView> buffers,

@@ -1,6 +1,8 @@
 // operator.cpp -- the table of all operators.
 #include "io/onnx/operator.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
 
@@ -14,6 +16,11 @@ constexpr std::span<const Operator> (*families[])() = {
     pooling_operators,    quantization_operators, recurrent_operators,   reduction_operators,
     resize_operators,     sampling_operators,     selection_operators,   sequence_operators,
     signal_operators,     text_operators,         type_operators,
+};
+
+constexpr AbsentOperator absent[] = {
+    {"ImageDecoder", "it decodes files of images, and croze reads no format of images"},
+    {"RegexFullMatch", "it works on texts only, and croze has no regular expressions"},
 };
 
 std::vector<Operator> joined() {
@@ -45,6 +52,16 @@ const Operator* find_operator(std::string_view domain, std::string_view name,
   if (after == rows.begin()) return nullptr;
   const Operator& row = *std::prev(after);
   return row.domain == domain && row.name == name ? &row : nullptr;
+}
+
+std::span<const AbsentOperator> absent_operators() { return absent; }
+
+std::string why_absent(std::string_view domain, std::string_view name, std::int64_t version) {
+  const auto* row = std::ranges::find(absent, name, &AbsentOperator::name);
+  if (domain.empty() && row != std::end(absent)) {
+    return fmt::format("croze does not have this operator: {}", row->reason);
+  }
+  return fmt::format("croze has no such operator in opset {} of \"{}\"", version, domain);
 }
 
 }  // namespace croze::onnx

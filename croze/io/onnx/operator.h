@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -29,6 +30,14 @@ struct Operator {
 const Operator* find_operator(std::string_view domain, std::string_view name, std::int64_t version);
 // All rows, by domain, name and opset.
 std::span<const Operator> all_operators();
+
+// An operator of the standard domain that croze refuses, with the reason.
+struct AbsentOperator {
+  std::string_view name, reason;
+};
+std::span<const AbsentOperator> absent_operators();
+// Why find_operator has found nothing.
+std::string why_absent(std::string_view domain, std::string_view name, std::int64_t version);
 
 // The families, one file each.
 std::span<const Operator> activation_operators();

@@ -33,12 +33,13 @@ class OnnxHostile : public FilesTest {
                             .inputs = {},
                             .outputs = {value_info("y", Float, {})}});
   }
-  static Message external(const std::vector<std::pair<std::string, std::string>>& entries,
-                          const std::vector<std::int64_t>& dims = {2}) {
-    Message t = tensor("w", Float, dims).integer(14, 1);
+  using Entries = std::vector<std::pair<std::string, std::string>>;
+  static Message external_tensor(const Entries& entries) {
+    Message t = tensor("w", Float, {2}).integer(14, 1);
     for (const auto& [key, value] : entries) t.message(13, Message().text(1, key).text(2, value));
-    return with(t);
+    return t;
   }
+  static Message external(const Entries& entries) { return with(external_tensor(entries)); }
 };
 
 #define EXPECT_HAS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
@@ -205,6 +206,20 @@ TEST_F(OnnxHostile, ExternalDataStayInTheirFile) {
   EXPECT_HAS(at("0x0", "8"), "not a place");
   EXPECT_HAS(at("0", "4"), "has 4 for it");
   EXPECT_HAS(at("0", ""), "not a place");
+}
+
+// Wherever in the model the tensor stands.
+TEST_F(OnnxHostile, ExternalDataOfAttributesAndSparseTensorsStayInTheFolderToo) {
+  const Message outside = external_tensor({{"location", "../data.bin"}});
+  const Message constant = node("Constant", {}, {"y"}, {tensor_attribute("value", outside)});
+  const Message values = Message().message(1, outside).message(2, int64s("", {2}, {0, 1}));
+  const Message in_node = Message().message(1, constant).message(12, value_info("y", Float, {}));
+  EXPECT_HAS(load_error(model(in_node)), "must stay inside");
+  const Message in_sparse = Message()
+                                .message(1, node("Identity", {"w"}, {"y"}))
+                                .message(12, value_info("y", Float, {}))
+                                .message(15, Message(values).integers(3, {2}));
+  EXPECT_HAS(load_error(model(in_sparse)), "must stay inside");
 }
 
 TEST_F(OnnxHostile, RecordedTensorsNameNoFiles) {

@@ -9,15 +9,9 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-Ints spatial(const Tensor& x) {
-  const Shape s = x.shape();
-  check(s.size() >= 2, "a tensor of shape {} has no channels", to_text(s));
-  return Ints(s.begin() + 2, s.end());
-}
-
 Results conv(const NodeCall& call) {
   const Tensor &x = call[0], &weight = call[1];
-  const Windows w = windows_of(call, x.shape(), spatial(weight));
+  const Windows w = windows_of_weight(call, x.shape(), weight);
   return {convolve(x, weight, call.optional(2), w, call.integer("group", 1))};
 }
 
@@ -29,7 +23,7 @@ Results conv_integer(const NodeCall& call) {
     const Tensor zero = call[3].cast(DType::Int32);
     weight = weight - (zero.numel() == 1 ? zero.reshape({}) : along_axis(zero, 0, weight.ndim()));
   }
-  const Windows w = windows_of(call, x.shape(), spatial(weight));
+  const Windows w = windows_of_weight(call, x.shape(), weight);
   return {convolve(x, weight, {}, w, call.integer("group", 1))};
 }
 
@@ -70,8 +64,9 @@ void pad_to_output(const NodeCall& call, Windows& w, const Shape& input, const I
     const std::int64_t stride = w.stride[at(i)], size = input[2 + i];
     const std::int64_t output = wanted.empty() ? size * stride : wanted[at(i)];
     const std::int64_t total = stride * (size - 1) + more[at(i)] + w.extent(i) - output;
-    const std::int64_t half = total / 2;
-    w.before[at(i)] = mode == "SAME_UPPER" ? half : total - half;
+    // An output that is larger than needed has its zeros at the end.
+    const std::int64_t cut = std::max<std::int64_t>(total, 0);
+    w.before[at(i)] = mode == "SAME_UPPER" ? cut / 2 : cut - cut / 2;
     w.after[at(i)] = total - w.before[at(i)];
   }
 }
@@ -81,7 +76,7 @@ Results conv_transpose(const NodeCall& call) {
   const Tensor &x = call[0], &weight = call[1];  // weight (c, m / groups, k..)
   const Shape ws = weight.shape();
   const std::int64_t groups = call.integer("group", 1);
-  Windows w = windows_of(call, x.shape(), spatial(weight));
+  Windows w = windows_of_weight(call, x.shape(), weight);
   const Ints more = per_axis(call, "output_padding", w.axes(), 0);
   check(groups > 0 && ws[0] == x.size(1) && ws[0] % groups == 0,
         "{} input channels, a weight for {}, {} groups", x.size(1), ws[0], groups);
@@ -161,7 +156,7 @@ Results col2im(const NodeCall& call) {
 // Every element of every window is read at its place plus an offset, between the elements.
 Results deform_conv(const NodeCall& call) {
   const Tensor &x = call[0], &weight = call[1], &offset = call[2];
-  const Windows w = windows_of(call, x.shape(), spatial(weight));
+  const Windows w = windows_of_weight(call, x.shape(), weight);
   check(w.axes() == 2, "an input of shape {}: two spatial axes are supported", to_text(x.shape()));
   const std::int64_t n = x.size(0), c = x.size(1), kh = w.size[0], kw = w.size[1];
   const std::int64_t oh = offset.size(2), ow = offset.size(3);

@@ -123,6 +123,7 @@ Tensor with_axes(Tensor x, std::string letters, const std::string& all) {
 // Products of all operands over all axes, summed over those that the output lacks.
 Results einsum_op(const NodeCall& call) {
   const std::vector<Tensor> operands = call.tensors();
+  check(!operands.empty(), "no operands");
   const Terms terms = terms_of(std::string(call.text("equation", "")), operands);
   std::string all = terms.output;
   for (char c : terms.output) {

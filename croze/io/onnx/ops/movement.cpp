@@ -116,7 +116,9 @@ Results split_op(const NodeCall& call) {
   const std::int64_t axis = checked_axis(call.integer("axis", 0), x.ndim());
   Ints sizes = call.version() >= 13 && call.has(1) ? call.integers(1) : call.integers("split");
   if (sizes.empty()) {
-    sizes = equal_sizes(x.size(axis), call.integer("num_outputs", call.num_outputs()));
+    const std::int64_t parts = call.num_outputs(), named = call.integer("num_outputs", parts);
+    check(named == parts, "num_outputs is {}, but the node has {} outputs", named, parts);
+    sizes = equal_sizes(x.size(axis), parts);
   }
   Results results;
   for (const Tensor& part : split(x, Shape(sizes), axis)) results.push_back(call.like(0, part));
@@ -236,11 +238,13 @@ Results center_crop_pad(const NodeCall& call) {
 
 // ---- blocks -----------------------------------------------------------------------------------
 
+constexpr std::int64_t largest_block = std::int64_t{1} << 20;  // whose square is a number
+
 Results depth_to_space(const NodeCall& call) {
   const Shape s = call[0].shape();
   const std::int64_t b = call.required_integer("blocksize");
-  check(s.size() == 4 && b > 0 && s[1] % (b * b) == 0, "a shape of {} in blocks of {}", to_text(s),
-        b);
+  check(s.size() == 4 && b > 0 && b <= largest_block && s[1] % (b * b) == 0,
+        "a shape of {} in blocks of {}", to_text(s), b);
   const std::int64_t depth = s[1] / (b * b);
   const bool column_first = call.text("mode", "DCR") == "CRD";
   const Tensor parts =
@@ -252,8 +256,8 @@ Results depth_to_space(const NodeCall& call) {
 Results space_to_depth(const NodeCall& call) {
   const Shape s = call[0].shape();
   const std::int64_t b = call.required_integer("blocksize");
-  check(s.size() == 4 && b > 0 && s[2] % b == 0 && s[3] % b == 0, "a shape of {} in blocks of {}",
-        to_text(s), b);
+  check(s.size() == 4 && b > 0 && b <= largest_block && s[2] % b == 0 && s[3] % b == 0,
+        "a shape of {} in blocks of {}", to_text(s), b);
   const Tensor parts = call[0].reshape({s[0], s[1], s[2] / b, b, s[3] / b, b});
   return {parts.permute({0, 3, 5, 1, 2, 4}).reshape({s[0], s[1] * b * b, s[2] / b, s[3] / b})};
 }

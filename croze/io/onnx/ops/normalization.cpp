@@ -21,6 +21,7 @@ Normalized normalized(const Tensor& x, const Axes& axes, double epsilon) {
 }
 
 Axes axes_from(int first, int rank) {
+  check(first < rank, "an input of {} axes: there must be more than {}", rank, first);
   Ints axes(static_cast<std::size_t>(rank - first));
   std::iota(axes.begin(), axes.end(), first);
   return Axes(axes);

@@ -131,8 +131,7 @@ Results q_linear_mat_mul(const NodeCall& call) {
 
 Results q_linear_conv(const NodeCall& call) {
   const Tensor x = centered(call, 0, 2, 1), weight = centered(call, 3, 5, 0);
-  const Shape ws = weight.shape();
-  const Windows w = windows_of(call, x.shape(), Ints(ws.begin() + 2, ws.end()));
+  const Windows w = windows_of_weight(call, x.shape(), weight);
   const Tensor sums = convolve(x, weight, call.optional(8), w, call.integer("group", 1));
   return rescaled(call, sums, call[1].reshape({}), scale_along(call[4], 1, sums.ndim()));
 }

@@ -1,8 +1,9 @@
-// sampling.cpp -- GridSample, AffineGrid and RoiAlign.
+// sampling.cpp -- GridSample, AffineGrid, RoiAlign and MaxRoiPool.
 #include "io/onnx/ops/sampling.h"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace croze::onnx {
 
@@ -230,8 +231,12 @@ Results roi_align(const NodeCall& call) {
       .scale = call.real("spatial_scale", 1),
       .shift = call.text("coordinate_transformation_mode", missing) == "half_pixel" ? 0.5 : 0.0,
       .largest = call.text("mode", "avg") == "max"};
-  check(plan.height > 0 && plan.width > 0, "an output of {} x {}", plan.height, plan.width);
+  constexpr std::int64_t most = 1 << 14;
+  check(std::min(plan.height, plan.width) > 0 && std::max(plan.height, plan.width) <= most &&
+            plan.ratio <= most,
+        "an output of {} x {} from {} samples each", plan.height, plan.width, plan.ratio);
   const std::vector<double> corners = call.numbers(1);
+  for (double c : corners) check(std::abs(c) < 1e9, "a region at {}", c);
   const Ints batches = call.integers(2);
   check(static_cast<std::int64_t>(batches.size()) == rois.size(0), "{} batch indices for {} rois",
         batches.size(), rois.size(0));
@@ -246,10 +251,59 @@ Results roi_align(const NodeCall& call) {
   return {stack(regions).reshape({rois.size(0), x.size(1), plan.height, plan.width})};
 }
 
+// The places of an axis that lie in bin b of region r: (regions, bins, size), true where they do.
+// Bins are fractions of a region whose ends are rounded to whole places, both of them inside.
+Tensor in_bins(const std::vector<double>& rois, std::size_t first, double scale, std::int64_t bins,
+               std::int64_t size) {
+  Ints begin, end;
+  for (std::size_t r = 0; r < rois.size(); r += 5) {
+    const double low = std::round(rois[r + first] * scale);
+    const double length = std::max(std::round(rois[r + first + 2] * scale) - low + 1, 1.0);
+    for (std::int64_t b = 0; b < bins; b++) {
+      const auto place = [&](double x) {
+        return static_cast<std::int64_t>(std::clamp(low + x, 0.0, static_cast<double>(size)));
+      };
+      const double step = length / static_cast<double>(bins);
+      begin.push_back(place(std::floor(static_cast<double>(b) * step)));
+      end.push_back(place(std::ceil(static_cast<double>(b + 1) * step)));
+    }
+  }
+  const Shape shape{static_cast<std::int64_t>(rois.size() / 5), bins, 1};
+  const Tensor places = Tensor::arange(size);
+  return logical_and(places >= vector_of(begin).reshape(shape),
+                     places < vector_of(end).reshape(shape));
+}
+
+// The largest element of each bin of each region (image, x1, y1, x2, y2); 0 of none.
+Results max_roi_pool(const NodeCall& call) {
+  const Tensor &x = call[0], &rois = call[1];
+  check(x.ndim() == 4 && rois.ndim() == 2 && rois.size(1) == 5, "an input of shape {}, rois of {}",
+        to_text(x.shape()), to_text(rois.shape()));
+  const Ints bins = call.integers("pooled_shape");
+  check(bins.size() == 2 && bins[0] > 0 && bins[1] > 0, "pooled_shape has {} entries", bins.size());
+  const std::vector<double> numbers = call.numbers(1);
+  const double scale = call.real("spatial_scale", 1);
+  Ints images;
+  for (double n : numbers) check(std::abs(n) < 1e9, "a region at {}", n);
+  for (std::size_t r = 0; r < numbers.size(); r += 5) {
+    images.push_back(checked_axis(static_cast<std::int64_t>(numbers[r]), x.size(0)));
+  }
+  const Tensor rows = in_bins(numbers, 2, scale, bins[0], x.size(2));     // (r, ph, h)
+  const Tensor columns = in_bins(numbers, 1, scale, bins[1], x.size(3));  // (r, pw, w)
+  const double none = -std::numeric_limits<double>::infinity();
+  const Tensor source = take_positions(x, 0, images).unsqueeze(2);  // (r, c, 1, h, w)
+  const Tensor by_row =
+      max(where(rows.unsqueeze(1).unsqueeze(4), source, none), 3).unsqueeze(3);  // (r, c, ph, 1, w)
+  const Tensor best = max(where(columns.unsqueeze(1).unsqueeze(1), by_row, none), 4);
+  const Tensor holds = logical_and(any(rows, {2}).unsqueeze(2), any(columns, {2}).unsqueeze(1));
+  return {where(holds.unsqueeze(1), best, 0)};
+}
+
 // clang-format off
 constexpr Operator table[] = {
   {"AffineGrid", 20, affine_grid},
   {"GridSample", 16, grid_sample},
+  {"MaxRoiPool", 1, max_roi_pool},
   {"RoiAlign", 10, roi_align},
 };
 // clang-format on

@@ -1,11 +1,13 @@
 // selection.cpp -- operators whose result is a choice of elements.  Where its size depends on the
 // values they are read and the choice is made on the host.
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <limits>
 #include <map>
-#include <numeric>
 
 #include "io/onnx/ops/ops.h"
+#include "tensor/sort.h"
 
 namespace croze::onnx {
 namespace {
@@ -29,41 +31,28 @@ Results compress(const NodeCall& call) {
 
 // ---- TopK -------------------------------------------------------------------------------------
 
-// Of each row the positions of the k greatest (or least), best first, the first of equal ones
-// first; NaN counts as the greatest.
-Ints best_positions(std::span<const double> row, std::int64_t k, bool greatest) {
-  Ints order(row.size());
-  std::iota(order.begin(), order.end(), 0);
-  const auto value = [&](std::int64_t i) { return row[static_cast<std::size_t>(i)]; };
-  const auto less = [](double a, double b) { return a < b || (std::isnan(b) && !std::isnan(a)); };
-  std::ranges::stable_sort(order, [&](std::int64_t a, std::int64_t b) {
-    return greatest ? less(value(b), value(a)) : less(value(a), value(b));
-  });
-  order.resize(static_cast<std::size_t>(k));
-  return order;
-}
-
 Results top_k(const NodeCall& call) {
   const Tensor& x = call[0];
   const std::int64_t axis = checked_axis(call.integer("axis", -1), x.ndim());
   const std::int64_t k = call.version() < 10 ? call.required_integer("k") : call.integer(1);
-  check(k >= 0 && k <= x.size(axis), "the {} best of {}", k, x.size(axis));
-  const Tensor rows = x.transpose(axis, -1);
-  const auto width = static_cast<std::size_t>(x.size(axis));
-  const std::vector<double> values = rows.to_vector<double>();
-  Ints positions;
-  for (std::size_t begin = 0; begin + width <= values.size() && width > 0; begin += width) {
-    const Ints best =
-        best_positions(std::span(values).subspan(begin, width), k, call.flag("largest", true));
-    positions.insert(positions.end(), best.begin(), best.end());
-  }
-  Shape shape = rows.shape();
-  shape[shape.size() - 1] = k;
-  const Tensor index = Tensor::from_data(positions, shape).transpose(axis, -1);
-  return {gather(x, axis, index), index};
+  const auto [values, index] = topk(x, k, axis, call.flag("largest", true));
+  return {call.like(0, values), index};
 }
 
 // ---- Unique -----------------------------------------------------------------------------------
+
+// Integers in the order of the elements: NaN is equal to itself and comes last, zeros are equal.
+Ints keys_of(const Tensor& x) {
+  if (x.dtype() == DType::UInt64) return keys_of(x.bitcast(DType::Int64) ^ min_value(DType::Int64));
+  if (!is_float(x.dtype())) return x.to_vector<std::int64_t>();
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  Ints keys;
+  for (double v : x.to_vector<double>()) {
+    const auto bits = std::bit_cast<std::int64_t>(v + 0.0);
+    keys.push_back(std::isnan(v) ? most : bits < 0 ? bits ^ most : bits);
+  }
+  return keys;
+}
 
 // Slices along the axis (or all elements) without repetitions.
 Results unique(const NodeCall& call) {
@@ -71,13 +60,13 @@ Results unique(const NodeCall& call) {
   const Tensor x = flat ? call[0].flatten() : call[0];
   const std::int64_t axis = flat ? 0 : checked_axis(call.integer("axis", 0), x.ndim());
   const std::int64_t count = x.size(axis);
-  const std::vector<double> values = movedim(x, axis, 0).to_vector<double>();
+  const Ints values = keys_of(movedim(x, axis, 0));
   const std::size_t width = count == 0 ? 0 : values.size() / static_cast<std::size_t>(count);
-  std::map<std::vector<double>, std::size_t> seen;  // slice -> number in order of appearance
+  std::map<Ints, std::size_t> seen;  // slice -> number in order of appearance
   Ints firsts, inverse, counts;
   for (std::int64_t i = 0; i < count; i++) {
     const auto begin = values.begin() + i * static_cast<std::ptrdiff_t>(width);
-    const std::vector<double> slice(begin, begin + static_cast<std::ptrdiff_t>(width));
+    const Ints slice(begin, begin + static_cast<std::ptrdiff_t>(width));
     const auto [it, is_new] = seen.emplace(slice, firsts.size());
     if (is_new) {
       firsts.push_back(i);

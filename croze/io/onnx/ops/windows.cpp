@@ -68,6 +68,16 @@ Windows windows_of(const NodeCall& call, const Shape& input, Ints size) {
   return w;
 }
 
+Windows windows_of_weight(const NodeCall& call, const Shape& input, const Tensor& weight) {
+  const Shape shape = weight.shape();
+  check(shape.size() == input.size() && shape.size() >= 2,
+        "a weight of shape {} for an input of shape {}", to_text(shape), to_text(input));
+  const Ints size(shape.begin() + 2, shape.end());
+  Windows w = windows_of(call, input, size);
+  check(w.size == size, "kernel_shape differs from the weight's shape {}", to_text(shape));
+  return w;
+}
+
 Tensor pad_spatial(const Tensor& x, const Ints& before, const Ints& after, Scalar value) {
   Shape amounts;
   for (std::size_t i = before.size(); i-- > 0;) {

@@ -24,6 +24,9 @@ struct Windows {
 // for an input of this shape.
 Windows windows_of(const NodeCall& call, const Shape& input, Ints size = {});
 
+// The same for a weight (.., .., k1, ..), whose shape kernel_shape must repeat if it is there.
+Windows windows_of_weight(const NodeCall& call, const Shape& input, const Tensor& weight);
+
 // An attribute with one entry per axis, all `missing` if it is not there.
 Ints per_axis(const NodeCall& call, std::string_view name, int axes, std::int64_t missing);
 

@@ -1,0 +1,114 @@
+// Operators whose corner cases no recorded test of ONNX has, against numbers worked out by hand.
+#include "io/files.h"
+#include "io/onnx/messages.h"
+#include "io/onnx/model.h"
+
+namespace croze {
+namespace {
+
+using namespace croze::test;
+using Numbers = std::vector<float>;
+
+class OnnxOperator : public FilesTest {
+ protected:
+  // The output y of a graph.
+  onnx::Value run(const GraphProto& g, const std::map<std::string, onnx::Value>& inputs,
+                  std::int64_t opset = 17) const {
+    return onnx::Model(file("model.onnx", model(g, opset).bytes())).run(inputs).at("y");
+  }
+};
+
+Message ints(std::string_view name, const std::vector<std::int64_t>& values) {
+  return attribute(name, values);
+}
+
+TEST_F(OnnxOperator, ATransposedConvolutionIsFilledUpAtTheEnd) {
+  const GraphProto g{
+      .nodes = {node("ConvTranspose", {"x", "w"}, {"y"}, {ints("output_shape", {5})})},
+      .initializers = {floats("w", {1, 1, 2}, {1, 10})},
+      .inputs = {value_info("x", Float, {1, 1, 2})},
+      .outputs = {value_info("y", Float, {1, 1, 5})}};
+  const Tensor y = run(g, {{"x", Tensor::from_data(Numbers{1, 2}, {1, 1, 2})}}).tensor();
+  EXPECT_EQ(y.to_vector<float>(), (Numbers{1, 12, 20, 0, 0}));
+}
+
+// Regions: the whole image, one place for all four bins, and one beyond the image.
+TEST_F(OnnxOperator, MaxRoiPoolTakesTheLargestOfEachBin) {
+  const GraphProto g{
+      .nodes = {node("MaxRoiPool", {"x", "rois"}, {"y"}, {ints("pooled_shape", {2, 2})})},
+      .initializers = {floats("rois", {3, 5}, {0, 0, 0, 3, 3, 0, 1, 1, 1, 1, 0, 6, 6, 7, 7})},
+      .inputs = {value_info("x", Float, {1, 1, 4, 4})},
+      .outputs = {value_info("y", Float, {3, 1, 2, 2})}};
+  const Tensor x = Tensor::arange(16).cast(DType::Float32).reshape({1, 1, 4, 4});
+  const Tensor y = run(g, {{"x", x}}).tensor();
+  EXPECT_EQ(y.shape(), (Shape{3, 1, 2, 2}));
+  EXPECT_EQ(y.to_vector<float>(), (Numbers{5, 7, 13, 15, 5, 5, 5, 5, 0, 0, 0, 0}));
+}
+
+// Both differ by one beyond what float64 tells apart.
+TEST_F(OnnxOperator, UniqueTellsLargeIntegersApart) {
+  const std::int64_t large = std::int64_t{1} << 60;
+  const GraphProto g{.nodes = {node("Unique", {"x"}, {"y"})},
+                     .initializers = {int64s("x", {4}, {large + 1, large, large + 1, -large})},
+                     .outputs = {value_info("y", Int64, {-1})}};
+  EXPECT_EQ(run(g, {}).tensor().to_vector<std::int64_t>(),
+            (std::vector<std::int64_t>{-large, large, large + 1}));
+}
+
+TEST_F(OnnxOperator, TopKTakesTheFirstOfEqualOnes) {
+  const GraphProto g{.nodes = {node("TopK", {"x", "k"}, {"v", "y"})},
+                     .initializers = {int64s("k", {1}, {3}), floats("x", {5}, {1, 2, 0, 2, 2})},
+                     .outputs = {value_info("y", Int64, {3})}};
+  EXPECT_EQ(run(g, {}).tensor().to_vector<std::int64_t>(), (std::vector<std::int64_t>{1, 3, 4}));
+}
+
+TEST_F(OnnxOperator, WhatIsNotThereSaysWhy) {
+  const GraphProto g{.nodes = {node("ImageDecoder", {"x"}, {"y"})},
+                     .inputs = {value_info("x", UInt8, {3})},
+                     .outputs = {value_info("y", UInt8, {-1, -1, 3})}};
+  const Tensor x = Tensor::zeros({3}, {.dtype = DType::UInt8});
+  const std::string error = error_of([&] { run(g, {{"x", x}}, 20); });
+  EXPECT_NE(error.find("ImageDecoder: croze does not have this operator"), std::string::npos)
+      << error;
+}
+
+// Two convolutions of one image side by side, then one over both, as in SqueezeNet.  All numbers
+// are ones, so an output counts the places of its windows that lie inside the image.
+TEST_F(OnnxOperator, PaddedWindowsOverJoinedImagesCountWhatLiesInside) {
+  constexpr std::int64_t size = 55, channels = 16;
+  const auto ones = [](std::string_view name, const std::vector<std::int64_t>& dims) {
+    std::int64_t count = 1;
+    for (std::int64_t d : dims) count *= d;
+    return floats(name, dims, Numbers(static_cast<std::size_t>(count), 1));
+  };
+  const Message padded = ints("pads", {1, 1, 1, 1});
+  const GraphProto g{
+      .nodes = {node("Relu", {"x"}, {"r"}), node("Conv", {"r", "w1"}, {"a"}),
+                node("Conv", {"r", "w3"}, {"b"}, {padded}),
+                node("Concat", {"a", "b"}, {"joined"}, {attribute("axis", 1)}),
+                node("Conv", {"joined", "w"}, {"y"}, {padded})},
+      .initializers = {ones("w1", {8, channels, 1, 1}), ones("w3", {8, channels, 3, 3}),
+                       ones("w", {1, channels, 3, 3})},
+      .inputs = {value_info("x", Float, {1, channels, size, size})},
+      .outputs = {value_info("y", Float, {1, 1, size, size})}};
+  const Tensor y = run(g, {{"x", Tensor::ones({1, channels, size, size})}}).tensor();
+
+  const auto inside = [](std::int64_t i) { return i >= 0 && i < size; };
+  const auto neighbours = [&](std::int64_t i) { return inside(i - 1) + 1 + inside(i + 1); };
+  Numbers wanted;
+  for (std::int64_t i = 0; i < size; i++) {
+    for (std::int64_t j = 0; j < size; j++) {
+      int sum = 0;
+      for (std::int64_t p = i - 1; p <= i + 1; p++) {
+        for (std::int64_t q = j - 1; q <= j + 1; q++) {
+          if (inside(p) && inside(q)) sum += 8 * 16 * (1 + neighbours(p) * neighbours(q));
+        }
+      }
+      wanted.push_back(static_cast<float>(sum));
+    }
+  }
+  EXPECT_EQ(y.to_vector<float>(), wanted);
+}
+
+}  // namespace
+}  // namespace croze

@@ -1,0 +1,99 @@
+// croze run, croze info and croze onnx-conformance over models made here.
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "io/onnx/messages.h"
+#include "tools/command.h"
+
+namespace croze {
+namespace {
+
+using namespace croze::test;
+using Json = nlohmann::json;
+
+class OnnxCommand : public Command {
+ protected:
+  std::string write(const std::string& name, std::string_view bytes) const {
+    std::filesystem::create_directories(std::filesystem::path(path(name)).parent_path());
+    std::ofstream(path(name), std::ios::binary).write(bytes.data(), std::ssize(bytes));
+    return path(name);
+  }
+  // y = relu(x) for n numbers.
+  std::string write_relu(const std::string& name) const {
+    return write(name, model(GraphProto{.nodes = {node("Relu", {"x"}, {"y"})},
+                                        .inputs = {value_info("x", Float, {-1})},
+                                        .outputs = {value_info("y", Float, {-1})}})
+                           .bytes());
+  }
+  // A recorded test: relu of (-1, 2) is said to be (`first`, 2).
+  void write_case(const std::string& folder, float first) const {
+    write_relu(folder + "/model.onnx");
+    write(folder + "/test_data_set_0/input_0.pb", floats("x", {2}, {-1, 2}).bytes());
+    write(folder + "/test_data_set_0/output_0.pb", floats("y", {2}, {first, 2}).bytes());
+  }
+};
+
+// A vector of float32 as numpy.save writes it.
+std::string npy(const std::vector<float>& values) {
+  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" +
+                       std::to_string(values.size()) + ",), }";
+  header.resize(117, ' ');
+  return std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header + "\n" + raw_floats(values);
+}
+
+std::vector<float> numbers_of(const std::string& npy_bytes) {
+  std::vector<float> values((npy_bytes.size() - 128) / sizeof(float));
+  std::memcpy(values.data(), npy_bytes.data() + 128, values.size() * sizeof(float));
+  return values;
+}
+
+TEST_F(OnnxCommand, RunsAModelOverFiles) {
+  const std::string x = write("x.npy", npy({-1, 2, -3, 4}));
+  const Outcome outcome = run("run " + write_relu("relu.onnx") + " --input x=" + x +
+                              " --output-dir " + path("results") + " --json");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const Json output = Json::parse(outcome.out)["outputs"][0];
+  EXPECT_EQ(output["name"], "y");
+  EXPECT_EQ(output["value"], "float32 (4,)");
+  EXPECT_EQ(numbers_of(content(output["file"])), (std::vector<float>{0, 2, 0, 4}));
+}
+
+TEST_F(OnnxCommand, NamesTheInputThatIsMissing) {
+  expect_error(run("run " + write_relu("relu.onnx")), "\"x\"");
+}
+
+TEST_F(OnnxCommand, SaysWhatAModelIsMadeOf) {
+  const Outcome outcome = run("info " + write_relu("relu.onnx") + " --json");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const Json info = Json::parse(outcome.out);
+  EXPECT_EQ(info["operators"], (Json{{"Relu", 1}}));
+  EXPECT_EQ(info["inputs"][0]["name"], "x");
+  EXPECT_EQ(info["missing_operators"], Json::array());
+}
+
+TEST_F(OnnxCommand, PassesRecordedTestsThatAreRight) {
+  write_case("node/test_right", 0);
+  const Outcome outcome = run("onnx-conformance " + path("node") + " --json");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const Json result = Json::parse(outcome.out);
+  EXPECT_EQ(result["passed"], 1);
+  EXPECT_EQ(result["groups"]["node"]["total"], 1);
+  EXPECT_EQ(result["others"], Json::array());
+}
+
+// test_bernoulli is listed among those that do not pass, test_wrong is not.
+TEST_F(OnnxCommand, FailsForRecordedTestsThatAreNotKnownToDiffer) {
+  write_case("node/test_bernoulli", 1);
+  EXPECT_EQ(run("onnx-conformance " + path("node")).status, 0);
+  write_case("node/test_wrong", 1);
+  const Outcome outcome = run("onnx-conformance " + path("node") + " --json");
+  EXPECT_EQ(outcome.status, 1);
+  const Json result = Json::parse(outcome.out);
+  EXPECT_EQ(result["failed"], 2);
+  EXPECT_NE(result["others"][0]["reason"], "");
+  EXPECT_EQ(result["others"][1]["name"], "test_wrong");
+  EXPECT_EQ(result["others"][1]["reason"], "");
+}
+
+}  // namespace
+}  // namespace croze

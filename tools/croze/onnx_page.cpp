@@ -1,0 +1,89 @@
+// onnx_page.cpp -- croze docs onnx: what croze does of ONNX, and where it differs.
+#include "onnx_page.h"
+
+#include <croze/io/onnx/operator.h>
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "onnx_known.h"
+
+namespace croze::tool {
+namespace {
+
+constexpr const char* introduction = R"(# ONNX
+
+`croze::onnx::Model` (`croze/io/onnx/model.h`) runs models written in the opsets 7 to 22 of ONNX;
+`croze info MODEL.onnx` says what a model is made of, and `croze run MODEL.onnx --input name=x.npy`
+runs it.  On a CPU weights stay in the mapped file; they are copied only where they are not aligned.
+Files are not trusted: every length is checked, and external data must be a regular file in the
+model's folder.
+
+* **Types**: bool, int4 to int64, uint4 to uint64, fp8 (all four), float16, bfloat16, float32 and
+  float64; sequences and optionals of them; texts in the operators that need them.  Complex numbers
+  and float4 are refused.
+* **Sizes** that a model leaves open are taken from the inputs of a run; a second run of the same
+  sizes finds everything compiled.
+* **Control flow**: `If`, `Loop` and `Scan` run their graphs; functions of the model are called.
+
+`croze docs onnx` writes this page from the code, and a test compares the two.
+)";
+
+constexpr const char* about_tests = R"(
+## Recorded tests
+
+`croze onnx-conformance DIR` runs the tests that the ONNX project records (Debian has them in
+`libonnx-testdata`) and compares with a relative tolerance of 1e-3 and an absolute one of 1e-7, as
+ONNX's own runner does.  It fails if a test does not pass that is not listed here.  All whole
+networks of `light` and all of `simple`, `pytorch-converted` and `pytorch-operator` pass.  Of the {}
+node tests of version 1.17.0 {} pass; these do not:
+
+| test | why |
+|---|---|
+)";
+
+// The rows of one domain: operator and the opsets from which on there is a meaning of it.
+void print_operators(std::string_view domain) {
+  std::vector<std::pair<std::string_view, std::string>> rows;
+  for (const onnx::Operator& op : onnx::all_operators()) {
+    if (op.domain != domain) continue;
+    if (rows.empty() || rows.back().first != op.name) {
+      rows.emplace_back(op.name, std::to_string(op.since));
+    } else {
+      rows.back().second += fmt::format(", {}", op.since);
+    }
+  }
+  fmt::print("\n### {}: {} operators\n\n", domain.empty() ? "ai.onnx" : domain, rows.size());
+  fmt::print("| operator | from opset |\n|---|---|\n");
+  for (const auto& [name, versions] : rows) fmt::print("| {} | {} |\n", name, versions);
+}
+
+void print_tests() {
+  const auto known = known_differences();
+  fmt::print(fmt::runtime(about_tests), num_node_tests,
+             num_node_tests - static_cast<int>(known.size()));
+  for (const KnownDifference& k : known) fmt::print("| {} | {} |\n", k.test, k.reason);
+}
+
+}  // namespace
+
+void print_onnx_page() {
+  fmt::print("{}", introduction);
+  print_tests();
+  fmt::print("\n## Operators\n\n");
+  fmt::print(
+      "Each has the meaning that the model's opset gives it.  Of the standard domain these\n");
+  fmt::print("are not there:\n\n");
+  for (const onnx::AbsentOperator& a : onnx::absent_operators()) {
+    fmt::print("* `{}`: {}.\n", a.name, a.reason);
+  }
+  std::string_view last = "none";
+  for (const onnx::Operator& op : onnx::all_operators()) {
+    if (op.domain != last) print_operators(op.domain);
+    last = op.domain;
+  }
+}
+
+}  // namespace croze::tool
