@@ -177,7 +177,7 @@ Eigen eigh(const Tensor& x, bool upper, Location at) {
   if (x.numel() == 0) {
     Shape values = batch_of(x);
     values.push_back(x.size(-1));
-    return {Tensor::zeros(values, {.dtype = x.dtype()}, at), x};
+    return {Tensor::zeros(values, beside(x, x.dtype()), at), x};
   }
   const Tensor a = is_half(dtype) ? x.cast(DType::Float32) : x;
   const Tensor half = upper ? triu(a, 0, at) : tril(a, 0, at);
@@ -264,10 +264,10 @@ SingularValues no_singular_values(const Tensor& x, bool full, Location at) {
     return shape;
   };
   const auto identity = [&](std::int64_t rows, std::int64_t columns) {
-    return expand(Tensor::eye(rows, columns, {.dtype = x.dtype()}, at), of_shape({rows, columns}),
+    return expand(Tensor::eye(rows, columns, beside(x, x.dtype()), at), of_shape({rows, columns}),
                   at);
   };
-  return {identity(m, full ? m : k), Tensor::zeros(of_shape({k}), {.dtype = x.dtype()}, at),
+  return {identity(m, full ? m : k), Tensor::zeros(of_shape({k}), beside(x, x.dtype()), at),
           identity(full ? n : k, n)};
 }
 
@@ -318,7 +318,7 @@ Tensor lstsq(const Tensor& a, const Tensor& b, Location at) {
 }
 
 Tensor matrix_rank(const Tensor& x, std::optional<double> tolerance, Location at) {
-  if (x.numel() == 0) return Tensor::zeros(batch_of(x), {.dtype = DType::Int64}, at);
+  if (x.numel() == 0) return Tensor::zeros(batch_of(x), beside(x, DType::Int64), at);
   return sum(counts(x, svdvals(x, at), tolerance, at), -1, false, at);
 }
 

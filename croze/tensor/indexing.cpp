@@ -185,7 +185,7 @@ Places places_along(const Call& call, const Tensor& x, std::int64_t axis, const 
 
 Tensor gather_at(const Tensor& x, const Places& places) {
   if (x.numel() == 0 || places.shape.numel() == 0 || places.sources.empty()) {
-    return Tensor::zeros(places.shape, {.dtype = x.dtype()});
+    return Tensor::zeros(places.shape, beside(x, x.dtype()));
   }
   SmallVector<UOp, 9> src{x.node()};
   src.append(places.sources.begin(), places.sources.end());
@@ -318,7 +318,7 @@ Tensor with_an_axis(const Tensor& x, Location at) {
 
 Tensor gather(const Tensor& x, std::int64_t axis, const Tensor& index, Location at) {
   const Call call("gather", {&x, &index}, at);
-  if (index.numel() == 0) return Tensor::zeros(index.shape(), {.dtype = x.dtype()});
+  if (index.numel() == 0) return Tensor::zeros(index.shape(), beside(x, x.dtype()), at);
   if (x.ndim() == 0 || index.ndim() == 0) {
     const Tensor line = with_an_axis(x, at), places = with_an_axis(index, at);
     return reshape(gather(line, axis, places, at), index.shape(), at);

@@ -152,9 +152,9 @@ Tensor in_wide_float(const Tensor& x, F f) {
   return f(v.cast(DType::Float32)).cast(v.dtype());
 }
 
-// For a new tensor that is used with x: on the same device.
-inline TensorOptions beside(const Tensor& x) {
-  return {.dtype = std::nullopt, .device = x.device_index() < 0 ? "" : x.device()};
+// For a new tensor that is used with x or in its place: on the same device.
+inline TensorOptions beside(const Tensor& x, std::optional<DType> dtype = std::nullopt) {
+  return {.dtype = dtype, .device = x.device_index() < 0 ? "" : x.device()};
 }
 // The device of new tensors made with these options: -1 if they do not say.
 int device_of(const TensorOptions& options);

@@ -40,6 +40,12 @@ UOp viewed_buffer(UOp node) {
   return node.is(Op::Buffer) ? node : UOp();
 }
 
+// Whether the node is a view of a Buffer as it stands in memory.
+bool looks_at_memory(UOp node) {
+  while (is_movement(node.op()) || node.is(Op::Detach)) node = node.src(0);
+  return node.is(Op::Buffer);
+}
+
 // A view of a Buffer as it looks once its pending stores have happened.
 UOp without_stores(UOp node) {
   std::vector<UOp> views;
@@ -270,6 +276,11 @@ void Registry::add_readers(Batch& batch) {
     }
     if (batch.stores.size() == known) return;
     settle_values();
+    // What was computed before and is written now is copied first.
+    for (UOp& root : batch.roots) {
+      if (!looks_at_memory(root) || !written.contains(viewed_buffer(root).node())) continue;
+      root = graph.make(Op::Contiguous, root.dtype(), {root});
+    }
     for (TensorRecord* reader : readers_of(written, batch)) {
       const UOp node = reader->node;
       batch.records.push_back(reader);

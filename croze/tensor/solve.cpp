@@ -144,7 +144,7 @@ Tensor cholesky_inverse(const Tensor& l, bool upper, Location at) {
 Tensor det(const Tensor& x, Location at) {
   const Call call("det", {&x}, at);
   require_square_matrices(call, x);
-  if (x.numel() == 0) return Tensor::ones(batch_of(x), {.dtype = x.dtype()}, at);
+  if (x.numel() == 0) return Tensor::ones(batch_of(x), beside(x, x.dtype()), at);
   return in_wide_float(x, [&](const Tensor& a) {
     const Eliminated e = eliminated(a.detach(), at);
     return e.det * exp(log_det_change(a, regular(e.inverse, e.det), at));
@@ -156,8 +156,8 @@ SignAndLogDet slogdet(const Tensor& x, Location at) {
   require_square_matrices(call, x);
   const DType dtype = x.dtype();
   if (x.numel() == 0) {
-    return {Tensor::ones(batch_of(x), {.dtype = dtype}, at),
-            Tensor::zeros(batch_of(x), {.dtype = dtype}, at)};
+    return {Tensor::ones(batch_of(x), beside(x, dtype), at),
+            Tensor::zeros(batch_of(x), beside(x, dtype), at)};
   }
   const Tensor a = is_half(dtype) ? x.cast(DType::Float32) : x;
   const Eliminated e = eliminated(a.detach(), at);

@@ -38,6 +38,15 @@ TEST(Indexing, TakesTensors) {
   expect_numbers(x.index({ids({0, 2}).reshape({2, 1}), ids({1, 3})}), {1, 3, 9, 11});
 }
 
+TEST(Indexing, WhatIsTakenOfNothingIsOnItsDevice) {
+  const TensorOptions options{.device = "INTERP"};
+  const Tensor x = Tensor::arange(3, options).contiguous().realize().narrow(0, 0, 0);
+  Tensor taken = x.index({Tensor::from_data({0, 0}, {2}, options)});
+  taken.realize();
+  EXPECT_EQ(taken.device(), "INTERP");
+  expect_numbers(taken, {0, 0});
+}
+
 TEST(Indexing, PlacesTheAxesOfTensorsAsPyTorchDoes) {
   const Tensor x = counted({2, 3, 4, 5});
   const Tensor i = Tensor::zeros({7}, {.dtype = DType::Int64}),

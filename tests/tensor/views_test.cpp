@@ -79,6 +79,17 @@ TEST(Views, BackwardsSlicesAreAssignedTo) {
   expect_numbers(x, {-9, 1, -9, 3, 4, 5, 6, 7, 8});
 }
 
+TEST(Views, AnotherCopyOfWhatWasComputedIsNotWrittenThrough) {
+  const Tensor x = counting({3}) * 2;
+  Tensor first = x.contiguous();
+  first.realize();
+  first.fill_(7);
+  const Tensor second = x.contiguous();  // the same node as the first one
+  realize({first, second});
+  expect_numbers(first, {7, 7, 7});
+  expect_numbers(second, {0, 2, 4});
+}
+
 TEST(Views, NothingIsAssignedToAnEmptyPart) {
   Tensor x = counting({2, 1}).expand({2, 3});
   x.index_put_({indexing::Ellipsis, Slice{2, 1}}, 7);
