@@ -13,6 +13,9 @@
 namespace croze::onnx {
 namespace {
 
+// Along an axis: its positions and weights are lists on the host.
+constexpr std::int64_t most_elements = std::int64_t{1} << 28;
+
 struct Plan {
   std::string_view mode, coordinates, rounding;
   double cubic_a = -0.75;
@@ -121,8 +124,8 @@ Tensor resized(const Tensor& x, const Ints& axes, const std::vector<Axis>& sizes
   Tensor is_outside;
   for (std::size_t i = 0; i < axes.size(); i++) {
     const Axis& a = sizes[i];
-    check(a.output >= 0 && (a.input > 0 || a.output == 0), "axis {} of {} elements to {}", axes[i],
-          a.input, a.output);
+    check(a.output >= 0 && a.output <= most_elements && (a.input > 0 || a.output == 0),
+          "axis {} of {} elements to {}", axes[i], a.input, a.output);
     const bool crops = plan.coordinates == "tf_crop_and_resize";
     if (a.input == a.output && a.scale == 1 && !crops) continue;
     result = resized(result, axes[i], plan, a);
@@ -169,11 +172,9 @@ void keep_aspect_ratio(std::string_view policy, std::vector<Axis>& sizes) {
   }
 }
 
-constexpr double most_elements = 1e12;  // along an axis
-
 void set_scale(Axis& a, double scale) {
   const double size = std::floor(static_cast<double>(a.input) * scale);
-  check(scale > 0 && size < most_elements, "a scale of {}", scale);
+  check(scale > 0 && size <= static_cast<double>(most_elements), "a scale of {}", scale);
   a.scale = scale;
   a.output = static_cast<std::int64_t>(size);
 }
