@@ -21,8 +21,8 @@ struct RecordedTensor {
 struct RecordedCase {
   const OpEntry* op = nullptr;
   DType dtype = DType::Void;
-  Values arguments;             // one per parameter
-  std::vector<Tensor> tensors;  // those among the arguments, in the order recorded
+  Values arguments;                       // one per parameter
+  std::vector<Tensor> tensors;            // those among the arguments, in the order recorded
   std::vector<RecordedTensor> results;    // Void where more than one is right
   std::vector<RecordedTensor> gradients;  // by each of `tensors`; empty if none were recorded
 };
