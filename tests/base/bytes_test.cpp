@@ -7,40 +7,16 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <filesystem>
-#include <fstream>
 #include <limits>
-#include <sstream>
 #include <vector>
 
 #include "base/error.h"
+#include "support/files.h"
 
 namespace croze {
 namespace {
 
-namespace fs = std::filesystem;
-
-class Files : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "croze-test-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  std::string path(const char* name) const { return (folder_ / name).string(); }
-  int64_t file_count() const {
-    return std::distance(fs::directory_iterator(folder_), fs::directory_iterator());
-  }
-  static std::string content(const std::string& file) {
-    std::ostringstream text;
-    text << std::ifstream(file, std::ios::binary).rdbuf();
-    return text.str();
-  }
-
-  fs::path folder_;
-};
+using Files = test::FilesTest;
 
 std::vector<std::byte> bytes_of(std::initializer_list<int> values) {
   std::vector<std::byte> result;
@@ -94,7 +70,7 @@ TEST_F(Files, AMappedFileShowsWhatWasWritten) {
 
 TEST_F(Files, MappingWhatIsNoFileIsAnError) {
   EXPECT_THROW(MappedFile(path("missing")), Error);
-  EXPECT_THROW(MappedFile(folder_.string()), Error);
+  EXPECT_THROW(MappedFile{folder()}, Error);
 }
 
 TEST_F(Files, WritingReplacesTheOldFileOnlyAtCommit) {

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <set>
 
-#include "io/files.h"
+#include "support/files.h"
 
 namespace croze {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "io/files.h"
+#include "support/files.h"
 
 namespace croze {
 namespace {

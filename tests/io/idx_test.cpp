@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "io/files.h"
+#include "support/files.h"
 
 namespace croze {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <sys/resource.h>
 
-#include "io/files.h"
 #include "io/zip.h"
 #include "run/buffers.h"
+#include "support/files.h"
 
 namespace croze {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "croze.h"
-#include "io/files.h"
+#include "support/files.h"
 
 namespace croze {
 namespace {

@@ -2,14 +2,12 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <cstdlib>
 #include <string>
+
+#include "support/files.h"
 
 namespace croze::test {
 
@@ -18,22 +16,8 @@ struct Outcome {
   std::string out, err;
 };
 
-inline std::string content(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-class Command : public testing::Test {
+class Command : public FilesTest {
  protected:
-  void SetUp() override {
-    std::string pattern = (std::filesystem::temp_directory_path() / "croze-test-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
-
   // Runs croze with these arguments; `variables` stand before it.
   Outcome run(const std::string& arguments, const std::string& variables = "") const {
     const std::string line = variables + " " + CROZE_COMMAND + " " + arguments + " >" +
@@ -42,9 +26,6 @@ class Command : public testing::Test {
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content(path("out")),
             content(path("err"))};
   }
-
- private:
-  std::filesystem::path folder_;
 };
 
 // One line, without an escape sequence, that begins as all errors do.

@@ -15,8 +15,7 @@ class OnnxCommand : public Command {
  protected:
   std::string write(const std::string& name, std::string_view bytes) const {
     std::filesystem::create_directories(std::filesystem::path(path(name)).parent_path());
-    std::ofstream(path(name), std::ios::binary).write(bytes.data(), std::ssize(bytes));
-    return path(name);
+    return file(name, bytes);
   }
   // y = relu(x) for n numbers.
   std::string write_relu(const std::string& name) const {

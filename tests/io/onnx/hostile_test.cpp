@@ -3,10 +3,10 @@
 
 #include <filesystem>
 
-#include "io/files.h"
 #include "io/onnx/messages.h"
 #include "io/onnx/model.h"
 #include "io/onnx/wire.h"
+#include "support/files.h"
 
 namespace croze {
 namespace {

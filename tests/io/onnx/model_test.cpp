@@ -1,10 +1,10 @@
 // Models as a user runs them: names, shapes, control flow, and what running them costs.
 #include "io/onnx/model.h"
 
-#include "io/files.h"
 #include "io/onnx/messages.h"
 #include "run/buffers.h"
 #include "run/execute.h"
+#include "support/files.h"
 
 namespace croze {
 namespace {

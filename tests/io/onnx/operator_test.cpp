@@ -1,7 +1,7 @@
 // Operators whose corner cases no recorded test of ONNX has, against numbers worked out by hand.
-#include "io/files.h"
 #include "io/onnx/messages.h"
 #include "io/onnx/model.h"
+#include "support/files.h"
 
 namespace croze {
 namespace {

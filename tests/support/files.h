@@ -24,6 +24,7 @@ class FilesTest : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
+  std::string folder() const { return folder_.string(); }
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
   // Writes a file and returns its path.
