@@ -238,7 +238,7 @@ TEST(Decompose, ExponentialsAndLogarithmsAreShort) {
   }
 }
 
-TEST(Decompose, MaximumPropagatesNaNOnADeviceWithoutIt) {
+TEST(Decompose, MaximumIsThatOfTheInterpreterOnADeviceWithoutIt) {
   for (Op op : {Op::Max, Op::Min}) {
     Graph graph;
     const UOp x = unknown(graph, DType::Float32, 0), y = unknown(graph, DType::Float32, 1);
@@ -252,6 +252,10 @@ TEST(Decompose, MaximumPropagatesNaNOnADeviceWithoutIt) {
     EXPECT_TRUE(std::isnan(of(1, nan)));
     EXPECT_EQ(of(-3, infinity), op == Op::Max ? infinity : -3);
     EXPECT_EQ(of(2, -3), op == Op::Max ? 2 : -3);
+    EXPECT_EQ(of(3, 3), 3);
+    EXPECT_EQ(std::signbit(of(0.0, -0.0)), op == Op::Min);
+    EXPECT_EQ(std::signbit(of(-0.0, 0.0)), op == Op::Min);
+    EXPECT_TRUE(std::signbit(of(-0.0, -0.0)));
   }
 }
 

@@ -42,15 +42,16 @@ UOp trunc(UOp x, const Caps& caps) {
   return where(less(b.abs(x), b.number(std::ldexp(1.0, b.real().mantissa))), result, x);
 }
 
-// NaN if either is; the sign of a zero is any.
+// NaN if either is; of two zeros the positive one is greater.
 UOp maximum(UOp a, UOp b) {
-  const UOp first = less(b, a);
-  return where(is_float(a.dtype()) ? first | not_equal(a, a) : first, a, b);
+  if (!is_float(a.dtype())) return where(less(b, a), a, b);
+  // The sum of two zeros is negative only if both are.
+  const UOp not_less = where(equal(a, 0), a + b, b);
+  return where(less(b, a) | not_equal(a, a), a, not_less);
 }
 
 UOp minimum(UOp a, UOp b) {
-  const UOp first = less(a, b);
-  return where(is_float(a.dtype()) ? first | not_equal(a, a) : first, a, b);
+  return is_float(a.dtype()) ? -maximum(-a, -b) : where(less(a, b), a, b);
 }
 
 }  // namespace croze::expand
