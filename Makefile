@@ -4,7 +4,7 @@
 jobs := $(shell nproc)
 sources = $(shell find croze tools bench examples tests -name '*.h' -o -name '*.cpp')
 
-.PHONY: all configured demo test quick bench docs format format-check lint layers packages clean
+.PHONY: all configured demo test campaigns quick bench docs format format-check lint layers packages clean
 
 all: configured
 	cmake --build build -j $(jobs)
@@ -18,7 +18,11 @@ demo: configured
 	build/bin/croze train fashion-mnist --json
 
 test: all
-	ctest --test-dir build --output-on-failure -j $(jobs)
+	ctest --test-dir build --output-on-failure -j $(jobs) -LE campaign
+
+# The fuzzers' long runs, which take an hour and more.
+campaigns: all
+	ctest --test-dir build --output-on-failure -j $(jobs) -L campaign
 
 quick: all
 	ctest --test-dir build --output-on-failure -j $(jobs) -L quick

@@ -5,25 +5,22 @@
 // cache helps: every measurement is a process of its own.  Nothing is executed.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <span>
 
-#include "base/error.h"
-#include "base/options.h"
-#include "graph/rewrite.h"
+#include "command_line/json.h"
+#include "croze/base/error.h"
+#include "croze/base/options.h"
+#include "croze/graph/rewrite/rewrite.h"
+#include "croze/run/devices.h"
+#include "croze/run/execute.h"
+#include "croze/tensor/network/loss.h"
 #include "measure.h"
 #include "models/traces.h"
-#include "run/devices.h"
-#include "run/execute.h"
 #include "suites.h"
-#include "tensor/loss.h"
 
 namespace croze::bench {
 namespace {
-
-using nlohmann::json;
 
 struct Model {
   const char* name;
@@ -47,7 +44,7 @@ const Model& model_named(const std::string& name) {
 }
 
 // One measurement, in a process that has done nothing before.
-json measure_here(const Model& model) {
+Json measure_here(const Model& model) {
   const Options::Scope cold{{Option::Cache, false}};
   const Stopwatch total;
   device(default_device());
@@ -73,20 +70,21 @@ json measure_here(const Model& model) {
           {"peak_rss_mb", static_cast<double>(peak_rss_bytes()) * 1e-6},
           {"tensor_nodes", toposort(roots).size()},
           {"kernels", summary.kernels},
-          {"distinct_kernels", summary.distinct_kernels},
+          {"nests", summary.nests},
+          {"distinct_nests", summary.distinct_nests},
           {"arena_bytes", summary.arena_bytes},
           {"arena_lower_bound_bytes", summary.arena_lower_bound}};
 }
 
-json measure(const Model& model, int repeat) {
-  std::vector<json> runs;
+Json measure(const Model& model, int repeat) {
+  std::vector<Json> runs;
   for (int i = 0; i < repeat; i++) {
     const Stopwatch process;
-    runs.push_back(json::parse(run_self({"compile", "--in-this-process", "--model", model.name})));
+    runs.push_back(Json::parse(run_self({"compile", "--in-this-process", "--model", model.name})));
     runs.back()["process_ms"] = process.ms();
   }
-  json result = median(runs);
-  const double total_ms = result["total_ms"];
+  Json result = median(runs);
+  const auto total_ms = result["total_ms"].get<double>();
   result["model"] = model.name;
   result["limit_ms"] = model.limit_ms;
   result["tinygrad_ms"] = model.tinygrad_ms;
@@ -96,11 +94,11 @@ json measure(const Model& model, int repeat) {
   return result;
 }
 
-void print_table(const json& measured) {
+void print_table(const Json& measured) {
   fmt::print(
       "cold ms       trace  schedule  codegen     llvm    total      cpu  limit  tinygrad  "
       "kernels\n");
-  for (const json& m : measured) {
+  for (const Json& m : measured.elements()) {
     const auto ms = [&](const char* name) { return m[name].get<double>(); };
     fmt::print("{:10} {:8.1f} {:9.1f} {:8.1f} {:8.1f} {:8.1f} {:8.1f} {:6.0f} {:9.0f} {:8}\n",
                m["model"].get<std::string>(), ms("trace_and_gradient_ms"), ms("schedule_ms"),
@@ -122,14 +120,14 @@ void run_compile(const CompileOptions& options) {
     fmt::print("{}\n", measure_here(model_named(options.model)).dump());
     return;
   }
-  json measured = json::array();
+  Json measured = Json::array();
   for (const Model& m : models) {
     if (options.model == "all" || options.model == m.name) {
       measured.push_back(measure(m, options.repeat));
     }
   }
   if (options.as_json) {
-    fmt::print("{}\n", json{{"suite", "compile"},
+    fmt::print("{}\n", Json{{"suite", "compile"},
                             {"machine", machine()},
                             {"repeat", options.repeat},
                             {"models", measured}}
@@ -141,16 +139,16 @@ void run_compile(const CompileOptions& options) {
 
 }  // namespace
 
-void add_compile(CLI::App& app) {
+void add_compile(const Command& program) {
   auto options = std::make_shared<CompileOptions>();
-  CLI::App& command = *app.add_subcommand("compile", "Cold time from tensor code to programs");
-  command.add_option("--model", options->model, "matmul, block, resnet18 or all")
-      ->check(CLI::IsMember({"all", "matmul", "block", "resnet18"}));
-  command.add_option("--repeat", options->repeat, "Processes per model; medians are reported")
-      ->check(CLI::PositiveNumber);
-  command.add_flag("--json", options->as_json, "One line of JSON");
-  command.add_flag("--in-this-process", options->in_this_process)->group("");
-  command.callback([options] { run_compile(*options); });
+  const Command command = program.subcommand("compile", "Cold time from tensor code to programs");
+  command.option("--model", options->model, "matmul, block, resnet18 or all")
+      .one_of({"all", "matmul", "block", "resnet18"});
+  command.option("--repeat", options->repeat, "Processes per model; medians are reported")
+      .positive();
+  command.flag("--json", options->as_json, "One line of JSON");
+  command.flag("--in-this-process", options->in_this_process, "").hidden();
+  command.action([options] { run_compile(*options); });
 }
 
 }  // namespace croze::bench

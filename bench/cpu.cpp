@@ -5,31 +5,28 @@
 // else the machine does slows both.  Nothing is searched or tuned beforehand.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 
-#include "base/error.h"
-#include "base/options.h"
-#include "base/thread_pool.h"
-#include "jit/capture.h"
+#include "command_line/json.h"
+#include "croze/base/error.h"
+#include "croze/base/options.h"
+#include "croze/base/thread_pool.h"
+#include "croze/jit/capture.h"
+#include "croze/tensor/elementwise/elementwise.h"
+#include "croze/tensor/linalg/linalg.h"
+#include "croze/tensor/network/conv.h"
+#include "croze/tensor/network/functional.h"
+#include "croze/tensor/reduce/reduce.h"
 #include "measure.h"
 #include "models/data.h"
 #include "openblas.h"
 #include "suites.h"
-#include "tensor/conv.h"
-#include "tensor/elementwise.h"
-#include "tensor/functional.h"
-#include "tensor/linalg.h"
-#include "tensor/reduce.h"
 #include "yardstick.h"
 
 namespace croze::bench {
 namespace {
-
-using nlohmann::json;
 
 struct CpuOptions {
   std::string suite = "gemm";
@@ -44,7 +41,7 @@ struct Contender {
   std::string name;
   double work = 0;
   std::function<void()> run;
-  json facts = json::object();
+  Json facts = Json::object();
   std::vector<double> seconds = {}, cpu_seconds = {};  // per run, of each turn
 };
 
@@ -160,7 +157,7 @@ std::vector<Contender> memory_suite(ThreadPool& pool) {
 
 // The first is the yardstick.  Besides the speed there is the speed per second of processor time,
 // which other programs on the machine do not lower.
-json compete(std::vector<Contender>& suite, int rounds, int threads) {
+Json compete(std::vector<Contender>& suite, int rounds, int threads) {
   for (int i = 0; i < rounds; i++) {
     for (Contender& c : suite) take_turn(c);
   }
@@ -168,9 +165,9 @@ json compete(std::vector<Contender>& suite, int rounds, int threads) {
   const auto cpu_speed = [&](const Contender& c) {
     return c.work / median(c.cpu_seconds) * threads;
   };
-  json results = json::array();
+  Json results = Json::array();
   for (const Contender& c : suite) {
-    json result = c.facts;
+    Json result = c.facts;
     result["name"] = c.name;
     result["ms"] = median(c.seconds) * 1e3;
     result["giga_per_second"] = speed(c) * 1e-9;
@@ -182,20 +179,21 @@ json compete(std::vector<Contender>& suite, int rounds, int threads) {
   return results;
 }
 
-void add_openblas_ratios(json& results) {
-  for (json& ours : results) {
-    for (const json& theirs : results) {
-      if (theirs["name"] != "openblas " + ours["name"].get<std::string>()) continue;
+void add_openblas_ratios(Json& results) {
+  for (Json& ours : results.elements()) {
+    for (const Json& theirs : results.elements()) {
+      if (theirs["name"].get<std::string>() != "openblas " + ours["name"].get<std::string>())
+        continue;
       ours["times_openblas"] =
           ours["giga_per_second"].get<double>() / theirs["giga_per_second"].get<double>();
     }
   }
 }
 
-void print_table(const json& report) {
+void print_table(const Json& report) {
   fmt::print("{:32} {:>10} {:>10} {:>8} {:>12}\n", "medians", "ms",
              report["unit"].get<std::string>(), "of peak", "by CPU time");
-  for (const json& r : report["results"]) {
+  for (const Json& r : report["results"].elements()) {
     fmt::print("{:32} {:10.3f} {:10.1f} {:7.1f}% {:11.1f}%\n", r["name"].get<std::string>(),
                r["ms"].get<double>(), r["giga_per_second"].get<double>(),
                r["fraction_of_peak"].get<double>() * 100,
@@ -208,11 +206,14 @@ void run_cpu(const CpuOptions& options) {
   ThreadPool pool;
   const bool gemm = options.suite == "gemm";
   std::vector<Contender> suite = gemm ? gemm_suite(pool, options.openblas) : memory_suite(pool);
-  json results = compete(suite, options.rounds, pool.thread_count());
+  Json results = compete(suite, options.rounds, pool.thread_count());
   add_openblas_ratios(results);
-  const json report = {{"suite", "cpu " + options.suite},       {"machine", machine()},
-                       {"unit", gemm ? "GFLOP/s" : "GB/s"},     {"rounds", options.rounds},
-                       {"peak", results[0]["giga_per_second"]}, {"results", results}};
+  const Json report = {{"suite", "cpu " + options.suite},
+                       {"machine", machine()},
+                       {"unit", gemm ? "GFLOP/s" : "GB/s"},
+                       {"rounds", options.rounds},
+                       {"peak", results.elements()[0]["giga_per_second"]},
+                       {"results", results}};
   if (options.as_json) {
     fmt::print("{}\n", report.dump());
   } else {
@@ -222,18 +223,16 @@ void run_cpu(const CpuOptions& options) {
 
 }  // namespace
 
-void add_cpu(CLI::App& app) {
+void add_cpu(const Command& program) {
   auto options = std::make_shared<CpuOptions>();
-  CLI::App& command = *app.add_subcommand("cpu", "Speed of kernels on the CPU, against its peak");
-  command.add_option("--suite", options->suite, "gemm or memory")
-      ->check(CLI::IsMember({"gemm", "memory"}));
-  command.add_option("--threads", options->threads, "0: one for each core")
-      ->check(CLI::NonNegativeNumber);
-  command.add_option("--rounds", options->rounds, "Turns of each; medians are reported")
-      ->check(CLI::PositiveNumber);
-  command.add_flag("--openblas", options->openblas, "Measure OpenBLAS too");
-  command.add_flag("--json", options->as_json, "One line of JSON");
-  command.callback([options] { run_cpu(*options); });
+  const Command command =
+      program.subcommand("cpu", "Speed of kernels on the CPU, against its peak");
+  command.option("--suite", options->suite, "gemm or memory").one_of({"gemm", "memory"});
+  command.option("--threads", options->threads, "0: one for each core").not_negative();
+  command.option("--rounds", options->rounds, "Turns of each; medians are reported").positive();
+  command.flag("--openblas", options->openblas, "Measure OpenBLAS too");
+  command.flag("--json", options->as_json, "One line of JSON");
+  command.action([options] { run_cpu(*options); });
 }
 
 }  // namespace croze::bench

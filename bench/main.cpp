@@ -1,23 +1,20 @@
 // croze-bench: what croze costs and how fast its kernels are, measured.
-#include <CLI/CLI.hpp>
 #include <cstdio>
+#include <exception>
 
-#include "base/error.h"
+#include "croze/base/version.h"
 #include "suites.h"
 
-int main(int argc, char** argv) {
-  CLI::App app("Measures croze.  Every suite prints a table, or with --json one line.");
-  app.require_subcommand(1);
-  croze::bench::add_compile(app);
-  croze::bench::add_cpu(app);
-  croze::bench::add_memory(app);
-  croze::bench::add_opencl(app);
-  croze::bench::add_rewrite(app);
-  croze::bench::add_ulp(app);
+int main(int count, char** arguments) {
+  using namespace croze::bench;
   try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e);
+    return croze::run_program(
+        {.name = "croze-bench",
+         .description = "Measures croze.  Every suite prints a table, or with --json one line.",
+         .version = croze::version()},
+        {add_compile, add_cpu, add_kernels, add_memory, add_opencl, add_rewrite, add_threads,
+         add_ulp},
+        count, arguments);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "croze-bench: %s\n", e.what());
     return 1;

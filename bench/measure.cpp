@@ -12,12 +12,11 @@
 #include <cstring>
 #include <ctime>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
-#include "base/error.h"
-#include "base/thread_pool.h"
-#include "base/version.h"
-#include "run/devices.h"
+#include "croze/base/error.h"
+#include "croze/base/thread_pool.h"
+#include "croze/base/version.h"
+#include "croze/run/devices.h"
 
 namespace croze::bench {
 namespace {
@@ -58,18 +57,18 @@ double median(std::vector<double> values) {
   return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-nlohmann::json median(const std::vector<nlohmann::json>& runs) {
-  nlohmann::json result = runs.at(0);
-  for (auto& [key, value] : result.items()) {
-    if (!value.is_number_float()) continue;
+Json median(const std::vector<Json>& runs) {
+  Json result = runs.at(0);
+  for (const std::string& name : runs.at(0).names()) {
+    if (!result[name].is_float()) continue;
     std::vector<double> values;
-    for (const nlohmann::json& run : runs) values.push_back(run.at(key).get<double>());
-    value = median(std::move(values));
+    for (const Json& run : runs) values.push_back(run[name].get<double>());
+    result[name] = median(std::move(values));
   }
   return result;
 }
 
-nlohmann::json machine() {
+Json machine() {
   double load = 0;
   getloadavg(&load, 1);
   return {{"croze", version()},

@@ -3,9 +3,10 @@
 
 #include <chrono>
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
+
+#include "command_line/json.h"
 
 namespace croze::bench {
 
@@ -29,10 +30,10 @@ std::int64_t peak_rss_bytes();
 double median(std::vector<double> values);
 // One object with the median of each number of these, which have the same members; what is no
 // number is taken from the first.
-nlohmann::json median(const std::vector<nlohmann::json>& runs);
+Json median(const std::vector<Json>& runs);
 
 // Processor, threads, version, and how busy the machine was: without them a number means nothing.
-nlohmann::json machine();
+Json machine();
 
 // Runs this program again with these arguments, in a process of its own, and returns what it
 // printed. Throws Error if it fails.

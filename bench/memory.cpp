@@ -3,23 +3,20 @@
 // Each measurement is a process of its own, so that its memory is its own.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
-#include <nlohmann/json.hpp>
 
-#include "base/error.h"
+#include "command_line/json.h"
+#include "croze/base/error.h"
+#include "croze/run/execute.h"
+#include "croze/tensor/elementwise/elementwise.h"
 #include "measure.h"
-#include "run/execute.h"
 #include "suites.h"
-#include "tensor/elementwise.h"
 
 namespace croze::bench {
 namespace {
 
-using nlohmann::json;
-
 // One tensor after a million elementwise operations: the graph is as deep as it is large.
-json measure_chain() {
+Json measure_chain() {
   constexpr int operations = 1'000'000;
   const Stopwatch tracing;
   const Tensor start = Tensor::from_data({1.f, 2.f, 3.f, 4.f}, {4});
@@ -42,7 +39,7 @@ json measure_chain() {
 // Small tensors, realized one by one while all are alive; then all are dropped, and again, many
 // times. The collector and the allocator need some rounds to settle; what grows after half of them
 // leaks.
-json measure_small_tensors() {
+Json measure_small_tensors() {
   constexpr int count = 10'000, rounds = 40;
   const Stopwatch watch;
   std::vector<std::int64_t> rss;
@@ -69,11 +66,11 @@ struct MemoryOptions {
   std::string in_this_process;
 };
 
-json measure_apart(const std::string& name) {
-  return json::parse(run_self({"memory", "--in-this-process", name}));
+Json measure_apart(const std::string& name) {
+  return Json::parse(run_self({"memory", "--in-this-process", name}));
 }
 
-void print_tables(const json& chain, const json& small) {
+void print_tables(const Json& chain, const Json& small) {
   fmt::print("chain of {} operations: recorded in {:.2f} s, computed in {:.2f} s, peak {:.0f} MB\n",
              chain["operations"].get<int>(), chain["trace_seconds"].get<double>(),
              chain["compute_seconds"].get<double>(), chain["peak_rss_mb"].get<double>());
@@ -89,11 +86,11 @@ void run_memory(const MemoryOptions& options) {
     fmt::print("{}\n", (chain ? measure_chain() : measure_small_tensors()).dump());
     return;
   }
-  const json chain = measure_apart("chain"), small = measure_apart("small");
+  const Json chain = measure_apart("chain"), small = measure_apart("small");
   if (options.as_json) {
     fmt::print(
         "{}\n",
-        json{
+        Json{
             {"suite", "memory"}, {"machine", machine()}, {"chain", chain}, {"small_tensors", small}}
             .dump());
   } else {
@@ -103,14 +100,14 @@ void run_memory(const MemoryOptions& options) {
 
 }  // namespace
 
-void add_memory(CLI::App& app) {
+void add_memory(const Command& program) {
   auto options = std::make_shared<MemoryOptions>();
-  CLI::App& command = *app.add_subcommand("memory", "Very deep and very many tensors");
-  command.add_flag("--json", options->as_json, "One line of JSON");
-  command.add_option("--in-this-process", options->in_this_process)
-      ->check(CLI::IsMember({"chain", "small"}))
-      ->group("");
-  command.callback([options] { run_memory(*options); });
+  const Command command = program.subcommand("memory", "Very deep and very many tensors");
+  command.flag("--json", options->as_json, "One line of JSON");
+  command.option("--in-this-process", options->in_this_process, "")
+      .one_of({"chain", "small"})
+      .hidden();
+  command.action([options] { run_memory(*options); });
 }
 
 }  // namespace croze::bench

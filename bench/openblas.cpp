@@ -3,7 +3,7 @@
 
 #include <dlfcn.h>
 
-#include "base/error.h"
+#include "croze/base/error.h"
 
 namespace croze::bench {
 

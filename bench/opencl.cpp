@@ -2,26 +2,23 @@
 // whether their tiles are staged in local memory.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 
-#include "base/error.h"
-#include "base/log.h"
-#include "base/options.h"
+#include "command_line/json.h"
+#include "croze/base/error.h"
+#include "croze/base/log.h"
+#include "croze/base/options.h"
+#include "croze/run/devices.h"
+#include "croze/run/execute.h"
+#include "croze/tensor/linalg/linalg.h"
 #include "measure.h"
 #include "models/data.h"
-#include "run/devices.h"
-#include "run/execute.h"
 #include "suites.h"
-#include "tensor/linalg.h"
 
 namespace croze::bench {
 namespace {
-
-using nlohmann::json;
 
 struct OpenClOptions {
   std::string suite = "gemm";
@@ -71,7 +68,7 @@ double largest_error(std::int64_t n, const std::vector<float>& a, const std::vec
   return largest;
 }
 
-json measure_matmul(std::int64_t n, const OpenClOptions& options) {
+Json measure_matmul(std::int64_t n, const OpenClOptions& options) {
   const auto left = random_numbers({n, n}, 1), right = random_numbers({n, n}, 2);
   const Tensor a = Tensor::from_data(left, {n, n}), b = Tensor::from_data(right, {n, n});
   Tensor c;
@@ -105,22 +102,22 @@ json measure_matmul(std::int64_t n, const OpenClOptions& options) {
 void run_opencl(const OpenClOptions& options) {
   // No cache, so that the source is generated here and can be looked at.
   const Options::Scope scope{{Option::Device, "OPENCL"}, {Option::Cache, false}};
-  json results = json::array();
+  Json results = Json::array();
   for (std::int64_t n : {256, 512, 1024}) {
-    json result = measure_matmul(n, options);
-    check(result["largest_error"] < 1e-3, "{} is wrong by {}", result["name"].get<std::string>(),
-          result["largest_error"].get<double>());
+    Json result = measure_matmul(n, options);
+    check(result["largest_error"].get<double>() < 1e-3, "{} is wrong by {}",
+          result["name"].get<std::string>(), result["largest_error"].get<double>());
     results.push_back(std::move(result));
   }
   if (options.as_json) {
-    fmt::print("{}\n", json{{"suite", "opencl " + options.suite},
+    fmt::print("{}\n", Json{{"suite", "opencl " + options.suite},
                             {"machine", machine()},
                             {"unit", "GFLOP/s"},
                             {"results", results}}
                            .dump());
     return;
   }
-  for (const json& r : results) {
+  for (const Json& r : results.elements()) {
     fmt::print("{:12} {:9.2f} ms {:8.1f} GFLOP/s   largest error {:.1e}   {} __local\n",
                r["name"].get<std::string>(), r["ms"].get<double>(),
                r["giga_per_second"].get<double>(), r["largest_error"].get<double>(),
@@ -130,15 +127,14 @@ void run_opencl(const OpenClOptions& options) {
 
 }  // namespace
 
-void add_opencl(CLI::App& app) {
+void add_opencl(const Command& program) {
   auto options = std::make_shared<OpenClOptions>();
-  CLI::App& command = *app.add_subcommand("opencl", "Matrix products on OpenCL, checked");
-  command.add_option("--suite", options->suite, "gemm")->check(CLI::IsMember({"gemm"}));
-  command.add_option("--rounds", options->rounds, "Runs of each; medians are reported")
-      ->check(CLI::PositiveNumber);
-  command.add_flag("--source", options->show_source, "Print the generated kernels");
-  command.add_flag("--json", options->as_json, "One line of JSON");
-  command.callback([options] { run_opencl(*options); });
+  const Command command = program.subcommand("opencl", "Matrix products on OpenCL, checked");
+  command.option("--suite", options->suite, "gemm").one_of({"gemm"});
+  command.option("--rounds", options->rounds, "Runs of each; medians are reported").positive();
+  command.flag("--source", options->show_source, "Print the generated kernels");
+  command.flag("--json", options->as_json, "One line of JSON");
+  command.action([options] { run_opencl(*options); });
 }
 
 }  // namespace croze::bench

@@ -4,29 +4,27 @@
 // stand after each pass of codegen, are simplified by the rules: how many nodes are visited in a
 // second, and how many rules are tried for one that fires.  And index expressions of random 4-D
 // reshapes are built and simplified: how long one takes.
-#include "graph/rewrite.h"
+#include "croze/graph/rewrite/rewrite.h"
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <random>
 
-#include "codegen/pipeline.h"
-#include "graph/graph.h"
-#include "graph/rules/rules.h"
+#include "command_line/json.h"
+#include "croze/codegen/pipeline.h"
+#include "croze/graph/graph.h"
+#include "croze/graph/observer.h"
+#include "croze/graph/rules/rules.h"
+#include "croze/run/devices.h"
+#include "croze/schedule/schedule.h"
 #include "measure.h"
 #include "models/traces.h"
-#include "run/devices.h"
-#include "schedule/schedule.h"
 #include "suites.h"
 
 namespace croze::bench {
 namespace {
-
-using nlohmann::json;
 
 // ---- the kernels of models --------------------------------------------------------------------
 
@@ -37,13 +35,14 @@ struct Snapshot {
   UOp sink;
 };
 
-struct SnapshotTaker {
+class SnapshotTaker : public CompileObserver {
+ public:
   std::vector<Snapshot> taken;
 
-  static void take(void* self, const char*, UOp sink) {
+  void left(CompilePart, std::string_view, UOp sink) override {
     auto graph = std::make_shared<Graph>();
     const UOp copy = graph->import(sink);
-    static_cast<SnapshotTaker*>(self)->taken.push_back({std::move(graph), copy});
+    taken.push_back({std::move(graph), copy});
   }
 };
 
@@ -54,18 +53,19 @@ std::vector<Snapshot> snapshots_of(const std::vector<Tensor>& results) {
                                 default_device()};
   const Schedule schedule = make_schedule(canonical_graph(roots), context);
   SnapshotTaker taker;
+  const Observing observing(taker);
   for (const ScheduleStep& step : schedule.steps) {
     if (!step.kernel) continue;
-    const PassObserver observer{SnapshotTaker::take, nullptr, &taker};
-    make_program(step.kernel->sink, device(step.device).caps(), observer);
+    make_program(step.kernel->sink, device(step.device).caps());
   }
   return std::move(taker.taken);
 }
 
-class Counter : public RuleObserver {
+class Counter : public CompileObserver {
  public:
   std::int64_t visits = 0, tries = 0, hits = 0;
 
+  bool watches_rules() const override { return true; }
   void visited(const RuleSet&, UOp) override { visits++; }
   void tried(const RuleSet&, const Rule&, UOp, UOp after, std::int64_t) override {
     tries++;
@@ -87,12 +87,13 @@ std::vector<Snapshot> copies(const std::vector<Snapshot>& kernels) {
   return result;
 }
 
-json measure_model(const char* name, std::vector<Tensor> (*trace)(), int repeat) {
+Json measure_model(const char* name, std::vector<Tensor> (*trace)(), int repeat) {
   const std::vector<Snapshot> kernels = snapshots_of(trace());
   Counter counter;
-  RuleObserver* before = set_rule_observer(&counter);
-  simplify(copies(kernels));
-  set_rule_observer(before);
+  {
+    const Observing counting(counter);
+    simplify(copies(kernels));
+  }
   std::vector<double> seconds;
   for (int i = 0; i < repeat; i++) {
     const std::vector<Snapshot> fresh = copies(kernels);
@@ -149,7 +150,7 @@ UOp reshape_expression(Graph& graph, std::mt19937_64& rng) {
   return address + flat * strides[0];
 }
 
-json measure_reshapes(int repeat) {
+Json measure_reshapes(int repeat) {
   constexpr int expressions = 1000;
   std::vector<double> us;
   for (int i = 0; i < repeat; i++) {
@@ -177,13 +178,13 @@ struct RewriteOptions {
 };
 
 void run_rewrite(const RewriteOptions& options) {
-  json models = json::array();
+  Json models = Json::array();
   models.push_back(measure_model("matmul", trace_matmul, options.repeat));
   models.push_back(measure_model("block", trace_block, options.repeat));
   models.push_back(measure_model("resnet18", trace_resnet18, options.repeat));
-  const json reshapes = measure_reshapes(options.repeat);
+  const Json reshapes = measure_reshapes(options.repeat);
   if (options.as_json) {
-    const json result{{"suite", "rewrite"},
+    const Json result{{"suite", "rewrite"},
                       {"machine", machine()},
                       {"repeat", options.repeat},
                       {"models", models},
@@ -192,7 +193,7 @@ void run_rewrite(const RewriteOptions& options) {
     return;
   }
   fmt::print("rules      graphs    visits     tries      hits  tries/hit       ms  M visits/s\n");
-  for (const json& m : models) {
+  for (const Json& m : models.elements()) {
     fmt::print("{:10} {:6} {:9} {:9} {:9} {:10.2f} {:8.2f} {:11.2f}\n",
                m["model"].get<std::string>(), m["graphs"].get<int>(), m["node_visits"].get<int>(),
                m["rules_tried"].get<int>(), m["rules_fired"].get<int>(),
@@ -206,13 +207,13 @@ void run_rewrite(const RewriteOptions& options) {
 
 }  // namespace
 
-void add_rewrite(CLI::App& app) {
+void add_rewrite(const Command& program) {
   auto options = std::make_shared<RewriteOptions>();
-  CLI::App& command = *app.add_subcommand("rewrite", "The rule engine: nodes visited per second");
-  command.add_option("--repeat", options->repeat, "Measurements; medians are reported")
-      ->check(CLI::PositiveNumber);
-  command.add_flag("--json", options->as_json, "One line of JSON");
-  command.callback([options] { run_rewrite(*options); });
+  const Command command =
+      program.subcommand("rewrite", "The rule engine: nodes visited per second");
+  command.option("--repeat", options->repeat, "Measurements; medians are reported").positive();
+  command.flag("--json", options->as_json, "One line of JSON");
+  command.action([options] { run_rewrite(*options); });
 }
 
 }  // namespace croze::bench

@@ -1,17 +1,17 @@
 // suites.h -- the subcommands of croze-bench, each in a file of its name.
 #pragma once
 
-namespace CLI {
-class App;
-}
+#include "command_line/command.h"
 
 namespace croze::bench {
 
-void add_compile(CLI::App& app);
-void add_cpu(CLI::App& app);
-void add_memory(CLI::App& app);
-void add_opencl(CLI::App& app);
-void add_rewrite(CLI::App& app);
-void add_ulp(CLI::App& app);
+void add_compile(const Command& program);
+void add_cpu(const Command& program);
+void add_kernels(const Command& program);
+void add_memory(const Command& program);
+void add_opencl(const Command& program);
+void add_rewrite(const Command& program);
+void add_threads(const Command& program);
+void add_ulp(const Command& program);
 
 }  // namespace croze::bench

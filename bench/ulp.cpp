@@ -10,7 +10,6 @@
 // errors are kept apart.  NaN, infinities and zeros with their sign have to be what C99 says.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -18,24 +17,22 @@
 #include <concepts>
 #include <limits>
 #include <memory>
-#include <nlohmann/json.hpp>
 
-#include "base/error.h"
-#include "base/log.h"
-#include "base/thread_pool.h"
+#include "command_line/json.h"
+#include "croze/base/error.h"
+#include "croze/base/log.h"
+#include "croze/base/thread_pool.h"
+#include "croze/tensor/elementwise/elementwise.h"
+#include "croze/tensor/elementwise/special.h"
 #include "measure.h"
 #include "suites.h"
-#include "tensor/elementwise.h"
-#include "tensor/special.h"
 
 namespace croze::bench {
 namespace {
 
-using nlohmann::json;
-
 struct Function {
   std::string name;
-  Tensor (*compute)(const Tensor&);
+  Tensor (*compute)(const Tensor&, Location);
   double (*truth)(double);
   long double (*wide_truth)(long double);
 };
@@ -187,7 +184,7 @@ Errors measure_function(const Function& f, const Inputs& inputs, ThreadPool& poo
       for (std::int64_t i = from; i < to; i++)
         inputs.get(begin + i, x[static_cast<std::size_t>(i)]);
     });
-    const std::vector<T> y = f.compute(Tensor::from_data(x, {size})).template to_vector<T>();
+    const std::vector<T> y = f.compute(Tensor::from_data(x, {size}), {}).template to_vector<T>();
     std::vector<Errors> parts(static_cast<std::size_t>(pieces));
     pool.run(pieces, [&](std::int64_t p) {
       const auto [from, to] = range(p);
@@ -212,18 +209,18 @@ struct UlpOptions {
   std::vector<std::string> only;
 };
 
-json row_of(const Function& f, const Errors& e, double seconds) {
+Json row_of(const Function& f, const Errors& e, double seconds) {
   return {{"function", f.name},
           {"inputs", e.inputs},
           {"max_ulp", e.normal.ulps},
           {"at", fmt::format("{:a}", e.normal.at)},
           {"max_ulp_of_denormal_results", e.denormal.ulps},
           {"wrong_special_values", e.wrong},
-          {"wrong_at", e.wrong ? json(fmt::format("{:a}", e.wrong_at)) : json()},
+          {"wrong_at", e.wrong ? Json(fmt::format("{:a}", e.wrong_at)) : Json()},
           {"seconds", seconds}};
 }
 
-void print_row(std::string_view dtype, const json& row) {
+void print_row(std::string_view dtype, const Json& row) {
   fmt::print("{:<8} {:<8} {:>11}  {:>7.4f} ulp at {:<24} {:>7.4f} denormal, {} wrong, {:.0f} s\n",
              dtype, row["function"].get<std::string>(), row["inputs"].get<std::int64_t>(),
              row["max_ulp"].get<double>(), row["at"].get<std::string>(),
@@ -232,9 +229,9 @@ void print_row(std::string_view dtype, const json& row) {
 }
 
 template <std::floating_point T>
-json measure_all(const UlpOptions& options, const Inputs& inputs) {
+Json measure_all(const UlpOptions& options, const Inputs& inputs) {
   ThreadPool pool;
-  json rows = json::array();
+  Json rows = Json::array();
   for (const Function& f : functions()) {
     const bool wanted =
         options.only.empty() || std::ranges::find(options.only, f.name) != options.only.end();
@@ -242,18 +239,18 @@ json measure_all(const UlpOptions& options, const Inputs& inputs) {
     const Stopwatch watch;
     const Errors errors = measure_function<T>(f, inputs, pool);
     rows.push_back(row_of(f, errors, watch.seconds()));
-    if (!options.as_json) print_row(name_of(dtype_of<T>()), rows.back());
+    if (!options.as_json) print_row(name_of(dtype_of<T>()), rows.elements().back());
   }
   return rows;
 }
 
 void run_ulp(const UlpOptions& options) {
   constexpr std::int64_t patterns = std::int64_t{1} << 32;
-  const json narrow = measure_all<float>(
+  const Json narrow = measure_all<float>(
       options, {.count = (patterns + options.step - 1) / options.step, .step = options.step});
-  const json wide = measure_all<double>(options, {.count = options.random, .seed = options.seed});
+  const Json wide = measure_all<double>(options, {.count = options.random, .seed = options.seed});
   if (!options.as_json) return;
-  fmt::print("{}\n", json{{"suite", "ulp"},
+  fmt::print("{}\n", Json{{"suite", "ulp"},
                           {"machine", machine()},
                           {"step", options.step},
                           {"seed", options.seed},
@@ -265,18 +262,17 @@ void run_ulp(const UlpOptions& options) {
 
 }  // namespace
 
-void add_ulp(CLI::App& app) {
+void add_ulp(const Command& program) {
   auto options = std::make_shared<UlpOptions>();
-  CLI::App& command =
-      *app.add_subcommand("ulp", "Errors of elementary functions, over all Float32 numbers");
-  command.add_flag("--json", options->as_json, "One line of JSON");
-  command.add_option("--step", options->step, "Take every n-th pattern of Float32 only")
-      ->check(CLI::PositiveNumber);
-  command.add_option("--random", options->random, "How many random Float64 numbers, per function")
-      ->check(CLI::NonNegativeNumber);
-  command.add_option("--seed", options->seed, "Of the random numbers");
-  command.add_option("--function", options->only, "These functions only");
-  command.callback([options] { run_ulp(*options); });
+  const Command command =
+      program.subcommand("ulp", "Errors of elementary functions, over all Float32 numbers");
+  command.flag("--json", options->as_json, "One line of JSON");
+  command.option("--step", options->step, "Take every n-th pattern of Float32 only").positive();
+  command.option("--random", options->random, "How many random Float64 numbers, per function")
+      .not_negative();
+  command.option("--seed", options->seed, "Of the random numbers");
+  command.option("--function", options->only, "These functions only");
+  command.action([options] { run_ulp(*options); });
 }
 
 }  // namespace croze::bench

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/thread_pool.h"
+#include "croze/base/thread_pool.h"
 
 namespace croze::bench {
 

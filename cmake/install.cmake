@@ -1,13 +1,50 @@
-# Installation: the library, its headers under include/croze, a CMake package and a pkg-config file.
+# Installation: the library, the headers for users under include/croze, a CMake package and a
+# pkg-config file.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/croze)
 
 install(TARGETS croze EXPORT croze-targets)
 install(EXPORT croze-targets NAMESPACE croze:: DESTINATION ${package_dir})
-# The back ends are reached through run/devices.h and have no public headers.
-install(DIRECTORY croze/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/croze
-  FILES_MATCHING PATTERN "*.h" PATTERN backends EXCLUDE)
+
+# What users include, and all that these headers include.  Nothing else is installed.
+set(public_headers
+  croze/croze.h
+  croze/base/options.h
+  croze/io/checkpoint.h
+  croze/io/idx.h
+  croze/io/image.h
+  croze/io/npy.h
+  croze/io/onnx/model.h
+  croze/io/safetensors.h
+  croze/jit/capture.h
+  croze/nn/nn.h
+  croze/run/statistics.h)
+set(pending ${public_headers})
+while(pending)
+  list(POP_FRONT pending header)
+  file(STRINGS ${header} includes REGEX "^#include \"croze/")
+  list(TRANSFORM includes REPLACE "^#include \"(.*)\".*" "\\1")
+  list(REMOVE_ITEM includes ${public_headers})
+  list(APPEND public_headers ${includes})
+  list(APPEND pending ${includes})
+endwhile()
+foreach(header IN LISTS public_headers)
+  cmake_path(GET header PARENT_PATH folder)
+  install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder})
+endforeach()
+
+# The libraries of picture formats that this build found, by the names of CMake and of pkg-config.
+set(CROZE_PICTURE_FORMATS "")
+set(CROZE_PC_PICTURES "")
+if(PNG_FOUND)
+  string(APPEND CROZE_PICTURE_FORMATS " PNG")
+  string(APPEND CROZE_PC_PICTURES " libpng")
+endif()
+if(JPEG_FOUND)
+  string(APPEND CROZE_PICTURE_FORMATS " JPEG")
+  string(APPEND CROZE_PC_PICTURES " libjpeg")
+endif()
 
 configure_package_config_file(cmake/croze-config.cmake.in croze-config.cmake
   INSTALL_DESTINATION ${package_dir})

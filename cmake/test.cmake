@@ -1,6 +1,9 @@
 # Tests: one GoogleTest program per folder of tests/, one ctest entry per program.
 find_package(GTest REQUIRED)
 
+croze_precompiled_headers(croze_precompiled_test <gtest/gtest.h>)
+target_link_libraries(croze_precompiled_test PRIVATE GTest::gtest)
+
 # croze_test(<name> SOURCES a_test.cpp ... [LAYERS layers ...] [LINK libs ...] [LABELS labels ...]
 #            [ENVIRONMENT variables ...])
 #
@@ -18,8 +21,8 @@ function(croze_test name)
     set(ARG_LABELS quick)
   endif()
   add_executable(test_${name} ${ARG_SOURCES})
+  croze_compiled(test_${name} LIGHT HEADERS croze_precompiled_test)
   set_target_properties(test_${name} PROPERTIES
-    CXX_EXTENSIONS OFF
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/tests)
   croze_link_layers(test_${name} ${ARG_LAYERS})
   target_link_libraries(test_${name} PRIVATE ${ARG_LINK} GTest::gtest GTest::gtest_main)
@@ -27,6 +30,18 @@ function(croze_test name)
   add_test(NAME ${name} COMMAND test_${name})
   set_tests_properties(${name} PROPERTIES
     LABELS "${ARG_LABELS}"
-    TIMEOUT 900
+    TIMEOUT 300
     ENVIRONMENT "CROZE_CHECK_BOUNDS=1;${ARG_ENVIRONMENT}")
+endfunction()
+
+# croze_refused_test(<name> <source>)
+#
+# The lines of the source that are marked `// refused: text` do not compile, for that reason.
+function(croze_refused_test name source)
+  add_test(NAME ${name}
+    COMMAND ${CMAKE_COMMAND}
+      "-DCOMMAND=${CMAKE_CXX_COMPILER};-std=c++20;-I${PROJECT_SOURCE_DIR}"
+      -DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}/${source}
+      -P ${PROJECT_SOURCE_DIR}/tests/refused.cmake)
+  set_tests_properties(${name} PROPERTIES LABELS "quick;mend" TIMEOUT 120)
 endfunction()

@@ -34,47 +34,51 @@
 //
 // Where to look:
 //   tensor/tensor.h       Tensor: creation, properties, computing, gradients; the list of methods
-//   tensor/elementwise.h  arithmetic, comparison, rounding, maths
-//   tensor/special.h      special functions
-//   tensor/activation.h   activation functions
-//   tensor/reduce.h       sum, mean, max, argmax, softmax, ...
-//   tensor/movement.h     reshape, permute, pad, cat, ...
-//   tensor/indexing.h     index, gather, scatter, embedding, ...
-//   tensor/linalg.h       matmul and other products, einsum
-//   tensor/solve.h        linear equations, determinants, matrix factors
-//   tensor/fft.h          Fourier transforms
-//   tensor/conv.h         convolution, patches
-//   tensor/pool.h         pooling
-//   tensor/resample.h     images of another size, sampling at computed places
-//   tensor/scan.h         running sums, products, extremes
-//   tensor/sort.h         sorting, searching, counting
-//   tensor/functional.h   norms, attention
-//   tensor/random.h       draws from distributions, dropout
-//   tensor/recurrent.h    recurrent cells and sequences
-//   tensor/loss.h         losses and distances
+//   tensor/elementwise/elementwise.h  arithmetic, comparison, rounding, maths
+//   tensor/elementwise/special.h      special functions
+//   tensor/elementwise/activation.h   activation functions
+//   tensor/reduce/reduce.h       sum, mean, max, argmax, softmax, ...
+//   tensor/movement/movement.h     reshape, permute, pad, cat, ...
+//   tensor/movement/indexing.h     index, gather, scatter, embedding, ...
+//   tensor/linalg/linalg.h       matmul and other products, einsum
+//   tensor/linalg/solve.h        linear equations, determinants, matrix factors
+//   tensor/signal/fft.h          Fourier transforms
+//   tensor/network/conv.h         convolution, patches
+//   tensor/network/pool.h         pooling
+//   tensor/network/resample.h     images of another size, sampling at computed places
+//   tensor/reduce/scan.h         running sums, products, extremes
+//   tensor/reduce/sort.h         sorting, searching, counting
+//   tensor/network/functional.h   norms, attention
+//   tensor/random/random.h       draws from distributions, dropout
+//   tensor/network/recurrent.h    recurrent cells and sequences
+//   tensor/network/loss.h         losses and distances
+//   tensor/print.h        tensors as text
+//   tensor/benchmark.h    how long work takes
 //   graph/dtype.h         DType and the promotion of dtypes
 //   base/error.h          Error
 #pragma once
 
-#include "base/error.h"
-#include "base/version.h"
-#include "graph/dtype.h"
-#include "tensor/activation.h"
-#include "tensor/conv.h"
-#include "tensor/elementwise.h"
-#include "tensor/fft.h"
-#include "tensor/functional.h"
-#include "tensor/indexing.h"
-#include "tensor/linalg.h"
-#include "tensor/loss.h"
-#include "tensor/movement.h"
-#include "tensor/pool.h"
-#include "tensor/random.h"
-#include "tensor/recurrent.h"
-#include "tensor/reduce.h"
-#include "tensor/resample.h"
-#include "tensor/scan.h"
-#include "tensor/solve.h"
-#include "tensor/sort.h"
-#include "tensor/special.h"
-#include "tensor/tensor.h"
+#include "croze/base/error.h"
+#include "croze/base/version.h"
+#include "croze/graph/dtype.h"
+#include "croze/tensor/benchmark.h"
+#include "croze/tensor/elementwise/activation.h"
+#include "croze/tensor/elementwise/elementwise.h"
+#include "croze/tensor/elementwise/special.h"
+#include "croze/tensor/linalg/linalg.h"
+#include "croze/tensor/linalg/solve.h"
+#include "croze/tensor/movement/indexing.h"
+#include "croze/tensor/movement/movement.h"
+#include "croze/tensor/network/conv.h"
+#include "croze/tensor/network/functional.h"
+#include "croze/tensor/network/loss.h"
+#include "croze/tensor/network/pool.h"
+#include "croze/tensor/network/recurrent.h"
+#include "croze/tensor/network/resample.h"
+#include "croze/tensor/print.h"
+#include "croze/tensor/random/random.h"
+#include "croze/tensor/reduce/reduce.h"
+#include "croze/tensor/reduce/scan.h"
+#include "croze/tensor/reduce/sort.h"
+#include "croze/tensor/signal/fft.h"
+#include "croze/tensor/tensor.h"

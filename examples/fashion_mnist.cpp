@@ -2,15 +2,16 @@
 // weights.
 //
 //     fashion_mnist [folder of the data set]
+#include "data/fashion_mnist.h"
+
 #include <croze/croze.h>
-#include <croze/io/fashion_mnist.h>
 #include <croze/io/safetensors.h>
 #include <croze/nn/nn.h>
 
 #include <cstdio>
 #include <exception>
 
-#include "fashion_net.h"
+#include "data/fashion_net.h"
 
 using namespace croze;
 

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "tensor/tensor.h"
+#include "croze/tensor/tensor.h"
 
 namespace croze::bench {
 

@@ -1,21 +1,21 @@
-// resnet18.h -- ResNet-18 (He et al., 2015) in training: batch norm by the statistics of the batch,
-// which enter the running ones.  Its parameters are placeholders: unlike the layers of nn/, it
-// computes no starting values, so that nothing but its own graph is compiled.
+// resnet18.h -- ResNet-18 (He et al., 2015).  In training batch norm takes the statistics of the
+// batch, which enter the running ones.  Its parameters are placeholders: unlike the layers of nn/,
+// it computes no starting values, so that nothing but its own graph is compiled.
 #pragma once
 
 #include <optional>
 #include <vector>
 
+#include "croze/nn/state.h"
+#include "croze/tensor/elementwise/activation.h"
+#include "croze/tensor/elementwise/elementwise.h"
+#include "croze/tensor/linalg/linalg.h"
+#include "croze/tensor/movement/movement.h"
+#include "croze/tensor/network/conv.h"
+#include "croze/tensor/network/functional.h"
+#include "croze/tensor/network/pool.h"
+#include "croze/tensor/reduce/reduce.h"
 #include "models/data.h"
-#include "nn/state.h"
-#include "tensor/activation.h"
-#include "tensor/conv.h"
-#include "tensor/elementwise.h"
-#include "tensor/functional.h"
-#include "tensor/linalg.h"
-#include "tensor/movement.h"
-#include "tensor/pool.h"
-#include "tensor/reduce.h"
 
 namespace croze::bench {
 
@@ -33,8 +33,9 @@ struct ConvNorm {
         running_var(placeholder({out})),
         options{.stride = stride, .padding = size / 2} {}
 
-  Tensor operator()(const Tensor& x) {
+  Tensor operator()(const Tensor& x, bool training) {
     const Tensor y = conv2d(x, kernel, {}, options);
+    if (!training) return batch_norm(y, running_mean, running_var, weight, bias);
     const ChannelStatistics batch = batch_statistics(y);
     running_mean.assign(lerp(running_mean, batch.mean.detach(), 0.1));
     running_var.assign(lerp(running_var, batch.var.detach(), 0.1));
@@ -59,9 +60,9 @@ struct BasicBlock {
       : first(in, out, 3, stride), second(out, out, 3, 1) {
     if (stride != 1 || in != out) shortcut.emplace(in, out, 1, stride);
   }
-  Tensor operator()(const Tensor& x) {
-    const Tensor y = second(relu(first(x)));
-    return relu(y + (shortcut ? (*shortcut)(x) : x));
+  Tensor operator()(const Tensor& x, bool training) {
+    const Tensor y = second(relu(first(x, training)), training);
+    return relu(y + (shortcut ? (*shortcut)(x, training) : x));
   }
 
   template <typename V>
@@ -79,9 +80,9 @@ struct ResNet18 {
   Tensor weight = placeholder({10, 512}), bias = placeholder({10});
 
   // Images (n, 3, h, w) to scores (n, 10).
-  Tensor operator()(const Tensor& images) {
-    Tensor x = max_pool2d(relu(stem(images)), 3, {.stride = 2, .padding = 1});
-    for (BasicBlock& block : blocks) x = block(x);
+  Tensor operator()(const Tensor& images, bool training = true) {
+    Tensor x = max_pool2d(relu(stem(images, training)), 3, {.stride = 2, .padding = 1});
+    for (BasicBlock& block : blocks) x = block(x, training);
     return linear(mean(x, {2, 3}), weight, bias);
   }
 };

@@ -1,10 +1,10 @@
 // traces.cpp -- the computations whose compilation is measured.
 #include "models/traces.h"
 
+#include "croze/nn/state.h"
+#include "croze/tensor/network/loss.h"
 #include "models/resnet18.h"
 #include "models/transformer_block.h"
-#include "nn/state.h"
-#include "tensor/loss.h"
 
 namespace croze::bench {
 namespace {
@@ -24,8 +24,8 @@ std::vector<Tensor> trace_matmul() {
 }
 
 std::vector<Tensor> trace_block() {
-  const Shape shape{4, 64, TransformerBlock::width};
-  const TransformerBlock block;
+  const Shape shape{4, 64, 256};
+  const TransformerBlock block(256);
   return training_step(block, mse_loss(block(placeholder(shape)), placeholder(shape)));
 }
 

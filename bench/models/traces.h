@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "tensor/tensor.h"
+#include "croze/tensor/tensor.h"
 
 namespace croze::bench {
 

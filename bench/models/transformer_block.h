@@ -4,12 +4,12 @@
 // compiled.
 #pragma once
 
+#include "croze/tensor/elementwise/activation.h"
+#include "croze/tensor/elementwise/elementwise.h"
+#include "croze/tensor/linalg/linalg.h"
+#include "croze/tensor/movement/movement.h"
+#include "croze/tensor/network/functional.h"
 #include "models/data.h"
-#include "tensor/activation.h"
-#include "tensor/elementwise.h"
-#include "tensor/functional.h"
-#include "tensor/linalg.h"
-#include "tensor/movement.h"
 
 namespace croze::bench {
 
@@ -42,13 +42,22 @@ struct BlockNorm {
 };
 
 struct TransformerBlock {
-  static constexpr std::int64_t width = 256;
   static constexpr std::int64_t heads = 4;
 
-  BlockNorm attention_norm{width};
-  BlockLinear query{width, width}, key{width, width}, value{width, width}, output{width, width};
-  BlockNorm mlp_norm{width};
-  BlockLinear up{width, 4 * width}, down{4 * width, width};
+  BlockNorm attention_norm;
+  BlockLinear query, key, value, output;
+  BlockNorm mlp_norm;
+  BlockLinear up, down;
+
+  explicit TransformerBlock(std::int64_t width)
+      : attention_norm(width),
+        query(width, width),
+        key(width, width),
+        value(width, width),
+        output(width, width),
+        mlp_norm(width),
+        up(width, 4 * width),
+        down(4 * width, width) {}
 
   // x is (batch, sequence, width).
   Tensor operator()(const Tensor& x) const {
@@ -71,7 +80,7 @@ struct TransformerBlock {
  private:
   Tensor attention(const Tensor& x) const {
     const auto by_head = [&](const Tensor& t) {  // (batch, heads, sequence, width / heads)
-      return transpose(reshape(t, {x.size(0), x.size(1), heads, width / heads}), 1, 2);
+      return transpose(reshape(t, {x.size(0), x.size(1), heads, x.size(2) / heads}), 1, 2);
     };
     const Tensor mixed = scaled_dot_product_attention(by_head(query(x)), by_head(key(x)),
                                                       by_head(value(x)), {.causal = true});

@@ -1,5 +1,5 @@
 // Chunks of the arena: taken from the system in blocks, given back all at once.
-#include "base/arena.h"
+#include "croze/base/arena.h"
 
 #include <algorithm>
 #include <new>

@@ -1,5 +1,4 @@
-// Bytes from outside: a bounded reader for untrusted data, a mapped file, and writing a file so
-// that it is there whole or not at all.
+// A bounded reader for bytes from outside.
 #pragma once
 
 #include <array>
@@ -68,57 +67,5 @@ class ByteReader {
   std::string_view name_;
   int64_t offset_ = 0;
 };
-
-// A file mapped for reading.  If another process truncates it meanwhile, reading the lost part ends
-// the process, as with any mapping.
-class MappedFile {
- public:
-  // Throws Error if `path` cannot be opened or is no regular file.  An empty file has no bytes.
-  explicit MappedFile(const std::string& path);
-  // A file that a file of `folder` names.  Throws Error as above, and if `name` is absolute or
-  // holds "..", if it or a folder on the way is a symbolic link, or if the file has another name (a
-  // hard link): what untrusted data name cannot lie outside of the folder.
-  static MappedFile inside(const std::string& folder, std::string_view name);
-  ~MappedFile();
-  MappedFile(MappedFile&& other) noexcept;
-  MappedFile& operator=(MappedFile&& other) noexcept;
-
-  std::span<const std::byte> data() const { return data_; }
-  const std::string& path() const { return path_; }
-  ByteReader reader() const { return ByteReader(data_, path_); }
-
- private:
-  MappedFile(int descriptor, std::string path);
-
-  std::string path_;
-  std::span<const std::byte> data_;
-};
-
-// A file under construction.  It is written beside its destination and takes its place at commit():
-// whoever opens the path sees the old file or the whole new one, even after a crash.
-class FileWriter {
- public:
-  // Throws Error if no file can be made in the folder of `path`.
-  explicit FileWriter(std::string path);
-  // Without commit() the destination stays as it was.
-  ~FileWriter();
-  FileWriter(const FileWriter&) = delete;
-  FileWriter& operator=(const FileWriter&) = delete;
-
-  // Both throw Error if the system refuses, for example because the disk is full.
-  void write(std::span<const std::byte> data);
-  void write(std::string_view text);
-  void commit();
-
- private:
-  [[noreturn]] void fail_to_write(int error_number) const;
-
-  std::string path_;
-  std::string temporary_path_;
-  int descriptor_ = -1;
-};
-
-// Writes a whole file in one go.
-void write_file(const std::string& path, std::span<const std::byte> data);
 
 }  // namespace croze

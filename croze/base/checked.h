@@ -1,10 +1,15 @@
-// Arithmetic on sizes that come from outside: overflow is an Error and never a wrong size.
+// Sizes that come from outside: overflow is an Error and never a wrong size, and so is memory that
+// is not there.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <new>
 #include <span>
+#include <string_view>
+#include <vector>
 
-#include "base/error.h"
+#include "croze/base/error.h"
 
 namespace croze {
 
@@ -31,6 +36,23 @@ inline int64_t checked_product(std::span<const int64_t> factors) {
   int64_t result = 1;
   for (int64_t factor : factors) result = checked_mul(result, factor);
   return result;
+}
+
+// No process can have more bytes: it is half of what 64-bit processors address.
+inline constexpr int64_t address_space = int64_t{1} << 46;
+
+// A vector of `count` elements, all zero.  Throws Error with its size, and what it is to hold, if
+// there is no memory for it.
+template <typename T>
+std::vector<T> sized_vector(int64_t count, std::string_view what) {
+  const auto bytes = static_cast<int64_t>(sizeof(T));
+  try {
+    check(count <= address_space / bytes, "out of memory: {} takes {} elements of {} bytes", what,
+          count, bytes);
+    return std::vector<T>(static_cast<size_t>(count));
+  } catch (const std::bad_alloc&) {
+    fail({}, "out of memory: {} takes {} bytes", what, count * bytes);
+  }
 }
 
 }  // namespace croze

@@ -1,10 +1,13 @@
 // The text of the two exceptions.
-#include "base/error.h"
+#include "croze/base/error.h"
 
 #include <fmt/format.h>
 
 #include <iterator>
 #include <utility>
+
+#include "croze/base/call_site.h"
+#include "croze/base/printable.h"
 
 namespace croze {
 namespace {
@@ -39,18 +42,20 @@ std::string render(const std::string& message, const InternalDetails& details) {
 }  // namespace
 
 Error::Error(std::string message, ErrorDetails details)
-    : message_(std::move(message)),
+    : message_(printable(message)),
       details_(std::move(details)),
-      text_(render(message_, details_)) {}
+      text_(printable(render(message_, details_))) {}
 
 InternalError::InternalError(std::string message, InternalDetails details)
-    : message_(std::move(message)),
+    : message_(printable(message)),
       details_(std::move(details)),
-      text_(render(message_, details_)) {}
+      text_(printable(render(message_, details_))) {}
 
 namespace detail {
 
 void throw_error(ErrorDetails details, fmt::string_view format, fmt::format_args args) {
+  // What was called by the library itself would name a line of it.
+  if (const CallSite& call = current_call(); !call.function.empty()) details.where = call.where;
   throw Error(fmt::vformat(format, args), std::move(details));
 }
 

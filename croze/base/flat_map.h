@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/hash.h"
+#include "croze/base/hash.h"
 
 namespace croze {
 namespace detail {

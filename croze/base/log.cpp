@@ -1,5 +1,5 @@
 // The log's one sink and the progress line that shares the terminal with it.
-#include "base/log.h"
+#include "croze/base/log.h"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -10,7 +10,8 @@
 #include <mutex>
 #include <string>
 
-#include "base/options.h"
+#include "croze/base/options.h"
+#include "croze/base/printable.h"
 
 namespace croze {
 namespace {
@@ -32,7 +33,7 @@ struct Log {
 };
 
 Log& log_state() {
-  static Log instance;
+  static Log& instance = *new Log;
   return instance;
 }
 
@@ -80,7 +81,7 @@ void write_log(fmt::string_view format, fmt::format_args args) {
 }  // namespace detail
 
 void log_warning(std::string_view message) {
-  write_line(fmt::format("croze: warning: {}", message));
+  write_line(fmt::format("croze: warning: {}", printable(message)));
 }
 
 void warn_of_unknown_options() {

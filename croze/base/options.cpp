@@ -1,5 +1,5 @@
 // The table of environment variables, and the current values.
-#include "base/options.h"
+#include "croze/base/options.h"
 
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 #include <mutex>
 #include <string_view>
 
-#include "base/error.h"
+#include "croze/base/error.h"
 
 namespace croze {
 namespace {
@@ -20,13 +20,18 @@ constexpr int64_t any = INT64_MAX;
 // clang-format off
 constexpr OptionInfo option_table[] = {
   {Option::Cache,     "CROZE_CACHE",      OptionType::Flag,    "1", 0, 1,      "Keep compiled kernels on disk between runs."},
-  {Option::CacheDir,  "CROZE_CACHE_DIR",  OptionType::Text,    "",  0, 0,      "Directory of that cache; empty means `$XDG_CACHE_HOME/croze` or `~/.cache/croze`."},
+  {Option::CacheDir,  "CROZE_CACHE_DIR",  OptionType::Text,    "",  0, 0,      "Directory of that cache, which keeps its files in a folder `croze-programs` there; empty means `$XDG_CACHE_HOME/croze` or `~/.cache/croze`."},
+  {Option::CacheSize, "CROZE_CACHE_SIZE", OptionType::Integer, "512", 1, 1 << 20, "Megabytes (MiB) that the cache may hold; what has not been used for longest goes first."},
   {Option::CheckBounds, "CROZE_CHECK_BOUNDS", OptionType::Flag, "0", 0, 1,     "Prove, with Z3 where bounds do not decide, that every access of every kernel compiled lies in its buffer."},
+  {Option::CheckIndices, "CROZE_CHECK_INDICES", OptionType::Flag, "0", 0, 1,   "Check the elements of index tensors (index, gather, scatter, embedding, ...) where they are used: one out of range is an error that names the call, instead of reading 0 and writing nowhere."},
+  {Option::CheckNan,  "CROZE_CHECK_NAN",  OptionType::Flag,    "0", 0, 1,      "Run each operation as a kernel of its own and look at what it gives: where a result is not finite, the operation that first made a NaN or an infinity of finite numbers is named in an error, with its call, line and kernel. Slow."},
   {Option::CheckSpec, "CROZE_CHECK_SPEC", OptionType::Flag,    "0", 0, 1,      "Check each tensor graph, kernel and linear program against the spec of its stage."},
   {Option::DataDir,   "CROZE_DATA_DIR",   OptionType::Text,    "/usr/share/datasets", 0, 0, "Directory that holds the data sets, each in a folder of its name."},
   {Option::Debug,     "CROZE_DEBUG",      OptionType::Integer, "0", 0, 7,      "How much to show: 1 devices and schedules, 2 each kernel with its time, 3 memory plans and chosen edits, 4 generated source, 5 the graph after each pass and the linear program, 6 assembly, 7 each rewrite."},
   {Option::Device,    "CROZE_DEVICE",     OptionType::Text,    "",  0, 0,      "Device of new tensors, as `croze devices` names it; empty means the best one."},
+  {Option::Edits,     "CROZE_EDITS",      OptionType::Text,    "",  0, 0,      "Edits in place of the chosen ones: `KERNEL: split r0 by 4; bind r3 lane`, with a comma between kernels. KERNEL is the name or the key that CROZE_DEBUG=3 shows before the chosen edits."},
   {Option::FastMath,  "CROZE_FAST_MATH",  OptionType::Flag,    "0", 0, 1,      "Take floats for real numbers when kernels are compiled: reorder and cancel, as if nothing were rounded, infinite, NaN or -0."},
+  {Option::Fusion,    "CROZE_FUSION",     OptionType::Flag,    "1", 0, 1,      "Compute several operations in one kernel; 0 gives each operation a kernel and a buffer, to compare with."},
   {Option::RuleStats, "CROZE_RULE_STATS", OptionType::Flag,    "0", 0, 1,      "Count tries, hits and time of each rewrite rule; the `croze` command prints them at its end."},
   {Option::Seed,      "CROZE_SEED",       OptionType::Integer, "0", -any, any, "Seed of random numbers until the program sets one."},
   {Option::Threads,   "CROZE_THREADS",    OptionType::Integer, "0", 0, 4096,   "Threads that run kernels on the CPU; 0 means one for each core that the process may use."},
@@ -73,7 +78,7 @@ struct State {
 };
 
 State& state() {
-  static State instance;
+  static State& instance = *new State;
   return instance;
 }
 

@@ -10,7 +10,7 @@
 // Sleeping follows one pattern on both sides: announce "I am asleep", look once more, sleep; the
 // waker changes the state, then looks whether anyone is asleep.  With sequentially consistent
 // accesses at least one of the two sees the other.
-#include "base/thread_pool.h"
+#include "croze/base/thread_pool.h"
 
 #include <sched.h>
 
@@ -18,7 +18,8 @@
 #include <system_error>
 #include <utility>
 
-#include "base/options.h"
+#include "croze/base/options.h"
+#include "croze/base/process.h"
 
 namespace croze {
 namespace {
@@ -46,16 +47,22 @@ int default_thread_count() {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-ThreadPool::ThreadPool(int threads) : threads_(std::max(1, threads)) {}
+ThreadPool::ThreadPool(int threads)
+    : threads_(std::max(1, threads)), generation_(fork_generation()) {}
 
 ThreadPool::~ThreadPool() {
+  if (generation_ != fork_generation()) {
+    for (std::thread& worker : workers_) worker.detach();  // they are in the parent
+    return;
+  }
   stop_ = true;
   announce_call();
   for (std::thread& worker : workers_) worker.join();
 }
 
 void ThreadPool::run(int64_t count, Task task, void* context) {
-  if (count <= 1 || threads_ == 1 || busy_.exchange(true, std::memory_order_acquire)) {
+  const bool has_workers = threads_ > 1 && generation_ == fork_generation();
+  if (count <= 1 || !has_workers || busy_.exchange(true, std::memory_order_acquire)) {
     for (int64_t i = 0; i < count; ++i) task(context, i);
     return;
   }

@@ -35,7 +35,7 @@ class ThreadPool {
   // Calls task(context, i) once for each i in [0, count), in any order, and returns when all are
   // done.  If calls throw, the others not yet begun are skipped and the first exception is thrown
   // here.  A call from inside a task, or while another thread is in run(), does all its work on the
-  // calling thread.
+  // calling thread, and so does one in a forked child.
   void run(int64_t count, Task task, void* context);
 
   // The same for a function object f(i).
@@ -64,6 +64,7 @@ class ThreadPool {
   void work();
 
   int threads_;
+  int generation_;  // of the process that the workers are in
   std::vector<std::thread> workers_;
   std::atomic<bool> busy_{false};  // a call is in progress: its thread owns all below
 

@@ -1,5 +1,5 @@
 // The version, given by the build.
-#include "base/version.h"
+#include "croze/base/version.h"
 
 namespace croze {
 

@@ -3,16 +3,16 @@
 // A term of a sum is where(condition, value, 0).  The parts of the condition that vary over the
 // summed range are solved for it: each says `r < u`, `l <= r` or `r == p`.  A one-hot product is
 // the last kind, so indexing that was written as a sum over all places becomes one load.
-#include "codegen/collapse.h"
+#include "croze/codegen/collapse.h"
 
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
 
-#include "graph/graph.h"
-#include "graph/index_form.h"
-#include "graph/rewrite.h"
-#include "graph/valid.h"
+#include "croze/graph/analysis/valid.h"
+#include "croze/graph/graph.h"
+#include "croze/graph/index/index_form.h"
+#include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
 namespace {

@@ -1,7 +1,7 @@
 // collapse.h -- sums in closed form.
 #pragma once
 
-#include "graph/uop.h"
+#include "croze/graph/uop.h"
 
 namespace croze {
 

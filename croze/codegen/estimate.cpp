@@ -1,13 +1,13 @@
 // estimate.cpp -- what a kernel does, in numbers.
-#include "codegen/estimate.h"
+#include "croze/codegen/estimate.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <unordered_map>
 
-#include "codegen/edits/kernel_state.h"
-#include "graph/rewrite.h"
+#include "croze/codegen/edits/kernel_state.h"
+#include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "device/device.h"
-#include "graph/uop.h"
+#include "croze/device/device.h"
+#include "croze/graph/uop.h"
 
 namespace croze {
 

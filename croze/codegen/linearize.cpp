@@ -7,16 +7,16 @@
 // stand outside the loops without a pass of their own.  In each block, instructions and inner loops
 // ("units") are put in an order that respects data flow; that is all the order there is, since
 // every effect is reached through After.
-#include "codegen/linearize.h"
+#include "croze/codegen/linearize.h"
 
 #include <algorithm>
 #include <unordered_map>
 
-#include "base/error.h"
-#include "codegen/edits/kernel_state.h"
-#include "graph/graph.h"
-#include "graph/rewrite.h"
-#include "render/program.h"
+#include "croze/base/error.h"
+#include "croze/codegen/edits/kernel_state.h"
+#include "croze/graph/graph.h"
+#include "croze/graph/rewrite/rewrite.h"
+#include "croze/render/program.h"
 
 namespace croze {
 namespace {
@@ -142,7 +142,7 @@ class Linearizer {
         const UOp target = buffer_of(u.src(0));
         if (target.is(Op::Register)) {
           block = register_block(u, target);
-        } else if (target.is(Op::Param) && (u.is(Op::Store) || stored.contains(target.node()))) {
+        } else if (u.is(Op::Load) && target.is(Op::Param) && stored.contains(target.node())) {
           block = deeper(block, innermost_output_);
         } else if (u.is(Op::Store)) {
           for (UOp r : closed_ranges(u)) block = deeper(block, place(r));
@@ -191,16 +191,6 @@ class Linearizer {
   }
 
   // ---- order ----
-
-  // The unit of block `at` that contains `block`: the inner block, or -1 if `block` is `at` itself.
-  int unit_under(int at, int block) const {
-    int child = -1;
-    while (block != at && block > 0) {
-      child = block;
-      block = blocks_[static_cast<std::size_t>(block)].parent;
-    }
-    return block == at ? child : -2;  // -2: not inside
-  }
 
   void collect_units() {
     std::vector<bool> listed(blocks_.size(), false);
@@ -341,11 +331,6 @@ class Linearizer {
     if (in_fill_ || !u.is(Op::Store)) return false;
     const UOp target = buffer_of(u.src(0));
     return target.is(Op::Local) && static_cast<Space>(target.arg().ints[2]) == Space::Group;
-  }
-
-  static bool closes(UOp store, UOp range) {
-    const std::vector<UOp> closed = closed_ranges(store);
-    return std::find(closed.begin(), closed.end(), range) != closed.end();
   }
 
   void barrier() {

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "codegen/lower/expand.h"
-#include "graph/uop.h"
+#include "croze/codegen/lower/expand.h"
+#include "croze/graph/uop.h"
 
 namespace croze {
 

@@ -1,13 +1,13 @@
 // simplify.cpp -- a kernel in its simplest form.
-#include "codegen/simplify.h"
+#include "croze/codegen/simplify.h"
 
 #include <vector>
 
-#include "graph/graph.h"
-#include "graph/node_map.h"
-#include "graph/rewrite.h"
-#include "graph/rules/rules.h"
-#include "graph/valid.h"
+#include "croze/graph/analysis/valid.h"
+#include "croze/graph/graph.h"
+#include "croze/graph/node_map.h"
+#include "croze/graph/rewrite/rewrite.h"
+#include "croze/graph/rules/rules.h"
 
 namespace croze {
 namespace {

@@ -1,7 +1,7 @@
 // simplify.h -- a kernel in its simplest form.
 #pragma once
 
-#include "graph/uop.h"
+#include "croze/graph/uop.h"
 
 namespace croze {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "graph/dtype.h"
-#include "graph/op.h"
+#include "croze/graph/dtype.h"
+#include "croze/graph/op.h"
 
 namespace croze {
 
@@ -33,7 +33,8 @@ struct Caps {
   std::int64_t l2_bytes = 1 << 20;
   std::int64_t alignment = 64;  // of allocations and of offsets in an arena
 
-  std::int64_t max_buffers = 64;  // buffers of one kernel
+  std::int64_t max_buffers = 64;  // buffers of one loop nest
+  bool joins_nests = false;       // one launch can run several loop nests (Device::launch)
   bool masked_vectors = false;    // gated vector loads and stores
 
   bool has_op(Op op) const { return (ops >> static_cast<int>(op)) & 1; }

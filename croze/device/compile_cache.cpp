@@ -1,22 +1,24 @@
 // compile_cache.cpp -- files of the form: header, key, program.
-#include "device/compile_cache.h"
+#include "croze/device/compile_cache.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <mutex>
+#include <system_error>
+#include <utility>
 #include <vector>
 
-#include "base/bytes.h"
-#include "base/error.h"
-#include "base/hash.h"
-#include "base/options.h"
+#include "croze/base/error.h"
+#include "croze/base/hash.h"
+#include "croze/base/log.h"
+#include "croze/base/options.h"
 
 namespace croze {
 namespace {
@@ -55,57 +57,88 @@ std::optional<std::string> program_in(std::span<const std::byte> file, std::stri
   return std::string(program);
 }
 
-// All or nothing: true if the file is there whole.  A file torn by a power cut is caught by its
-// checksum, so nothing waits for the disk here.
-bool write_beside(const std::string& path, std::initializer_list<std::string_view> parts) {
-  static std::atomic<int> counter = 0;
-  const std::string temporary = fmt::format("{}.{}.{}.tmp", path, getpid(), counter++);
-  const int file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (file < 0) return false;
-  bool written = true;
-  for (std::string_view part : parts) {
-    while (written && !part.empty()) {
-      const ssize_t count = write(file, part.data(), part.size());
-      if (count < 0 && errno == EINTR) continue;
-      written = count > 0;
-      if (written) part.remove_prefix(static_cast<std::size_t>(count));
-    }
-  }
-  written = close(file) == 0 && written;
-  written = written && rename(temporary.c_str(), path.c_str()) == 0;
-  if (!written) unlink(temporary.c_str());
-  return written;
+// ---- the folder -------------------------------------------------------------------------------
+
+constexpr std::string_view name_digits = "0123456789abcdef", name_suffix = ".bin";
+constexpr std::size_t name_length = 32;  // without the suffix
+
+std::string name_of(std::string_view key) {
+  return fmt::format("{:016x}{:016x}{}", hash_bytes(key, 1), hash_bytes(key, 2), name_suffix);
 }
 
-struct StoredFile {
-  fs::path path;
-  fs::file_time_type time;
+bool is_name_of_program(std::string_view name) {
+  return name.size() == name_length + name_suffix.size() && name.ends_with(name_suffix) &&
+         name.find_first_not_of(name_digits) == name_length;
+}
+
+// Whether a file or folder is the user's and nobody else can change it.
+bool is_private(const FileDescriptor& opened) {
+  struct stat status {};
+  return fstat(opened.number(), &status) == 0 && status.st_uid == geteuid() &&
+         (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+constexpr const char* marker_name = "CACHEDIR.TAG";
+// The first line is the same in all folders that are caches: https://bford.info/cachedir
+constexpr std::string_view marker =
+    "Signature: 8a477f597d28d172789f06886806bc55\n"
+    "# Programs that croze has compiled.  This folder may be deleted at any time.\n";
+
+bool is_marked(const FileDescriptor& folder) {
+  if (faccessat(folder.number(), marker_name, F_OK, AT_SYMLINK_NOFOLLOW) != 0) return false;
+  const MappedFile file(open_file(folder, marker_name, marker_name), marker_name);
+  ByteReader reader = file.reader();
+  return reader.text(reader.remaining()) == marker;
+}
+
+// Marks a folder that holds nothing but programs; false if it may be somebody else's.
+bool mark(const FileDescriptor& folder, const std::string& path) {
+  if (is_marked(folder)) return true;
+  for (const std::string& name : names_in(folder)) {
+    const bool is_ours = is_name_of_program(name) || is_name_under_construction(name) ||
+                         name == marker_name;  // torn by a power cut
+    if (!is_ours) return false;
+  }
+  FileWriter file(folder, marker_name, path);
+  file.write(marker);
+  file.commit();
+  return true;
+}
+
+// ---- the limit --------------------------------------------------------------------------------
+
+struct StoredProgram {
+  std::string name;
+  std::pair<std::int64_t, std::int64_t> used;  // seconds, nanoseconds
   std::int64_t bytes = 0;
 };
 
-std::vector<StoredFile> files_in(const std::string& directory) {
-  std::vector<StoredFile> result;
-  std::error_code error;
-  for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
-    std::error_code unreadable;
-    StoredFile file{it->path(), it->last_write_time(unreadable), 0};
-    file.bytes = static_cast<std::int64_t>(it->file_size(unreadable));
-    if (!unreadable) result.push_back(std::move(file));
+std::vector<StoredProgram> programs_in(const FileDescriptor& folder) {
+  std::vector<StoredProgram> result;
+  for (std::string& name : names_in(folder)) {
+    struct stat status {};
+    if (!is_name_of_program(name)) continue;
+    if (fstatat(folder.number(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    if (!S_ISREG(status.st_mode)) continue;
+    result.push_back({std::move(name),
+                      {status.st_mtim.tv_sec, status.st_mtim.tv_nsec},
+                      static_cast<std::int64_t>(status.st_size)});
   }
   return result;
 }
 
-// Removes the oldest files until three quarters of the limit are left.  Returns the bytes left.
-std::int64_t trim(const std::string& directory, std::int64_t max_bytes) {
-  std::vector<StoredFile> files = files_in(directory);
+// Removes what has not been used for longest until three quarters of the limit are left.  Returns
+// the bytes left.
+std::int64_t trim(const FileDescriptor& folder, std::int64_t max_bytes) {
+  remove_abandoned_files(folder);
+  std::vector<StoredProgram> programs = programs_in(folder);
   std::int64_t total = 0;
-  for (const StoredFile& file : files) total += file.bytes;
+  for (const StoredProgram& p : programs) total += p.bytes;
   if (total <= max_bytes) return total;
-  std::ranges::sort(files, {}, &StoredFile::time);
-  for (const StoredFile& file : files) {
+  std::ranges::sort(programs, {}, &StoredProgram::used);
+  for (const StoredProgram& p : programs) {
     if (total <= max_bytes / 4 * 3) break;
-    std::error_code ignored;
-    if (fs::remove(file.path, ignored)) total -= file.bytes;
+    if (unlinkat(folder.number(), p.name.c_str(), 0) == 0) total -= p.bytes;
   }
   return total;
 }
@@ -125,13 +158,16 @@ std::string default_directory() {
 
 }  // namespace
 
-struct CompileCache::Usage {
+struct CompileCache::State {
   std::mutex mutex;
-  std::int64_t bytes = -1;  // -1: not counted yet
+  std::int64_t bytes = -1;  // in the folder; -1: not counted yet
+  std::once_flag warned;
 };
 
-CompileCache::CompileCache(std::string directory, std::int64_t max_bytes)
-    : directory_(std::move(directory)), max_bytes_(max_bytes), usage_(std::make_unique<Usage>()) {}
+CompileCache::CompileCache(const std::string& directory, std::int64_t max_bytes)
+    : folder_(directory.empty() ? "" : fmt::format("{}/{}", directory, folder_name)),
+      max_bytes_(max_bytes),
+      state_(std::make_unique<State>()) {}
 CompileCache::~CompileCache() = default;
 CompileCache::CompileCache(CompileCache&&) noexcept = default;
 CompileCache& CompileCache::operator=(CompileCache&&) noexcept = default;
@@ -139,19 +175,44 @@ CompileCache& CompileCache::operator=(CompileCache&&) noexcept = default;
 CompileCache CompileCache::from_environment() {
   if (!Options::flag(Option::Cache)) return CompileCache("");
   const std::string chosen = Options::text(Option::CacheDir);
-  return CompileCache(chosen.empty() ? default_directory() : chosen);
+  return CompileCache(chosen.empty() ? default_directory() : chosen,
+                      Options::integer(Option::CacheSize) << 20);
 }
 
-std::string CompileCache::path_of(std::string_view key) const {
-  return fmt::format("{}/{:016x}{:016x}.bin", directory_, hash_bytes(key, 1), hash_bytes(key, 2));
+// Whoever can write there could have any code run.
+void CompileCache::distrust(std::string_view path) const {
+  std::call_once(state_->warned, [&] {
+    log_warning(fmt::format(
+        "the cache does not use {}: it is not this user's own, or others may write it", path));
+  });
+}
+
+// Nothing if there is none, or none that can be trusted.
+std::optional<FileDescriptor> CompileCache::open_folder() const {
+  FileDescriptor folder(open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!folder.is_open() && errno == ENOENT) return std::nullopt;
+  if (folder.is_open() && is_private(folder)) return folder;
+  distrust(folder_);
+  return std::nullopt;
 }
 
 std::optional<std::string> CompileCache::find(std::string_view key) const {
   if (!enabled()) return std::nullopt;
-  const std::string path = path_of(key);
-  if (access(path.c_str(), R_OK) != 0) return std::nullopt;
+  const std::optional<FileDescriptor> folder = open_folder();
+  const std::string name = name_of(key), path = fmt::format("{}/{}", folder_, name);
+  if (!folder || faccessat(folder->number(), name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) != 0) {
+    return std::nullopt;
+  }
   try {
-    return program_in(MappedFile(path).data(), key);
+    const FileDescriptor file = open_file(*folder, name, path);
+    if (!is_private(file)) {
+      distrust(path);
+      return std::nullopt;
+    }
+    std::optional<std::string> program = program_in(MappedFile(file, path).data(), key);
+    if (program)
+      futimens(file.number(), nullptr);  // used now; a disk that is read-only does without
+    return program;
   } catch (const Error&) {
     return std::nullopt;  // it went away, or is no file
   }
@@ -160,19 +221,30 @@ std::optional<std::string> CompileCache::find(std::string_view key) const {
 void CompileCache::store(std::string_view key, std::string_view program) {
   if (!enabled()) return;
   std::error_code ignored;
-  fs::create_directories(directory_, ignored);
-  const Header header = header_of(key, program);
-  const std::string_view header_text(reinterpret_cast<const char*>(&header), sizeof(header));
-  if (!write_beside(path_of(key), {header_text, key, program})) return;
-  account(static_cast<std::int64_t>(sizeof(header) + key.size() + program.size()));
+  fs::create_directories(fs::path(folder_).parent_path(), ignored);
+  mkdir(folder_.c_str(), 0700);
+  const std::optional<FileDescriptor> folder = open_folder();
+  if (!folder) return;
+  try {
+    if (!mark(*folder, folder_)) return distrust(folder_);
+    const Header header = header_of(key, program);
+    FileWriter file(*folder, name_of(key), folder_);
+    file.write(std::as_bytes(std::span(&header, 1)));
+    file.write(key);
+    file.write(program);
+    file.commit();
+    account(*folder, static_cast<std::int64_t>(sizeof(header) + key.size() + program.size()));
+  } catch (const Error&) {
+    // The disk does not let it.
+  }
 }
 
-// Looks at the directory at the first store of a process, and again when what it stored itself
-// reaches the limit.
-void CompileCache::account(std::int64_t bytes) {
-  const std::lock_guard lock(usage_->mutex);
-  if (usage_->bytes >= 0) usage_->bytes += bytes;
-  if (usage_->bytes < 0 || usage_->bytes > max_bytes_) usage_->bytes = trim(directory_, max_bytes_);
+// Looks at the folder at the first store of a process, and again when what it stored itself reaches
+// the limit.
+void CompileCache::account(const FileDescriptor& folder, std::int64_t bytes) {
+  const std::lock_guard lock(state_->mutex);
+  if (state_->bytes >= 0) state_->bytes += bytes;
+  if (state_->bytes < 0 || state_->bytes > max_bytes_) state_->bytes = trim(folder, max_bytes_);
 }
 
 }  // namespace croze

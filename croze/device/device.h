@@ -1,5 +1,6 @@
 // device.h -- what a device offers: memory, programs, a queue, and its capabilities.
-// The whole contract of a back end stands on this page.
+// The whole contract of a back end stands on this page.  Every function may be called by several
+// threads at once.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "device/caps.h"
+#include "croze/device/caps.h"
 
 namespace croze {
 
@@ -61,6 +62,12 @@ class Program {
   virtual std::string disassembly() const { return {}; }
 };
 
+// One of the programs of a launch.
+struct Nest {
+  Program* program;
+  std::span<const MemoryView> buffers;
+};
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -73,6 +80,7 @@ class Device {
   // Memory is aligned to caps().alignment and not initialised.  Throws Error when there is none
   // left.
   virtual Memory allocate(std::int64_t bytes) = 0;
+  // Launches made before may still be using it.
   virtual void release(Memory memory) noexcept = 0;
 
   // Copies between the host and the device.  Ordered after the launches before them; they return
@@ -83,12 +91,17 @@ class Device {
   // The bytes as the host sees them, or null if the host cannot.  (optional)
   virtual std::byte* host_address(MemoryView) { return nullptr; }
 
-  // Source text to loadable code; called from several threads at once.  Throws InternalError with
-  // the compiler's message.
+  // Source text to loadable code.  Throws InternalError with the compiler's message.
   virtual std::string compile(const std::string& name, const std::string& source) = 0;
 
   // Code (from compile, now or in an earlier process) to a program.  Throws Error if it is damaged.
   virtual std::unique_ptr<Program> load(const ProgramInfo& info, std::string_view code) = 0;
+
+  // Enqueues programs that wait for nothing of each other as one launch, where caps().joins_nests.
+  // (optional)
+  virtual void launch(std::span<const Nest> nests) {
+    for (const Nest& nest : nests) nest.program->launch(nest.buffers, {});
+  }
 
   // Waits for all launches.  Errors of launches surface here, naming the kernel.
   virtual void synchronize() = 0;

@@ -1,32 +1,43 @@
 // host_memory.cpp -- aligned allocation and checked copies.
-#include "device/host_memory.h"
+#include "croze/device/host_memory.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
-#include "base/error.h"
+#include "croze/base/checked.h"
+#include "croze/base/error.h"
 
 namespace croze {
 
 namespace {
 
-// No process can have more: it is half of what 64-bit processors address.
-constexpr std::int64_t address_space = std::int64_t{1} << 46;
 constexpr std::int64_t scratch_alignment = 64;
+// That of malloc: what lies before an aligned address has room for a pointer.
+constexpr std::int64_t least_alignment = 16;
 
 }  // namespace
 
 Memory allocate_host(std::int64_t bytes, std::int64_t alignment, std::string_view device) {
   check(bytes >= 0 && bytes <= address_space, "{}: cannot allocate {} bytes", device, bytes);
+  alignment = std::max(alignment, least_alignment);
   // Never nothing: an empty buffer has an address of its own too.
   const std::int64_t rounded = (bytes + alignment) / alignment * alignment;
-  void* address =
-      std::aligned_alloc(static_cast<std::size_t>(alignment), static_cast<std::size_t>(rounded));
-  check(address != nullptr, "{}: out of memory: cannot allocate {} bytes", device, bytes);
+  // Not aligned_alloc: that of glibc before 2.38 leaves freed blocks of the same size unused, so
+  // that a loop which allocates and frees grows for ever.
+  void* block = std::malloc(static_cast<std::size_t>(rounded + alignment));
+  check(block != nullptr, "{}: out of memory: cannot allocate {} bytes", device, bytes);
+  const auto after =
+      reinterpret_cast<std::uintptr_t>(block) + static_cast<std::uintptr_t>(alignment);
+  void* address = reinterpret_cast<void*>(after - after % static_cast<std::uintptr_t>(alignment));
+  static_cast<void**>(address)[-1] = block;
   return {.handle = address, .bytes = bytes};
 }
 
-void release_host(Memory memory) noexcept { std::free(memory.handle); }
+void release_host(Memory memory) noexcept {
+  if (memory.handle) std::free(static_cast<void**>(memory.handle)[-1]);
+}
 
 void* thread_scratch(std::int64_t bytes, std::string_view device) {
   struct Block {

@@ -1,7 +1,7 @@
 // host_memory.h -- memory of devices that compute in the memory of the process.
 #pragma once
 
-#include "device/device.h"
+#include "croze/device/device.h"
 
 namespace croze {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/error.h"
-#include "base/hash.h"
+#include "croze/base/error.h"
+#include "croze/base/hash.h"
 
 namespace croze {
 

@@ -1,5 +1,5 @@
 // dtype.cpp -- the table of element types and the promotion lattice.
-#include "graph/dtype.h"
+#include "croze/graph/dtype.h"
 
 #include <algorithm>
 #include <array>

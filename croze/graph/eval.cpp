@@ -2,15 +2,15 @@
 //
 // Integers are computed in 64 bits and wrapped to their width; f64 in double, f32 in float, and the
 // narrower floats in float with one rounding at the end of the op.
-#include "graph/eval.h"
+#include "croze/graph/eval.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
 
-#include "base/error.h"
-#include "base/half.h"
+#include "croze/base/error.h"
+#include "croze/base/half.h"
 
 namespace croze {
 namespace {

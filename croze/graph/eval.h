@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <span>
 
-#include "graph/dtype.h"
-#include "graph/op.h"
+#include "croze/graph/dtype.h"
+#include "croze/graph/op.h"
 
 namespace croze {
 

@@ -1,15 +1,15 @@
 // graph.cpp -- interning, the elementwise constructor, and the constructors of the other kinds.
-#include "graph/graph.h"
+#include "croze/graph/graph.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "base/error.h"
-#include "base/flat_map.h"
-#include "base/hash.h"
-#include "graph/derive.h"
-#include "graph/eval.h"
-#include "graph/index_form.h"
+#include "croze/base/error.h"
+#include "croze/base/flat_map.h"
+#include "croze/base/hash.h"
+#include "croze/graph/analysis/derive.h"
+#include "croze/graph/eval.h"
+#include "croze/graph/index/index_form.h"
 
 namespace croze {
 namespace {

@@ -13,8 +13,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/arena.h"
-#include "graph/uop.h"
+#include "croze/base/arena.h"
+#include "croze/graph/uop.h"
 
 namespace croze {
 

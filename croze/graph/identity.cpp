@@ -1,8 +1,8 @@
 // identity.cpp -- the value that a reduction starts from.
 #include <limits>
 
-#include "base/error.h"
-#include "graph/eval.h"
+#include "croze/base/error.h"
+#include "croze/graph/eval.h"
 
 namespace croze {
 

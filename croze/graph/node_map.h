@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "base/flat_map.h"
-#include "graph/graph.h"
+#include "croze/base/flat_map.h"
+#include "croze/graph/graph.h"
 
 namespace croze {
 

@@ -1,5 +1,5 @@
 // op.cpp -- the table of operations.
-#include "graph/op.h"
+#include "croze/graph/op.h"
 
 #include <array>
 

@@ -1,11 +1,11 @@
 // uop.cpp -- accessors and operators of the node handle.
-#include "graph/uop.h"
+#include "croze/graph/uop.h"
 
 #include <bit>
 
-#include "base/error.h"
-#include "graph/eval.h"
-#include "graph/graph.h"
+#include "croze/base/error.h"
+#include "croze/graph/eval.h"
+#include "croze/graph/graph.h"
 
 namespace croze {
 

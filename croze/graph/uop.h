@@ -11,9 +11,9 @@
 #include <span>
 #include <string>
 
-#include "graph/arg.h"
-#include "graph/dtype.h"
-#include "graph/op.h"
+#include "croze/graph/arg.h"
+#include "croze/graph/dtype.h"
+#include "croze/graph/op.h"
 
 namespace croze {
 

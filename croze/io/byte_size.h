@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "graph/dtype.h"
-#include "tensor/shape.h"
+#include "croze/graph/dtype.h"
+#include "croze/tensor/shape.h"
 
 namespace croze {
 

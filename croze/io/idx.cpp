@@ -1,15 +1,15 @@
 // idx.cpp -- header: two zero bytes, a type code, the number of axes, then each size in 32 bits,
 // all big-endian; the elements follow.
-#include "io/idx.h"
+#include "croze/io/idx.h"
 
 #include <algorithm>
 #include <bit>
 #include <optional>
 
-#include "base/bytes.h"
-#include "base/error.h"
-#include "io/byte_size.h"
-#include "io/gzip.h"
+#include "croze/base/bytes.h"
+#include "croze/base/error.h"
+#include "croze/io/byte_size.h"
+#include "croze/io/gzip.h"
 
 namespace croze {
 namespace {

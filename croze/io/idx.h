@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "graph/dtype.h"
-#include "tensor/shape.h"
+#include "croze/graph/dtype.h"
+#include "croze/tensor/shape.h"
 
 namespace croze {
 

@@ -1,6 +1,6 @@
 // npy.cpp -- the format of numpy/lib/format.py: a magic text, a version, the length of a header,
 // the header (a Python dictionary of three entries), the elements.
-#include "io/npy.h"
+#include "croze/io/npy.h"
 
 #include <fmt/format.h>
 
@@ -9,13 +9,14 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "base/error.h"
-#include "io/byte_size.h"
-#include "io/zip.h"
-#include "tensor/elementwise.h"
-#include "tensor/movement.h"
+#include "croze/base/error.h"
+#include "croze/io/byte_size.h"
+#include "croze/io/zip.h"
+#include "croze/tensor/elementwise/elementwise.h"
+#include "croze/tensor/movement/movement.h"
 
 namespace croze {
 namespace {
@@ -54,18 +55,16 @@ class HeaderParser {
     expect('{');
     while (!accept('}')) {
       const std::string_view key = quoted();
+      bool* has = key == "descr"           ? &has_type
+                  : key == "fortran_order" ? &has_order
+                  : key == "shape"         ? &has_shape
+                                           : nullptr;
+      check(has != nullptr, "{}: the header has an unknown entry \"{}\"", path_, key.substr(0, 40));
+      check(!std::exchange(*has, true), "{}: the header has the entry \"{}\" twice", path_, key);
       expect(':');
-      if (key == "descr") {
-        has_type = set_type(header, quoted());
-      } else if (key == "fortran_order") {
-        header.column_order = boolean();
-        has_order = true;
-      } else if (key == "shape") {
-        header.shape = shape();
-        has_shape = true;
-      } else {
-        fail({}, "{}: the header has an unknown entry \"{}\"", path_, key.substr(0, 40));
-      }
+      if (has == &has_type) set_type(header, quoted());
+      if (has == &has_order) header.column_order = boolean();
+      if (has == &has_shape) header.shape = shape();
       if (!accept(',')) {
         expect('}');
         break;
@@ -135,7 +134,7 @@ class HeaderParser {
     }
     return result;
   }
-  bool set_type(Header& header, std::string_view text) {
+  void set_type(Header& header, std::string_view text) {
     const std::string_view orders = "<>|=";
     const bool has_order = !text.empty() && orders.find(text[0]) != orders.npos;
     const std::string_view code = text.substr(has_order ? 1 : 0);
@@ -143,7 +142,6 @@ class HeaderParser {
     check(row != std::end(type_names), "{}: croze has no dtype \"{}\"", path_, text.substr(0, 40));
     header.dtype = row->dtype;
     header.big_endian = has_order && text[0] == '>';
-    return true;
   }
 
   std::string_view rest_;

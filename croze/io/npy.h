@@ -1,14 +1,16 @@
 // npy.h -- NumPy's arrays in files: one in a .npy, several by name in a .npz.
 //
-// Files are mapped, and arrays that stand in them as they are computed with (in row order, little
-// endian, not compressed) are not copied.  Files are not trusted: shapes are checked against the
-// bytes that are there.
+// Files of more than 1 MiB are mapped, and arrays that stand in them as they are computed with (in
+// row order, little endian, not compressed) are not copied.  So do not write into a file in place
+// while tensors of it live, as numpy.save() does: they would change with it.  Saving with croze is
+// safe: it replaces the file and leaves the old one to those who have it open.  Files are not
+// trusted: shapes are checked against the bytes that are there.
 #pragma once
 
 #include <string>
 
-#include "nn/state.h"
-#include "tensor/tensor.h"
+#include "croze/nn/state.h"
+#include "croze/tensor/tensor.h"
 
 namespace croze {
 

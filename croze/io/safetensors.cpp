@@ -1,23 +1,24 @@
 // safetensors.cpp -- reading and writing of safetensors files.
-#include "io/safetensors.h"
+#include "croze/io/safetensors.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <utility>
 #include <vector>
 
-#include "base/bytes.h"
-#include "base/checked.h"
-#include "base/error.h"
-#include "io/byte_size.h"
+#include "croze/base/checked.h"
+#include "croze/base/error.h"
+#include "croze/base/file.h"
+#include "croze/io/byte_size.h"
 
 namespace croze {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 constexpr std::int64_t max_header_bytes = 100'000'000;
 constexpr std::int64_t header_alignment = 64;  // of the first tensor, so that vectors load it fast
@@ -42,6 +43,9 @@ constexpr DTypeName dtype_names[] = {
 };
 // clang-format on
 
+// For messages: names may be long.
+std::string shortened(std::string_view text) { return std::string(text.substr(0, 200)); }
+
 // One tensor of a header.
 struct Entry {
   std::string name;
@@ -52,31 +56,9 @@ struct Entry {
 
 // ---- reading ----------------------------------------------------------------------------------
 
-// Parses JSON that may nest four levels at most, whose objects have no key twice.
-Json parse_header(std::string_view text, const std::string& path) {
-  std::vector<std::set<std::string>> keys;
-  const auto watch = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    check(depth <= 4, "{}: the header nests too deeply", path);
-    if (event == Json::parse_event_t::object_start) keys.emplace_back();
-    if (event == Json::parse_event_t::object_end) keys.pop_back();
-    if (event == Json::parse_event_t::key) {
-      const std::string key = parsed.get<std::string>();
-      check(keys.back().insert(key).second, "{}: the name \"{}\" stands twice", path, key);
-    }
-    return true;
-  };
-  try {
-    Json header = Json::parse(text, watch);
-    check(header.is_object(), "{}: the header is not a JSON object", path);
-    return header;
-  } catch (const Json::exception& e) {
-    fail({}, "{}: the header is not valid JSON: {}", path, e.what());
-  }
-}
-
 std::int64_t size_from(const Json& number, const std::string& what) {
   check(number.is_number_unsigned() && number.get<std::uint64_t>() <= INT64_MAX,
-        "{} is not a size: {}", what, number.dump().substr(0, 80));
+        "{} is not a size: {}", what, shortened(number.dump()));
   return static_cast<std::int64_t>(number.get<std::uint64_t>());
 }
 
@@ -90,12 +72,12 @@ DType dtype_from(const Json& text, const std::string& what) {
   check(text.is_string(), "{}: the dtype is not a text", what);
   const auto& name = text.get_ref<const std::string&>();
   const auto* it = std::ranges::find(dtype_names, std::string_view(name), &DTypeName::name);
-  check(it != std::end(dtype_names), "{}: croze has no dtype {}", what, name.substr(0, 40));
+  check(it != std::end(dtype_names), "{}: croze has no dtype {}", what, shortened(name));
   return it->dtype;
 }
 
 Entry entry_from(const std::string& name, const Json& object, const std::string& path) {
-  const std::string what = fmt::format("{}: tensor \"{}\"", path, name.substr(0, 200));
+  const std::string what = fmt::format("{}: tensor \"{}\"", path, shortened(name));
   check(object.is_object(), "{} is not described by an object", what);
   Entry entry;
   entry.name = name;
@@ -117,6 +99,104 @@ Entry entry_from(const std::string& name, const Json& object, const std::string&
   return entry;
 }
 
+struct Header {
+  std::vector<Entry> entries;
+  std::map<std::string, std::string> metadata;
+};
+
+// Takes a header apart while it is parsed: the JSON of one tensor is held at a time, so memory goes
+// to what is described and not to the description.
+class HeaderReader {
+ public:
+  explicit HeaderReader(const std::string& path) : path_(path) {}
+
+  Header read(std::string_view text) {
+    const auto keep = [&](int depth, Event event, Json& parsed) {
+      return depth == 0 || take(depth, event, parsed);
+    };
+    try {
+      check(Json::parse(text, keep).is_object(), "{}: the header is not a JSON object", path_);
+    } catch (const Json::exception& e) {
+      fail({}, "{}: the header is not valid JSON: {}", path_, shortened(e.what()));
+    }
+    std::vector<std::string_view> names;
+    for (const Entry& e : header_.entries) names.push_back(e.name);
+    std::ranges::sort(names);
+    const auto twice = std::ranges::adjacent_find(names);
+    if (twice != names.end()) fail_twice(*twice);
+    return std::move(header_);
+  }
+
+ private:
+  using Event = Json::parse_event_t;
+  static constexpr int max_depth = 4;
+  static constexpr int max_pieces = 64;  // keys and values that describe a tensor
+  static constexpr std::int64_t max_names = 1 << 18;
+
+  // Called for each piece of the header; names of tensors are 1 deep.  What it returns false for is
+  // dropped.
+  bool take(int depth, Event event, Json& parsed) {
+    check(depth <= max_depth, "{}: the header nests too deeply", path_);
+    if (depth == 1 && event == Event::key) return begin(parsed.get_ref<std::string&>());
+    if (depth == 1 && (event == Event::value || event == Event::array_end)) {
+      fail({}, "{}: {} is not an object", path_,
+           in_metadata_ ? std::string(metadata_name)
+                        : fmt::format("tensor \"{}\"", shortened(name_)));
+    }
+    if (depth == 1 && event == Event::object_end) {
+      if (!in_metadata_) header_.entries.push_back(entry_from(name_, parsed, path_));
+      return false;
+    }
+    return in_metadata_ ? take_metadata(depth, event, parsed) : take_field(depth, event, parsed);
+  }
+
+  bool begin(std::string& name) {
+    check(++names_ <= max_names, "{}: more than {} names", path_, max_names);
+    in_metadata_ = name == metadata_name;
+    if (in_metadata_ && std::exchange(had_metadata_, true)) fail_twice(name);
+    name_ = std::move(name);
+    fields_.clear();
+    pieces_ = 0;
+    return true;
+  }
+
+  bool take_metadata(int depth, Event event, Json& parsed) {
+    if (depth == 1) return true;
+    if (event == Event::key) {
+      check(++names_ <= max_names, "{}: more than {} names", path_, max_names);
+      key_ = std::move(parsed.get_ref<std::string&>());
+      return false;
+    }
+    check(event == Event::value && parsed.is_string(), "{}: the metadata \"{}\" is not a text",
+          path_, shortened(key_));
+    const bool is_new =
+        header_.metadata.emplace(key_, std::move(parsed.get_ref<std::string&>())).second;
+    if (!is_new) fail_twice(key_);
+    return false;
+  }
+
+  bool take_field(int depth, Event event, Json& parsed) {
+    check(++pieces_ <= max_pieces, "{}: too much describes tensor \"{}\"", path_, shortened(name_));
+    if (depth != 2 || event != Event::key) return true;
+    const auto& field = parsed.get_ref<const std::string&>();
+    if (std::ranges::find(fields_, field) != fields_.end()) fail_twice(field);
+    fields_.push_back(field);
+    return true;
+  }
+
+  [[noreturn]] void fail_twice(std::string_view name) {
+    fail({}, "{}: the name \"{}\" stands twice", path_, shortened(name));
+  }
+
+  const std::string& path_;
+  Header header_;
+  std::string name_, key_;           // the tensor, and the metadata, that comes now
+  std::vector<std::string> fields_;  // of the tensor so far
+  int pieces_ = 0;
+  std::int64_t names_ = 0;
+  bool in_metadata_ = false, had_metadata_ = false;
+};
+
 // The data must be covered without holes and overlaps, so nothing can hide in a file and no two
 // tensors share memory.
 void check_layout(const std::vector<Entry>& entries, std::int64_t data_bytes,
@@ -125,22 +205,12 @@ void check_layout(const std::vector<Entry>& entries, std::int64_t data_bytes,
   for (const Entry& e : entries) {
     check(e.begin == reached,
           "{}: the data of tensor \"{}\" {} those before them: they begin at {}, not {}", path,
-          e.name.substr(0, 200), e.begin < reached ? "overlap" : "leave a hole after", e.begin,
+          shortened(e.name), e.begin < reached ? "overlap" : "leave a hole after", e.begin,
           reached);
     reached = e.end;
   }
   check(reached == data_bytes, "{}: the header describes {} bytes of data, but {} are there", path,
         reached, data_bytes);
-}
-
-std::map<std::string, std::string> metadata_from(const Json& object, const std::string& path) {
-  check(object.is_object(), "{}: {} is not an object", path, metadata_name);
-  std::map<std::string, std::string> metadata;
-  for (const auto& [key, value] : object.items()) {
-    check(value.is_string(), "{}: the metadata \"{}\" is not a text", path, key.substr(0, 200));
-    metadata[key] = value.get<std::string>();
-  }
-  return metadata;
 }
 
 Tensor tensor_from(const Entry& entry, std::span<const std::byte> bytes,
@@ -171,15 +241,9 @@ SafeTensors load_safetensors(const std::string& path, const TensorOptions& optio
         path);
 
   SafeTensors result;
-  std::vector<Entry> entries;
-  const Json header = parse_header(text, path);
-  for (const auto& [name, value] : header.items()) {
-    if (name == metadata_name) {
-      result.metadata = metadata_from(value, path);
-    } else {
-      entries.push_back(entry_from(name, value, path));
-    }
-  }
+  Header header = HeaderReader(path).read(text);
+  result.metadata = std::move(header.metadata);
+  std::vector<Entry>& entries = header.entries;
   std::ranges::stable_sort(entries, {}, [](const Entry& e) { return std::pair(e.begin, e.end); });
   const std::span<const std::byte> data = file->data().subspan(8 + header_bytes);
   check_layout(entries, static_cast<std::int64_t>(data.size()), path);
@@ -204,28 +268,40 @@ std::vector<const NamedTensor*> in_file_order(const StateDict& tensors) {
   return order;
 }
 
+void check_names(const std::vector<const NamedTensor*>& order, const std::string& path) {
+  std::vector<std::string_view> names;
+  for (const NamedTensor* t : order) names.push_back(t->name);
+  std::ranges::sort(names);
+  const auto twice = std::ranges::adjacent_find(names);
+  if (twice != names.end()) fail({}, "saving {}: two tensors are named \"{}\"", path, *twice);
+  check(!std::ranges::binary_search(names, metadata_name),
+        "saving {}: {} is not a name for a tensor", path, metadata_name);
+}
+
 std::string header_of(const std::vector<const NamedTensor*>& order,
                       const std::map<std::string, std::string>& metadata, const std::string& path) {
-  Json header = Json::object();
-  if (!metadata.empty()) header[std::string(metadata_name)] = metadata;
+  check_names(order, path);
+  std::string text = "{";
   std::int64_t offset = 0;
-  for (const NamedTensor* t : order) {
-    check(t->name != metadata_name, "{} is not a name for a tensor", t->name);
-    check(!header.contains(t->name), "saving {}: two tensors are named \"{}\"", path, t->name);
-    const DType dtype = t->tensor.dtype();
-    const Shape shape = t->tensor.shape();
-    const std::int64_t end = checked_add(offset, checked_mul(shape.numel(), size_of(dtype)));
-    header[t->name] = {{"dtype", std::ranges::find(dtype_names, dtype, &DTypeName::dtype)->name},
-                       {"shape", std::vector<std::int64_t>(shape.begin(), shape.end())},
-                       {"data_offsets", {offset, end}}};
-    offset = end;
-  }
-  std::string text;
+  const auto append = [&](std::string_view name, const std::string& value) {
+    if (text.size() > 1) text += ',';
+    text += Json(name).dump() + ':' + value;
+  };
   try {
-    text = header.dump();
+    if (!metadata.empty()) append(metadata_name, Json(metadata).dump());
+    for (const NamedTensor* t : order) {
+      const DType dtype = t->tensor.dtype();
+      const Shape shape = t->tensor.shape();
+      const std::int64_t end = checked_add(offset, checked_mul(shape.numel(), size_of(dtype)));
+      append(t->name, fmt::format(R"({{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",
+                                  std::ranges::find(dtype_names, dtype, &DTypeName::dtype)->name,
+                                  fmt::join(shape, ","), offset, end));
+      offset = end;
+    }
   } catch (const Json::exception& e) {
-    fail({}, "saving {}: a name is not UTF-8: {}", path, e.what());
+    fail({}, "saving {}: a name is not UTF-8: {}", path, shortened(e.what()));
   }
+  text += '}';
   const auto length = static_cast<std::int64_t>(text.size()) + 8;
   const std::int64_t padded = (length + header_alignment - 1) / header_alignment * header_alignment;
   text.append(static_cast<std::size_t>(padded - length), ' ');

@@ -1,16 +1,18 @@
 // safetensors.h -- named tensors in a file, in the safetensors format.
 //
 // A file is an 8-byte length, a JSON header of that length (name -> dtype, shape, offsets) and the
-// elements.  Loading maps the file and copies nothing on devices that see host memory.  Files are
-// not trusted: every length is checked against what is there, and what is read is bounded by the
-// file.
+// elements.  Loading maps a file of more than 1 MiB and copies nothing on devices that see host
+// memory.  So do not write into a file in place while tensors of it live: they would change with
+// it. Saving is safe: it replaces the file and leaves the old one to those who have it open.  Files
+// are not trusted: every length is checked against what is there, and what is read is bounded by
+// the file.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <string>
 
-#include "nn/state.h"
+#include "croze/nn/state.h"
 
 namespace croze {
 

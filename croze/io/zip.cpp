@@ -1,6 +1,6 @@
 // zip.cpp -- zip archives.  The format: PKWARE's APPNOTE.TXT; the numbers at the head of each
 // record are its signature.
-#include "io/zip.h"
+#include "croze/io/zip.h"
 
 #include <zlib.h>
 
@@ -8,7 +8,8 @@
 #include <set>
 #include <type_traits>
 
-#include "base/error.h"
+#include "croze/base/error.h"
+#include "croze/io/inflate.h"
 
 namespace croze {
 namespace {
@@ -18,6 +19,9 @@ constexpr std::uint32_t local_signature = 0x04034b50, central_signature = 0x0201
 constexpr std::int64_t end_bytes = 22, local_bytes = 30, max_comment_bytes = 65535;
 constexpr std::uint32_t not_here = 0xffffffff;  // the number stands in the extra field
 constexpr std::int64_t max_ratio = 1032;        // of deflate
+
+// For messages: names may be long.
+std::string shortened(const std::string& name) { return name.substr(0, 200); }
 
 struct End {
   std::int64_t count, bytes, offset;  // of the central directory
@@ -78,7 +82,7 @@ ZipEntry read_entry(ByteReader& reader, const std::string& path) {
   entry.name = reader.text(name_bytes);
   read_large_sizes(ByteReader(reader.bytes(extra_bytes), path), entry);
   reader.skip(comment_bytes);
-  const std::string what = fmt::format("{}: \"{}\"", path, entry.name.substr(0, 200));
+  const std::string what = fmt::format("{}: \"{}\"", path, shortened(entry.name));
   check((flags & 1) == 0, "{} is encrypted", what);
   check(method == 0 || method == 8, "{} is packed by method {}, which is not read", what, method);
   entry.is_stored = method == 0;
@@ -113,7 +117,7 @@ ZipReader::ZipReader(const std::string& path) : file_(std::make_shared<const Map
     entries_.push_back(read_entry(directory, path));
     find_bytes(*file_, entries_.back());
     check(names.insert(entries_.back().name).second, "{}: the name \"{}\" stands twice", path,
-          entries_.back().name.substr(0, 200));
+          shortened(entries_.back().name));
   }
   std::vector<std::pair<std::int64_t, std::int64_t>> places;
   for (const ZipEntry& e : entries_) places.emplace_back(e.offset, e.offset + e.packed_bytes);
@@ -132,7 +136,7 @@ std::span<const std::byte> ZipReader::packed(const ZipEntry& entry) const {
 void ZipReader::check_sum(const ZipEntry& entry, std::span<const std::byte> bytes) const {
   const auto* data = reinterpret_cast<const Bytef*>(bytes.data());
   const uLong sum = crc32_z(crc32_z(0, nullptr, 0), data, bytes.size());
-  check(sum == entry.checksum, "{}: \"{}\" is damaged", file_->path(), entry.name.substr(0, 200));
+  check(sum == entry.checksum, "{}: \"{}\" is damaged", file_->path(), shortened(entry.name));
 }
 
 std::span<const std::byte> ZipReader::stored(const ZipEntry& entry) const {
@@ -147,21 +151,14 @@ std::vector<std::byte> ZipReader::read(const ZipEntry& entry) const {
     const auto bytes = stored(entry);
     return {bytes.begin(), bytes.end()};
   }
-  const auto source = packed(entry);
-  std::vector<std::byte> result(static_cast<std::size_t>(entry.bytes));
-  check(source.size() < not_here && result.size() < not_here, "{}: \"{}\" is too large to unpack",
-        file_->path(), entry.name.substr(0, 200));
-  z_stream stream{};
-  ensure(inflateInit2(&stream, -15) == Z_OK, "zlib could not be started");
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(source.data()));
-  stream.avail_in = static_cast<uInt>(source.size());
-  stream.next_out = reinterpret_cast<Bytef*>(result.data());
-  stream.avail_out = static_cast<uInt>(result.size());
-  const int status = inflate(&stream, Z_FINISH);
-  const bool whole = status == Z_STREAM_END && stream.avail_out == 0;
-  inflateEnd(&stream);
-  check(whole, "{}: \"{}\" does not unpack to the {} bytes that it promises", file_->path(),
-        entry.name.substr(0, 200), entry.bytes);
+  const std::string what = fmt::format("{}: \"{}\"", file_->path(), shortened(entry.name));
+  Inflater inflater(packed(entry), Inflater::Format::Raw, what);
+  const auto result = read_growing(entry.bytes, entry.packed_bytes * usual_ratio,
+                                   [&](std::span<std::byte> to) { return inflater.read(to); });
+  std::byte extra;
+  const bool whole = static_cast<std::int64_t>(result.size()) == entry.bytes &&
+                     inflater.read(std::span(&extra, 1)) == 0;
+  check(whole, "{} does not unpack to the {} bytes that it promises", what, entry.bytes);
   check_sum(entry, result);
   return result;
 }

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "base/bytes.h"
+#include "croze/base/file.h"
 
 namespace croze {
 

@@ -10,23 +10,24 @@
 //     });
 //     for (...) Tensor loss = step(images, labels);
 //
-// The first call computes everything that is pending, runs the function once on stand-ins for the
-// inputs, and keeps the one schedule of all that it did: the results and every assign() to a tensor
-// that lives on (parameters, optimizer state, running statistics).  Later calls launch that
+// The first call performs the assignments that are pending, runs the function once on stand-ins for
+// the inputs, and keeps the one schedule of all that it did: the results and every assign() to a
+// tensor that lives on (parameters, optimizer state, running statistics).  Later calls launch that
 // schedule over the new inputs, and the function is not run again.  What follows from this:
 //
 // * Inputs must keep their shapes, dtypes and devices; a call with others throws Error.
 // * Other tensors that the function uses are read anew at every call: assigning to them shows.
-// Numbers
-//   and other C++ values are fixed by the first call; what is to change must be a tensor.  So must
-//   branches: the function takes the same one at every call.
+//   Numbers and other C++ values are fixed by the first call; what is to change must be a tensor.
+//   So must branches: the function takes the same one at every call.
 // * Random numbers are drawn anew at every call, and are those that the function itself would draw.
 // * Nothing can be computed inside: realize(), item() and to_vector() throw Error there, and so
-// does a
-//   captured step inside a captured function.
+//   does a captured step inside a captured function.
 // * A tensor that the function stores elsewhere than in its result holds the values of the first
-// call.
-// * Results are new tensors at every call.
+//   call.
+// * Results are new tensors at every call.  Gradients end at them: ask for gradients inside.
+// * Tensors that the function does not assign to keep their values and their gradients.
+// * While CROZE_CHECK_NAN or CROZE_CHECK_INDICES is set the function itself runs at every call, so
+//   that what they find has the lines of the function.
 //
 // When the function throws in the first call, its assignments are undone and the step stays
 // untraced.
@@ -41,8 +42,8 @@
 #include <utility>
 #include <vector>
 
-#include "run/execute.h"
-#include "tensor/tensor.h"
+#include "croze/run/statistics.h"
+#include "croze/tensor/tensor.h"
 
 namespace croze {
 
@@ -63,8 +64,9 @@ class Step {
   Step(Step&&) noexcept;
   Step& operator=(Step&&) noexcept;
 
-  // Traces the function if this is the first call, replays otherwise.
-  std::vector<Tensor> run(std::span<const Tensor> inputs, Function function);
+  // Traces the function if this is the first call, replays otherwise.  Errors name the place.
+  std::vector<Tensor> run(std::span<const Tensor> inputs, Function function,
+                          Location at = Location::current());
 
   bool is_traced() const { return trace_ != nullptr; }
   // What one replay does.  Throws Error before the first call.
@@ -72,8 +74,10 @@ class Step {
 
  private:
   struct Trace;
+  struct Replay;
   std::vector<Tensor> trace(std::span<const Tensor> inputs, Function function);
-  std::vector<Tensor> replay(std::span<const Tensor> inputs);
+  Replay replay(std::span<const Tensor> inputs);
+  std::vector<Tensor> run_unrecorded(std::span<const Tensor> inputs, Function function);
 
   std::unique_ptr<Trace> trace_;
 };
@@ -82,7 +86,8 @@ class Step {
 template <typename F>
 class Captured {
  public:
-  explicit Captured(F function) : function_(std::move(function)) {}
+  explicit Captured(F function, Location at = Location::current())
+      : function_(std::move(function)), at_(at) {}
 
   // The result of the function for these inputs: a Tensor, a std::vector<Tensor>, or nothing.
   template <std::convertible_to<const Tensor&>... Inputs>
@@ -91,7 +96,7 @@ class Captured {
     using Result = std::invoke_result_t<F&, const Inputs&...>;
     const Tensor list[] = {inputs..., Tensor()};
     const std::span<const Tensor> given(list, sizeof...(Inputs));
-    std::vector<Tensor> results = step_.run(given, {&call<Result, Inputs...>, &function_});
+    std::vector<Tensor> results = step_.run(given, {&call<Result, Inputs...>, &function_}, at_);
     if constexpr (std::same_as<Result, Tensor>) {
       return std::move(results[0]);
     } else if constexpr (!std::is_void_v<Result>) {
@@ -123,13 +128,15 @@ class Captured {
   }
 
   F function_;
+  Location at_;
   Step step_;
 };
 
 // A step of `function`, which takes tensors and returns a Tensor, a std::vector<Tensor> or nothing.
+// Errors of the function name its own lines, those of calling the step the line of capture().
 template <typename F>
-Captured<F> capture(F function) {
-  return Captured<F>(std::move(function));
+Captured<F> capture(F function, Location at = Location::current()) {
+  return Captured<F>(std::move(function), at);
 }
 
 }  // namespace croze

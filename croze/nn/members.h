@@ -2,45 +2,152 @@
 //
 // C++20 has no reflection, but an aggregate can be taken apart by three facts:
 //
-// * How many members?  As many as braces accept initializers that convert to anything.
-// * Which?  A structured binding with that many names refers to them in order.
+// * How many members?  As many as braces accept initializers that convert to anything.  They are
+//   counted from the first number that suffices, for a member without a default constructor needs
+//   one, to the last that is accepted.  A C array takes an initializer for each element and a base
+//   class takes one too, so both are told apart from members by what else they accept.
+// * Which?  A structured binding with that many names refers to them in order.  It does not compile
+//   with any other number of names, so no miscount goes unnoticed.
 // * What are they called?  The address of a member is a constant, a constant can be a template
 //   argument, and compilers spell template arguments out in __PRETTY_FUNCTION__.  For the member
 //   `hidden` of the object `some<Net>` the text ends in "Net::hidden)]" (GCC) or ".hidden]"
 //   (Clang).
 //
-// The price is a line per number of members below, so there is a most.  A struct with more, with C
-// arrays or base classes, does not compile here; one with constructors or private members is no
-// aggregate.  Such a struct names its members itself (state.h).
+// The price is a line per number of members below, so there is a most.  A struct with more, with
+// references, with members that can be neither copied nor moved, or with base classes that hold
+// something, is refused; one with constructors or private members is no aggregate.  Such a struct
+// names its members itself (state.h).
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace croze::nn {
 namespace detail {
 
 inline constexpr std::size_t most_members = 24;
+inline constexpr std::size_t most_initializers = 64;  // of members and the elements of C arrays
 
-// Converts to whatever an initializer should be; exists for the compiler only.
+// Converts to whatever an initializer should be; exists for the compiler only, as do the next two.
 struct Anything {
   template <typename T>
   operator T() const;
 };
 
-template <typename T, std::size_t... I>
-constexpr bool takes_initializers(std::index_sequence<I...>) {
-  return requires { T{(static_cast<void>(I), Anything{})...}; };
+// Converts to the base classes of T; to the empty ones.
+template <typename T>
+struct BaseOf {
+  template <typename U>
+  requires(std::is_base_of_v<U, T> && !std::same_as<U, T>) operator U() const;
+};
+template <typename T>
+struct EmptyBaseOf {
+  template <typename U>
+  requires(std::is_base_of_v<U, T> && !std::same_as<U, T> && std::is_empty_v<U>) operator U() const;
+};
+
+template <typename T, typename First, std::size_t... I, std::size_t... J>
+constexpr bool accepts(std::index_sequence<I...>, std::index_sequence<J...>) {
+  return requires { T{(static_cast<void>(I), First{})..., (static_cast<void>(J), Anything{})...}; };
 }
 
-template <typename T, std::size_t N = 0>
-constexpr std::size_t count_members() {
-  if constexpr (takes_initializers<T>(std::make_index_sequence<N + 1>())) {
-    return count_members<T, N + 1>();
+// Whether T{..} takes `FirstCount` initializers of type First, then `Count` of Anything.
+template <typename T, std::size_t Count, typename First = Anything, std::size_t FirstCount = 0>
+inline constexpr bool takes_initializers = accepts<T, First>(std::make_index_sequence<FirstCount>(),
+                                                             std::make_index_sequence<Count>());
+
+template <typename T, std::size_t... I, std::size_t... J, std::size_t... K>
+constexpr bool accepts_nested(std::index_sequence<I...>, std::index_sequence<J...>,
+                              std::index_sequence<K...>) {
+  return requires {
+    T{(static_cast<void>(I), Anything{})...,
+      {(static_cast<void>(J), Anything{})...},
+      (static_cast<void>(K), Anything{})...};
+  };
+}
+
+// The same for `Before` initializers, a list of `Inside`, and `After`.
+template <typename T, std::size_t Before, std::size_t Inside, std::size_t After>
+inline constexpr bool takes_nested = accepts_nested<T>(std::make_index_sequence<Before>(),
+                                                       std::make_index_sequence<Inside>(),
+                                                       std::make_index_sequence<After>());
+
+// The most initializers that T{..} takes; 0 if there is no such number.
+template <typename T, std::size_t N = 1>
+constexpr std::size_t count_initializers() {
+  if constexpr (N > most_initializers) {
+    return 0;
+  } else if constexpr (!takes_initializers<T, N>) {
+    return count_initializers<T, N + 1>();
+  } else if constexpr (takes_initializers<T, N + 1>) {
+    return count_initializers<T, N + 1>();
   } else {
     return N;
+  }
+}
+
+// How many of the `Total` initializers of T begin with base classes: as many as take a `Base`.
+template <typename T, typename Base, std::size_t Total, std::size_t N = 0>
+constexpr std::size_t count_bases() {
+  if constexpr (N < Total) {
+    if constexpr (takes_initializers<T, Total - N - 1, Base, N + 1>) {
+      return count_bases<T, Base, Total, N + 1>();
+    } else {
+      return N;
+    }
+  } else {
+    return N;
+  }
+}
+
+// How many initializers the member takes whose first one is number `At`: the elements of a C array,
+// else 1.  In place of a whole array there may be empty braces or, if its elements have no default,
+// braces around all of them; neither leaves places to what is no array.
+template <typename T, std::size_t Total, std::size_t At, std::size_t Size = 1>
+constexpr std::size_t initializers_of_member() {
+  if constexpr (At + Size > Total) {
+    return 1;
+  } else if constexpr (takes_nested<T, At, 0, Total - At - Size>) {
+    return Size;
+  } else if constexpr (Size > 1 && takes_nested<T, At, Size, Total - At - Size> &&
+                       !takes_nested<T, At, Size, Total - At - Size + 1>) {
+    return Size;
+  } else {
+    return initializers_of_member<T, Total, At, Size + 1>();
+  }
+}
+
+template <typename T, std::size_t Total, std::size_t At>
+constexpr std::size_t count_members_from() {
+  if constexpr (At >= Total) {
+    return 0;
+  } else {
+    return 1 + count_members_from<T, Total, At + initializers_of_member<T, Total, At>()>();
+  }
+}
+
+// 0 for what is refused, so that the compiler says no more about it.
+template <typename T>
+constexpr std::size_t count_members() {
+  if constexpr (std::is_empty_v<T>) {
+    return 0;
+  } else {
+    constexpr std::size_t total = count_initializers<T>();
+    constexpr std::size_t bases = count_bases<T, BaseOf<T>, total>();
+    constexpr std::size_t members = count_members_from<T, total, bases>();
+    constexpr bool has_only_empty_bases = bases == count_bases<T, EmptyBaseOf<T>, total>();
+    static_assert(total > 0,
+                  "the members of this struct cannot be counted: it has very many, references, or "
+                  "some that can be neither copied nor moved; give it a visit() (nn/state.h)");
+    static_assert(members <= most_members,
+                  "this struct has more than 24 members: give it a visit() (nn/state.h)");
+    static_assert(has_only_empty_bases,
+                  "this struct has a base class with members: give it a visit() (nn/state.h)");
+    return members <= most_members && has_only_empty_bases ? members : 0;
   }
 }
 
@@ -48,7 +155,6 @@ constexpr std::size_t count_members() {
 // long-table: a line per number of members, because a structured binding must spell its names
 template <std::size_t Count, typename T>
 constexpr auto tie_members(T& object) {
-  static_assert(Count <= most_members, "a struct with so many members needs a visit() (state.h)");
   // clang-format off
   if constexpr (Count == 1) { auto& [a] = object; return std::tie(a); }
   else if constexpr (Count == 2) { auto& [a, b] = object; return std::tie(a, b); }

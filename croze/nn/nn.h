@@ -1,9 +1,12 @@
 // nn.h -- models and their training: layers, state, optimizers, captured steps.
 #pragma once
 
-#include "jit/capture.h"
-#include "nn/layers.h"
-#include "nn/optim/adam.h"
-#include "nn/optim/sgd.h"
-#include "nn/recurrent.h"
-#include "nn/state.h"
+#include "croze/jit/capture.h"
+#include "croze/nn/layers.h"
+#include "croze/nn/optim/adam.h"
+#include "croze/nn/optim/gradients.h"
+#include "croze/nn/optim/schedule.h"
+#include "croze/nn/optim/sgd.h"
+#include "croze/nn/recurrent.h"
+#include "croze/nn/state.h"
+#include "croze/nn/summary.h"

@@ -1,21 +1,20 @@
 // recurrent.cpp -- starting values and names of the recurrent layers.
-#include "nn/recurrent.h"
+#include "croze/nn/recurrent.h"
 
 #include <cmath>
 
-#include "base/error.h"
+#include "croze/base/error.h"
+#include "croze/nn/initial.h"
 
 namespace croze::nn {
 
 RecurrentLayers::RecurrentLayers(std::int64_t in, std::int64_t hidden, int gates,
-                                 const RecurrentOptions& o)
+                                 const RecurrentOptions& o, Location at)
     : options(o) {
-  check(in > 0 && hidden > 0 && o.layers > 0, "recurrent layers: {} layers of {} to {}", o.layers,
-        in, hidden);
+  check(in > 0 && hidden > 0 && o.layers > 0, at, "recurrent layers: {} layers of {} to {}",
+        o.layers, in, hidden);
   const double bound = 1 / std::sqrt(static_cast<double>(hidden));
-  const auto parameter = [&](const Shape& shape) {
-    return Tensor::uniform(shape, -bound, bound, o.tensor).realize();
-  };
+  const auto parameter = [&](const Shape& shape) { return within(bound, shape, o.tensor, at); };
   const std::int64_t directions = o.bidirectional ? 2 : 1, rows = gates * hidden;
   for (std::int64_t i = 0; i < o.layers * directions; i++) {
     const std::int64_t width = i < directions ? in : hidden * directions;

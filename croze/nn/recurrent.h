@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "nn/state.h"
-#include "tensor/recurrent.h"
+#include "croze/nn/state.h"
+#include "croze/tensor/network/recurrent.h"
 
 namespace croze::nn {
 
@@ -27,7 +27,8 @@ struct RecurrentLayers {
   RecurrentOptions options;
 
   // Throws Error unless sizes are positive.
-  RecurrentLayers(std::int64_t in, std::int64_t hidden, int gates, const RecurrentOptions& options);
+  RecurrentLayers(std::int64_t in, std::int64_t hidden, int gates, const RecurrentOptions& options,
+                  Location at);
   SequenceOptions sequence(bool training) const;
 
   template <typename V>
@@ -45,29 +46,34 @@ struct RecurrentLayers {
   std::string suffix(std::size_t i) const;
 };
 
-// See rnn, lstm and gru of tensor/recurrent.h.
+// See rnn, lstm and gru of tensor/network/recurrent.h.
 struct RNN : RecurrentLayers {
-  RNN(std::int64_t in, std::int64_t hidden, const RecurrentOptions& o = {})
-      : RecurrentLayers(in, hidden, 1, o) {}
-  SequenceResult operator()(const Tensor& x, const Tensor& h = {}, bool training = false) const {
-    return rnn(x, weights, h, sequence(training));
+  RNN(std::int64_t in, std::int64_t hidden, const RecurrentOptions& o = {},
+      Location at = Location::current())
+      : RecurrentLayers(in, hidden, 1, o, at) {}
+  SequenceResult operator()(const Tensor& x, const Tensor& h = {}, bool training = false,
+                            Location at = Location::current()) const {
+    return rnn(x, weights, h, sequence(training), at);
   }
 };
 
 struct LSTM : RecurrentLayers {
-  LSTM(std::int64_t in, std::int64_t hidden, const RecurrentOptions& o = {})
-      : RecurrentLayers(in, hidden, 4, o) {}
-  SequenceResult operator()(const Tensor& x, const LstmState& state = {},
-                            bool training = false) const {
-    return lstm(x, weights, state, sequence(training));
+  LSTM(std::int64_t in, std::int64_t hidden, const RecurrentOptions& o = {},
+       Location at = Location::current())
+      : RecurrentLayers(in, hidden, 4, o, at) {}
+  SequenceResult operator()(const Tensor& x, const LstmState& state = {}, bool training = false,
+                            Location at = Location::current()) const {
+    return lstm(x, weights, state, sequence(training), at);
   }
 };
 
 struct GRU : RecurrentLayers {
-  GRU(std::int64_t in, std::int64_t hidden, const RecurrentOptions& o = {})
-      : RecurrentLayers(in, hidden, 3, o) {}
-  SequenceResult operator()(const Tensor& x, const Tensor& h = {}, bool training = false) const {
-    return gru(x, weights, h, sequence(training));
+  GRU(std::int64_t in, std::int64_t hidden, const RecurrentOptions& o = {},
+      Location at = Location::current())
+      : RecurrentLayers(in, hidden, 3, o, at) {}
+  SequenceResult operator()(const Tensor& x, const Tensor& h = {}, bool training = false,
+                            Location at = Location::current()) const {
+    return gru(x, weights, h, sequence(training), at);
   }
 };
 

@@ -1,9 +1,10 @@
 // state.cpp -- the parts of state.h that do not depend on the type of the model.
-#include "nn/state.h"
+#include "croze/nn/state.h"
 
 #include <map>
 
-#include "base/error.h"
+#include "croze/base/call_site.h"
+#include "croze/base/error.h"
 
 namespace croze::nn::detail {
 
@@ -17,31 +18,38 @@ StateDict named(const std::vector<StateEntry>& entries, bool only_trained) {
   return dict;
 }
 
+void check_some(const std::vector<StateEntry>& entries, std::string_view function, Location at) {
+  check(!entries.empty(), at, "{}: the model has members, but no tensor is found among them",
+        function);
+}
+
 std::vector<Tensor> tensors_of(const StateDict& dict) {
   std::vector<Tensor> tensors;
   for (const NamedTensor& t : dict) tensors.push_back(t.tensor);
   return tensors;
 }
 
-void load(const std::vector<StateEntry>& entries, const StateDict& dict, bool strict) {
+void load(const std::vector<StateEntry>& entries, const StateDict& dict, bool strict, Location at) {
+  const CallScope scope("load_state_dict", at);
+  check_some(entries, "load_state_dict", at);
   std::map<std::string_view, const Tensor*> values;
   for (const NamedTensor& t : dict) {
     const bool is_new = values.emplace(t.name, &t.tensor).second;
-    check(is_new || !strict, "load_state_dict: the name {} stands twice", t.name);
+    check(is_new || !strict, at, "load_state_dict: the name {} stands twice", t.name);
   }
   std::vector<std::pair<Tensor, const Tensor*>> assignments;
   for (const NamedTensor& target : named(entries, false)) {
     const auto it = values.find(target.name);
-    check(it != values.end() || !strict, "load_state_dict: there is no tensor {} for the model",
+    check(it != values.end() || !strict, at, "load_state_dict: there is no tensor {} for the model",
           target.name);
     if (it == values.end()) continue;
     const Shape expected = target.tensor.shape(), found = it->second->shape();
-    check(expected == found, "load_state_dict: {} has shape {}, where the model has {}",
+    check(expected == found, at, "load_state_dict: {} has shape {}, where the model has {}",
           target.name, to_text(found), to_text(expected));
     assignments.emplace_back(target.tensor, it->second);
     values.erase(it);
   }
-  check(values.empty() || !strict, "load_state_dict: the model has no tensor {}",
+  check(values.empty() || !strict, at, "load_state_dict: the model has no tensor {}",
         values.empty() ? "" : values.begin()->first);
 
   std::vector<Tensor> assigned;

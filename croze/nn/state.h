@@ -14,18 +14,22 @@
 //     Net net;
 //     auto p = nn::parameters(net);   // hidden.weight, hidden.bias, more.0.weight, ...
 //
-// Visited are tensors, and all they stand in: structs, std::vector, std::array, std::optional,
-// std::unique_ptr and std::shared_ptr, nested as deep as you like.  Numbers, enumerations, texts
-// and functions are passed over.  An aggregate is taken apart by the compiler (members.h); a struct
-// that is none, because it has constructors, private or very many members, says what it holds:
+// Visited are tensors, and all they stand in: structs, C arrays, std::vector, array, deque, map,
+// pair, tuple, optional, unique_ptr and shared_ptr, nested as deep as you like.  Numbers,
+// enumerations, texts and functions are passed over.  An aggregate is taken apart by the compiler
+// (members.h); a struct that is none, because it has constructors, private or very many members, or
+// base classes that hold something, says what it holds:
 //
 //     template <typename V>
 //     void visit(V&& v) const {
-//       v("weight", weight);
-//       v("bias", bias);
+//       nn::visit_members(static_cast<const Base&>(*this), v);  // the members of a plain base
+//       v("weight", weight_);
+//       v("bias", bias_);
 //     }
 //
-// A struct of neither kind does not compile, so no parameter is overlooked in silence.
+// Where the type is known at run time only, a function that can be overridden does so: `virtual
+// void visit(nn::StateVisitor& v) const`.  A struct of neither kind does not compile, so no
+// parameter is overlooked in silence.
 //
 // A Tensor of a float dtype is a parameter.  A tensor that is part of the state but is not trained,
 // such as a running mean, is declared as nn::Buffer.
@@ -33,16 +37,20 @@
 
 #include <array>
 #include <concepts>
+#include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
-#include "nn/members.h"
-#include "tensor/tensor.h"
+#include "croze/nn/members.h"
+#include "croze/tensor/tensor.h"
 
 namespace croze {
 
@@ -73,6 +81,12 @@ template <>
 inline constexpr bool has_no_tensors<std::string_view> = true;
 template <>
 inline constexpr bool has_no_tensors<Shape> = true;
+template <typename T>
+inline constexpr bool has_no_tensors<std::vector<T>> = has_no_tensors<T>;
+template <typename T, std::size_t N>
+inline constexpr bool has_no_tensors<std::array<T, N>> = has_no_tensors<T>;
+template <typename T, std::size_t N>
+inline constexpr bool has_no_tensors<T[N]> = has_no_tensors<T>;
 
 namespace detail {
 
@@ -83,9 +97,41 @@ struct StateEntry {
   bool trained = false;
 };
 
-class Collector {
+template <typename T>
+inline constexpr bool is_list = std::is_array_v<T>;
+template <typename T, typename A>
+inline constexpr bool is_list<std::vector<T, A>> = true;
+template <typename T, typename A>
+inline constexpr bool is_list<std::deque<T, A>> = true;
+template <typename T, std::size_t N>
+inline constexpr bool is_list<std::array<T, N>> = true;
+
+template <typename T>
+inline constexpr bool is_map = false;
+template <typename K, typename T, typename C, typename A>
+inline constexpr bool is_map<std::map<K, T, C, A>> = true;
+
+template <typename T>
+inline constexpr bool is_tuple = false;
+template <typename A, typename B>
+inline constexpr bool is_tuple<std::pair<A, B>> = true;
+template <typename... T>
+inline constexpr bool is_tuple<std::tuple<T...>> = true;
+
+template <typename T>
+inline constexpr bool is_maybe = false;
+template <typename T>
+inline constexpr bool is_maybe<std::optional<T>> = true;
+template <typename T, typename D>
+inline constexpr bool is_maybe<std::unique_ptr<T, D>> = true;
+template <typename T>
+inline constexpr bool is_maybe<std::shared_ptr<T>> = true;
+
+}  // namespace detail
+
+// What a struct's own visit() is given: called with the name of a member and the member.
+class StateVisitor {
  public:
-  // What a struct's own visit() calls for each member.
   template <typename T>
   void operator()(std::string_view name, const T& member) {
     const std::size_t before = path_.size();
@@ -98,13 +144,25 @@ class Collector {
   template <typename T>
   void collect(const T& object);
 
-  std::vector<StateEntry> entries;
+  std::vector<detail::StateEntry> entries;
 
  private:
+  template <typename T>
+  void collect_struct(const T& object);
   template <typename R>
   void collect_elements(const R& elements) {
     std::size_t i = 0;
     for (const auto& element : elements) (*this)(std::to_string(i++), element);
+  }
+  template <typename M>
+  void collect_values(const M& map) {
+    for (const auto& [key, value] : map) {
+      if constexpr (std::integral<typename M::key_type>) {
+        (*this)(std::to_string(key), value);
+      } else {
+        (*this)(key, value);
+      }
+    }
   }
   void add(const Tensor& tensor, bool trained) {
     if (tensor.defined()) entries.push_back({path_, tensor, trained && is_float(tensor.dtype())});
@@ -113,86 +171,125 @@ class Collector {
   std::string path_;
 };
 
+namespace detail {
+
+template <typename C>
+std::type_identity<C> owner_of(void (C::*)(StateVisitor&) const);
+
+// Whether the visit() of T is that of a base class to which T adds members.
 template <typename T>
-inline constexpr bool is_list = false;
-template <typename T, typename A>
-inline constexpr bool is_list<std::vector<T, A>> = true;
-template <typename T, std::size_t N>
-inline constexpr bool is_list<std::array<T, N>> = true;
+constexpr bool inherits_too_small_a_visit() {
+  if constexpr (requires { owner_of(&T::template visit<StateVisitor&>); }) {
+    using Owner = typename decltype(owner_of(&T::template visit<StateVisitor&>))::type;
+    return sizeof(T) > sizeof(Owner);
+  } else {
+    return false;
+  }
+}
+
+// Whether the visit() of T is a template, which cannot be virtual.
+template <typename T>
+inline constexpr bool has_visit_template = requires {
+  &T::template visit<StateVisitor&>;
+};
+
+}  // namespace detail
 
 template <typename T>
-inline constexpr bool is_maybe = false;
-template <typename T>
-inline constexpr bool is_maybe<std::optional<T>> = true;
-template <typename T, typename D>
-inline constexpr bool is_maybe<std::unique_ptr<T, D>> = true;
-template <typename T>
-inline constexpr bool is_maybe<std::shared_ptr<T>> = true;
-
-template <typename T>
-void Collector::collect(const T& object) {
+void StateVisitor::collect(const T& object) {
   if constexpr (std::derived_from<T, Tensor>) {
     add(object, !std::derived_from<T, Buffer>);
   } else if constexpr (has_no_tensors<T>) {
     return;
-  } else if constexpr (is_list<T>) {
+  } else if constexpr (detail::is_list<T>) {
     collect_elements(object);
-  } else if constexpr (is_maybe<T>) {
+  } else if constexpr (detail::is_map<T>) {
+    collect_values(object);
+  } else if constexpr (detail::is_tuple<T>) {
+    std::size_t i = 0;
+    std::apply([&](const auto&... e) { ((*this)(std::to_string(i++), e), ...); }, object);
+  } else if constexpr (detail::is_maybe<T>) {
     if (object) collect(*object);
-  } else if constexpr (requires { object.visit(*this); }) {
-    object.visit(*this);
   } else {
-    static_assert(std::is_aggregate_v<T>,
-                  "this type hides its members: give it a visit() that names them (nn/state.h), or "
-                  "specialise nn::has_no_tensors if it has no tensors");
-    visit_members(object, *this);
+    collect_struct(object);
   }
 }
 
+template <typename T>
+void StateVisitor::collect_struct(const T& object) {
+  if constexpr (requires { object.visit(*this); }) {
+    static_assert(!detail::inherits_too_small_a_visit<T>(),
+                  "this type inherits a visit() that does not name the members it adds: give it "
+                  "one of its own (nn/state.h)");
+    static_assert(!std::is_polymorphic_v<T> || std::is_final_v<T> || !detail::has_visit_template<T>,
+                  "the visit() of a type with virtual functions must be one of them: `virtual void "
+                  "visit(nn::StateVisitor& v) const` (nn/state.h)");
+    object.visit(*this);
+  } else {
+    static_assert(std::is_aggregate_v<T>,
+                  "this type hides its members: give it a const visit() that names them "
+                  "(nn/state.h), or specialise nn::has_no_tensors if it has no tensors");
+    if constexpr (std::is_aggregate_v<T>) visit_members(object, *this);
+  }
+}
+
+namespace detail {
+
 template <typename M>
 std::vector<StateEntry> entries_of(const M& model) {
-  Collector collector;
-  collector.collect(model);
-  return std::move(collector.entries);
+  StateVisitor visitor;
+  visitor.collect(model);
+  return std::move(visitor.entries);
 }
 
 StateDict named(const std::vector<StateEntry>& entries, bool only_trained);
+// Throws Error, naming the function that was called, if there are none.
+void check_some(const std::vector<StateEntry>& entries, std::string_view function, Location at);
 std::vector<Tensor> tensors_of(const StateDict& dict);
-void load(const std::vector<StateEntry>& entries, const StateDict& dict, bool strict);
+void load(const std::vector<StateEntry>& entries, const StateDict& dict, bool strict, Location at);
 
 }  // namespace detail
 
 // The trained tensors of a model: handles, so assigning to them changes the model.  The same tensor
-// standing in two places (shared weights) is listed once, where it comes first.
+// standing in two places (shared weights) is listed once, where it comes first.  Throws Error if
+// the model has members and no tensor is found among them.
 template <typename M>
-StateDict named_parameters(const M& model) {
-  return detail::named(detail::entries_of(model), true);
+StateDict named_parameters(const M& model, Location at = Location::current()) {
+  const std::vector<detail::StateEntry> entries = detail::entries_of(model);
+  if (!std::is_empty_v<M>) detail::check_some(entries, "parameters", at);
+  return detail::named(entries, true);
 }
 template <typename M>
-std::vector<Tensor> parameters(const M& model) {
-  return detail::tensors_of(named_parameters(model));
+std::vector<Tensor> parameters(const M& model, Location at = Location::current()) {
+  return detail::tensors_of(named_parameters(model, at));
 }
 
 // All tensors of a model: parameters and buffers.  What is saved.  Shared tensors stand once.
+// Throws Error if the model has members and no tensor is found among them.
 template <typename M>
-StateDict state_dict(const M& model) {
-  return detail::named(detail::entries_of(model), false);
+StateDict state_dict(const M& model, Location at = Location::current()) {
+  const std::vector<detail::StateEntry> entries = detail::entries_of(model);
+  if (!std::is_empty_v<M>) detail::check_some(entries, "state_dict", at);
+  return detail::named(entries, false);
 }
 
 // Assigns to the tensors of the model those of the same names, cast to the model's dtypes, and
-// computes them.  Throws Error, having changed nothing, if a shape differs or the model has a
-// tensor that `dict` lacks; when `strict`, also if `dict` has one that the model lacks, or has a
-// name twice. Not strict: tensors that `dict` lacks stay as they are.
+// computes them.  Throws Error, having changed nothing, if a shape differs, the model has no
+// tensors or, when `strict`, if the model has a tensor that `dict` lacks, `dict` has one that the
+// model lacks, or has a name twice.  Not strict: tensors that `dict` lacks stay as they are.
 template <typename M>
-void load_state_dict(const M& model, const StateDict& dict, bool strict = true) {
-  detail::load(detail::entries_of(model), dict, strict);
+void load_state_dict(const M& model, const StateDict& dict, bool strict = true,
+                     Location at = Location::current()) {
+  detail::load(detail::entries_of(model), dict, strict, at);
 }
 
-// The tensors numbered in the model's numbers: how many elements its parameters have together.
+// How many elements the parameters of a model have together.
 template <typename M>
 std::int64_t parameter_count(const M& model) {
   std::int64_t count = 0;
-  for (const Tensor& t : parameters(model)) count += t.numel();
+  for (const NamedTensor& p : detail::named(detail::entries_of(model), true)) {
+    count += p.tensor.numel();
+  }
   return count;
 }
 

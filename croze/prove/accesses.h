@@ -4,7 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "graph/uop.h"
+#include "croze/graph/observer.h"
+#include "croze/graph/uop.h"
 
 namespace croze {
 
@@ -22,5 +23,13 @@ struct AccessProofs {
 // Throws InternalError with the name of the kernel, the access, its gate and values that lead
 // outside, also if Z3 gives no answer; Error if Z3 is needed and not there.
 AccessProofs prove_accesses(UOp kernel, std::string_view name);
+
+// Does so for each kernel that is compiled while it watches, once its edits have been made: the
+// last stage at which a reduction, which may be an address, has its bounds.  What follows copies
+// addresses and gives them a width.
+class AccessProver : public CompileObserver {
+ public:
+  void left(CompilePart part, std::string_view name, UOp result) override;
+};
 
 }  // namespace croze

@@ -1,15 +1,15 @@
 // claim.cpp -- exhaustive evaluation where it is cheap, one question for many claims where not.
-#include "prove/claim.h"
+#include "croze/prove/claim.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "graph/graph.h"
-#include "graph/print.h"
-#include "prove/evaluation.h"
-#include "prove/meaning.h"
-#include "prove/smt.h"
+#include "croze/graph/graph.h"
+#include "croze/graph/text/print.h"
+#include "croze/prove/evaluation.h"
+#include "croze/prove/meaning.h"
+#include "croze/prove/smt.h"
 
 namespace croze {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "graph/uop.h"
-#include "prove/solver.h"
+#include "croze/graph/uop.h"
+#include "croze/prove/solver.h"
 
 namespace croze {
 

@@ -2,13 +2,13 @@
 //
 // Over Index they are integers of the solver.  Over sized integers each operation is done on
 // bit-vectors, signed and as wide as its exact result can be.
-#include "prove/condition.h"
+#include "croze/prove/condition.h"
 
 #include <fmt/format.h>
 
 #include <bit>
 
-#include "base/error.h"
+#include "croze/base/error.h"
 
 namespace croze {
 namespace {

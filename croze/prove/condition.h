@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "graph/rule.h"
+#include "croze/graph/rewrite/rule.h"
 
 namespace croze {
 

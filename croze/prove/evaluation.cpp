@@ -1,14 +1,14 @@
 // evaluation.cpp -- flattening expressions.
-#include "prove/evaluation.h"
+#include "croze/prove/evaluation.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <unordered_map>
 
-#include "base/error.h"
-#include "graph/eval.h"
-#include "graph/rewrite.h"
+#include "croze/base/error.h"
+#include "croze/graph/eval.h"
+#include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
 

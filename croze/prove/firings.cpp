@@ -1,14 +1,14 @@
 // firings.cpp -- each firing is copied to a graph of the prover's own, so that compiling goes on.
-#include "prove/firings.h"
+#include "croze/prove/firings.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/hash.h"
-#include "graph/measure.h"
-#include "graph/print.h"
-#include "prove/float_check.h"
+#include "croze/base/hash.h"
+#include "croze/graph/analysis/measure.h"
+#include "croze/graph/text/print.h"
+#include "croze/prove/float_check.h"
 
 namespace croze {
 namespace {

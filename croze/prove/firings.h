@@ -5,20 +5,22 @@
 #include <mutex>
 #include <string>
 
-#include "base/flat_map.h"
-#include "graph/graph.h"
-#include "graph/rule_set.h"
-#include "prove/claim.h"
+#include "croze/base/flat_map.h"
+#include "croze/graph/graph.h"
+#include "croze/graph/observer.h"
+#include "croze/graph/rewrite/rule_set.h"
+#include "croze/prove/claim.h"
 
 namespace croze {
 
-// An observer (set_rule_observer) that proves each firing it is told of: on integers, Bool and
+// An observer that proves each firing it is told of: on integers, Bool and
 // places for all values (claim.h), on floats by evaluation (float_check.h).  It also sees to it
 // that the result is smaller (measure.h).  Rules about views are left out: see view_proof.h.
-class FiringProver : public RuleObserver {
+class FiringProver : public CompileObserver {
  public:
   explicit FiringProver(Solver& solver) : claims_(solver) {}
 
+  bool watches_rules() const override { return true; }
   void tried(const RuleSet& set, const Rule& rule, UOp before, UOp after, std::int64_t ns) override;
 
   // Settles what waits.  To be called when nothing is compiled any more.

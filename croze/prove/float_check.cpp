@@ -1,5 +1,5 @@
 // float_check.cpp -- edge values and random bits.
-#include "prove/float_check.h"
+#include "croze/prove/float_check.h"
 
 #include <fmt/format.h>
 
@@ -10,13 +10,13 @@
 #include <random>
 #include <vector>
 
-#include "graph/eval.h"
-#include "graph/graph.h"
-#include "graph/print.h"
-#include "graph/rewrite.h"
-#include "prove/evaluation.h"
-#include "prove/meaning.h"
-#include "prove/reading.h"
+#include "croze/graph/eval.h"
+#include "croze/graph/graph.h"
+#include "croze/graph/rewrite/rewrite.h"
+#include "croze/graph/text/print.h"
+#include "croze/prove/evaluation.h"
+#include "croze/prove/meaning.h"
+#include "croze/prove/reading.h"
 
 namespace croze {
 namespace {

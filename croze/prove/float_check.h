@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "graph/rule_set.h"
+#include "croze/graph/rewrite/rule_set.h"
 
 namespace croze {
 

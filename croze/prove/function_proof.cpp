@@ -1,19 +1,19 @@
 // function_proof.cpp -- drawing instances and proving them.
-#include "prove/function_proof.h"
+#include "croze/prove/function_proof.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <random>
 
-#include "graph/graph.h"
-#include "graph/measure.h"
-#include "graph/print.h"
-#include "graph/rewrite.h"
-#include "graph/rules/rules.h"
-#include "graph/valid.h"
-#include "prove/random_index.h"
-#include "prove/reading.h"
+#include "croze/graph/analysis/measure.h"
+#include "croze/graph/analysis/valid.h"
+#include "croze/graph/graph.h"
+#include "croze/graph/rewrite/rewrite.h"
+#include "croze/graph/rules/rules.h"
+#include "croze/graph/text/print.h"
+#include "croze/prove/random_index.h"
+#include "croze/prove/reading.h"
 
 namespace croze {
 namespace {

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <string>
 
-#include "graph/rule_set.h"
-#include "prove/claim.h"
+#include "croze/graph/rewrite/rule_set.h"
+#include "croze/prove/claim.h"
 
 namespace croze {
 

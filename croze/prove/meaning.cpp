@@ -1,9 +1,9 @@
 // meaning.cpp -- values and where they are defined, node by node, sources first.
-#include "prove/meaning.h"
+#include "croze/prove/meaning.h"
 
 #include <vector>
 
-#include "graph/graph.h"
+#include "croze/graph/graph.h"
 
 namespace croze {
 

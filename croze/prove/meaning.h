@@ -7,8 +7,8 @@
 // understand.
 #pragma once
 
-#include "graph/node_map.h"
-#include "graph/uop.h"
+#include "croze/graph/node_map.h"
+#include "croze/graph/uop.h"
 
 namespace croze {
 

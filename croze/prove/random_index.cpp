@@ -1,9 +1,9 @@
 // random_index.cpp -- drawing leaves near the edges of types, and expressions near those of rules.
-#include "prove/random_index.h"
+#include "croze/prove/random_index.h"
 
 #include <algorithm>
 
-#include "graph/graph.h"
+#include "croze/graph/graph.h"
 
 namespace croze {
 namespace {

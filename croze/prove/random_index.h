@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "prove/reading.h"
+#include "croze/prove/reading.h"
 
 namespace croze {
 

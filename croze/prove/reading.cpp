@@ -1,13 +1,13 @@
 // reading.cpp -- unification of dtypes over the tokens of a rule.
-#include "prove/reading.h"
+#include "croze/prove/reading.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 
-#include "base/error.h"
-#include "graph/graph.h"
+#include "croze/base/error.h"
+#include "croze/graph/graph.h"
 
 namespace croze {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/rule_set.h"
+#include "croze/graph/rewrite/rule_set.h"
 
 namespace croze {
 

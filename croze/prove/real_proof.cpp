@@ -1,10 +1,10 @@
 // real_proof.cpp -- rules as terms of Z3's theory of real numbers.
-#include "prove/real_proof.h"
+#include "croze/prove/real_proof.h"
 
 #include <fmt/format.h>
 
-#include "base/error.h"
-#include "prove/reading.h"
+#include "croze/base/error.h"
+#include "croze/prove/reading.h"
 
 namespace croze {
 namespace {

@@ -1,7 +1,7 @@
 // real_proof.h -- rules of fast maths, proven of real numbers.
 #pragma once
 
-#include "prove/rule_proof.h"
+#include "croze/prove/rule_proof.h"
 
 namespace croze {
 

@@ -1,15 +1,15 @@
 // report.cpp -- one task per rule, on several threads.
-#include "prove/report.h"
+#include "croze/prove/report.h"
 
 #include <algorithm>
 #include <functional>
 
-#include "base/thread_pool.h"
-#include "graph/rules/rules.h"
-#include "prove/real_proof.h"
-#include "prove/smt.h"
-#include "prove/termination.h"
-#include "prove/view_proof.h"
+#include "croze/base/thread_pool.h"
+#include "croze/graph/rules/rules.h"
+#include "croze/prove/real_proof.h"
+#include "croze/prove/smt.h"
+#include "croze/prove/termination.h"
+#include "croze/prove/view_proof.h"
 
 namespace croze {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "prove/float_check.h"
-#include "prove/function_proof.h"
-#include "prove/rule_proof.h"
+#include "croze/prove/float_check.h"
+#include "croze/prove/function_proof.h"
+#include "croze/prove/rule_proof.h"
 
 namespace croze {
 

@@ -3,20 +3,20 @@
 // Bit-vectors make quotients hard.  A reading with divisions is done on integers where that is
 // possible: if no part of either side can leave its type under the condition, then wrapping changes
 // nothing, and the equation is one between integers.
-#include "prove/rule_proof.h"
+#include "croze/prove/rule_proof.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/error.h"
-#include "graph/graph.h"
-#include "graph/interval.h"
-#include "graph/rewrite.h"
-#include "prove/condition.h"
-#include "prove/meaning.h"
-#include "prove/reading.h"
-#include "prove/smt.h"
+#include "croze/base/error.h"
+#include "croze/graph/analysis/interval.h"
+#include "croze/graph/graph.h"
+#include "croze/graph/rewrite/rewrite.h"
+#include "croze/prove/condition.h"
+#include "croze/prove/meaning.h"
+#include "croze/prove/reading.h"
+#include "croze/prove/smt.h"
 
 namespace croze {
 namespace {

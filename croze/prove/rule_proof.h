@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
-#include "graph/rule_set.h"
-#include "prove/solver.h"
+#include "croze/graph/rewrite/rule_set.h"
+#include "croze/prove/solver.h"
 
 namespace croze {
 

@@ -3,12 +3,12 @@
 // `div` of SMT-LIB rounds down for positive divisors and up for negative ones; floor division by a
 // positive constant, the common case, is written with it alone, because the solver knows most about
 // that form.  Bit-vector operations carry their width in their name: "fdiv32".
-#include "prove/smt.h"
+#include "croze/prove/smt.h"
 
 #include <fmt/format.h>
 
-#include "base/error.h"
-#include "graph/rewrite.h"
+#include "croze/base/error.h"
+#include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
 namespace {
@@ -249,7 +249,7 @@ std::string make_prelude() {
 }  // namespace
 
 std::string_view smt_prelude() {
-  static const std::string prelude = make_prelude();
+  static const std::string& prelude = *new std::string(make_prelude());
   return prelude;
 }
 

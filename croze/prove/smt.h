@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "graph/node_map.h"
-#include "graph/uop.h"
+#include "croze/graph/node_map.h"
+#include "croze/graph/uop.h"
 
 namespace croze {
 

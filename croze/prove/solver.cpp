@@ -1,10 +1,10 @@
 // solver.cpp -- loading libz3 and talking to it.
-#include "prove/solver.h"
+#include "croze/prove/solver.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include "base/error.h"
+#include "croze/base/error.h"
 
 #if CROZE_HAVE_Z3
 

@@ -1,5 +1,5 @@
 // termination.cpp -- polynomials in the weights of captures.
-#include "prove/termination.h"
+#include "croze/prove/termination.h"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <map>
 
-#include "graph/measure.h"
-#include "prove/reading.h"
+#include "croze/graph/analysis/measure.h"
+#include "croze/prove/reading.h"
 
 namespace croze {
 namespace {

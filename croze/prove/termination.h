@@ -1,9 +1,10 @@
-// termination.h -- that every algebraic rule makes smaller what it rewrites (graph/measure.h).
+// termination.h -- that every algebraic rule makes smaller what it rewrites
+// (graph/analysis/measure.h).
 #pragma once
 
 #include <string>
 
-#include "graph/rule_set.h"
+#include "croze/graph/rewrite/rule_set.h"
 
 namespace croze {
 

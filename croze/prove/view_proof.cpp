@@ -1,5 +1,5 @@
 // view_proof.cpp -- drawing views, and following each element through them.
-#include "prove/view_proof.h"
+#include "croze/prove/view_proof.h"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 #include <random>
 #include <vector>
 
-#include "base/error.h"
-#include "graph/graph.h"
-#include "graph/measure.h"
-#include "graph/print.h"
+#include "croze/base/error.h"
+#include "croze/graph/analysis/measure.h"
+#include "croze/graph/graph.h"
+#include "croze/graph/text/print.h"
 
 namespace croze {
 namespace {

@@ -2,7 +2,7 @@
 // and the same element of the source in each place.
 #pragma once
 
-#include "prove/function_proof.h"
+#include "croze/prove/function_proof.h"
 
 namespace croze {
 

@@ -1,9 +1,9 @@
 // lane_form.cpp -- steps of integer arithmetic over the lanes.
-#include "render/lane_form.h"
+#include "croze/render/lane_form.h"
 
 #include <algorithm>
 
-#include "base/error.h"
+#include "croze/base/error.h"
 
 namespace croze {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "render/program.h"
+#include "croze/render/program.h"
 
 namespace croze {
 

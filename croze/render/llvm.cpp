@@ -7,7 +7,7 @@
 //
 // The kernel is two functions: the one with the public signature fetches the pointers and calls the
 // one that works, whose parameters can say noalias.
-#include "render/llvm.h"
+#include "croze/render/llvm.h"
 
 #include <fmt/format.h>
 
@@ -15,11 +15,11 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
-#include "render/lane_form.h"
-#include "render/llvm_memory.h"
-#include "render/llvm_text.h"
-#include "render/scratch.h"
+#include "croze/base/error.h"
+#include "croze/render/lane_form.h"
+#include "croze/render/llvm_memory.h"
+#include "croze/render/llvm_text.h"
+#include "croze/render/scratch.h"
 
 namespace croze {
 namespace {

@@ -1,7 +1,7 @@
 // llvm.h -- the renderer of linear programs as LLVM IR text, for CPUs.  Pure text: needs no LLVM.
 #pragma once
 
-#include "render/renderer.h"
+#include "croze/render/renderer.h"
 
 namespace croze {
 

@@ -1,5 +1,5 @@
 // llvm_memory.cpp -- the instructions of each kind of access.
-#include "render/llvm_memory.h"
+#include "croze/render/llvm_memory.h"
 
 #include <fmt/format.h>
 

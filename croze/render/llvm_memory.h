@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "render/llvm_text.h"
+#include "croze/render/llvm_text.h"
 
 namespace croze {
 

@@ -1,5 +1,5 @@
 // llvm_text.cpp -- types, constants, and the elementwise ops in LLVM IR.
-#include "render/llvm_text.h"
+#include "croze/render/llvm_text.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <cmath>
 #include <vector>
 
-#include "base/error.h"
-#include "base/half.h"
+#include "croze/base/error.h"
+#include "croze/base/half.h"
 
 namespace croze {
 namespace {

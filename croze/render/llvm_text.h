@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "graph/uop.h"
+#include "croze/graph/uop.h"
 
 namespace croze {
 

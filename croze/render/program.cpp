@@ -1,11 +1,11 @@
 // program.cpp -- questions about the nodes of a linear program, and its text form.
-#include "render/program.h"
+#include "croze/render/program.h"
 
 #include <fmt/format.h>
 
 #include <unordered_map>
 
-#include "graph/print.h"
+#include "croze/graph/text/print.h"
 
 namespace croze {
 namespace {

@@ -40,9 +40,9 @@
 #include <string>
 #include <vector>
 
-#include "device/device.h"
-#include "graph/graph.h"
-#include "graph/uop.h"
+#include "croze/device/device.h"
+#include "croze/graph/graph.h"
+#include "croze/graph/uop.h"
 
 namespace croze {
 

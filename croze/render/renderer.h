@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "render/program.h"
+#include "croze/render/program.h"
 
 namespace croze {
 

@@ -1,7 +1,7 @@
 // scratch.cpp -- one Local after another, each at a cache line of its own.
-#include "render/scratch.h"
+#include "croze/render/scratch.h"
 
-#include "base/checked.h"
+#include "croze/base/checked.h"
 
 namespace croze {
 

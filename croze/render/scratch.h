@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "render/program.h"
+#include "croze/render/program.h"
 
 namespace croze {
 

@@ -1,36 +1,52 @@
 // buffers.cpp -- the storage behind Buffer nodes.
-#include "run/buffers.h"
+#include "croze/run/buffers.h"
 
 #include <algorithm>
-#include <atomic>
+#include <condition_variable>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
-#include "base/checked.h"
-#include "base/error.h"
-#include "base/hash.h"
-#include "base/options.h"
-#include "run/devices.h"
+#include "croze/base/checked.h"
+#include "croze/base/error.h"
+#include "croze/base/hash.h"
+#include "croze/base/options.h"
+#include "croze/run/devices.h"
+#include "croze/run/random_state.h"
 
 namespace croze {
-namespace {
 
-struct Entry {
+// Guarded by the mutex of the table.
+struct MemoryAccess::State {
+  bool is_over = false;
+  std::exception_ptr failure;
+};
+
+struct BufferEntry {
+  using Access = std::shared_ptr<const MemoryAccess::State>;
+
   Memory memory;  // null handle: not allocated yet
   std::int64_t bytes = 0;
   int device = 0;
-  bool owned = true;  // by this table: released with the entry
+  bool owned = true;  // by this table, not adopted
   bool random_key = false;
-  std::shared_ptr<const void> owner;  // keeps adopted memory alive
+  std::shared_ptr<const void> owner;  // keeps the memory alive
+
+  Access writer;                // the last
+  std::vector<Access> readers;  // since then
 };
+
+namespace {
+
+using Entry = BufferEntry;
 
 // Process-wide: named in docs/architecture.md as global state.
 struct Table {
   std::mutex mutex;
+  std::condition_variable access_over;
   std::unordered_map<std::int64_t, Entry> entries;
   std::int64_t next_id = 1;
-  std::uint64_t seed = static_cast<std::uint64_t>(Options::integer(Option::Seed));
-  std::uint64_t key_counter = 0;
+  RandomState random{.seed = static_cast<std::uint64_t>(Options::integer(Option::Seed))};
   MemoryUse use;
 };
 
@@ -50,7 +66,15 @@ std::int64_t add_entry(Entry entry) {
 // Allocates the memory of the entry if it has none.
 void materialise(Entry& e) {
   if (e.memory.handle) return;
-  e.memory = device(e.device).allocate(std::max<std::int64_t>(e.bytes, 1));
+  struct Block {
+    Device& device;
+    Memory memory;
+    ~Block() { device.release(memory); }
+  };
+  Device& d = device(e.device);
+  auto block = std::make_shared<Block>(d, d.allocate(std::max<std::int64_t>(e.bytes, 1)));
+  e.memory = block->memory;
+  e.owner = std::move(block);
   MemoryUse& use = table().use;
   use.bytes += e.bytes;
   use.peak_bytes = std::max(use.peak_bytes, use.bytes);
@@ -62,9 +86,13 @@ Entry& entry_of(UOp buffer) {
   return it->second;
 }
 
+std::int64_t bytes_of(UOp buffer) {
+  return checked_mul(buffer.buffer_elements(), size_of(buffer.dtype()));
+}
+
 std::uint64_t fresh_key() {
   std::lock_guard lock(table().mutex);
-  return hash_mix(table().seed, ++table().key_counter);
+  return hash_mix(table().random.seed, ++table().random.draws);
 }
 
 }  // namespace
@@ -96,45 +124,118 @@ UOp adopt_buffer(Graph& graph, DType dtype, std::span<const std::byte> bytes,
   return buffer;
 }
 
-MemoryView buffer_memory(UOp buffer) {
+HeldMemory buffer_memory(UOp buffer) {
   std::lock_guard lock(table().mutex);
   Entry& e = entry_of(buffer);
   materialise(e);
-  return {e.memory, 0, e.bytes};
+  return {{e.memory, 0, e.bytes}, e.owner};
 }
 
 void write_buffer(UOp buffer, std::span<const std::byte> bytes) {
-  const MemoryView view = buffer_memory(buffer);
-  ensure(static_cast<std::int64_t>(bytes.size()) == view.bytes,
-         "writing {} bytes to a buffer of {}", bytes.size(), view.bytes);
-  if (!bytes.empty()) device(buffer.buffer_device()).copy_in(view, bytes);
+  ensure(std::ssize(bytes) == bytes_of(buffer), "writing {} bytes to a buffer of {}", bytes.size(),
+         bytes_of(buffer));
+  const MemoryAccess::Use use[] = {{buffer, true}};
+  MemoryAccess access(use);
+  access.wait();
+  if (!bytes.empty()) device(buffer.buffer_device()).copy_in(access.memory()[0].view, bytes);
+  access.end();
 }
 
-void read_buffer(UOp buffer, std::span<std::byte> bytes) {
-  bool written = false;
+void read_buffer(UOp buffer, std::span<std::byte> bytes) { BufferRead(buffer).finish(bytes); }
+
+BufferRead::BufferRead(UOp buffer) : device_(buffer.buffer_device()) {
   {
     std::lock_guard lock(table().mutex);
-    written = entry_of(buffer).memory.handle != nullptr;
+    if (!entry_of(buffer).memory.handle) return;
   }
-  if (!written) {
+  const MemoryAccess::Use use[] = {{buffer, false}};
+  access_.emplace(use);
+}
+
+void BufferRead::finish(std::span<std::byte> bytes) {
+  if (!access_) {
     std::ranges::fill(bytes, std::byte{0});
     return;
   }
-  const MemoryView view = buffer_memory(buffer);
+  const MemoryView& view = access_->memory()[0].view;
   ensure(static_cast<std::int64_t>(bytes.size()) == view.bytes,
          "reading {} bytes of a buffer of {}", bytes.size(), view.bytes);
-  if (!bytes.empty()) device(buffer.buffer_device()).copy_out(bytes, view);
+  access_->wait();
+  if (!bytes.empty()) device(device_).copy_out(bytes, view);
+  access_->end();
+}
+
+// ---- order ------------------------------------------------------------------------------------
+
+MemoryAccess::MemoryAccess(std::span<const Use> uses) : state_(std::make_shared<State>()) {
+  std::lock_guard lock(table().mutex);
+  for (const Use& use : uses) materialise(entry_of(use.buffer));  // before anybody waits for this
+  for (const Use& use : uses) {
+    Entry& e = entry_of(use.buffer);
+    memory_.push_back({{e.memory, 0, e.bytes}, e.owner});
+    if (e.writer && e.writer != state_) before_.push_back({e.writer, true});
+    std::erase_if(e.readers, [](const auto& reader) { return reader->is_over; });
+    if (!use.writes) {
+      e.readers.push_back(state_);
+      continue;
+    }
+    for (const auto& reader : e.readers) {
+      if (reader != state_) before_.push_back({reader, false});
+    }
+    e.readers.clear();
+    e.writer = state_;
+  }
+}
+
+MemoryAccess::~MemoryAccess() {
+  if (!state_) return;
+  fail(std::make_exception_ptr(Error("a tensor has no value: computing it was given up")));
+}
+
+void MemoryAccess::wait() const {
+  std::unique_lock lock(table().mutex);
+  for (const Before& b : before_) {
+    table().access_over.wait(lock, [&] { return b.state->is_over; });
+    if (b.writes && b.state->failure) std::rethrow_exception(b.state->failure);
+  }
+}
+
+void MemoryAccess::end() { fail(nullptr); }
+
+void MemoryAccess::fail(std::exception_ptr failure) {
+  {
+    std::lock_guard lock(table().mutex);
+    state_->is_over = true;
+    state_->failure = std::move(failure);
+  }
+  table().access_over.notify_all();
+  state_ = nullptr;
+}
+
+// ---- lifetime ---------------------------------------------------------------------------------
+
+UOp renamed_buffer(UOp buffer) {
+  std::int64_t id = 0;
+  {
+    std::lock_guard lock(table().mutex);
+    entry_of(buffer);
+    auto entry = table().entries.extract(buffer.buffer_id());
+    id = table().next_id++;
+    entry.key() = id;
+    table().entries.insert(std::move(entry));
+  }
+  return buffer.graph().buffer(buffer.dtype(), id, buffer.buffer_elements(),
+                               buffer.buffer_device());
 }
 
 void release_buffer(std::int64_t buffer_id) noexcept {
+  std::shared_ptr<const void> owner;  // lets go of the memory without the lock
   std::lock_guard lock(table().mutex);
   auto it = table().entries.find(buffer_id);
   if (it == table().entries.end()) return;
   Entry& e = it->second;
-  if (e.owned && e.memory.handle) {
-    device(e.device).release(e.memory);
-    table().use.bytes -= e.bytes;
-  }
+  if (e.owned && e.memory.handle) table().use.bytes -= e.bytes;
+  owner = std::move(e.owner);
   table().use.buffers--;
   table().entries.erase(it);
 }
@@ -158,10 +259,14 @@ void refresh_random_key(UOp buffer) {
   write_buffer(buffer, std::as_bytes(std::span(&key, 1)));
 }
 
-void seed_random(std::uint64_t seed) {
+RandomState random_state() {
   std::lock_guard lock(table().mutex);
-  table().seed = seed;
-  table().key_counter = 0;
+  return table().random;
+}
+
+void set_random_state(const RandomState& state) {
+  std::lock_guard lock(table().mutex);
+  table().random = state;
 }
 
 MemoryUse memory_use() {

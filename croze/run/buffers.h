@@ -6,11 +6,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
+#include <optional>
 #include <span>
+#include <vector>
 
-#include "device/device.h"
-#include "graph/graph.h"
+#include "croze/device/device.h"
+#include "croze/graph/graph.h"
 
 namespace croze {
 
@@ -26,22 +29,82 @@ UOp adopt_buffer(Graph& graph, DType dtype, std::span<const std::byte> bytes,
 void write_buffer(UOp buffer, std::span<const std::byte> bytes);
 void read_buffer(UOp buffer, std::span<std::byte> bytes);
 
-// The memory of the buffer, allocated if need be.
-MemoryView buffer_memory(UOp buffer);
+// The memory of a buffer.  It stays where it is for as long as `owner` is held, even if the buffer
+// is released meanwhile.
+struct HeldMemory {
+  MemoryView view;
+  std::shared_ptr<const void> owner;
+};
 
-// Frees the memory of a Buffer that nothing refers to any more.  Unknown ids are ignored.
+// The memory of the buffer, allocated if need be.  Throws Error if there is none left.
+HeldMemory buffer_memory(UOp buffer);
+
+// What a thread is about to do with the memory of some buffers, in its place among what all threads
+// do: as if each access happened at once when it is made.  It comes after the writes of what it
+// reads or writes, and after the reads of what it writes; all else is free to go on beside it.
+class MemoryAccess {
+ public:
+  struct Use {
+    UOp buffer;
+    bool writes = false;
+  };
+
+  // Allocates memory that was never written.  Throws Error if there is none left.
+  explicit MemoryAccess(std::span<const Use> uses);
+  // Ends it.  If end() was not called, what it was to write is lost: see wait().
+  ~MemoryAccess();
+  MemoryAccess(MemoryAccess&&) noexcept = default;
+  MemoryAccess& operator=(MemoryAccess&&) = delete;
+
+  // Of the buffers, in order.
+  std::span<const HeldMemory> memory() const { return memory_; }
+
+  // Returns when it is this one's turn.  Throws what a thread failed with that was to write to one
+  // of the buffers before.
+  void wait() const;
+  void end();
+  void fail(std::exception_ptr failure);
+
+ private:
+  friend struct BufferEntry;
+  struct State;
+  struct Before {
+    std::shared_ptr<const State> state;
+    bool writes = false;
+  };
+
+  std::vector<HeldMemory> memory_;
+  std::vector<Before> before_;
+  std::shared_ptr<State> state_;
+};
+
+// read_buffer() in two steps: the first takes its place among what is done with the buffer, the
+// second needs no graph.
+class BufferRead {
+ public:
+  explicit BufferRead(UOp buffer);
+  void finish(std::span<std::byte> bytes);
+
+ private:
+  int device_;
+  std::optional<MemoryAccess> access_;  // none if the buffer was never written
+};
+
+// The memory of the Buffer under a new id, which the old one loses.
+UOp renamed_buffer(UOp buffer);
+
+// Lets go of the memory of a Buffer that nothing refers to any more.  Unknown ids are ignored.
 void release_buffer(std::int64_t buffer_id) noexcept;
 
 // A Buffer of one UInt64 holding a fresh random key: the seed mixed with a counter that advances
 // with each call.  A captured step gives such buffers a new key at each replay
-// (refresh_random_key).
+// (refresh_random_key).  random_state.h reads and sets seed and counter.
 UOp new_random_key(Graph& graph, int device);
 bool is_random_key(std::int64_t buffer_id);
 void refresh_random_key(UOp buffer);
-void seed_random(std::uint64_t seed);  // restarts the counter
 
 struct MemoryUse {
-  std::int64_t bytes = 0;  // now, in buffers and arenas, all devices
+  std::int64_t bytes = 0;  // now, in buffers of all devices
   std::int64_t peak_bytes = 0;
   std::int64_t buffers = 0;
 };

@@ -1,20 +1,22 @@
 // devices.cpp -- the explicit table of devices.
-#include "run/devices.h"
+#include "croze/run/devices.h"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdlib>
+#include <exception>
 #include <memory>
 #include <mutex>
 
-#include "backends/c/c_device.h"
-#include "backends/cpu/cpu_device.h"
-#include "backends/interp/interp_device.h"
-#include "backends/null/null_device.h"
-#include "backends/opencl/opencl_device.h"
-#include "base/error.h"
-#include "base/log.h"
-#include "base/options.h"
+#include "croze/backends/c/c_device.h"
+#include "croze/backends/cpu/cpu_device.h"
+#include "croze/backends/interp/interp_device.h"
+#include "croze/backends/null/null_device.h"
+#include "croze/backends/opencl/opencl_device.h"
+#include "croze/base/error.h"
+#include "croze/base/log.h"
+#include "croze/base/options.h"
 
 namespace croze {
 namespace {
@@ -39,16 +41,29 @@ struct OpenDevice {
   std::unique_ptr<Device> device;
 };
 
-// Process-wide: named in docs/architecture.md as global state.
+// Process-wide: named in docs/architecture.md as global state.  Never closed: at the end of the
+// process, other threads may still compute.
 OpenDevice& slot(int index) {
-  static std::array<OpenDevice, table.size()> devices;
+  static auto& devices = *new std::array<OpenDevice, table.size()>;
   return devices[static_cast<std::size_t>(index)];
+}
+
+// Before the libraries of drivers end: nothing is compiled any more, and what was launched is done.
+void leave_devices() {
+  for (std::size_t i = 0; i < table.size(); i++) {
+    try {
+      if (Device* d = slot(static_cast<int>(i)).device.get()) d->synchronize();
+    } catch (const std::exception&) {
+      // Nobody is left to be told.
+    }
+  }
 }
 
 Device* open(int index) {
   OpenDevice& s = slot(index);
   std::call_once(s.once, [&] {
     s.device = table[static_cast<std::size_t>(index)].make();
+    std::atexit(leave_devices);
     if (s.device) log_line(1, "device {}: {}", s.device->name(), s.device->description());
   });
   return s.device.get();

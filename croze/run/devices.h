@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "device/device.h"
+#include "croze/device/device.h"
 
 namespace croze {
 

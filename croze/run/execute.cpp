@@ -1,22 +1,31 @@
 // execute.cpp -- from tensor graph to results, in three steps: schedule, load programs, launch.
-#include "run/execute.h"
+#include "croze/run/execute.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <mutex>
 #include <unordered_map>
 
-#include "base/error.h"
-#include "base/log.h"
-#include "base/options.h"
-#include "graph/graph.h"
-#include "graph/rule_set.h"
-#include "graph/spec.h"
-#include "run/buffers.h"
-#include "run/devices.h"
-#include "run/programs.h"
-#include "schedule/schedule.h"
+#include "croze/base/checked.h"
+#include "croze/base/error.h"
+#include "croze/base/log.h"
+#include "croze/base/options.h"
+#include "croze/base/process.h"
+#include "croze/base/shared_cache.h"
+#include "croze/graph/analysis/spec.h"
+#include "croze/graph/graph.h"
+#include "croze/graph/observer.h"
+#include "croze/graph/rewrite/rewrite.h"
+#include "croze/run/arenas.h"
+#include "croze/run/buffers.h"
+#include "croze/run/counters.h"
+#include "croze/run/devices.h"
+#include "croze/run/launch.h"
+#include "croze/run/observers.h"
+#include "croze/run/programs.h"
+#include "croze/schedule/schedule.h"
 
 namespace croze {
 
@@ -24,7 +33,8 @@ class PreparedRun {
  public:
   struct Plan {  // shared by all graphs of one form
     Schedule schedule;
-    std::vector<std::shared_ptr<LoadedProgram>> programs;  // per step; null for a copy
+    std::vector<bool> is_written;  // per input: whether a root stores into it
+    std::vector<std::shared_ptr<const LoadedProgram>> programs;  // per step; null for a copy
   };
 
   std::shared_ptr<const Plan> plan;
@@ -36,18 +46,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Plan = PreparedRun::Plan;
 
-constexpr std::size_t max_plans = 1024;
+constexpr SharedCache<Plan>::Limits plan_limits = {.values = 1024, .weight = 16'384};
 
-// Process-wide: named in docs/architecture.md as global state.
-struct RunState {
-  std::mutex mutex;
-  std::unordered_map<std::string, std::shared_ptr<const Plan>> plans;  // by canonical graph
-  std::unordered_map<int, Memory> arenas;                              // by device; grown on demand
-  RunStatistics statistics;
-};
-
-RunState& state() {
-  static RunState& instance = *new RunState;  // never destroyed: its memory belongs to devices
+// Process-wide: named in docs/architecture.md as global state.  By canonical graph, weighed by the
+// number of their steps.
+SharedCache<Plan>& plans() {
+  // Never destroyed: at the end of the process, other threads may still use it.
+  static SharedCache<Plan>& instance = *new SharedCache<Plan>(plan_limits);
   return instance;
 }
 
@@ -57,125 +62,56 @@ double seconds_since(Clock::time_point start) {
 
 const Caps& caps_of(int index) { return device(index).caps(); }
 
-// What the environment asks to be told of rules.
-void observe_rules() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    if (Options::flag(Option::RuleStats)) {
-      start_rule_statistics();
-    } else if (log_enabled(7)) {
-      start_rule_log();
-    }
-  });
-}
-
-std::shared_ptr<const Plan> make_plan(const CanonicalGraph& graph) {
-  observe_rules();
-  if (Options::flag(Option::CheckSpec)) {
-    for (UOp root : graph.roots) check_tensor_graph(root);
-  }
-  const Clock::time_point start = Clock::now();
-  auto plan = std::make_shared<Plan>();
-  plan->schedule = make_schedule(graph, {caps_of, default_device()});
-  state().statistics.schedules_built++;
-  state().statistics.schedule_seconds += seconds_since(start);
-
-  std::vector<KernelRequest> requests;
-  for (const ScheduleStep& step : plan->schedule.steps) {
-    if (step.kernel) requests.push_back({step.kernel, step.device});
-  }
-  auto programs = load_programs(requests, state().statistics);
-  auto next = programs.begin();
-  for (const ScheduleStep& step : plan->schedule.steps) {
-    plan->programs.push_back(step.kernel ? *next++ : nullptr);
-  }
-  log_line(1, "schedule of {} kernels and {} copies, ready in {:.1f} ms", requests.size(),
-           plan->schedule.steps.size() - requests.size(), seconds_since(start) * 1e3);
-  return plan;
-}
-
-// ---- launching --------------------------------------------------------------------------------
-
-Memory arena(const ArenaPlan& plan) {
-  Memory& memory = state().arenas[plan.device];
-  if (memory.bytes >= plan.bytes) return memory;
-  Device& d = device(plan.device);
-  d.synchronize();
-  if (memory.handle) d.release(memory);
-  memory = {};
-  memory = d.allocate(plan.bytes);
-  return memory;
-}
-
-std::vector<MemoryView> bind_buffers(const Schedule& schedule, std::span<const UOp> inputs,
-                                     std::span<const UOp> outputs) {
-  std::unordered_map<int, Memory> arenas;
-  for (const ArenaPlan& plan : schedule.arenas) arenas[plan.device] = arena(plan);
-  std::vector<MemoryView> views;
-  for (std::size_t i = 0; i < schedule.buffers.size(); i++) {
-    const ScheduleBuffer& b = schedule.buffers[i];
-    switch (b.kind) {
-      case ScheduleBuffer::Kind::Input:
-        views.push_back(buffer_memory(inputs[static_cast<std::size_t>(b.input)]));
-        break;
-      case ScheduleBuffer::Kind::Output: views.push_back(buffer_memory(outputs[i])); break;
-      case ScheduleBuffer::Kind::Temporary:
-        views.push_back({arenas[b.device], b.arena_offset, b.bytes()});
-    }
-  }
-  return views;
-}
-
-void copy_between(const ScheduleBuffer& to, MemoryView to_view, const ScheduleBuffer& from,
-                  MemoryView from_view) {
-  std::vector<std::byte> host(static_cast<std::size_t>(from.bytes()));
-  device(from.device).copy_out(host, from_view);
-  device(to.device).copy_in(to_view, host);
-}
-
-// One line per kernel: waits for it, so that the time is its own.
-void launch_timed(const LoadedProgram& program, Device& d, std::span<const MemoryView> buffers) {
-  d.synchronize();
-  const Clock::time_point start = Clock::now();
-  program.program->launch(buffers, {});
-  d.synchronize();
-  const double seconds = seconds_since(start);
-  const Launch& l = program.info.launch;
-  log_line(2, "{:<6} {:<40} {:>4} x {:<4} {:>10.1f} us {:>8.2f} GFLOP/s {:>8.2f} GB/s", d.name(),
-           program.info.name, l.tasks * l.groups[0] * l.groups[1] * l.groups[2],
-           l.items[0] * l.items[1] * l.items[2], seconds * 1e6,
-           static_cast<double>(program.info.flops) / seconds * 1e-9,
-           static_cast<double>(program.info.bytes) / seconds * 1e-9);
-}
-
-void launch_all(const Plan& plan, std::span<const MemoryView> views) {
-  const Schedule& schedule = plan.schedule;
-  const bool timed = log_enabled(2);
-  std::vector<MemoryView> buffers;
-  for (std::size_t i = 0; i < schedule.steps.size(); i++) {
-    const ScheduleStep& step = schedule.steps[i];
-    buffers.clear();
-    for (int b : step.buffers) buffers.push_back(views[static_cast<std::size_t>(b)]);
-    if (!step.kernel) {
-      copy_between(schedule.buffers[static_cast<std::size_t>(step.buffers[0])], buffers[0],
-                   schedule.buffers[static_cast<std::size_t>(step.buffers[1])], buffers[1]);
-      continue;
-    }
-    state().statistics.kernels++;
-    if (timed) {
-      launch_timed(*plan.programs[i], device(step.device), buffers);
-    } else {
-      plan.programs[i]->program->launch(buffers, {});
-    }
-  }
-}
-
 void log_schedule(const Schedule& schedule) {
   if (!log_enabled(3)) return;
   for (const ArenaPlan& a : schedule.arenas) {
     log_line(3, "schedule: {} steps, arena of {} {} bytes (lower bound {})", schedule.steps.size(),
              device_name(a.device), a.bytes, a.lower_bound);
   }
+}
+
+std::vector<bool> written_inputs(const CanonicalGraph& graph) {
+  std::vector<bool> is_written(graph.inputs.size());
+  for (UOp u : toposort(graph.roots)) {
+    if (!u.is(Op::Store)) continue;
+    UOp target = u.src(0);
+    while (!target.is(Op::Buffer)) {
+      ensure(target.num_src() > 0, "a store into {}, which is no memory", info(target.op()).name);
+      target = target.src(0);
+    }
+    is_written[static_cast<std::size_t>(target.buffer_id())] = true;
+  }
+  return is_written;
+}
+
+std::shared_ptr<const Plan> make_plan(const CanonicalGraph& graph) {
+  const EnvironmentObservers watching;
+  const CompileScope scope(CompilePart::Schedule, "schedule");
+  if (Options::flag(Option::CheckSpec)) {
+    for (UOp root : graph.roots) check_tensor_graph(root);
+  }
+  const Clock::time_point start = Clock::now();
+  auto plan = std::make_shared<Plan>();
+  plan->is_written = written_inputs(graph);
+  plan->schedule = make_schedule(graph, {caps_of, default_device(), Options::flag(Option::Fusion)});
+  run_counters().schedules_built++;
+  run_counters().schedule_seconds += seconds_since(start);
+
+  std::vector<KernelRequest> requests;
+  for (const ScheduleStep& step : plan->schedule.steps) {
+    if (step.kernel) requests.push_back({step.kernel, step.device});
+  }
+  auto programs = load_programs(requests);
+  auto next = programs.begin();
+  for (const ScheduleStep& step : plan->schedule.steps) {
+    plan->programs.push_back(step.kernel ? *next++ : nullptr);
+  }
+  const std::size_t copies = plan->schedule.steps.size() - requests.size();
+  log_line(1, "schedule of {} kernels ({} loop nests) and {} copies, ready in {:.1f} ms",
+           plan->schedule.launches.size() - copies, requests.size(), copies,
+           seconds_since(start) * 1e3);
+  log_schedule(plan->schedule);
+  return plan;
 }
 
 // ---- results ----------------------------------------------------------------------------------
@@ -200,42 +136,123 @@ UOp shaped(UOp buffer, std::span<const std::int64_t> shape) {
 
 }  // namespace
 
-std::shared_ptr<const PreparedRun> prepare(std::span<const UOp> roots) {
-  std::lock_guard lock(state().mutex);
-  CanonicalGraph graph = canonical_graph(roots);
-  auto prepared = std::make_shared<PreparedRun>();
-  prepared->inputs = std::move(graph.inputs);
-  graph.inputs = prepared->inputs;
-  auto& plans = state().plans;
+// ---- preparing --------------------------------------------------------------------------------
+
+namespace {
+
+std::string key_of(const CanonicalGraph& graph) {
   const std::string_view maths = Options::flag(Option::FastMath) ? " fast" : "";
-  const std::string key = fmt::format("{}{}\n", default_device(), maths) + graph.key;
-  auto it = plans.find(key);
-  if (it == plans.end()) {
-    if (plans.size() >= max_plans) plans.clear();  // a program that makes new graphs for ever
-    it = plans.emplace(key, make_plan(graph)).first;
-    log_schedule(it->second->schedule);
-  }
-  prepared->plan = it->second;
-  return prepared;
+  const std::string_view fusion = Options::flag(Option::Fusion) ? "" : " unfused";
+  const std::string edits = Options::text(Option::Edits);
+  return fmt::format("{}{}{} {}\n", default_device(), maths, fusion, edits) + graph.key;
+}
+
+}  // namespace
+
+std::shared_ptr<const PreparedRun> prepare(const CanonicalGraph& graph) {
+  if (auto found = find_prepared(graph)) return found;
+  refuse_at_end_of_process();
+  auto plan = plans().get(key_of(graph), [&](std::int64_t& weight) {
+    auto made = make_plan(graph);
+    weight = std::ssize(made->schedule.steps);
+    return made;
+  });
+  return std::make_shared<PreparedRun>(PreparedRun{std::move(plan), graph.inputs});
+}
+
+std::shared_ptr<const PreparedRun> find_prepared(const CanonicalGraph& graph) {
+  auto plan = plans().find(key_of(graph));
+  if (!plan) return nullptr;
+  return std::make_shared<PreparedRun>(PreparedRun{std::move(plan), graph.inputs});
+}
+
+std::shared_ptr<const PreparedRun> prepare(std::span<const UOp> roots) {
+  return prepare(canonical_graph(roots));
 }
 
 std::span<const UOp> inputs_of(const PreparedRun& prepared) { return prepared.inputs; }
 
-std::vector<UOp> run(const PreparedRun& prepared, std::span<const UOp> inputs, Graph& results) {
-  std::lock_guard lock(state().mutex);
-  const Schedule& schedule = prepared.plan->schedule;
+// ---- running ----------------------------------------------------------------------------------
+
+struct BoundRun::Bound {
+  std::shared_ptr<const Plan> plan;
+  std::vector<RunArena> arenas;
+  MemoryAccess access;  // to the buffers that are no temporaries, in the order of the schedule
+
+  std::vector<MemoryView> views() const {
+    std::vector<MemoryView> result;
+    auto held = access.memory().begin();
+    for (const ScheduleBuffer& b : plan->schedule.buffers) {
+      if (b.kind == ScheduleBuffer::Kind::Temporary && b.arena_offset < 0) {
+        result.emplace_back();  // no step uses it
+      } else if (b.kind == ScheduleBuffer::Kind::Temporary) {
+        const auto arena = std::ranges::find(arenas, b.device, &RunArena::device);
+        result.push_back({arena->memory(), b.arena_offset, b.bytes()});
+      } else {
+        result.push_back((held++)->view);
+      }
+    }
+    return result;
+  }
+};
+
+BoundRun::BoundRun(const PreparedRun& prepared, std::span<const UOp> inputs, Graph& results) {
+  const Plan& plan = *prepared.plan;
+  const Schedule& schedule = plan.schedule;
+  std::vector<RunArena> arenas;
+  for (const ArenaPlan& a : schedule.arenas) arenas.emplace_back(a.device, a.bytes);
   std::vector<UOp> outputs(schedule.buffers.size());
+  std::vector<MemoryAccess::Use> uses;
   for (std::size_t i = 0; i < schedule.buffers.size(); i++) {
     const ScheduleBuffer& b = schedule.buffers[i];
-    if (b.kind != ScheduleBuffer::Kind::Output) continue;
-    outputs[i] = new_buffer(results, b.dtype, b.elements, b.device);
+    if (b.kind == ScheduleBuffer::Kind::Input) {
+      const auto input = static_cast<std::size_t>(b.input);
+      uses.push_back({inputs[input], plan.is_written[input]});
+    } else if (b.kind == ScheduleBuffer::Kind::Output) {
+      outputs[i] = new_buffer(results, b.dtype, b.elements, b.device);
+      uses.push_back({outputs[i], true});
+    }
   }
-  launch_all(*prepared.plan, bind_buffers(schedule, inputs, outputs));
-  std::vector<UOp> values;
+  bound_ = std::make_unique<Bound>(prepared.plan, std::move(arenas), MemoryAccess(uses));
   for (int result : schedule.results) {
-    values.push_back(result < 0 ? UOp() : outputs[static_cast<std::size_t>(result)]);
+    values_.push_back(result < 0 ? UOp() : outputs[static_cast<std::size_t>(result)]);
   }
-  return values;
+}
+
+BoundRun::~BoundRun() = default;
+BoundRun::BoundRun(BoundRun&&) noexcept = default;
+
+void BoundRun::launch() {
+  try {
+    bound_->access.wait();
+    const Plan& plan = *bound_->plan;
+    launch_all(plan.schedule, plan.programs, bound_->views());
+    bound_->access.end();
+  } catch (...) {
+    bound_->access.fail(std::current_exception());
+    throw;
+  }
+}
+
+std::vector<UOp> run(const PreparedRun& prepared, std::span<const UOp> inputs, Graph& results) {
+  BoundRun bound(prepared, inputs, results);
+  bound.launch();
+  return {bound.values().begin(), bound.values().end()};
+}
+
+std::vector<std::string> kernels_of(const PreparedRun& prepared) {
+  const Plan& plan = *prepared.plan;
+  std::vector<std::string> writers(plan.schedule.buffers.size());
+  for (std::size_t i = 0; i < plan.programs.size(); i++) {
+    if (!plan.programs[i]) continue;
+    const int written = plan.schedule.steps[i].buffers[0];
+    writers[static_cast<std::size_t>(written)] = plan.programs[i]->info.name;
+  }
+  std::vector<std::string> names;
+  for (int result : plan.schedule.results) {
+    names.push_back(result < 0 ? "" : writers[static_cast<std::size_t>(result)]);
+  }
+  return names;
 }
 
 RunSummary summary_of(const PreparedRun& prepared) {
@@ -243,10 +260,14 @@ RunSummary summary_of(const PreparedRun& prepared) {
   std::unordered_map<const Kernel*, bool> distinct;
   for (const ScheduleStep& step : prepared.plan->schedule.steps) {
     if (!step.kernel) continue;
-    summary.kernels++;
+    summary.nests++;
     distinct.emplace(step.kernel.get(), true);
   }
-  summary.distinct_kernels = static_cast<std::int64_t>(distinct.size());
+  for (const ScheduleLaunch& launch : prepared.plan->schedule.launches) {
+    const auto front = static_cast<std::size_t>(launch.first);
+    summary.kernels += prepared.plan->schedule.steps[front].kernel != nullptr;
+  }
+  summary.distinct_nests = static_cast<std::int64_t>(distinct.size());
   for (const ArenaPlan& a : prepared.plan->schedule.arenas) {
     summary.arena_bytes += a.bytes;
     summary.arena_lower_bound += a.lower_bound;
@@ -254,25 +275,41 @@ RunSummary summary_of(const PreparedRun& prepared) {
   return summary;
 }
 
-std::vector<UOp> realize(std::span<const UOp> roots) {
+std::vector<UOp> BoundRun::results(std::span<const UOp> roots) const {
   std::vector<UOp> result(roots.begin(), roots.end());
-  if (roots.empty()) return result;
-  const auto prepared = prepare(roots);
-  const std::vector<UOp> values = run(*prepared, prepared->inputs, roots[0].graph());
   for (std::size_t i = 0; i < roots.size(); i++) {
-    result[i] = values[i] ? shaped(values[i], roots[i].shape()) : without_after(roots[i]);
+    const UOp value = values_[i];
+    result[i] = value ? shaped(value, roots[i].shape()) : without_after(roots[i]);
   }
   return result;
 }
 
+std::vector<UOp> realize(std::span<const UOp> roots) {
+  if (roots.empty()) return {};
+  const auto prepared = prepare(roots);
+  BoundRun bound(*prepared, prepared->inputs, roots[0].graph());
+  bound.launch();
+  return bound.results(roots);
+}
+
+RunCounters& run_counters() {
+  static RunCounters& counters = *new RunCounters;
+  return counters;
+}
+
 RunStatistics run_statistics() {
-  std::lock_guard lock(state().mutex);
-  return state().statistics;
+  const RunCounters& c = run_counters();
+  return {.kernels = c.kernels,
+          .kernels_compiled = c.kernels_compiled,
+          .schedules_built = c.schedules_built,
+          .schedule_seconds = c.schedule_seconds,
+          .codegen_seconds = c.codegen_seconds,
+          .compile_seconds = c.compile_seconds,
+          .compile_wall_seconds = c.compile_wall_seconds};
 }
 
 void clear_run_caches() {
-  std::lock_guard lock(state().mutex);
-  state().plans.clear();
+  plans().clear();
   clear_program_cache();
 }
 

@@ -1,15 +1,23 @@
 // execute.h -- from tensor graph to results: schedule, compile, launch.
+//
+// All functions may be called by several threads at once, each with graphs that no other thread
+// changes meanwhile.  They share the caches of plans and programs, and no lock while they schedule,
+// compile or launch.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "graph/uop.h"
+#include "croze/graph/uop.h"
+#include "croze/run/statistics.h"
 
 namespace croze {
+
+class Graph;
+struct CanonicalGraph;
 
 // Computes every root of a tensor graph and returns, in order, the node that now stands for its
 // value: a Reshape of a Buffer (the Buffer itself if the root is flat), or the assigned view for a
@@ -22,6 +30,13 @@ std::vector<UOp> realize(std::span<const UOp> roots);
 class PreparedRun;
 std::shared_ptr<const PreparedRun> prepare(std::span<const UOp> roots);
 
+// prepare() for a graph whose roots have been copied (canonical_graph), so that the graph they come
+// from may change meanwhile.  If another thread prepares an equal graph at the moment, its plan is
+// waited for; different graphs are prepared at once.
+std::shared_ptr<const PreparedRun> prepare(const CanonicalGraph& graph);
+// The same if the plan is there already; null if it has to be made.
+std::shared_ptr<const PreparedRun> find_prepared(const CanonicalGraph& graph);
+
 // The Buffer nodes that the roots read or assign, in the order in which run() takes them.
 std::span<const UOp> inputs_of(const PreparedRun& prepared);
 
@@ -30,28 +45,34 @@ std::span<const UOp> inputs_of(const PreparedRun& prepared);
 // assigns.
 std::vector<UOp> run(const PreparedRun& prepared, std::span<const UOp> inputs, Graph& results);
 
-// What a prepared run does, for reports.
-struct RunSummary {
-  std::int64_t kernels = 0;  // launches per run
-  std::int64_t distinct_kernels = 0;
-  std::int64_t arena_bytes = 0;
-  std::int64_t arena_lower_bound = 0;
+// run() in two steps.  The first makes the Buffers of the results and binds all memory, so that the
+// second needs no graph: it may take long, and other threads record, collect and run meanwhile.
+// Whoever launches has seen to it that nothing else writes what it reads, or touches what it
+// writes, until launch() returns.
+class BoundRun {
+ public:
+  BoundRun(const PreparedRun& prepared, std::span<const UOp> inputs, Graph& results);
+  ~BoundRun();
+  BoundRun(BoundRun&&) noexcept;
+  BoundRun& operator=(BoundRun&&) = delete;
+
+  // What run() returns.
+  std::span<const UOp> values() const { return values_; }
+  // What realize() returns for the roots that were prepared.
+  std::vector<UOp> results(std::span<const UOp> roots) const;
+  // Once.  Throws what a run failed with that was to compute an input.
+  void launch();
+
+ private:
+  struct Bound;
+  std::unique_ptr<Bound> bound_;
+  std::vector<UOp> values_;
 };
+
+// For each root the name of the kernel that writes its value; "" if none does.
+std::vector<std::string> kernels_of(const PreparedRun& prepared);
+
+// What the run does, for reports.
 RunSummary summary_of(const PreparedRun& prepared);
-
-// Counters since the start of the process, for benchmarks, progress lines and tests.
-struct RunStatistics {
-  std::int64_t kernels = 0;           // launches
-  std::int64_t kernels_compiled = 0;  // by the device's compiler, not from a cache
-  std::int64_t schedules_built = 0;   // not found in the schedule cache
-  double schedule_seconds = 0;
-  double codegen_seconds = 0;       // summed over threads
-  double compile_seconds = 0;       // device compiler; summed over threads
-  double compile_wall_seconds = 0;  // codegen and compiler together, as waited for
-};
-RunStatistics run_statistics();
-
-// Forgets every schedule and program kept in memory, so that the next run is cold.
-void clear_run_caches();
 
 }  // namespace croze

@@ -1,13 +1,13 @@
 // host_evaluate.cpp -- one plain loop per op.
-#include "run/host_evaluate.h"
+#include "croze/run/host_evaluate.h"
 
 #include <cstddef>
 #include <span>
 #include <utility>
 
-#include "base/flat_map.h"
-#include "graph/eval.h"
-#include "run/buffers.h"
+#include "croze/base/flat_map.h"
+#include "croze/graph/eval.h"
+#include "croze/run/buffers.h"
 
 namespace croze {
 namespace {

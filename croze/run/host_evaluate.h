@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
-#include "graph/derive.h"
-#include "graph/uop.h"
+#include "croze/graph/analysis/derive.h"
+#include "croze/graph/uop.h"
 
 namespace croze {
 

@@ -1,29 +1,35 @@
 // programs.cpp -- compiled kernels, kept in memory and on disk.
 //
-// A program is found by the serialised kernel and the device.  On disk the key names also the
-// device's architecture and croze's version; the entry holds the launch and the code, so that a
-// warm start runs neither codegen nor the device's compiler.
-#include "run/programs.h"
+// A program is found by the serialised kernel, the device and the edits that were given for it.  On
+// disk the key names also the device's architecture and the sources of this compiler; the entry
+// holds the launch and the code, so that a warm start runs neither codegen nor the device's
+// compiler.
+#include "croze/run/programs.h"
 
 #include <fmt/format.h>
 
 #include <chrono>
-#include <mutex>
-#include <unordered_map>
+#include <exception>
+#include <optional>
 
-#include "base/build_id.h"
-#include "base/bytes.h"
-#include "base/error.h"
-#include "base/log.h"
-#include "base/options.h"
-#include "base/thread_pool.h"
-#include "base/version.h"
-#include "codegen/pipeline.h"
-#include "device/compile_cache.h"
-#include "graph/print.h"
-#include "graph/spec.h"
-#include "render/renderer.h"
-#include "run/devices.h"
+#include "croze/base/bytes.h"
+#include "croze/base/error.h"
+#include "croze/base/log.h"
+#include "croze/base/options.h"
+#include "croze/base/process.h"
+#include "croze/base/shared_cache.h"
+#include "croze/base/thread_pool.h"
+#include "croze/base/version.h"
+#include "croze/codegen/edits/transform.h"
+#include "croze/codegen/pipeline.h"
+#include "croze/device/compile_cache.h"
+#include "croze/graph/analysis/spec.h"
+#include "croze/graph/observer.h"
+#include "croze/render/renderer.h"
+#include "croze/run/compiler_id.h"
+#include "croze/run/counters.h"
+#include "croze/run/devices.h"
+#include "croze/run/given_edits.h"
 
 namespace croze {
 namespace {
@@ -34,15 +40,22 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+// A program costs a driver more than its code; what is dropped here is still on disk.
+constexpr SharedCache<LoadedProgram>::Limits loaded_limits = {.values = 2048,
+                                                              .weight = std::int64_t{256} << 20};
+
+using Claim = SharedCache<LoadedProgram>::Claim;
+
 // Process-wide: named in docs/architecture.md as global state.
 struct ProgramCache {
-  std::mutex mutex;
-  std::unordered_map<std::string, std::shared_ptr<LoadedProgram>> loaded;  // by device and kernel
+  SharedCache<LoadedProgram> loaded{loaded_limits};  // by device and kernel; weighed by their code
   CompileCache disk = CompileCache::from_environment();
+  ThreadPool compilers;
 };
 
 ProgramCache& cache() {
-  static ProgramCache instance;
+  // Never destroyed: at the end of the process, other threads may still use it.
+  static ProgramCache& instance = *new ProgramCache;
   return instance;
 }
 
@@ -88,42 +101,41 @@ std::string_view decode(std::string_view entry, ProgramInfo& info) {
 struct Compilation {
   const Kernel* kernel = nullptr;
   Device* device = nullptr;
-  std::string memory_key, disk_key;
+  std::int64_t claim = 0;            // its number among those of the call
+  std::optional<std::string> edits;  // in place of the chosen ones
+  std::string disk_key;
   std::shared_ptr<LoadedProgram> result;
-  double codegen_seconds = 0, compile_seconds = 0;
-  bool compiled = false;
-  std::exception_ptr failure;
 };
 
-void log_pass(void*, const char* pass, UOp sink) {
-  if (log_enabled(5)) log_line(5, "--- after {}\n{}", pass, print_graph(sink));
-}
-
-void log_edits(void* context, const std::vector<std::string>& applied) {
-  if (log_enabled(3)) {
-    log_line(3, "{}: {}", *static_cast<std::string*>(context), fmt::join(applied, "; "));
-  }
+// What the kernel is called in the log and in CROZE_EDITS.
+std::string label_of(const Compilation& c) {
+  if (!is_watched()) return {};
+  return fmt::format("{} {} {}", c.device->name(), kernel_name(*c.kernel), kernel_key(*c.kernel));
 }
 
 void compile(Compilation& c) {
   const Clock::time_point start = Clock::now();
-  std::string label = c.device->caps().device;
-  const PassObserver observer{log_pass, log_edits, &label};
+  const std::string label = label_of(c);
+  const CompileScope scope(CompilePart::Kernel, label);
+  const std::vector<Edit> edits = parse_edits(c.edits.value_or(""));
+  auto replay = [&](KernelState& k) { apply_all(k, edits); };
   const bool check_spec = Options::flag(Option::CheckSpec);
   if (check_spec) check_kernel(c.kernel->sink);
-  const LinearProgram program = make_program(c.kernel->sink, c.device->caps(), observer);
+  const LinearProgram program =
+      make_program(c.kernel->sink, c.device->caps(), c.edits ? replay : Chooser());
   if (check_spec) check_program(program.instructions);
   if (log_enabled(5)) log_line(5, "--- linear program\n{}", print_program(program));
   const std::string source = c.device->renderer().render(program);
-  c.codegen_seconds = seconds_since(start);
+  run_counters().codegen_seconds += seconds_since(start);
   if (log_enabled(4)) log_line(4, "{}", source);
 
   const Clock::time_point rendered = Clock::now();
   const std::string code = c.device->compile(program.info.name, source);
   c.result->info = program.info;
   c.result->program = c.device->load(program.info, code);
-  c.compile_seconds = seconds_since(rendered);
-  c.compiled = true;
+  c.result->code_bytes = std::ssize(code);
+  run_counters().compile_seconds += seconds_since(rendered);
+  run_counters().kernels_compiled++;
   cache().disk.store(c.disk_key, encode(program.info, code));
   if (log_enabled(6)) log_line(6, "{}", c.result->program->disassembly());
 }
@@ -134,6 +146,7 @@ void find_or_compile(Compilation& c) {
     try {
       const std::string_view code = decode(*entry, c.result->info);
       c.result->program = c.device->load(c.result->info, code);
+      c.result->code_bytes = std::ssize(code);
       return;
     } catch (const Error&) {
       c.result = std::make_shared<LoadedProgram>();  // a damaged entry: compile again
@@ -142,62 +155,61 @@ void find_or_compile(Compilation& c) {
   compile(c);
 }
 
+void make(Compilation& c, Claim& claim) {
+  try {
+    const CompilerStay stay;
+    find_or_compile(c);
+    claim.put(c.result, c.result->code_bytes);
+  } catch (...) {
+    claim.fail(std::current_exception());
+  }
+}
+
+// What the program depends on beside the kernel and the device.
+std::string manner_of(const std::optional<std::string>& edits) {
+  std::string manner = Options::flag(Option::FastMath) ? " fast" : "";
+  if (edits) manner += fmt::format(" edits {}", *edits);
+  return manner;
+}
+
+// What was compiled without proof does not count as proven.
+std::string disk_key(const KernelRequest& request, const Device& device, std::string_view manner) {
+  const Caps& caps = device.caps();
+  return fmt::format("{} {} {} {} {} threads{}{}\n", version(), compiler_id(), device.name(),
+                     caps.architecture, caps.threads, manner,
+                     Options::flag(Option::CheckBounds) ? " proven" : "") +
+         request.kernel->key;
+}
+
 }  // namespace
 
-std::vector<std::shared_ptr<LoadedProgram>> load_programs(std::span<const KernelRequest> requests,
-                                                          RunStatistics& statistics) {
-  std::vector<std::string> keys;
+std::vector<std::shared_ptr<const LoadedProgram>> load_programs(
+    std::span<const KernelRequest> requests) {
+  std::vector<Claim> claims;
   std::vector<Compilation> missing;
-  const std::string_view maths = Options::flag(Option::FastMath) ? " fast" : "";
-  {
-    std::lock_guard lock(cache().mutex);
-    std::unordered_map<std::string, bool> asked;
-    for (const KernelRequest& r : requests) {
-      keys.push_back(fmt::format("{}{}\n", device_name(r.device), maths) + r.kernel->key);
-      if (cache().loaded.contains(keys.back()) || !asked.emplace(keys.back(), true).second)
-        continue;
-      Compilation c;
-      c.kernel = r.kernel.get();
-      c.device = &device(r.device);
-      c.memory_key = keys.back();
-      // What was compiled without proof does not count as proven.
-      c.disk_key = fmt::format("{} {} {} {}{}{}\n", version(), build_id(), c.device->name(),
-                               c.device->caps().architecture, maths,
-                               Options::flag(Option::CheckBounds) ? " proven" : "") +
-                   r.kernel->key;
-      missing.push_back(std::move(c));
-    }
+  for (const KernelRequest& r : requests) {
+    Device& d = device(r.device);
+    std::optional<std::string> edits = given_edits(*r.kernel);
+    const std::string manner = manner_of(edits);
+    claims.push_back(cache().loaded.claim(fmt::format("{}{}\n", d.name(), manner) + r.kernel->key));
+    if (!claims.back().must_make()) continue;
+    missing.push_back({r.kernel.get(), &d, std::ssize(claims) - 1, std::move(edits),
+                       disk_key(r, d, manner), nullptr});
   }
   if (!missing.empty()) {
     const Clock::time_point start = Clock::now();
-    ThreadPool pool(
-        static_cast<int>(std::min<std::size_t>(missing.size(), default_thread_count())));
-    pool.run(static_cast<std::int64_t>(missing.size()), [&](std::int64_t i) {
+    cache().compilers.run(std::ssize(missing), [&, watchers = Watchers()](std::int64_t i) {
+      const WatchedBy watched(watchers);
       Compilation& c = missing[static_cast<std::size_t>(i)];
-      try {
-        find_or_compile(c);
-      } catch (...) {
-        c.failure = std::current_exception();
-      }
+      make(c, claims[static_cast<std::size_t>(c.claim)]);
     });
-    statistics.compile_wall_seconds += seconds_since(start);
+    run_counters().compile_wall_seconds += seconds_since(start);
   }
-  std::lock_guard lock(cache().mutex);
-  for (Compilation& c : missing) {
-    if (c.failure) std::rethrow_exception(c.failure);
-    statistics.codegen_seconds += c.codegen_seconds;
-    statistics.compile_seconds += c.compile_seconds;
-    statistics.kernels_compiled += c.compiled;
-    cache().loaded.emplace(c.memory_key, c.result);
-  }
-  std::vector<std::shared_ptr<LoadedProgram>> result;
-  for (const std::string& key : keys) result.push_back(cache().loaded.at(key));
-  return result;
+  std::vector<std::shared_ptr<const LoadedProgram>> programs;
+  for (const Claim& claim : claims) programs.push_back(claim.wait());
+  return programs;
 }
 
-void clear_program_cache() {
-  std::lock_guard lock(cache().mutex);
-  cache().loaded.clear();
-}
+void clear_program_cache() { cache().loaded.clear(); }
 
 }  // namespace croze

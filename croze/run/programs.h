@@ -1,19 +1,20 @@
 // programs.h -- compiled kernels, kept in memory and on disk.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
-#include "device/device.h"
-#include "run/execute.h"
-#include "schedule/schedule.h"
+#include "croze/device/device.h"
+#include "croze/schedule/schedule.h"
 
 namespace croze {
 
 struct LoadedProgram {
   ProgramInfo info;
   std::unique_ptr<Program> program;
+  std::int64_t code_bytes = 0;
 };
 
 struct KernelRequest {
@@ -21,10 +22,10 @@ struct KernelRequest {
   int device = 0;
 };
 
-// The programs of the kernels, in order; those not in a cache are compiled in parallel.  Adds to
-// the statistics.
-std::vector<std::shared_ptr<LoadedProgram>> load_programs(std::span<const KernelRequest> requests,
-                                                          RunStatistics& statistics);
+// The programs of the kernels, in order.  Those in no cache are compiled in parallel; one that
+// another thread compiles at the moment is waited for.  Counts in run_counters().
+std::vector<std::shared_ptr<const LoadedProgram>> load_programs(
+    std::span<const KernelRequest> requests);
 void clear_program_cache();
 
 }  // namespace croze

@@ -1,9 +1,9 @@
 // canonical.cpp -- a tensor graph made independent of which buffers it stands on.
 #include <unordered_map>
 
-#include "graph/rewrite.h"
-#include "graph/serialize.h"
-#include "schedule/schedule.h"
+#include "croze/graph/rewrite/rewrite.h"
+#include "croze/graph/text/serialize.h"
+#include "croze/schedule/schedule.h"
 
 namespace croze {
 namespace {

@@ -11,17 +11,16 @@
 //
 // What depends on the loops around (would this reduction be repeated?) is decided while lowering
 // (lower.cpp), which adds buffers.
-#include "schedule/fuse.h"
+#include "croze/schedule/fuse.h"
 
 #include <algorithm>
 
-#include "graph/graph.h"
-#include "graph/rewrite.h"
+#include "croze/graph/graph.h"
+#include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
 namespace {
 
-constexpr float max_fused_size = 400;
 constexpr float max_fused_reads = 30;
 
 std::int32_t cost_of(Op op) {
@@ -68,7 +67,7 @@ UOp strip_movement(UOp u) {
   return u;
 }
 
-FusionPlan::FusionPlan(std::span<const UOp> roots) {
+FusionPlan::FusionPlan(std::span<const UOp> roots, bool fuse) {
   const std::vector<UOp> order = toposort(roots);
   facts_.resize(order.empty() ? 0 : order.front().graph().id_limit());
   for (UOp root : roots) {
@@ -78,7 +77,9 @@ FusionPlan::FusionPlan(std::span<const UOp> roots) {
     }
   }
   for (UOp u : order) {
-    if (always_buffered(u.op())) facts(u).buffered = true;
+    const bool computes =
+        !is_free(u) && (is_elementwise(u.op()) || u.is(Op::Reduce) || u.is(Op::Gather));
+    if (always_buffered(u.op()) || (!fuse && computes && fits_memory(u))) facts(u).buffered = true;
     if (u.is(Op::Copy) && !is_state(u.src(0))) facts(u.src(0)).buffered = true;
   }
   count_consumers(order);
@@ -122,7 +123,7 @@ void FusionPlan::measure(std::span<const UOp> order) {
       f.reads += g.reads / static_cast<float>(g.consumers);
     }
     f.cost = static_cast<std::int32_t>(std::min<std::int64_t>(cost, 1 << 20));
-    const bool too_large = f.size > max_fused_size || f.reads > max_fused_reads;
+    const bool too_large = f.size > static_cast<float>(max_size) || f.reads > max_fused_reads;
     if (too_large && is_elementwise(u.op()) && fits_memory(u)) f.buffered = true;
   }
 }

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "graph/uop.h"
+#include "croze/graph/uop.h"
 
 namespace croze {
 
@@ -13,7 +13,8 @@ namespace croze {
 // grows.
 class FusionPlan {
  public:
-  explicit FusionPlan(std::span<const UOp> roots);
+  // Without `fuse` everything that can have a buffer gets one.
+  FusionPlan(std::span<const UOp> roots, bool fuse);
 
   bool buffered(UOp u) const { return facts_[u.id()].buffered; }
   void buffer(UOp u) { facts_[u.id()].buffered = true; }
@@ -30,6 +31,9 @@ class FusionPlan {
   // Whether the sum `u` is used by another sum only, through views: the two are one sum over the
   // loops of both.
   bool feeds_sum(UOp u) const;
+
+  // Arithmetic in one kernel beyond which compiling it costs more than a pass over memory.
+  static constexpr std::int64_t max_size = 400;
 
   // What is computed again rather than stored when two kernels want it.
   static constexpr std::int64_t cheap_cost = 6;

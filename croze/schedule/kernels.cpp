@@ -1,13 +1,13 @@
 // kernels.cpp -- from the roots down: each state that something reads becomes one or more kernels.
-#include "schedule/kernels.h"
+#include "croze/schedule/kernels.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "base/error.h"
-#include "graph/rewrite.h"
-#include "graph/serialize.h"
-#include "schedule/ranges.h"
+#include "croze/base/error.h"
+#include "croze/graph/rewrite/rewrite.h"
+#include "croze/graph/text/serialize.h"
+#include "croze/schedule/ranges.h"
 
 namespace croze {
 namespace {
@@ -55,13 +55,24 @@ std::shared_ptr<Kernel> detach(UOp sink, std::vector<UOp>& slots) {
 
 }  // namespace
 
+void detach_kernels(std::vector<PendingStep>& steps) {
+  std::unordered_map<std::string, std::shared_ptr<const Kernel>> kernels;
+  for (PendingStep& pending : steps) {
+    if (!pending.sink) continue;
+    std::vector<UOp> slots = pending.outputs;
+    std::shared_ptr<Kernel> kernel = detach(pending.sink, slots);
+    pending.step.kernel = kernels.emplace(kernel->key, kernel).first->second;
+    for (UOp b : slots) pending.step.buffers.push_back(static_cast<int>(b.buffer_id()));
+  }
+}
+
 KernelList::KernelList(const CanonicalGraph& graph, const ScheduleContext& context,
                        std::span<const UOp> copied, Schedule& schedule)
     : input_(graph),
       context_(context),
       schedule_(schedule),
       graph_(*graph.graph),
-      plan_(graph.roots) {
+      plan_(graph.roots, context.fuse) {
   for (UOp state : copied) snapshots_.emplace(state.node(), false);
   devices_.assign(graph_.id_limit(), -1);
   for (UOp u : toposort(graph.roots)) {
@@ -148,7 +159,7 @@ void KernelList::make_copy(UOp u) {
   pending.step.buffers = {static_cast<int>(own_buffer(u).buffer_id()),
                           static_cast<int>(memory_of(source).buffer_id())};
   pending.reads = {read_as(source, memory_of(source).buffer_device())};
-  pending.writes = u;
+  pending.writes = {u};
   steps_.push_back(std::move(pending));
 }
 
@@ -339,19 +350,16 @@ KernelList::Draft KernelList::draft_store(UOp store) {
 // ---- finishing --------------------------------------------------------------------------------
 
 void KernelList::add(Draft draft, UOp writes, UOp out, UOp supersedes, int part) {
-  std::vector<UOp> slots{out};
-  std::shared_ptr<Kernel> kernel = detach(draft.sink, slots);
   PendingStep pending;
-  auto [it, fresh] = kernels_.emplace(kernel->key, kernel);
-  pending.step.kernel = it->second;
-  for (UOp b : slots) pending.step.buffers.push_back(static_cast<int>(b.buffer_id()));
+  pending.sink = draft.sink;
   pending.step.device = device_of(writes);
   for (UOp state : draft.reads) {
     need(state);
     const UOp read = read_as(state, pending.step.device);
     pending.reads.push_back(read == writes ? state : read);  // the copy itself is made from memory
   }
-  pending.writes = writes;
+  pending.writes = {writes};
+  pending.outputs = {out};
   pending.supersedes = supersedes;
   pending.part = part;
   steps_.push_back(std::move(pending));
@@ -383,7 +391,7 @@ UOp KernelList::read_as(UOp state, int device) {
     move.step.buffers = {static_cast<int>(buffer.buffer_id()),
                          static_cast<int>(memory.buffer_id())};
     move.reads = {read};
-    move.writes = buffer;
+    move.writes = {buffer};
     steps_.push_back(std::move(move));
   }
   return buffer;

@@ -8,20 +8,26 @@
 #include <unordered_map>
 #include <vector>
 
-#include "schedule/fuse.h"
-#include "schedule/lower.h"
-#include "schedule/schedule.h"
+#include "croze/schedule/fuse.h"
+#include "croze/schedule/lower.h"
+#include "croze/schedule/schedule.h"
 
 namespace croze {
 
 // A step before it has a place in the order.
 struct PendingStep {
-  ScheduleStep step;
-  std::vector<UOp> reads;  // states it reads
-  UOp writes;              // the state it makes: a buffered node or an After
-  UOp supersedes;          // After only: the state whose memory is overwritten
-  int part = 0;            // steps that make one state run in order of part
+  ScheduleStep step;         // without kernel and, unless it is a copy, without buffers
+  UOp sink;                  // the loop nest, its memory named by Buffer nodes; null for a copy
+  std::vector<UOp> reads;    // states it reads
+  std::vector<UOp> writes;   // states it makes: buffered nodes, or an After
+  std::vector<UOp> outputs;  // and the Buffer of each
+  UOp supersedes;            // of an After: the state whose memory is overwritten
+  int part = 0;              // steps that make one state run in order of part
 };
+
+// Gives every step its kernel, in a graph of its own, and the buffers of its parameters: first
+// those that it writes.  Equal nests are one kernel.
+void detach_kernels(std::vector<PendingStep>& steps);
 
 // Builds kernels from the roots down.
 class KernelList {
@@ -85,7 +91,6 @@ class KernelList {
   std::unordered_map<const Node*, bool> needed_;
   std::unordered_map<const Node*, bool>
       snapshots_;  // states read through a copy; whether it is made
-  std::unordered_map<std::string, std::shared_ptr<const Kernel>> kernels_;
   std::vector<PendingStep> steps_;
 };
 

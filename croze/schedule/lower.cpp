@@ -6,20 +6,41 @@
 // reductions vary over the row only, and the loop over the row's elements stands inside.  A
 // reduction is buffered instead when its position depends on the loops of another reduction, when
 // two positions of one kernel want it, or when hoisting would leave too little to do in parallel.
-#include "schedule/lower.h"
+#include "croze/schedule/lower.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "base/error.h"
-#include "base/hash.h"
-#include "graph/eval.h"
+#include "croze/base/error.h"
+#include "croze/base/hash.h"
+#include "croze/graph/eval.h"
 
 namespace croze {
 namespace {
 
 // Below this many element visits a kernel is too small to care how parallel it is.
 constexpr std::int64_t small_work = 1 << 15;
+
+// What is less than this part of a reduction's work may be repeated.
+constexpr std::int64_t small_beside_reduction = 8;
+
+// Steps of the longest reduction in the kernel of `root`, for one element of the root.
+std::int64_t reduced_elements(UOp root, const FusionPlan& plan) {
+  std::int64_t longest = 1;
+  FlatSet<const Node*> seen;
+  std::vector<UOp> pending{root};
+  while (!pending.empty()) {
+    const UOp u = pending.back();
+    pending.pop_back();
+    if (!seen.insert(u.node()) || !plan.contains_reduce(u)) continue;
+    if (u != root && plan.buffered(u)) continue;
+    if (u.is(Op::Reduce) && u.elements() > 0) {
+      longest = std::max(longest, u.src(0).elements() / u.elements());
+    }
+    for (UOp s : u.sources()) pending.push_back(s);
+  }
+  return longest;
+}
 
 }  // namespace
 
@@ -35,7 +56,8 @@ Lowering::Lowering(Graph& graph, FusionPlan& plan, UOp root, Limits limits, Buff
       root_(root),
       limits_(limits),
       buffer_of_(buffer_of),
-      context_(context) {}
+      context_(context),
+      reduced_(reduced_elements(root, plan)) {}
 
 UOp Lowering::new_range(std::int64_t size, LoopKind kind) {
   if (size == 1) return graph_.index(0);
@@ -275,6 +297,8 @@ bool Lowering::must_buffer(UOp u, const Position& p) {
   const RangeSet open = ranges_of(p);
   const RangeSet around = loops_around(open);
   if (u.elements() < 64 && plan_.cost(u) < 40) return false;
+  // Beside a long reduction, arithmetic that is done once an element of the result is nothing.
+  if (around == output_ranges_ && plan_.cost(u) * small_beside_reduction <= reduced_) return false;
   if (iterations(around) / 2 < u.elements()) return false;
   plan_.buffer(u);
   return grown_ = true;

@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "base/flat_map.h"
-#include "graph/graph.h"
-#include "schedule/fuse.h"
-#include "schedule/ranges.h"
+#include "croze/base/flat_map.h"
+#include "croze/graph/graph.h"
+#include "croze/schedule/fuse.h"
+#include "croze/schedule/ranges.h"
 
 namespace croze {
 
@@ -78,6 +78,7 @@ class Lowering {
   Limits limits_;
   BufferOf buffer_of_;
   void* context_;
+  std::int64_t reduced_;  // steps of the longest reduction, for one element of the root
 
   std::vector<Task> stack_;
   FlatMap<Task, UOp> memo_;

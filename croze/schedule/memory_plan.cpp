@@ -1,11 +1,11 @@
 // memory_plan.cpp -- best fit over lifetimes.
 //
-// A temporary lives from the step that writes it first to the step that reads it last.  Steps are
-// walked in order; a temporary takes the smallest free gap that holds it, else the arena grows (by
-// the gap at its end, if there is one, less).  Freed gaps merge with their neighbours.  Linear in
-// the number of steps, and close to the lower bound (the most bytes alive at once), which is
+// A temporary lives from the launch that writes it first to the one that reads it last.  Launches
+// are walked in order; a temporary takes the smallest free gap that holds it, else the arena grows
+// (by the gap at its end, if there is one, less).  Freed gaps merge with their neighbours.  Linear
+// in the number of steps, and close to the lower bound (the most bytes alive at once), which is
 // reported.
-#include "schedule/memory_plan.h"
+#include "croze/schedule/memory_plan.h"
 
 #include <algorithm>
 #include <map>
@@ -78,26 +78,41 @@ class ArenaPlanner {
 
 }  // namespace
 
+namespace {
+
+// The temporaries that a launch uses, each once.
+std::vector<int> temporaries_of(const Schedule& schedule, const ScheduleLaunch& launch) {
+  std::vector<int> result;
+  for (int i = launch.first; i < launch.last; i++) {
+    for (int b : schedule.steps[static_cast<std::size_t>(i)].buffers) {
+      const bool temporary =
+          schedule.buffers[static_cast<std::size_t>(b)].kind == ScheduleBuffer::Kind::Temporary;
+      if (temporary && std::ranges::find(result, b) == result.end()) result.push_back(b);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
 void plan_memory(Schedule& schedule, const ScheduleContext& context) {
-  std::vector<int> last_use(schedule.buffers.size(), -1);
-  for (std::size_t i = 0; i < schedule.steps.size(); i++) {
-    for (int b : schedule.steps[i].buffers)
-      last_use[static_cast<std::size_t>(b)] = static_cast<int>(i);
+  std::vector<std::vector<int>> used;  // by launch
+  std::vector<std::size_t> last_use(schedule.buffers.size());
+  for (const ScheduleLaunch& launch : schedule.launches) {
+    used.push_back(temporaries_of(schedule, launch));
+    for (int b : used.back()) last_use[static_cast<std::size_t>(b)] = used.size() - 1;
   }
   std::map<int, ArenaPlanner> arenas;
-  for (std::size_t i = 0; i < schedule.steps.size(); i++) {
-    std::vector<int> ending;
-    for (int b : schedule.steps[i].buffers) {
+  for (std::size_t i = 0; i < used.size(); i++) {
+    for (int b : used[i]) {
       ScheduleBuffer& buffer = schedule.buffers[static_cast<std::size_t>(b)];
-      if (buffer.kind != ScheduleBuffer::Kind::Temporary) continue;
       auto& arena =
           arenas.try_emplace(buffer.device, context.caps(buffer.device).alignment).first->second;
       if (buffer.arena_offset < 0) buffer.arena_offset = arena.take(buffer.bytes());
-      const bool ends = last_use[static_cast<std::size_t>(b)] == static_cast<int>(i);
-      if (ends && std::find(ending.begin(), ending.end(), b) == ending.end()) ending.push_back(b);
     }
-    for (int b : ending) {
+    for (int b : used[i]) {
       const ScheduleBuffer& buffer = schedule.buffers[static_cast<std::size_t>(b)];
+      if (last_use[static_cast<std::size_t>(b)] != i) continue;
       arenas.at(buffer.device).give_back(buffer.arena_offset, buffer.bytes());
     }
   }

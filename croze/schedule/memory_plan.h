@@ -1,7 +1,7 @@
 // memory_plan.h -- temporaries packed into one arena per device.
 #pragma once
 
-#include "schedule/schedule.h"
+#include "croze/schedule/schedule.h"
 
 namespace croze {
 

@@ -1,10 +1,10 @@
 // order.cpp -- the order of kernels and copies.
-#include "schedule/order.h"
+#include "croze/schedule/order.h"
 
 #include <algorithm>
 #include <unordered_map>
 
-#include "base/error.h"
+#include "croze/base/error.h"
 
 namespace croze {
 namespace {
@@ -17,7 +17,7 @@ class Orderer {
   explicit Orderer(std::vector<PendingStep> steps)
       : steps_(std::move(steps)), waits_for_(steps_.size()), state_(steps_.size(), New) {
     for (std::size_t i = 0; i < steps_.size(); i++) {
-      makers_[steps_[i].writes.node()].push_back(static_cast<int>(i));
+      for (UOp state : steps_[i].writes) makers_[state.node()].push_back(static_cast<int>(i));
       for (UOp state : steps_[i].reads) readers_[state.node()].push_back(static_cast<int>(i));
     }
     for (std::size_t i = 0; i < steps_.size(); i++) find_dependencies(static_cast<int>(i));
@@ -25,9 +25,9 @@ class Orderer {
 
   StepOrder order() {
     for (std::size_t i = steps_.size(); i-- > 0;) {
-      if (!visit(static_cast<int>(i))) return {{}, blocking_state()};
+      if (!visit(static_cast<int>(i))) return {{}, {}, blocking_state()};
     }
-    return {std::move(result_), UOp()};
+    return ordered();
   }
 
  private:
@@ -57,14 +57,16 @@ class Orderer {
     const PendingStep& step = steps_[static_cast<std::size_t>(i)];
     Indices& waits = waits_for_[static_cast<std::size_t>(i)];
     for (UOp state : step.reads) {
-      if (state != step.writes) wait_for_makers(state, waits);
+      if (std::ranges::find(step.writes, state) == step.writes.end()) wait_for_makers(state, waits);
     }
     if (step.supersedes) {
       wait_for_makers(step.supersedes, waits);
       wait_for_readers(step.supersedes, waits);
     }
-    for (int other : makers_[step.writes.node()]) {
-      if (steps_[static_cast<std::size_t>(other)].part < step.part) waits.push_back(other);
+    for (UOp state : step.writes) {
+      for (int other : makers_[state.node()]) {
+        if (steps_[static_cast<std::size_t>(other)].part < step.part) waits.push_back(other);
+      }
     }
     std::erase(waits, i);
   }
@@ -89,10 +91,26 @@ class Orderer {
       }
       if (!ready) continue;
       state_[i] = Done;
-      result_.push_back(std::move(steps_[i].step));
+      order_.push_back(static_cast<int>(i));
       stack.pop_back();
     }
     return true;
+  }
+
+  StepOrder ordered() {
+    std::vector<int> position(steps_.size());
+    for (std::size_t p = 0; p < order_.size(); p++) {
+      position[static_cast<std::size_t>(order_[p])] = static_cast<int>(p);
+    }
+    StepOrder result;
+    for (int i : order_) {
+      result.steps.push_back(std::move(steps_[static_cast<std::size_t>(i)].step));
+      Indices& waits = result.waits_for.emplace_back();
+      for (int w : waits_for_[static_cast<std::size_t>(i)]) {
+        waits.push_back(position[static_cast<std::size_t>(w)]);
+      }
+    }
+    return result;
   }
 
   // Values are made from older ones, so a circle holds a write that waits for a reader of what it
@@ -103,7 +121,7 @@ class Orderer {
         Indices readers;
         append(readers_, state, readers);
         for (int reader : readers) {
-          if (steps_[static_cast<std::size_t>(reader)].writes.is(Op::Buffer)) continue;
+          if (steps_[static_cast<std::size_t>(reader)].writes[0].is(Op::Buffer)) continue;
           const auto w = static_cast<int>(writer);
           if (reader != w && waits(reader, w)) return state;
         }
@@ -131,7 +149,7 @@ class Orderer {
   StepsOf makers_, readers_;
   std::vector<Indices> waits_for_;
   std::vector<State> state_;
-  std::vector<ScheduleStep> result_;
+  std::vector<int> order_;
 };
 
 }  // namespace

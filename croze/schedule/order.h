@@ -3,14 +3,16 @@
 
 #include <vector>
 
-#include "schedule/kernels.h"
+#include "croze/schedule/kernels.h"
 
 namespace croze {
 
-// The steps in order; or, if they wait for each other, a state that would have to be read through a
-// copy before an order exists (two buffers that take each other's contents).
+// The steps in order, and for each the numbers of the earlier ones that it waits for; or, if they
+// wait for each other, a state that would have to be read through a copy before an order exists
+// (two buffers that take each other's contents).
 struct StepOrder {
   std::vector<ScheduleStep> steps;
+  std::vector<std::vector<int>> waits_for;
   UOp blocking;
 };
 

@@ -3,9 +3,9 @@
 // There is no view or stride class: a Permute reorders the expressions, a Shrink adds to one, a
 // Flip mirrors one, a Pad guards one, and a Reshape flattens some and splits them again with floor
 // division and modulo, which the canonical index form undoes wherever it can be undone.
-#include "schedule/ranges.h"
+#include "croze/schedule/ranges.h"
 
-#include "graph/graph.h"
+#include "croze/graph/graph.h"
 
 namespace croze {
 namespace {

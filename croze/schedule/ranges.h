@@ -1,8 +1,8 @@
 // ranges.h -- movement ops as maps of index expressions.
 #pragma once
 
-#include "base/small_vector.h"
-#include "graph/uop.h"
+#include "croze/base/small_vector.h"
+#include "croze/graph/uop.h"
 
 namespace croze {
 

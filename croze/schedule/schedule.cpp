@@ -1,9 +1,11 @@
 // schedule.cpp -- the steps of scheduling, in order.
-#include "schedule/schedule.h"
+#include "croze/schedule/schedule.h"
 
-#include "schedule/kernels.h"
-#include "schedule/memory_plan.h"
-#include "schedule/order.h"
+#include "croze/schedule/kernels.h"
+#include "croze/schedule/launches.h"
+#include "croze/schedule/memory_plan.h"
+#include "croze/schedule/merge.h"
+#include "croze/schedule/order.h"
 
 namespace croze {
 
@@ -11,12 +13,15 @@ Schedule make_schedule(const CanonicalGraph& graph, const ScheduleContext& conte
   std::vector<UOp> copied;  // states that are read through a copy, so that the steps have an order
   for (;;) {
     Schedule schedule;
-    StepOrder order = order_steps(KernelList(graph, context, copied, schedule).build());
+    std::vector<PendingStep> steps = KernelList(graph, context, copied, schedule).build();
+    if (context.fuse) merge_steps(steps, graph.roots, context);
+    detach_kernels(steps);
+    StepOrder order = order_steps(std::move(steps));
     if (order.blocking) {
       copied.push_back(order.blocking);
       continue;
     }
-    schedule.steps = std::move(order.steps);
+    join_launches(std::move(order), schedule, context);
     plan_memory(schedule, context);
     return schedule;
   }

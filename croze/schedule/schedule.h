@@ -9,7 +9,9 @@
 // ranges.cpp: movement ops as maps of index expressions.
 // lower.cpp: one buffered node as a kernel, its value pulled down to the loads.
 // kernels.cpp: the list of kernels, lowered from the roots down.
+// merge.cpp: kernels that pass values to each other become one.
 // order.cpp: their order; reads after writes, writes after earlier reads.
+// launches.cpp: which of them run at once, as one kernel.
 // memory_plan.cpp: temporaries packed into one arena per device.
 //
 // A kernel is Sink(Store(Index(Param, i), value, range ...) ...) in a graph of its own: loops over
@@ -22,9 +24,9 @@
 #include <string>
 #include <vector>
 
-#include "device/caps.h"
-#include "graph/graph.h"
-#include "graph/uop.h"
+#include "croze/device/caps.h"
+#include "croze/graph/graph.h"
+#include "croze/graph/uop.h"
 
 namespace croze {
 
@@ -48,7 +50,7 @@ struct ScheduleBuffer {
   std::int64_t bytes() const { return elements * size_of(dtype); }
 };
 
-// One step: a kernel over buffers (in the order of its parameters), or a copy buffers[1] ->
+// One step: a loop nest over buffers (in the order of its parameters), or a copy buffers[1] ->
 // buffers[0] between devices (no kernel).
 struct ScheduleStep {
   std::shared_ptr<const Kernel> kernel;
@@ -62,9 +64,15 @@ struct ArenaPlan {
   std::int64_t lower_bound = 0;  // most bytes of temporaries alive at once
 };
 
+// Steps [first, last) that wait for nothing of each other and run as one kernel; or one copy.
+struct ScheduleLaunch {
+  int first = 0, last = 0;
+};
+
 struct Schedule {
   std::vector<ScheduleBuffer> buffers;
-  std::vector<ScheduleStep> steps;
+  std::vector<ScheduleStep> steps;       // in an order in which they could run one by one
+  std::vector<ScheduleLaunch> launches;  // all steps, in order
   std::vector<ArenaPlan> arenas;
   std::vector<int> results;  // buffer of each root, -1 for a root that only assigns
 };
@@ -82,6 +90,7 @@ CanonicalGraph canonical_graph(std::span<const UOp> roots);
 struct ScheduleContext {
   const Caps& (*caps)(int device);
   int default_device = 0;
+  bool fuse = true;  // else each operation is a kernel, to compare with
 };
 
 // Schedules a canonical graph.

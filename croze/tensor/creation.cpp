@@ -2,11 +2,12 @@
 #include <cmath>
 #include <cstring>
 
-#include "graph/eval.h"
-#include "run/buffers.h"
-#include "run/devices.h"
-#include "tensor/elementwise.h"
-#include "tensor/record.h"
+#include "croze/graph/eval.h"
+#include "croze/run/buffers.h"
+#include "croze/run/devices.h"
+#include "croze/tensor/elementwise/elementwise.h"
+#include "croze/tensor/record.h"
+#include "croze/tensor/registry.h"
 
 namespace croze {
 namespace {
@@ -75,15 +76,18 @@ Tensor Tensor::scalar(Scalar value, const TensorOptions& options, Location at) {
 }
 
 Tensor Tensor::zeros_like(const Tensor& like, const TensorOptions& options, Location at) {
+  const CallScope scope("zeros_like", at);
   return zeros(like.shape(), options_like(like, options), at);
 }
 
 Tensor Tensor::ones_like(const Tensor& like, const TensorOptions& options, Location at) {
+  const CallScope scope("ones_like", at);
   return ones(like.shape(), options_like(like, options), at);
 }
 
 Tensor Tensor::full_like(const Tensor& like, Scalar value, const TensorOptions& options,
                          Location at) {
+  const CallScope scope("full_like", at);
   return full(like.shape(), value, options_like(like, options), at);
 }
 
@@ -159,6 +163,7 @@ Tensor Tensor::from_bytes(std::span<const std::byte> bytes, DType dtype, const S
       options.device.empty() ? default_device() : croze::device_index(options.device);
   if (bytes.empty()) return filled(call, shape, 0, dtype, device);
   GraphLock lock;
+  Registry::instance().free_unseen_if_worthwhile();
   const UOp buffer = new_buffer(tensor_graph(), dtype, shape.numel(), device);
   write_buffer(buffer, bytes);
   return tensor_over(buffer, shape, device);
@@ -177,9 +182,12 @@ Tensor Tensor::from_blob(const void* memory, const Shape& shape, DType dtype,
   if (bytes == 0) return filled(call, shape, 0, dtype, device);
   call.require(memory != nullptr, "the memory is a null pointer");
   GraphLock lock;
+  Registry::instance().free_unseen_if_worthwhile();
   const std::span<const std::byte> span(static_cast<const std::byte*>(memory), bytes);
   const UOp buffer = adopt_buffer(tensor_graph(), dtype, span, std::move(owner), device);
-  return tensor_over(buffer, shape, device);
+  const Tensor t = tensor_over(buffer, shape, device);
+  TensorRecord::of(t).borrows = true;
+  return t;
 }
 
 }  // namespace croze

@@ -1,13 +1,13 @@
 // methods.cpp -- the methods of Tensor that are functions of the same name over *this.
-#include "tensor/activation.h"
-#include "tensor/elementwise.h"
-#include "tensor/indexing.h"
-#include "tensor/linalg.h"
-#include "tensor/movement.h"
-#include "tensor/record.h"
-#include "tensor/reduce.h"
-#include "tensor/scan.h"
-#include "tensor/special.h"
+#include "croze/tensor/elementwise/activation.h"
+#include "croze/tensor/elementwise/elementwise.h"
+#include "croze/tensor/elementwise/special.h"
+#include "croze/tensor/linalg/linalg.h"
+#include "croze/tensor/movement/indexing.h"
+#include "croze/tensor/movement/movement.h"
+#include "croze/tensor/record.h"
+#include "croze/tensor/reduce/reduce.h"
+#include "croze/tensor/reduce/scan.h"
 
 namespace croze {
 namespace {
@@ -44,51 +44,51 @@ Tensor Tensor::logical_or(Operand o) const { return croze::logical_or(beside(*th
 Tensor Tensor::logical_xor(Operand o) const { return croze::logical_xor(beside(*this, o), o); }
 
 Tensor Tensor::where(Operand condition, Operand other) const {
-  return croze::where(condition, *this, other);
+  return croze::where(condition, beside(*this, condition), other);
 }
 Tensor Tensor::masked_fill(Operand mask, Operand value) const {
   return croze::masked_fill(*this, mask, value);
 }
-Tensor Tensor::clamp(std::optional<double> low, std::optional<double> high) const {
-  return croze::clamp(*this, low, high);
+Tensor Tensor::clamp(std::optional<double> low, std::optional<double> high, Location at) const {
+  return croze::clamp(*this, low, high, at);
 }
 Tensor Tensor::lerp(Operand end, Operand weight) const {
   return croze::lerp(beside(*this, end), end, weight);
 }
 
-Tensor Tensor::abs() const { return croze::abs(*this); }
-Tensor Tensor::sign() const { return croze::sign(*this); }
-Tensor Tensor::square() const { return croze::square(*this); }
-Tensor Tensor::sqrt() const { return croze::sqrt(*this); }
-Tensor Tensor::rsqrt() const { return croze::rsqrt(*this); }
-Tensor Tensor::reciprocal() const { return croze::reciprocal(*this); }
-Tensor Tensor::exp() const { return croze::exp(*this); }
-Tensor Tensor::exp2() const { return croze::exp2(*this); }
-Tensor Tensor::expm1() const { return croze::expm1(*this); }
-Tensor Tensor::log() const { return croze::log(*this); }
-Tensor Tensor::log2() const { return croze::log2(*this); }
-Tensor Tensor::log10() const { return croze::log10(*this); }
-Tensor Tensor::log1p() const { return croze::log1p(*this); }
-Tensor Tensor::sin() const { return croze::sin(*this); }
-Tensor Tensor::cos() const { return croze::cos(*this); }
-Tensor Tensor::tan() const { return croze::tan(*this); }
-Tensor Tensor::asin() const { return croze::asin(*this); }
-Tensor Tensor::acos() const { return croze::acos(*this); }
-Tensor Tensor::atan() const { return croze::atan(*this); }
-Tensor Tensor::sinh() const { return croze::sinh(*this); }
-Tensor Tensor::cosh() const { return croze::cosh(*this); }
-Tensor Tensor::tanh() const { return croze::tanh(*this); }
-Tensor Tensor::erf() const { return croze::erf(*this); }
-Tensor Tensor::floor() const { return croze::floor(*this); }
-Tensor Tensor::ceil() const { return croze::ceil(*this); }
-Tensor Tensor::round() const { return croze::round(*this); }
-Tensor Tensor::trunc() const { return croze::trunc(*this); }
-Tensor Tensor::isnan() const { return croze::isnan(*this); }
-Tensor Tensor::isinf() const { return croze::isinf(*this); }
-Tensor Tensor::isfinite() const { return croze::isfinite(*this); }
-Tensor Tensor::sigmoid() const { return croze::sigmoid(*this); }
-Tensor Tensor::relu() const { return croze::relu(*this); }
-Tensor Tensor::logical_not() const { return croze::logical_not(*this); }
+Tensor Tensor::abs(Location at) const { return croze::abs(*this, at); }
+Tensor Tensor::sign(Location at) const { return croze::sign(*this, at); }
+Tensor Tensor::square(Location at) const { return croze::square(*this, at); }
+Tensor Tensor::sqrt(Location at) const { return croze::sqrt(*this, at); }
+Tensor Tensor::rsqrt(Location at) const { return croze::rsqrt(*this, at); }
+Tensor Tensor::reciprocal(Location at) const { return croze::reciprocal(*this, at); }
+Tensor Tensor::exp(Location at) const { return croze::exp(*this, at); }
+Tensor Tensor::exp2(Location at) const { return croze::exp2(*this, at); }
+Tensor Tensor::expm1(Location at) const { return croze::expm1(*this, at); }
+Tensor Tensor::log(Location at) const { return croze::log(*this, at); }
+Tensor Tensor::log2(Location at) const { return croze::log2(*this, at); }
+Tensor Tensor::log10(Location at) const { return croze::log10(*this, at); }
+Tensor Tensor::log1p(Location at) const { return croze::log1p(*this, at); }
+Tensor Tensor::sin(Location at) const { return croze::sin(*this, at); }
+Tensor Tensor::cos(Location at) const { return croze::cos(*this, at); }
+Tensor Tensor::tan(Location at) const { return croze::tan(*this, at); }
+Tensor Tensor::asin(Location at) const { return croze::asin(*this, at); }
+Tensor Tensor::acos(Location at) const { return croze::acos(*this, at); }
+Tensor Tensor::atan(Location at) const { return croze::atan(*this, at); }
+Tensor Tensor::sinh(Location at) const { return croze::sinh(*this, at); }
+Tensor Tensor::cosh(Location at) const { return croze::cosh(*this, at); }
+Tensor Tensor::tanh(Location at) const { return croze::tanh(*this, at); }
+Tensor Tensor::erf(Location at) const { return croze::erf(*this, at); }
+Tensor Tensor::floor(Location at) const { return croze::floor(*this, at); }
+Tensor Tensor::ceil(Location at) const { return croze::ceil(*this, at); }
+Tensor Tensor::round(Location at) const { return croze::round(*this, at); }
+Tensor Tensor::trunc(Location at) const { return croze::trunc(*this, at); }
+Tensor Tensor::isnan(Location at) const { return croze::isnan(*this, at); }
+Tensor Tensor::isinf(Location at) const { return croze::isinf(*this, at); }
+Tensor Tensor::isfinite(Location at) const { return croze::isfinite(*this, at); }
+Tensor Tensor::sigmoid(Location at) const { return croze::sigmoid(*this, at); }
+Tensor Tensor::relu(Location at) const { return croze::relu(*this, at); }
+Tensor Tensor::logical_not(Location at) const { return croze::logical_not(*this, at); }
 
 // ---- reductions -------------------------------------------------------------------------------
 

@@ -20,8 +20,8 @@
 #include <variant>
 #include <vector>
 
-#include "base/error.h"
-#include "tensor/tensor.h"
+#include "croze/base/error.h"
+#include "croze/tensor/tensor.h"
 
 namespace croze {
 
@@ -98,7 +98,7 @@ struct OpEntry {
 // Rows that belong together, in the order of the documentation.
 struct OpFamily {
   std::string_view name;    // "Elementwise arithmetic"
-  std::string_view header;  // where the functions are declared: "tensor/elementwise.h"
+  std::string_view header;  // where the functions are declared: "tensor/elementwise/elementwise.h"
   std::span<const OpEntry> ops;
 };
 std::span<const OpFamily> op_families();

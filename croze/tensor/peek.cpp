@@ -1,11 +1,11 @@
 // peek.cpp -- small tensors read on the host.
-#include "tensor/peek.h"
+#include "croze/tensor/peek.h"
 
 #include <optional>
 
-#include "graph/eval.h"
-#include "run/host_evaluate.h"
-#include "tensor/record.h"
+#include "croze/graph/eval.h"
+#include "croze/run/host_evaluate.h"
+#include "croze/tensor/record.h"
 
 namespace croze {
 namespace {

@@ -1,13 +1,13 @@
 // record.cpp -- checks and recording primitives shared by the functions of tensor/.
-#include "tensor/record.h"
+#include "croze/tensor/record.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/checked.h"
-#include "run/devices.h"
-#include "tensor/registry.h"
+#include "croze/base/checked.h"
+#include "croze/run/devices.h"
+#include "croze/tensor/registry.h"
 
 namespace croze {
 
@@ -33,6 +33,13 @@ void TensorRecord::attach_to(TensorRecord& root_of_views) {
 TensorRecord* TensorRecord::detach_from_root() {
   if (root) std::erase(root->views, this);
   return std::exchange(root, nullptr);
+}
+
+Tensor TensorRecord::share(TensorRecord& record) {
+  std::int64_t references = record.references.load();
+  while (references > 0 && !record.references.compare_exchange_weak(references, references + 1)) {
+  }
+  return references > 0 ? Tensor(&record) : Tensor();
 }
 
 // ---- checks -----------------------------------------------------------------------------------
@@ -132,12 +139,6 @@ void own_storage(const Tensor& t) {
   GraphLock lock;
   TensorRecord& record = TensorRecord::of(t);
   Registry::instance().set_node(record, record.node, true);
-}
-
-void replace_node(const Tensor& t, UOp node) {
-  GraphLock lock;
-  TensorRecord& record = TensorRecord::of(t);
-  Registry::instance().set_node(record, node, record.owns_storage);
 }
 
 UOp scalar_node(DType dtype, Scalar value) {

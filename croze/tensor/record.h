@@ -16,11 +16,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
-#include "base/small_vector.h"
-#include "graph/graph.h"
-#include "tensor/tensor.h"
-#include "tensor/views.h"
+#include "croze/base/call_site.h"
+#include "croze/base/error.h"
+#include "croze/base/small_vector.h"
+#include "croze/graph/graph.h"
+#include "croze/tensor/tensor.h"
+#include "croze/tensor/views.h"
 
 namespace croze {
 
@@ -28,10 +29,12 @@ namespace croze {
 // tensor depends on a graph.  The registry (registry.h) keeps one list of each.
 struct TensorRecord {
   std::atomic<std::int64_t> references{1};
-  int device = -1;            // -1: wherever it is needed
-  bool owns_storage = false;  // its Buffer may be overwritten by assign
+  std::atomic<int> device{-1};  // -1: wherever it is needed
+  bool owns_storage = false;    // its Buffer may be overwritten by assign
+  bool borrows = false;         // its Buffer is memory of the user
+  bool is_computed = false;     // from what was recorded: it has a gradient
   UOp node;
-  UOp history;  // of a computed tensor: the node it was recorded as, for gradients
+  Location assigned_at;  // the last assignment
   TensorRecord* previous = nullptr;
   TensorRecord* next = nullptr;
 
@@ -44,9 +47,11 @@ struct TensorRecord {
   // Returns the root, one of whose references is the caller's now; null if this is no view.
   TensorRecord* detach_from_root();
 
-  static TensorRecord& of(const Tensor& t) { return t.record(); }
-  // A handle that takes over one of the references.
-  static Tensor adopt(TensorRecord* record) { return Tensor(record); }
+  static TensorRecord& of(const Tensor& t, Location at = Location::current()) {
+    return t.record(at);
+  }
+  // One more handle; undefined if another thread is about to remove the tensor, whose last is gone.
+  static Tensor share(TensorRecord& record);
 };
 
 // Holds the lock of the default tensor graph.
@@ -63,7 +68,7 @@ Graph& tensor_graph();
 class Call {
  public:
   Call(std::string_view op, std::initializer_list<const Tensor*> operands, Location at)
-      : op_(op), operands_(operands), at_(at) {}
+      : op_(op), operands_(operands), at_(at), scope_(op, at) {}
 
   template <typename... Args>
   void require(bool ok, fmt::format_string<Args...> format, Args&&... args) const {
@@ -89,6 +94,7 @@ class Call {
   std::string_view op_;
   SmallVector<const Tensor*, 4> operands_;
   Location at_;
+  CallScope scope_;
 };
 
 // The tensor of a node, with its device.
@@ -97,8 +103,6 @@ inline Tensor wrap_like(const Tensor& x, UOp node) { return wrap(node, x.device_
 
 // Declares that the Buffer behind a new tensor is its own: assign may write there.
 void own_storage(const Tensor& t);
-// Gives a tensor another value of its shape and dtype.
-void replace_node(const Tensor& t, UOp node);
 
 // The number in the dtype, shape ().
 UOp scalar_node(DType dtype, Scalar value);
@@ -135,10 +139,10 @@ Call call_of(std::string_view name, const Operand& a, const Operand& b);
 // the result is again.
 template <typename F>
 Tensor in_common_float(std::string_view name, const Operand& a, const Operand& b, F f) {
+  const Call call = call_of(name, a, b);
   const DType dtype = float_of(promoted({&a, &b}));
   const DType wide = is_half(dtype) ? DType::Float32 : dtype;
   const Tensor x = operand_as(a, wide), y = operand_as(b, wide);
-  const Call call = call_of(name, a, b);
   const Shape shapes[] = {x.shape(), y.shape()};
   call.broadcast(shapes);
   call.device();

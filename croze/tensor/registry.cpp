@@ -1,25 +1,31 @@
-// registry.cpp -- realizing tensors: what is computed together, in which order, and what is
-// forgotten.
+// registry.cpp -- realizing tensors: what is computed together and in which order.
 //
 // Nodes are immutable, so a computed tensor gets a new node: the buffer that holds its value. Other
 // live tensors may have been recorded from the old node.  They are not searched for; a table
 // remembers where the value of each computed node stands, and a graph is rewritten by it when its
 // own turn comes.
 //
-// Stores need more care.  A recorded node that reads a Buffer means the contents at the time of
-// recording.  So when a graph that stores into a Buffer is run, every live tensor that reads this
-// Buffer is run with it (the scheduler puts reads before the write), and the table is applied to
-// all tensors and cleared, because a node recorded again afterwards would mean the new contents.
-#include "tensor/registry.h"
+// A Buffer node names contents, not memory.  When memory is overwritten it gets another Buffer, and
+// its owner the node of that.  So a node means the same for ever, on whichever thread and however
+// long ago it was recorded, and nothing has to be forgotten because of a store.  But contents that
+// are gone cannot be read.  So when a graph that stores into a Buffer is run, every live tensor
+// that reads this Buffer is run with it (the scheduler puts reads before the write).  What remains
+// of the old Buffer is its place in the histories of computed values (past.h).
+//
+// A tensor that is dropped leaves its Buffer to whatever was recorded from it.  Whether anything
+// was is seen by a walk over all that live tensors reach; it is taken when the memory that it may
+// free is worth the way.
+#include "croze/tensor/registry.h"
 
 #include <algorithm>
 
-#include "base/error.h"
-#include "graph/gradient/gradient.h"
-#include "graph/rewrite.h"
-#include "run/buffers.h"
-#include "run/devices.h"
-#include "run/execute.h"
+#include "croze/base/error.h"
+#include "croze/graph/rewrite/rewrite.h"
+#include "croze/run/buffers.h"
+#include "croze/run/devices.h"
+#include "croze/run/execute.h"
+#include "croze/schedule/schedule.h"
+#include "croze/tensor/watch.h"
 
 namespace croze {
 namespace {
@@ -28,16 +34,13 @@ namespace {
 constexpr std::size_t nodes_grown = 20'000;
 constexpr std::int64_t bytes_grown = 64 << 20;
 
+// A walk over what live tensors reach costs about as much as recording it.
+constexpr std::int64_t least_bytes_to_free = 64 << 10;
+constexpr std::int64_t bytes_to_free_by_node = 64;
+
 bool is_view_op(Op op) {
   return is_movement(op) || op == Op::Contiguous || op == Op::Detach ||
          op == Op::ContiguousBackward;
-}
-
-// The Buffer that a view looks at, through stores that have not happened yet; null if the node
-// computes something.
-UOp viewed_buffer(UOp node) {
-  while (is_view_op(node.op()) || node.is(Op::After)) node = node.src(0);
-  return node.is(Op::Buffer) ? node : UOp();
 }
 
 // Whether the node is a view of a Buffer as it stands in memory.
@@ -46,20 +49,51 @@ bool looks_at_memory(UOp node) {
   return node.is(Op::Buffer);
 }
 
-// A view of a Buffer as it looks once its pending stores have happened.
-UOp without_stores(UOp node) {
+std::vector<UOp> sources_of(UOp u) {
+  std::vector<UOp> sources;
+  for (UOp s : u.sources()) sources.push_back(s);
+  return sources;
+}
+
+std::int64_t bytes_of(UOp buffer) { return buffer.buffer_elements() * size_of(buffer.dtype()); }
+
+// A view of a Buffer once its pending stores have happened, when memory is named by `now`.
+UOp without_stores(UOp node, const FlatMap<const Node*, UOp>& now) {
   std::vector<UOp> views;
   for (; !node.is(Op::Buffer); node = node.src(0)) {
     ensure(node.is(Op::After) || is_view_op(node.op()), "stored into {}, which is no view",
            info(node.op()).name);
     if (!node.is(Op::After)) views.push_back(node);
   }
+  if (const UOp* buffer = now.find(node.node())) node = *buffer;
   for (auto view = views.rbegin(); view != views.rend(); ++view) {
     const UOp source[] = {node};
     node = node.graph().with_sources(*view, source);
   }
   return node;
 }
+
+// What the copy is one of.  That of what a store leaves is none of its results: it stays a copy.
+UOp without_copy(UOp root) {
+  return root.is(Op::Contiguous) && !root.src(0).is(Op::After) ? root.src(0) : root;
+}
+
+// The stores whose results no other of them overwrites.
+std::vector<UOp> last_of(std::span<const UOp> stores) {
+  FlatSet<const Node*> followed;
+  for (UOp store : stores) {
+    UOp before = store.src(0);
+    while (is_view_op(before.op())) before = before.src(0);
+    followed.insert(before.node());
+  }
+  std::vector<UOp> last;
+  for (UOp store : stores) {
+    if (!followed.contains(store.node())) last.push_back(store);
+  }
+  return last;
+}
+
+thread_local bool is_capturing_here = false;  // named in docs/architecture.md as global state
 
 }  // namespace
 
@@ -75,6 +109,15 @@ bool reads_memory(UOp node) {
   }
   return false;
 }
+
+UOp viewed_buffer(UOp node) {
+  while (is_view_op(node.op()) || node.is(Op::After)) node = node.src(0);
+  return node.is(Op::Buffer) ? node : UOp();
+}
+
+Capturing::Capturing() { is_capturing_here = true; }
+Capturing::~Capturing() { is_capturing_here = false; }
+bool Capturing::is_active() { return is_capturing_here; }
 
 UOp storage_of(UOp node) {
   while (node.is(Op::Reshape)) node = node.src(0);
@@ -97,6 +140,11 @@ bool Registry::is_settled(const TensorRecord& record) const {
   return record.owns_storage && storage_of(record.node);
 }
 
+// A view of memory stays one: a copy of its value would not follow assignments.
+bool Registry::is_seen_in_memory(const TensorRecord& record) const {
+  return record.root && looks_at_memory(record.node);
+}
+
 void Registry::link(TensorRecord& list, TensorRecord& record) {
   record.previous = &list;
   record.next = list.next;
@@ -113,12 +161,29 @@ void Registry::add(TensorRecord& record) {
   link(is_settled(record) ? settled_ : dependents_, record);
 }
 
-void Registry::remove(TensorRecord& record) { unlink(record); }
+void Registry::remove(TensorRecord& record) {
+  unlink(record);
+  is_any_dropped_ = true;
+  if (record.owns_storage) leave(viewed_buffer(record.node), record.borrows);
+}
+
+// The owner of a Buffer has no use for it any more.
+void Registry::leave(UOp buffer, bool is_borrowed) {
+  if (!buffer || !orphans_.insert(buffer.node())) return;
+  const std::int64_t bytes = bytes_of(buffer);
+  bytes_left_ += is_borrowed ? std::max(bytes, least_bytes_to_free) : bytes;
+}
 
 void Registry::set_node(TensorRecord& record, UOp node, bool owns) {
+  const UOp before = record.owns_storage ? viewed_buffer(record.node) : UOp();
+  if (before && viewed_buffer(node) != before) leave(before, record.borrows);
+  replace_node(record, node, owns);
+}
+
+void Registry::replace_node(TensorRecord& record, UOp node, bool owns) {
   unlink(record);
   record.node = node;
-  record.history = UOp();
+  record.is_computed = false;
   record.owns_storage = owns;
   add(record);
   for (TensorRecord* view : record.views) {
@@ -129,13 +194,29 @@ void Registry::set_node(TensorRecord& record, UOp node, bool owns) {
 std::vector<Tensor> Registry::dependents() {
   std::vector<Tensor> tensors;
   for (TensorRecord* r = dependents_.next; r != &dependents_; r = r->next) {
-    // Another thread may be about to remove a tensor whose last handle is gone.
-    std::int64_t references = r->references.load();
-    while (references > 0 && !r->references.compare_exchange_weak(references, references + 1)) {
-    }
-    if (references > 0) tensors.push_back(TensorRecord::adopt(r));
+    if (Tensor t = TensorRecord::share(*r); t.defined()) tensors.push_back(std::move(t));
   }
   return tensors;
+}
+
+std::vector<Tensor> Registry::owners_of(std::span<const UOp> buffers) {
+  FlatMap<const Node*, Tensor> owners;
+  for (UOp b : buffers) owners.insert(b.node(), Tensor());
+  for_each_record([&](TensorRecord& r) {
+    const UOp buffer = r.owns_storage ? viewed_buffer(r.node) : UOp();
+    Tensor* owner = buffer ? owners.find(buffer.node()) : nullptr;
+    if (owner) *owner = TensorRecord::share(r);
+  });
+  std::vector<Tensor> result;
+  for (UOp b : buffers) {
+    Tensor owner = *owners.find(b.node());
+    if (!owner.defined()) {
+      owner = wrap(b, b.buffer_device());
+      own_storage(owner);
+    }
+    result.push_back(std::move(owner));
+  }
+  return result;
 }
 
 // ---- what has been computed -------------------------------------------------------------------
@@ -158,7 +239,10 @@ std::vector<UOp> Registry::resolve(std::span<const UOp> roots) {
   }
   if (replacements.empty()) return result;
   const UOp all = substitute(graph.sink(result), replacements);
-  for (std::size_t i = 0; i < result.size(); i++) result[i] = all.src(static_cast<int>(i));
+  for (std::size_t i = 0; i < result.size(); i++) {
+    result[i] = all.src(static_cast<int>(i));
+    carry_notes(roots[i], result[i]);
+  }
   return result;
 }
 
@@ -172,47 +256,32 @@ void Registry::for_each_record(F f) {
   }
 }
 
-void Registry::settle_values() {
-  if (values_.empty()) return;
+void Registry::settle() {
+  if (!is_unsettled_) return;
+  is_unsettled_ = false;
   std::vector<TensorRecord*> records;
-  std::vector<UOp>
-      nodes;  // and, for each, the sources of its history: that itself has been computed
-  std::vector<UOp> sources;
-  for_each_record([&](TensorRecord& r) {
-    if (is_settled(r) && !r.history) return;
-    sources.clear();
-    if (r.history) {
-      for (UOp s : r.history.sources()) sources.push_back(s);
-    }
-    records.push_back(&r);
-    nodes.push_back(r.node);
-    nodes.push_back(graph.sink(sources));
-  });
-  nodes = resolve(nodes);
-  for (std::size_t i = 0; i < records.size(); i++) {
-    TensorRecord& r = *records[i];
-    UOp history = r.history;
-    if (history) {
-      sources.clear();
-      for (UOp s : nodes[2 * i + 1].sources()) sources.push_back(s);
-      history = graph.with_sources(history, sources);
-    }
-    if (r.node != nodes[2 * i]) set_node(r, nodes[2 * i], r.owns_storage);
-    r.history = history;
+  std::vector<UOp> nodes;
+  for (TensorRecord* r = dependents_.next; r != &dependents_; r = r->next) {
+    records.push_back(r);
+    nodes.push_back(r->node);
   }
+  // Of a history the sources: that itself has been computed is what it says.
+  past_.for_each_recorded([&](UOp history) { nodes.push_back(graph.sink(sources_of(history))); });
+  nodes = resolve(nodes);
+  std::size_t i = 0;
+  for (TensorRecord* r : records) {
+    if (const UOp node = nodes[i++]; r->node != node) replace_node(*r, node, r->owns_storage);
+  }
+  past_.for_each_recorded(
+      [&](UOp& history) { history = graph.with_sources(history, sources_of(nodes[i++])); });
+}
+
+void Registry::forget_values() {
+  settle();
   values_.clear();
 }
 
-void Registry::forget_the_past() {
-  std::vector<TensorRecord*> roots;
-  for_each_record([&](TensorRecord& r) {
-    r.history = UOp();
-    if (!r.views.empty()) roots.push_back(&r);
-  });
-  settle_values();
-  // Views that were computed hold copies of what was there before.
-  for (TensorRecord* root : roots) set_node(*root, root->node, root->owns_storage);
-}
+// ---- memory -----------------------------------------------------------------------------------
 
 void Registry::collect_if_grown() {
   if (graph.size() > 2 * nodes_kept_ + nodes_grown ||
@@ -222,15 +291,57 @@ void Registry::collect_if_grown() {
 }
 
 void Registry::collect() {
-  settle_values();
+  const Nodes seen = free_unseen();
   std::vector<UOp> roots;
-  for_each_record([&](TensorRecord& r) {
-    roots.push_back(r.node);
-    if (r.history) roots.push_back(r.history);
-  });
-  graph.collect(roots, [](UOp buffer, void*) { release_buffer(buffer.buffer_id()); });
+  for_each_record([&](TensorRecord& r) { roots.push_back(r.node); });
+  past_.for_each_recorded([&](UOp history) { roots.push_back(history); });
+  drop_values([&](UOp node, UOp) { return !seen.contains(node.node()); });
+  const auto release = [](UOp buffer, void* registry) {
+    static_cast<Registry*>(registry)->past_.released(buffer);
+    release_buffer(buffer.buffer_id());
+  };
+  graph.collect(roots, release, this);
   nodes_kept_ = graph.size();
   bytes_kept_ = memory_use().bytes;
+}
+
+template <typename Condition>
+void Registry::drop_values(Condition condition) {
+  std::vector<const Node*> dropped;
+  for (const auto& [node, value] : values_) {
+    if (condition(UOp(node), value)) dropped.push_back(node);
+  }
+  for (const Node* node : dropped) values_.erase(node);
+}
+
+void Registry::free_unseen_if_worthwhile() {
+  const std::int64_t bytes = bytes_left_ + (is_any_dropped_ ? bytes_orphaned_ : 0);
+  if (bytes >= std::max(least_bytes_to_free, bytes_to_free_by_node * nodes_seen_)) free_unseen();
+}
+
+// Returns what is seen.
+Registry::Nodes Registry::free_unseen() {
+  settle();
+  std::vector<UOp> live;
+  for_each_record([&](TensorRecord& r) { live.push_back(r.node); });
+  Nodes seen = past_.prune(live);
+  drop_values([&](UOp, UOp value) { return !seen.contains(value.node()); });
+
+  Nodes orphans;
+  bytes_orphaned_ = 0;
+  for (const Node* buffer : orphans_) {
+    if (seen.contains(buffer)) {
+      orphans.insert(buffer);
+      bytes_orphaned_ += bytes_of(UOp(buffer));
+    } else {
+      release_buffer(UOp(buffer).buffer_id());
+    }
+  }
+  orphans_ = std::move(orphans);
+  bytes_left_ = 0;
+  is_any_dropped_ = false;
+  nodes_seen_ = seen.size();
+  return seen;
 }
 
 // ---- realize ----------------------------------------------------------------------------------
@@ -239,61 +350,111 @@ struct Registry::Batch {
   std::vector<TensorRecord*> records;
   std::vector<UOp> roots;   // one per record
   std::vector<UOp> stores;  // the After nodes that the roots reach
+  Nodes written;            // the Buffers that they store into
+
+  // Tensors that read what is to be overwritten.
+  void add(std::span<TensorRecord* const> readers) {
+    for (TensorRecord* r : readers) {
+      UOp node = r->node;
+      if (viewed_buffer(node)) node = node.graph().make(Op::Contiguous, node.dtype(), {node});
+      records.push_back(r);
+      roots.push_back(node);
+    }
+  }
 };
 
 void Registry::realize(std::span<TensorRecord* const> records) {
   check(
-      !recording,
+      !Capturing::is_active(),
       "a tensor was computed or read while a step is captured: in a captured function nothing has "
       "a value yet; return the tensor from it and read the result");
+  std::unique_lock lock(mutex);
+  const bool may_let_go = mutex.depth() == 1;
+  free_unseen_if_worthwhile();
   collect_if_grown();
+  // While a plan is made without the lock, others may change what there is to do.  If they always
+  // do, it is made with the lock in the end.
+  for (int attempts = may_let_go ? 3 : 0;; attempts--) {
+    const Batch batch = batch_of(records);
+    if (batch.records.empty()) return;
+    const std::vector<UOp> roots = roots_of(batch);
+    if (is_watching()) return realize_watched(batch, roots);
+    const CanonicalGraph form = canonical_graph(roots);
+    auto prepared = find_prepared(form);
+    if (!prepared && attempts > 0) {
+      lock.unlock();
+      prepare(form);
+      lock.lock();
+      continue;
+    }
+    if (!prepared) prepared = prepare(form);
+    BoundRun run = bind(batch, roots, *prepared);
+    if (may_let_go) lock.unlock();
+    return run.launch();
+  }
+}
+
+// With the lock from the beginning to the end: looking is slow anyhow.
+void Registry::realize_watched(const Batch& batch, std::span<const UOp> roots) {
+  Watch watch(roots);
+  const auto prepared = prepare(watch.roots());
+  BoundRun run = bind(batch, roots, *prepared);
+  run.launch();
+  if (const std::optional<Error> found = watch.found(run.values())) {
+    forget_values();  // so that whoever asks again is told again
+    throw *found;
+  }
+}
+
+Registry::Batch Registry::batch_of(std::span<TensorRecord* const> records) {
   Batch batch;
   FlatSet<const TensorRecord*> seen;
   for (TensorRecord* r : records) {
-    if (is_settled(*r) || r->node.elements() == 0 || !seen.insert(r)) continue;
+    if (is_settled(*r) || is_seen_in_memory(*r)) continue;
+    if (r->node.elements() == 0 || !seen.insert(r)) continue;
     batch.records.push_back(r);
     batch.roots.push_back(r->node);
   }
-  if (batch.records.empty()) return;
   batch.roots = resolve(batch.roots);
   add_readers(batch);
-  run(batch);
-  if (!batch.stores.empty()) forget_the_past();
+  return batch;
 }
 
 // Completes a batch that stores: with every tensor that reads what is overwritten, and so on until
 // no tensor is left that would see a wrong value.
 void Registry::add_readers(Batch& batch) {
   for (std::size_t known = 0;; known = batch.stores.size()) {
-    FlatSet<const Node*> written;
     batch.stores.clear();
     for (UOp u : toposort(batch.roots)) {
       if (!u.is(Op::After)) continue;
       batch.stores.push_back(u);
       for (UOp effect : u.sources()) {
-        if (effect.is(Op::Store)) written.insert(viewed_buffer(effect.src(0)).node());
+        if (effect.is(Op::Store)) batch.written.insert(viewed_buffer(effect.src(0)).node());
       }
     }
     if (batch.stores.size() == known) return;
-    settle_values();
+    settle();
     // What was computed before and is written now is copied first.
     for (UOp& root : batch.roots) {
-      if (!looks_at_memory(root) || !written.contains(viewed_buffer(root).node())) continue;
+      if (!looks_at_memory(root) || !batch.written.contains(viewed_buffer(root).node())) continue;
       root = graph.make(Op::Contiguous, root.dtype(), {root});
     }
-    for (TensorRecord* reader : readers_of(written, batch)) {
-      const UOp node = reader->node;
-      batch.records.push_back(reader);
-      batch.roots.push_back(viewed_buffer(node) ? graph.make(Op::Contiguous, node.dtype(), {node})
-                                                : node);
-    }
+    batch.add(readers_of(batch.written, batch));
   }
+}
+
+void Registry::compute_readers(const Nodes& buffers) {
+  settle();
+  Batch batch;
+  batch.add(readers_of(buffers, batch));
+  if (batch.records.empty()) return;
+  const std::vector<UOp> roots = roots_of(batch);
+  bind(batch, roots, *prepare(roots)).launch();
 }
 
 // The tensors outside the batch that reach a written Buffer.  An owner whose pending store is
 // itself part of the batch is none: it wants the new contents.
-std::vector<TensorRecord*> Registry::readers_of(const FlatSet<const Node*>& written,
-                                                const Batch& batch) {
+std::vector<TensorRecord*> Registry::readers_of(const Nodes& written, const Batch& batch) {
   FlatSet<const TensorRecord*> in_batch;
   for (const TensorRecord* r : batch.records) in_batch.insert(r);
   FlatSet<const Node*> stores;
@@ -318,7 +479,8 @@ std::vector<TensorRecord*> Registry::readers_of(const FlatSet<const Node*>& writ
   return others;
 }
 
-void Registry::run(Batch& batch) {
+// What is given to the scheduler: for each tensor its root, and the stores.
+std::vector<UOp> Registry::roots_of(const Batch& batch) {
   std::vector<UOp> roots = batch.roots;
   FlatSet<const Node*> seen;
   for (std::size_t i = 0; i < roots.size(); i++) {
@@ -334,109 +496,92 @@ void Registry::run(Batch& batch) {
     }
   }
   roots.insert(roots.end(), batch.stores.begin(), batch.stores.end());
-  const std::vector<UOp> results = croze::realize(roots);
+  return roots;
+}
 
-  for (UOp store : batch.stores) values_.insert(store.node(), without_stores(store));
-  FlatSet<const Node*> claimed;
+// Binds the batch to memory and gives its tensors the nodes of their values, as if they were
+// computed: who reads them waits for the launch.
+BoundRun Registry::bind(const Batch& batch, std::span<const UOp> roots,
+                        const PreparedRun& prepared) {
+  BoundRun run(prepared, inputs_of(prepared), graph);
+  const std::vector<UOp> results = run.results(roots);
+
+  const FlatMap<const Node*, UOp> now = renamed(batch.written);
+  for (UOp store : last_of(batch.stores)) past_.stored(store, without_stores(store, now));
+  Nodes claimed;
+  for (const auto& [before, after] : now) claimed.insert(after.node());
   for (std::size_t i = 0; i < batch.records.size(); i++) {
     const UOp root = batch.roots[i];
-    const UOp result = root.is(Op::After) ? without_stores(root) : results[i];
+    const UOp result = without_stores(root.is(Op::After) ? root : results[i], now);
     const UOp buffer = viewed_buffer(result);
-    ensure(static_cast<bool>(buffer), "realize gave {}, which is no view of a buffer",
-           info(result.op()).name);
     TensorRecord& record = *batch.records[i];
+    if (is_seen_in_memory(record)) {
+      if (viewed_buffer(record.node) != buffer) leave(buffer, false);
+      continue;
+    }
     const bool owned_before = record.owns_storage && viewed_buffer(record.node) == buffer;
     const bool is_new = buffer != viewed_buffer(root) && claimed.insert(buffer.node());
-    const bool has_past = !viewed_buffer(root) && reads_memory(root);
-    if (has_past) values_.insert(root.node(), result);
     if (record.device < 0) record.device = buffer.buffer_device();
     set_node(record, result, owned_before || is_new);
-    if (has_past) record.history = root;
+    record.is_computed = buffer != viewed_buffer(root) && reads_memory(root);
+    if (record.is_computed) past_.computed(result, root);
+    if (record.is_computed && viewed_buffer(root)) past_.stored(without_copy(root), result);
+    // A copy of memory is asked for as memory of its own: it is not shared.
+    if (!viewed_buffer(root) && reads_memory(root)) {
+      values_.insert(root.node(), result);
+      is_unsettled_ = true;
+    }
   }
+  return run;
+}
+
+// New names for memory that has been written: by the old ones.  Gives them to the owners.
+FlatMap<const Node*, UOp> Registry::renamed(const Nodes& written) {
+  FlatMap<const Node*, UOp> now;
+  std::vector<TensorRecord*> owners;
+  for (TensorRecord* r = dependents_.next; r != &dependents_; r = r->next) {
+    const UOp buffer = r->owns_storage ? viewed_buffer(r->node) : UOp();
+    if (!buffer || !written.contains(buffer.node())) continue;
+    owners.push_back(r);
+    now.insert(buffer.node(), rename(buffer, r->assigned_at));
+  }
+  for (TensorRecord* r : owners) replace_node(*r, without_stores(r->node, now), true);
+  for (const Node* buffer : written) {
+    if (now.contains(buffer)) continue;
+    // The owner is gone.
+    now.insert(buffer, rename(UOp(buffer), Location()));
+    leave(*now.find(buffer), false);
+  }
+  drop_values([&](UOp, UOp value) { return now.contains(viewed_buffer(value).node()); });
+  return now;
+}
+
+void Registry::overwritten(std::span<TensorRecord* const> owners) {
+  FlatMap<const Node*, UOp> now;
+  for (TensorRecord* r : owners) {
+    const UOp buffer = viewed_buffer(r->node);
+    now.insert(buffer.node(), rename(buffer, r->assigned_at));
+    replace_node(*r, without_stores(r->node, now), true);
+  }
+  drop_values([&](UOp, UOp value) { return now.contains(viewed_buffer(value).node()); });
+}
+
+UOp Registry::rename(UOp buffer, Location by) {
+  const UOp now = renamed_buffer(buffer);
+  past_.overwritten(buffer, now, by);
+  orphans_.erase(buffer.node());
+  return now;
 }
 
 // ---- gradient ---------------------------------------------------------------------------------
 
-namespace {
-
-using Past = FlatMap<const Node*, UOp>;
-
-// The graph below `root` with every node of `past` replaced by what it was computed from; `now`
-// maps each old node to its new one.
-void unfold_past(UOp root, const Past& past, Past& now) {
-  std::vector<UOp> stack{root};
-  std::vector<UOp> needed;
-  while (!stack.empty()) {
-    const UOp u = stack.back();
-    needed.clear();
-    if (const UOp* history = past.find(u.node())) {
-      needed.push_back(*history);
-    } else {
-      for (UOp s : u.sources()) needed.push_back(s);
-    }
-    bool ready = true, changed = false;
-    for (UOp& s : needed) {
-      const UOp* known = now.find(s.node());
-      if (!known) stack.push_back(s);
-      ready = ready && known;
-      changed = changed || (known && *known != s);
-      if (known) s = *known;
-    }
-    if (!ready) continue;
-    stack.pop_back();
-    const bool is_past = past.contains(u.node());
-    now.insert(u.node(), is_past ? needed[0] : changed ? u.graph().with_sources(u, needed) : u);
-  }
+std::vector<UOp> Registry::gradient(const Call& call, UOp loss, std::span<const UOp> targets) {
+  return past_.gradient(call, loss, targets);
 }
 
-// A target stands for itself, whatever it was computed from, unless that leads to another target.
-void forget_unless_needed(std::span<const UOp> targets, Past& past) {
-  std::vector<UOp> forgotten;
-  for (UOp target : targets) {
-    FlatSet<const Node*> seen;
-    std::vector<UOp> stack;
-    if (const UOp* history = past.find(target.node())) stack.push_back(*history);
-    bool needed = false;
-    while (!stack.empty() && !needed) {
-      const UOp u = stack.back();
-      stack.pop_back();
-      if (!seen.insert(u.node())) continue;
-      needed = std::find(targets.begin(), targets.end(), u) != targets.end();
-      if (const UOp* history = past.find(u.node())) stack.push_back(*history);
-      for (UOp s : u.sources()) stack.push_back(s);
-    }
-    if (!needed) forgotten.push_back(target);
-  }
-  for (UOp target : forgotten) past.erase(target.node());
-}
-
-}  // namespace
-
-std::vector<UOp> Registry::gradient(UOp loss, std::span<const UOp> targets) {
-  Past past, now;
-  for_each_record([&](TensorRecord& r) {
-    if (r.history) past.insert(r.node.node(), r.history);
-  });
-  forget_unless_needed(targets, past);
-  if (past.empty()) return croze::gradient(loss, targets);
-
-  unfold_past(loss, past, now);
-  const auto now_of = [&](UOp u) {
-    const UOp* v = now.find(u.node());
-    return v ? *v : u;
-  };
-  std::vector<UOp> new_targets;
-  for (UOp t : targets) new_targets.push_back(now_of(t));
-  std::vector<UOp> result = croze::gradient(now_of(loss), new_targets);
-  // What is in memory already is read there.
-  std::vector<std::pair<UOp, UOp>> computed;
-  for (const auto& [node, history] : past) {
-    if (now.contains(node)) computed.emplace_back(now_of(UOp(node)), UOp(node));
-  }
-  if (computed.empty()) return result;
-  const UOp all = substitute(graph.sink(result), computed);
-  for (std::size_t i = 0; i < result.size(); i++) result[i] = all.src(static_cast<int>(i));
-  return result;
+void Registry::forget_past(TensorRecord& record) {
+  past_.forget(record.node);
+  record.is_computed = false;
 }
 
 }  // namespace croze

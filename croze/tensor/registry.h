@@ -4,17 +4,23 @@
 // tensor must first compute every live tensor that still wants the old contents.
 #pragma once
 
-#include <mutex>
 #include <vector>
 
-#include "base/flat_map.h"
-#include "graph/graph.h"
-#include "tensor/record.h"
+#include "croze/base/flat_map.h"
+#include "croze/graph/graph.h"
+#include "croze/tensor/graph_mutex.h"
+#include "croze/tensor/past.h"
+#include "croze/tensor/record.h"
 
 namespace croze {
 
+class BoundRun;
+class PreparedRun;
+
 class Registry {
  public:
+  using Nodes = FlatSet<const Node*>;
+
   static Registry& instance();
 
   void add(TensorRecord& record);
@@ -22,24 +28,35 @@ class Registry {
   // Gives the tensor another node; `owns`: it is the only one to write the node's Buffer.
   void set_node(TensorRecord& record, UOp node, bool owns);
 
-  // Computes the tensors and whatever must be computed with them.
+  // Computes the tensors and whatever must be computed with them.  Takes the lock, and lets go of
+  // it while it compiles and launches; a caller who holds the lock keeps it.
   void realize(std::span<TensorRecord* const> records);
 
-  // Lets every tensor know what has been computed so far, and starts afresh.
-  void settle_values();
-  // The same after memory was overwritten: how tensors were computed from it holds no longer.
-  void forget_the_past();
+  // Lets every tensor know what has been computed so far.
+  void settle();
+  // Computes anew what is recorded anew, though it was computed before.
+  void forget_values();
+  // Frees memory that no tensor can see, when enough may have come together.  Nodes stay.
+  void free_unseen_if_worthwhile();
 
   // Gradients through what was recorded, whether it has been computed since or not.
-  std::vector<UOp> gradient(UOp loss, std::span<const UOp> targets);
+  std::vector<UOp> gradient(const Call& call, UOp loss, std::span<const UOp> targets);
+  // Gradients end at the computed tensor from now on.
+  void forget_past(TensorRecord& record);
+
+  // For memory that is written without a graph: before it, computes every tensor that reads the
+  // Buffers; after it, gives their owners the new contents.
+  void compute_readers(const Nodes& buffers);
+  void overwritten(std::span<TensorRecord* const> owners);
 
   // The live tensors that are more than a Buffer of their own: views, recorded operations, and
   // owners with a store that has not happened yet.
   std::vector<Tensor> dependents();
+  // The tensors that own the Buffers, in order; one that nobody owns gets a new tensor.
+  std::vector<Tensor> owners_of(std::span<const UOp> buffers);
 
-  std::recursive_mutex mutex;
+  GraphMutex mutex;
   Graph graph;
-  bool recording = false;  // a step is being captured: realize() throws Error
 
  private:
   struct Batch;  // what is realized at once
@@ -48,25 +65,59 @@ class Registry {
   void link(TensorRecord& list, TensorRecord& record);
   void unlink(TensorRecord& record);
   bool is_settled(const TensorRecord& record) const;
+  bool is_seen_in_memory(const TensorRecord& record) const;
+  void replace_node(TensorRecord& record, UOp node, bool owns);
+  void leave(UOp buffer, bool is_borrowed);
   std::vector<UOp> resolve(std::span<const UOp> roots);
   template <typename F>
   void for_each_record(F f);
+  template <typename Condition>
+  void drop_values(Condition condition);
   void collect_if_grown();
   void collect();
+  Nodes free_unseen();
   void add_readers(Batch& batch);
-  std::vector<TensorRecord*> readers_of(const FlatSet<const Node*>& written, const Batch& batch);
-  void run(Batch& batch);
+  std::vector<TensorRecord*> readers_of(const Nodes& written, const Batch& batch);
+  Batch batch_of(std::span<TensorRecord* const> records);
+  std::vector<UOp> roots_of(const Batch& batch);
+  void realize_watched(const Batch& batch, std::span<const UOp> roots);
+  BoundRun bind(const Batch& batch, std::span<const UOp> roots, const PreparedRun& prepared);
+  FlatMap<const Node*, UOp> renamed(const Nodes& written);
+  UOp rename(UOp buffer, Location by);
 
   TensorRecord settled_;  // heads of the two rings
   TensorRecord dependents_;
+  Past past_;
   FlatMap<const Node*, UOp> values_;  // computed nodes, and where their values stand
+  bool is_unsettled_ = false;         // tensors may not know of them yet
   std::size_t nodes_kept_ = 0;        // after the last collection
   std::int64_t bytes_kept_ = 0;
+
+  // Buffers without an owner, which recorded work may still read, and what may be freed of them.
+  Nodes orphans_;
+  std::int64_t bytes_left_ = 0;      // by owners, since memory was last freed
+  std::int64_t bytes_orphaned_ = 0;  // and still seen, when memory was last freed
+  bool is_any_dropped_ = false;      // tensor, since then
+  std::int64_t nodes_seen_ = 0;      // then
 };
 
 // The Buffer of a chain of Reshapes; null if the node is anything else.
 UOp storage_of(UOp node);
 // Whether the node reaches a Buffer.
 bool reads_memory(UOp node);
+// The Buffer that a view looks at, through stores that have not happened yet; null if the node
+// computes something.
+UOp viewed_buffer(UOp node);
+
+// While one lives, the thread that made it captures a step: realize() throws Error there.
+class Capturing {
+ public:
+  Capturing();
+  ~Capturing();
+  Capturing(const Capturing&) = delete;
+  Capturing& operator=(const Capturing&) = delete;
+
+  static bool is_active();  // on the calling thread
+};
 
 }  // namespace croze

@@ -4,12 +4,13 @@
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
+#include <iosfwd>
 #include <iterator>
 #include <span>
 #include <string>
 #include <type_traits>
 
-#include "base/small_vector.h"
+#include "croze/base/small_vector.h"
 
 namespace croze {
 
@@ -49,6 +50,7 @@ class Shape {
   std::int64_t numel() const;
 
   bool operator==(const Shape&) const = default;
+  friend std::ostream& operator<<(std::ostream& out, const Shape& shape);  // print.h
 
  private:
   SmallVector<std::int64_t, 8> sizes_;

@@ -1,15 +1,18 @@
 // tensor.cpp -- the handle: lifetime, properties, reading, assignment, gradients.
-#include "tensor/tensor.h"
+#include "croze/tensor/tensor.h"
 
 #include <cstring>
+#include <optional>
 
-#include "graph/eval.h"
-#include "run/buffers.h"
-#include "run/devices.h"
-#include "tensor/elementwise.h"
-#include "tensor/movement.h"
-#include "tensor/record.h"
-#include "tensor/registry.h"
+#include "croze/base/checked.h"
+#include "croze/graph/eval.h"
+#include "croze/run/buffers.h"
+#include "croze/run/devices.h"
+#include "croze/tensor/elementwise/elementwise.h"
+#include "croze/tensor/movement/movement.h"
+#include "croze/tensor/record.h"
+#include "croze/tensor/registry.h"
+#include "croze/tensor/watch.h"
 
 namespace croze {
 
@@ -19,7 +22,7 @@ Tensor::Tensor(const Tensor& other) noexcept : record_(other.record_) {
   if (record_) record_->references.fetch_add(1, std::memory_order_relaxed);
 }
 
-Tensor& Tensor::operator=(const Tensor& other) noexcept {
+Tensor& Tensor::operator=(const Tensor& other) & noexcept {
   Tensor copy(other);
   std::swap(record_, copy.record_);
   return *this;
@@ -27,13 +30,17 @@ Tensor& Tensor::operator=(const Tensor& other) noexcept {
 
 Tensor::~Tensor() {
   TensorRecord* record = record_;
-  // The last view of a tensor may be the last that refers to it.
-  while (record && record->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-    GraphLock lock;
-    TensorRecord* root = record->detach_from_root();
-    Registry::instance().remove(*record);
-    delete record;
-    record = root;
+  try {
+    // The last view of a tensor may be the last that refers to it.
+    while (record && record->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      GraphLock lock;
+      TensorRecord* root = record->detach_from_root();
+      Registry::instance().remove(*record);
+      delete record;
+      record = root;
+    }
+  } catch (const Error&) {
+    // No lock is to be had in this process (base/process.h): the tensor goes with it.
   }
 }
 
@@ -42,33 +49,52 @@ Tensor Tensor::of_node(UOp node, int device) {
   auto record = std::make_unique<TensorRecord>();
   record->node = node;
   record->device = device;
+  note_call(node);
   Registry::instance().add(*record);
   return Tensor(record.release());
 }
 
-TensorRecord& Tensor::record() const {
-  check(record_ != nullptr, "this tensor is not defined: it was never given a value");
+TensorRecord& Tensor::record(Location at) const {
+  check(record_ != nullptr, at, "this tensor is not defined: it was never given a value");
   return *record_;
 }
 
 // ---- properties -------------------------------------------------------------------------------
 
-// Reading the node needs no lock to be valid: shapes and dtypes never change, and the graph keeps
-// what a live tensor refers to.  It is held because another thread may be replacing the node.
-UOp Tensor::node() const {
-  TensorRecord& r = record();
+// A node is safe to look at only under the lock: another thread may give the tensor another one,
+// and collect this.
+UOp Tensor::node(Location at) const {
+  TensorRecord& r = record(at);
   GraphLock lock;
   return r.node;
 }
 
-Shape Tensor::shape() const { return node().shape(); }
-DType Tensor::dtype() const { return node().dtype(); }
-int Tensor::ndim() const { return node().rank(); }
-std::int64_t Tensor::numel() const { return node().elements(); }
-int Tensor::device_index() const { return record().device; }
+namespace {
 
-std::string_view Tensor::device() const {
-  const int device = device_index();
+template <typename F>
+auto of_node_of(const TensorRecord& record, F f) {
+  GraphLock lock;
+  return f(record.node);
+}
+
+}  // namespace
+
+Shape Tensor::shape(Location at) const {
+  return of_node_of(record(at), [](UOp node) { return Shape(node.shape()); });
+}
+DType Tensor::dtype(Location at) const {
+  return of_node_of(record(at), [](UOp node) { return node.dtype(); });
+}
+int Tensor::ndim(Location at) const {
+  return of_node_of(record(at), [](UOp node) { return node.rank(); });
+}
+std::int64_t Tensor::numel(Location at) const {
+  return of_node_of(record(at), [](UOp node) { return node.elements(); });
+}
+int Tensor::device_index(Location at) const { return record(at).device; }
+
+std::string_view Tensor::device(Location at) const {
+  const int device = device_index(at);
   return device_name(device < 0 ? default_device() : device);
 }
 
@@ -80,50 +106,51 @@ std::int64_t Tensor::size(std::int64_t axis, Location at) const {
 
 // ---- computing --------------------------------------------------------------------------------
 
-void realize(std::span<const Tensor> tensors) {
-  GraphLock lock;
+void realize(std::span<const Tensor> tensors, Location at) {
+  const CallScope scope("realize", at);
   std::vector<TensorRecord*> records;
   for (const Tensor& t : tensors) records.push_back(&TensorRecord::of(t));
   Registry::instance().realize(records);
 }
 
-void realize(std::initializer_list<Tensor> tensors) {
-  realize(std::span(tensors.begin(), tensors.size()));
+void realize(std::initializer_list<Tensor> tensors, Location at) {
+  realize(std::span(tensors.begin(), tensors.size()), at);
 }
 
-void memory_changed() {
-  GraphLock lock;
-  Registry::instance().forget_the_past();
-}
-
-Tensor& Tensor::realize() {
-  croze::realize(std::span<const Tensor>(this, 1));
+Tensor& Tensor::realize(Location at) {
+  croze::realize(std::span<const Tensor>(this, 1), at);
   return *this;
 }
 
-const Tensor& Tensor::realize() const {
-  croze::realize(std::span<const Tensor>(this, 1));
+const Tensor& Tensor::realize(Location at) const {
+  croze::realize(std::span<const Tensor>(this, 1), at);
   return *this;
 }
 
-std::vector<std::byte> Tensor::to_bytes() const {
-  std::vector<std::byte> bytes(static_cast<std::size_t>(numel() * size_of(dtype())));
+std::vector<std::byte> Tensor::to_bytes(Location at) const {
+  const CallScope scope("to_bytes", at);
+  auto bytes = sized_vector<std::byte>(checked_mul(numel(), size_of(dtype())),
+                                       "a copy of a tensor on the host");
   if (bytes.empty()) return bytes;
-  GraphLock lock;
-  realize();
-  UOp buffer = storage_of(node());
-  Tensor copy;
-  if (!buffer || buffer.elements() != numel()) {
-    // A view of memory in another order.
-    copy = contiguous().realize();
-    buffer = storage_of(copy.node());
-    ensure(static_cast<bool>(buffer), "a contiguous tensor was realized as a view");
+  Tensor stored = *this;
+  std::optional<BufferRead> reading;
+  while (!reading) {
+    stored.realize();
+    GraphLock lock;
+    const UOp buffer = storage_of(stored.node());
+    if (buffer && buffer.elements() == numel()) {
+      reading.emplace(buffer);
+    } else {
+      // A view of memory in another order, or another thread has assigned to it.
+      stored = contiguous();
+    }
   }
-  read_buffer(buffer, bytes);
+  reading->finish(bytes);
   return bytes;
 }
 
-void Tensor::read(std::span<std::byte> bytes, DType to) const {
+void Tensor::read(std::span<std::byte> bytes, DType to, Location at) const {
+  const CallScope scope("to_vector", at);
   const std::vector<std::byte> stored = to_bytes();
   const DType from = dtype();
   if (stored.empty()) return;
@@ -142,7 +169,7 @@ void Tensor::read(std::span<std::byte> bytes, DType to) const {
 void Tensor::read_item(std::span<std::byte> bytes, DType dtype, Location at) const {
   const Call call("item", {this}, at);
   call.require(numel() == 1, "the tensor has {} elements, not one", numel());
-  read(bytes, dtype);
+  read(bytes, dtype, at);
 }
 
 // ---- assignment -------------------------------------------------------------------------------
@@ -155,12 +182,13 @@ Tensor& Tensor::assign(Operand value) {
                "the value does not expand to the shape assigned to");
   call.device();
   GraphLock lock;
-  TensorRecord& r = record();
+  TensorRecord& r = *record_;
   TensorRecord& root = r.root ? *r.root : r;
   const UOp node = broadcast_node(source.node(), r.node.shape());
   if (node.elements() == 0) return *this;
   call.require(!r.root || is_injective(node.shape(), r.path),
                "several elements of this view are one element in memory");
+  root.assigned_at = value.at();
   if (root.owns_storage) {
     const UOp place = led_through(root.node, r.path.steps);
     const UOp effects[] = {tensor_graph().store(place, node)};
@@ -174,10 +202,25 @@ Tensor& Tensor::assign(Operand value) {
 
 Tensor& Tensor::fill_(Scalar value, Location at) { return assign(Operand(value, at)); }
 Tensor& Tensor::zero_(Location at) { return assign(Operand(0, at)); }
-Tensor& Tensor::operator+=(Operand other) { return assign(Operand(*this + other, other.at())); }
-Tensor& Tensor::operator-=(Operand other) { return assign(Operand(*this - other, other.at())); }
-Tensor& Tensor::operator*=(Operand other) { return assign(Operand(*this * other, other.at())); }
-Tensor& Tensor::operator/=(Operand other) { return assign(Operand(*this / other, other.at())); }
+Tensor& Tensor::operator+=(Operand o) & { return assign(Operand(add(o), o.at())); }
+Tensor& Tensor::operator-=(Operand o) & { return assign(Operand(sub(o), o.at())); }
+Tensor& Tensor::operator*=(Operand o) & { return assign(Operand(mul(o), o.at())); }
+Tensor& Tensor::operator/=(Operand o) & { return assign(Operand(div(o), o.at())); }
+
+Tensor& Tensor::as_view(std::string_view function, Location at) {
+  const Call call(function, {this}, at);
+  const bool is_seen = record(at).root || record_->references.load() > 1 || numel() == 0;
+  call.require(is_seen,
+               "this writes to a value that nobody can see: what stands on the left is no view of "
+               "a tensor. Positions in a tensor or a mask are written by index_put_");
+  return *this;
+}
+
+Tensor& Tensor::operator=(Operand o) && { return as_view("assign", o.at()).assign(o); }
+Tensor& Tensor::operator+=(Operand o) && { return as_view("+=", o.at()) += o; }
+Tensor& Tensor::operator-=(Operand o) && { return as_view("-=", o.at()) -= o; }
+Tensor& Tensor::operator*=(Operand o) && { return as_view("*=", o.at()) *= o; }
+Tensor& Tensor::operator/=(Operand o) && { return as_view("/=", o.at()) /= o; }
 
 // ---- gradient ---------------------------------------------------------------------------------
 
@@ -187,11 +230,10 @@ std::vector<Tensor> Tensor::gradient(std::span<const Tensor> targets, Location a
                "only a tensor of one float element can be differentiated");
   GraphLock lock;
   Registry& registry = Registry::instance();
-  registry.settle_values();
-  call.require(
-      !record().owns_storage || !storage_of(node()) || record().history,
-      "how this tensor was computed is not known: it was made from data, or memory that it was "
-      "computed from has been assigned to since");
+  registry.settle();
+  call.require(!record_->owns_storage || !storage_of(node()) || record_->is_computed,
+               "how this tensor was computed is not known: it was made from data, was assigned to, "
+               "or is the result of a captured step");
   std::vector<UOp> nodes;
   for (const Tensor& t : targets) {
     const Call by("gradient", {this, &t}, at);
@@ -202,7 +244,7 @@ std::vector<Tensor> Tensor::gradient(std::span<const Tensor> targets, Location a
                nodes.size());
     nodes.push_back(t.node());
   }
-  const std::vector<UOp> gradients = registry.gradient(node(), nodes);
+  const std::vector<UOp> gradients = registry.gradient(call, node(), nodes);
   std::vector<Tensor> result;
   for (std::size_t i = 0; i < nodes.size(); i++) {
     result.push_back(wrap_like(targets[i], gradients[i]));
@@ -214,16 +256,21 @@ std::vector<Tensor> Tensor::gradient(std::span<const Tensor> targets, Location a
 
 namespace {
 
-Tensor same_value(const Tensor& x, Op op) {
+Tensor same_value(std::string_view name, const Tensor& x, Op op, Location at) {
+  const CallScope scope(name, at);
   GraphLock lock;
   return wrap_like(x, tensor_graph().make(op, x.dtype(), {x.node()}));
 }
 
 }  // namespace
 
-Tensor Tensor::detach() const { return same_value(*this, Op::Detach); }
-Tensor Tensor::contiguous() const { return same_value(*this, Op::Contiguous); }
-Tensor Tensor::contiguous_backward() const { return same_value(*this, Op::ContiguousBackward); }
+Tensor Tensor::detach(Location at) const { return same_value("detach", *this, Op::Detach, at); }
+Tensor Tensor::contiguous(Location at) const {
+  return same_value("contiguous", *this, Op::Contiguous, at);
+}
+Tensor Tensor::contiguous_backward(Location at) const {
+  return same_value("contiguous_backward", *this, Op::ContiguousBackward, at);
+}
 
 Tensor Tensor::to(std::string_view device, Location at) const {
   const Call call("to", {this}, at);
@@ -234,9 +281,10 @@ Tensor Tensor::to(std::string_view device, Location at) const {
   return wrap(tensor_graph().make(Op::Copy, dtype(), {node()}, Arg(index)), index);
 }
 
-Tensor Tensor::cast(DType t) const {
-  if (t == dtype()) return *this;
-  check(size_of(t) > 0, "cast: {} is not a dtype of tensors", name_of(t));
+Tensor Tensor::cast(DType t, Location at) const {
+  if (t == dtype(at)) return *this;
+  const Call call("cast", {this}, at);
+  call.require(size_of(t) > 0, "{} is not a dtype of tensors", name_of(t));
   GraphLock lock;
   return wrap_like(*this, cast_node(node(), t));
 }

@@ -19,17 +19,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iosfwd>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <source_location>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "graph/dtype.h"
-#include "tensor/shape.h"
+#include "croze/base/checked.h"
+#include "croze/tensor/arguments.h"
+#include "croze/tensor/shape.h"
 
 namespace croze {
 
@@ -42,92 +45,25 @@ struct TensorRecord;
 // Where the user called: the last parameter of most functions, which nobody passes by hand.
 using Location = std::source_location;
 
-template <typename T>
-concept Number = std::is_arithmetic_v<T>;
-// std::vector<bool> has no elements in memory.
-template <typename T>
-concept NumberInMemory = Number<T> && !std::same_as<T, bool>;
-
-// The dtype that holds T in memory.
-template <Number T>
-constexpr DType dtype_of() {
-  if constexpr (std::same_as<T, bool>) return DType::Bool;
-  if constexpr (std::same_as<T, double>) return DType::Float64;
-  if constexpr (std::floating_point<T>) return DType::Float32;
-  constexpr bool is_signed = std::signed_integral<T>;
-  switch (sizeof(T)) {
-    case 1: return is_signed ? DType::Int8 : DType::UInt8;
-    case 2: return is_signed ? DType::Int16 : DType::UInt16;
-    case 4: return is_signed ? DType::Int32 : DType::UInt32;
-    default: return is_signed ? DType::Int64 : DType::UInt64;
-  }
-}
-
-// A number without a dtype of its own: only its kind (bool, integer or float) takes part in
-// promotion, so a scalar never widens a tensor.
-class Scalar {
- public:
-  template <Number T>
-  Scalar(T value) {
-    if constexpr (std::same_as<T, bool>) {
-      kind_ = DType::Bool;
-      integer_ = value;
-    } else if constexpr (std::integral<T>) {
-      kind_ = DType::Int64;
-      integer_ = static_cast<std::int64_t>(value);
-    } else {
-      kind_ = DType::Float64;
-    }
-    number_ = static_cast<double>(value);
-  }
-
-  DType kind() const { return kind_; }  // Bool, Int64 or Float64
-  std::int64_t integer() const { return integer_; }
-  double number() const { return number_; }
-
- private:
-  DType kind_ = DType::Int64;
-  std::int64_t integer_ = 0;
-  double number_ = 0;
-};
-
-// How a tensor is made.  Unsaid dtype: Float32 for values that are floats, Int64 for integers.
-// Unsaid device: that of the tensors it meets, else the default device.
-struct TensorOptions {
-  std::optional<DType> dtype = std::nullopt;
-  std::string_view device = {};
-};
-
-// begin:end:step of an axis, as in Python: negative positions count from the end, a missing one is
-// the end in question, positions out of range are clipped.  A negative step walks backwards.
-struct Slice {
-  std::optional<std::int64_t> begin = std::nullopt;
-  std::optional<std::int64_t> end = std::nullopt;
-  std::int64_t step = 1;
-};
-
-// As in PyTorch: using namespace croze::indexing; t.index({0, None, Slice{None, 5}, Ellipsis}).
-struct EllipsisType {};
-namespace indexing {
-using croze::Slice;
-// A new axis of size 1; in a Slice, no position.
-inline constexpr std::nullopt_t None = std::nullopt;
-// As many whole axes as are left.
-inline constexpr EllipsisType Ellipsis{};
-}  // namespace indexing
-
 class Tensor {
  public:
   // No tensor: defined() is false, everything else throws Error.
   Tensor() = default;
   Tensor(const Tensor& other) noexcept;
   Tensor(Tensor&& other) noexcept : record_(std::exchange(other.record_, nullptr)) {}
-  Tensor& operator=(const Tensor& other) noexcept;
-  Tensor& operator=(Tensor&& other) noexcept {
+  Tensor& operator=(const Tensor& other) & noexcept;
+  Tensor& operator=(Tensor&& other) & noexcept {
     std::swap(record_, other.record_);
     return *this;
   }
+  // x[0] = value, x.narrow(..) = value: assign() through a view.  As in libtorch, a variable on the
+  // left is given another tensor and anything else is written to.  Throws Error for what is no
+  // view, such as x[positions], where nobody would see it: index_put_ writes there.
+  Tensor& operator=(Operand value) &&;
   ~Tensor();
+
+  // The elements as NumPy shows them (print.h).  Computes them.
+  friend std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 
   bool defined() const { return record_ != nullptr; }
   // Whether both refer to the same tensor.
@@ -168,17 +104,46 @@ class Tensor {
   static Tensor full_like(const Tensor& like, Scalar value, const TensorOptions& options = {},
                           Location at = Location::current());
 
-  // The numbers of `data`, row by row.  Copies them.  Throws Error if their count is not the
-  // shape's. With options.dtype they are converted.
-  template <Number T>
-  static Tensor from_data(std::span<const T> data, const Shape& shape,
-                          const TensorOptions& options = {}, Location at = Location::current()) {
-    return from_bytes(std::as_bytes(data), dtype_of<T>(), shape, options, at);
+  // With a dtype alone: Tensor::zeros({2, 3}, DType::Float16).  (Templates, so that {} stays the
+  // word for no options.)
+  template <std::same_as<DType> D>
+  static Tensor zeros(const Shape& shape, D dtype, Location at = Location::current()) {
+    return zeros(shape, TensorOptions{.dtype = dtype}, at);
   }
-  template <NumberInMemory T>
-  static Tensor from_data(const std::vector<T>& data, const Shape& shape,
-                          const TensorOptions& options = {}, Location at = Location::current()) {
-    return from_data(std::span<const T>(data), shape, options, at);
+  template <std::same_as<DType> D>
+  static Tensor ones(const Shape& shape, D dtype, Location at = Location::current()) {
+    return ones(shape, TensorOptions{.dtype = dtype}, at);
+  }
+  template <std::same_as<DType> D>
+  static Tensor full(const Shape& shape, Scalar value, D dtype, Location at = Location::current()) {
+    return full(shape, value, TensorOptions{.dtype = dtype}, at);
+  }
+  template <std::same_as<DType> D>
+  static Tensor empty(const Shape& shape, D dtype, Location at = Location::current()) {
+    return empty(shape, TensorOptions{.dtype = dtype}, at);
+  }
+  template <std::same_as<DType> D>
+  static Tensor arange(Scalar end, D dtype, Location at = Location::current()) {
+    return arange(end, TensorOptions{.dtype = dtype}, at);
+  }
+  template <std::same_as<DType> D>
+  static Tensor rand(const Shape& shape, D dtype, Location at = Location::current()) {
+    return rand(shape, TensorOptions{.dtype = dtype}, at);
+  }
+  template <std::same_as<DType> D>
+  static Tensor randn(const Shape& shape, D dtype, Location at = Location::current()) {
+    return randn(shape, TensorOptions{.dtype = dtype}, at);
+  }
+
+  // The numbers of `data`, row by row: a std::vector, std::array, std::span, a list in braces, any
+  // range that lies in memory in one piece.  Copies them.  Throws Error if their count is not the
+  // shape's.  With options.dtype they are converted.
+  template <NumbersInMemory R>
+  static Tensor from_data(const R& data, const Shape& shape, const TensorOptions& options = {},
+                          Location at = Location::current()) {
+    const std::span elements(data);
+    using T = std::remove_cv_t<typename decltype(elements)::element_type>;
+    return from_bytes(std::as_bytes(elements), dtype_of<T>(), shape, options, at);
   }
   template <Number T>
   static Tensor from_data(std::initializer_list<T> data, const Shape& shape,
@@ -211,19 +176,19 @@ class Tensor {
 
   // ---- properties -----------------------------------------------------------------------------
 
-  Shape shape() const;
-  DType dtype() const;
-  std::string_view device() const;
-  int ndim() const;
-  std::int64_t numel() const;
+  Shape shape(Location at = Location::current()) const;
+  DType dtype(Location at = Location::current()) const;
+  std::string_view device(Location at = Location::current()) const;
+  int ndim(Location at = Location::current()) const;
+  std::int64_t numel(Location at = Location::current()) const;
   // Elements along one axis.
   std::int64_t size(std::int64_t axis, Location at = Location::current()) const;
 
   // ---- computing ------------------------------------------------------------------------------
 
   // Computes the value now and keeps it; returns *this.
-  Tensor& realize();
-  const Tensor& realize() const;
+  Tensor& realize(Location at = Location::current());
+  const Tensor& realize(Location at = Location::current()) const;
   // The one element.  Throws Error if there are several.
   template <Number T>
   T item(Location at = Location::current()) const {
@@ -233,18 +198,18 @@ class Tensor {
   }
   // All elements, row by row, converted to T.
   template <Number T>
-  std::vector<T> to_vector() const {
+  std::vector<T> to_vector(Location at = Location::current()) const {
     if constexpr (std::same_as<T, bool>) {
-      const std::vector<std::uint8_t> bytes = to_vector<std::uint8_t>();
+      const std::vector<std::uint8_t> bytes = to_vector<std::uint8_t>(at);
       return std::vector<bool>(bytes.begin(), bytes.end());
     } else {
-      std::vector<T> values(static_cast<std::size_t>(numel()));
-      read(std::as_writable_bytes(std::span(values)), dtype_of<T>());
+      auto values = sized_vector<T>(numel(at), "the list of a tensor's elements");
+      read(std::as_writable_bytes(std::span(values)), dtype_of<T>(), at);
       return values;
     }
   }
   // All elements as they stand in memory, in this tensor's dtype.
-  std::vector<std::byte> to_bytes() const;
+  std::vector<std::byte> to_bytes(Location at = Location::current()) const;
 
   // Sets the tensor to `value`, cast to its dtype and expanded to its shape; lazy, like everything.
   // A tensor that owns memory keeps it: the new value is stored there.  Returns *this.
@@ -252,10 +217,15 @@ class Tensor {
   Tensor& assign(Operand value);
   Tensor& fill_(Scalar value, Location at = Location::current());
   Tensor& zero_(Location at = Location::current());
-  Tensor& operator+=(Operand other);
-  Tensor& operator-=(Operand other);
-  Tensor& operator*=(Operand other);
-  Tensor& operator/=(Operand other);
+  // Also x[0] += 1, with the errors of x[0] = 1.
+  Tensor& operator+=(Operand other) &;
+  Tensor& operator-=(Operand other) &;
+  Tensor& operator*=(Operand other) &;
+  Tensor& operator/=(Operand other) &;
+  Tensor& operator+=(Operand other) &&;
+  Tensor& operator-=(Operand other) &&;
+  Tensor& operator*=(Operand other) &&;
+  Tensor& operator/=(Operand other) &&;
 
   // Gradients of this one-element float tensor by each target, in order, as tensors of the targets'
   // shapes; zeros for a target that it does not depend on.  They can be differentiated again.
@@ -272,14 +242,14 @@ class Tensor {
 
   // The same value: with no gradient through it; tabulated in memory where it stands; with its
   // gradient tabulated; on another device.
-  Tensor detach() const;
-  Tensor contiguous() const;
-  Tensor contiguous_backward() const;
+  Tensor detach(Location at = Location::current()) const;
+  Tensor contiguous(Location at = Location::current()) const;
+  Tensor contiguous_backward(Location at = Location::current()) const;
   Tensor to(std::string_view device, Location at = Location::current()) const;
 
   // Converted to `dtype`: rounding as the type says, floats to integers truncate and saturate.
-  Tensor cast(DType dtype) const;
-  Tensor to(DType dtype) const { return cast(dtype); }
+  Tensor cast(DType dtype, Location at = Location::current()) const;
+  Tensor to(DType dtype, Location at = Location::current()) const { return cast(dtype, at); }
   // The same bits read as a dtype of the same width.
   Tensor bitcast(DType dtype, Location at = Location::current()) const;
   Tensor view_dtype(DType dtype, Location at = Location::current()) const {
@@ -312,46 +282,47 @@ class Tensor {
   Tensor logical_and(Operand other) const;
   Tensor logical_or(Operand other) const;
   Tensor logical_xor(Operand other) const;
-  Tensor logical_not() const;
+  Tensor logical_not(Location at = Location::current()) const;
   // where(condition, *this, other).
   Tensor where(Operand condition, Operand other) const;
   Tensor masked_fill(Operand mask, Operand value) const;
-  Tensor clamp(std::optional<double> low, std::optional<double> high = {}) const;
+  Tensor clamp(std::optional<double> low, std::optional<double> high = {},
+               Location at = Location::current()) const;
   Tensor lerp(Operand end, Operand weight) const;
 
   Tensor neg(Location at = Location::current()) const;
-  Tensor abs() const;
-  Tensor sign() const;
-  Tensor square() const;
-  Tensor sqrt() const;
-  Tensor rsqrt() const;
-  Tensor reciprocal() const;
-  Tensor exp() const;
-  Tensor exp2() const;
-  Tensor expm1() const;
-  Tensor log() const;
-  Tensor log2() const;
-  Tensor log10() const;
-  Tensor log1p() const;
-  Tensor sin() const;
-  Tensor cos() const;
-  Tensor tan() const;
-  Tensor asin() const;
-  Tensor acos() const;
-  Tensor atan() const;
-  Tensor sinh() const;
-  Tensor cosh() const;
-  Tensor tanh() const;
-  Tensor erf() const;
-  Tensor floor() const;
-  Tensor ceil() const;
-  Tensor round() const;
-  Tensor trunc() const;
-  Tensor isnan() const;
-  Tensor isinf() const;
-  Tensor isfinite() const;
-  Tensor sigmoid() const;
-  Tensor relu() const;
+  Tensor abs(Location at = Location::current()) const;
+  Tensor sign(Location at = Location::current()) const;
+  Tensor square(Location at = Location::current()) const;
+  Tensor sqrt(Location at = Location::current()) const;
+  Tensor rsqrt(Location at = Location::current()) const;
+  Tensor reciprocal(Location at = Location::current()) const;
+  Tensor exp(Location at = Location::current()) const;
+  Tensor exp2(Location at = Location::current()) const;
+  Tensor expm1(Location at = Location::current()) const;
+  Tensor log(Location at = Location::current()) const;
+  Tensor log2(Location at = Location::current()) const;
+  Tensor log10(Location at = Location::current()) const;
+  Tensor log1p(Location at = Location::current()) const;
+  Tensor sin(Location at = Location::current()) const;
+  Tensor cos(Location at = Location::current()) const;
+  Tensor tan(Location at = Location::current()) const;
+  Tensor asin(Location at = Location::current()) const;
+  Tensor acos(Location at = Location::current()) const;
+  Tensor atan(Location at = Location::current()) const;
+  Tensor sinh(Location at = Location::current()) const;
+  Tensor cosh(Location at = Location::current()) const;
+  Tensor tanh(Location at = Location::current()) const;
+  Tensor erf(Location at = Location::current()) const;
+  Tensor floor(Location at = Location::current()) const;
+  Tensor ceil(Location at = Location::current()) const;
+  Tensor round(Location at = Location::current()) const;
+  Tensor trunc(Location at = Location::current()) const;
+  Tensor isnan(Location at = Location::current()) const;
+  Tensor isinf(Location at = Location::current()) const;
+  Tensor isfinite(Location at = Location::current()) const;
+  Tensor sigmoid(Location at = Location::current()) const;
+  Tensor relu(Location at = Location::current()) const;
 
   // ---- reductions (reduce.h) ------------------------------------------------------------------
 
@@ -433,13 +404,15 @@ class Tensor {
   // The tensor that stands for `node` of the default tensor graph, on the device of that index (-1:
   // wherever it is needed).
   static Tensor of_node(UOp node, int device);
-  UOp node() const;
-  int device_index() const;  // -1: not bound to a device
+  UOp node(Location at = Location::current()) const;
+  int device_index(Location at = Location::current()) const;  // -1: not bound to a device
 
  private:
   explicit Tensor(TensorRecord* record) : record_(record) {}
-  TensorRecord& record() const;
-  void read(std::span<std::byte> bytes, DType dtype) const;
+  TensorRecord& record(Location at) const;
+  // This, about to be written to through a handle that nobody keeps.
+  Tensor& as_view(std::string_view function, Location at);
+  void read(std::span<std::byte> bytes, DType dtype, Location at) const;
   void read_item(std::span<std::byte> bytes, DType dtype, Location at) const;
 
   friend struct TensorRecord;
@@ -495,14 +468,10 @@ class TensorIndex {
 };
 
 // Computes all of them together.
-void realize(std::span<const Tensor> tensors);
-void realize(std::initializer_list<Tensor> tensors);
+void realize(std::span<const Tensor> tensors, Location at = Location::current());
+void realize(std::initializer_list<Tensor> tensors, Location at = Location::current());
 
 // Restarts the random numbers from `seed`.
 void manual_seed(std::uint64_t seed);
-
-// Tells the recorder that memory of tensors was written behind its back (by a captured step, a
-// loader): values computed from that memory before are not reused after.
-void memory_changed();
 
 }  // namespace croze

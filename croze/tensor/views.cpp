@@ -1,10 +1,10 @@
 // views.cpp -- the bookkeeping of views.
-#include "tensor/views.h"
+#include "croze/tensor/views.h"
 
 #include <algorithm>
 
-#include "tensor/record.h"
-#include "tensor/registry.h"
+#include "croze/tensor/record.h"
+#include "croze/tensor/registry.h"
 
 namespace croze {
 namespace {

@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "graph/uop.h"
-#include "tensor/shape.h"
+#include "croze/graph/uop.h"
+#include "croze/tensor/shape.h"
 
 namespace croze {
 

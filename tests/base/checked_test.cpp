@@ -1,5 +1,5 @@
 // Overflow of sizes.
-#include "base/checked.h"
+#include "croze/base/checked.h"
 
 #include <gtest/gtest.h>
 
@@ -25,6 +25,22 @@ TEST(Checked, ProductOfShapesCountsElements) {
   EXPECT_EQ(checked_product(std::vector<int64_t>{2, 3, 4}), 24);
   EXPECT_EQ(checked_product(std::vector<int64_t>{INT64_MAX, INT64_MAX, 0}), 0);
   EXPECT_THROW(checked_product(std::vector<int64_t>{INT64_MAX, 2}), Error);
+}
+
+TEST(Checked, AVectorThatDoesNotFitIntoMemoryIsAnErrorWithItsSize) {
+  EXPECT_EQ(sized_vector<int>(3, "three numbers"), (std::vector<int>{0, 0, 0}));
+  try {
+    sized_vector<float>(int64_t{1} << 60, "all numbers");
+    ADD_FAILURE();
+  } catch (const Error& e) {
+    EXPECT_NE(e.message().find("all numbers takes 1152921504606846976 elements of 4 bytes"),
+              std::string::npos)
+        << e.message();
+  }
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  // Their allocators end the process.
+  EXPECT_THROW(sized_vector<std::byte>(int64_t{1} << 45, "32 TiB"), Error);
+#endif
 }
 
 }  // namespace

@@ -10,10 +10,10 @@
 #include <unordered_set>
 #include <vector>
 
-#include "base/arena.h"
-#include "base/flat_map.h"
-#include "base/hash.h"
-#include "base/small_vector.h"
+#include "croze/base/arena.h"
+#include "croze/base/flat_map.h"
+#include "croze/base/hash.h"
+#include "croze/base/small_vector.h"
 
 namespace croze {
 namespace {

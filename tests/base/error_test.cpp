@@ -1,5 +1,5 @@
 // Messages of the two exceptions.
-#include "base/error.h"
+#include "croze/base/error.h"
 
 #include <gtest/gtest.h>
 

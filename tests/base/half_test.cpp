@@ -1,5 +1,5 @@
 // Small floats against the processor (f16) and against a search for the nearest value (all).
-#include "base/half.h"
+#include "croze/base/half.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The table of environment variables, scopes and the log.
-#include "base/options.h"
+#include "croze/base/options.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
-#include "base/log.h"
+#include "croze/base/error.h"
+#include "croze/base/log.h"
 
 namespace croze {
 namespace {

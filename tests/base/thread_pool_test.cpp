@@ -1,5 +1,5 @@
 // The thread pool: every index once, nested and concurrent calls, exceptions, shutdown.
-#include "base/thread_pool.h"
+#include "croze/base/thread_pool.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "base/options.h"
+#include "croze/base/options.h"
 
 namespace croze {
 namespace {

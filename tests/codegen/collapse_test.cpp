@@ -1,15 +1,15 @@
 // collapse_test.cpp -- sums in closed form, against adding up every term.
-#include "codegen/collapse.h"
+#include "croze/codegen/collapse.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "codegen/edits/kernel_state.h"
-#include "codegen/simplify.h"
-#include "graph/eval.h"
-#include "graph/graph.h"
-#include "graph/rewrite.h"
+#include "croze/codegen/edits/kernel_state.h"
+#include "croze/codegen/simplify.h"
+#include "croze/graph/eval.h"
+#include "croze/graph/graph.h"
+#include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
 namespace {

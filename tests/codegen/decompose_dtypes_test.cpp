@@ -3,9 +3,9 @@
 #include <limits>
 #include <random>
 
-#include "base/error.h"
-#include "base/half.h"
 #include "codegen/decompose_support.h"
+#include "croze/base/error.h"
+#include "croze/base/half.h"
 
 namespace croze {
 namespace {

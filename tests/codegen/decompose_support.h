@@ -5,10 +5,10 @@
 
 #include <initializer_list>
 
-#include "base/small_vector.h"
-#include "codegen/decompose/decompose.h"
-#include "graph/graph.h"
-#include "graph/rewrite.h"
+#include "croze/base/small_vector.h"
+#include "croze/codegen/decompose/decompose.h"
+#include "croze/graph/graph.h"
+#include "croze/graph/rewrite/rewrite.h"
 #include "support/evaluate.h"
 
 namespace croze {

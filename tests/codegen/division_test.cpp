@@ -2,8 +2,8 @@
 // quotient changes, and the expressions made of them.
 #include <random>
 
-#include "codegen/decompose/expand.h"
 #include "codegen/decompose_support.h"
+#include "croze/codegen/decompose/expand.h"
 
 namespace croze {
 namespace {

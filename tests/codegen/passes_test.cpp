@@ -3,12 +3,12 @@
 // The texts are to be read: a change of them is a change of what is generated, and wants a look.
 #include <gtest/gtest.h>
 
-#include "codegen/edits/kernel_state.h"
-#include "codegen/lower/expand.h"
-#include "codegen/pipeline.h"
-#include "graph/graph.h"
-#include "graph/print.h"
-#include "render/program.h"
+#include "croze/codegen/edits/transform.h"
+#include "croze/codegen/lower/expand.h"
+#include "croze/codegen/pipeline.h"
+#include "croze/graph/graph.h"
+#include "croze/graph/text/print.h"
+#include "croze/render/program.h"
 
 namespace croze {
 namespace {
@@ -45,7 +45,8 @@ UOp row_sums(Graph& g, std::int64_t columns, UOp& i, UOp& k) {
 TEST(Expand, AnUnrolledLoopBecomesCopies) {
   Graph graph;
   UOp i;
-  KernelState state(doubled(graph, i));
+  const Caps caps = scalar_caps();
+  KernelState state(doubled(graph, i), caps);
   bind(state, split(state, i, 2).inner, LoopKind::Unroll);
   EXPECT_EQ(print_graph(expand(state.sink).sink), R"(%0 = param float32 [0, 8]
 %1 = range index [1, 4, 0]

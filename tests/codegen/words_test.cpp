@@ -1,14 +1,14 @@
 // words_test.cpp -- 64-bit integers as pairs of words.  tests/ops runs every op and cast on devices
 // without 64-bit integers; here stand the numbers that need care.
-#include "codegen/decompose/words.h"
+#include "croze/codegen/decompose/words.h"
 
 #include <optional>
 #include <random>
 
-#include "base/error.h"
 #include "codegen/decompose_support.h"
-#include "codegen/lower/expand.h"
-#include "codegen/pipeline.h"
+#include "croze/base/error.h"
+#include "croze/codegen/lower/expand.h"
+#include "croze/codegen/pipeline.h"
 
 namespace croze {
 namespace {

@@ -10,13 +10,15 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
-#include "codegen/pipeline.h"
-#include "croze.h"
-#include "graph/print.h"
-#include "render/c_family/c.h"
-#include "schedule/schedule.h"
-#include "tensor/record.h"
+#include "croze/base/error.h"
+#include "croze/codegen/edits/edit.h"
+#include "croze/codegen/pipeline.h"
+#include "croze/croze.h"
+#include "croze/graph/observer.h"
+#include "croze/graph/text/print.h"
+#include "croze/render/c_family/c.h"
+#include "croze/schedule/schedule.h"
+#include "croze/tensor/record.h"
 
 namespace {
 
@@ -68,13 +70,19 @@ struct Passes {
   }
 };
 
-void keep_pass(void* context, const char* name, UOp sink) {
-  static_cast<Passes*>(context)->list.push_back({name, print_graph(sink), expressions(sink)});
-}
+class KeepPasses : public CompileObserver {
+ public:
+  explicit KeepPasses(Passes& passes) : passes_(passes) {}
+  void left(CompilePart, std::string_view name, UOp sink) override {
+    passes_.list.push_back({std::string(name), print_graph(sink), expressions(sink)});
+  }
+  void edited(std::string_view edits) override {
+    for (const Edit& edit : parse_edits(edits)) passes_.edits.push_back(to_text(edit));
+  }
 
-void keep_edits(void* context, const std::vector<std::string>& edits) {
-  static_cast<Passes*>(context)->edits = edits;
-}
+ private:
+  Passes& passes_;
+};
 
 // ---- the page ---------------------------------------------------------------------------------
 
@@ -152,8 +160,9 @@ void write_page() {
   block("", expressions(kernel));
 
   Passes passes;
-  const LinearProgram program =
-      make_program(kernel, device_caps(0), {keep_pass, keep_edits, &passes});
+  KeepPasses keep(passes);
+  const Observing observing(keep);
+  const LinearProgram program = make_program(kernel, device_caps(0));
   section("Edits", about_edits);
   block("", fmt::format("{}\n", fmt::join(passes.edits, "\n")));
   fmt::print("\nThe kernel after them:\n");

@@ -1,14 +1,14 @@
 // What the rules do while real programs are compiled, proven firing by firing.
-#include "prove/firings.h"
+#include "croze/prove/firings.h"
 
 #include <gtest/gtest.h>
 
 #include <optional>
 
-#include "base/options.h"
-#include "croze.h"
-#include "nn/nn.h"
-#include "prove/smt.h"
+#include "croze/base/options.h"
+#include "croze/croze.h"
+#include "croze/nn/nn.h"
+#include "croze/prove/smt.h"
 
 namespace croze {
 namespace {
@@ -22,11 +22,11 @@ class Firings : public testing::Test {
     solver.emplace();
     solver->state(smt_prelude());
     prover.emplace(*solver);
-    before = set_rule_observer(&*prover);
+    watching.emplace(*prover);
   }
   void TearDown() override {
     if (!prover) return;
-    set_rule_observer(before);
+    watching.reset();
     prover->settle();
     EXPECT_EQ(prover->fault(), "");
     EXPECT_GT(prover->firings(), 0);
@@ -35,7 +35,7 @@ class Firings : public testing::Test {
   Options::Scope fresh{{Option::Cache, 0}};  // a kernel from the cache is not compiled
   std::optional<Solver> solver;
   std::optional<FiringProver> prover;
-  RuleObserver* before = nullptr;
+  std::optional<Observing> watching;
 };
 
 TEST_F(Firings, Views) {

@@ -8,13 +8,13 @@
 #include <atomic>
 #include <stdexcept>
 
+#include "croze/graph/eval.h"
 #include "fuzz/check.h"
 #include "fuzz/expression.h"
 #include "fuzz/generate.h"
 #include "fuzz/inplace.h"
 #include "fuzz/paste.h"
 #include "fuzz/place.h"
-#include "graph/eval.h"
 
 namespace croze::fuzz {
 namespace {

@@ -6,6 +6,8 @@
 
 #include <cstdlib>
 
+#include "croze/prove/solver.h"
+#include "croze/run/devices.h"
 #include "fuzz/campaign.h"
 #include "fuzz/check.h"
 #include "fuzz/generate.h"
@@ -15,8 +17,6 @@
 #include "fuzz/schedule_runner.h"
 #include "fuzz/symbolic.h"
 #include "fuzz/views.h"
-#include "prove/solver.h"
-#include "run/devices.h"
 
 namespace croze::fuzz {
 namespace {
@@ -60,12 +60,12 @@ void fuzz_realized(const char* name, std::uint64_t quick_cases, FuzzOptions opti
 }
 
 // All mismatches of a fuzzer of the command.
-void expect_none(std::int64_t quick_cases, const Case& run_case) {
+void expect_none(std::int64_t quick_cases, const Case& run_case, int threads = 1) {
   const CampaignOptions options{.seed = number_from("FUZZ_SEED", 1),
                                 .cases = static_cast<std::int64_t>(number_from(
                                     "FUZZ_CASES", static_cast<std::uint64_t>(quick_cases))),
                                 .seconds = 0,
-                                .threads = 1};
+                                .threads = threads};
   for (const Mismatch& m : run_campaign("test", run_case, options).mismatches) {
     ADD_FAILURE() << "seed " << m.seed << ": " << m.message << "\n" << m.code;
   }
@@ -86,7 +86,11 @@ TEST(RandomViews, AreRightAsIndexArithmetic) { expect_none(300, views_case); }
 
 TEST(RandomProgramsInPlace, ShowAssignmentsInAllViews) { expect_none(200, inplace_case); }
 
+TEST(RandomProgramsInPlace, AreRightOnSeveralThreads) { expect_none(200, inplace_case, 4); }
+
 TEST(RandomEdits, LeaveWhatAKernelComputes) { expect_none(60, kernels_case); }
+
+TEST(RandomEditSequences, LeaveWhatAKernelComputesAndCanBeReplayed) { expect_none(8, edits_case); }
 
 TEST(RandomPrograms, AreRightWithScalarLoops) { fuzz_alone(100, scalar_caps()); }
 TEST(RandomPrograms, AreRightWithLanesAndTasks) { fuzz_alone(150, cpu_shaped_caps()); }

@@ -7,9 +7,9 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
-#include "io/gzip.h"
-#include "tensor/movement.h"
+#include "croze/base/error.h"
+#include "croze/io/gzip.h"
+#include "croze/tensor/movement/movement.h"
 
 namespace croze::test {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "graph/dtype.h"
-#include "tensor/op_table.h"
-#include "tensor/tensor.h"
+#include "croze/graph/dtype.h"
+#include "croze/tensor/op_table.h"
+#include "croze/tensor/tensor.h"
 
 namespace croze::test {
 

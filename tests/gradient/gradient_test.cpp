@@ -1,5 +1,5 @@
 // Gradients against finite differences in double, op by op, through the reference evaluator.
-#include "graph/gradient/gradient.h"
+#include "croze/graph/gradient/gradient.h"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <cmath>
 #include <random>
 
-#include "graph/gradient/gradient_rules.h"
-#include "graph/graph.h"
-#include "graph/rewrite.h"
+#include "croze/graph/gradient/gradient_rules.h"
+#include "croze/graph/graph.h"
+#include "croze/graph/rewrite/rewrite.h"
 #include "support/reference.h"
 
 namespace croze {

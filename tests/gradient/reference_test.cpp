@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "graph/graph.h"
+#include "croze/graph/graph.h"
 
 namespace croze {
 namespace {

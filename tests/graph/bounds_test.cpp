@@ -3,9 +3,9 @@
 
 #include <random>
 
+#include "croze/graph/analysis/interval.h"
+#include "croze/graph/graph.h"
 #include "evaluate.h"
-#include "graph/graph.h"
-#include "graph/interval.h"
 
 namespace croze {
 namespace {

@@ -1,7 +1,7 @@
 // Interning and collection: what a long-lived graph keeps, and that no order depends on identities.
 #include <gtest/gtest.h>
 
-#include "graph/graph.h"
+#include "croze/graph/graph.h"
 
 namespace croze {
 namespace {

@@ -1,5 +1,5 @@
 // The meaning of the ops on constants, against plain C++ arithmetic and published vectors.
-#include "graph/eval.h"
+#include "croze/graph/eval.h"
 
 #include <gtest/gtest.h>
 

@@ -5,9 +5,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/error.h"
-#include "graph/eval.h"
-#include "graph/uop.h"
+#include "croze/base/error.h"
+#include "croze/graph/eval.h"
+#include "croze/graph/uop.h"
 
 namespace croze::test {
 

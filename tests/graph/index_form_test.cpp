@@ -1,12 +1,12 @@
 // Index arithmetic in canonical form, against direct evaluation and known answers.
-#include "graph/index_form.h"
+#include "croze/graph/index/index_form.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
+#include "croze/graph/graph.h"
 #include "evaluate.h"
-#include "graph/graph.h"
 
 namespace croze {
 namespace {

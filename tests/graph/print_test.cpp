@@ -1,12 +1,12 @@
 // The text forms, read back.
-#include "graph/print.h"
+#include "croze/graph/text/print.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "base/error.h"
-#include "graph/graph.h"
+#include "croze/base/error.h"
+#include "croze/graph/graph.h"
 
 namespace croze {
 namespace {

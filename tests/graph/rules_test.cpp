@@ -1,7 +1,7 @@
 // Every data rule of every list: both sides agree on random and on edge values, in every dtype the
 // list is about.  Invalid is no value: an expression with one has none either, except that a Where
 // ignores the arm it does not take.
-#include "graph/rules/rules.h"
+#include "croze/graph/rules/rules.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -11,10 +11,10 @@
 #include <optional>
 #include <random>
 
+#include "croze/graph/graph.h"
+#include "croze/graph/rewrite/captures.h"
+#include "croze/graph/rewrite/rewrite.h"
 #include "evaluate.h"
-#include "graph/captures.h"
-#include "graph/graph.h"
-#include "graph/rewrite.h"
 
 namespace croze {
 namespace {
@@ -281,8 +281,8 @@ TEST(Rules, BothSidesOfEveryDataRuleAreEqual) {
   std::mt19937_64 rng(99);
   int checked = 0;
   for (const RuleList& list : rule_lists()) {
-    if (list.rules.data() == drop_invalid_list().rules.data())
-      continue;                                   // gives a value to Invalid
+    // One list gives a value to Invalid.
+    if (list.rules.data() == drop_invalid_list().rules.data()) continue;
     if (list.numbers == Numbers::Real) continue;  // not exact; proven over the reals in tests/prove
     for (const Rule& rule : list.rules) {
       if (rule.rewrite || is_about_memory(rule)) continue;

@@ -1,12 +1,12 @@
 // serialize_test.cpp -- graphs to bytes and back.
-#include "graph/serialize.h"
+#include "croze/graph/text/serialize.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "base/error.h"
-#include "base/hash.h"
+#include "croze/base/error.h"
+#include "croze/base/hash.h"
 
 namespace croze {
 namespace {

@@ -1,10 +1,10 @@
 // What each boundary accepts and rejects.
-#include "graph/spec.h"
+#include "croze/graph/analysis/spec.h"
 
 #include <gtest/gtest.h>
 
-#include "base/error.h"
-#include "graph/graph.h"
+#include "croze/base/error.h"
+#include "croze/graph/graph.h"
 
 namespace croze {
 namespace {

@@ -1,14 +1,14 @@
 // Simplification under a condition: equal where the condition holds.
-#include "graph/valid.h"
+#include "croze/graph/analysis/valid.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
+#include "croze/graph/graph.h"
+#include "croze/graph/rewrite/rewrite.h"
+#include "croze/graph/rules/rules.h"
 #include "evaluate.h"
-#include "graph/graph.h"
-#include "graph/rewrite.h"
-#include "graph/rules/rules.h"
 
 namespace croze {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "croze.h"
+#include "croze/croze.h"
 
 namespace croze::test {
 

@@ -1,5 +1,5 @@
 // Compressed files: whole, plain, cut short, damaged, and larger than they look.
-#include "io/gzip.h"
+#include "croze/io/gzip.h"
 
 #include <zlib.h>
 

@@ -1,5 +1,5 @@
 // IDX arrays: every element type, and every way in which a header can lie.
-#include "io/idx.h"
+#include "croze/io/idx.h"
 
 #include <sys/resource.h>
 

@@ -1,11 +1,12 @@
 // NumPy files: what NumPy writes is read, what we write NumPy reads, and nothing else is believed.
 // The bytes of good files are those that NumPy 1.24 wrote.
-#include "io/npy.h"
+#include "croze/io/npy.h"
 
 #include <sys/resource.h>
 
-#include "io/zip.h"
-#include "run/buffers.h"
+#include "croze/io/zip.h"
+#include "croze/run/buffers.h"
+#include "libfuzzer/memory_file.h"
 #include "support/files.h"
 
 namespace croze {
@@ -29,7 +30,7 @@ class Npy : public test::FilesTest {
     return {reinterpret_cast<const char*>(values.data()), values.size() * 4};
   }
   std::string load_error(const std::string& bytes) const {
-    return error_of([&] { load_npy(file("a.npy", bytes)); });
+    return test::error_if_any([&] { load_npy(file("a.npy", bytes)); });
   }
   std::string header_error(const std::string& header) const {
     return load_error(array(header, floats({1, 2})));
@@ -140,6 +141,9 @@ TEST_F(Npy, TheHeaderIsADictionaryOfThreeEntries) {
   EXPECT_HAS(header_error("{'descr': '<f4"), "does not end");
   EXPECT_HAS(header_error("{'descr': '<f4', 'more': 'x'}"), "unknown entry");
   EXPECT_HAS(header_error(std::string(two_floats) + " and more"), "behind its end");
+  EXPECT_HAS(
+      header_error("{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (2,)}"),
+      "\"descr\" twice");
 }
 
 TEST_F(Npy, SizesMayNotWrap) {
@@ -177,7 +181,8 @@ class Npz : public Npy {
     return content(path("a.npz"));
   }
   std::string npz_error(const std::string& bytes) const {
-    return error_of([&] { load_npz(file("bad.npz", bytes)); });
+    const test::MemoryFile bad(bytes);
+    return test::error_if_any([&] { load_npz(bad.path()); });
   }
 };
 
@@ -270,6 +275,31 @@ TEST_F(Npz, ADeflatedFileMayNotPromiseMoreThanDeflateCan) {
   rusage before{}, after{};
   getrusage(RUSAGE_SELF, &before);
   EXPECT_HAS(npz_error(whole), "cannot unpack to");
+  getrusage(RUSAGE_SELF, &after);
+  EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 64 * 1024);
+}
+
+// 1 MB that claims to unpack to as much as deflate could make of it, and does not.
+TEST_F(Npz, WhatAnArchiveClaimsIsNotAllocated) {
+  std::string whole = saved();
+  const std::size_t first = whole.find("PK\x01\x02");
+  const std::string stored_data(1 << 20, '\0');  // deflate: an empty block that is not compressed
+  const std::size_t data = whole.find("\x93NUMPY");
+  const auto put = [&](std::size_t at, std::size_t value) {
+    for (std::size_t i = 0; i < 4; i++) whole[at + i] = static_cast<char>(value >> (8 * i));
+  };
+  put(first + central_packed, stored_data.size());
+  put(first + central_size, stored_data.size() * 1000);
+  whole[first + central_method] = 8;
+  // The second entry and the directory move back behind the longer first one.
+  const std::size_t second = whole.find("PK\x03\x04", data),
+                    grown = stored_data.size() - (second - data);
+  put(whole.find("PK\x01\x02", first + 1) + central_offset, second + grown);
+  put(whole.find("PK\x05\x06") + 16, first + grown);
+  whole.replace(data, second - data, stored_data);
+  rusage before{}, after{};
+  getrusage(RUSAGE_SELF, &before);
+  EXPECT_HAS(npz_error(whole), "is damaged");
   getrusage(RUSAGE_SELF, &after);
   EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 64 * 1024);
 }

@@ -1,5 +1,5 @@
 // safetensors: round trips, files written by others, and hostile files.
-#include "io/safetensors.h"
+#include "croze/io/safetensors.h"
 
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -7,9 +7,11 @@
 
 #include <cmath>
 #include <cstring>
+#include <ctime>
 #include <vector>
 
-#include "croze.h"
+#include "croze/croze.h"
+#include "libfuzzer/memory_file.h"
 #include "support/files.h"
 
 namespace croze {
@@ -245,18 +247,76 @@ TEST_F(SafeTensorsFile, SurvivesEveryTruncationAndManyFlippedBits) {
   save_safetensors(path("whole"), {{"x", Tensor::from_data({1.f, 2.f, 3.f}, {3})},
                                    {"y", Tensor::from_data({1}, {1})}});
   const std::string whole = content(path("whole"));
+  const auto error_of_loading = [](std::string_view bytes) {
+    const test::MemoryFile bad(bytes);
+    return test::error_if_any([&] { load_safetensors(bad.path()); });
+  };
   for (std::size_t size = 0; size < whole.size(); size++) {
-    const std::string cut = file("cut", std::string_view(whole).substr(0, size));
-    EXPECT_NE(error_of([&] { load_safetensors(cut); }), "") << size;
+    EXPECT_NE(error_of_loading(std::string_view(whole).substr(0, size)), "") << size;
   }
   for (std::size_t i = 0; i < whole.size(); i++) {
     for (int bit = 0; bit < 8; bit++) {
       std::string bad = whole;
       bad[i] = static_cast<char>(bad[i] ^ (1 << bit));
-      const std::string flipped = file("flipped", bad);
-      error_of([&] { load_safetensors(flipped); });  // loads or throws Error, nothing else
+      error_of_loading(bad);  // loads or throws Error, nothing else
     }
   }
+}
+
+TEST_F(SafeTensorsFile, PassesOverFieldsThatItDoesNotKnow) {
+  const SafeTensors loaded = load(
+      R"({"a":{"dtype":"U8","note":{"by":["x",null]},"shape":[1],"data_offsets":[0,1]}})", "x");
+  EXPECT_EQ(loaded.tensors.at(0).tensor.item<int>(), 'x');
+  std::string many = R"({"a":{"dtype":"U8")";
+  for (int i = 0; i < 1000; i++) many += ",\"field " + std::to_string(i) + "\":0";
+  EXPECT_NE(refusal(many + "}}").find("too much describes tensor \"a\""), std::string::npos);
+}
+
+TEST_F(SafeTensorsFile, TheMetadataStandOnce) {
+  EXPECT_NE(refusal(R"({"__metadata__":{},"__metadata__":{}})").find("stands twice"),
+            std::string::npos);
+  EXPECT_NE(refusal(R"({"__metadata__":{"a":"1","a":"1"}})").find("\"a\" stands twice"),
+            std::string::npos);
+  EXPECT_NE(refusal(R"({"__metadata__":{"a":["1"]}})").find("not a text"), std::string::npos);
+}
+
+// A header of so many tensors without elements.
+std::string many_tensors(int count) {
+  std::string header = "{";
+  for (int i = 0; i < count; i++) {
+    if (i > 0) header += ',';
+    header += '"' + std::to_string(i) + R"(":{"dtype":"U8","shape":[0],"data_offsets":[0,0]})";
+  }
+  return header + '}';
+}
+
+TEST_F(SafeTensorsFile, TimeGrowsWithTheNumberOfTensorsAndNotWithItsSquare) {
+  const auto seconds_for = [&](int count) {
+    const std::string header = many_tensors(count);
+    const std::clock_t begin = std::clock();
+    const SafeTensors loaded = load(header);
+    save_safetensors(path("again"), loaded.tensors);
+    EXPECT_EQ(std::ssize(loaded.tensors), count);
+    return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  };
+  const double few = seconds_for(5'000);
+  EXPECT_LT(seconds_for(40'000), 24 * few);  // 8 times as many; with the square it was 64
+}
+
+TEST_F(SafeTensorsFile, MemoryIsBoundedByTheTensorsAndNotByTheHeader) {
+  std::string metadata = R"({"__metadata__":{"a":"")", list = R"({"a":{"dtype":"U8","shape":[0)";
+  for (int i = 0; i < 1'000'000; i++) {
+    metadata += ",\"" + std::to_string(i) + "\":\"\"";
+    list += ",0";
+  }
+  const std::string tensors = many_tensors(300'000);
+  rusage before{}, after{};
+  getrusage(RUSAGE_SELF, &before);
+  EXPECT_NE(refusal(metadata + "}}").find("names"), std::string::npos);
+  EXPECT_NE(refusal(list + "]}}").find("too much describes"), std::string::npos);
+  EXPECT_NE(refusal(tensors).find("names"), std::string::npos);
+  getrusage(RUSAGE_SELF, &after);
+  EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 256 << 10);  // KiB; the headers are 45 MB together
 }
 
 // ---- saving when it cannot be done ------------------------------------------------------------

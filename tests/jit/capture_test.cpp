@@ -1,13 +1,14 @@
 // Captured steps: the same results as running the function each time, and errors where that cannot
 // be.
-#include "jit/capture.h"
+#include "croze/jit/capture.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "croze.h"
+#include "croze/croze.h"
+#include "support/errors.h"
 
 namespace croze {
 namespace {
@@ -18,15 +19,7 @@ Tensor floats(const Floats& values) {
   return Tensor::from_data(values, {static_cast<std::int64_t>(values.size())});
 }
 
-template <typename F>
-std::string error_of(F function) {
-  try {
-    function();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return {};
-}
+using test::error_of;
 
 TEST(Capture, RunsTheFunctionOnce) {
   int calls = 0;
@@ -176,6 +169,32 @@ TEST(Capture, TensorsRecordedFromOldContentsKeepThemAndViewsFollow) {
   EXPECT_EQ((w * 100).item<float>(), 400);
 }
 
+TEST(Capture, ViewsOfWhatTheStepAssignsToFollowFromTheFirstCallOn) {
+  Tensor w = floats({1, 2}).realize();
+  const Tensor view = w[1];
+  auto step = capture([&](const Tensor& x) {
+    w.assign(x - w);
+    return w;
+  });
+  EXPECT_EQ(step(floats({5, 5})).to_vector<float>(), (Floats{4, 3}));
+  EXPECT_EQ(view.item<float>(), 3);
+  EXPECT_EQ(step(floats({5, 6})).to_vector<float>(), (Floats{1, 3}));
+  EXPECT_EQ(view.item<float>(), 3);
+}
+
+TEST(Capture, ReadsAViewInItsMemoryAtEveryCall) {
+  Tensor w = floats({5, 6, 7}).realize();
+  Tensor window = w.unfold(0, 3, 1);
+  window.realize();
+  auto step = capture([&](const Tensor& x) { window.assign(x - window); });
+  const Floats expected[] = {{-5, -6, -7}, {5, 6, 7}, {-5, -6, -7}};
+  for (const Floats& values : expected) {
+    step(floats({0, 0, 0}));
+    EXPECT_EQ(w.to_vector<float>(), values);
+    EXPECT_EQ(window.to_vector<float>(), values);
+  }
+}
+
 TEST(Capture, SeesAssignmentsMadeBetweenCalls) {
   Tensor w = floats({1}).realize(), scale = floats({1}).realize();
   auto step = capture([&] {
@@ -282,6 +301,42 @@ TEST(Capture, RefusesToAssignToWhatHasNoMemory) {
   Tensor constant = Tensor::zeros({1});
   auto count = capture([&] { constant += 1; });
   EXPECT_NE(error_of([&] { count(); }).find("realize()"), std::string::npos);
+}
+
+TEST(Capture, ARefusedFirstCallLeavesTensorsWithoutMemoryAsTheyWere) {
+  const Tensor a = floats({1, 2});
+  Tensor doubled = a * 2.f;
+  const Tensor view = doubled[1];
+  auto step = capture([&] { doubled += 1; });
+  EXPECT_NE(error_of([&] { step(); }).find("realize()"), std::string::npos);
+  EXPECT_EQ(doubled.to_vector<float>(), (Floats{2, 4}));
+  EXPECT_EQ(view.item<float>(), 4);
+}
+
+TEST(Capture, AnInputThatTheFunctionAssignsToIsACopyAtEveryCall) {
+  auto step = capture([](const Tensor& x) {
+    Tensor mine = x;
+    mine += 1;
+    return mine * 10;
+  });
+  for (float v : {1.f, 2.f, 3.f}) {
+    const Tensor x = floats({v}).realize();
+    EXPECT_EQ(step(x).item<float>(), 10 * (v + 1));
+    EXPECT_EQ(x.item<float>(), v);
+  }
+}
+
+TEST(Capture, ResultsOfNoElementsAndConstantsStayOnTheirDevice) {
+  auto step = capture([](const Tensor& x) {
+    return std::vector<Tensor>{x.narrow(0, 0, 0), Tensor::full({1}, 5.f, {.device = "INTERP"})};
+  });
+  for (int i = 0; i < 3; i++) {
+    const auto results = step(Tensor::from_data({1.f}, {1}, {.device = "INTERP"}));
+    EXPECT_EQ(results[0].device(), "INTERP");
+    EXPECT_EQ(results[0].shape(), (Shape{0}));
+    EXPECT_EQ(results[1].device(), "INTERP");
+    EXPECT_EQ(results[1].item<float>(), 5);
+  }
 }
 
 TEST(Capture, HasNoSummaryBeforeItsFirstCall) {

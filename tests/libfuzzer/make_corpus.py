@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """Writes the seeds of the fuzzers: small files that use every part of the formats."""
+import base64
+import gzip
 import io
 import os
 import struct
 import zipfile
+import zlib
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corpus")
 
@@ -147,5 +150,97 @@ def npy_seeds():
         save("npy", name + ".npz", out.getvalue())
 
 
+# ---- safetensors -------------------------------------------------------------------------------
+
+def safetensors(header, data=b""):
+    return struct.pack("<Q", len(header)) + header.encode() + data
+
+
+def safetensors_seeds():
+    entry = '"%s":{"dtype":"%s","shape":[%s],"data_offsets":[%d,%d]}'
+    floats = struct.pack("<6f", *range(6))
+    tensors = [entry % ("weight", "F32", "2,3", 0, 24), entry % ("step", "I64", "", 24, 32),
+               entry % ("mask", "BOOL", "3", 32, 35), entry % ("none", "F16", "0,4", 35, 35)]
+    data = floats + struct.pack("<q", 7) + b"\0\1\1"
+    save("safetensors", "empty", safetensors("{}"))
+    save("safetensors", "tensors", safetensors("{%s}  " % ",".join(tensors), data))
+    save("safetensors", "metadata", safetensors(
+        '{"__metadata__":{"format":"pt","epoch":"3"},%s}' % (entry % ("w", "F8_E4M3", "2", 0, 2)),
+        b"\x38\x40"))
+    save("safetensors", "unknown_field", safetensors(
+        '{"w":{"dtype":"U8","shape":[1],"data_offsets":[0,1],"more":{"a":[1,null]}}}', b"\7"))
+
+
+# ---- IDX ---------------------------------------------------------------------------------------
+
+def idx(code, sizes, data):
+    return bytes([0, 0, code, len(sizes)]) + b"".join(struct.pack(">I", s) for s in sizes) + data
+
+
+def idx_seeds():
+    images = idx(8, [2, 2, 3], bytes(range(12)))
+    save("idx", "bytes", images)
+    save("idx", "doubles", idx(14, [2], struct.pack(">2d", 1, -2)))
+    save("idx", "ints", idx(12, [1, 2], struct.pack(">2i", 1, -2)))
+    save("idx", "packed", gzip.compress(images, mtime=0))
+    save("idx", "members", gzip.compress(images[:9], mtime=0) + gzip.compress(images[9:], mtime=0))
+
+
+# ---- pictures ----------------------------------------------------------------------------------
+
+def png(width, height, depth, colour, rows, *chunks, interlace=0):
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    head = struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, interlace)
+    packed = zlib.compress(b"".join(b"\0" + row for row in rows))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + b"".join(chunk(*c) for c in chunks) +
+            chunk(b"IDAT", packed) + chunk(b"IEND", b""))
+
+
+# Nothing in Python's own library writes JPEG: 9 x 10 pixels, written by libjpeg.
+JPEGS = {
+    "baseline":
+        "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAgGBgcGBQgHBwcJCQgKDBQNDAsLDBkSEw8UHRofHh0aHBwgJC4n"
+        "ICIsIxwcKDcpLDAxNDQ0Hyc5PTgyPC4zNDL/2wBDAQkJCQwLDBgNDRgyIRwhMjIyMjIyMjIyMjIyMjIyMjIy"
+        "MjIyMjIyMjIyMjIyMjIyMjIyMjIyMjIyMjIyMjIyMjL/wAARCAAKAAkDASIAAhEBAxEB/8QAFgABAQEAAAAA"
+        "AAAAAAAAAAAABwQI/8QAIxAAAQEFCQAAAAAAAAAAAAAAAQADBAchUQYRFiMzQVWU0v/EABUBAQEAAAAAAAAA"
+        "AAAAAAAAAAAC/8QAHhEAAQQBBQAAAAAAAAAAAAAAAQACAxETBBJxgcH/2gAMAwEAAhEDEQA/AJoWuGjKiXMS"
+        "We5Zy7LP0j6FoGTIbLPFwoFGojmfWJ+3q0jdGLyNJ4NeFf/Z",
+    "progressive":
+        "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAgGBgcGBQgHBwcJCQgKDBQNDAsLDBkSEw8UHRofHh0aHBwgJC4n"
+        "ICIsIxwcKDcpLDAxNDQ0Hyc5PTgyPC4zNDL/2wBDAQkJCQwLDBgNDRgyIRwhMjIyMjIyMjIyMjIyMjIyMjIy"
+        "MjIyMjIyMjIyMjIyMjIyMjIyMjIyMjIyMjIyMjIyMjL/wgARCAAKAAkDASIAAhEBAxEB/8QAFgABAQEAAAAA"
+        "AAAAAAAAAAAABgMH/8QAFQEBAQAAAAAAAAAAAAAAAAAAAAL/2gAMAwEAAhADEAAAAZLj+dy//8QAGRAAAgMB"
+        "AAAAAAAAAAAAAAAAAAUCBBAU/9oACAEBAAEFAlcDprivP//EABcRAAMBAAAAAAAAAAAAAAAAAAABAkL/2gAI"
+        "AQMBAT8BlzpH/8QAGREAAgMBAAAAAAAAAAAAAAAAAQIAAxEy/9oACAECAQE/AbFc8nJ//8QAGRAAAgMBAAAA"
+        "AAAAAAAAAAAAAAECEDOS/9oACAEBAAY/Akaw6Qq//8QAFxAAAwEAAAAAAAAAAAAAAAAAABDB8P/aAAgBAQAB"
+        "PyE+Ir//2gAMAwEAAgADAAAAENv/xAAYEQEBAAMAAAAAAAAAAAAAAAABEQBxwf/aAAgBAwEBPxAFo6Zxz//E"
+        "ABYRAQEBAAAAAAAAAAAAAAAAABEAof/aAAgBAgEBPxAHM3//xAAZEAACAwEAAAAAAAAAAAAAAAABUQAQQRH/"
+        "2gAIAQEAAT8QSVLAGBk4EJ//2Q==",
+    "grey":
+        "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAgGBgcGBQgHBwcJCQgKDBQNDAsLDBkSEw8UHRofHh0aHBwgJC4n"
+        "ICIsIxwcKDcpLDAxNDQ0Hyc5PTgyPC4zNDL/wAALCAAKAAkBAREA/8QAFgABAQEAAAAAAAAAAAAAAAAABgQH"
+        "/8QAHhAAAgEDBQAAAAAAAAAAAAAAAAEFBBEhFCIyUWH/2gAIAQEAAD8AzCEoOOBRoPCKES24Qosukf/Z",
+}
+
+
+def image_seeds():
+    save("image", "colours.png", png(2, 2, 8, 2, [bytes(range(6)), bytes(range(6, 12))]))
+    save("image", "alpha.png", png(1, 2, 8, 6, [b"\1\2\3\4", b"\5\6\7\x08"]))
+    save("image", "bits.png", png(9, 1, 1, 0, [b"\xaa\x80"]))
+    save("image", "deep.png", png(2, 1, 16, 0, [b"\xff\xff\x80\x80"]))
+    palette = (b"PLTE", b"\xff\0\0\0\xff\0"), (b"tRNS", b"\x80")
+    save("image", "palette.png", png(4, 1, 2, 3, [b"\x14"], *palette))
+    save("image", "interlaced.png", png(1, 1, 8, 0, [b"\7"], interlace=1))
+    save("image", "colours.ppm", b"P6\n# a comment\n2 1\n255\n\0\1\2\3\4\5")
+    save("image", "grey.ppm", b"P5 3 1 15\n\0\7\x0f")
+    for name, text in JPEGS.items():
+        save("image", name + ".jpg", base64.b64decode(text))
+
+
 onnx_seeds()
 npy_seeds()
+safetensors_seeds()
+idx_seeds()
+image_seeds()

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace croze::test {
 
@@ -20,6 +21,8 @@ class MemoryFile {
       size -= static_cast<std::size_t>(written);
     }
   }
+  explicit MemoryFile(std::string_view bytes)
+      : MemoryFile(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()) {}
   ~MemoryFile() { close(descriptor_); }
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;

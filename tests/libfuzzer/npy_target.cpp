@@ -1,6 +1,6 @@
 // npy_target.cpp -- libFuzzer: any bytes are an array, an archive of arrays, or an Error.
-#include "base/error.h"
-#include "io/npy.h"
+#include "croze/base/error.h"
+#include "croze/io/npy.h"
 #include "libfuzzer/memory_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,6 +1,6 @@
 // onnx_target.cpp -- libFuzzer: any bytes are a model or an Error.
-#include "base/error.h"
-#include "io/onnx/model.h"
+#include "croze/base/error.h"
+#include "croze/io/onnx/model.h"
 #include "libfuzzer/memory_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -10,8 +10,9 @@ if [ -z "$compiler" ]; then
   exit 0
 fi
 cmake --preset fuzz -DCMAKE_CXX_COMPILER="$compiler"
-cmake --build build-fuzz -j "$(nproc)" --target fuzz_onnx fuzz_npy
-for name in onnx npy; do
+names="onnx npy safetensors idx image"
+cmake --build build-fuzz -j "$(nproc)" --target $(printf 'fuzz_%s ' $names)
+for name in $names; do
   mkdir -p "build-fuzz/corpus/$name"
   # New inputs go to the first folder, the committed ones are only read.
   "build-fuzz/bin/fuzz_$name" -max_total_time="$seconds" -rss_limit_mb=512 -timeout=10 \

@@ -7,10 +7,10 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "io/npy.h"
-#include "io/onnx/model.h"
-#include "tensor/elementwise.h"
-#include "tensor/movement.h"
+#include "croze/io/npy.h"
+#include "croze/io/onnx/model.h"
+#include "croze/tensor/elementwise/elementwise.h"
+#include "croze/tensor/movement/movement.h"
 
 namespace croze {
 namespace {
@@ -21,12 +21,12 @@ class OnnxModels : public testing::Test {
  protected:
   // The path of a model; "" if it is not there.
   static std::string model(const std::string& name) {
-    const std::string path = std::string(CROZE_MODELS_FOLDER) + "/" + name;
+    const std::string path = std::string(CROZE_MODELS_FOLDER "/") + name;
     return std::filesystem::exists(path) ? path : "";
   }
   static std::map<std::string, Tensor> recorded(const std::string& name) {
     std::map<std::string, Tensor> arrays;
-    for (const NamedTensor& t : load_npz(std::string(CROZE_RECORDED_FOLDER) + "/" + name)) {
+    for (const NamedTensor& t : load_npz(std::string(CROZE_RECORDED_FOLDER "/") + name)) {
       arrays[t.name] = t.tensor;
     }
     return arrays;

@@ -1,11 +1,11 @@
 // Layers: shapes, starting values, and results compared with hand-written loops.
-#include "nn/layers.h"
+#include "croze/nn/layers.h"
 
 #include <cmath>
 #include <numeric>
 
+#include "croze/nn/recurrent.h"
 #include "nn/models.h"
-#include "nn/recurrent.h"
 
 namespace croze {
 namespace {
@@ -202,6 +202,26 @@ TEST(Layers, RefuseSizesThatMakeNoSense) {
               one(Tensor::ones({1, 1, 1, 1}), true);
             }).find("needs two"),
             std::string::npos);
+}
+
+TEST(Layers, NameTheLineOfTheirCall) {
+  const Tensor x = Tensor::ones({2, 3});
+  nn::BatchNorm2d norm(4);
+  const auto expect_line = [](int line, auto misuse) {
+    const std::string text = error_of(misuse);
+    EXPECT_NE(text.find("layers_test.cpp:" + std::to_string(line)), std::string::npos) << text;
+  };
+  // Each on one line: it is the line that is asked for.
+  expect_line(__LINE__, [&] { nn::Linear(0, 2); });
+  expect_line(__LINE__, [&] { nn::Linear(2, 3)(x); });
+  expect_line(__LINE__, [&] { nn::Conv2d(3, 4, 3)(x); });
+  expect_line(__LINE__, [&] { norm(x, true); });
+  expect_line(__LINE__, [&] { norm(x, false); });
+  expect_line(__LINE__, [&] { nn::LayerNorm({4})(x); });
+  expect_line(__LINE__, [&] { nn::Embedding(3, 2)(x); });
+  expect_line(__LINE__, [&] { nn::Dropout{2}(x, true); });
+  expect_line(__LINE__, [&] { nn::GRU(2, 3)(x); });
+  expect_line(__LINE__, [&] { nn::LSTM(0, 3); });
 }
 
 }  // namespace

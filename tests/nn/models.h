@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "croze.h"
-#include "nn/nn.h"
+#include "croze/croze.h"
+#include "croze/nn/nn.h"
+#include "support/errors.h"
 
 namespace croze::test {
 
@@ -24,16 +25,6 @@ inline void expect_near(const Tensor& actual, const std::vector<double>& expecte
   for (std::size_t i = 0; i < values.size(); i++) {
     EXPECT_NEAR(values[i], expected[i], tolerance * (1 + std::abs(expected[i]))) << "element " << i;
   }
-}
-
-template <typename F>
-std::string error_of(F function) {
-  try {
-    function();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return {};
 }
 
 }  // namespace croze::test

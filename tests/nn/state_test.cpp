@@ -1,5 +1,5 @@
 // Finding the tensors of a model: names, order, containers, buffers, loading.
-#include "nn/state.h"
+#include "croze/nn/state.h"
 
 #include <map>
 #include <memory>
@@ -30,11 +30,11 @@ struct Nested {
   bool causal = true;
   std::string title = "net";
   DType dtype = DType::Float32;
-  Tensor (*activation)(const Tensor&) = relu;
+  Tensor (*activation)(const Tensor&, Location) = relu;
   Shape kernel{3, 3};
   Tensor last = ones({4});
 
-  Tensor operator()(const Tensor& x) const { return activation(x * last); }
+  Tensor operator()(const Tensor& x) const { return activation(x * last, {}); }
 };
 
 TEST(State, NamesOfMembersAreFoundInOrder) {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "base/error.h"
-#include "graph/dtype.h"
-#include "tensor/op_table.h"
+#include "croze/base/error.h"
+#include "croze/graph/dtype.h"
+#include "croze/tensor/op_table.h"
 
 namespace croze {
 namespace {

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/error.h"
-#include "tensor/elementwise.h"
-#include "tensor/op_table.h"
-#include "tensor/reduce.h"
+#include "croze/base/error.h"
+#include "croze/tensor/elementwise/elementwise.h"
+#include "croze/tensor/op_table.h"
+#include "croze/tensor/reduce/reduce.h"
 
 namespace croze {
 namespace {

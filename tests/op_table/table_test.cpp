@@ -1,8 +1,8 @@
 // The op table itself: names, parameters, values, calls by name.
 #include <gtest/gtest.h>
 
+#include "croze/tensor/op_table.h"
 #include "support/check.h"
-#include "tensor/op_table.h"
 
 namespace croze {
 namespace {

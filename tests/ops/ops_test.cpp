@@ -15,10 +15,10 @@
 #include <map>
 #include <memory>
 
-#include "graph/eval.h"
-#include "graph/graph.h"
+#include "croze/graph/eval.h"
+#include "croze/graph/graph.h"
+#include "croze/run/devices.h"
 #include "ops/values.h"
-#include "run/devices.h"
 #include "support/limited_device.h"
 #include "support/schedule_runner.h"
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-#include "graph/eval.h"
+#include "croze/graph/eval.h"
 
 namespace croze::test {
 namespace {

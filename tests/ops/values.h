@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "graph/dtype.h"
+#include "croze/graph/dtype.h"
 
 namespace croze::test {
 

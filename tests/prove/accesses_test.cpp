@@ -1,11 +1,11 @@
 // Kernels stay inside their buffers, and those that do not are found out.
-#include "prove/accesses.h"
+#include "croze/prove/accesses.h"
 
 #include <gtest/gtest.h>
 
-#include "base/error.h"
-#include "graph/graph.h"
-#include "prove/solver.h"
+#include "croze/base/error.h"
+#include "croze/graph/graph.h"
+#include "croze/prove/solver.h"
 
 namespace croze {
 namespace {

@@ -1,13 +1,13 @@
 // Rules on floats agree with eval on edge values and random bits; rules of fast maths need not, but
 // are theorems about real numbers.
-#include "prove/float_check.h"
+#include "croze/prove/float_check.h"
 
 #include <gtest/gtest.h>
 
-#include "graph/captures.h"
-#include "graph/graph.h"
-#include "graph/rules/rules.h"
-#include "prove/real_proof.h"
+#include "croze/graph/graph.h"
+#include "croze/graph/rewrite/captures.h"
+#include "croze/graph/rules/rules.h"
+#include "croze/prove/real_proof.h"
 
 namespace croze {
 namespace {

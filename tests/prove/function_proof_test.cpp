@@ -1,15 +1,15 @@
 // Functions from graph to graph, proven on thousands of random instances.
-#include "prove/function_proof.h"
+#include "croze/prove/function_proof.h"
 
 #include <gtest/gtest.h>
 
 #include <optional>
 
-#include "graph/captures.h"
-#include "graph/graph.h"
-#include "graph/rules/rules.h"
-#include "prove/smt.h"
-#include "prove/view_proof.h"
+#include "croze/graph/graph.h"
+#include "croze/graph/rewrite/captures.h"
+#include "croze/graph/rules/rules.h"
+#include "croze/prove/smt.h"
+#include "croze/prove/view_proof.h"
 
 namespace croze {
 namespace {

@@ -1,14 +1,14 @@
 // Rules are theorems, and what is no theorem is caught.
-#include "prove/rule_proof.h"
+#include "croze/prove/rule_proof.h"
 
 #include <gtest/gtest.h>
 
 #include <optional>
 
-#include "graph/captures.h"
-#include "graph/rules/rules.h"
-#include "prove/reading.h"
-#include "prove/smt.h"
+#include "croze/graph/rewrite/captures.h"
+#include "croze/graph/rules/rules.h"
+#include "croze/prove/reading.h"
+#include "croze/prove/smt.h"
 
 namespace croze {
 namespace {

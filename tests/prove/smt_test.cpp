@@ -1,5 +1,5 @@
 // The terms given to Z3 mean what eval.h says, op by op and dtype by dtype.
-#include "prove/smt.h"
+#include "croze/prove/smt.h"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +7,10 @@
 #include <random>
 #include <vector>
 
-#include "base/error.h"
-#include "graph/eval.h"
-#include "graph/graph.h"
-#include "prove/solver.h"
+#include "croze/base/error.h"
+#include "croze/graph/eval.h"
+#include "croze/graph/graph.h"
+#include "croze/prove/solver.h"
 
 namespace croze {
 namespace {

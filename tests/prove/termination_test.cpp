@@ -1,13 +1,13 @@
 // Every rule makes what it rewrites smaller, so rewriting ends.
-#include "prove/termination.h"
+#include "croze/prove/termination.h"
 
 #include <gtest/gtest.h>
 
-#include "base/error.h"
-#include "graph/captures.h"
-#include "graph/graph.h"
-#include "graph/measure.h"
-#include "graph/rules/rules.h"
+#include "croze/base/error.h"
+#include "croze/graph/analysis/measure.h"
+#include "croze/graph/graph.h"
+#include "croze/graph/rewrite/captures.h"
+#include "croze/graph/rules/rules.h"
 
 namespace croze {
 namespace {

@@ -2,9 +2,9 @@
 // devices.
 #include <gtest/gtest.h>
 
-#include "base/error.h"
-#include "render/c_family/c.h"
-#include "render/c_family/opencl.h"
+#include "croze/base/error.h"
+#include "croze/render/c_family/c.h"
+#include "croze/render/c_family/opencl.h"
 #include "support/programs.h"
 
 namespace croze::test {

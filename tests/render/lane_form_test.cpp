@@ -1,9 +1,9 @@
 // lane_form_test.cpp -- steps over the lanes, against the values that the expressions have.
-#include "render/lane_form.h"
+#include "croze/render/lane_form.h"
 
 #include <gtest/gtest.h>
 
-#include "base/error.h"
+#include "croze/base/error.h"
 #include "support/programs.h"
 
 namespace croze::test {

@@ -1,9 +1,9 @@
 // llvm_test.cpp -- the text that LLVM gets.  What the text computes is tested on the device CPU.
-#include "render/llvm.h"
+#include "croze/render/llvm.h"
 
 #include <gtest/gtest.h>
 
-#include "base/error.h"
+#include "croze/base/error.h"
 #include "support/programs.h"
 
 namespace croze::test {

@@ -1,14 +1,17 @@
 // buffers_test.cpp -- the storage behind Buffer nodes.
-#include "run/buffers.h"
+#include "croze/run/buffers.h"
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <future>
 #include <memory>
 #include <vector>
 
-#include "base/error.h"
-#include "run/devices.h"
+#include "croze/base/error.h"
+#include "croze/run/devices.h"
+#include "croze/run/random_state.h"
 
 namespace croze {
 namespace {
@@ -89,6 +92,17 @@ TEST(Buffers, AReleasedBufferHasNoStorage) {
   release_buffer(b.buffer_id());  // once more is no error
 }
 
+TEST(Buffers, MemoryThatIsHeldOutlivesItsBuffer) {
+  Graph graph;
+  const UOp b = new_buffer(graph, DType::Float32, 3, device_index("CPU"));
+  write(b, std::vector<float>{1, 2, 3});
+  const HeldMemory held = buffer_memory(b);
+  release_buffer(b.buffer_id());
+  std::vector<float> values(3);
+  device(device_index("CPU")).copy_out(std::as_writable_bytes(std::span(values)), held.view);
+  EXPECT_EQ(values, (std::vector<float>{1, 2, 3}));
+}
+
 TEST(Buffers, AdoptedMemoryOfTheHostIsUsedInPlaceAndKeptAlive) {
   Graph graph;
   auto owner = std::make_shared<std::vector<float>>(std::vector<float>{1, 2, 3});
@@ -96,24 +110,82 @@ TEST(Buffers, AdoptedMemoryOfTheHostIsUsedInPlaceAndKeptAlive) {
   const float* address = owner->data();
   const auto bytes = std::as_bytes(std::span(*owner));
   const UOp b = adopt_buffer(graph, DType::Float32, bytes, std::move(owner), device_index("CPU"));
-  EXPECT_EQ(buffer_memory(b).memory.handle, address);
+  EXPECT_EQ(buffer_memory(b).view.memory.handle, address);
   EXPECT_EQ(read<float>(b), (std::vector<float>{1, 2, 3}));
   EXPECT_FALSE(alive.expired());
   release_buffer(b.buffer_id());
   EXPECT_TRUE(alive.expired());
 }
 
+// ---- the order of what threads do with memory --------------------------------------------------
+
+// Whether the access has its turn, looked at for a moment.
+std::future<void> turn_of(const MemoryAccess& access) {
+  return std::async(std::launch::async, [&] { access.wait(); });
+}
+bool has_come(const std::future<void>& turn) {
+  return turn.wait_for(std::chrono::milliseconds(30)) == std::future_status::ready;
+}
+
+MemoryAccess access_to(UOp buffer, bool writes) {
+  const MemoryAccess::Use use[] = {{buffer, writes}};
+  return MemoryAccess(use);
+}
+
+TEST(MemoryAccess, AReadComesAfterTheWriteBeforeItAndAWriteAfterTheReads) {
+  Graph graph;
+  const UOp b = new_buffer(graph, DType::Float32, 3, device_index("CPU"));
+  MemoryAccess write = access_to(b, true), read = access_to(b, false), other = access_to(b, false),
+               later = access_to(b, true);
+  write.wait();
+  auto reads = turn_of(read), reads_too = turn_of(other), writes = turn_of(later);
+  EXPECT_FALSE(has_come(reads));
+  write.end();
+  EXPECT_TRUE(has_come(reads) && has_come(reads_too)) << "reads wait for no reads";
+  read.end();
+  EXPECT_FALSE(has_come(writes));
+  other.end();
+  writes.get();
+  later.end();
+  release_buffer(b.buffer_id());
+}
+
+TEST(MemoryAccess, OtherBuffersAndAnAccessToOneBufferTwiceWaitForNothing) {
+  Graph graph;
+  const UOp a = new_buffer(graph, DType::Float32, 3, device_index("CPU"));
+  const UOp b = new_buffer(graph, DType::Float32, 3, device_index("CPU"));
+  MemoryAccess write = access_to(a, true), other = access_to(b, true);
+  other.wait();
+  other.end();
+  write.end();
+  const MemoryAccess::Use both[] = {{a, false}, {a, true}};
+  MemoryAccess twice(both);
+  twice.wait();
+  twice.end();
+  for (UOp buffer : {a, b}) release_buffer(buffer.buffer_id());
+}
+
+TEST(MemoryAccess, WhatShouldHaveBeenWrittenCannotBeRead) {
+  Graph graph;
+  const UOp b = new_buffer(graph, DType::Float32, 3, device_index("CPU"));
+  { MemoryAccess given_up = access_to(b, true); }
+  EXPECT_THROW(read<float>(b), Error);
+  access_to(b, true).fail(std::make_exception_ptr(InternalError("at fault")));
+  EXPECT_THROW(read<float>(b), InternalError);
+  release_buffer(b.buffer_id());
+}
+
 TEST(RandomKeys, AreNewEachTimeAndFollowTheSeed) {
   Graph graph;
   const int device = device_index("CPU");
-  seed_random(42);
+  set_random_state({.seed = 42});
   const UOp a = new_random_key(graph, device), b = new_random_key(graph, device);
   const auto first = read<std::uint64_t>(a), second = read<std::uint64_t>(b);
   EXPECT_NE(first, second);
   EXPECT_TRUE(is_random_key(a.buffer_id()));
   refresh_random_key(a);
   EXPECT_NE(read<std::uint64_t>(a), first);
-  seed_random(42);
+  set_random_state({.seed = 42});
   const UOp again = new_random_key(graph, device);
   EXPECT_EQ(read<std::uint64_t>(again), first);
   for (UOp key : {a, b, again}) release_buffer(key.buffer_id());

@@ -6,19 +6,18 @@
 #include <cstring>
 #include <vector>
 
-#include "backends/interp/interp_device.h"
-#include "base/error.h"
-#include "codegen/decompose/decompose.h"
-#include "codegen/edits/kernel_state.h"
-#include "codegen/edits/stage.h"
-#include "codegen/estimate.h"
-#include "codegen/linearize.h"
-#include "codegen/lower/expand.h"
-#include "codegen/lower/index_type.h"
-#include "codegen/pipeline.h"
-#include "graph/graph.h"
-#include "render/renderer.h"
-#include "render/scratch.h"
+#include "croze/backends/interp/interp_device.h"
+#include "croze/base/error.h"
+#include "croze/codegen/decompose/decompose.h"
+#include "croze/codegen/edits/transform.h"
+#include "croze/codegen/estimate.h"
+#include "croze/codegen/linearize.h"
+#include "croze/codegen/lower/expand.h"
+#include "croze/codegen/lower/index_type.h"
+#include "croze/codegen/pipeline.h"
+#include "croze/graph/graph.h"
+#include "croze/render/renderer.h"
+#include "croze/render/scratch.h"
 
 namespace croze {
 namespace {
@@ -114,7 +113,7 @@ std::vector<float> run(const LinearProgram& program, const Caps& caps) {
 template <typename Edit>
 void expect_same(Edit edit, const Caps& caps = machine()) {
   Product product;
-  KernelState state(product.sink());
+  KernelState state(product.sink(), caps);
   edit(state, product);
   EXPECT_EQ(run(lowered(product, state, caps), caps), expected());
 }
@@ -178,8 +177,7 @@ TEST(Edits, AStagedPanelIsReadInsteadOfMemory) {
       reorder(s, std::vector<UOp>{column.outer, p.i, column.inner});
       const UOp b = loads(only_reduce(s))[0].src(0).varies_over(p.i) ? loads(only_reduce(s))[1]
                                                                      : loads(only_reduce(s))[0];
-      stage(s, b, std::vector<UOp>{p.k, column.inner},
-            {.space = Space::Thread, .lanes = lanes, .items = {}});
+      stage(s, b, std::vector<UOp>{p.k, column.inner}, Space::Thread, lanes);
     });
   }
 }
@@ -202,8 +200,7 @@ TEST(Edits, GroupsShareStagedTiles) {
         reorder(s, std::vector<UOp>{groups[0], groups[1], items[0], items[1]});
         for (UOp load : loads(only_reduce(s))) {
           const UOp item = load.src(0).varies_over(items[0]) ? items[0] : items[1];
-          stage(s, load, std::vector<UOp>{k.inner, item},
-                {.space = Space::Group, .lanes = 1, .items = items});
+          stage(s, load, std::vector<UOp>{k.inner, item}, Space::Group);
         }
       },
       caps);
@@ -215,7 +212,8 @@ TEST(Edits, LoopsWhoseIterationsStayInOrderAreLeftAlone) {
   const UOp p = g.range(2, 4, LoopKind::Parallel);
   const UOp place = g.place(g.param(DType::Float32, 0, 64), i * 16 + j * 4 + p);
   const UOp store = g.store(place, g.constant(DType::Float32, 1.0), std::vector<UOp>{i, p, j});
-  KernelState k(g.sink(std::vector<UOp>{store}));
+  const Caps caps = machine();
+  KernelState k(g.sink(std::vector<UOp>{store}), caps);
   EXPECT_THROW(reorder(k, std::vector<UOp>{j, p, i}), InternalError);
   EXPECT_THROW(bind(k, i, LoopKind::Lane), InternalError);
   reorder(k, std::vector<UOp>{p, i, j});

@@ -11,11 +11,11 @@
 #include <fstream>
 #include <string>
 
-#include "base/options.h"
-#include "graph/graph.h"
-#include "run/buffers.h"
-#include "run/devices.h"
-#include "run/execute.h"
+#include "croze/base/options.h"
+#include "croze/graph/graph.h"
+#include "croze/run/buffers.h"
+#include "croze/run/devices.h"
+#include "croze/run/execute.h"
 
 namespace croze {
 namespace {
@@ -78,6 +78,20 @@ TEST(ProgramCache, ADamagedEntryIsCompiledAgain) {
   clear_run_caches();
   const std::int64_t before = compiled();
   EXPECT_EQ(scaled("CPU", 6), 19);
+  EXPECT_EQ(compiled(), before + 1);
+}
+
+// Whoever may write an entry could have put any code there.
+TEST(ProgramCache, AnEntryThatOthersMayWriteIsNotRun) {
+  EXPECT_EQ(scaled("CPU", 8), 25);
+  for (const auto& file : fs::recursive_directory_iterator(directory())) {
+    if (file.is_regular_file()) {
+      fs::permissions(file, fs::perms::others_write, fs::perm_options::add);
+    }
+  }
+  clear_run_caches();
+  const std::int64_t before = compiled();
+  EXPECT_EQ(scaled("CPU", 8), 25);
   EXPECT_EQ(compiled(), before + 1);
 }
 

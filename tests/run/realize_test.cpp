@@ -3,10 +3,10 @@
 
 #include <vector>
 
-#include "graph/graph.h"
-#include "run/buffers.h"
-#include "run/devices.h"
-#include "run/execute.h"
+#include "croze/graph/graph.h"
+#include "croze/run/buffers.h"
+#include "croze/run/devices.h"
+#include "croze/run/execute.h"
 
 namespace croze {
 namespace {

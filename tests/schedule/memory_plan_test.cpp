@@ -1,12 +1,12 @@
 // memory_plan_test.cpp -- temporaries alive at once do not overlap, and little space is lost.
-#include "schedule/memory_plan.h"
+#include "croze/schedule/memory_plan.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 
-#include "backends/interp/interp_device.h"
+#include "croze/backends/interp/interp_device.h"
 
 namespace croze {
 namespace {
@@ -39,6 +39,7 @@ Schedule random_schedule(std::uint32_t seed, int steps, int devices) {
       step.buffers.push_back(std::max(0, i - back));
     }
     schedule.steps.push_back(step);
+    schedule.launches.push_back({i, i + 1});
   }
   return schedule;
 }

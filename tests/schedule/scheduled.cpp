@@ -1,9 +1,9 @@
 // scheduled.cpp -- small tensor graphs, scheduled and run on the interpreter, beside the reference.
 #include "schedule/scheduled.h"
 
-#include "backends/interp/interp_device.h"
-#include "graph/eval.h"
-#include "graph/rewrite.h"
+#include "croze/backends/interp/interp_device.h"
+#include "croze/graph/eval.h"
+#include "croze/graph/rewrite/rewrite.h"
 #include "support/schedule_runner.h"
 
 namespace croze::test {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "graph/graph.h"
-#include "schedule/schedule.h"
+#include "croze/graph/graph.h"
+#include "croze/schedule/schedule.h"
 #include "support/reference.h"
 
 namespace croze::test {

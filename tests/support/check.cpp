@@ -4,8 +4,8 @@
 #include <cmath>
 #include <random>
 
-#include "graph/eval.h"
-#include "run/buffers.h"
+#include "croze/graph/eval.h"
+#include "croze/run/buffers.h"
 
 namespace croze::test {
 namespace {

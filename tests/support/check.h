@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "croze.h"
+#include "croze/croze.h"
+#include "support/errors.h"
 #include "support/reference.h"
 
 namespace croze::test {
@@ -21,18 +22,6 @@ void expect_reference(const Tensor& t, double tolerance = 1e-6);
 
 // The elements of `t`, computed, against these.
 void expect_numbers(const Tensor& t, const std::vector<double>& expected, double tolerance = 1e-6);
-
-// Calls f and returns the text of the Error it throws; fails the test if it throws none.
-template <typename F>
-std::string error_of(F f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "no Error was thrown";
-  return {};
-}
 
 // Seeded numbers in [low, high], row by row.
 Tensor random_tensor(const Shape& shape, double low, double high, const TensorOptions& options = {},

@@ -4,7 +4,7 @@
 // file of its own that says which device is meant.
 #pragma once
 
-#include "device/device.h"
+#include "croze/device/device.h"
 
 namespace croze::test {
 

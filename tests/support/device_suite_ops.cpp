@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-#include "graph/eval.h"
+#include "croze/graph/eval.h"
 #include "support/device_suite.h"
 #include "support/programs.h"
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "base/error.h"
-#include "render/renderer.h"
+#include "croze/base/error.h"
+#include "croze/render/renderer.h"
 #include "support/device_suite.h"
 #include "support/programs.h"
 

@@ -13,9 +13,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/error.h"
-#include "graph/eval.h"
-#include "graph/graph.h"
+#include "croze/base/error.h"
+#include "croze/graph/eval.h"
+#include "croze/graph/graph.h"
 
 namespace croze {
 

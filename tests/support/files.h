@@ -11,9 +11,15 @@
 #include <string>
 #include <string_view>
 
-#include "base/error.h"
+#include "support/errors.h"
 
 namespace croze::test {
+
+// The bytes of a file; none if there is none.
+inline std::string content_of(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
 
 class FilesTest : public testing::Test {
  protected:
@@ -34,10 +40,7 @@ class FilesTest : public testing::Test {
     return path(name);
   }
 
-  static std::string content(const std::string& file) {
-    std::ifstream stream(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), {}};
-  }
+  static std::string content(const std::string& file) { return content_of(file); }
 
   std::int64_t file_count() const {
     return std::distance(std::filesystem::directory_iterator(folder_),
@@ -47,16 +50,5 @@ class FilesTest : public testing::Test {
  private:
   std::filesystem::path folder_;
 };
-
-// The message of the Error that `function` throws; empty if it throws none.
-template <typename F>
-std::string error_of(F function) {
-  try {
-    function();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return {};
-}
 
 }  // namespace croze::test

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "device/device.h"
+#include "croze/device/device.h"
 
 namespace croze::test {
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "base/error.h"
-#include "render/renderer.h"
-#include "render/scratch.h"
+#include "croze/base/error.h"
+#include "croze/render/renderer.h"
+#include "croze/render/scratch.h"
 
 namespace croze::test {
 

@@ -9,10 +9,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "device/device.h"
+#include "croze/device/device.h"
+#include "croze/graph/graph.h"
+#include "croze/render/program.h"
 #include "fuzz/launch.h"
-#include "graph/graph.h"
-#include "render/program.h"
 
 namespace croze::test {
 

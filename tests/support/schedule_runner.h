@@ -10,6 +10,7 @@ using fuzz::cpu_shaped_caps;
 using fuzz::gpu_shaped_caps;
 using fuzz::run_kernel;
 using fuzz::run_schedule;
+using fuzz::scalar_caps;
 using fuzz::schedule_for;
 
 }  // namespace croze::test

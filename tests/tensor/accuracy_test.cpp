@@ -28,7 +28,7 @@ Wide ulps(T value, Wide truth) {
 
 struct Function {
   const char* name;
-  Tensor (*compute)(const Tensor&);
+  Tensor (*compute)(const Tensor&, Location);
   double (*truth)(double);
   long double (*wide_truth)(long double);
   double most;  // ulp
@@ -44,10 +44,10 @@ const Function functions[] = {
 class Accuracy : public testing::TestWithParam<Function> {};
 
 template <typename T, typename Truth>
-void expect_accurate(const std::vector<T>& x, Tensor (*compute)(const Tensor&), Truth truth,
-                     double most) {
-  const std::vector<T> y =
-      compute(Tensor::from_data(x, {static_cast<std::int64_t>(x.size())})).template to_vector<T>();
+void expect_accurate(const std::vector<T>& x, Tensor (*compute)(const Tensor&, Location),
+                     Truth truth, double most) {
+  const std::vector<T> y = compute(Tensor::from_data(x, {static_cast<std::int64_t>(x.size())}), {})
+                               .template to_vector<T>();
   for (std::size_t i = 0; i < x.size(); i++) {
     ASSERT_LE(ulps(y[i], truth(x[i])), most) << "of " << x[i];
   }
@@ -76,7 +76,7 @@ TEST(Zeros, KeepTheirSigns) {
   for (auto f : {sin, tanh, erf, sqrt}) {
     for (DType t : {DType::Float32, DType::Float64}) {
       const Tensor zeros = Tensor::from_data({0.0, -0.0}, {2}, {.dtype = t});
-      const std::vector<double> values = f(zeros).to_vector<double>();
+      const std::vector<double> values = f(zeros, {}).to_vector<double>();
       EXPECT_FALSE(std::signbit(values[0]));
       EXPECT_TRUE(std::signbit(values[1]));
     }

@@ -1,7 +1,9 @@
 // Making tensors, and reading them back.
 #include <array>
+#include <span>
+#include <string>
 
-#include "run/devices.h"
+#include "croze/run/devices.h"
 #include "support/check.h"
 
 namespace croze {
@@ -107,6 +109,34 @@ TEST(Creation, AShapeMayComeFromAnyIntegers) {
   const std::vector<int> sizes{2, 3};
   EXPECT_EQ(Tensor::zeros(sizes).shape(), (Shape{2, 3}));
   EXPECT_EQ(Tensor::zeros(Tensor::zeros({4}).shape()).numel(), 4);
+}
+
+TEST(Creation, FromAnyNumbersThatLieInOnePiece) {
+  std::vector<float> list{1, 2, 3, 4};
+  const std::span<float> writable(list);
+  const std::array<double, 3> array{5, 6, 7};
+  const std::int16_t plain[] = {8, 9};
+  expect_numbers(Tensor::from_data(writable, {2, 2}), {1, 2, 3, 4});
+  expect_numbers(Tensor::from_data(writable.subspan(1, 2), {2}), {2, 3});
+  expect_numbers(Tensor::from_data(array, {3}), {5, 6, 7});
+  expect_numbers(Tensor::from_data(plain, {2}), {8, 9});
+  expect_numbers(Tensor::from_data(std::array{true, false}, {2}), {1, 0});
+  EXPECT_EQ(Tensor::from_data(array, {3}).dtype(), DType::Float64);
+  EXPECT_EQ(Tensor::from_data(plain, {2}).dtype(), DType::Int16);
+  EXPECT_EQ(Tensor::from_data(writable, {4}, {.dtype = DType::Float16}).dtype(), DType::Float16);
+  static_assert(!NumbersInMemory<std::vector<bool>>, "its elements have no addresses");
+  static_assert(!NumbersInMemory<std::vector<std::string>>);
+}
+
+TEST(Creation, WithADTypeAlone) {
+  EXPECT_EQ(Tensor::zeros({2}, DType::Float16).dtype(), DType::Float16);
+  EXPECT_EQ(Tensor::ones({2}, DType::Int8).dtype(), DType::Int8);
+  EXPECT_EQ(Tensor::empty({2}, DType::Bool).dtype(), DType::Bool);
+  EXPECT_EQ(Tensor::full({2}, 3, DType::Float64).dtype(), DType::Float64);
+  EXPECT_EQ(Tensor::arange(4, DType::Int32).dtype(), DType::Int32);
+  EXPECT_EQ(Tensor::rand({2}, DType::Float64).dtype(), DType::Float64);
+  EXPECT_EQ(Tensor::randn({2}, DType::BFloat16).dtype(), DType::BFloat16);
+  EXPECT_EQ(Tensor::zeros({2}, {}).dtype(), DType::Float32);
 }
 
 }  // namespace

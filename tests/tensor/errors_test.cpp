@@ -120,10 +120,34 @@ TEST(Errors, OfGradients) {
 }
 
 TEST(Errors, OfUndefinedTensorsAndUnknownDevices) {
-  expect_contains(error_of([] { Tensor() + 1; }), {"not defined"});
-  expect_contains(error_of([] { Tensor().shape(); }), {"not defined"});
-  expect_contains(error_of([] { Tensor::zeros({2}, {.device = "TOASTER"}); }), {"TOASTER"});
+  const auto expect_line = [](int line, auto misuse, std::initializer_list<const char*> parts) {
+    const std::string text = error_of(misuse);
+    expect_contains(text, parts);
+    expect_contains(text, {("errors_test.cpp:" + std::to_string(line)).c_str()});
+    EXPECT_EQ(text.find("croze/tensor/"), std::string::npos) << text;
+  };
+  const Tensor none;
+  // Each on one line: it is the line that is asked for.
+  expect_line(__LINE__, [&] { none + 1; }, {"not defined"});
+  expect_line(__LINE__, [&] { -none; }, {"not defined"});
+  expect_line(__LINE__, [&] { none.shape(); }, {"not defined"});
+  expect_line(__LINE__, [&] { none.realize(); }, {"not defined"});
+  expect_line(__LINE__, [&] { none.to_vector<float>(); }, {"not defined"});
+  expect_line(__LINE__, [&] { none.cast(DType::Int8); }, {"not defined"});
+  expect_line(__LINE__, [&] { exp(none); }, {"not defined"});
+  expect_line(__LINE__, [&] { none.relu(); }, {"not defined"});
+  expect_line(__LINE__, [&] { matmul(a23(), none); }, {"not defined"});
+  expect_line(__LINE__, [&] { Tensor::zeros({2}, {.device = "TOASTER"}); }, {"TOASTER"});
+  expect_line(__LINE__, [&] { a23().to("TOASTER"); }, {"TOASTER"});
   expect_contains(error_of([] { dropout(a23(), 1.5, true); }), {"dropout", "1.5"});
+}
+
+TEST(Errors, OfValuesForWhichThereIsNoMemory) {
+  const std::int64_t much = std::int64_t{1} << 50;
+  const Tensor x = Tensor::ones({much});  // itself it takes none
+  expect_contains(error_of([&] { x.to_vector<float>(); }), {"memory", "1125899906842624"});
+  expect_contains(error_of([&] { x.to_bytes(); }), {"memory", "4503599627370496"});
+  expect_contains(error_of([&] { x.contiguous().realize(); }), {"allocate", "4503599627370496"});
 }
 
 TEST(Errors, OfMixedDevices) {

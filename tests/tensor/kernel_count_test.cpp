@@ -3,13 +3,13 @@
 
 #include <vector>
 
-#include "run/execute.h"
-#include "tensor/conv.h"
-#include "tensor/elementwise.h"
-#include "tensor/functional.h"
-#include "tensor/indexing.h"
-#include "tensor/linalg.h"
-#include "tensor/tensor.h"
+#include "croze/run/execute.h"
+#include "croze/tensor/elementwise/elementwise.h"
+#include "croze/tensor/linalg/linalg.h"
+#include "croze/tensor/movement/indexing.h"
+#include "croze/tensor/network/conv.h"
+#include "croze/tensor/network/functional.h"
+#include "croze/tensor/tensor.h"
 
 namespace croze {
 namespace {

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <vector>
 
-#include "tensor/elementwise.h"
+#include "croze/tensor/elementwise/elementwise.h"
 
 namespace croze {
 namespace {

@@ -1,5 +1,5 @@
 // Losses and activations against their definitions, written out in double.
-#include "tensor/loss.h"
+#include "croze/tensor/network/loss.h"
 
 #include <cmath>
 #include <functional>

@@ -69,6 +69,25 @@ TEST(Random, RepeatsForASeedAndNotOtherwise) {
   EXPECT_NE(Tensor::rand({8}).to_vector<float>(), a);
 }
 
+TEST(Random, FollowsAStateThatIsSetAgain) {
+  manual_seed(11);
+  Tensor::rand({3}).realize();
+  const RandomState state = random_state();
+  EXPECT_EQ(state.seed, 11u);
+  const auto draw = [] {
+    std::vector<float> numbers = Tensor::randn({5}).to_vector<float>();
+    const auto order = randperm(6).to_vector<float>();
+    numbers.insert(numbers.end(), order.begin(), order.end());
+    return numbers;
+  };
+  const auto first = draw(), second = draw();
+  EXPECT_NE(first, second);
+  set_random_state(state);
+  EXPECT_EQ(random_state(), state);
+  EXPECT_EQ(draw(), first);
+  EXPECT_EQ(draw(), second);
+}
+
 TEST(Random, ATensorKeepsItsNumbers) {
   const Tensor x = Tensor::rand({4});
   expect_numbers(x - x, {0, 0, 0, 0});

@@ -1,5 +1,5 @@
 // Maths and special functions against the C library in double.
-#include "tensor/special.h"
+#include "croze/tensor/elementwise/special.h"
 
 #include <cmath>
 #include <functional>

@@ -1,6 +1,9 @@
 // The croze command as a user sees it: output, errors, exit status.
 #include "tools/command.h"
 
+#include <signal.h>
+#include <unistd.h>
+
 #include <nlohmann/json.hpp>
 
 namespace croze {
@@ -130,13 +133,58 @@ TEST_F(Command, TrainsSavesAndEvaluates) {
   EXPECT_EQ(Json::parse(eval.out)["images"], 10'000);
 }
 
-TEST_F(Command, SaysThatWeightsCannotBeSaved) {
+// Minutes of training if it were not noticed first.
+TEST_F(Command, SaysBeforeTrainingThatWeightsCannotBeSaved) {
   if (!has_data()) GTEST_SKIP() << "dataset-fashion-mnist is not installed";
   const Outcome outcome =
-      run("train fashion-mnist --epochs 1 --batch 60000 --device NULL --json --weights " +
-          path("none/weights"));
+      run("train fashion-mnist --epochs 1000 --json --weights " + path("none/weights"));
   EXPECT_EQ(outcome.status, 1);
   EXPECT_NE(outcome.err.find("none/weights"), std::string::npos);
+  EXPECT_EQ(outcome.err.find("epoch"), std::string::npos) << outcome.err;
+  EXPECT_EQ(run("train fashion-mnist --weights " + folder()).status, 1) << "a folder is no file";
+}
+
+class RunningCommand : public Command {
+ protected:
+  // Starts croze, its output in the file "out".
+  pid_t start(const std::string& arguments) const {
+    const std::string line =
+        std::string("exec ") + CROZE_COMMAND + " " + arguments + " >" + path("out") + " 2>&1";
+    const pid_t child = fork();
+    if (child == 0) {
+      execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
+      _exit(127);
+    }
+    return child;
+  }
+  // Waits until it has written the text.
+  bool appears(const std::string& text) const {
+    for (int tries = 0; tries < 3000; tries++) {
+      if (content(path("out")).find(text) != std::string::npos) return true;
+      usleep(10'000);
+    }
+    return false;
+  }
+};
+
+TEST_F(RunningCommand, FinishesTheStepAndSavesWhenInterrupted) {
+  if (!has_data()) GTEST_SKIP() << "dataset-fashion-mnist is not installed";
+  const std::string weights = path("weights");
+  for (const int signal : {SIGINT, SIGTERM}) {
+    std::filesystem::remove(path("out"));
+    std::filesystem::remove(weights);
+    const pid_t child =
+        start("train fashion-mnist --epochs 1000 --batch 6000 --device NULL --weights " + weights);
+    EXPECT_TRUE(appears("epoch 1/1000")) << content(path("out"));
+    kill(child, signal);
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == signal) << status;
+    EXPECT_NE(content(path("out")).find("interrupted: weights saved to " + weights),
+              std::string::npos)
+        << content(path("out"));
+    EXPECT_EQ(run("eval fashion-mnist --device NULL --weights " + weights).status, 0);
+  }
 }
 
 }  // namespace

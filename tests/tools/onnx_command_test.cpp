@@ -61,6 +61,21 @@ TEST_F(OnnxCommand, NamesTheInputThatIsMissing) {
   expect_error(run("run " + write_relu("relu.onnx")), "\"x\"");
 }
 
+TEST_F(OnnxCommand, RefusesAnInputThatIsGivenTwice) {
+  const std::string x = write("x.npy", npy({1}));
+  expect_error(run("run " + write_relu("relu.onnx") + " --input x=" + x + " --input x=" + x),
+               "\"x\" is given twice");
+}
+
+// The model would fail too, for want of its input: the folder is looked at before.
+TEST_F(OnnxCommand, NamesAFolderThatCannotBeMadeBeforeTheModelRuns) {
+  const std::string folder = write("taken", "a file") + "/results";
+  const std::string model_path = write_relu("relu.onnx");
+  expect_error(run("run " + model_path + " --output-dir " + folder), folder);
+  const Outcome outcome = run("run " + model_path + " --output-dir " + folder);
+  EXPECT_EQ(outcome.err.find("is missing"), std::string::npos) << outcome.err;
+}
+
 TEST_F(OnnxCommand, SaysWhatAModelIsMadeOf) {
   const Outcome outcome = run("info " + write_relu("relu.onnx") + " --json");
   ASSERT_EQ(outcome.status, 0) << outcome.err;
@@ -68,6 +83,21 @@ TEST_F(OnnxCommand, SaysWhatAModelIsMadeOf) {
   EXPECT_EQ(info["operators"], (Json{{"Relu", 1}}));
   EXPECT_EQ(info["inputs"][0]["name"], "x");
   EXPECT_EQ(info["missing_operators"], Json::array());
+}
+
+TEST_F(OnnxCommand, NamesOfAModelDoNotSteerTheTerminal) {
+  const std::string steering = "\x1b]0;title\x07";
+  const std::string hostile =
+      write("hostile.onnx", model(GraphProto{.nodes = {node(steering, {"x"}, {steering})},
+                                             .inputs = {value_info(steering + "x", Float, {-1})},
+                                             .outputs = {value_info(steering, Float, {-1})}})
+                                .bytes());
+  for (const char* command : {"info ", "run "}) {
+    const Outcome outcome = run(command + hostile);
+    EXPECT_EQ((outcome.out + outcome.err).find_first_of("\x1b\x07"), std::string::npos);
+    EXPECT_NE((outcome.out + outcome.err).find("\\x1b]0;title\\x07"), std::string::npos)
+        << outcome.out << outcome.err;
+  }
 }
 
 TEST_F(OnnxCommand, PassesRecordedTestsThatAreRight) {

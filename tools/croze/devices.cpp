@@ -3,16 +3,13 @@
 #include <croze/run/devices.h>
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
-#include <nlohmann/json.hpp>
 
-#include "command.h"
+#include "command_line/json.h"
+#include "commands.h"
 
 namespace croze::tool {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // One line on the capabilities.
 std::string summary_of(const Caps& caps) {
@@ -66,11 +63,12 @@ void print_devices(bool as_json) {
 
 }  // namespace
 
-void add_devices(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("devices", "List the devices; * marks the default one");
+void add_devices(const Command& program) {
+  const Command command =
+      program.subcommand("devices", "List the devices; * marks the default one");
   const auto as_json = std::make_shared<bool>(false);
-  command->add_flag("--json", *as_json, "Print a JSON array");
-  command->callback([as_json] { print_devices(*as_json); });
+  command.flag("--json", *as_json, "Print a JSON array");
+  command.action([as_json] { print_devices(*as_json); });
 }
 
 }  // namespace croze::tool

@@ -4,10 +4,10 @@
 #include <croze/run/devices.h>
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
-#include "command.h"
+#include "command_line/json.h"
+#include "commands.h"
 #include "fashion.h"
 
 namespace croze::tool {
@@ -29,10 +29,10 @@ void run_evaluation(const Settings& settings) {
   const std::vector<std::int64_t> predicted = predict(net, images);
   const double test_accuracy = accuracy(predicted, images);
   if (settings.json) {
-    const nlohmann::ordered_json result{{"test_accuracy", test_accuracy},
-                                        {"images", images.size()},
-                                        {"weights", settings.weights},
-                                        {"device", device_name(default_device())}};
+    const Json result{{"test_accuracy", test_accuracy},
+                      {"images", images.size()},
+                      {"weights", settings.weights},
+                      {"device", device_name(default_device())}};
     fmt::print("{}\n", result.dump());
     return;
   }
@@ -42,16 +42,15 @@ void run_evaluation(const Settings& settings) {
 
 }  // namespace
 
-void add_eval(CLI::App& app) {
-  CLI::App* eval_command = app.add_subcommand("eval", "Test a trained model");
-  eval_command->require_subcommand(1);
-  CLI::App* command =
-      eval_command->add_subcommand("fashion-mnist", "On the test images of Fashion-MNIST");
+void add_eval(const Command& program) {
+  const Command eval_command = program.group("eval", "Test a trained model");
+  const Command command =
+      eval_command.subcommand("fashion-mnist", "On the test images of Fashion-MNIST");
   const auto s = std::make_shared<Settings>();
-  command->add_option("--weights", s->weights, "File that croze train wrote")->required();
-  command->add_option("--device", s->device, "Device to compute on, as croze devices names it");
-  command->add_flag("--json", s->json, "Print one line of JSON");
-  command->callback([s] { run_evaluation(*s); });
+  command.option("--weights", s->weights, "File that croze train wrote").required();
+  command.option("--device", s->device, "Device to compute on, as croze devices names it");
+  command.flag("--json", s->json, "Print one line of JSON");
+  command.action([s] { run_evaluation(*s); });
 }
 
 }  // namespace croze::tool

@@ -1,15 +1,13 @@
 // fashion.h -- what training and evaluating on Fashion-MNIST share.
 #pragma once
 
-#include <croze/io/fashion_mnist.h>
-
 #include <cstdint>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "examples/fashion_net.h"
+#include "examples/data/fashion_mnist.h"
+#include "examples/data/fashion_net.h"
 
 namespace croze::tool {
 

@@ -4,11 +4,10 @@
 #include <croze/run/devices.h>
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
-#include <nlohmann/json.hpp>
 
-#include "command.h"
+#include "command_line/json.h"
+#include "commands.h"
 #include "fuzz/campaign.h"
 #include "fuzz/inplace.h"
 #include "fuzz/kernels.h"
@@ -17,8 +16,6 @@
 
 namespace croze::tool {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Settings {
   std::string what;
@@ -36,6 +33,7 @@ fuzz::Case case_of(const Settings& s) {
   }
   if (s.what == "views") return fuzz::views_case;
   if (s.what == "inplace") return fuzz::inplace_case;
+  if (s.what == "edits") return fuzz::edits_case;
   if (s.device.empty()) return fuzz::kernels_case;
   return [&chosen = device(device_index(s.device))](std::uint64_t seed, fuzz::Counts& counts) {
     return fuzz::kernels_case_on(chosen, seed, counts);
@@ -54,7 +52,7 @@ void print_json(const Settings& s, const fuzz::CampaignResult& result) {
   for (const fuzz::Mismatch& m : result.mismatches) {
     failures.push_back({{"seed", m.seed}, {"message", m.message}, {"code", m.code}});
   }
-  if (!failures.empty()) json["failures"] = std::move(failures);
+  if (!failures.elements().empty()) json["failures"] = std::move(failures);
   fmt::print("{}\n", json.dump());
 }
 
@@ -80,27 +78,26 @@ void run_fuzz(Settings s, bool has_seconds) {
 
 }  // namespace
 
-void add_fuzz(CLI::App& app) {
-  CLI::App* command = app.add_subcommand(
-      "fuzz", "Compare random expressions, views, programs in place or kernels with their meaning");
+void add_fuzz(const Command& program) {
+  const Command command = program.subcommand(
+      "fuzz",
+      "Compare random expressions, views, programs in place, kernels or edits with their meaning");
   const auto s = std::make_shared<Settings>();
-  command->add_option("what", s->what, "symbolic, views, inplace or kernels")
-      ->required()
-      ->check(CLI::IsMember({"symbolic", "views", "inplace", "kernels"}));
-  CLI::Option* seconds =
-      command
-          ->add_option("--seconds", s->campaign.seconds, "Stop after this time; 60 if no --cases")
-          ->check(CLI::PositiveNumber);
-  command->add_option("--cases", s->campaign.cases, "Stop after so many cases")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--seed", s->campaign.seed, "Seed of the first case; each next adds one");
-  command->add_option("--threads", s->campaign.threads, "Threads")->check(CLI::Range(1, 256));
-  command->add_option("--prove", s->proof_interval,
-                      "symbolic: of so many cases give one to Z3; 0 for none");
-  command->add_option("--device", s->device,
-                      "kernels: run on this device, not on interpreters of every shape");
-  command->add_flag("--json", s->json, "Print one line of JSON");
-  command->callback([s, seconds] { run_fuzz(*s, seconds->count() > 0); });
+  command.option("what", s->what, "symbolic, views, inplace, kernels or edits")
+      .required()
+      .one_of({"symbolic", "views", "inplace", "kernels", "edits"});
+  const Argument seconds =
+      command.option("--seconds", s->campaign.seconds, "Stop after this time; 60 if no --cases")
+          .positive();
+  command.option("--cases", s->campaign.cases, "Stop after so many cases").positive();
+  command.option("--seed", s->campaign.seed, "Seed of the first case; each next adds one");
+  command.option("--threads", s->campaign.threads, "Threads").in_range(1, 256);
+  command.option("--prove", s->proof_interval,
+                 "symbolic: of so many cases give one to Z3; 0 for none");
+  command.option("--device", s->device,
+                 "kernels: run on this device, not on interpreters of every shape");
+  command.flag("--json", s->json, "Print one line of JSON");
+  command.action([s, seconds] { run_fuzz(*s, seconds.is_given()); });
 }
 
 }  // namespace croze::tool

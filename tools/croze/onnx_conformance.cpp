@@ -3,21 +3,18 @@
 #include <croze/base/options.h>
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 
-#include "command.h"
+#include "command_line/json.h"
+#include "commands.h"
 #include "onnx_case.h"
 #include "onnx_known.h"
 
 namespace croze::tool {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Settings {
   std::string folder, filter, device;
@@ -78,7 +75,7 @@ void print_json(const Results& results, double seconds) {
   json["seconds"] = seconds;
   json["groups"] = std::move(groups);
   json["others"] = std::move(others);
-  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+  fmt::print("{}\n", json.dump(2));
 }
 
 void print_text(const Results& results, double seconds) {
@@ -115,17 +112,17 @@ void run_conformance(const Settings& settings) {
 
 }  // namespace
 
-void add_onnx_conformance(CLI::App& app) {
-  CLI::App* command = app.add_subcommand(
+void add_onnx_conformance(const Command& program) {
+  const Command command = program.subcommand(
       "onnx-conformance", "Run the tests that the ONNX project records (libonnx-testdata)");
   const auto s = std::make_shared<Settings>();
-  command->add_option("folder", s->folder, "Folder of tests, or of groups of them")->required();
-  command->add_option("--filter", s->filter, "Only tests whose names hold this");
-  command->add_option("--device", s->device, "Device to compute on, as croze devices names it");
-  command->add_option("--rtol", s->tolerance.relative, "Relative tolerance")->capture_default_str();
-  command->add_option("--atol", s->tolerance.absolute, "Absolute tolerance")->capture_default_str();
-  command->add_flag("--json", s->json, "Print JSON");
-  command->callback([s] { run_conformance(*s); });
+  command.option("folder", s->folder, "Folder of tests, or of groups of them").required();
+  command.option("--filter", s->filter, "Only tests whose names hold this");
+  command.option("--device", s->device, "Device to compute on, as croze devices names it");
+  command.option("--rtol", s->tolerance.relative, "Relative tolerance").shows_default();
+  command.option("--atol", s->tolerance.absolute, "Absolute tolerance").shows_default();
+  command.flag("--json", s->json, "Print JSON");
+  command.action([s] { run_conformance(*s); });
 }
 
 }  // namespace croze::tool

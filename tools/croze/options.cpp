@@ -2,10 +2,9 @@
 #include <croze/base/options.h>
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
-#include "command.h"
+#include "commands.h"
 
 namespace croze::tool {
 namespace {
@@ -31,12 +30,12 @@ void print_table() {
 
 }  // namespace
 
-void add_options(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("options", "List the environment variables, with their present values");
+void add_options(const Command& program) {
+  const Command command =
+      program.subcommand("options", "List the environment variables, with their present values");
   const auto markdown = std::make_shared<bool>(false);
-  command->add_flag("--markdown", *markdown, "Print docs/options.md, with the defaults");
-  command->callback([markdown] {
+  command.flag("--markdown", *markdown, "Print docs/options.md, with the defaults");
+  command.action([markdown] {
     if (*markdown) {
       fmt::print("{}{}", introduction, Options::markdown());
     } else {

@@ -1,19 +1,17 @@
 // rules.cpp -- croze rules: lists the rewrite rules, and proves them.
+#include <croze/base/error.h>
 #include <croze/graph/rules/rules.h>
 #include <croze/prove/report.h>
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <memory>
-#include <nlohmann/json.hpp>
 
-#include "command.h"
+#include "command_line/json.h"
+#include "commands.h"
 
 namespace croze::tool {
 namespace {
-
-using nlohmann::ordered_json;
 
 struct Settings {
   bool prove = false, json = false;
@@ -42,59 +40,59 @@ constexpr const char* elsewhere[][2] = {
     {"edits of kernels (codegen/edits)", "tests/run/edits_test.cpp: against the unedited kernel"},
 };
 
-ordered_json json_of(const InstanceProof& p) {
-  ordered_json json{{"name", p.name},
-                    {"instances", p.fired},
-                    {"proven", p.counts.proven()},
-                    {"by", {{"all values", p.counts.exhausted}, {"z3", p.counts.solved}}},
-                    {"failed", p.counts.failed},
-                    {"unknown", p.counts.unknown}};
+Json json_of(const InstanceProof& p) {
+  Json json{{"name", p.name},
+            {"instances", p.fired},
+            {"proven", p.counts.proven()},
+            {"by", {{"all values", p.counts.exhausted}, {"z3", p.counts.solved}}},
+            {"failed", p.counts.failed},
+            {"unknown", p.counts.unknown}};
   if (!p.counts.detail.empty()) json["detail"] = p.counts.detail;
   return json;
 }
 
-ordered_json json_of_algebraic(const ListReport& r) {
+Json json_of_algebraic(const ListReport& r) {
   std::int64_t readings = 0;
   std::array<std::int64_t, num_methods> by{};
-  ordered_json details = ordered_json::array();
+  Json details = Json::array();
   for (const RuleProof& p : r.algebraic) {
     readings += p.readings;
     for (std::size_t m = 0; m < by.size(); m++) by[m] += p.by[m];
     if (!p.detail.empty()) details.push_back(p.detail);
   }
-  ordered_json json{{"rules", r.algebraic.size()},
-                    {"proven", r.count(Verdict::Proven)},
-                    {"failed", r.count(Verdict::Failed)},
-                    {"unknown", r.count(Verdict::Unknown)},
-                    {"readings", readings}};
+  Json json{{"rules", r.algebraic.size()},
+            {"proven", r.count(Verdict::Proven)},
+            {"failed", r.count(Verdict::Failed)},
+            {"unknown", r.count(Verdict::Unknown)},
+            {"readings", readings}};
   for (std::size_t m = 0; m < by.size(); m++) {
     json["by"][croze::name_of(static_cast<Method>(m))] = by[m];
   }
-  if (!details.empty()) json["details"] = details;
+  if (!details.elements().empty()) json["details"] = details;
   return json;
 }
 
-ordered_json json_of_floats(const ListReport& r) {
+Json json_of_floats(const ListReport& r) {
   std::int64_t instances = 0, points = 0, failed = 0;
-  ordered_json details = ordered_json::array();
+  Json details = Json::array();
   for (const FloatCheck& c : r.floats) {
     instances += c.instances;
     points += c.points;
     failed += c.failed;
     if (!c.detail.empty()) details.push_back(c.name + ": " + c.detail);
   }
-  ordered_json json{
+  Json json{
       {"rules", r.floats.size()}, {"instances", instances}, {"points", points}, {"failed", failed}};
-  if (!details.empty()) json["details"] = details;
+  if (!details.elements().empty()) json["details"] = details;
   return json;
 }
 
-ordered_json json_of(const RulesReport& report) {
-  ordered_json json;
+Json json_of(const RulesReport& report) {
+  Json json;
   for (const ListReport& r : report.lists) {
-    ordered_json list{{"name", r.list.name},
-                      {"numbers", name_of(r.list.numbers)},
-                      {"rules", r.list.rules.size()}};
+    Json list{{"name", r.list.name},
+              {"numbers", name_of(r.list.numbers)},
+              {"rules", r.list.rules.size()}};
     if (!r.algebraic.empty()) list["algebraic"] = json_of_algebraic(r);
     for (const InstanceProof& p : r.functions) list["functions"].push_back(json_of(p));
     if (!r.floats.empty()) list["floats"] = json_of_floats(r);
@@ -140,7 +138,7 @@ void prove(const Settings& settings) {
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (settings.json) {
-    ordered_json json = json_of(report);
+    Json json = json_of(report);
     json["seed"] = settings.report.seed;
     json["seconds"] = seconds;
     json["holds"] = report.holds();
@@ -149,11 +147,12 @@ void prove(const Settings& settings) {
     print_report(report);
     fmt::print("{} in {:.0f} s\n", report.holds() ? "all proven" : "NOT PROVEN", seconds);
   }
-  if (!report.holds()) throw CLI::RuntimeError(1);
+  std::fflush(stdout);
+  check(report.holds(), "not every rule is proven");
 }
 
 void list(bool as_json) {
-  ordered_json json = ordered_json::array();
+  Json json = Json::array();
   for (const RuleList& l : rule_lists()) {
     if (!as_json) fmt::print("{} ({})\n", l.name, name_of(l.numbers));
     for (const Rule& rule : l.rules) {
@@ -169,18 +168,18 @@ void list(bool as_json) {
 
 }  // namespace
 
-void add_rules(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("rules", "List the rewrite rules, or prove them");
+void add_rules(const Command& program) {
+  const Command command = program.subcommand("rules", "List the rewrite rules, or prove them");
   const auto settings = std::make_shared<Settings>();
-  command->add_flag("--prove", settings->prove, "Prove every rule; fails if one is not proven");
-  command->add_flag("--json", settings->json, "Print JSON");
+  command.flag("--prove", settings->prove, "Prove every rule; fails if one is not proven");
+  command.flag("--json", settings->json, "Print JSON");
   command
-      ->add_option("--instances", settings->report.instances,
-                   "Instances to prove of each rule that is a function")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--seed", settings->report.seed, "Seed of the instances");
-  command->add_option("--threads", settings->report.threads, "Threads")->check(CLI::Range(1, 256));
-  command->callback([settings] {
+      .option("--instances", settings->report.instances,
+              "Instances to prove of each rule that is a function")
+      .positive();
+  command.option("--seed", settings->report.seed, "Seed of the instances");
+  command.option("--threads", settings->report.threads, "Threads").in_range(1, 256);
+  command.action([settings] {
     if (settings->prove) {
       prove(*settings);
     } else {

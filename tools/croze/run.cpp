@@ -1,23 +1,24 @@
 // run.cpp -- croze run MODEL.onnx: a model over arrays in files.
 #include <croze/base/error.h>
 #include <croze/base/options.h>
+#include <croze/base/printable.h>
 #include <croze/io/npy.h>
 #include <croze/io/onnx/model.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <system_error>
 
-#include "command.h"
+#include "command_line/json.h"
+#include "commands.h"
 
 namespace croze::tool {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using onnx::Value;
 
 struct Settings {
@@ -29,17 +30,28 @@ struct Settings {
 // "name=file.npy", or a .npz whose arrays are named as inputs.
 std::map<std::string, Value> inputs_of(const Settings& settings) {
   std::map<std::string, Value> inputs;
+  const auto add = [&](const std::string& name, Value value) {
+    check(inputs.emplace(name, std::move(value)).second, "input \"{}\" is given twice", name);
+  };
   for (const std::string& text : settings.inputs) {
     if (text.ends_with(".npz")) {
-      for (const NamedTensor& t : load_npz(text)) inputs[t.name] = t.tensor;
+      for (const NamedTensor& t : load_npz(text)) add(t.name, t.tensor);
       continue;
     }
     // Names of inputs may hold an equals sign, paths of files seldom do.
     const std::size_t equals = text.rfind('=');
     check(equals != text.npos, "--input {}: write NAME=FILE.npy or FILE.npz", text);
-    inputs[text.substr(0, equals)] = load_npy(text.substr(equals + 1));
+    add(text.substr(0, equals), load_npy(text.substr(equals + 1)));
   }
   return inputs;
+}
+
+// Made before the model runs, so that nobody waits for outputs that cannot be kept.
+void make_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  check(!error, "--output-dir {}: {}", path, error.message());
+  check(::access(path.c_str(), W_OK) == 0, "--output-dir {}: it cannot be written to", path);
 }
 
 // Names of values may hold anything.
@@ -80,23 +92,22 @@ void run_model(const Settings& settings) {
       {Option::Device, settings.device.empty() ? Options::text(Option::Device) : settings.device}};
   const onnx::Model model(settings.model);
   const auto inputs = inputs_of(settings);
+  if (!settings.output_folder.empty()) make_folder(settings.output_folder);
   const auto begin = std::chrono::steady_clock::now();
   const auto outputs = model.run(inputs);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-  if (!settings.output_folder.empty()) {
-    std::filesystem::create_directories(settings.output_folder);
-  }
   Json list = Json::array();
   for (const onnx::Port& port : model.outputs()) {
     list.push_back(saved(port.name, outputs.at(port.name), settings.output_folder));
   }
   if (settings.json) {
     const Json result{{"model", settings.model}, {"seconds", seconds.count()}, {"outputs", list}};
-    fmt::print("{}\n", result.dump(-1, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", result.dump());
     return;
   }
-  for (const Json& output : list) {
-    fmt::print("{}: {}{}\n", output["name"].get<std::string>(), output["value"].get<std::string>(),
+  for (const Json& output : list.elements()) {
+    fmt::print("{}: {}{}\n", printable(output["name"].get<std::string>()),
+               output["value"].get<std::string>(),
                output.contains("file") ? " -> " + output["file"].get<std::string>() : "");
   }
   fmt::print("{:.3f} s\n", seconds.count());
@@ -104,15 +115,15 @@ void run_model(const Settings& settings) {
 
 }  // namespace
 
-void add_run(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("run", "Run an ONNX model over arrays in files");
+void add_run(const Command& program) {
+  const Command command = program.subcommand("run", "Run an ONNX model over arrays in files");
   const auto s = std::make_shared<Settings>();
-  command->add_option("model", s->model, "File of the model")->required();
-  command->add_option("--input", s->inputs, "NAME=FILE.npy, or FILE.npz with arrays by name");
-  command->add_option("--output-dir", s->output_folder, "Folder for the outputs, as NAME.npy");
-  command->add_option("--device", s->device, "Device to compute on, as croze devices names it");
-  command->add_flag("--json", s->json, "Print one line of JSON");
-  command->callback([s] { run_model(*s); });
+  command.option("model", s->model, "File of the model").required();
+  command.option("--input", s->inputs, "NAME=FILE.npy, or FILE.npz with arrays by name");
+  command.option("--output-dir", s->output_folder, "Folder for the outputs, as NAME.npy");
+  command.option("--device", s->device, "Device to compute on, as croze devices names it");
+  command.flag("--json", s->json, "Print one line of JSON");
+  command.action([s] { run_model(*s); });
 }
 
 }  // namespace croze::tool

@@ -1,18 +1,20 @@
 // train.cpp -- croze train fashion-mnist: a convolutional network, from random weights to a file.
+#include <croze/base/file.h>
 #include <croze/base/log.h>
 #include <croze/base/options.h>
 #include <croze/io/safetensors.h>
 #include <croze/run/devices.h>
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cmath>
 #include <memory>
 #include <numbers>
 
-#include "command.h"
+#include "command_line/json.h"
+#include "commands.h"
 #include "fashion.h"
+#include "interrupt.h"
 
 namespace croze::tool {
 namespace {
@@ -54,6 +56,7 @@ struct Average {
     count++;
   }
   std::string text() const {
+    if (count == 0) return "no step";
     return fmt::format("loss {:.4f}  accuracy {:.4f}", loss / count, accuracy / count);
   }
 };
@@ -64,15 +67,17 @@ struct Training {
   double seconds = 0;
 };
 
-// One pass over the training images; `step` maps images and labels to loss and accuracy.
+// One pass over the training images, or as far as it gets before an interrupt; `step` maps images
+// and labels to loss and accuracy.
 template <typename StepFunction>
 Average train_epoch(const Settings& settings, int epoch, const ImageSet& data, optim::Adam& adam,
-                    StepFunction& step) {
+                    StepFunction& step, const Interrupt& interrupt) {
   const auto batches = shuffled_batches(data.size(), settings.batch,
                                         settings.seed + static_cast<std::uint64_t>(epoch));
   ProgressLine progress;
   Average average;
   for (const std::vector<std::int64_t>& numbers : batches) {
+    if (interrupt.requested()) break;
     const double share = static_cast<double>(average.count) / static_cast<double>(batches.size());
     adam.set_learning_rate(settings.learning_rate * decay((epoch + share) / settings.epochs));
     const Batch batch = data.batch(numbers);
@@ -85,8 +90,9 @@ Average train_epoch(const Settings& settings, int epoch, const ImageSet& data, o
   return average;
 }
 
-// Trains and reports to `out`, one line an epoch.
-Training train(const Settings& settings, const ImageSet& data, std::FILE* out) {
+// Trains until the end or an interrupt and reports to `out`, one line an epoch.
+Training train(const Settings& settings, const ImageSet& data, const Interrupt& interrupt,
+               std::FILE* out) {
   const Clock::time_point start = Clock::now();
   manual_seed(settings.seed);
   Training training;
@@ -98,19 +104,31 @@ Training train(const Settings& settings, const ImageSet& data, std::FILE* out) {
     adam.step(loss.gradient(adam.parameters));
     return std::vector<Tensor>{loss, accuracy};
   });
-  for (int epoch = 0; epoch < settings.epochs; epoch++) {
+  for (int epoch = 0; epoch < settings.epochs && !interrupt.requested(); epoch++) {
     const Clock::time_point epoch_start = Clock::now();
-    const Average average = train_epoch(settings, epoch, data, adam, step);
+    const Average average = train_epoch(settings, epoch, data, adam, step, interrupt);
     fmt::print(out, "epoch {}/{}  {}  {:.1f} s\n", epoch + 1, settings.epochs, average.text(),
                seconds_since(epoch_start));
     std::fflush(out);
   }
-  training.step = step.step().summary();
+  if (step.step().is_traced()) training.step = step.step().summary();
   training.seconds = seconds_since(start);
   return training;
 }
 
+// Whatever ends the training, its weights are saved.
+Training train_and_save(const Settings& settings, const ImageSet& data, std::FILE* out) {
+  const Interrupt interrupt;
+  const Training training = train(settings, data, interrupt, out);
+  save_safetensors(settings.weights, nn::state_dict(training.net), {{"network", "fashion-mnist"}});
+  fmt::print(out, "{}weights saved to {}\n", interrupt.requested() ? "interrupted: " : "",
+             settings.weights);
+  if (interrupt.requested()) interrupt.obey();
+  return training;
+}
+
 void run_training(const Settings& settings) {
+  { const FileWriter probe(settings.weights); }  // throws now what saving would throw at the end
   Options::Scope scope{
       {Option::Device, settings.device.empty() ? Options::text(Option::Device) : settings.device}};
   const std::string device_used(device_name(default_device()));
@@ -122,16 +140,14 @@ void run_training(const Settings& settings) {
   fmt::print(out, "Fashion-MNIST: {} images to train on, {} to test, on {}\n", data.train.size(),
              data.test.size(), device_used);
 
-  const Training training = train(settings, data.train, out);
+  const Training training = train_and_save(settings, data.train, out);
   const std::vector<std::int64_t> predicted = predict(training.net, data.test);
   const double test_accuracy = accuracy(predicted, data.test);
   const RunStatistics statistics = run_statistics();
   show_predictions(out, predicted, data.test, 4);
   fmt::print(out, "test accuracy {:.4f} after {:.1f} s\n", test_accuracy, training.seconds);
-  save_safetensors(settings.weights, nn::state_dict(training.net), {{"network", "fashion-mnist"}});
-  fmt::print(out, "weights saved to {}\n", settings.weights);
   if (!settings.json) return;
-  const nlohmann::ordered_json result{
+  const Json result{
       {"test_accuracy", test_accuracy},
       {"train_seconds", training.seconds},
       {"compile_seconds", statistics.schedule_seconds + statistics.compile_wall_seconds},
@@ -149,27 +165,23 @@ void run_training(const Settings& settings) {
 
 }  // namespace
 
-void add_train(CLI::App& app) {
-  CLI::App* train_command = app.add_subcommand("train", "Train a model");
-  train_command->require_subcommand(1);
-  CLI::App* command =
-      train_command->add_subcommand("fashion-mnist", "A convolutional network on Fashion-MNIST");
+void add_train(const Command& program) {
+  const Command train_command = program.group("train", "Train a model");
+  const Command command =
+      train_command.subcommand("fashion-mnist", "A convolutional network on Fashion-MNIST");
   const auto s = std::make_shared<Settings>();
-  command->add_option("--epochs", s->epochs, "Passes over the training images")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  command->add_option("--batch", s->batch, "Images in a step")
-      ->check(CLI::Range(1, 60000))
-      ->capture_default_str();
-  command->add_option("--lr", s->learning_rate, "Learning rate at the start; falls to zero")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->add_option("--seed", s->seed, "Seed of weights and order")->capture_default_str();
-  command->add_option("--weights", s->weights, "File to write the weights to")
-      ->capture_default_str();
-  command->add_option("--device", s->device, "Device to train on, as croze devices names it");
-  command->add_flag("--json", s->json, "Print the result as one line of JSON on standard output");
-  command->callback([s] { run_training(*s); });
+  command.option("--epochs", s->epochs, "Passes over the training images")
+      .in_range(1, 1000)
+      .shows_default();
+  command.option("--batch", s->batch, "Images in a step").in_range(1, 60000).shows_default();
+  command.option("--lr", s->learning_rate, "Learning rate at the start; falls to zero")
+      .positive()
+      .shows_default();
+  command.option("--seed", s->seed, "Seed of weights and order").shows_default();
+  command.option("--weights", s->weights, "File to write the weights to").shows_default();
+  command.option("--device", s->device, "Device to train on, as croze devices names it");
+  command.flag("--json", s->json, "Print the result as one line of JSON on standard output");
+  command.action([s] { run_training(*s); });
 }
 
 }  // namespace croze::tool

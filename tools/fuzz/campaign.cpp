@@ -11,7 +11,7 @@
 #include <mutex>
 #include <thread>
 
-#include "base/log.h"
+#include "croze/base/log.h"
 
 namespace croze::fuzz {
 namespace {

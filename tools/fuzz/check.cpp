@@ -7,10 +7,10 @@
 #include <exception>
 #include <map>
 
+#include "croze/graph/analysis/spec.h"
+#include "croze/run/buffers.h"
+#include "croze/run/execute.h"
 #include "fuzz/schedule_runner.h"
-#include "graph/spec.h"
-#include "run/buffers.h"
-#include "run/execute.h"
 
 namespace croze::fuzz {
 namespace {
@@ -53,35 +53,6 @@ std::map<int, int> final_states(const FuzzProgram& program) {
     if (program.code[i].op == Op::Buffer || is_state) last[first] = static_cast<int>(i);
   }
   return last;
-}
-
-std::string alone(const FuzzProgram& program, Device& device, const Chooser& chooser) {
-  Graph graph;
-  const std::vector<UOp> nodes = build(program, graph, [&](int i) {
-    const HostTensor& data = program.value(i).data;
-    return graph.buffer(data.dtype, i, data.size(), 0);
-  });
-  const std::vector<UOp> roots = roots_of(program, nodes);
-  for (UOp root : roots) check_tensor_graph(root);
-  const CanonicalGraph canonical = canonical_graph(roots);
-  std::vector<Bytes> memory;
-  for (UOp input : canonical.inputs) {
-    memory.push_back(to_bytes(program.value(static_cast<int>(input.buffer_id())).data));
-  }
-  const Schedule schedule = schedule_for(device, canonical);
-  const std::vector<Bytes> results = run_schedule(device, schedule, memory, chooser);
-
-  std::string text;
-  for (std::size_t r = 0; r < results.size() && text.empty(); r++) {
-    if (program.at(program.roots[r]).op == Op::After) continue;
-    text = compared(program, program.roots[r], "root", results[r]);
-  }
-  const std::map<int, int> last = final_states(program);
-  for (std::size_t i = 0; i < memory.size() && text.empty(); i++) {
-    const int instruction = last.at(static_cast<int>(canonical.inputs[i].buffer_id()));
-    text = compared(program, instruction, "buffer", memory[i]);
-  }
-  return text;
 }
 
 // Buffers that are released at the end.
@@ -130,8 +101,40 @@ bool may_become_buffer(const Instruction& in) {
 
 }  // namespace
 
-std::string run_alone(const FuzzProgram& program, Device& device, const Chooser& chooser) {
-  return guarded([&] { return alone(program, device, chooser); });
+ScheduledProgram::ScheduledProgram(const FuzzProgram& program, Device& device)
+    : program_(program), device_(device) {
+  Graph graph;
+  const std::vector<UOp> nodes = build(program, graph, [&](int i) {
+    const HostTensor& data = program.value(i).data;
+    return graph.buffer(data.dtype, i, data.size(), 0);
+  });
+  const std::vector<UOp> roots = roots_of(program, nodes);
+  for (UOp root : roots) check_tensor_graph(root);
+  graph_ = canonical_graph(roots);
+  for (UOp input : graph_.inputs) buffers_.push_back(static_cast<int>(input.buffer_id()));
+  schedule_ = schedule_for(device, graph_);
+}
+
+std::string ScheduledProgram::run(Chooser chooser) const {
+  return guarded([&] {
+    std::vector<Bytes> memory;
+    for (int buffer : buffers_) memory.push_back(to_bytes(program_.value(buffer).data));
+    const std::vector<Bytes> results = run_schedule(device_, schedule_, memory, chooser);
+    std::string text;
+    for (std::size_t r = 0; r < results.size() && text.empty(); r++) {
+      if (program_.at(program_.roots[r]).op == Op::After) continue;
+      text = compared(program_, program_.roots[r], "root", results[r]);
+    }
+    const std::map<int, int> last = final_states(program_);
+    for (std::size_t i = 0; i < memory.size() && text.empty(); i++) {
+      text = compared(program_, last.at(buffers_[i]), "buffer", memory[i]);
+    }
+    return text;
+  });
+}
+
+std::string run_alone(const FuzzProgram& program, Device& device, Chooser chooser) {
+  return guarded([&] { return ScheduledProgram(program, device).run(chooser); });
 }
 
 std::string run_realized(const FuzzProgram& program, int device) {

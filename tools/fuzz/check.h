@@ -3,17 +3,36 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
-#include "codegen/pipeline.h"
-#include "device/device.h"
+#include "croze/codegen/pipeline.h"
+#include "croze/device/device.h"
+#include "croze/schedule/schedule.h"
 #include "fuzz/program.h"
 
 namespace croze::fuzz {
 
 // Each returns what went wrong, or nothing.
 
-// Scheduled and run for one Device object, without caches.
-std::string run_alone(const FuzzProgram& program, Device& device, const Chooser& chooser = {});
+// A program scheduled for one Device object, to be run without caches and more than once.
+class ScheduledProgram {
+ public:
+  // Both must outlive this object.
+  ScheduledProgram(const FuzzProgram& program, Device& device);
+
+  std::string run(Chooser chooser = {}) const;
+  const Schedule& schedule() const { return schedule_; }
+
+ private:
+  const FuzzProgram& program_;
+  Device& device_;
+  CanonicalGraph graph_;
+  std::vector<int> buffers_;  // the instruction of each input
+  Schedule schedule_;
+};
+
+// The same, scheduled and run once.
+std::string run_alone(const FuzzProgram& program, Device& device, Chooser chooser = {});
 // Through realize(), on a device of the table.
 std::string run_realized(const FuzzProgram& program, int device);
 

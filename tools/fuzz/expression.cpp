@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "croze/graph/eval.h"
 #include "fuzz/spelling.h"
-#include "graph/eval.h"
 
 namespace croze::fuzz {
 namespace {

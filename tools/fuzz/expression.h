@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "croze/graph/graph.h"
 #include "fuzz/chance.h"
-#include "graph/graph.h"
 
 namespace croze::fuzz {
 

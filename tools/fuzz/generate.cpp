@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "croze/graph/eval.h"
 #include "fuzz/chance.h"
-#include "graph/eval.h"
 
 namespace croze::fuzz {
 namespace {

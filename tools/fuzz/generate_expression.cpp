@@ -7,8 +7,8 @@
 #include <array>
 #include <cmath>
 
+#include "croze/graph/eval.h"
 #include "fuzz/expression.h"
-#include "graph/eval.h"
 
 namespace croze::fuzz {
 namespace {

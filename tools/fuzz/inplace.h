@@ -1,4 +1,5 @@
-// inplace.h -- programs of views and assignments on tensors, compared with storages and strides.
+// inplace.h -- programs of views, assignments and captured steps on tensors, compared with storages
+// and strides, and gradients taken when they have ended.
 //
 // A program is a list of steps rather than calls, so that it can be run twice: on tensors, and on a
 // direct evaluator in which a tensor is a place in an array, as in PyTorch (place.h).  A step names

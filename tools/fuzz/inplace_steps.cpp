@@ -3,9 +3,11 @@
 
 #include <algorithm>
 
-#include "tensor/elementwise.h"
-#include "tensor/indexing.h"
-#include "tensor/movement.h"
+#include "croze/base/error.h"
+#include "croze/jit/capture.h"
+#include "croze/tensor/elementwise/elementwise.h"
+#include "croze/tensor/movement/indexing.h"
+#include "croze/tensor/movement/movement.h"
 
 namespace croze::fuzz {
 namespace {
@@ -211,6 +213,34 @@ Tensor positions(std::span<const std::int64_t> rows) {
 
 std::span<const std::int64_t> but_first(const Numbers& n) { return std::span(n).subspan(1); }
 
+// A captured step, called several times.  Where it refuses x for want of memory, it has done
+// nothing, and the same is done without it.
+Tensor subtract_in_steps(Tensor& x, const Tensor& y, std::int64_t calls) {
+  const auto body = [&](const Tensor& v) {
+    x.assign(v - x);
+    return x;
+  };
+  auto step = capture(body);
+  Tensor result;
+  try {
+    for (std::int64_t i = 0; i < calls; i++) result = step(y);
+    return result;
+  } catch (const Error& e) {
+    if (e.message().find("no memory of its own") == std::string::npos) throw;
+  }
+  for (std::int64_t i = 0; i < calls; i++) result = body(y.contiguous()).contiguous();
+  return result;
+}
+
+Made subtracted_in_steps(const Place& x, const Place& y, std::int64_t calls) {
+  if (common_dtype(x, y) != x.dtype) return std::nullopt;
+  for (std::int64_t i = 0; i < calls; i++) {
+    const Made difference = sum_of(y, x, -1);
+    if (!difference || difference->shape != x.shape || !x.write(difference)) return std::nullopt;
+  }
+  return x.copied();
+}
+
 // ---- the table --------------------------------------------------------------------------------
 
 using P = const Place&;
@@ -342,6 +372,14 @@ constexpr StepKind steps[] = {
        return x.write(with_values(x, [&](std::int64_t v) { return v > n[0] ? n[1] : v; }));
      },
      [](X x, Y, N n) { return x.index_put_({x > n[0]}, n[1]); }},
+
+    // By a captured step.
+    {2, makes,
+     "[&] { auto step = capture([&](const Tensor& v) { $x.assign(v - $x); return $x; }); "
+     "for (int i = 1; i < $0; i++) step($y); return step($y); }()",
+     [](Chance& c, P) { return Numbers{c.between(1, 3)}; },
+     [](P x, P y, N n) { return subtracted_in_steps(x, y, n[0]); },
+     [](X x, Y y, N n) { return subtract_in_steps(x, y, n[0]); }},
 
     // What changes no value.
     {1, changes, "$x.realize()", nothing,

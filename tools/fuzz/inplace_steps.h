@@ -5,9 +5,9 @@
 #include <optional>
 #include <span>
 
+#include "croze/tensor/tensor.h"
 #include "fuzz/chance.h"
 #include "fuzz/place.h"
-#include "tensor/tensor.h"
 
 namespace croze::fuzz {
 

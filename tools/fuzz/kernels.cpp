@@ -5,13 +5,17 @@
 
 #include <limits>
 
+#include "croze/base/hash.h"
+#include "croze/codegen/edits/transform.h"
+#include "croze/codegen/pipeline.h"
+#include "croze/render/program.h"
+#include "croze/run/devices.h"
 #include "fuzz/chance.h"
 #include "fuzz/check.h"
 #include "fuzz/edits.h"
 #include "fuzz/generate.h"
 #include "fuzz/paste.h"
 #include "fuzz/schedule_runner.h"
-#include "run/devices.h"
 
 namespace croze::fuzz {
 namespace {
@@ -31,7 +35,9 @@ constexpr MachineShape shapes[] = {{"scalars", scalar_caps},
 class KernelCase {
  public:
   KernelCase(Device& device, const char* machine, std::uint64_t seed)
-      : device_(device), machine_(machine), seed_(seed) {}
+      : KernelCase(device, machine, seed, seed) {}
+  KernelCase(Device& device, const char* machine, std::uint64_t seed, std::uint64_t edits_seed)
+      : device_(device), machine_(machine), seed_(seed), edits_seed_(edits_seed) {}
 
   std::optional<Mismatch> run(Counts& counts) {
     Chance chance(seed_);
@@ -42,16 +48,9 @@ class KernelCase {
                                .contractions = 20});
     const std::string failure = failure_of(program, no_limit);
     counts["edits"] += std::ssize(applied_);
+    counts["refused edits"] += refused_;
     if (failure.empty()) return {};
     return reduced(program);
-  }
-
- private:
-  std::string failure_of(const FuzzProgram& program, std::int64_t limit) {
-    RandomEdits edits(seed_, limit);
-    const std::string failure = run_alone(program, device_, edits.chooser());
-    applied_ = edits.applied();
-    return failure;
   }
 
   // The smallest program, and then the fewest edits, that still fail.
@@ -64,17 +63,68 @@ class KernelCase {
     while (limit < all && failure_of(small, limit).empty()) limit++;
     const std::string failure = failure_of(small, limit);
     std::string code = cpp_of(small);
-    for (const std::string& edit : applied_) code += fmt::format("// {}\n", edit);
+    for (const Edit& edit : applied_) code += fmt::format("// {}\n", to_text(edit));
     return {seed_, fmt::format("{}: {}", machine_, failure), code};
+  }
+
+ private:
+  std::string failure_of(const FuzzProgram& program, std::int64_t limit) {
+    RandomEdits edits(edits_seed_, limit);
+    const std::string failure = run_alone(program, device_, edits);
+    applied_ = edits.applied();
+    refused_ = edits.refused();
+    return failure;
   }
 
   Device& device_;
   const char* machine_;
-  std::uint64_t seed_;
-  std::vector<std::string> applied_;
+  std::uint64_t seed_, edits_seed_;
+  std::vector<Edit> applied_;
+  std::int64_t refused_ = 0;
 };
 
+constexpr std::uint64_t sequences_of_case = 100;
+constexpr std::uint64_t replayed = 10;  // one in so many sequences
+
+// Whether the list of a sequence of edits of the kernel makes the same program again.
+std::string replay_failure(UOp kernel, const Caps& caps, std::uint64_t seed) {
+  RandomEdits edits(seed, no_limit);
+  const std::string program = print_program(make_program(kernel, caps, edits));
+  const std::string text = to_text(edits.applied());
+  const std::vector<Edit> list = parse_edits(text);
+  auto replay = [&](KernelState& k) { apply_all(k, list); };
+  const bool same = print_program(make_program(kernel, caps, replay)) == program;
+  return same ? "" : fmt::format("'{}' makes another program when it is replayed", text);
+}
+
 }  // namespace
+
+std::optional<Mismatch> edits_case(std::uint64_t seed, Counts& counts) {
+  const MachineShape& shape = shapes[seed % std::size(shapes)];
+  const std::unique_ptr<Device> device = make_interpreter(shape.caps());
+  Chance chance(seed);
+  const FuzzProgram program = random_program(seed, {.steps = static_cast<int>(chance.between(1, 3)),
+                                                    .largest = 60,
+                                                    .rare_dtypes = chance.percent(20),
+                                                    .contractions = 30});
+  const ScheduledProgram scheduled(program, *device);
+  for (std::uint64_t i = 0; i < sequences_of_case; i++) {
+    const std::uint64_t edits_seed = hash_mix(seed, i);
+    RandomEdits edits(edits_seed, no_limit);
+    const std::string failure = scheduled.run(edits);
+    counts["sequences"] += edits.sequences();
+    counts["edits"] += std::ssize(edits.applied());
+    counts["refused edits"] += edits.refused();
+    if (!failure.empty()) return KernelCase(*device, shape.name, seed, edits_seed).reduced(program);
+    if (i % replayed != 0) continue;
+    for (const ScheduleStep& step : scheduled.schedule().steps) {
+      if (!step.kernel) continue;
+      const std::string why = replay_failure(step.kernel->sink, device->caps(), edits_seed);
+      if (!why.empty()) return Mismatch{seed, why, cpp_of(program)};
+    }
+  }
+  return {};
+}
 
 std::optional<Mismatch> kernels_case(std::uint64_t seed, Counts& counts) {
   const MachineShape& shape = shapes[seed % std::size(shapes)];

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "device/device.h"
+#include "croze/device/device.h"
 #include "fuzz/campaign.h"
 
 namespace croze::fuzz {
@@ -13,7 +13,12 @@ namespace croze::fuzz {
 // interpreter, which checks every access, and compared with the reference evaluator.
 std::optional<Mismatch> kernels_case(std::uint64_t seed, Counts& counts);
 
-// The same on a device of the table.
+// Many sequences of edits of one small program, on a machine of each shape: legal edits leave what
+// its kernels compute, others are refused, and the printed list of a sequence, read back and made
+// again, gives the same program.
+std::optional<Mismatch> edits_case(std::uint64_t seed, Counts& counts);
+
+// The first on a device of the table.
 std::optional<Mismatch> kernels_case_on(Device& device, std::uint64_t seed, Counts& counts);
 
 }  // namespace croze::fuzz

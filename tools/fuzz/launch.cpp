@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "render/renderer.h"
+#include "croze/render/renderer.h"
 
 namespace croze::fuzz {
 namespace {

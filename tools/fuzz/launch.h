@@ -6,8 +6,8 @@
 #include <memory>
 #include <span>
 
-#include "device/device.h"
-#include "render/program.h"
+#include "croze/device/device.h"
+#include "croze/render/program.h"
 
 namespace croze::fuzz {
 

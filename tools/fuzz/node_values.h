@@ -6,11 +6,11 @@
 #include <span>
 #include <vector>
 
-#include "base/error.h"
-#include "graph/eval.h"
-#include "graph/node_map.h"
-#include "graph/rewrite.h"
-#include "graph/uop.h"
+#include "croze/base/error.h"
+#include "croze/graph/eval.h"
+#include "croze/graph/node_map.h"
+#include "croze/graph/rewrite/rewrite.h"
+#include "croze/graph/uop.h"
 
 namespace croze::fuzz {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "tensor/tensor.h"
+#include "croze/tensor/tensor.h"
 
 namespace croze::fuzz {
 

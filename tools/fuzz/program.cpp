@@ -10,7 +10,7 @@
 #include <bit>
 #include <cmath>
 
-#include "graph/eval.h"
+#include "croze/graph/eval.h"
 
 namespace croze::fuzz {
 namespace {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "croze/graph/graph.h"
 #include "fuzz/reference.h"
-#include "graph/graph.h"
 
 namespace croze::fuzz {
 

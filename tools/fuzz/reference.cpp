@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "graph/eval.h"
-#include "graph/rewrite.h"
+#include "croze/graph/eval.h"
+#include "croze/graph/rewrite/rewrite.h"
 
 namespace croze::fuzz {
 namespace {

@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "graph/derive.h"
-#include "graph/uop.h"
+#include "croze/graph/analysis/derive.h"
+#include "croze/graph/uop.h"
 
 namespace croze::fuzz {
 

@@ -1,10 +1,11 @@
 // schedule_runner.cpp -- what run/execute.cpp does, without caches and on memory of the host.
 #include "fuzz/schedule_runner.h"
 
-#include "codegen/pipeline.h"
+#include "croze/codegen/pipeline.h"
+#include "croze/graph/analysis/spec.h"
+#include "croze/run/devices.h"
+#include "croze/run/observers.h"
 #include "fuzz/launch.h"
-#include "graph/spec.h"
-#include "run/devices.h"
 
 namespace croze::fuzz {
 namespace {
@@ -29,9 +30,10 @@ std::span<std::byte> bytes_of_buffer(const ScheduleBuffer& buffer, std::size_t i
 }  // namespace
 
 void run_kernel(Device& device, UOp kernel, std::span<const std::span<std::byte>> buffers,
-                const Chooser& chooser) {
+                Chooser chooser) {
   check_kernel(kernel);
-  const LinearProgram program = make_program(kernel, device.caps(), {}, chooser);
+  const EnvironmentObservers watching;
+  const LinearProgram program = make_program(kernel, device.caps(), chooser);
   check_program(program.instructions);
   run_program(device, program, buffers);
 }
@@ -42,7 +44,7 @@ Schedule schedule_for(const Device& device, const CanonicalGraph& graph) {
 }
 
 std::vector<Bytes> run_schedule(Device& device, const Schedule& schedule,
-                                std::vector<Bytes>& inputs, const Chooser& chooser) {
+                                std::vector<Bytes>& inputs, Chooser chooser) {
   Bytes arena;
   for (const ArenaPlan& plan : schedule.arenas) {
     arena.assign(static_cast<std::size_t>(plan.bytes), noise);

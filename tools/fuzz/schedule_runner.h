@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "codegen/pipeline.h"
-#include "device/device.h"
-#include "graph/uop.h"
-#include "schedule/schedule.h"
+#include "croze/codegen/pipeline.h"
+#include "croze/device/device.h"
+#include "croze/graph/uop.h"
+#include "croze/schedule/schedule.h"
 
 namespace croze::fuzz {
 
@@ -18,7 +18,7 @@ using Bytes = std::vector<std::byte>;
 // Compiles the kernel for the device and runs it once on these buffers, in the order of the
 // parameters.  Checks the kernel and its program against their specs.
 void run_kernel(Device& device, UOp kernel, std::span<const std::span<std::byte>> buffers,
-                const Chooser& chooser = {});
+                Chooser chooser = {});
 
 // Schedules the roots for the device alone.
 Schedule schedule_for(const Device& device, const CanonicalGraph& graph);
@@ -27,7 +27,7 @@ Schedule schedule_for(const Device& device, const CanonicalGraph& graph);
 // schedule assigns.  Temporaries lie in one arena as the memory plan says; arena and results are
 // full of noise before.  Returns the bytes of each root, empty for one that only assigns.
 std::vector<Bytes> run_schedule(Device& device, const Schedule& schedule,
-                                std::vector<Bytes>& inputs, const Chooser& chooser = {});
+                                std::vector<Bytes>& inputs, Chooser chooser = {});
 
 // Capabilities for interpreters that stand for other machines.  Every access is checked there, so
 // the edits are exercised where a mistake shows.

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "graph/dtype.h"
-#include "graph/op.h"
+#include "croze/graph/dtype.h"
+#include "croze/graph/op.h"
 
 namespace croze::fuzz {
 namespace detail {

@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "croze/graph/analysis/interval.h"
+#include "croze/graph/analysis/valid.h"
+#include "croze/graph/rewrite/rewrite.h"
+#include "croze/graph/rules/rules.h"
+#include "croze/graph/text/print.h"
+#include "croze/prove/smt.h"
+#include "croze/prove/solver.h"
 #include "fuzz/node_values.h"
-#include "graph/interval.h"
-#include "graph/print.h"
-#include "graph/rewrite.h"
-#include "graph/rules/rules.h"
-#include "graph/valid.h"
-#include "prove/smt.h"
-#include "prove/solver.h"
 
 namespace croze::fuzz {
 namespace {

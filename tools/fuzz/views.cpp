@@ -3,16 +3,16 @@
 
 #include <fmt/format.h>
 
+#include "croze/graph/analysis/valid.h"
+#include "croze/graph/rewrite/rewrite.h"
+#include "croze/graph/rules/rules.h"
+#include "croze/graph/text/print.h"
+#include "croze/schedule/ranges.h"
 #include "fuzz/chance.h"
 #include "fuzz/check.h"
 #include "fuzz/generate.h"
 #include "fuzz/node_values.h"
 #include "fuzz/paste.h"
-#include "graph/print.h"
-#include "graph/rewrite.h"
-#include "graph/rules/rules.h"
-#include "graph/valid.h"
-#include "schedule/ranges.h"
 
 namespace croze::fuzz {
 namespace {

@@ -1,5 +1,5 @@
 // c_compiler.cpp -- files in, one process, a file out.  No shell, so no name is ever interpreted.
-#include "backends/c/c_compiler.h"
+#include "croze/backends/c/c_compiler.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include <iterator>
 #include <vector>
 
-#include "base/error.h"
+#include "croze/base/error.h"
 
 extern char** environ;
 

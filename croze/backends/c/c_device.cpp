@@ -1,15 +1,15 @@
 // c_device.cpp -- shared objects as programs, threads as tasks.
-#include "backends/c/c_device.h"
+#include "croze/backends/c/c_device.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include "backends/c/c_compiler.h"
-#include "base/error.h"
-#include "base/thread_pool.h"
-#include "device/host_memory.h"
-#include "device/sealed.h"
-#include "render/c_family/c.h"
+#include "croze/backends/c/c_compiler.h"
+#include "croze/base/error.h"
+#include "croze/base/thread_pool.h"
+#include "croze/device/host_memory.h"
+#include "croze/device/sealed.h"
+#include "croze/render/c_family/c.h"
 
 namespace croze {
 namespace {
@@ -81,6 +81,7 @@ class CDevice final : public Device {
     caps_.ops = CRenderer::ops();
     caps_.dtypes = caps_.storage = CRenderer::dtypes();
     caps_.threads = pool_.thread_count();
+    caps_.joins_nests = true;
     caps_.vector_bytes = 16;  // what every 64-bit processor has
     caps_.masked_vectors = true;
   }

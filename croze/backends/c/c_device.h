@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "device/device.h"
+#include "croze/device/device.h"
 
 namespace croze {
 

@@ -1,10 +1,10 @@
 // compiler.cpp -- LLVM in process, through its C interface.
-#include "backends/cpu/compiler.h"
+#include "croze/backends/cpu/compiler.h"
 
 #include <fmt/format.h>
 
-#include "backends/cpu/llvm_library.h"
-#include "base/error.h"
+#include "croze/backends/cpu/llvm_library.h"
+#include "croze/base/error.h"
 
 namespace croze {
 
@@ -54,7 +54,7 @@ struct Host {
 };
 
 const Host& host() {
-  static const Host result;
+  static const Host& result = *new Host;
   return result;
 }
 

@@ -1,22 +1,23 @@
 // cpu_device.cpp -- memory of the process, code in pages of its own, tasks on a pool of threads.
 //
 // A launch is done when it returns, so there is nothing to wait for and nothing to order.
-#include "backends/cpu/cpu_device.h"
+#include "croze/backends/cpu/cpu_device.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
 
-#include "backends/cpu/compiler.h"
-#include "backends/cpu/elf_loader.h"
-#include "backends/cpu/probe.h"
-#include "base/error.h"
-#include "base/half.h"
-#include "base/small_vector.h"
-#include "base/thread_pool.h"
-#include "device/host_memory.h"
-#include "device/sealed.h"
-#include "render/llvm.h"
+#include "croze/backends/cpu/compiler.h"
+#include "croze/backends/cpu/elf_loader.h"
+#include "croze/backends/cpu/probe.h"
+#include "croze/base/error.h"
+#include "croze/base/half.h"
+#include "croze/base/small_vector.h"
+#include "croze/base/thread_pool.h"
+#include "croze/device/host_memory.h"
+#include "croze/device/sealed.h"
+#include "croze/render/llvm.h"
 
 namespace croze {
 namespace {
@@ -79,19 +80,30 @@ class CpuProgram final : public Program {
 
   void launch(std::span<const MemoryView> buffers,
               std::span<const std::int64_t> variables) override {
+    const Bound bound = bind(buffers, variables);
+    const auto run_task = [&](std::int64_t task) { run(bound, task); };
+    if (tasks() == 1) return run_task(0);
+    pool_.run(tasks(), run_task);
+  }
+
+  // The arguments of one launch.
+  struct Bound {
+    SmallVector<void*, 16> pointers;
+    std::span<const std::int64_t> variables;
+  };
+  Bound bind(std::span<const MemoryView> buffers, std::span<const std::int64_t> variables) const {
     ensure(std::ssize(buffers) == info_.num_buffers && std::ssize(variables) == info_.num_variables,
            "{} is launched with {} buffers and {} variables, not {} and {}", info_.name,
            buffers.size(), variables.size(), info_.num_buffers, info_.num_variables);
-    SmallVector<void*, 64> pointers;
-    for (const MemoryView& view : buffers) pointers.push_back(host_bytes(view));
-
+    Bound bound{{}, variables};
+    for (const MemoryView& view : buffers) bound.pointers.push_back(host_bytes(view));
+    return bound;
+  }
+  std::int64_t tasks() const { return info_.launch.tasks; }
+  void run(const Bound& bound, std::int64_t task) const {
     const std::int64_t scratch_bytes = info_.launch.scratch_bytes;
-    const auto run_task = [&](std::int64_t task) {
-      kernel_(pointers.data(), variables.data(), task,
-              scratch_bytes ? thread_scratch(scratch_bytes) : nullptr);
-    };
-    if (info_.launch.tasks == 1) return run_task(0);
-    pool_.run(info_.launch.tasks, run_task);
+    kernel_(bound.pointers.data(), bound.variables.data(), task,
+            scratch_bytes ? thread_scratch(scratch_bytes) : nullptr);
   }
 
   std::string disassembly() const override { return disassemble(image_.code()); }
@@ -114,6 +126,28 @@ class CpuDevice final : public Device {
   std::string description() const override { return describe_cpu(caps_); }
   const Caps& caps() const override { return caps_; }
   const Renderer& renderer() const override { return renderer_; }
+
+  // The tasks of all nests in one queue: a thread that has finished with one begins the next.
+  void launch(std::span<const Nest> nests) override {
+    if (nests.size() == 1) return nests[0].program->launch(nests[0].buffers, {});
+    struct Part {
+      const CpuProgram* program;
+      CpuProgram::Bound bound;
+      std::int64_t end;  // the first task that is not its own
+    };
+    std::vector<Part> parts;
+    std::int64_t tasks = 0;
+    for (const Nest& nest : nests) {
+      const auto& program = static_cast<const CpuProgram&>(*nest.program);
+      tasks += program.tasks();
+      parts.push_back({&program, program.bind(nest.buffers, {}), tasks});
+    }
+    pool_.run(tasks, [&](std::int64_t task) {
+      const auto part = std::ranges::upper_bound(parts, task, {}, &Part::end);
+      const std::int64_t first = part->end - part->program->tasks();
+      part->program->run(part->bound, task - first);
+    });
+  }
 
   Memory allocate(std::int64_t bytes) override {
     return allocate_host(bytes, caps_.alignment, name());

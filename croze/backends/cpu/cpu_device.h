@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "device/device.h"
+#include "croze/device/device.h"
 
 namespace croze {
 

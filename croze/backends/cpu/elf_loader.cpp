@@ -8,7 +8,7 @@
 //
 // because the libraries may lie further away than a 32-bit displacement reaches.  All numbers in
 // the object are checked before use, since it may come from a damaged cache file.
-#include "backends/cpu/elf_loader.h"
+#include "croze/backends/cpu/elf_loader.h"
 
 #include <elf.h>
 #include <sys/mman.h>
@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
+#include "croze/base/error.h"
 
 namespace croze {
 namespace {

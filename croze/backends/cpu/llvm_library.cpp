@@ -1,11 +1,11 @@
 // llvm_library.cpp -- finding libLLVM and its functions.
-#include "backends/cpu/llvm_library.h"
+#include "croze/backends/cpu/llvm_library.h"
 
 #if CROZE_HAVE_LLVM
 
 #include <dlfcn.h>
 
-#include "base/error.h"
+#include "croze/base/error.h"
 
 namespace croze {
 namespace {

@@ -1,5 +1,5 @@
 // probe.cpp -- questions to the processor and to the system.
-#include "backends/cpu/probe.h"
+#include "croze/backends/cpu/probe.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -111,6 +111,7 @@ Caps probe_cpu(int threads) {
   caps.storage = caps.dtypes;
   if (has.f16) caps.storage |= mask_of({DType::Float16});
   caps.threads = threads;
+  caps.joins_nests = true;
   caps.vector_bytes = has.avx512 ? 64 : has.avx2 ? 32 : 16;
   caps.vector_registers = has.avx512 ? 32 : 16;
   caps.masked_vectors = has.avx512 || has.avx2;

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "device/caps.h"
+#include "croze/device/caps.h"
 
 namespace croze {
 

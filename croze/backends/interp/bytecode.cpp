@@ -1,11 +1,11 @@
 // bytecode.cpp -- from the instruction list to steps and slots.
-#include "backends/interp/bytecode.h"
+#include "croze/backends/interp/bytecode.h"
 
 #include <algorithm>
 
-#include "base/error.h"
-#include "base/flat_map.h"
-#include "render/program.h"
+#include "croze/base/error.h"
+#include "croze/base/flat_map.h"
+#include "croze/render/program.h"
 
 namespace croze::interp {
 namespace {

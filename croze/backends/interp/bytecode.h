@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "graph/graph.h"
+#include "croze/graph/graph.h"
 
 namespace croze::interp {
 

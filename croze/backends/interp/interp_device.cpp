@@ -1,13 +1,13 @@
 // interp_device.cpp -- the interpreter as a device.
-#include "backends/interp/interp_device.h"
+#include "croze/backends/interp/interp_device.h"
 
-#include "backends/interp/bytecode.h"
-#include "backends/interp/machine.h"
-#include "base/error.h"
-#include "device/host_memory.h"
-#include "device/sealed.h"
-#include "graph/serialize.h"
-#include "render/renderer.h"
+#include "croze/backends/interp/bytecode.h"
+#include "croze/backends/interp/machine.h"
+#include "croze/base/error.h"
+#include "croze/device/host_memory.h"
+#include "croze/device/sealed.h"
+#include "croze/graph/text/serialize.h"
+#include "croze/render/renderer.h"
 
 namespace croze {
 namespace {
@@ -98,6 +98,7 @@ Caps interp_caps() {
   Caps caps;
   caps.device = "INTERP";
   caps.architecture = "1";
+  caps.joins_nests = true;
   for (int op = 0; op < num_ops; op++) {
     if (is_elementwise(static_cast<Op>(op))) caps.ops |= std::uint64_t{1} << op;
   }

@@ -1,13 +1,13 @@
 // machine.cpp -- the interpreter's loop.
-#include "backends/interp/machine.h"
+#include "croze/backends/interp/machine.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <vector>
 
-#include "base/error.h"
-#include "graph/eval.h"
+#include "croze/base/error.h"
+#include "croze/graph/eval.h"
 
 namespace croze::interp {
 namespace {

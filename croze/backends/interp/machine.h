@@ -4,8 +4,8 @@
 #include <span>
 #include <string>
 
-#include "backends/interp/bytecode.h"
-#include "device/device.h"
+#include "croze/backends/interp/bytecode.h"
+#include "croze/device/device.h"
 
 namespace croze::interp {
 

@@ -1,12 +1,12 @@
 // null_device.cpp -- nothing, correctly.
-#include "backends/null/null_device.h"
+#include "croze/backends/null/null_device.h"
 
 #include <algorithm>
 #include <atomic>
 
-#include "base/error.h"
-#include "device/sealed.h"
-#include "render/c_family/c.h"
+#include "croze/base/error.h"
+#include "croze/device/sealed.h"
+#include "croze/render/c_family/c.h"
 
 namespace croze {
 namespace {

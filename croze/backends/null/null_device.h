@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "device/device.h"
+#include "croze/device/device.h"
 
 namespace croze {
 

@@ -1,5 +1,5 @@
 // opencl_device.cpp -- one context and one queue in order.
-#include "backends/opencl/opencl_device.h"
+#include "croze/backends/opencl/opencl_device.h"
 
 #if CROZE_HAVE_OPENCL
 
@@ -11,10 +11,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <mutex>
 
-#include "backends/opencl/opencl_library.h"
-#include "device/sealed.h"
-#include "render/c_family/opencl.h"
+#include "croze/backends/opencl/opencl_library.h"
+#include "croze/device/sealed.h"
+#include "croze/render/c_family/opencl.h"
 
 namespace croze {
 namespace {
@@ -120,6 +121,7 @@ class OpenClProgram final : public Program {
                static_cast<int>(variables.size()) == info_.num_variables,
            "kernel {}: launched with {} buffers and {} variables, it has {} and {}", info_.name,
            buffers.size(), variables.size(), info_.num_buffers, info_.num_variables);
+    const std::lock_guard lock(mutex_);
     cl_uint next = 0;
     for (const MemoryView& view : buffers) {
       set_argument(next++, buffer_of(view.memory));
@@ -149,6 +151,7 @@ class OpenClProgram final : public Program {
   ProgramInfo info_;
   cl_program program_;
   cl_kernel kernel_;
+  std::mutex mutex_;  // a kernel holds the arguments of one launch
 };
 
 class OpenClDevice final : public Device {

@@ -1,5 +1,5 @@
 // opencl_library.cpp -- loading the library, and names of its errors.
-#include "backends/opencl/opencl_library.h"
+#include "croze/backends/opencl/opencl_library.h"
 
 #include <dlfcn.h>
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.h"
+#include "croze/base/error.h"
 
 namespace croze {
 

@@ -1,10 +1,10 @@
 // access.cpp -- how a kernel touches memory.
-#include "codegen/choose/access.h"
+#include "croze/codegen/choose/access.h"
 
 #include <algorithm>
 
-#include "graph/index_form.h"
-#include "graph/rewrite.h"
+#include "croze/graph/index/index_form.h"
+#include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
 

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "codegen/edits/kernel_state.h"
-#include "device/caps.h"
+#include "croze/codegen/edits/kernel_state.h"
+#include "croze/device/caps.h"
 
 namespace croze {
 

@@ -1,14 +1,15 @@
 // choose.cpp -- which edits a kernel gets.
-#include "codegen/choose/choose.h"
+#include "croze/codegen/choose/choose.h"
 
 #include <algorithm>
 
-#include "codegen/choose/access.h"
-#include "codegen/choose/contraction.h"
-#include "codegen/choose/groups.h"
-#include "codegen/choose/normalize.h"
-#include "codegen/choose/vectorize.h"
-#include "graph/rewrite.h"
+#include "croze/codegen/choose/access.h"
+#include "croze/codegen/choose/contraction.h"
+#include "croze/codegen/choose/groups.h"
+#include "croze/codegen/choose/normalize.h"
+#include "croze/codegen/choose/vectorize.h"
+#include "croze/codegen/edits/transform.h"
+#include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
 namespace {
@@ -51,13 +52,15 @@ bool has_hoisted_reduction(const KernelState& k) {
 
 // The outermost loop that feeds every thread evenly.  Behind hoisted reductions only the outermost
 // loop will do: they would be repeated in each task.
-UOp loop_for_tasks(const KernelState& k, const Caps& caps) {
+UOp loop_for_tasks(const KernelState& k) {
+  const std::int64_t threads = k.caps().threads;
   UOp best;
   double best_balance = 0;
   const bool hoists = has_hoisted_reduction(k);
   for (UOp r : k.loops) {
     if (!is_parallel(r)) continue;
-    const double even = balance(tasks_of(r.range_size(), caps.threads), caps.threads);
+    if (stores_in(k.sink, r) < k.sink.num_src()) break;
+    const double even = balance(tasks_of(r.range_size(), threads), threads);
     if (!best || even > best_balance + 0.1) {
       best = r;
       best_balance = even;
@@ -68,12 +71,12 @@ UOp loop_for_tasks(const KernelState& k, const Caps& caps) {
 }
 
 // One loop becomes tasks of the thread pool, outermost.
-void bind_tasks(KernelState& k, const Caps& caps) {
-  if (caps.threads <= 1 || work_of(k.sink) < least_parallel_work) return;
-  const UOp loop = loop_for_tasks(k, caps);
+void bind_tasks(KernelState& k) {
+  const std::int64_t threads = k.caps().threads;
+  if (threads <= 1 || work_of(k.sink) < least_parallel_work) return;
+  const UOp loop = loop_for_tasks(k);
   if (!loop) return;
-  const SplitRange parts =
-      split(k, loop, loop.range_size() / tasks_of(loop.range_size(), caps.threads));
+  const SplitRange parts = split(k, loop, loop.range_size() / tasks_of(loop.range_size(), threads));
   if (!parts.outer.is(Op::Range)) return;
   const UOp task = bind(k, parts.outer, LoopKind::Thread);
   std::vector<UOp> order = k.loops;
@@ -83,15 +86,15 @@ void bind_tasks(KernelState& k, const Caps& caps) {
 
 }  // namespace
 
-void choose_edits(KernelState& k, const Caps& caps) {
+void choose_edits(KernelState& k) {
   normalize_loops(k);
   unroll_branches(k);
-  if (caps.has_groups) {
-    choose_groups(k, caps);
+  if (k.caps().has_groups) {
+    choose_groups(k);
     return;
   }
-  if (!tile_contraction(k, caps)) vectorize(k, caps);
-  bind_tasks(k, caps);
+  if (!tile_contraction(k)) vectorize(k);
+  bind_tasks(k);
 }
 
 }  // namespace croze

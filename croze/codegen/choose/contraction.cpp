@@ -11,23 +11,21 @@
 // the one operand as a panel inside the loop over column tiles, the rows of the other as a block
 // outside of it, so that the panel is reused by every row tile of the block and the block by every
 // panel (Goto and van de Geijn, "Anatomy of high-performance matrix multiplication", 2008).
-#include "codegen/choose/contraction.h"
+#include "croze/codegen/choose/contraction.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "codegen/choose/access.h"
-#include "codegen/choose/vectorize.h"
-#include "codegen/edits/stage.h"
-#include "graph/index_form.h"
-#include "graph/rewrite.h"
+#include "croze/codegen/choose/access.h"
+#include "croze/codegen/choose/machine_model.h"
+#include "croze/codegen/choose/vectorize.h"
+#include "croze/codegen/edits/stage.h"
+#include "croze/codegen/edits/transform.h"
+#include "croze/graph/index/index_form.h"
+#include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
 namespace {
-
-constexpr std::int64_t least_work = 1 << 13;
-constexpr std::int64_t most_unrolled = 160;  // multiply-adds in the body of the innermost loop
-constexpr double least_used = 0.6;           // of the lanes
 
 struct Tile {
   UOp lane;  // the loop cut into lanes: an output loop, or one of the reduction
@@ -40,24 +38,25 @@ struct Tile {
 
 class Search {
  public:
-  Search(const KernelState& k, UOp reduce, const Caps& caps)
+  Search(const KernelState& k, UOp reduce)
       : reduced_(closed_ranges(reduce)),
         loads_(loads(reduce.src(0))),
         stored_(k.sink.src(0).src(0)),
         turns_(static_cast<double>(iterations(reduced_))),
-        registers_(caps.vector_registers),
-        full_(full_lanes(k.sink, caps)) {
+        machine_(k.caps()),
+        full_(full_lanes(k.sink, k.caps())) {
     std::copy_if(k.loops.begin(), k.loops.end(), std::back_inserter(loops_), is_parallel);
   }
 
   Tile best() {
     for (UOp lane : loops_) {
-      for (std::int64_t lanes = full_; lanes >= std::max<std::int64_t>(4, full_ / 4); lanes /= 2) {
+      for (std::int64_t lanes = full_; lanes >= std::max(MachineModel::least_lanes, full_ / 4);
+           lanes /= 2) {
         for (UOp rows : with_none(loops_, lane)) try_output_lanes(lane, lanes, rows);
       }
     }
     for (UOp lane : reduced_) {
-      if (used_part(lane, full_) < least_used) continue;
+      if (used_part(lane, full_) < machine_.least_used) continue;
       for (UOp columns : loops_) {
         for (UOp rows : with_none(loops_, columns)) try_reduction_lanes(lane, columns, rows);
       }
@@ -78,12 +77,12 @@ class Search {
   void try_output_lanes(UOp lane, std::int64_t lanes, UOp rows) {
     const std::int64_t vectors = (lane.range_size() + lanes - 1) / lanes;
     const double used = used_part(lane, lanes);
-    if (used < least_used) return;
-    for (std::int64_t columns = 1; columns <= 4; columns++) {
+    if (used < machine_.least_used) return;
+    for (std::int64_t columns = 1; columns <= machine_.most_columns; columns++) {
       if (vectors % columns != 0) continue;
-      for (std::int64_t n = 1; n <= (rows ? 14 : 1); n++) {
+      for (std::int64_t n = 1; n <= (rows ? machine_.most_rows : 1); n++) {
         if (rows && rows.range_size() % n != 0) continue;
-        if (n * columns + columns + 2 > registers_) continue;
+        if (!machine_.fits_registers(n, columns)) continue;
         Tile t{lane, false, lanes, lane, rows, columns, n};
         t.cost = cycles(t) / (used * static_cast<double>(n * columns * lanes));
         if (t.cost < best_.cost) best_ = t;
@@ -92,14 +91,14 @@ class Search {
   }
 
   void try_reduction_lanes(UOp lane, UOp columns, UOp rows) {
-    for (std::int64_t c = 1; c <= 6; c++) {
+    for (std::int64_t c = 1; c <= machine_.most_outputs; c++) {
       if (columns.range_size() % c != 0) continue;
-      for (std::int64_t n = 1; n <= (rows ? 6 : 1); n++) {
+      for (std::int64_t n = 1; n <= (rows ? machine_.most_outputs : 1); n++) {
         if (rows && rows.range_size() % n != 0) continue;
-        if (n * c + c + 2 > registers_) continue;
+        if (!machine_.fits_registers(n, c)) continue;
         Tile t{lane, true, full_, columns, rows, c, n};
-        const double combine =
-            8.0 * static_cast<double>(n * c * full_) / turns_;  // lanes, at the end
+        const double combine =  // once, at the end
+            machine_.combine_lane * static_cast<double>(n * c * full_) / turns_;
         t.cost =
             (cycles(t) + combine) / (static_cast<double>(n * c * full_) * used_part(lane, full_));
         if (t.cost < best_.cost) best_ = t;
@@ -109,9 +108,9 @@ class Search {
 
   // Cycles of one turn of the reduction over a tile.
   double cycles(const Tile& t) const {
-    const double width = t.lanes == full_ ? 1.0 : t.lanes * 2 == full_ ? 0.55 : 0.5;
     const double multiply =
-        std::max<double>(static_cast<double>(t.num_rows * t.num_columns), 8) * width;
+        std::max(static_cast<double>(t.num_rows * t.num_columns), machine_.in_flight) *
+        machine_.multiply_add(t.lanes, full_);
     double load = 0;
     for (UOp l : loads_) {
       const UOp place = l.src(0);
@@ -120,7 +119,8 @@ class Search {
       if (t.rows && place.src(1).varies_over(t.rows)) copies *= t.num_rows;
       load += static_cast<double>(copies) * load_cost(place, t);
     }
-    return std::max(multiply, load) + 0.3 * std::min(multiply, load) + 1 + store_cost(t) / turns_;
+    return std::max(multiply, load) + machine_.not_hidden * std::min(multiply, load) +
+           machine_.turn + store_cost(t) / turns_;
   }
 
   // Once per tile.
@@ -140,15 +140,16 @@ class Search {
   double load_cost(UOp place, const Tile& t) const {
     const bool gated = place.num_src() > 2;
     switch (along(place, t.lane)) {
-      case Along::Still: return gated ? 2.5 : 0.6;  // a gated scalar costs two selects
-      case Along::Contiguous: return gated ? 1.1 : 0.8;
+      case Along::Still: return gated ? machine_.gated_broadcast : machine_.broadcast;
+      case Along::Contiguous: return gated ? machine_.masked_load : machine_.load;
       // A strided operand can be staged if the tile is read by many rows.
       case Along::Strided: break;
     }
     const auto one_by_one = static_cast<double>(t.lanes);
     if (t.in_reduction || !t.rows || place.src(1).varies_over(t.rows)) return one_by_one;
-    const auto reuse = static_cast<double>(t.rows.range_size() / t.num_rows);
-    return reuse >= 4 ? 0.8 + 2 * one_by_one / reuse : one_by_one;
+    const std::int64_t reuse = t.rows.range_size() / t.num_rows;
+    if (reuse < machine_.least_reuse) return one_by_one;
+    return machine_.load + machine_.copy_element * one_by_one / static_cast<double>(reuse);
   }
 
   std::vector<UOp> loops_;  // of the output, those that may run in any order
@@ -156,7 +157,8 @@ class Search {
   std::vector<UOp> loads_;
   UOp stored_;    // the place written
   double turns_;  // of the reduction, per element
-  std::int64_t registers_, full_;
+  const MachineModel machine_;
+  std::int64_t full_;  // lanes of a full register
   Tile best_;
 };
 
@@ -165,7 +167,8 @@ bool is_contraction(const KernelState& k, UOp reduce) {
   const std::vector<UOp> all = loads(reduce.src(0));
   auto misses = [&](UOp a, UOp b) {
     return std::any_of(k.loops.begin(), k.loops.end(), [&](UOp r) {
-      return r.range_size() >= 4 && !a.src(0).varies_over(r) && b.src(0).varies_over(r);
+      return r.range_size() >= MachineModel::least_reuse && !a.src(0).varies_over(r) &&
+             b.src(0).varies_over(r);
     });
   };
   for (UOp a : all) {
@@ -193,7 +196,7 @@ UOp find_contraction(const KernelState& k) {
 
 class Tiler {
  public:
-  Tiler(KernelState& k, const Caps& caps, const Tile& tile) : k_(k), caps_(caps), tile_(tile) {}
+  Tiler(KernelState& k, const Tile& tile) : k_(k), machine_(k.caps()), tile_(tile) {}
 
   void run() {
     cut_registers();
@@ -267,15 +270,17 @@ class Tiler {
 
   // A block of rows: half the L2 cache holds it.
   void block_rows() {
-    if (!row_loop_ || !column_loop_ || column_loop_.range_size() < 8 || tile_.in_reduction) return;
+    if (!row_loop_ || !column_loop_ || tile_.in_reduction) return;
+    if (column_loop_.range_size() < machine_.least_blocked_columns) return;
     const std::int64_t row_tile = iterations(reduced()) * tile_.num_rows * element_bytes();
     std::int64_t rows = largest_divisor(row_loop_.range_size(),
-                                        std::max<std::int64_t>(1, caps_.l2_bytes / 2 / row_tile));
+                                        std::max<std::int64_t>(1, machine_.tile_bytes / row_tile));
     // Leave each thread some blocks.
-    while (rows > 4 && row_loop_.range_size() / rows < 2 * caps_.threads) {
+    const std::int64_t blocks = machine_.blocks_per_thread * machine_.threads;
+    while (rows > machine_.least_blocked_rows && row_loop_.range_size() / rows < blocks) {
       rows = largest_divisor(row_loop_.range_size(), rows - 1);
     }
-    if (rows < 4 || rows == row_loop_.range_size()) return;
+    if (rows < machine_.least_blocked_rows || rows == row_loop_.range_size()) return;
     const SplitRange parts = split(k_, row_loop_, rows);
     block_loop_ = parts.outer;
     row_loop_ = parts.inner;
@@ -299,8 +304,8 @@ class Tiler {
     for (UOp load : reduce ? loads(reduce.src(0)) : std::vector<UOp>{}) {
       const UOp place = load.src(0);
       if (place.varies_over(lane_)) {
-        const bool reused =
-            row_loop_ && !place.varies_over(row_loop_) && row_loop_.range_size() >= 4;
+        const bool reused = row_loop_ && !place.varies_over(row_loop_) &&
+                            row_loop_.range_size() >= machine_.least_reuse;
         if (reused && is_scattered(place))
           stage_if_it_fits(load, inner({}, {column_unroll_, lane_}));
       } else if (block_loop_ && row_unroll_ && place.varies_over(row_unroll_)) {
@@ -315,21 +320,21 @@ class Tiler {
     std::int64_t steps = 1;
     for (UOp r : reduced()) {
       const Stride s = stride_over(place.src(1), r);
-      if (!s.affine || s.step * element_bytes() >= 1024) steps *= r.range_size();
+      if (!s.affine || s.step * element_bytes() >= machine_.far_bytes) steps *= r.range_size();
     }
-    return steps >= 64;
+    return steps >= machine_.many_rows;
   }
 
   void stage_if_it_fits(UOp load, const std::vector<UOp>& inside) {
-    if (tile_elements(load, inside) * element_bytes() > caps_.l2_bytes / 2) return;
-    stage(k_, load, inside, {.space = Space::Thread, .lanes = tile_.lanes, .items = {}});
+    if (tile_bytes(load, inside) > machine_.tile_bytes) return;
+    try_stage(k_, load, inside, Space::Thread, tile_.lanes);
   }
 
   void unroll_small_reductions() {
     std::int64_t copies = tile_.num_rows * tile_.num_columns;
     std::vector<UOp> ranges = reduced();
-    while (ranges.size() > 1 && ranges.back().range_size() <= 7 &&
-           copies * ranges.back().range_size() <= most_unrolled) {
+    while (ranges.size() > 1 && ranges.back().range_size() <= machine_.longest_window &&
+           copies * ranges.back().range_size() <= machine_.most_unrolled) {
       copies *= ranges.back().range_size();
       bind(k_, ranges.back(), LoopKind::Unroll);
       ranges.pop_back();
@@ -337,15 +342,16 @@ class Tiler {
   }
 
   KernelState& k_;
-  const Caps& caps_;
+  const MachineModel machine_;
   const Tile tile_;
   UOp lane_, column_loop_, column_unroll_, row_loop_, row_unroll_, block_loop_;
 };
 
 }  // namespace
 
-bool tile_contraction(KernelState& k, const Caps& caps) {
-  if (caps.vector_bytes < 16 || work_of(k.sink) < least_work) return false;
+bool tile_contraction(KernelState& k) {
+  if (k.caps().vector_bytes < 16 || work_of(k.sink) < MachineModel::least_work) return false;
+  if (k.sink.num_src() > 1) return false;  // tiles are of one result
   UOp reduce = find_contraction(k);
   if (!reduce) return false;
   const std::vector<UOp> kept = closed_ranges(reduce);
@@ -353,9 +359,9 @@ bool tile_contraction(KernelState& k, const Caps& caps) {
   for (UOp u : reduces(k.sink)) {
     if (closed_ranges(u) == kept) reduce = u;
   }
-  const Tile tile = Search(k, reduce, caps).best();
+  const Tile tile = Search(k, reduce).best();
   if (!tile.lane) return false;
-  Tiler(k, caps, tile).run();
+  Tiler(k, tile).run();
   return true;
 }
 

@@ -1,11 +1,12 @@
 // groups.cpp -- edits for devices that run groups of items.
-#include "codegen/choose/groups.h"
+#include "croze/codegen/choose/groups.h"
 
 #include <algorithm>
 
-#include "codegen/choose/access.h"
-#include "codegen/edits/stage.h"
-#include "graph/rewrite.h"
+#include "croze/codegen/choose/access.h"
+#include "croze/codegen/edits/stage.h"
+#include "croze/codegen/edits/transform.h"
+#include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
 namespace {
@@ -14,7 +15,7 @@ constexpr std::int64_t max_axes = 3;  // of a launch
 
 class Grouper {
  public:
-  Grouper(KernelState& k, const Caps& caps) : k_(k), caps_(caps) {}
+  explicit Grouper(KernelState& k) : k_(k), caps_(k.caps()) {}
 
   void run() {
     if (!tile()) items_along_memory();
@@ -36,7 +37,7 @@ class Grouper {
     if (!rows || !columns) return false;
     const std::int64_t side = item_side();
     const UOp reduced = closed_ranges(all[0])[0];
-    if (rows.range_size() % (side * 4) || columns.range_size() % (side * 4) ||
+    if (side == 0 || rows.range_size() % (side * 4) || columns.range_size() % (side * 4) ||
         reduced.range_size() % slice) {
       return false;
     }
@@ -46,7 +47,17 @@ class Grouper {
 
   static constexpr std::int64_t slice = 16;  // of the reduction, staged at a time
 
-  std::int64_t item_side() const { return caps_.max_items >= 256 ? 16 : 8; }
+  // Items along each of the two axes of a group; 0 if the device has no room for such tiles.
+  std::int64_t item_side() const {
+    const std::int64_t longest = std::min(caps_.max_group_axis[0], caps_.max_group_axis[1]);
+    for (std::int64_t side : {16, 8}) {
+      const std::int64_t tiles = 2 * slice * side * 4 * widest_bytes(k_.sink);
+      if (side * side <= caps_.max_items && side <= longest && tiles <= caps_.group_memory) {
+        return side;
+      }
+    }
+    return 0;
+  }
 
   // The largest parallel loop that `operand` varies over and `other` does not.
   UOp missed_by(UOp other, UOp operand) const {
@@ -73,12 +84,11 @@ class Grouper {
   void apply(UOp rows, UOp columns, UOp reduced, std::int64_t side) {
     const Cut r = cut(rows, side), c = cut(columns, side);
     const SplitRange slices = split(k_, reduced, slice);
-    const std::vector<UOp> items{r.item, c.item};
     for (UOp load : loads(reduces(k_.sink)[0].src(0))) {
       const bool of_rows = load.src(0).varies_over(r.item);
       const std::vector<UOp> inner{slices.inner, of_rows ? r.item : c.item,
                                    of_rows ? r.unrolled : c.unrolled};
-      stage(k_, load, inner, {.space = Space::Group, .lanes = 1, .items = items});
+      stage(k_, load, inner, Space::Group);
     }
   }
 
@@ -89,8 +99,8 @@ class Grouper {
     for (std::size_t i = k_.loops.size(); i-- > 0;) {
       const UOp r = k_.loops[i];
       if (!is_parallel(r)) continue;
-      const std::int64_t count =
-          largest_divisor(r.range_size(), std::min<std::int64_t>(64, caps_.max_items));
+      const std::int64_t count = largest_divisor(
+          r.range_size(), std::min({std::int64_t{64}, caps_.max_items, caps_.max_group_axis[0]}));
       const SplitRange parts = split(k_, r, count);
       if (parts.inner.is(Op::Range)) bind(k_, parts.inner, LoopKind::Item);
       return;
@@ -118,6 +128,6 @@ class Grouper {
 
 }  // namespace
 
-void choose_groups(KernelState& k, const Caps& caps) { Grouper(k, caps).run(); }
+void choose_groups(KernelState& k) { Grouper(k).run(); }
 
 }  // namespace croze

@@ -1,12 +1,14 @@
 // normalize.cpp -- a kernel's loops put in the form the choosers expect.
-#include "codegen/choose/normalize.h"
+#include "croze/codegen/choose/normalize.h"
 
 #include <algorithm>
+#include <functional>
 #include <unordered_map>
 
-#include "codegen/choose/split_loops.h"
-#include "graph/index_form.h"
-#include "graph/rewrite.h"
+#include "croze/codegen/choose/split_loops.h"
+#include "croze/codegen/edits/transform.h"
+#include "croze/graph/index/index_form.h"
+#include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
 namespace {
@@ -89,11 +91,7 @@ bool share_one(KernelState& k) {
       const std::vector<UOp> a = closed_ranges(all[i]), b = closed_ranges(all[j]);
       if (a == b || !same_sizes(a, b) || all[i].ranges() != all[j].ranges()) continue;
       if (levels.at(all[i].node()) != levels.at(all[j].node())) continue;
-      RangeMap map;
-      for (std::size_t n = 0; n < a.size(); n++) {
-        if (a[n] != b[n]) map.emplace_back(b[n], a[n]);
-      }
-      replace_ranges(k, map);
+      share(k, a, b);
       return true;
     }
   }
@@ -103,20 +101,15 @@ bool share_one(KernelState& k) {
 // ---- order ------------------------------------------------------------------------------------
 
 // Independent loops around those whose iterations must stay in order; of the independent ones, the
-// loops of hoisted reductions outermost, the smallest set first.
+// loops that the most stores and hoisted reductions need outermost.
 void order_loops(KernelState& k) {
-  std::vector<UOp> hoisted;
-  for (UOp u : reduces(k.sink)) {
-    if (std::any_of(k.loops.begin(), k.loops.end(), [&](UOp r) { return !u.varies_over(r); })) {
-      hoisted.push_back(u);
-    }
-  }
-  auto sets_around = [&](UOp r) {
-    return std::count_if(hoisted.begin(), hoisted.end(), [&](UOp u) { return u.varies_over(r); });
+  const std::vector<UOp> all = reduces(k.sink);
+  const auto needs = [&](UOp r) {
+    const auto reductions = std::ranges::count_if(all, [&](UOp u) { return u.varies_over(r); });
+    return is_serial(r) ? -1 : reductions + stores_in(k.sink, r);
   };
-  auto rank = [&](UOp r) { return is_serial(r) ? -1 : sets_around(r); };
   std::vector<UOp> order = k.loops;
-  std::stable_sort(order.begin(), order.end(), [&](UOp a, UOp b) { return rank(a) > rank(b); });
+  std::ranges::stable_sort(order, std::greater(), needs);
   reorder(k, order);
 }
 

@@ -1,7 +1,7 @@
 // normalize.h -- a kernel's loops put in the form the choosers expect.
 #pragma once
 
-#include "codegen/edits/kernel_state.h"
+#include "croze/codegen/edits/kernel_state.h"
 
 namespace croze {
 

@@ -1,10 +1,10 @@
 // split_loops.cpp -- loops cut in two where that leaves less to compute.
-#include "codegen/choose/split_loops.h"
+#include "croze/codegen/choose/split_loops.h"
 
 #include <algorithm>
 
-#include "codegen/simplify.h"
-#include "graph/rewrite.h"
+#include "croze/codegen/edits/transform.h"
+#include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
 namespace {
@@ -73,7 +73,7 @@ void split_loops(KernelState& k) {
       if (k.next_range + 2 > RangeSet::capacity) return;
       KernelState tried = k;
       split(tried, cut.range, cut.inner_size);
-      tried.sink = simplify_kernel(tried.sink);
+      simplify(tried);
       const Overhead overhead = overhead_of(tried.sink);
       if (overhead >= least) continue;
       least = overhead;

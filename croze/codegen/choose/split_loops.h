@@ -1,7 +1,7 @@
 // split_loops.h -- loops cut in two where that leaves less to compute.
 #pragma once
 
-#include "codegen/edits/kernel_state.h"
+#include "croze/codegen/edits/kernel_state.h"
 
 namespace croze {
 

@@ -4,13 +4,14 @@
 // loop along which most accesses are contiguous or still is cut into lanes.  A reduction so cut
 // keeps a partial result per lane, and several independent ones to hide the latency of the
 // addition.
-#include "codegen/choose/vectorize.h"
+#include "croze/codegen/choose/vectorize.h"
 
 #include <algorithm>
 
-#include "codegen/choose/access.h"
-#include "codegen/decompose/words.h"
-#include "graph/rewrite.h"
+#include "croze/codegen/choose/access.h"
+#include "croze/codegen/decompose/words.h"
+#include "croze/codegen/edits/transform.h"
+#include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
 namespace {
@@ -19,8 +20,8 @@ constexpr std::int64_t most_unrolled_reduction = 16;
 
 class Vectorizer {
  public:
-  Vectorizer(KernelState& k, const Caps& caps)
-      : k_(k), caps_(caps), lanes_(full_lanes(k.sink, caps)) {}
+  explicit Vectorizer(KernelState& k)
+      : k_(k), caps_(k.caps()), lanes_(full_lanes(k.sink, k.caps())) {}
 
   void run() {
     unroll_small_reductions(k_);
@@ -174,6 +175,6 @@ void unroll_small_reductions(KernelState& k, std::span<const UOp> kept) {
   for (UOp r = next(); r; r = next()) bind(k, r, LoopKind::Unroll);
 }
 
-void vectorize(KernelState& k, const Caps& caps) { Vectorizer(k, caps).run(); }
+void vectorize(KernelState& k) { Vectorizer(k).run(); }
 
 }  // namespace croze

@@ -1,14 +1,13 @@
 // vectorize.h -- lanes for kernels that are bound by memory: maps and plain reductions.
 #pragma once
 
-#include "codegen/edits/kernel_state.h"
-#include "device/caps.h"
+#include "croze/codegen/edits/kernel_state.h"
 
 namespace croze {
 
 // Cuts lanes from the output loop, or from the loops of reductions, along which memory is
 // contiguous; unrolls small reductions.
-void vectorize(KernelState& k, const Caps& caps);
+void vectorize(KernelState& k);
 
 // Reductions over windows of a few elements: loops would cost more than their work.
 bool is_small_reduction(UOp reduce);

@@ -1,8 +1,8 @@
 // builder.cpp -- what the expansions of float ops share.
 #include <cmath>
 
-#include "base/error.h"
-#include "codegen/decompose/expand.h"
+#include "croze/base/error.h"
+#include "croze/codegen/decompose/expand.h"
 
 namespace croze::expand {
 namespace {

@@ -5,14 +5,14 @@
 // type can represent.  Where it was loaded or rounded its form in memory is known too, and is used
 // when it is stored.  What holds such values (a Param, a Local, a Register) holds the form
 // in memory: the type itself if the device can load and convert it, else the bits as an integer.
-#include "codegen/decompose/decompose.h"
+#include "croze/codegen/decompose/decompose.h"
 
 #include <vector>
 
-#include "base/error.h"
-#include "base/small_vector.h"
-#include "codegen/decompose/expand.h"
-#include "graph/rewrite.h"
+#include "croze/base/error.h"
+#include "croze/base/small_vector.h"
+#include "croze/codegen/decompose/expand.h"
+#include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
 namespace {

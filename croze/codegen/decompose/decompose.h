@@ -10,8 +10,8 @@
 // underflow.
 #pragma once
 
-#include "device/caps.h"
-#include "graph/uop.h"
+#include "croze/device/caps.h"
+#include "croze/graph/uop.h"
 
 namespace croze {
 

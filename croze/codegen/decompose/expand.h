@@ -6,9 +6,9 @@
 
 #include <span>
 
-#include "base/half.h"
-#include "device/caps.h"
-#include "graph/graph.h"
+#include "croze/base/half.h"
+#include "croze/device/caps.h"
+#include "croze/graph/graph.h"
 
 namespace croze::expand {
 

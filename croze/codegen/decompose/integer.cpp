@@ -8,7 +8,7 @@
 // interpret or translate literally a division is a division.
 #include <bit>
 
-#include "codegen/decompose/expand.h"
+#include "croze/codegen/decompose/expand.h"
 
 namespace croze::expand {
 namespace {

@@ -17,7 +17,7 @@
 #include <array>
 #include <limits>
 
-#include "codegen/decompose/expand.h"
+#include "croze/codegen/decompose/expand.h"
 
 namespace croze::expand {
 namespace {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "base/error.h"
-#include "codegen/decompose/expand.h"
+#include "croze/base/error.h"
+#include "croze/codegen/decompose/expand.h"
 
 namespace croze::expand {
 namespace {

@@ -24,7 +24,7 @@
 #include <cmath>
 #include <limits>
 
-#include "codegen/decompose/expand.h"
+#include "croze/codegen/decompose/expand.h"
 
 namespace croze::expand {
 namespace {

@@ -20,8 +20,8 @@
 #include <array>
 #include <limits>
 
-#include "base/small_vector.h"
-#include "codegen/decompose/expand.h"
+#include "croze/base/small_vector.h"
+#include "croze/codegen/decompose/expand.h"
 
 namespace croze::expand {
 namespace {

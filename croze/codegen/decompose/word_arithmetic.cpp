@@ -3,13 +3,13 @@
 // Many words are known: the high ones of numbers that were narrow, the halves of constants.  Graph
 // folds what is all constant; the identities with 0 are applied here, so that half of a pair that
 // is not there costs nothing.
-#include "codegen/decompose/word_arithmetic.h"
+#include "croze/codegen/decompose/word_arithmetic.h"
 
 #include <cmath>
 
-#include "base/error.h"
-#include "codegen/decompose/expand.h"
-#include "graph/graph.h"
+#include "croze/base/error.h"
+#include "croze/codegen/decompose/expand.h"
+#include "croze/graph/graph.h"
 
 namespace croze::words {
 namespace {

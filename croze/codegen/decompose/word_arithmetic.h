@@ -1,7 +1,7 @@
 // word_arithmetic.h -- arithmetic on integers of 64 bits held in two UInt32.
 #pragma once
 
-#include "graph/uop.h"
+#include "croze/graph/uop.h"
 
 namespace croze::words {
 

@@ -6,14 +6,14 @@
 //
 // Addresses are 64-bit where an index may go beyond 32 bits before its gate stops it; a place takes
 // the low word.  Loops and launches count in Int32.
-#include "codegen/decompose/words.h"
+#include "croze/codegen/decompose/words.h"
 
-#include "base/error.h"
-#include "base/small_vector.h"
-#include "codegen/decompose/word_arithmetic.h"
-#include "codegen/lower/expand.h"
-#include "graph/graph.h"
-#include "graph/rewrite.h"
+#include "croze/base/error.h"
+#include "croze/base/small_vector.h"
+#include "croze/codegen/decompose/word_arithmetic.h"
+#include "croze/codegen/lower/expand.h"
+#include "croze/graph/graph.h"
+#include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
 namespace {

@@ -1,15 +1,11 @@
-// kernel_state.cpp -- replacing ranges, and the edits that are nothing more than that.
-#include "codegen/edits/kernel_state.h"
-
-#include <fmt/format.h>
+// kernel_state.cpp -- replacing ranges, and what edits ask of a kernel.
+#include "croze/codegen/edits/kernel_state.h"
 
 #include <algorithm>
-#include <ranges>
 #include <unordered_map>
 
-#include "base/error.h"
-#include "graph/index_form.h"
-#include "graph/rewrite.h"
+#include "croze/graph/index/index_form.h"
+#include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
 namespace {
@@ -28,13 +24,6 @@ void ranges_in(UOp e, std::vector<UOp>& out) {
     while (!atom.is(Op::Range)) atom = atom.src(0);  // m / size and m % size
     out.push_back(atom);
   }
-}
-
-// The memory of the tile that a Store fills; null if it does not fill one.
-UOp tile_of(UOp store) {
-  UOp target = store.src(0).src(0);
-  while (target.is(Op::After)) target = target.src(0);
-  return target.is(Op::Local) ? target : UOp();
 }
 
 using Copies = std::unordered_map<const Node*, UOp>;
@@ -71,6 +60,19 @@ std::vector<UOp> closed_ranges(UOp u) {
   return result;
 }
 
+bool closes(UOp u, UOp range) {
+  for (int i = first_closed(u.op()); i < u.num_src(); i++) {
+    if (u.src(i) == range) return true;
+  }
+  return false;
+}
+
+int stores_in(UOp sink, UOp range) {
+  int count = 0;
+  for (UOp store : sink.sources()) count += closes(store, range);
+  return count;
+}
+
 std::vector<UOp> reduces(UOp sink) {
   std::vector<UOp> result;
   for (UOp u : toposort(sink)) {
@@ -94,6 +96,12 @@ std::int64_t iterations(std::span<const UOp> ranges) {
   return n;
 }
 
+UOp tile_of(UOp store) {
+  UOp target = store.src(0).src(0);
+  while (target.is(Op::After)) target = target.src(0);
+  return target.is(Op::Local) ? target : UOp();
+}
+
 bool can_stand_around_tile(LoopKind kind, Space space) {
   switch (kind) {
     case LoopKind::Lane:
@@ -103,7 +111,7 @@ bool can_stand_around_tile(LoopKind kind, Space space) {
   }
 }
 
-KernelState::KernelState(UOp kernel) : sink(kernel) {
+KernelState::KernelState(UOp kernel, const Caps& caps) : sink(kernel), caps_(&caps) {
   for (UOp store : sink.sources()) {
     for (UOp r : closed_ranges(store)) {
       if (std::find(loops.begin(), loops.end(), r) == loops.end()) loops.push_back(r);
@@ -134,52 +142,6 @@ void replace_ranges(KernelState& k, const RangeMap& map) {
     }
   }
   k.loops = std::move(loops);
-}
-
-SplitRange split(KernelState& k, UOp range, std::int64_t inner_size) {
-  Graph& g = k.graph();
-  const std::int64_t size = range.range_size();
-  ensure(inner_size >= 1 && size % inner_size == 0, "a loop of {} cannot be split by {}", size,
-         inner_size);
-  if (inner_size == 1) return {range, g.index(0)};
-  if (inner_size == size) return {g.index(0), range};
-  const UOp outer = g.range(k.next_range++, size / inner_size, range.loop_kind());
-  const UOp inner = g.range(k.next_range++, inner_size, range.loop_kind());
-  replace_ranges(k, {{range, outer * inner_size + inner}});
-  k.applied.push_back(
-      fmt::format("split r{} {} x {}", range.range_id(), size / inner_size, inner_size));
-  return {outer, inner};
-}
-
-UOp merge(KernelState& k, UOp outer, UOp inner) {
-  const std::int64_t size = inner.range_size();
-  const UOp m = k.graph().range(k.next_range++, outer.range_size() * size, outer.loop_kind());
-  replace_ranges(k, {{outer, m / size}, {inner, m % size}});
-  k.applied.push_back(fmt::format("merge r{} r{}", outer.range_id(), inner.range_id()));
-  return m;
-}
-
-UOp bind(KernelState& k, UOp range, LoopKind kind) {
-  ensure(!is_serial(range), "the iterations of loop r{} must stay in order", range.range_id());
-  for (UOp u : toposort(k.sink)) {
-    if (!u.is(Op::Store) || !u.varies_over(range) || !tile_of(u)) continue;
-    ensure(can_stand_around_tile(kind, static_cast<Space>(tile_of(u).arg().ints[2])),
-           "a tile is filled inside of loop r{}", range.range_id());
-  }
-  const UOp bound = k.graph().range(range.range_id(), range.range_size(), kind);
-  replace_ranges(k, {{range, bound}});
-  k.applied.push_back(fmt::format("bind r{} {}", range.range_id(), name_of(kind)));
-  return bound;
-}
-
-void reorder(KernelState& k, std::span<const UOp> order) {
-  ensure(order.size() == k.loops.size() &&
-             std::is_permutation(order.begin(), order.end(), k.loops.begin()),
-         "a new order of loops must name each loop once");
-  auto serial = std::views::filter(is_serial);
-  ensure(std::ranges::equal(order | serial, k.loops | serial),
-         "loops whose iterations must stay in order cannot change places");
-  k.loops.assign(order.begin(), order.end());
 }
 
 }  // namespace croze

@@ -1,14 +1,12 @@
 // reduction.cpp -- edits that change the form of a reduction or the size of a loop.
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "base/error.h"
-#include "codegen/edits/kernel_state.h"
-#include "graph/eval.h"
-#include "graph/node_map.h"
-#include "graph/rewrite.h"
-#include "graph/valid.h"
+#include "croze/base/error.h"
+#include "croze/codegen/edits/note.h"
+#include "croze/graph/analysis/valid.h"
+#include "croze/graph/eval.h"
+#include "croze/graph/node_map.h"
+#include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
 namespace {
@@ -64,11 +62,13 @@ UOp guarded(UOp sink, UOp range, UOp exists) {
 
 SplitRange split_reduction(KernelState& k, UOp range, std::int64_t inner_size) {
   Graph& g = k.graph();
-  SplitRange parts = split(k, range, inner_size);
-  if (!parts.inner.is(Op::Range)) return parts;
-  const std::vector<UOp> all = reduces(k.sink);
+  if (inner_size == 1) return {range, g.index(0)};
+  note(k, {.kind = EditKind::SplitReduction, .ranges = {range.range_id()}, .size = inner_size});
+  const bool whole = inner_size == range.range_size();
+  const SplitRange parts =
+      whole ? SplitRange{g.index(0), range} : split_in_two(k, range, inner_size);
   std::vector<std::pair<UOp, UOp>> replacements;
-  for (UOp u : all) {
+  for (UOp u : reduces(k.sink)) {
     const std::vector<UOp> closed = closed_ranges(u);
     if (std::find(closed.begin(), closed.end(), parts.inner) == closed.end()) continue;
     std::vector<UOp> rest;
@@ -78,21 +78,19 @@ SplitRange split_reduction(KernelState& k, UOp range, std::int64_t inner_size) {
     const UOp partial = g.reduce(u.reduce_op(), u.src(0), rest);
     replacements.emplace_back(u, g.reduce(u.reduce_op(), partial, std::span(&parts.inner, 1)));
   }
-  ensure(!replacements.empty(), "no reduction closes range {}", range.range_id());
   k.sink = substitute(k.sink, replacements);
-  k.applied.push_back(fmt::format("split_reduction r{} by {}", range.range_id(), inner_size));
   return parts;
 }
 
 UOp pad(KernelState& k, UOp range, std::int64_t multiple) {
   Graph& g = k.graph();
   const std::int64_t size = range.range_size();
-  const std::int64_t padded = (size + multiple - 1) / multiple * multiple;
-  if (padded == size) return range;
+  if (size % multiple == 0) return range;
+  note(k, {.kind = EditKind::Pad, .ranges = {range.range_id()}, .size = multiple});
+  const std::int64_t padded = (size / multiple + 1) * multiple;
   const UOp wide = g.range(k.next_range++, padded, range.loop_kind());
   replace_ranges(k, {{range, wide}});
   k.sink = guarded(k.sink, wide, less(wide, size));
-  k.applied.push_back(fmt::format("pad r{} {} to {}", range.range_id(), size, padded));
   return wide;
 }
 

@@ -6,15 +6,13 @@
 // the index and the gate really depend on the sum alone is not guessed but checked: the group's
 // first range is replaced by (s - rest of the sum) for a fresh s, and the rest must vanish from the
 // canonical form.
-#include "codegen/edits/stage.h"
-
-#include <fmt/format.h>
+#include "croze/codegen/edits/stage.h"
 
 #include <algorithm>
 
-#include "base/error.h"
-#include "graph/index_form.h"
-#include "graph/rewrite.h"
+#include "croze/codegen/edits/note.h"
+#include "croze/graph/index/index_form.h"
+#include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
 namespace {
@@ -127,8 +125,11 @@ struct Fill {
 UOp and_also(UOp gate, UOp condition) { return gate ? gate & condition : condition; }
 
 // Each item of the group copies every items-th element.
-Fill fill_by_items(KernelState& k, const std::vector<Axis>& axes, std::span<const UOp> items) {
+Fill fill_by_items(KernelState& k, const std::vector<Axis>& axes) {
   Graph& g = k.graph();
+  std::vector<UOp> items;
+  std::ranges::copy_if(k.loops, std::back_inserter(items),
+                       [](UOp r) { return r.loop_kind() == LoopKind::Item; });
   std::int64_t total = 1;
   for (const Axis& a : axes) total *= a.size;
   UOp item = g.index(0);
@@ -179,28 +180,40 @@ Fill fill_by_loops(KernelState& k, std::vector<Axis>& axes, std::int64_t lanes) 
   return fill;
 }
 
-}  // namespace
-
-std::int64_t tile_elements(UOp load, std::span<const UOp> inner) {
-  std::int64_t n = 1;
-  for (const Axis& a : tile_axes(load.src(0), inner)) n *= a.size;
-  return n;
+Edit stage_edit(const KernelState& k, UOp load, std::span<const UOp> inner, Space space,
+                std::int64_t lanes) {
+  Edit edit{.kind = EditKind::Stage, .size = lanes, .space = space};
+  const std::vector<UOp> all = loads(k.sink);
+  edit.load = std::ranges::find(all, load) - all.begin();
+  for (UOp r : inner) edit.ranges.push_back(r.range_id());
+  return edit;
 }
 
-void stage(KernelState& k, UOp load, std::span<const UOp> inner, const StageOptions& options) {
+}  // namespace
+
+std::int64_t tile_bytes(UOp load, std::span<const UOp> inner) {
+  constexpr std::int64_t too_many = std::int64_t{1} << 48;
+  std::int64_t bytes = size_of(load.dtype());
+  for (const Axis& a : tile_axes(load.src(0), inner)) {
+    bytes = a.size > too_many / bytes ? too_many : bytes * a.size;
+  }
+  return bytes;
+}
+
+bool try_stage(KernelState& k, UOp load, std::span<const UOp> inner, Space space,
+               std::int64_t lanes) {
+  if (!is_legal(k, stage_edit(k, load, inner, space, lanes))) return false;
+  stage(k, load, inner, space, lanes);
+  return true;
+}
+
+void stage(KernelState& k, UOp load, std::span<const UOp> inner, Space space, std::int64_t lanes) {
+  note(k, stage_edit(k, load, inner, space, lanes));
   Graph& g = k.graph();
   const UOp place = load.src(0);
-  for (UOp r : toposort(place)) {
-    if (!r.is(Op::Range) || !place.varies_over(r) || std::ranges::find(inner, r) != inner.end()) {
-      continue;
-    }
-    ensure(can_stand_around_tile(r.loop_kind(), options.space),
-           "loop r{} is of kind {} and not one of the tile's", r.range_id(),
-           name_of(r.loop_kind()));
-  }
   std::vector<Axis> axes = tile_axes(place, inner);
-  const Fill fill = options.items.empty() ? fill_by_loops(k, axes, options.lanes)
-                                          : fill_by_items(k, axes, options.items);
+  const bool shared = space == Space::Group;
+  const Fill fill = shared ? fill_by_items(k, axes) : fill_by_loops(k, axes, lanes);
 
   // What the tile holds at a position: the operand with each group's sum replaced by the position.
   std::vector<std::pair<UOp, UOp>> at_position;
@@ -219,16 +232,15 @@ void stage(KernelState& k, UOp load, std::span<const UOp> inner, const StageOpti
   UOp target_gate = fill.gate;
   if (fill.gate) {
     source = g.place(source.src(0), source.src(1), and_also(gate_of(source), fill.gate));
-    if (options.items.empty()) target_gate = UOp();  // the tile has room: fill it with zeros
+    if (!shared) target_gate = UOp();  // the tile has room: fill it with zeros
   }
-  const UOp tile = g.local(load.dtype(), k.next_local++, elements, options.space);
+  const UOp tile = g.local(load.dtype(), k.next_local++, elements, space);
   const UOp target =
       target_gate ? g.place(tile, fill_index, target_gate) : g.place(tile, fill_index);
   const UOp filled = g.store(target, g.load(source), fill.loops);
   const UOp staged = g.load(g.place(g.after(tile, std::span(&filled, 1)), read_index));
   const std::pair<UOp, UOp> replacement[] = {{load, staged}};
   k.sink = substitute(k.sink, replacement);
-  k.applied.push_back(fmt::format("stage {} elements of buffer {}", elements, place.src(0).slot()));
 }
 
 }  // namespace croze

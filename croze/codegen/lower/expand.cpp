@@ -3,17 +3,17 @@
 // Nodes are walked sources first.  The copies of a node are kept in a table indexed by the values
 // of the Unroll ranges it varies over, in mixed radix, the range with the least id slowest; picking
 // the copy of a source is projecting the user's digits on the source's ranges.
-#include "codegen/lower/expand.h"
+#include "croze/codegen/lower/expand.h"
 
 #include <algorithm>
 #include <unordered_map>
 
-#include "base/error.h"
-#include "base/small_vector.h"
-#include "codegen/edits/kernel_state.h"
-#include "graph/eval.h"
-#include "graph/graph.h"
-#include "graph/rewrite.h"
+#include "croze/base/error.h"
+#include "croze/base/small_vector.h"
+#include "croze/codegen/edits/kernel_state.h"
+#include "croze/graph/eval.h"
+#include "croze/graph/graph.h"
+#include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
 namespace {

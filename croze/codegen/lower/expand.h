@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "graph/uop.h"
+#include "croze/graph/uop.h"
 
 namespace croze {
 

@@ -1,14 +1,14 @@
 // index_type.cpp -- index arithmetic becomes arithmetic on a sized integer.
-#include "codegen/lower/index_type.h"
+#include "croze/codegen/lower/index_type.h"
 
 #include <algorithm>
 #include <unordered_map>
 
-#include "base/small_vector.h"
-#include "codegen/edits/kernel_state.h"
-#include "graph/graph.h"
-#include "graph/index_form.h"
-#include "graph/rewrite.h"
+#include "croze/base/small_vector.h"
+#include "croze/codegen/edits/kernel_state.h"
+#include "croze/graph/graph.h"
+#include "croze/graph/index/index_form.h"
+#include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
 namespace {

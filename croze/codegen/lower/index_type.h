@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "device/caps.h"
-#include "graph/uop.h"
+#include "croze/device/caps.h"
+#include "croze/graph/uop.h"
 
 namespace croze {
 

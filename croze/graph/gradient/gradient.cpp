@@ -1,11 +1,11 @@
 // gradient.cpp -- the walk: from the loss back to the targets, users before sources.
-#include "graph/gradient/gradient.h"
+#include "croze/graph/gradient/gradient.h"
 
-#include "base/error.h"
-#include "base/flat_map.h"
-#include "graph/gradient/gradient_rules.h"
-#include "graph/graph.h"
-#include "graph/rewrite.h"
+#include "croze/base/error.h"
+#include "croze/base/flat_map.h"
+#include "croze/graph/gradient/gradient_rules.h"
+#include "croze/graph/graph.h"
+#include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
 namespace {

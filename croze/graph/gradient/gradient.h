@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "graph/uop.h"
+#include "croze/graph/uop.h"
 
 namespace croze {
 

@@ -1,12 +1,12 @@
 // gradient_rules.cpp -- the derivatives of the elementwise ops, as a table.
-#include "graph/gradient/gradient_rules.h"
+#include "croze/graph/gradient/gradient_rules.h"
 
 #include <algorithm>
 #include <numbers>
 
-#include "base/error.h"
-#include "graph/gradient/structure.h"
-#include "graph/graph.h"
+#include "croze/base/error.h"
+#include "croze/graph/gradient/structure.h"
+#include "croze/graph/graph.h"
 
 namespace croze {
 namespace {

@@ -4,9 +4,9 @@
 #include <array>
 #include <span>
 
-#include "base/small_vector.h"
-#include "graph/rule.h"
-#include "graph/uop.h"
+#include "croze/base/small_vector.h"
+#include "croze/graph/rewrite/rule.h"
+#include "croze/graph/uop.h"
 
 namespace croze {
 

@@ -3,13 +3,13 @@
 // Each is linear in its float source, so its derivative is the transposed map: a copy of an element
 // becomes a sum into it.  Expand and Reduce are each other's transpose, and so are Pad and Shrink,
 // Window and Unwindow (with the sum over windows), Gather and Scatter.
-#include "graph/gradient/structure.h"
+#include "croze/graph/gradient/structure.h"
 
 #include <algorithm>
 
-#include "base/error.h"
-#include "graph/derive.h"
-#include "graph/graph.h"
+#include "croze/base/error.h"
+#include "croze/graph/analysis/derive.h"
+#include "croze/graph/graph.h"
 
 namespace croze {
 namespace {

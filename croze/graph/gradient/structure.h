@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "graph/gradient/gradient_rules.h"
+#include "croze/graph/gradient/gradient_rules.h"
 
 namespace croze {
 

@@ -3,9 +3,9 @@
 // Normal form: a sum or product carries its constant last and outermost, x + x is a product,
 // negation is pushed into constants, min and max of constants are joined.  Each rule removes a node
 // or moves a constant outwards, so rewriting ends.
-#include "graph/captures.h"
-#include "graph/graph.h"
-#include "graph/rules/rules.h"
+#include "croze/graph/graph.h"
+#include "croze/graph/rewrite/captures.h"
+#include "croze/graph/rules/rules.h"
 
 namespace croze {
 namespace {
@@ -126,7 +126,7 @@ const RuleList& known_list() {
 }
 
 const RuleSet& algebra_rules() {
-  static const RuleSet set("algebra", {known_list(), algebra_list()});
+  static const RuleSet& set = *new RuleSet("algebra", {known_list(), algebra_list()});
   return set;
 }
 

@@ -1,6 +1,6 @@
 // bits.cpp -- shifts and masks of sized integers.  Each rule removes a node or joins constants.
-#include "graph/captures.h"
-#include "graph/rules/rules.h"
+#include "croze/graph/rewrite/captures.h"
+#include "croze/graph/rules/rules.h"
 
 namespace croze {
 namespace {
@@ -29,7 +29,7 @@ const RuleList& bits_list() {
 }
 
 const RuleSet& bits_rules() {
-  static const RuleSet set("bits", {bits_list()});
+  static const RuleSet& set = *new RuleSet("bits", {bits_list()});
   return set;
 }
 

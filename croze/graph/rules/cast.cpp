@@ -1,7 +1,7 @@
 // cast.cpp -- chains of casts.  Each rule removes a cast or moves it into constants.
-#include "graph/captures.h"
-#include "graph/graph.h"
-#include "graph/rules/rules.h"
+#include "croze/graph/graph.h"
+#include "croze/graph/rewrite/captures.h"
+#include "croze/graph/rules/rules.h"
 
 namespace croze {
 namespace {
@@ -87,7 +87,7 @@ const RuleList& integer_cast_list() {
 }
 
 const RuleSet& cast_rules() {
-  static const RuleSet set("cast", {cast_list(), integer_cast_list()});
+  static const RuleSet& set = *new RuleSet("cast", {cast_list(), integer_cast_list()});
   return set;
 }
 

@@ -5,10 +5,10 @@
 // node.
 #include <numeric>
 
-#include "graph/captures.h"
-#include "graph/graph.h"
-#include "graph/index_form.h"
-#include "graph/rules/rules.h"
+#include "croze/graph/graph.h"
+#include "croze/graph/index/index_form.h"
+#include "croze/graph/rewrite/captures.h"
+#include "croze/graph/rules/rules.h"
 
 namespace croze {
 namespace {
@@ -183,7 +183,8 @@ const RuleList& logic_list() {
 }
 
 const RuleSet& compare_rules() {
-  static const RuleSet set("compare", {compare_list(), index_compare_list(), logic_list()});
+  static const RuleSet& set =
+      *new RuleSet("compare", {compare_list(), index_compare_list(), logic_list()});
   return set;
 }
 

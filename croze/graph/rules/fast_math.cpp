@@ -1,8 +1,8 @@
 // fast_math.cpp -- floats taken for real numbers: no rounding, no NaN, no infinity, no -0, no
 // division by zero.  Off unless CROZE_FAST_MATH asks for it.  Each rule removes a node, moves a
 // constant outwards, or makes a division a product.
-#include "graph/captures.h"
-#include "graph/rules/rules.h"
+#include "croze/graph/rewrite/captures.h"
+#include "croze/graph/rules/rules.h"
 
 namespace croze {
 namespace {
@@ -47,10 +47,10 @@ const RuleList& fast_math_list() {
 }
 
 const RuleSet& fast_math_rules() {
-  static const RuleSet set(
-      "fast math", {invalid_list(), known_list(), select_list(), algebra_list(), compare_list(),
-                    index_compare_list(), logic_list(), cast_list(), integer_cast_list(),
-                    fast_math_list(), float_list(), bits_list()});
+  static const RuleSet& set =
+      *new RuleSet("fast math", {invalid_list(), known_list(), select_list(), algebra_list(),
+                                 compare_list(), index_compare_list(), logic_list(), cast_list(),
+                                 integer_cast_list(), fast_math_list(), float_list(), bits_list()});
   return set;
 }
 

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <limits>
 
-#include "graph/captures.h"
-#include "graph/eval.h"
-#include "graph/graph.h"
-#include "graph/rules/rules.h"
+#include "croze/graph/eval.h"
+#include "croze/graph/graph.h"
+#include "croze/graph/rewrite/captures.h"
+#include "croze/graph/rules/rules.h"
 
 namespace croze {
 namespace {
@@ -71,7 +71,7 @@ const RuleList& float_list() {
 }
 
 const RuleSet& float_rules() {
-  static const RuleSet set("float", {float_list()});
+  static const RuleSet& set = *new RuleSet("float", {float_list()});
   return set;
 }
 

@@ -2,10 +2,10 @@
 // away.
 #include <algorithm>
 
-#include "base/small_vector.h"
-#include "graph/captures.h"
-#include "graph/graph.h"
-#include "graph/rules/rules.h"
+#include "croze/base/small_vector.h"
+#include "croze/graph/graph.h"
+#include "croze/graph/rewrite/captures.h"
+#include "croze/graph/rules/rules.h"
 
 namespace croze {
 namespace {
@@ -118,7 +118,7 @@ const RuleList& movement_list() {
 }
 
 const RuleSet& tensor_rules() {
-  static const RuleSet set("tensor", {movement_list()});
+  static const RuleSet& set = *new RuleSet("tensor", {movement_list()});
   return set;
 }
 

@@ -7,7 +7,7 @@
 
 #include <span>
 
-#include "graph/rule_set.h"
+#include "croze/graph/rewrite/rule_set.h"
 
 namespace croze {
 

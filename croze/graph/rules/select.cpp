@@ -4,8 +4,8 @@
 // Invalid, which stands for "no value here" (a padded place), moves outwards through arithmetic
 // until it meets an Index, where its condition becomes the gate of the load or store.  Each rule
 // removes a node or moves a Where with Invalid one op outwards.
-#include "graph/captures.h"
-#include "graph/rules/rules.h"
+#include "croze/graph/rewrite/captures.h"
+#include "croze/graph/rules/rules.h"
 
 namespace croze {
 namespace {
@@ -108,12 +108,12 @@ const RuleList& drop_invalid_list() {
 }
 
 const RuleSet& select_rules() {
-  static const RuleSet set("select", {invalid_list(), select_list()});
+  static const RuleSet& set = *new RuleSet("select", {invalid_list(), select_list()});
   return set;
 }
 
 const RuleSet& drop_invalid_rules() {
-  static const RuleSet set("drop invalid", {drop_invalid_list()});
+  static const RuleSet& set = *new RuleSet("drop invalid", {drop_invalid_list()});
   return set;
 }
 

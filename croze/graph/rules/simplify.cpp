@@ -1,5 +1,5 @@
 // simplify.cpp -- the simplifier of kernels: all families together.
-#include "graph/rules/rules.h"
+#include "croze/graph/rules/rules.h"
 
 namespace croze {
 
@@ -12,10 +12,10 @@ std::span<const RuleList> rule_lists() {
 }
 
 const RuleSet& simplify_rules() {
-  static const RuleSet set(
-      "simplify", {invalid_list(), known_list(), select_list(), algebra_list(), compare_list(),
-                   index_compare_list(), logic_list(), cast_list(), integer_cast_list(),
-                   float_list(), bits_list()});
+  static const RuleSet& set =
+      *new RuleSet("simplify", {invalid_list(), known_list(), select_list(), algebra_list(),
+                                compare_list(), index_compare_list(), logic_list(), cast_list(),
+                                integer_cast_list(), float_list(), bits_list()});
   return set;
 }
 

@@ -1,12 +1,14 @@
 // interpreter.cpp -- runs the nodes of a model in order.
-#include "io/onnx/interpreter.h"
+#include "croze/io/onnx/interpreter.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <unordered_set>
 
-#include "base/error.h"
+#include "croze/base/call_site.h"
+#include "croze/base/error.h"
+#include "croze/jit/capture.h"
 
 namespace croze::onnx {
 namespace {
@@ -121,7 +123,7 @@ std::shared_ptr<const Program> load_program(const std::string& path) {
   program->proto = parse_model(program->file->data(), program->path);
   const ModelProto& proto = program->proto;
   check(!proto.graph.nodes.empty() || !proto.graph.outputs.empty(),
-        "{} is not an ONNX model: it holds no graph", path);
+        "{} is not an ONNX model, or cut off: it holds no graph", path);
   const std::int64_t version = version_of(proto.opsets, "");
   check(version <= newest_opset, "{} is written in opset {}; croze knows opsets up to {}", path,
         version, newest_opset);
@@ -192,11 +194,15 @@ void Interpreter::run_nodes(const std::vector<NodeProto>& nodes, Frame& frame) {
   } popped{frames_};
   const auto& last_uses = program_.last_uses.at(&nodes);
   for (std::size_t i = 0; i < nodes.size(); i++) {
+    const std::string node = title(nodes[i]);
+    const PartScope part(node);
     try {
       run_node(nodes[i], frame);
     } catch (const Error& e) {
       ErrorDetails details = e.details();
-      fail(std::move(details), "{}: {}", title(nodes[i]), e.message());
+      const std::string within = details.op.empty() ? "" : details.op + ": ";
+      details.op = node;
+      fail(std::move(details), "{}{}", within, e.message());
     }
     for (std::string_view name : last_uses[i]) frame.values.erase(name);
   }
@@ -215,7 +221,7 @@ void Interpreter::run_node(const NodeProto& node, Frame& frame) {
     results = call_function(*function, call);
   } else {
     const Operator* op = find_operator(domain, node.op, version);
-    check(op != nullptr, "{}", op ? "" : why_absent(domain, node.op, version));
+    if (!op) fail({}, "{}", why_absent(domain, node.op, version));
     results = op->function(call);
   }
   for (std::size_t i = 0; i < node.outputs.size(); i++) {
@@ -248,6 +254,10 @@ Results Interpreter::call_function(const FunctionProto& function, const NodeCall
 }
 
 void Interpreter::compute_live_values(const Tensor& wanted) {
+  check(
+      !is_capturing(),
+      "the model must know a value that depends on the data of its inputs, a shape or a condition, "
+      "and while a step is captured there are none: run it outside of captured functions");
   std::vector<Tensor> live{wanted};
   for (const Frame* frame : frames_) {
     for (const auto& [name, value] : frame->values) {

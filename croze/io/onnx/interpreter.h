@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "io/onnx/node_call.h"
-#include "io/onnx/tensor_data.h"
+#include "croze/io/onnx/node_call.h"
+#include "croze/io/onnx/tensor_data.h"
 
 namespace croze::onnx {
 

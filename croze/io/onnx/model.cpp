@@ -1,13 +1,15 @@
 // model.cpp -- the public face: checks what goes in, names what comes out.
-#include "io/onnx/model.h"
+#include "croze/io/onnx/model.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
-#include "base/error.h"
-#include "io/onnx/interpreter.h"
+#include "croze/base/call_site.h"
+#include "croze/base/error.h"
+#include "croze/io/onnx/interpreter.h"
+#include "croze/jit/capture.h"
 
 namespace croze::onnx {
 namespace {
@@ -101,7 +103,19 @@ void count_nodes(const std::vector<NodeProto>& nodes, Summary& summary,
 
 }  // namespace
 
-Value load_recorded(const std::string& path, Recorded kind) {
+namespace {
+
+// "image" (float32), "size" (int64)
+std::string names_of(const std::vector<Port>& ports) {
+  std::vector<std::string> names;
+  for (const Port& port : ports) names.push_back(fmt::format("\"{}\" ({})", port.name, port.type));
+  return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace
+
+Value load_recorded(const std::string& path, Recorded kind, Location at) {
+  const CallScope scope("onnx::load_recorded", at);
   const auto file = std::make_shared<const MappedFile>(path);
   DataSource source(file, path, "");
   switch (kind) {
@@ -112,7 +126,9 @@ Value load_recorded(const std::string& path, Recorded kind) {
   fail({}, "{} is of no known kind", path);
 }
 
-Model::Model(const std::string& path) : program_(load_program(path)) {
+Model::Model(const std::string& path, Location at) {
+  const CallScope scope("onnx::Model", at);
+  program_ = load_program(path);
   const GraphProto& graph = program_->proto.graph;
   for (const ValueInfo& info : graph.inputs) {
     const bool has_default = std::ranges::find(graph.initializers, info.name, &TensorProto::name) !=
@@ -139,10 +155,12 @@ Summary Model::summary() const {
   return result;
 }
 
-std::map<std::string, Value> Model::run(const std::map<std::string, Value>& inputs) const {
+std::map<std::string, Value> Model::run(const std::map<std::string, Value>& inputs,
+                                        Location at) const {
+  const CallScope scope("onnx::Model::run", at);
   for (const auto& [name, value] : inputs) {
     check(std::ranges::find(inputs_, name, &Port::name) != inputs_.end(),
-          "the model has no input \"{}\"", name);
+          "the model has no input \"{}\": its inputs are {}", name, names_of(inputs_));
   }
   std::vector<Value> values;
   std::map<std::string, std::int64_t> sizes;
@@ -158,7 +176,7 @@ std::map<std::string, Value> Model::run(const std::map<std::string, Value>& inpu
       interpreter.run(program_->proto.graph, std::move(values), nullptr, program_->proto.opsets);
   std::vector<Tensor> tensors;
   for (const Value& value : results) collect_tensors(value, tensors);
-  realize(tensors);
+  if (!is_capturing()) realize(tensors);
   std::map<std::string, Value> outputs;
   for (std::size_t i = 0; i < results.size(); i++) outputs[outputs_[i].name] = results[i];
   return outputs;

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "io/onnx/value.h"
+#include "croze/io/onnx/value.h"
 
 namespace croze::onnx {
 
@@ -54,7 +54,7 @@ struct Summary {
 // A value recorded in a file of its own, as the tests of ONNX are: a TensorProto, a SequenceProto
 // or an OptionalProto.  Throws Error if the file is damaged.
 enum class Recorded { Tensor, Sequence, Optional };
-Value load_recorded(const std::string& path, Recorded kind);
+Value load_recorded(const std::string& path, Recorded kind, Location at = Location::current());
 
 class Model {
  public:
@@ -62,7 +62,7 @@ class Model {
   // length is checked against what is there, and external data must be a regular file in the folder
   // of the model.  Throws Error saying what is wrong: no such file, no ONNX, an opset newer than
   // 22, tensors that do not fit their shapes.  Operators that croze lacks are found by run().
-  explicit Model(const std::string& path);
+  explicit Model(const std::string& path, Location at = Location::current());
 
   const std::vector<Port>& inputs() const { return inputs_; }
   const std::vector<Port>& outputs() const { return outputs_; }
@@ -71,8 +71,11 @@ class Model {
   // Computes all outputs, by name.  Every input without a default must be given, in the type and
   // shape that the file declares; one name of a dimension means one size.  Throws Error for inputs
   // that do not fit, and, naming the node, where an operator is not there or refuses its inputs.
-  // May be called from several threads.
-  std::map<std::string, Value> run(const std::map<std::string, Value>& inputs) const;
+  // May be called from several threads.  In a captured function (jit/capture.h) outputs are
+  // recorded and not computed; there a model throws Error whose shapes or branches depend on the
+  // data of inputs.
+  std::map<std::string, Value> run(const std::map<std::string, Value>& inputs,
+                                   Location at = Location::current()) const;
 
  private:
   std::shared_ptr<const Program> program_;

@@ -1,9 +1,9 @@
 // node_call.cpp -- inputs and attributes of a node.
-#include "io/onnx/node_call.h"
+#include "croze/io/onnx/node_call.h"
 
-#include "base/error.h"
-#include "io/onnx/interpreter.h"
-#include "tensor/peek.h"
+#include "croze/base/error.h"
+#include "croze/io/onnx/interpreter.h"
+#include "croze/tensor/peek.h"
 
 namespace croze::onnx {
 

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "io/onnx/operator.h"
-#include "io/onnx/proto.h"
-#include "io/onnx/value.h"
+#include "croze/io/onnx/operator.h"
+#include "croze/io/onnx/proto.h"
+#include "croze/io/onnx/value.h"
 
 namespace croze::onnx {
 

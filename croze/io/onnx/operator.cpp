@@ -1,5 +1,5 @@
 // operator.cpp -- the table of all operators.
-#include "io/onnx/operator.h"
+#include "croze/io/onnx/operator.h"
 
 #include <fmt/format.h>
 
@@ -37,7 +37,7 @@ std::vector<Operator> joined() {
 }  // namespace
 
 std::span<const Operator> all_operators() {
-  static const std::vector<Operator> rows = joined();
+  static const std::vector<Operator>& rows = *new std::vector<Operator>(joined());
   return rows;
 }
 

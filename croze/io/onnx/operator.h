@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "io/onnx/value.h"
+#include "croze/io/onnx/value.h"
 
 namespace croze::onnx {
 

@@ -3,10 +3,10 @@
 //
 // Messages nest: graphs stand in attributes of nodes of graphs.  A Parser counts how deep it is and
 // refuses what no model has, so its recursion is bounded.
-#include "io/onnx/proto.h"
+#include "croze/io/onnx/proto.h"
 
-#include "base/error.h"
-#include "io/onnx/wire.h"
+#include "croze/base/error.h"
+#include "croze/io/onnx/wire.h"
 
 namespace croze::onnx {
 namespace {

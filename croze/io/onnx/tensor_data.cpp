@@ -1,19 +1,19 @@
 // tensor_data.cpp -- elements from raw bytes, from typed fields, from files, and packed in nibbles.
-#include "io/onnx/tensor_data.h"
+#include "croze/io/onnx/tensor_data.h"
 
 #include <charconv>
 #include <cstring>
 #include <optional>
 #include <vector>
 
-#include "base/checked.h"
-#include "base/error.h"
-#include "graph/eval.h"
-#include "io/byte_size.h"
-#include "io/onnx/wire.h"
-#include "tensor/elementwise.h"
-#include "tensor/indexing.h"
-#include "tensor/movement.h"
+#include "croze/base/checked.h"
+#include "croze/base/error.h"
+#include "croze/graph/eval.h"
+#include "croze/io/byte_size.h"
+#include "croze/io/onnx/wire.h"
+#include "croze/tensor/elementwise/elementwise.h"
+#include "croze/tensor/movement/indexing.h"
+#include "croze/tensor/movement/movement.h"
 
 namespace croze::onnx {
 namespace {

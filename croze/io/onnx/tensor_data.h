@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "base/bytes.h"
-#include "io/onnx/value.h"
+#include "croze/base/file.h"
+#include "croze/io/onnx/value.h"
 
 namespace croze::onnx {
 

@@ -1,11 +1,11 @@
 // value.cpp -- values and the names of their types.
-#include "io/onnx/value.h"
+#include "croze/io/onnx/value.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/error.h"
+#include "croze/base/error.h"
 
 namespace croze::onnx {
 namespace {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "io/onnx/proto.h"
-#include "tensor/tensor.h"
+#include "croze/io/onnx/proto.h"
+#include "croze/tensor/tensor.h"
 
 namespace croze::onnx {
 

@@ -1,11 +1,11 @@
 // wire.cpp -- reading protobuf fields.  The format:
 // https://protobuf.dev/programming-guides/encoding
-#include "io/onnx/wire.h"
+#include "croze/io/onnx/wire.h"
 
 #include <bit>
 #include <cstring>
 
-#include "base/error.h"
+#include "croze/base/error.h"
 
 namespace croze::onnx {
 namespace {
@@ -96,7 +96,8 @@ bool WireReader::next(Field& field) {
       field.type_ = Field::Type::Delimited;
       const std::uint64_t length = read_varint(reader_);
       if (length > static_cast<std::uint64_t>(reader_.remaining())) {
-        reader_.fail_here("a field that is longer than the message around it");
+        reader_.fail_here(
+            "a field that is longer than the message around it: the file is cut off or damaged");
       }
       field.bytes_ = reader_.bytes(static_cast<std::int64_t>(length));
       return true;

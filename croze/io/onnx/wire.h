@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/bytes.h"
+#include "croze/base/bytes.h"
 
 namespace croze::onnx {
 

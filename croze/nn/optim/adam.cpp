@@ -1,12 +1,13 @@
 // adam.cpp -- Adam and AdamW.
-#include "nn/optim/adam.h"
+#include "croze/nn/optim/adam.h"
 
 #include <cmath>
 #include <utility>
 
-#include "base/error.h"
-#include "nn/optim/update.h"
-#include "tensor/elementwise.h"
+#include "croze/base/call_site.h"
+#include "croze/base/error.h"
+#include "croze/nn/optim/update.h"
+#include "croze/tensor/elementwise/elementwise.h"
 
 namespace croze::optim {
 namespace {
@@ -18,9 +19,10 @@ Tensor correction(double beta, const Tensor& steps) {
 
 }  // namespace
 
-Adam::Adam(std::vector<Tensor> p, const AdamOptions& o) : parameters(std::move(p)), options(o) {
-  check_parameters("Adam", parameters);
-  check(o.beta1 >= 0 && o.beta1 < 1 && o.beta2 >= 0 && o.beta2 < 1,
+Adam::Adam(std::vector<Tensor> p, const AdamOptions& o, Location at)
+    : parameters(std::move(p)), options(o) {
+  check_parameters("Adam", parameters, at);
+  check(o.beta1 >= 0 && o.beta1 < 1 && o.beta2 >= 0 && o.beta2 < 1, at,
         "Adam: beta1 = {} and beta2 = {} must be at least 0 and less than 1", o.beta1, o.beta2);
   learning_rate = number_for(parameters, o.learning_rate);
   steps = number_for(parameters, 0);
@@ -28,8 +30,9 @@ Adam::Adam(std::vector<Tensor> p, const AdamOptions& o) : parameters(std::move(p
   variance = zeros_for(parameters);
 }
 
-void Adam::step(const std::vector<Tensor>& gradients) {
-  check_gradients("Adam", parameters, gradients);
+void Adam::step(const std::vector<Tensor>& gradients, Location at) {
+  const CallScope scope("Adam::step", at);
+  check_gradients("Adam", parameters, gradients, at);
   const Tensor count = steps + 1;
   // One number each for all parameters: computed once, not per element.
   const Tensor rate = (learning_rate / correction(options.beta1, count)).contiguous();
@@ -54,13 +57,16 @@ void Adam::step(const std::vector<Tensor>& gradients) {
 }
 
 void Adam::set_learning_rate(double value) { set_number(learning_rate, value); }
+void Adam::set_learning_rate(const Tensor& value) { set_number(learning_rate, value); }
 
-AdamW::AdamW(std::vector<Tensor> p, const AdamWOptions& o)
-    : Adam(std::move(p), {.learning_rate = o.learning_rate,
-                          .beta1 = o.beta1,
-                          .beta2 = o.beta2,
-                          .epsilon = o.epsilon,
-                          .weight_decay = o.weight_decay,
-                          .decoupled = true}) {}
+AdamW::AdamW(std::vector<Tensor> p, const AdamWOptions& o, Location at)
+    : Adam(std::move(p),
+           {.learning_rate = o.learning_rate,
+            .beta1 = o.beta1,
+            .beta2 = o.beta2,
+            .epsilon = o.epsilon,
+            .weight_decay = o.weight_decay,
+            .decoupled = true},
+           at) {}
 
 }  // namespace croze::optim

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "tensor/tensor.h"
+#include "croze/nn/state.h"
 
 namespace croze::optim {
 
@@ -18,19 +18,22 @@ struct AdamOptions {
 struct Adam {
   std::vector<Tensor> parameters;
   AdamOptions options;
-  Tensor learning_rate;                // shape (), Float32
-  Tensor steps;                        // shape (), Float32: how many steps were made
-  std::vector<Tensor> mean, variance;  // per parameter, at least Float32
+  nn::Buffer learning_rate;                // shape (), Float32
+  nn::Buffer steps;                        // shape (), Float32: how many steps were made
+  std::vector<nn::Buffer> mean, variance;  // per parameter, at least Float32
 
-  // Throws Error if a parameter is not a float tensor, or unless 0 <= beta < 1.
-  explicit Adam(std::vector<Tensor> parameters, const AdamOptions& options = {});
+  // Throws Error if there are no parameters, one is not a float tensor or stands twice, or unless 0
+  // <= beta < 1.
+  explicit Adam(std::vector<Tensor> parameters, const AdamOptions& options = {},
+                Location at = Location::current());
 
   // With g the gradient (plus weight_decay * p unless decoupled), mean and variance move towards g
   // and g^2 by 1 - beta, and p -= learning_rate * (mean / c1) / (sqrt(variance / c2) + epsilon),
   // where c = 1 - beta^steps; before that, if decoupled, p *= 1 - learning_rate * weight_decay.
   // Throws Error unless there is one gradient of the shape of each parameter.
-  void step(const std::vector<Tensor>& gradients);
+  void step(const std::vector<Tensor>& gradients, Location at = Location::current());
   void set_learning_rate(double value);
+  void set_learning_rate(const Tensor& value);  // shape (); can be recorded in a captured step
 
   // The state of a training, for nn::state_dict: what is not in the model.
   template <typename V>
@@ -51,7 +54,8 @@ struct AdamWOptions {
 
 // Adam with decoupled weight decay.
 struct AdamW : Adam {
-  explicit AdamW(std::vector<Tensor> parameters, const AdamWOptions& options = {});
+  explicit AdamW(std::vector<Tensor> parameters, const AdamWOptions& options = {},
+                 Location at = Location::current());
 };
 
 }  // namespace croze::optim

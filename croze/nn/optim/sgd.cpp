@@ -1,23 +1,26 @@
 // sgd.cpp -- stochastic gradient descent.
-#include "nn/optim/sgd.h"
+#include "croze/nn/optim/sgd.h"
 
 #include <utility>
 
-#include "base/error.h"
-#include "nn/optim/update.h"
-#include "tensor/elementwise.h"
+#include "croze/base/call_site.h"
+#include "croze/base/error.h"
+#include "croze/nn/optim/update.h"
+#include "croze/tensor/elementwise/elementwise.h"
 
 namespace croze::optim {
 
-SGD::SGD(std::vector<Tensor> p, const SGDOptions& o) : parameters(std::move(p)), options(o) {
-  check_parameters("SGD", parameters);
-  check(!o.nesterov || o.momentum != 0, "SGD: nesterov needs momentum");
+SGD::SGD(std::vector<Tensor> p, const SGDOptions& o, Location at)
+    : parameters(std::move(p)), options(o) {
+  check_parameters("SGD", parameters, at);
+  check(!o.nesterov || o.momentum != 0, at, "SGD: nesterov needs momentum");
   learning_rate = number_for(parameters, o.learning_rate);
   if (o.momentum != 0) velocity = zeros_for(parameters);
 }
 
-void SGD::step(const std::vector<Tensor>& gradients) {
-  check_gradients("SGD", parameters, gradients);
+void SGD::step(const std::vector<Tensor>& gradients, Location at) {
+  const CallScope scope("SGD::step", at);
+  check_gradients("SGD", parameters, gradients, at);
   std::vector<Tensor> assigned;
   for (std::size_t i = 0; i < parameters.size(); i++) {
     const Tensor p = widened(parameters[i]);
@@ -34,5 +37,6 @@ void SGD::step(const std::vector<Tensor>& gradients) {
 }
 
 void SGD::set_learning_rate(double value) { set_number(learning_rate, value); }
+void SGD::set_learning_rate(const Tensor& value) { set_number(learning_rate, value); }
 
 }  // namespace croze::optim

@@ -10,12 +10,13 @@
 // A step is recorded as assignments to the parameters and computed at once, in one schedule,
 // together with everything that still needs the old parameters (the loss, say).  In a captured step
 // (jit/capture.h) it is part of the capture.  The learning rate is a tensor, so it can change
-// between the runs of a captured step.
+// between the runs of a captured step, or in them (schedule.h).  Gradients
+// may be clipped and added up before (gradients.h).
 #pragma once
 
 #include <vector>
 
-#include "tensor/tensor.h"
+#include "croze/nn/state.h"
 
 namespace croze::optim {
 
@@ -29,17 +30,20 @@ struct SGDOptions {
 struct SGD {
   std::vector<Tensor> parameters;
   SGDOptions options;
-  Tensor learning_rate;          // shape (), Float32
-  std::vector<Tensor> velocity;  // per parameter, at least Float32; empty without momentum
+  nn::Buffer learning_rate;          // shape (), Float32
+  std::vector<nn::Buffer> velocity;  // per parameter, at least Float32; empty without momentum
 
-  // Throws Error if a parameter is not a float tensor, or for nesterov without momentum.
-  explicit SGD(std::vector<Tensor> parameters, const SGDOptions& options = {});
+  // Throws Error if there are no parameters, one is not a float tensor or stands twice, or for
+  // nesterov without momentum.
+  explicit SGD(std::vector<Tensor> parameters, const SGDOptions& options = {},
+               Location at = Location::current());
 
   // With g = gradient + weight_decay * p and v = momentum * v + g (v starts at zero):
   // p -= learning_rate * d, where d is g, v with momentum, or g + momentum * v with nesterov.
   // Throws Error unless there is one gradient of the shape of each parameter.
-  void step(const std::vector<Tensor>& gradients);
+  void step(const std::vector<Tensor>& gradients, Location at = Location::current());
   void set_learning_rate(double value);
+  void set_learning_rate(const Tensor& value);  // shape (); can be recorded in a captured step
 
   // The state of a training, for nn::state_dict: what is not in the model.
   template <typename V>

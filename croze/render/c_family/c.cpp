@@ -1,10 +1,10 @@
 // c.cpp -- the words of C.
-#include "render/c_family/c.h"
+#include "croze/render/c_family/c.h"
 
 #include <fmt/format.h>
 
-#include "base/error.h"
-#include "render/c_family/writer.h"
+#include "croze/base/error.h"
+#include "croze/render/c_family/writer.h"
 
 namespace croze {
 namespace {

@@ -1,7 +1,7 @@
 // c.h -- renders linear programs as portable C11.
 #pragma once
 
-#include "render/renderer.h"
+#include "croze/render/renderer.h"
 
 namespace croze {
 

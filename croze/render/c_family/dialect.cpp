@@ -1,5 +1,5 @@
 // dialect.cpp -- the texts that all C-like languages share: ops, constants, helper functions.
-#include "render/c_family/dialect.h"
+#include "croze/render/c_family/dialect.h"
 
 #include <fmt/format.h>
 

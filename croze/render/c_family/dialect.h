@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "render/program.h"
+#include "croze/render/program.h"
 
 namespace croze::c_family {
 

@@ -1,10 +1,10 @@
 // opencl.cpp -- the words of OpenCL C.
-#include "render/c_family/opencl.h"
+#include "croze/render/c_family/opencl.h"
 
 #include <fmt/format.h>
 
-#include "base/error.h"
-#include "render/c_family/writer.h"
+#include "croze/base/error.h"
+#include "croze/render/c_family/writer.h"
 
 namespace croze {
 namespace {

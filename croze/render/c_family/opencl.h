@@ -1,7 +1,7 @@
 // opencl.h -- renders linear programs as OpenCL C 1.2.
 #pragma once
 
-#include "render/renderer.h"
+#include "croze/render/renderer.h"
 
 namespace croze {
 

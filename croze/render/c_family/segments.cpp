@@ -1,5 +1,5 @@
 // segments.cpp -- divides the instruction list.
-#include "render/c_family/segments.h"
+#include "croze/render/c_family/segments.h"
 
 namespace croze::c_family {
 namespace {

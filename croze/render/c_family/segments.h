@@ -14,8 +14,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/flat_map.h"
-#include "render/program.h"
+#include "croze/base/flat_map.h"
+#include "croze/render/program.h"
 
 namespace croze::c_family {
 

@@ -1,14 +1,14 @@
 // writer.cpp -- statements from instructions.
-#include "render/c_family/writer.h"
+#include "croze/render/c_family/writer.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/error.h"
-#include "base/flat_map.h"
-#include "render/c_family/segments.h"
-#include "render/scratch.h"
+#include "croze/base/error.h"
+#include "croze/base/flat_map.h"
+#include "croze/render/c_family/segments.h"
+#include "croze/render/scratch.h"
 
 namespace croze::c_family {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "render/c_family/dialect.h"
+#include "croze/render/c_family/dialect.h"
 
 namespace croze::c_family {
 

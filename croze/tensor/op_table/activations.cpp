@@ -1,7 +1,7 @@
 // activations.cpp -- rows of the op table: activations.
-#include "tensor/activation.h"
-#include "tensor/op_table/bind.h"
-#include "tensor/op_table/families.h"
+#include "croze/tensor/elementwise/activation.h"
+#include "croze/tensor/op_table/bind.h"
+#include "croze/tensor/op_table/families.h"
 
 namespace croze {
 

@@ -1,5 +1,5 @@
 // bind.cpp -- reading Values as what a parameter wants.
-#include "tensor/op_table/bind.h"
+#include "croze/tensor/op_table/bind.h"
 
 #include <fmt/format.h>
 

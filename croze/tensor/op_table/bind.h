@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "tensor/op_table.h"
+#include "croze/tensor/op_table.h"
 
 namespace croze {
 

@@ -1,11 +1,11 @@
 // conv.cpp -- rows of the op table: convolutions, pooling, patches, resampling.
-#include "tensor/conv.h"
+#include "croze/tensor/network/conv.h"
 
-#include "tensor/op_table/bind.h"
-#include "tensor/op_table/families.h"
-#include "tensor/pool.h"
-#include "tensor/record.h"
-#include "tensor/resample.h"
+#include "croze/tensor/network/pool.h"
+#include "croze/tensor/network/resample.h"
+#include "croze/tensor/op_table/bind.h"
+#include "croze/tensor/op_table/families.h"
+#include "croze/tensor/record.h"
 
 namespace croze {
 

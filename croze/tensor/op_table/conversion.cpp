@@ -1,6 +1,6 @@
 // conversion.cpp -- rows of the op table: the same values in another dtype.
-#include "tensor/op_table/bind.h"
-#include "tensor/op_table/families.h"
+#include "croze/tensor/op_table/bind.h"
+#include "croze/tensor/op_table/families.h"
 
 namespace croze {
 namespace {

@@ -1,7 +1,7 @@
 // creation.cpp -- rows of the op table: tensors made of numbers.
-#include "tensor/movement.h"
-#include "tensor/op_table/bind.h"
-#include "tensor/op_table/families.h"
+#include "croze/tensor/movement/movement.h"
+#include "croze/tensor/op_table/bind.h"
+#include "croze/tensor/op_table/families.h"
 
 namespace croze {
 namespace {

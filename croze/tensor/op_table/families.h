@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "tensor/op_table.h"
+#include "croze/tensor/op_table.h"
 
 namespace croze {
 

@@ -1,10 +1,10 @@
 // fft.cpp -- rows of the op table: Fourier transforms and windows.
 //
 // Complex numbers are pairs along the last axis, where PyTorch has complex dtypes.
-#include "tensor/fft.h"
+#include "croze/tensor/signal/fft.h"
 
-#include "tensor/op_table/bind.h"
-#include "tensor/op_table/families.h"
+#include "croze/tensor/op_table/bind.h"
+#include "croze/tensor/op_table/families.h"
 
 namespace croze {
 namespace {

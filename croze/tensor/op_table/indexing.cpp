@@ -1,8 +1,8 @@
 // indexing.cpp -- rows of the op table: elements by position.
-#include "tensor/indexing.h"
+#include "croze/tensor/movement/indexing.h"
 
-#include "tensor/op_table/bind.h"
-#include "tensor/op_table/families.h"
+#include "croze/tensor/op_table/bind.h"
+#include "croze/tensor/op_table/families.h"
 
 namespace croze {
 

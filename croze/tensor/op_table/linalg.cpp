@@ -1,12 +1,12 @@
 // linalg.cpp -- rows of the op table: products and norms of matrices.
-#include "tensor/linalg.h"
+#include "croze/tensor/linalg/linalg.h"
 
 #include <cmath>
 
-#include "tensor/movement.h"
-#include "tensor/op_table/bind.h"
-#include "tensor/op_table/families.h"
-#include "tensor/reduce.h"
+#include "croze/tensor/movement/movement.h"
+#include "croze/tensor/op_table/bind.h"
+#include "croze/tensor/op_table/families.h"
+#include "croze/tensor/reduce/reduce.h"
 
 namespace croze {
 

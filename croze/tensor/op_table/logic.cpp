@@ -1,7 +1,7 @@
 // logic.cpp -- rows of the op table: bits, logic, comparison and choice.
-#include "tensor/elementwise.h"
-#include "tensor/op_table/bind.h"
-#include "tensor/op_table/families.h"
+#include "croze/tensor/elementwise/elementwise.h"
+#include "croze/tensor/op_table/bind.h"
+#include "croze/tensor/op_table/families.h"
 
 namespace croze {
 namespace {

@@ -1,7 +1,7 @@
 // losses.cpp -- rows of the op table: losses and distances.
-#include "tensor/loss.h"
-#include "tensor/op_table/bind.h"
-#include "tensor/op_table/families.h"
+#include "croze/tensor/network/loss.h"
+#include "croze/tensor/op_table/bind.h"
+#include "croze/tensor/op_table/families.h"
 
 namespace croze {
 

@@ -1,8 +1,8 @@
 // maths.cpp -- rows of the op table: elementary functions.
 
-#include "tensor/elementwise.h"
-#include "tensor/op_table/bind.h"
-#include "tensor/op_table/families.h"
+#include "croze/tensor/elementwise/elementwise.h"
+#include "croze/tensor/op_table/bind.h"
+#include "croze/tensor/op_table/families.h"
 
 namespace croze {
 namespace {

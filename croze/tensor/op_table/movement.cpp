@@ -1,10 +1,10 @@
 // movement.cpp -- rows of the op table: functions that rearrange elements.
-#include "tensor/movement.h"
+#include "croze/tensor/movement/movement.h"
 
 #include <algorithm>
 
-#include "tensor/op_table/bind.h"
-#include "tensor/op_table/families.h"
+#include "croze/tensor/op_table/bind.h"
+#include "croze/tensor/op_table/families.h"
 
 namespace croze {
 

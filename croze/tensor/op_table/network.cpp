@@ -1,8 +1,8 @@
 // network.cpp -- rows of the op table: normalisation, attention, dropout.
-#include "tensor/functional.h"
-#include "tensor/op_table/bind.h"
-#include "tensor/op_table/families.h"
-#include "tensor/random.h"
+#include "croze/tensor/network/functional.h"
+#include "croze/tensor/op_table/bind.h"
+#include "croze/tensor/op_table/families.h"
+#include "croze/tensor/random/random.h"
 
 namespace croze {
 

@@ -1,12 +1,12 @@
 // op_table.cpp -- finding rows and calling through them.
-#include "tensor/op_table.h"
+#include "croze/tensor/op_table.h"
 
 #include <fmt/format.h>
 
 #include <map>
 
-#include "tensor/op_table/families.h"
-#include "tensor/op_table/value_text.h"
+#include "croze/tensor/op_table/families.h"
+#include "croze/tensor/op_table/value_text.h"
 
 namespace croze {
 namespace {
@@ -65,35 +65,36 @@ std::span<const OpFamily> op_families() {
   static const OpFamily families[] = {
       {"Creation", "tensor/tensor.h", creation_ops()},
       {"Conversion", "tensor/tensor.h", conversion_ops()},
-      {"Arithmetic", "tensor/elementwise.h", arithmetic_ops()},
-      {"Bits, logic, comparison and choice", "tensor/elementwise.h", logic_ops()},
-      {"Elementary functions", "tensor/elementwise.h", maths_ops()},
-      {"Special functions", "tensor/special.h", special_ops()},
-      {"Activations", "tensor/activation.h", activation_ops()},
-      {"Losses and distances", "tensor/loss.h", loss_ops()},
-      {"Reductions", "tensor/reduce.h", reduction_ops()},
-      {"Movement", "tensor/movement.h", movement_ops()},
-      {"Indexing", "tensor/indexing.h", indexing_ops()},
-      {"Scans, sorting and counting", "tensor/sort.h", sorting_ops()},
-      {"Products", "tensor/linalg.h", linalg_ops()},
-      {"Equations and factors", "tensor/solve.h", solve_ops()},
-      {"Convolution, pooling and images", "tensor/conv.h", conv_ops()},
-      {"Transforms and windows", "tensor/fft.h", fft_ops()},
-      {"Normalisation, attention and dropout", "tensor/functional.h", network_ops()},
+      {"Arithmetic", "tensor/elementwise/elementwise.h", arithmetic_ops()},
+      {"Bits, logic, comparison and choice", "tensor/elementwise/elementwise.h", logic_ops()},
+      {"Elementary functions", "tensor/elementwise/elementwise.h", maths_ops()},
+      {"Special functions", "tensor/elementwise/special.h", special_ops()},
+      {"Activations", "tensor/elementwise/activation.h", activation_ops()},
+      {"Losses and distances", "tensor/network/loss.h", loss_ops()},
+      {"Reductions", "tensor/reduce/reduce.h", reduction_ops()},
+      {"Movement", "tensor/movement/movement.h", movement_ops()},
+      {"Indexing", "tensor/movement/indexing.h", indexing_ops()},
+      {"Scans, sorting and counting", "tensor/reduce/sort.h", sorting_ops()},
+      {"Products", "tensor/linalg/linalg.h", linalg_ops()},
+      {"Equations and factors", "tensor/linalg/solve.h", solve_ops()},
+      {"Convolution, pooling and images", "tensor/network/conv.h", conv_ops()},
+      {"Transforms and windows", "tensor/signal/fft.h", fft_ops()},
+      {"Normalisation, attention and dropout", "tensor/network/functional.h", network_ops()},
   };
   return families;
 }
 
 const OpEntry* find_op(std::string_view name) {
-  static const std::map<std::string_view, const OpEntry*> ops = [] {
-    std::map<std::string_view, const OpEntry*> map;
+  using Ops = std::map<std::string_view, const OpEntry*>;
+  static const Ops& ops = *new Ops([] {
+    Ops map;
     for (const OpFamily& family : op_families()) {
       for (const OpEntry& op : family.ops) {
         ensure(map.emplace(op.name, &op).second, "op table: {} stands there twice", op.name);
       }
     }
     return map;
-  }();
+  }());
   const auto found = ops.find(name);
   return found == ops.end() ? nullptr : found->second;
 }

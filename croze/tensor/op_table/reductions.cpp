@@ -1,8 +1,8 @@
 // reductions.cpp -- rows of the op table: reductions.
-#include "tensor/elementwise.h"
-#include "tensor/op_table/bind.h"
-#include "tensor/op_table/families.h"
-#include "tensor/reduce.h"
+#include "croze/tensor/elementwise/elementwise.h"
+#include "croze/tensor/op_table/bind.h"
+#include "croze/tensor/op_table/families.h"
+#include "croze/tensor/reduce/reduce.h"
 
 namespace croze {
 namespace {

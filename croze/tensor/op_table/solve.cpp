@@ -1,8 +1,8 @@
 // solve.cpp -- rows of the op table: linear equations, and matrices taken apart.
-#include "tensor/solve.h"
+#include "croze/tensor/linalg/solve.h"
 
-#include "tensor/op_table/bind.h"
-#include "tensor/op_table/families.h"
+#include "croze/tensor/op_table/bind.h"
+#include "croze/tensor/op_table/families.h"
 
 namespace croze {
 namespace {

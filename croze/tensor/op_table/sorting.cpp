@@ -1,9 +1,9 @@
 // sorting.cpp -- rows of the op table: scans, sorting, selection by rank, searching, counting.
-#include "tensor/op_table/bind.h"
-#include "tensor/op_table/families.h"
-#include "tensor/reduce.h"
-#include "tensor/scan.h"
-#include "tensor/sort.h"
+#include "croze/tensor/op_table/bind.h"
+#include "croze/tensor/op_table/families.h"
+#include "croze/tensor/reduce/reduce.h"
+#include "croze/tensor/reduce/scan.h"
+#include "croze/tensor/reduce/sort.h"
 
 namespace croze {
 

@@ -1,8 +1,8 @@
 // special.cpp -- rows of the op table: special functions.
-#include "tensor/special.h"
+#include "croze/tensor/elementwise/special.h"
 
-#include "tensor/op_table/bind.h"
-#include "tensor/op_table/families.h"
+#include "croze/tensor/op_table/bind.h"
+#include "croze/tensor/op_table/families.h"
 
 namespace croze {
 namespace {

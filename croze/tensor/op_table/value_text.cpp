@@ -1,12 +1,12 @@
 // value_text.cpp -- reads defaults and samples of the op table.
-#include "tensor/op_table/value_text.h"
+#include "croze/tensor/op_table/value_text.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 
-#include "base/error.h"
-#include "tensor/op_table/bind.h"
+#include "croze/base/error.h"
+#include "croze/tensor/op_table/bind.h"
 
 namespace croze {
 namespace {

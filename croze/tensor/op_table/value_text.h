@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tensor/op_table.h"
+#include "croze/tensor/op_table.h"
 
 namespace croze {
 

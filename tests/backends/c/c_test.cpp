@@ -1,7 +1,7 @@
 // c_test.cpp -- the C device beside the device suite.
 #include <gtest/gtest.h>
 
-#include "base/error.h"
+#include "croze/base/error.h"
 #include "support/device_suite.h"
 #include "support/programs.h"
 

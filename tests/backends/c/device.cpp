@@ -1,5 +1,5 @@
 // device.cpp -- the device suite, for C.
-#include "backends/c/c_device.h"
+#include "croze/backends/c/c_device.h"
 #include "support/device_suite.h"
 
 namespace croze::test {

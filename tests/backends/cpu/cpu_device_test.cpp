@@ -1,5 +1,5 @@
 // cpu_device_test.cpp -- the device CPU: the suite of all devices, and what only it has.
-#include "backends/cpu/cpu_device.h"
+#include "croze/backends/cpu/cpu_device.h"
 
 #include <gtest/gtest.h>
 
@@ -9,10 +9,10 @@
 #include <numeric>
 #include <thread>
 
-#include "base/error.h"
-#include "base/half.h"
-#include "graph/eval.h"
-#include "render/renderer.h"
+#include "croze/base/error.h"
+#include "croze/base/half.h"
+#include "croze/graph/eval.h"
+#include "croze/render/renderer.h"
 #include "support/device_suite.h"
 #include "support/programs.h"
 

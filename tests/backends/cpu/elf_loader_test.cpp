@@ -1,5 +1,5 @@
 // elf_loader_test.cpp -- objects whole and damaged.
-#include "backends/cpu/elf_loader.h"
+#include "croze/backends/cpu/elf_loader.h"
 
 #include <elf.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 #include <random>
 #include <string>
 
-#include "backends/cpu/compiler.h"
-#include "base/error.h"
+#include "croze/backends/cpu/compiler.h"
+#include "croze/base/error.h"
 
 namespace croze {
 namespace {

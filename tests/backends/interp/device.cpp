@@ -1,5 +1,5 @@
 // device.cpp -- the device suite, for INTERP.
-#include "backends/interp/interp_device.h"
+#include "croze/backends/interp/interp_device.h"
 #include "support/device_suite.h"
 
 namespace croze::test {

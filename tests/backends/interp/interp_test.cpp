@@ -2,9 +2,9 @@
 // barrier, and is fast enough to be compared with.
 #include <gtest/gtest.h>
 
-#include "backends/interp/interp_device.h"
-#include "base/error.h"
-#include "render/renderer.h"
+#include "croze/backends/interp/interp_device.h"
+#include "croze/base/error.h"
+#include "croze/render/renderer.h"
 #include "support/programs.h"
 
 namespace croze::test {

@@ -1,8 +1,8 @@
 // null_test.cpp -- the device that runs nothing.
 #include <gtest/gtest.h>
 
-#include "backends/null/null_device.h"
-#include "base/error.h"
+#include "croze/backends/null/null_device.h"
+#include "croze/base/error.h"
 #include "support/programs.h"
 
 namespace croze::test {

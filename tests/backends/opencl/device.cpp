@@ -1,5 +1,5 @@
 // device.cpp -- the device suite, for OPENCL.
-#include "backends/opencl/opencl_device.h"
+#include "croze/backends/opencl/opencl_device.h"
 #include "support/device_suite.h"
 
 namespace croze::test {

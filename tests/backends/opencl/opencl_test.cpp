@@ -1,7 +1,7 @@
 // opencl_test.cpp -- the OpenCL device beside the device suite.
 #include <gtest/gtest.h>
 
-#include "base/error.h"
+#include "croze/base/error.h"
 #include "support/device_suite.h"
 #include "support/programs.h"
 

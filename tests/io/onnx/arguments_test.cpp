@@ -7,11 +7,11 @@
 #include <iterator>
 #include <random>
 
-#include "base/error.h"
-#include "base/options.h"
+#include "croze/base/error.h"
+#include "croze/base/options.h"
+#include "croze/io/onnx/model.h"
+#include "croze/io/onnx/operator.h"
 #include "io/onnx/messages.h"
-#include "io/onnx/model.h"
-#include "io/onnx/operator.h"
 #include "libfuzzer/memory_file.h"
 
 namespace croze {

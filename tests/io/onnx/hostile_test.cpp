@@ -3,9 +3,9 @@
 
 #include <filesystem>
 
+#include "croze/io/onnx/model.h"
+#include "croze/io/onnx/wire.h"
 #include "io/onnx/messages.h"
-#include "io/onnx/model.h"
-#include "io/onnx/wire.h"
 #include "support/files.h"
 
 namespace croze {
@@ -19,12 +19,12 @@ class OnnxHostile : public FilesTest {
   // The Error of loading a file with this content.
   std::string load_error(const Message& m) const { return load_error(m.bytes()); }
   std::string load_error(const std::string& bytes) const {
-    return error_of([&] { onnx::Model(file("model.onnx", bytes)); });
+    return error_if_any([&] { onnx::Model(file("model.onnx", bytes)); });
   }
   // The Error of running a model without inputs.
   std::string run_error(const GraphProto& g, std::int64_t opset = 17) const {
     const std::string path = file("model.onnx", model(g, opset).bytes());
-    return error_of([&] { onnx::Model(path).run({}); });
+    return error_if_any([&] { onnx::Model(path).run({}); });
   }
   // A model whose one initializer is this.
   static Message with(const Message& initializer) {
@@ -76,7 +76,7 @@ TEST_F(OnnxHostile, EveryTruncationOfAModelIsRefusedOrShorter) {
   const std::string whole = with(floats("w", {2}, {1, 2})).bytes();
   for (std::size_t size = 0; size < whole.size(); size++) {
     const std::string path = file("model.onnx", whole.substr(0, size));
-    error_of([&] { onnx::Model(path).run({}); });  // throws an Error or nothing
+    error_if_any([&] { onnx::Model(path).run({}); });  // throws an Error or nothing
   }
 }
 

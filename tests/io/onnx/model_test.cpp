@@ -1,9 +1,12 @@
 // Models as a user runs them: names, shapes, control flow, and what running them costs.
-#include "io/onnx/model.h"
+#include "croze/io/onnx/model.h"
 
+#include "croze/base/options.h"
+#include "croze/jit/capture.h"
+#include "croze/run/buffers.h"
+#include "croze/run/execute.h"
+#include "croze/tensor/elementwise/elementwise.h"
 #include "io/onnx/messages.h"
-#include "run/buffers.h"
-#include "run/execute.h"
 #include "support/files.h"
 
 namespace croze {
@@ -94,6 +97,52 @@ TEST_F(OnnxModel, ErrorsNameTheNode) {
   EXPECT_NE(error.find("Concat (node \"the join\")"), std::string::npos) << error;
 }
 
+TEST_F(OnnxModel, ErrorsNameTheLineOfTheRunAndNoneOfTheLibrary) {
+  GraphProto g = relu_plus();
+  g.nodes[1] = node("Concat", {"h", "w"}, {"y"}, {attribute("axis", 3)}).text(3, "the join");
+  const Model m = load(g);
+  const Tensor x = vector({1});
+  const int line = __LINE__ + 1;
+  const std::string error = error_of([&] { m.run({{"x", x}}); });
+  EXPECT_NE(error.find("model_test.cpp:" + std::to_string(line)), std::string::npos) << error;
+  EXPECT_EQ(error.find("croze/io"), std::string::npos) << error;
+  EXPECT_EQ(error.find("croze/tensor"), std::string::npos) << error;
+}
+
+TEST_F(OnnxModel, AWrongNameOfAnInputListsTheInputs) {
+  const Model m = load(relu_plus());
+  const std::string error = error_of([&] { m.run({{"image", vector({1})}}); });
+  EXPECT_NE(error.find("no input \"image\""), std::string::npos) << error;
+  EXPECT_NE(error.find("its inputs are \"x\" (float32)"), std::string::npos) << error;
+}
+
+TEST_F(OnnxModel, AFileThatIsCutOffIsCalledThat) {
+  const std::string whole = model(relu_plus(), 17).bytes();
+  int named = 0;
+  for (std::size_t size = 1; size < whole.size(); size++) {
+    const std::string error = error_if_any([&] { Model(file("cut.onnx", whole.substr(0, size))); });
+    named += error.find("cut off") != std::string::npos;
+    if (error.empty()) continue;
+    EXPECT_NE(error.find("cut.onnx"), std::string::npos) << error;
+  }
+  EXPECT_GT(named, static_cast<int>(whole.size() / 2));
+}
+
+// The checks name the node, the line of the run, and what the index was.
+TEST_F(OnnxModel, IndicesOutOfRangeAreFoundWithTheirNode) {
+  const Options::Scope scope{{Option::CheckIndices, true}};
+  const Model m =
+      load(GraphProto{.nodes = {node("GatherElements", {"x", "i"}, {"y"}).text(3, "the choice")},
+                      .inputs = {value_info("x", Float, {-1}), value_info("i", Int64, {-1})},
+                      .outputs = {value_info("y", Float, {-1})}});
+  const Tensor x = vector({1, 2, 3}), index = Tensor::from_data<std::int64_t>({2, 3, 0}, {3});
+  const int line = __LINE__ + 1;
+  const std::string error = error_of([&] { m.run({{"x", x}, {"i", index * 1}}); });
+  EXPECT_NE(error.find("GatherElements (node \"the choice\")"), std::string::npos) << error;
+  EXPECT_NE(error.find("index 3 is out of range"), std::string::npos) << error;
+  EXPECT_NE(error.find("model_test.cpp:" + std::to_string(line)), std::string::npos) << error;
+}
+
 // ---- what it costs ----------------------------------------------------------------------------
 
 TEST_F(OnnxModel, WeightsAreNotCopied) {
@@ -138,6 +187,14 @@ TEST_F(OnnxModel, RunningAgainSchedulesNothing) {
   EXPECT_EQ(run_statistics().schedules_built, before);
 }
 
+TEST_F(OnnxModel, ACapturedStepMayRunAModel) {
+  const Model m = load(relu_plus());
+  auto step = capture([&](const Tensor& x) { return m.run({{"x", x}}).at("y").tensor() * 2; });
+  for (float v : {1.f, 2.f, 3.f}) {
+    EXPECT_EQ(step(vector({-1, v})).to_vector<float>(), (Numbers{20, 2 * v + 20}));
+  }
+}
+
 // ---- control flow -----------------------------------------------------------------------------
 
 // if sum(x) > 0 then x + w else x * w, where w is a name of the graph around.
@@ -158,6 +215,10 @@ TEST_F(OnnxModel, BranchesSeeTheNamesAround) {
   const Model m = load(g);
   EXPECT_EQ(numbers(m.run({{"x", vector({1, 2})}}), "y"), (Numbers{4, 5}));
   EXPECT_EQ(numbers(m.run({{"x", vector({-1, -2})}}), "y"), (Numbers{-3, -6}));
+
+  auto step = capture([&](const Tensor& x) { return m.run({{"x", x}}).at("y").tensor(); });
+  const std::string error = error_of([&] { step(vector({1, 2})); });
+  EXPECT_NE(error.find("outside of captured functions"), std::string::npos) << error;
 }
 
 // Powers of two until they pass 100: the number of rounds is not known before.

@@ -1,6 +1,6 @@
 // Operators whose corner cases no recorded test of ONNX has, against numbers worked out by hand.
+#include "croze/io/onnx/model.h"
 #include "io/onnx/messages.h"
-#include "io/onnx/model.h"
 #include "support/files.h"
 
 namespace croze {
@@ -43,6 +43,29 @@ TEST_F(OnnxOperator, MaxRoiPoolTakesTheLargestOfEachBin) {
   const Tensor y = run(g, {{"x", x}}).tensor();
   EXPECT_EQ(y.shape(), (Shape{3, 1, 2, 2}));
   EXPECT_EQ(y.to_vector<float>(), (Numbers{5, 7, 13, 15, 5, 5, 5, 5, 0, 0, 0, 0}));
+}
+
+// A small file asks for lists of gigabytes.
+TEST_F(OnnxOperator, RegionsHaveNoMoreBinsThanAnybodyWants) {
+  const auto refusal = [&](const Message& pool, const std::vector<float>& roi) {
+    const auto columns = static_cast<std::int64_t>(roi.size());
+    const GraphProto g{.nodes = {pool},
+                       .initializers = {floats("rois", {1, columns}, roi), int64s("i", {1}, {0})},
+                       .inputs = {value_info("x", Float, {1, 1, 4, 4})},
+                       .outputs = {value_info("y", Float, {-1, -1, -1, -1})}};
+    return error_of([&] { run(g, {{"x", Tensor::zeros({1, 1, 4, 4})}}); });
+  };
+  const auto said = [](const std::string& error, std::string_view text) {
+    EXPECT_NE(error.find(text), std::string::npos) << error;
+  };
+  const std::vector<float> region{0, 0, 3, 3}, numbered{0, 0, 0, 3, 3};
+  for (std::int64_t huge : {std::int64_t{1} << 30, std::int64_t{1} << 62}) {
+    const Message bins = ints("pooled_shape", {1, huge});
+    said(refusal(node("MaxRoiPool", {"x", "rois"}, {"y"}, {bins}), numbered), "bins");
+  }
+  const std::vector<Message> samples{attribute("output_height", std::int64_t{1} << 14),
+                                     attribute("sampling_ratio", std::int64_t{1} << 14)};
+  said(refusal(node("RoiAlign", {"x", "rois", "i"}, {"y"}, samples), region), "samples");
 }
 
 // Both differ by one beyond what float64 tells apart.

@@ -1,5 +1,5 @@
 // activation.cpp -- activation functions, softmax and its kin.
-#include "io/onnx/ops/ops.h"
+#include "croze/io/onnx/ops/ops.h"
 
 namespace croze::onnx {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "io/onnx/ops/ops.h"
+#include "croze/io/onnx/ops/ops.h"
 
 namespace croze::onnx {
 namespace {

@@ -1,7 +1,7 @@
 // convert.h -- conversions with ONNX's choices.
 #pragma once
 
-#include "tensor/tensor.h"
+#include "croze/tensor/tensor.h"
 
 namespace croze::onnx {
 

@@ -1,8 +1,8 @@
 // convolution.cpp -- convolutions and their transposes.
 #include <algorithm>
 
-#include "io/onnx/ops/sampling.h"
-#include "io/onnx/ops/windows.h"
+#include "croze/io/onnx/ops/sampling.h"
+#include "croze/io/onnx/ops/windows.h"
 
 namespace croze::onnx {
 namespace {

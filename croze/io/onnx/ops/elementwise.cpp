@@ -1,6 +1,6 @@
 // elementwise.cpp -- arithmetic, comparison, logic and maths on each element.
-#include "io/onnx/ops/ops.h"
-#include "io/onnx/ops/texts.h"
+#include "croze/io/onnx/ops/ops.h"
+#include "croze/io/onnx/ops/texts.h"
 
 namespace croze::onnx {
 namespace {
@@ -24,11 +24,13 @@ Results binary(const NodeCall& call) {
   return {f(call[0], second_operand(call))};
 }
 
-template <Tensor (*f)(const Tensor&)>
+template <Tensor (*f)(const Tensor&, Location)>
 Results unary(const NodeCall& call) {
-  return {f(call[0])};
+  return {f(call[0], Location::current())};
 }
 
+Results negate(const NodeCall& call) { return {-call[0]}; }
+Results bitwise_not_op(const NodeCall& call) { return {~call[0]}; }
 Results div_op(const NodeCall& call) { return {divide(call[0], second_operand(call))}; }
 
 Results mod(const NodeCall& call) {
@@ -106,7 +108,7 @@ constexpr Operator table[] = {
   {"Atanh", 9, unary<atanh>},
   {"BitShift", 11, shift},
   {"BitwiseAnd", 18, binary<operator&>},
-  {"BitwiseNot", 18, unary<operator~>},
+  {"BitwiseNot", 18, bitwise_not_op},
   {"BitwiseOr", 18, binary<operator|>},
   {"BitwiseXor", 18, binary<operator^>},
   {"Ceil", 1, unary<ceil>},
@@ -130,7 +132,7 @@ constexpr Operator table[] = {
   {"Min", 1, folded<minimum>},
   {"Mod", 10, mod},
   {"Mul", 1, binary<operator*>},
-  {"Neg", 1, unary<operator- >},
+  {"Neg", 1, negate},
   {"Not", 1, unary<logical_not>},
   {"Or", 1, binary<logical_or>},
   {"Pow", 1, power},

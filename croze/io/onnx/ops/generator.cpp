@@ -1,7 +1,7 @@
 // generator.cpp -- tensors from nothing: constants of a shape, ranges, random numbers.
 #include <cmath>
 
-#include "io/onnx/ops/ops.h"
+#include "croze/io/onnx/ops/ops.h"
 
 namespace croze::onnx {
 namespace {

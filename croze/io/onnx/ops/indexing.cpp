@@ -1,5 +1,5 @@
 // indexing.cpp -- gathering and scattering.
-#include "io/onnx/ops/ops.h"
+#include "croze/io/onnx/ops/ops.h"
 
 namespace croze::onnx {
 namespace {

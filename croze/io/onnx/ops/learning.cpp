@@ -1,7 +1,7 @@
 // learning.cpp -- the operators of training: gradients and steps of optimizers.
 #include <cmath>
 
-#include "io/onnx/ops/ops.h"
+#include "croze/io/onnx/ops/ops.h"
 
 namespace croze::onnx {
 namespace {

@@ -1,5 +1,5 @@
 // loss.cpp -- losses over classes, which stand along axis 1.
-#include "io/onnx/ops/ops.h"
+#include "croze/io/onnx/ops/ops.h"
 
 namespace croze::onnx {
 namespace {

@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "io/onnx/ops/ops.h"
+#include "croze/io/onnx/ops/ops.h"
 
 namespace croze::onnx {
 namespace {

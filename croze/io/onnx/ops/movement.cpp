@@ -1,8 +1,8 @@
 // movement.cpp -- operators that rearrange elements.
 #include <algorithm>
 
-#include "base/checked.h"
-#include "io/onnx/ops/ops.h"
+#include "croze/base/checked.h"
+#include "croze/io/onnx/ops/ops.h"
 
 namespace croze::onnx {
 namespace {

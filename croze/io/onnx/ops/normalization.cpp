@@ -1,7 +1,7 @@
 // normalization.cpp -- values brought to mean 0 and variance 1, over various axes.
 #include <numeric>
 
-#include "io/onnx/ops/ops.h"
+#include "croze/io/onnx/ops/ops.h"
 
 namespace croze::onnx {
 namespace {

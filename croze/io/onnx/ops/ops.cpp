@@ -1,5 +1,5 @@
 // ops.cpp -- what the families of operators share.
-#include "io/onnx/ops/ops.h"
+#include "croze/io/onnx/ops/ops.h"
 
 #include <algorithm>
 #include <numeric>

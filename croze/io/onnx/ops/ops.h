@@ -4,17 +4,17 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/error.h"
-#include "io/onnx/node_call.h"
-#include "tensor/activation.h"
-#include "tensor/elementwise.h"
-#include "tensor/functional.h"
-#include "tensor/indexing.h"
-#include "tensor/linalg.h"
-#include "tensor/movement.h"
-#include "tensor/reduce.h"
-#include "tensor/scan.h"
-#include "tensor/special.h"
+#include "croze/base/error.h"
+#include "croze/io/onnx/node_call.h"
+#include "croze/tensor/elementwise/activation.h"
+#include "croze/tensor/elementwise/elementwise.h"
+#include "croze/tensor/elementwise/special.h"
+#include "croze/tensor/linalg/linalg.h"
+#include "croze/tensor/movement/indexing.h"
+#include "croze/tensor/movement/movement.h"
+#include "croze/tensor/network/functional.h"
+#include "croze/tensor/reduce/reduce.h"
+#include "croze/tensor/reduce/scan.h"
 
 namespace croze::onnx {
 

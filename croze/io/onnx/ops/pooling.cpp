@@ -2,7 +2,7 @@
 #include <limits>
 #include <numeric>
 
-#include "io/onnx/ops/windows.h"
+#include "croze/io/onnx/ops/windows.h"
 
 namespace croze::onnx {
 namespace {

@@ -2,8 +2,8 @@
 // them.  Integer products and sums are exact, in Int32; rounding is to nearest, halves to even.
 #include <cmath>
 
-#include "io/onnx/ops/convert.h"
-#include "io/onnx/ops/windows.h"
+#include "croze/io/onnx/ops/convert.h"
+#include "croze/io/onnx/ops/windows.h"
 
 namespace croze::onnx {
 namespace {

@@ -1,7 +1,7 @@
 // reduction.cpp -- sums, extremes and their positions along axes.
 #include <limits>
 
-#include "io/onnx/ops/ops.h"
+#include "croze/io/onnx/ops/ops.h"
 
 namespace croze::onnx {
 namespace {

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "io/onnx/ops/ops.h"
+#include "croze/io/onnx/ops/ops.h"
 
 namespace croze::onnx {
 namespace {

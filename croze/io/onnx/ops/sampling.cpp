@@ -1,5 +1,5 @@
 // sampling.cpp -- GridSample, AffineGrid, RoiAlign and MaxRoiPool.
-#include "io/onnx/ops/sampling.h"
+#include "croze/io/onnx/ops/sampling.h"
 
 #include <algorithm>
 #include <cmath>
@@ -156,7 +156,22 @@ Results affine_grid(const NodeCall& call) {
   return {moved.reshape(shape)};
 }
 
-// ---- RoiAlign ---------------------------------------------------------------------------------
+// ---- regions ----------------------------------------------------------------------------------
+
+// Places along an axis are lists on the host.
+constexpr std::int64_t most_bins = 1 << 14, most_places = 1 << 22;
+
+std::vector<double> regions_of(const NodeCall& call) {
+  std::vector<double> numbers = call.numbers(1);
+  for (double n : numbers) check(std::abs(n) < 1e9, "a region at {}", n);
+  return numbers;
+}
+
+double scale_of(const NodeCall& call) {
+  const double scale = call.real("spatial_scale", 1);
+  check(std::abs(scale) < 1e9, "a spatial_scale of {}", scale);
+  return scale;
+}
 
 struct RoiPlan {
   std::int64_t height, width, ratio;
@@ -183,6 +198,7 @@ Tensor align_region(const Tensor& image, const double* roi, const RoiPlan& plan)
   // than one element away as nothing.
   const auto line = [&](double begin, double bin, std::int64_t bins, std::int64_t per_bin,
                         std::int64_t size) {
+    check(bins * per_bin <= most_places, "{} bins of {} samples", bins, per_bin);
     std::vector<double> places;
     for (std::int64_t i = 0; i < bins * per_bin; i++) {
       const double place =
@@ -228,15 +244,13 @@ Results roi_align(const NodeCall& call) {
       .height = call.integer("output_height", 1),
       .width = call.integer("output_width", 1),
       .ratio = call.integer("sampling_ratio", 0),
-      .scale = call.real("spatial_scale", 1),
+      .scale = scale_of(call),
       .shift = call.text("coordinate_transformation_mode", missing) == "half_pixel" ? 0.5 : 0.0,
       .largest = call.text("mode", "avg") == "max"};
-  constexpr std::int64_t most = 1 << 14;
-  check(std::min(plan.height, plan.width) > 0 && std::max(plan.height, plan.width) <= most &&
-            plan.ratio <= most,
+  check(std::min(plan.height, plan.width) > 0 && std::max(plan.height, plan.width) <= most_bins &&
+            plan.ratio <= most_bins,
         "an output of {} x {} from {} samples each", plan.height, plan.width, plan.ratio);
-  const std::vector<double> corners = call.numbers(1);
-  for (double c : corners) check(std::abs(c) < 1e9, "a region at {}", c);
+  const std::vector<double> corners = regions_of(call);
   const Ints batches = call.integers(2);
   check(static_cast<std::int64_t>(batches.size()) == rois.size(0), "{} batch indices for {} rois",
         batches.size(), rois.size(0));
@@ -280,11 +294,14 @@ Results max_roi_pool(const NodeCall& call) {
   check(x.ndim() == 4 && rois.ndim() == 2 && rois.size(1) == 5, "an input of shape {}, rois of {}",
         to_text(x.shape()), to_text(rois.shape()));
   const Ints bins = call.integers("pooled_shape");
-  check(bins.size() == 2 && bins[0] > 0 && bins[1] > 0, "pooled_shape has {} entries", bins.size());
-  const std::vector<double> numbers = call.numbers(1);
-  const double scale = call.real("spatial_scale", 1);
+  check(bins.size() == 2, "pooled_shape has {} entries", bins.size());
+  for (std::int64_t n : bins) {
+    check(n > 0 && n <= most_bins && n * rois.size(0) <= most_places, "{} bins in {} regions", n,
+          rois.size(0));
+  }
+  const std::vector<double> numbers = regions_of(call);
+  const double scale = scale_of(call);
   Ints images;
-  for (double n : numbers) check(std::abs(n) < 1e9, "a region at {}", n);
   for (std::size_t r = 0; r < numbers.size(); r += 5) {
     images.push_back(checked_axis(static_cast<std::int64_t>(numbers[r]), x.size(0)));
   }

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "io/onnx/ops/ops.h"
+#include "croze/io/onnx/ops/ops.h"
 
 namespace croze::onnx {
 

@@ -6,8 +6,8 @@
 #include <limits>
 #include <map>
 
-#include "io/onnx/ops/ops.h"
-#include "tensor/sort.h"
+#include "croze/io/onnx/ops/ops.h"
+#include "croze/tensor/reduce/sort.h"
 
 namespace croze::onnx {
 namespace {

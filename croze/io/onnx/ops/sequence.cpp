@@ -1,7 +1,7 @@
 // sequence.cpp -- sequences and optional values.
 #include <algorithm>
 
-#include "io/onnx/ops/ops.h"
+#include "croze/io/onnx/ops/ops.h"
 
 namespace croze::onnx {
 namespace {

@@ -8,8 +8,8 @@
 #include <limits>
 #include <map>
 
-#include "io/onnx/ops/ops.h"
-#include "io/onnx/ops/texts.h"
+#include "croze/io/onnx/ops/ops.h"
+#include "croze/io/onnx/ops/texts.h"
 
 namespace croze::onnx {
 namespace {

@@ -1,7 +1,7 @@
 // texts.h -- the few things that operators of numbers do with texts.
 #pragma once
 
-#include "io/onnx/value.h"
+#include "croze/io/onnx/value.h"
 
 namespace croze::onnx {
 

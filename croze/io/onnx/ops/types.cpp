@@ -3,9 +3,9 @@
 #include <cmath>
 #include <limits>
 
-#include "io/onnx/ops/convert.h"
-#include "io/onnx/ops/ops.h"
-#include "io/onnx/ops/texts.h"
+#include "croze/io/onnx/ops/convert.h"
+#include "croze/io/onnx/ops/ops.h"
+#include "croze/io/onnx/ops/texts.h"
 
 namespace croze::onnx {
 namespace {

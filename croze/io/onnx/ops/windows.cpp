@@ -1,6 +1,6 @@
 // windows.cpp -- windows are movements of the input; a convolution is a product with them and a
 // sum.
-#include "io/onnx/ops/windows.h"
+#include "croze/io/onnx/ops/windows.h"
 
 #include <algorithm>
 

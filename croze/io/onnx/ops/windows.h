@@ -2,7 +2,7 @@
 // ONNX's ways of saying how they are padded.
 #pragma once
 
-#include "io/onnx/ops/ops.h"
+#include "croze/io/onnx/ops/ops.h"
 
 namespace croze::onnx {
 

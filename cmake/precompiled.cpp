@@ -1,0 +1,1 @@
+// Nothing: the target that precompiled headers are made for has to have a source.

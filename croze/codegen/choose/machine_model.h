@@ -1,0 +1,95 @@
+// machine_model.h -- what things cost on a processor with vector registers, for choosing tiles.
+//
+// The unit of all costs is the time of one multiply-add of full registers where nothing waits.  The
+// numbers are those of one core of a current x86-64 processor with AVX-512 (manuals of the vendors;
+// uops.info), rounded; only their proportions decide, and they are close on AVX2 and NEON.
+#pragma once
+
+#include <cstdint>
+
+#include "croze/device/caps.h"
+
+namespace croze {
+
+struct MachineModel {
+  explicit MachineModel(const Caps& caps)
+      : registers(caps.vector_registers), threads(caps.threads), tile_bytes(caps.l2_bytes / 2) {}
+
+  // ---- of the device ----
+
+  std::int64_t registers;
+  std::int64_t threads;
+  // An operand's tile may fill half of the L2 cache: the other half is for what streams past it.
+  std::int64_t tile_bytes;
+
+  // ---- arithmetic ----
+
+  // Multiply-adds that must be under way: a latency of 4 cycles, 2 started in each.
+  static constexpr double in_flight = 8;
+  // One on half a register: a full one takes both halves of the unit, so two halves fit into its
+  // time, less a tenth for the instructions around twice as many of them.
+  static constexpr double half_register = 0.55;
+  // On less: the units start two in a cycle, however short.
+  static constexpr double quarter_register = 0.5;
+  // One turn of a loop: count, compare and jump are one fused instruction.
+  static constexpr double turn = 1;
+  // Arithmetic and loads overlap, but not wholly: this part of the lesser of the two shows.
+  static constexpr double not_hidden = 0.3;
+  // One lane of a vector that is combined to a scalar: a shuffle and an addition, which wait for
+  // each other (3 + 4 cycles), and moving the result.
+  static constexpr double combine_lane = 8;
+
+  // ---- memory ----
+
+  // A load of consecutive elements: two start in a cycle, and one that crosses a cache line counts
+  // for two; operands stand anywhere in their lines.
+  static constexpr double load = 0.8;
+  // The same with a mask, which has to be made first.
+  static constexpr double masked_load = 1.1;
+  // A scalar spread over a register: no line is crossed.
+  static constexpr double broadcast = 0.6;
+  // The same under a gate: two selects, of the address and of the value, stand before it.
+  static constexpr double gated_broadcast = 2.5;
+  // An element that is copied to a tile: a load and a store.
+  static constexpr double copy_element = 2;
+  // A copy pays from so many uses of the tile on; below, filling it dominates.
+  static constexpr std::int64_t least_reuse = 4;
+  // Rows that lie further apart than this are not fetched ahead by the hardware, which follows a
+  // stream within a page of 4 KiB and needs some of it to see one ...
+  static constexpr std::int64_t far_bytes = 1024;
+  // ... and so many of them at once take all entries of the first TLB.
+  static constexpr std::int64_t many_rows = 64;
+
+  // ---- limits of what is tried ----
+
+  // Lanes doing nothing beyond this part cost more than a narrower vector or another loop.
+  static constexpr double least_used = 0.6;
+  // Multiply-adds in the body of the innermost loop: what the cache of decoded instructions holds
+  // with their loads.
+  static constexpr std::int64_t most_unrolled = 160;
+  // Element visits below which a kernel is done before a tile is set up.
+  static constexpr std::int64_t least_work = 1 << 13;
+  // Lanes below which a vector is not worth its making.
+  static constexpr std::int64_t least_lanes = 4;
+  // Columns and rows of a register tile: more never fit in 32 registers.
+  static constexpr std::int64_t most_columns = 4, most_rows = 14;
+  // The same where the reduction has the lanes, and both operands are vectors.
+  static constexpr std::int64_t most_outputs = 6;
+  // A reduction no longer than this is unrolled inside of a tile: a window of a convolution.
+  static constexpr std::int64_t longest_window = 7;
+  // Row tiles and column tiles from which blocks of them are worth a loop of their own.
+  static constexpr std::int64_t least_blocked_rows = 4, least_blocked_columns = 8;
+  // Blocks left to each thread, so that a slow one is made up for.
+  static constexpr std::int64_t blocks_per_thread = 2;
+
+  // Accumulators that leave room for a row of loaded columns and for two scalars.
+  bool fits_registers(std::int64_t rows, std::int64_t columns) const {
+    return rows * columns + columns + 2 <= registers;
+  }
+  // Of one multiply-add on `lanes` of the `full` lanes of a register.
+  static constexpr double multiply_add(std::int64_t lanes, std::int64_t full) {
+    return lanes == full ? 1 : lanes * 2 == full ? half_register : quarter_register;
+  }
+};
+
+}  // namespace croze

@@ -1,0 +1,51 @@
+// edit.h -- one change of a kernel's form, as data.
+//
+// An edit changes how a kernel is run and never what it computes.  It names loops by the ids of
+// their ranges and loads by their place in the kernel; both are the same in every run, so a list of
+// edits can be printed, kept, read back and made again, with the same program as the result.
+// legality.h says which edits a kernel takes, transform.h makes them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "croze/graph/op.h"
+
+namespace croze {
+
+enum class EditKind : std::uint8_t {
+  Split,           // ranges: the loop.  size: of the inner of the two loops that it becomes
+  Merge,           // ranges: outer, inner.  They become one loop
+  Pad,             // ranges: the loop.  size: of which its size becomes a multiple
+  SplitReduction,  // ranges: the loop.  size: number of partial results, combined at the end
+  Bind,            // ranges: the loop.  loop: how it is run from now on
+  Reorder,         // ranges: the output loops in their new order, outermost first
+  Share,           // ranges: the loops of a reduction, and then of one that is to run in them
+  Stage,           // load, ranges: what is tabulated, over which loops.  space, size: lanes
+  Simplify,        // rewrites index arithmetic to its canonical form
+};
+
+struct Edit {
+  EditKind kind = EditKind::Simplify;
+  std::vector<std::int64_t> ranges = {};  // ids
+  std::int64_t size = 0;                  // > 0 where the kind has one
+  LoopKind loop = LoopKind::Loop;         // Bind
+  std::int64_t load = 0;                  // Stage: place in loads() of the kernel
+  Space space = Space::Thread;            // Stage
+
+  bool operator==(const Edit&) const = default;
+};
+
+// "split r3 by 4", "bind r5 lane", "stage load 1 over r2 r5 in thread by 16"; of several, joined by
+// "; ".
+std::string to_text(const Edit& edit);
+std::string to_text(std::span<const Edit> edits);
+
+// Reads what to_text() writes; empty parts are skipped.  Throws Error that names the part it cannot
+// read.  Whether a kernel takes the edits is not asked here.
+std::vector<Edit> parse_edits(std::string_view text);
+
+}  // namespace croze

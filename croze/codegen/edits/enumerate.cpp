@@ -1,0 +1,150 @@
+// enumerate.cpp -- candidates of each kind, sifted by what is legal.
+#include "croze/codegen/edits/enumerate.h"
+
+#include <algorithm>
+
+#include "croze/codegen/edits/legality.h"
+
+namespace croze {
+namespace {
+
+constexpr std::int64_t largest_inner = 4096;
+constexpr std::int64_t largest_multiple = 64;
+
+constexpr EditKind kinds[] = {EditKind::Split,          EditKind::Merge, EditKind::Pad,
+                              EditKind::SplitReduction, EditKind::Bind,  EditKind::Reorder,
+                              EditKind::Share,          EditKind::Stage, EditKind::Simplify};
+
+class Enumerator {
+ public:
+  explicit Enumerator(const KernelState& k) : k_(k), legality_(k) {}
+
+  void add(EditKind kind) {
+    switch (kind) {
+      case EditKind::Split:
+      case EditKind::SplitReduction: return add_splits(kind);
+      case EditKind::Merge: return add_merges();
+      case EditKind::Pad: return add_pads();
+      case EditKind::Bind: return add_binds();
+      case EditKind::Reorder: return add_orders();
+      case EditKind::Share: return add_shares();
+      case EditKind::Stage: return add_tiles();
+      case EditKind::Simplify: return add_if_legal({.kind = kind});
+    }
+  }
+
+  std::vector<Edit> legal;
+
+ private:
+  void add_if_legal(Edit edit) {
+    if (legality_.refusal(edit).empty()) legal.push_back(std::move(edit));
+  }
+
+  void add_splits(EditKind kind) {
+    for (UOp r : legality_.ranges()) {
+      for (std::int64_t n = 2; n <= std::min(r.range_size(), largest_inner); n++) {
+        if (r.range_size() % n != 0) continue;
+        add_if_legal({.kind = kind, .ranges = {r.range_id()}, .size = n});
+      }
+    }
+  }
+
+  void add_merges() {
+    for (UOp outer : legality_.ranges()) {
+      for (UOp inner : legality_.ranges()) {
+        if (outer == inner) continue;
+        add_if_legal({.kind = EditKind::Merge, .ranges = {outer.range_id(), inner.range_id()}});
+      }
+    }
+  }
+
+  void add_pads() {
+    for (UOp r : legality_.ranges()) {
+      for (std::int64_t n = 2; n <= largest_multiple; n *= 2) {
+        add_if_legal({.kind = EditKind::Pad, .ranges = {r.range_id()}, .size = n});
+      }
+    }
+  }
+
+  void add_binds() {
+    constexpr LoopKind bound[] = {LoopKind::Thread, LoopKind::Group, LoopKind::Item, LoopKind::Lane,
+                                  LoopKind::Unroll};
+    for (UOp r : legality_.ranges()) {
+      for (LoopKind loop : bound) {
+        add_if_legal({.kind = EditKind::Bind, .ranges = {r.range_id()}, .loop = loop});
+      }
+    }
+  }
+
+  void add_orders() {
+    std::vector<std::int64_t> ids;
+    for (UOp r : k_.loops) ids.push_back(r.range_id());
+    for (std::size_t from = 0; from < ids.size(); from++) {
+      for (std::size_t to = 0; to < ids.size(); to++) {
+        if (to == from || to + 1 == from) continue;  // neighbours change places once
+        Edit edit{.kind = EditKind::Reorder, .ranges = ids};
+        edit.ranges.erase(edit.ranges.begin() + static_cast<std::ptrdiff_t>(from));
+        edit.ranges.insert(edit.ranges.begin() + static_cast<std::ptrdiff_t>(to), ids[from]);
+        add_if_legal(std::move(edit));
+      }
+    }
+  }
+
+  void add_shares() {
+    const std::vector<UOp> all = reduces(k_.sink);
+    for (UOp kept : all) {
+      for (UOp dropped : all) {
+        Edit edit{.kind = EditKind::Share};
+        for (UOp r : closed_ranges(kept)) edit.ranges.push_back(r.range_id());
+        for (UOp r : closed_ranges(dropped)) edit.ranges.push_back(r.range_id());
+        add_if_legal(std::move(edit));
+      }
+    }
+  }
+
+  void add_tiles() {
+    for (std::size_t load = 0; load < legality_.loads().size(); load++) {
+      std::vector<std::int64_t> over;
+      for (UOp r : legality_.ranges()) {
+        if (legality_.loads()[load].src(0).varies_over(r)) over.push_back(r.range_id());
+      }
+      for (std::size_t begin = 0; begin < over.size(); begin++) {
+        const auto first = over.begin() + static_cast<std::ptrdiff_t>(begin);
+        add_tile(load, {first, over.end()});
+        if (begin + 1 < over.size()) add_tile(load, {*first});
+      }
+    }
+  }
+
+  void add_tile(std::size_t load, const std::vector<std::int64_t>& over) {
+    Edit edit{.kind = EditKind::Stage,
+              .ranges = over,
+              .size = 1,
+              .load = static_cast<std::int64_t>(load)};
+    add_if_legal(edit);
+    edit.size = most_lanes(k_.caps());
+    if (edit.size > 1) add_if_legal(edit);
+    edit.size = 1;
+    edit.space = Space::Group;
+    add_if_legal(edit);
+  }
+
+  const KernelState& k_;
+  const Legality legality_;
+};
+
+}  // namespace
+
+std::vector<Edit> enumerate_edits(const KernelState& k) {
+  Enumerator all(k);
+  for (EditKind kind : kinds) all.add(kind);
+  return std::move(all.legal);
+}
+
+std::vector<Edit> enumerate_edits(const KernelState& k, EditKind kind) {
+  Enumerator some(k);
+  some.add(kind);
+  return std::move(some.legal);
+}
+
+}  // namespace croze

@@ -1,0 +1,384 @@
+// legality.cpp -- one function for each kind of edit.
+#include "croze/codegen/edits/legality.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <ranges>
+#include <unordered_map>
+
+#include "croze/base/error.h"
+#include "croze/codegen/decompose/words.h"
+#include "croze/codegen/edits/stage.h"
+#include "croze/graph/rewrite/rewrite.h"
+
+namespace croze {
+namespace {
+
+constexpr std::int64_t largest_multiple = 4096;   // that a loop is padded to: more is a mistake
+constexpr std::int64_t most_copies = 4096;        // of one node, by unrolled loops
+constexpr std::int64_t most_axes = 3;             // of a launch, for groups and for items
+constexpr std::int64_t bytes_of_item = 16 << 10;  // of tiles that an item has for itself
+
+bool contains(const std::vector<UOp>& list, UOp u) {
+  return std::ranges::find(list, u) != list.end();
+}
+
+// A loop that nothing has been decided about.
+bool is_free(UOp range) {
+  const LoopKind kind = range.loop_kind();
+  return kind == LoopKind::Parallel || kind == LoopKind::Reduce || kind == LoopKind::Serial;
+}
+
+// A loop over which a tile may extend.
+bool can_be_inside_tile(LoopKind kind) {
+  switch (kind) {
+    case LoopKind::Parallel:
+    case LoopKind::Reduce:
+    case LoopKind::Item:
+    case LoopKind::Lane:
+    case LoopKind::Unroll: return true;
+    default: return false;
+  }
+}
+
+Space space_of(UOp tile) { return static_cast<Space>(tile.arg().ints[2]); }
+
+std::int64_t bytes_of(UOp tile) { return tile.elements() * size_of(tile.dtype()); }
+
+// For each node, how many reductions stand one below the other in what it is computed from.
+std::unordered_map<const Node*, int> reduction_levels(const std::vector<UOp>& order) {
+  std::unordered_map<const Node*, int> levels;
+  for (UOp u : order) {
+    int level = 0;
+    for (UOp s : u.sources()) level = std::max(level, levels.at(s.node()) + s.is(Op::Reduce));
+    levels[u.node()] = level;
+  }
+  return levels;
+}
+
+bool same_sizes(const std::vector<UOp>& a, const std::vector<UOp>& b) {
+  return std::ranges::equal(a, b, {}, &UOp::range_size, &UOp::range_size);
+}
+
+}  // namespace
+
+std::int64_t most_lanes(const Caps& caps) { return caps.vector_bytes / 4; }
+
+Legality::Legality(const KernelState& k) : k_(k), order_(toposort(k.sink)), ranges_(k.loops) {
+  for (UOp u : order_) {
+    if (u.is(Op::Range) && !contains(k.loops, u)) ranges_.push_back(u);
+    if (u.is(Op::Load)) loads_.push_back(u);
+    if (u.is(Op::Store) || u.is(Op::Reduce)) closers_.push_back(u);
+    if (u.is(Op::Store) && tile_of(u)) tiles_.push_back(tile_of(u));
+  }
+}
+
+UOp Legality::range(std::int64_t id) const {
+  const auto it = std::ranges::find(ranges_, id, &UOp::range_id);
+  return it == ranges_.end() ? UOp() : *it;
+}
+
+std::vector<UOp> Legality::named(const Edit& e) const {
+  std::vector<UOp> result;
+  for (std::int64_t id : e.ranges) result.push_back(range(id));
+  return result;
+}
+
+bool Legality::is_output_loop(UOp range) const { return contains(k_.loops, range); }
+
+std::string Legality::refusal(const Edit& e) const {
+  if (std::string why = refuse_names(e); !why.empty()) return why;
+  switch (e.kind) {
+    case EditKind::Split:
+    case EditKind::SplitReduction: return refuse_split(e);
+    case EditKind::Merge: return refuse_merge(e);
+    case EditKind::Pad: return refuse_pad(e);
+    case EditKind::Bind: return refuse_bind(e);
+    case EditKind::Reorder: return refuse_reorder(e);
+    case EditKind::Share: return refuse_share(e);
+    case EditKind::Stage: return refuse_stage(e);
+    case EditKind::Simplify: return {};
+  }
+  return "there is no such edit";
+}
+
+// Every range that the edit names is there, and but for the two sides of Share it is named once.
+std::string Legality::refuse_names(const Edit& e) const {
+  const bool is_list =
+      e.kind == EditKind::Reorder || e.kind == EditKind::Share || e.kind == EditKind::Stage;
+  const std::size_t count = e.kind == EditKind::Simplify ? 0 : e.kind == EditKind::Merge ? 2 : 1;
+  if (!is_list && e.ranges.size() != count) {
+    return fmt::format("it names {} loops", e.ranges.size());
+  }
+  for (auto it = e.ranges.begin(); it != e.ranges.end(); ++it) {
+    if (!range(*it)) return fmt::format("there is no loop r{}", *it);
+    if (e.kind != EditKind::Share && std::find(e.ranges.begin(), it, *it) != it) {
+      return fmt::format("loop r{} is named twice", *it);
+    }
+  }
+  return {};
+}
+
+std::string Legality::refuse_new_ranges(std::int64_t count) const {
+  if (k_.next_range + count <= RangeSet::capacity) return {};
+  return fmt::format("a kernel has at most {} ranges", static_cast<int>(RangeSet::capacity));
+}
+
+std::string Legality::refuse_split(const Edit& e) const {
+  const UOp r = range(e.ranges[0]);
+  const bool reduction = e.kind == EditKind::SplitReduction;
+  if (reduction ? r.loop_kind() != LoopKind::Reduce : !is_free(r)) {
+    return fmt::format("loop r{} is of kind {}", r.range_id(), name_of(r.loop_kind()));
+  }
+  const std::int64_t size = r.range_size();
+  if (e.size < 2 || size % e.size != 0 || (e.size == size && !reduction)) {
+    return fmt::format("a loop of {} cannot be split by {}", size, e.size);
+  }
+  return refuse_new_ranges(2);
+}
+
+bool Legality::are_closed_together(UOp a, UOp b) const {
+  return std::ranges::all_of(closers_, [&](UOp u) {
+    const std::vector<UOp> closed = closed_ranges(u);
+    return contains(closed, a) == contains(closed, b);
+  });
+}
+
+std::string Legality::refuse_merge(const Edit& e) const {
+  const UOp outer = range(e.ranges[0]), inner = range(e.ranges[1]);
+  if (!is_free(outer) || outer.loop_kind() != inner.loop_kind()) {
+    return fmt::format("loops of kind {} and {} cannot become one", name_of(outer.loop_kind()),
+                       name_of(inner.loop_kind()));
+  }
+  if (!are_closed_together(outer, inner)) return "the loops do not always stand together";
+  if (is_serial(outer)) {
+    auto serial = k_.loops | std::views::filter(is_serial);
+    const auto at = std::ranges::find(serial, outer);
+    if (at == serial.end() || std::ranges::next(at, 1, serial.end()) == serial.end() ||
+        *std::ranges::next(at) != inner) {
+      return "loops whose iterations must stay in order are not next to each other";
+    }
+  }
+  if (outer.range_size() > std::numeric_limits<std::int64_t>::max() / inner.range_size()) {
+    return "the loop would be too long to count";
+  }
+  return refuse_new_ranges(1);
+}
+
+std::string Legality::refuse_pad(const Edit& e) const {
+  const UOp r = range(e.ranges[0]);
+  if (!is_free(r)) {
+    return fmt::format("loop r{} is of kind {}", r.range_id(), name_of(r.loop_kind()));
+  }
+  if (e.size < 2 || e.size > largest_multiple) {
+    return fmt::format("a loop is padded to a multiple of 2 to {}", largest_multiple);
+  }
+  if (r.range_size() % e.size == 0) return "the size is such a multiple already";
+  if (r.range_size() > std::numeric_limits<std::int64_t>::max() - e.size) {
+    return "the loop would be too long to count";
+  }
+  return refuse_new_ranges(1);
+}
+
+std::string Legality::refuse_bind(const Edit& e) const {
+  const UOp r = range(e.ranges[0]);
+  const bool reduced = r.loop_kind() == LoopKind::Reduce;
+  const bool copies = e.loop == LoopKind::Lane || e.loop == LoopKind::Unroll;
+  if (!is_parallel(r) && !(reduced && copies)) {
+    return fmt::format("a loop of kind {} cannot become one of kind {}", name_of(r.loop_kind()),
+                       name_of(e.loop));
+  }
+  for (UOp u : closers_) {
+    const UOp tile = u.is(Op::Store) && u.varies_over(r) ? tile_of(u) : UOp();
+    if (tile && !can_stand_around_tile(e.loop, space_of(tile))) {
+      return fmt::format("a tile is filled inside of loop r{}", r.range_id());
+    }
+  }
+  switch (e.loop) {
+    case LoopKind::Lane: return refuse_lanes(r);
+    case LoopKind::Unroll: return refuse_copies(r);
+    case LoopKind::Thread:
+    case LoopKind::Group:
+    case LoopKind::Item: return refuse_parallel(r, e.loop);
+    default: return fmt::format("no loop is made of kind {}", name_of(e.loop));
+  }
+}
+
+// Tasks, groups and items run the whole kernel, so every store must be theirs.
+std::string Legality::refuse_parallel(UOp r, LoopKind kind) const {
+  for (UOp store : k_.sink.sources()) {
+    if (!contains(closed_ranges(store), r)) {
+      return fmt::format("not every result is stored inside of loop r{}", r.range_id());
+    }
+  }
+  std::vector<UOp> loops = k_.loops;
+  std::ranges::replace(loops, r, k_.graph().range(r.range_id(), r.range_size(), kind));
+  return refuse_launch(loops);
+}
+
+// Whether a launch with these output loops is one that the device can make (launch_of).
+std::string Legality::refuse_launch(std::span<const UOp> loops) const {
+  const Caps& caps = k_.caps();
+  int tasks = 0, groups = 0, items = 0;
+  std::int64_t items_of_group = 1;
+  for (UOp r : loops) {
+    const std::int64_t size = r.range_size();
+    switch (r.loop_kind()) {
+      case LoopKind::Thread:
+        if (caps.has_groups || caps.threads <= 1) return "the device has no tasks";
+        if (tasks++ == 1) return "one loop becomes tasks";
+        break;
+      case LoopKind::Group:
+        if (!caps.has_groups) return "the device has no groups";
+        if (groups == most_axes) return fmt::format("a launch has {} axes", most_axes);
+        if (size > caps.max_groups_axis[groups++]) return "the launch has no room for the groups";
+        break;
+      case LoopKind::Item:
+        if (!caps.has_groups) return "the device has no groups";
+        if (items == most_axes) return fmt::format("a group has {} axes", most_axes);
+        if (size > caps.max_group_axis[items++] || size > caps.max_items / items_of_group) {
+          return "a group has no room for the items";
+        }
+        items_of_group *= size;
+        break;
+      default: break;
+    }
+  }
+  return {};
+}
+
+// A value has at most one vector of lanes, no longer than a register.
+std::string Legality::refuse_lanes(UOp r) const {
+  const std::int64_t most = most_lanes(k_.caps());
+  if (r.range_size() > most) return fmt::format("a vector of the device has {} lanes", most);
+  RangeSet lanes;
+  for (UOp other : ranges_) {
+    if (other.loop_kind() == LoopKind::Lane) lanes = lanes | other.ranges();
+  }
+  for (UOp u : order_) {
+    if (u.varies_over(r) && u.ranges().intersects(lanes)) {
+      return fmt::format("a value that varies over loop r{} has lanes already", r.range_id());
+    }
+    if (u.is(Op::Reduce) && contains(closed_ranges(u), r) &&
+        !combines_lanes(u.reduce_op(), u.dtype(), k_.caps())) {
+      return fmt::format("the device cannot combine lanes of {}", name_of(u.dtype()));
+    }
+  }
+  return {};
+}
+
+std::string Legality::refuse_copies(UOp r) const {
+  std::vector<UOp> unrolled;
+  for (UOp other : ranges_) {
+    if (other.loop_kind() == LoopKind::Unroll) unrolled.push_back(other);
+  }
+  for (UOp u : order_) {
+    if (!u.varies_over(r)) continue;
+    std::int64_t copies = 1;
+    for (UOp other : unrolled) copies *= u.varies_over(other) ? other.range_size() : 1;
+    if (r.range_size() > most_copies / copies) {
+      return fmt::format("the code would be copied more than {} times", most_copies);
+    }
+  }
+  return {};
+}
+
+std::string Legality::refuse_reorder(const Edit& e) const {
+  const std::vector<UOp> order = named(e);
+  if (order == k_.loops) return "the loops stand so already";
+  if (order.size() != k_.loops.size() ||
+      !std::is_permutation(order.begin(), order.end(), k_.loops.begin())) {
+    return "a new order of the output loops must name each of them";
+  }
+  auto serial = std::views::filter(is_serial);
+  if (!std::ranges::equal(order | serial, k_.loops | serial)) {
+    return "loops whose iterations must stay in order cannot change places";
+  }
+  return refuse_launch(order);
+}
+
+// Two reductions in the same place over the same sizes.  They must be of one level: loops that are
+// shared across levels can come to wait for each other.
+std::string Legality::refuse_share(const Edit& e) const {
+  const std::vector<UOp> all = named(e);
+  const auto half = static_cast<std::ptrdiff_t>(all.size() / 2);
+  if (all.empty() || all.size() % 2 != 0) return "it names an odd number of loops, or none";
+  const std::vector<UOp> kept(all.begin(), all.begin() + half),
+      dropped(all.begin() + half, all.end());
+  if (kept == dropped) return "the reductions share their loops already";
+  if (!same_sizes(kept, dropped)) return "the loops have other sizes";
+  UOp host;
+  for (UOp u : closers_) {
+    if (u.is(Op::Reduce) && closed_ranges(u) == kept) host = u;
+  }
+  if (!host) return "no reduction has just the loops that are kept";
+  for (UOp r : all) {
+    if (r.loop_kind() != LoopKind::Reduce) return "something has been decided about the loops";
+  }
+  const auto levels = reduction_levels(order_);
+  for (UOp u : closers_) {
+    const std::vector<UOp> closed = closed_ranges(u);
+    const bool concerned = std::ranges::any_of(
+        dropped, [&](UOp r) { return !contains(kept, r) && contains(closed, r); });
+    if (!concerned) continue;
+    if (closed != dropped || u.ranges() != host.ranges() ||
+        levels.at(u.node()) != levels.at(host.node())) {
+      return "the reductions do not stand in the same place";
+    }
+  }
+  return {};
+}
+
+std::string Legality::refuse_stage(const Edit& e) const {
+  if (e.load < 0 || e.load >= std::ssize(loads_)) return "there is no such load";
+  const UOp load = loads_[static_cast<std::size_t>(e.load)];
+  const UOp place = load.src(0);
+  if (!place.src(0).is(Op::Param)) return "the load is not from memory of the program";
+  for (UOp store : k_.sink.sources()) {
+    if (store.src(0).src(0) == place.src(0)) return "the kernel writes what it loads";
+  }
+  const std::vector<UOp> inner = named(e);
+  for (UOp r : inner) {
+    if (!can_be_inside_tile(r.loop_kind())) {
+      return fmt::format("a tile cannot extend over loop r{} of kind {}", r.range_id(),
+                         name_of(r.loop_kind()));
+    }
+  }
+  if (std::ranges::none_of(inner, [&](UOp r) { return place.varies_over(r); })) {
+    return "the load does not vary over the loops";
+  }
+  for (UOp r : ranges_) {
+    if (place.varies_over(r) && !contains(inner, r) &&
+        !can_stand_around_tile(r.loop_kind(), e.space)) {
+      return fmt::format("loop r{} is of kind {} and not one of the tile's", r.range_id(),
+                         name_of(r.loop_kind()));
+    }
+  }
+  return refuse_tile(e, load);
+}
+
+// Lanes that fill the tile, room for it, and items to share the work.
+std::string Legality::refuse_tile(const Edit& e, UOp load) const {
+  const Caps& caps = k_.caps();
+  const bool shared = e.space == Space::Group;
+  const bool has_items =
+      std::ranges::any_of(k_.loops, [](UOp r) { return r.loop_kind() == LoopKind::Item; });
+  if (shared && !has_items) return "there are no items to share a tile";
+  const std::int64_t most = shared ? 1 : std::max<std::int64_t>(1, most_lanes(caps));
+  if (e.size < 1 || e.size > most) return fmt::format("a tile is filled by 1 to {} lanes", most);
+  const std::vector<UOp> inner = named(e);
+  std::int64_t bytes = tile_bytes(load, inner);
+  std::int64_t room = caps.has_groups ? bytes_of_item : caps.l2_bytes;
+  if (shared) {
+    room = caps.group_memory;
+    for (UOp tile : tiles_) bytes += space_of(tile) == Space::Group ? bytes_of(tile) : 0;
+  }
+  if (bytes > room) return fmt::format("a tile of {} bytes does not fit in {}", bytes, room);
+  return refuse_new_ranges(2 * std::ssize(inner));
+}
+
+std::string refusal(const KernelState& k, const Edit& edit) { return Legality(k).refusal(edit); }
+
+}  // namespace croze

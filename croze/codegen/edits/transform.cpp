@@ -1,0 +1,117 @@
+// transform.cpp -- edits from data, and those that do little more than replace ranges.
+#include "croze/codegen/edits/transform.h"
+
+#include <algorithm>
+
+#include "croze/base/error.h"
+#include "croze/codegen/edits/note.h"
+#include "croze/codegen/simplify.h"
+
+namespace croze {
+namespace {
+
+std::vector<std::int64_t> ids_of(std::span<const UOp> ranges) {
+  std::vector<std::int64_t> ids;
+  for (UOp r : ranges) ids.push_back(r.range_id());
+  return ids;
+}
+
+}  // namespace
+
+void note(KernelState& k, const Edit& edit) {
+  const std::string why = refusal(k, edit);
+  ensure(why.empty(), "edit '{}' is refused: {}", to_text(edit), why);
+  k.applied.push_back(edit);
+}
+
+void apply(KernelState& k, const Edit& edit) {
+  const Legality legality(k);
+  const std::string why = legality.refusal(edit);
+  ensure(why.empty(), "edit '{}' is refused: {}", to_text(edit), why);
+  std::vector<UOp> r;
+  for (std::int64_t id : edit.ranges) r.push_back(legality.range(id));
+  switch (edit.kind) {
+    case EditKind::Split: split(k, r[0], edit.size); return;
+    case EditKind::Merge: merge(k, r[0], r[1]); return;
+    case EditKind::Pad: pad(k, r[0], edit.size); return;
+    case EditKind::SplitReduction: split_reduction(k, r[0], edit.size); return;
+    case EditKind::Bind: bind(k, r[0], edit.loop); return;
+    case EditKind::Reorder: reorder(k, r); return;
+    case EditKind::Share: {
+      const std::size_t half = r.size() / 2;
+      share(k, std::span(r).first(half), std::span(r).last(half));
+      return;
+    }
+    case EditKind::Stage: {
+      const UOp load = legality.loads()[static_cast<std::size_t>(edit.load)];
+      stage(k, load, r, edit.space, edit.size);
+      return;
+    }
+    case EditKind::Simplify: simplify(k); return;
+  }
+}
+
+void apply_all(KernelState& k, std::span<const Edit> edits) {
+  for (const Edit& edit : edits) {
+    const std::string why = refusal(k, edit);
+    check(why.empty(), "the kernel does not take the edit '{}': {}", to_text(edit), why);
+    apply(k, edit);
+  }
+}
+
+SplitRange split(KernelState& k, UOp range, std::int64_t inner_size) {
+  Graph& g = k.graph();
+  const std::int64_t size = range.range_size();
+  if (inner_size == 1) return {range, g.index(0)};
+  if (inner_size == size) return {g.index(0), range};
+  note(k, {.kind = EditKind::Split, .ranges = {range.range_id()}, .size = inner_size});
+  return split_in_two(k, range, inner_size);
+}
+
+SplitRange split_in_two(KernelState& k, UOp range, std::int64_t inner_size) {
+  Graph& g = k.graph();
+  const std::int64_t size = range.range_size();
+  const UOp outer = g.range(k.next_range++, size / inner_size, range.loop_kind());
+  const UOp inner = g.range(k.next_range++, inner_size, range.loop_kind());
+  replace_ranges(k, {{range, outer * inner_size + inner}});
+  return {outer, inner};
+}
+
+UOp merge(KernelState& k, UOp outer, UOp inner) {
+  note(k, {.kind = EditKind::Merge, .ranges = {outer.range_id(), inner.range_id()}});
+  const std::int64_t size = inner.range_size();
+  const UOp m = k.graph().range(k.next_range++, outer.range_size() * size, outer.loop_kind());
+  replace_ranges(k, {{outer, m / size}, {inner, m % size}});
+  return m;
+}
+
+UOp bind(KernelState& k, UOp range, LoopKind kind) {
+  note(k, {.kind = EditKind::Bind, .ranges = {range.range_id()}, .loop = kind});
+  const UOp bound = k.graph().range(range.range_id(), range.range_size(), kind);
+  replace_ranges(k, {{range, bound}});
+  return bound;
+}
+
+void reorder(KernelState& k, std::span<const UOp> order) {
+  if (std::ranges::equal(order, k.loops)) return;
+  note(k, {.kind = EditKind::Reorder, .ranges = ids_of(order)});
+  k.loops.assign(order.begin(), order.end());
+}
+
+void share(KernelState& k, std::span<const UOp> kept, std::span<const UOp> dropped) {
+  std::vector<std::int64_t> ids = ids_of(kept);
+  for (UOp r : dropped) ids.push_back(r.range_id());
+  note(k, {.kind = EditKind::Share, .ranges = std::move(ids)});
+  RangeMap map;
+  for (std::size_t i = 0; i < kept.size(); i++) {
+    if (kept[i] != dropped[i]) map.emplace_back(dropped[i], kept[i]);
+  }
+  replace_ranges(k, map);
+}
+
+void simplify(KernelState& k) {
+  k.applied.push_back({.kind = EditKind::Simplify});
+  k.sink = simplify_kernel(k.sink);
+}
+
+}  // namespace croze

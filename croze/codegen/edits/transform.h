@@ -1,0 +1,80 @@
+// transform.h -- making edits.
+//
+// Each kind of edit is a function that takes ranges and gives back the new ones, which is what a
+// chooser wants; apply() does the same from data.  All of them note what they did in k.applied, so
+// that apply_all(), given that list and the kernel as it was, makes the same kernel.
+//
+// An edit that is not legal (legality.h) is a mistake of who asks for it: InternalError.  Where it
+// would change nothing (a split by 1, a size that is a multiple already), nothing is noted.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "croze/codegen/edits/kernel_state.h"
+
+namespace croze {
+
+// Makes the edit.  Throws InternalError if it is not legal.
+void apply(KernelState& k, const Edit& edit);
+
+// Makes the edits one after the other, for edits that come from outside.  Throws Error that names
+// the first one that is not legal, and why.
+void apply_all(KernelState& k, std::span<const Edit> edits);
+
+struct SplitRange {
+  UOp outer, inner;
+};
+
+// range -> outer * inner_size + inner, both of the kind of the range.  `inner_size` divides its
+// size.  A split by 1 or by the whole size gives a constant 0 for the part of size 1.
+SplitRange split(KernelState& k, UOp range, std::int64_t inner_size);
+
+// Two ranges to one of the product of their sizes: outer -> m / size, inner -> m % size.
+UOp merge(KernelState& k, UOp outer, UOp inner);
+
+// Makes the size of the range a multiple of `multiple`; the added iterations load and store
+// nothing, and contribute the identity to a reduction.
+UOp pad(KernelState& k, UOp range, std::int64_t multiple);
+
+// The same range run another way.  A Serial range stays what it is; a range around the filling of a
+// staged tile takes no kind that would give its values tiles of their own (see stage()).
+UOp bind(KernelState& k, UOp range, LoopKind kind);
+
+// Puts the output loops in this order: a permutation of k.loops that leaves the Serial ones in the
+// order in which they stand.
+void reorder(KernelState& k, std::span<const UOp> order);
+
+// Reduce(op, x, .. r ..) with r = outer * inner_size + inner becomes Reduce(op, Reduce(op, x,
+// .. outer ..), inner): a partial result per value of inner, combined at the end.
+SplitRange split_reduction(KernelState& k, UOp range, std::int64_t inner_size);
+
+// The reductions over the loops `dropped` run in the loops `kept` of another one.  Both lists are
+// what a reduction closes, of equal sizes, and may have loops in common.
+void share(KernelState& k, std::span<const UOp> kept, std::span<const UOp> dropped);
+
+// Replaces `load` by a load from a tile that holds every element it reads while the loops not in
+// `inner` stand still.  `inner` is in loop order, outermost first: the tile is laid out in that
+// order, so that what the innermost loop reads next lies next.  The tile is filled where the
+// outermost loops it depends on have got their values (linearize.cpp); order the loops so that this
+// is outside the loops that are to reuse it.
+//
+// Space::Thread: filled by loops, with vectors of `lanes` where memory is contiguous.
+// Space::Group: filled by all items of the group together.
+//
+// Loops that the load varies over and that are not in `inner` stand around the filling of the tile:
+// none of them may be lanes or unrolled, nor, for a tile of a group, items.
+//
+// One idea for packing panels on a CPU and shared memory on a GPU.  Gates are evaluated while
+// filling: the load from the tile has none.
+void stage(KernelState& k, UOp load, std::span<const UOp> inner, Space space,
+           std::int64_t lanes = 1);
+
+// The same where it is legal.  False, and nothing done, where it is not.
+bool try_stage(KernelState& k, UOp load, std::span<const UOp> inner, Space space,
+               std::int64_t lanes = 1);
+
+// Index arithmetic in canonical form, gates on loads and stores (simplify_kernel).
+void simplify(KernelState& k);
+
+}  // namespace croze

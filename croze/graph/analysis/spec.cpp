@@ -1,0 +1,271 @@
+// spec.cpp -- what is legal at each boundary.
+#include "croze/graph/analysis/spec.h"
+
+#include <bitset>
+#include <initializer_list>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "croze/base/error.h"
+#include "croze/graph/graph.h"
+#include "croze/graph/rewrite/rewrite.h"
+#include "croze/graph/text/print.h"
+
+namespace croze {
+namespace {
+
+using OpSet = std::bitset<num_ops>;
+
+OpSet ops(std::initializer_list<Op> list) {
+  OpSet set;
+  for (Op op : list) set.set(static_cast<std::size_t>(op));
+  return set;
+}
+
+OpSet with_traits(std::uint16_t traits) {
+  OpSet set;
+  for (int i = 0; i < num_ops; i++) {
+    if (info(static_cast<Op>(i)).traits & traits) set.set(static_cast<std::size_t>(i));
+  }
+  return set;
+}
+
+// One stage: its name, and a test that every node passes.
+class Checker {
+ public:
+  Checker(const char* stage, OpSet legal) : stage_(stage), legal_(legal) {}
+
+  void require(bool ok, UOp u, const char* what) const {
+    if (ok) return;
+    fail_internal({.pass = stage_, .node = to_string(u)}, "illegal {}: {} {}", stage_,
+                  info(u.op()).name, what);
+  }
+
+  // What holds at every stage.
+  void check_node(UOp u) const {
+    require(legal_.test(static_cast<std::size_t>(u.op())), u, "does not belong here");
+    const int arity = info(u.op()).arity;
+    require(arity < 0 || u.num_src() == arity, u, "has the wrong number of sources");
+    if (has_trait(u.op(), trait_effect)) require(u.dtype() == DType::Void, u, "has a dtype");
+    if (is_elementwise(u.op()) && u.num_src() > 0) check_elementwise(u);
+  }
+
+ private:
+  void check_elementwise(UOp u) const {
+    for (UOp s : u.sources()) require(s.dtype() != DType::Void, u, "has a source without value");
+    if (u.is(Op::Cast) || u.is(Op::Bitcast)) return;
+    const bool is_where = u.is(Op::Where);
+    const DType t = u.src(u.num_src() - 1).dtype();
+    for (int i = is_where ? 1 : 0; i < u.num_src(); i++) {
+      require(u.src(i).dtype() == t, u, "has sources of different dtypes");
+    }
+    if (is_where) require(u.src(0).dtype() == DType::Bool, u, "has a condition that is not bool");
+    require(u.dtype() == (is_comparison(u.op()) ? DType::Bool : t), u, "has the wrong dtype");
+    if (has_trait(u.op(), trait_integer_only)) require(is_integral(t), u, "is for integers");
+    if (has_trait(u.op(), trait_float_only)) require(is_float(t), u, "is for floats");
+  }
+
+  const char* stage_;
+  OpSet legal_;
+};
+
+bool is_reduction(Op op) {
+  return op == Op::Add || op == Op::Mul || op == Op::Max || op == Op::Min || op == Op::And ||
+         op == Op::Or || op == Op::Xor;
+}
+
+// The storage behind a buffer operand, looking through After.
+UOp storage(UOp u) {
+  while (u.is(Op::After)) u = u.src(0);
+  return u;
+}
+
+// ---- tensor graphs ----------------------------------------------------------------------------
+
+const Checker& tensor_checker() {
+  static const Checker& checker = *new Checker(
+      "tensor graph",
+      (with_traits(trait_elementwise | trait_movement) & ~ops({Op::Invalid, Op::CDiv, Op::CMod})) |
+          ops({Op::Buffer, Op::Variable, Op::Iota, Op::Gather, Op::Scatter, Op::Contiguous,
+               Op::ContiguousBackward, Op::Detach, Op::Copy, Op::Reduce, Op::Store, Op::After,
+               Op::Sink}));
+  return checker;
+}
+
+void check_tensor_node(const Checker& checker, UOp u) {
+  checker.check_node(u);
+  switch (u.op()) {
+    case Op::Reduce:
+      checker.require(u.num_src() == 1 && u.arg().as_ints().size() >= 1, u, "is over axes here");
+      checker.require(is_reduction(u.reduce_op()), u, "is by an op that does not reduce");
+      break;
+    case Op::Gather:
+    case Op::Scatter:
+      for (int i = u.is(Op::Gather) ? 1 : 2; i < u.num_src(); i++) {
+        checker.require(is_integral(u.src(i).dtype()), u, "has an index that is no integer");
+      }
+      break;
+    case Op::Store:
+      checker.require(u.num_src() >= 2 && u.src(0).dtype() == u.src(1).dtype(), u,
+                      "stores another dtype");
+      break;
+    default: break;
+  }
+}
+
+// ---- kernels ----------------------------------------------------------------------------------
+
+const Checker& kernel_checker() {
+  static const Checker& checker =
+      *new Checker("kernel", (with_traits(trait_elementwise)) |
+                                 ops({Op::Param, Op::Variable, Op::Range, Op::Reduce, Op::Index,
+                                      Op::Load, Op::Store, Op::After, Op::Sink, Op::Local}));
+  return checker;
+}
+
+void check_ranges(const Checker& checker, UOp u, int first) {
+  for (int i = first; i < u.num_src(); i++) {
+    checker.require(u.src(i).is(Op::Range), u, "closes what is no range");
+  }
+}
+
+void check_place(const Checker& checker, UOp u, DType index_type) {
+  checker.require(u.num_src() == 2 || u.num_src() == 3, u, "needs a buffer, an index, and a gate");
+  const Op buffer = storage(u.src(0)).op();
+  checker.require(buffer == Op::Param || buffer == Op::Local, u, "is into no memory");
+  checker.require(u.dtype() == u.src(0).dtype(), u, "has another dtype than its buffer");
+  const DType t = u.src(1).dtype();
+  checker.require(index_type == DType::Index ? t == DType::Index : is_integer(t), u,
+                  "has an index of the wrong dtype");
+  checker.require(u.num_src() < 3 || u.src(2).dtype() == DType::Bool, u,
+                  "has a gate that is not bool");
+}
+
+void check_kernel_node(const Checker& checker, UOp u) {
+  checker.check_node(u);
+  switch (u.op()) {
+    case Op::Index: check_place(checker, u, DType::Index); break;
+    case Op::Load: checker.require(u.src(0).is(Op::Index), u, "is from no place"); break;
+    case Op::Store:
+      checker.require(u.num_src() >= 2 && u.src(0).is(Op::Index), u, "is to no place");
+      checker.require(u.src(0).dtype() == u.src(1).dtype(), u, "stores another dtype");
+      check_ranges(checker, u, 2);
+      break;
+    case Op::Reduce:
+      checker.require(u.num_src() >= 2, u, "is over ranges here");
+      checker.require(is_reduction(u.reduce_op()), u, "is by an op that does not reduce");
+      check_ranges(checker, u, 1);
+      break;
+    case Op::Range: checker.require(u.range_size() > 0, u, "has no values"); break;
+    default: break;
+  }
+}
+
+// ---- linear programs --------------------------------------------------------------------------
+
+const Checker& program_checker() {
+  static const Checker& checker = *new Checker(
+      "linear program",
+      (with_traits(trait_elementwise) & ~ops({Op::Invalid})) |
+          ops({Op::Param, Op::Variable, Op::Special, Op::Local, Op::Register, Op::Range, Op::Loop,
+               Op::EndLoop, Op::Load, Op::Store, Op::Reduce, Op::Barrier}));
+  return checker;
+}
+
+// Index and After are no instructions: what they are made of must have come before.
+bool is_available(const std::set<const Node*>& seen, UOp u) {
+  std::vector<UOp> pending{u};
+  while (!pending.empty()) {
+    const UOp v = pending.back();
+    pending.pop_back();
+    if (seen.contains(v.node())) continue;
+    if (v.is(Op::After)) {
+      pending.push_back(v.src(0));  // its effects only order
+    } else if (v.is(Op::Index)) {
+      for (UOp s : v.sources()) pending.push_back(s);
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+// What was not bound to anything else runs as a loop.
+bool is_loop_or_lane(LoopKind kind) {
+  switch (kind) {
+    case LoopKind::Thread:
+    case LoopKind::Group:
+    case LoopKind::Item:
+    case LoopKind::Unroll: return false;
+    default: return true;
+  }
+}
+
+void check_instruction(const Checker& checker, UOp u) {
+  checker.check_node(u);
+  checker.require(u.dtype() != DType::Index, u, "is of dtype index");
+  switch (u.op()) {
+    case Op::Range:
+      checker.require(is_loop_or_lane(u.loop_kind()), u, "is neither a loop nor a lane");
+      break;
+    case Op::Load:
+    case Op::Store:
+      if (u.src(0).is(Op::Index)) {
+        check_place(checker, u.src(0), DType::Int64);
+      } else {
+        checker.require(storage(u.src(0)).is(Op::Register), u, "is neither a place nor a register");
+      }
+      break;
+    default: break;
+  }
+}
+
+}  // namespace
+
+void check_tensor_graph(UOp root) {
+  for (UOp u : toposort(root)) check_tensor_node(tensor_checker(), u);
+}
+
+void check_kernel(UOp sink) {
+  const Checker& checker = kernel_checker();
+  checker.require(sink.is(Op::Sink), sink, "is not the root of a kernel");
+  for (UOp s : sink.sources()) {
+    checker.require(storage(s).is(Op::Store), s, "under the sink is no store");
+  }
+  checker.require(sink.ranges().empty(), sink, "leaves a range open");
+  std::map<std::int64_t, UOp> range_of_id;
+  for (UOp u : toposort(sink)) {
+    check_kernel_node(checker, u);
+    if (!u.is(Op::Range)) continue;
+    const UOp known = range_of_id.emplace(u.range_id(), u).first->second;
+    checker.require(known == u, u, "has the id of another range");
+  }
+}
+
+void check_program(std::span<const UOp> instructions) {
+  const Checker& checker = program_checker();
+  std::set<const Node*> seen;
+  std::vector<UOp> open;
+  for (UOp u : instructions) {
+    check_instruction(checker, u);
+    const bool repeats = seen.contains(u.node()) && !u.is(Op::Barrier);
+    checker.require(!repeats, u, "stands in the list twice");
+    if (u.is(Op::Loop)) {
+      open.push_back(u.src(0));
+    } else if (u.is(Op::EndLoop)) {
+      checker.require(!open.empty() && open.back() == u.src(0), u, "ends no open loop");
+      open.pop_back();
+    } else {
+      // A store's ranges are the loops it stands in.
+      const int sources = u.is(Op::Store) ? 2 : u.is(Op::Register) ? 0 : u.num_src();
+      for (int i = 0; i < sources; i++) {
+        checker.require(is_available(seen, u.src(i)), u, "uses what comes later");
+      }
+    }
+    seen.insert(u.node());
+  }
+  if (!open.empty()) checker.require(false, open.back(), "is a loop that never ends");
+}
+
+}  // namespace croze

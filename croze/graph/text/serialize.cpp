@@ -1,0 +1,301 @@
+// serialize.cpp -- the writer and the reader of the binary form of a graph.
+//
+// Form: version, count of nodes, nodes, count of the list, list.  A node is op, dtype and kind of
+// argument in a byte each, the argument, the number of sources unless the op fixes it, and each
+// source as the distance back to it.  Numbers are variable-length: seven bits a byte, low bits
+// first; signed ones are folded so that small magnitudes stay short.
+#include "croze/graph/text/serialize.h"
+
+#include <algorithm>
+
+#include "croze/base/error.h"
+#include "croze/base/flat_map.h"
+
+namespace croze {
+namespace {
+
+constexpr std::uint8_t version = 1;
+
+// ---- writing ----------------------------------------------------------------------------------
+
+class Writer {
+ public:
+  void byte(std::uint8_t value) { bytes_.push_back(static_cast<char>(value)); }
+
+  void number(std::uint64_t value) {
+    char buffer[10];
+    std::size_t size = 0;
+    for (; value >= 0x80; value >>= 7) buffer[size++] = static_cast<char>(value | 0x80);
+    buffer[size++] = static_cast<char>(value);
+    bytes_.append(buffer, size);
+  }
+
+  void signed_number(std::int64_t value) {
+    number(static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63));
+  }
+
+  void text(std::string_view text) { bytes_.append(text); }
+
+  std::string take() { return std::move(bytes_); }
+
+ private:
+  std::string bytes_;
+};
+
+void write_arg(Writer& out, const Arg& arg) {
+  switch (arg.kind) {
+    case Arg::Kind::None: break;
+    case Arg::Kind::Int: out.signed_number(arg.value); break;
+    case Arg::Kind::Ints:
+      out.number(arg.size);
+      for (std::int64_t v : arg.as_ints()) out.signed_number(v);
+      break;
+    case Arg::Kind::Text:
+      out.number(arg.size);
+      out.text(arg.as_text());
+      break;
+  }
+}
+
+// Numbers nodes in the order of the first visit and writes each when it gets its number.
+class Serializer {
+ public:
+  void visit(UOp root) {
+    if (number_of_.contains(root.node())) return;
+    stack_.push_back({root.node(), 0});
+    while (!stack_.empty()) {
+      auto& [node, next] = stack_.back();
+      while (next < node->num_src && number_of_.contains(node->src[next])) next++;
+      if (next < node->num_src) {
+        stack_.push_back({node->src[next++], 0});
+        continue;
+      }
+      write(*node);
+      stack_.pop_back();
+    }
+  }
+
+  std::string finish(std::span<const UOp> nodes) {
+    Writer list;
+    list.byte(version);
+    list.number(static_cast<std::uint64_t>(number_of_.size()));
+    list.text(out_.take());
+    list.number(nodes.size());
+    for (UOp u : nodes) list.number(*number_of_.find(u.node()));
+    return list.take();
+  }
+
+ private:
+  struct Visit {
+    const Node* node;
+    std::uint32_t next;
+  };
+
+  void write(const Node& node) {
+    const auto self = static_cast<std::uint32_t>(number_of_.size());
+    out_.byte(static_cast<std::uint8_t>(node.op));
+    out_.byte(static_cast<std::uint8_t>(node.dtype));
+    out_.byte(static_cast<std::uint8_t>(node.arg.kind));
+    write_arg(out_, node.arg);
+    if (info(node.op).arity < 0) out_.number(node.num_src);
+    for (std::uint32_t i = 0; i < node.num_src; i++) {
+      out_.number(self - *number_of_.find(node.src[i]));
+    }
+    number_of_.insert(&node, self);
+  }
+
+  FlatMap<const Node*, std::uint32_t> number_of_;
+  std::vector<Visit> stack_;
+  Writer out_;
+};
+
+// ---- reading ----------------------------------------------------------------------------------
+
+void require(bool condition) { check(condition, "the stored graph is damaged"); }
+
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
+
+  std::uint8_t byte() {
+    require(position_ < bytes_.size());
+    return static_cast<std::uint8_t>(bytes_[position_++]);
+  }
+
+  // A byte that names one of `count` things.
+  template <typename T>
+  T choice(int count) {
+    const std::uint8_t value = byte();
+    require(value < count);
+    return static_cast<T>(value);
+  }
+
+  std::uint64_t number() {
+    std::uint64_t value = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      const std::uint8_t b = byte();
+      value |= static_cast<std::uint64_t>(b & 0x7f) << shift;
+      if (b < 0x80) return value;
+    }
+    require(false);
+    return 0;
+  }
+
+  std::int64_t signed_number() {
+    const std::uint64_t value = number();
+    return static_cast<std::int64_t>(value >> 1 ^ (~(value & 1) + 1));
+  }
+
+  // A count of things that take at least a byte each.
+  std::size_t count() {
+    const std::uint64_t value = number();
+    require(value <= bytes_.size() - position_);
+    return static_cast<std::size_t>(value);
+  }
+
+  std::string_view text(std::size_t size) {
+    require(size <= bytes_.size() - position_);
+    position_ += size;
+    return bytes_.substr(position_ - size, size);
+  }
+
+  bool at_end() const { return position_ == bytes_.size(); }
+
+ private:
+  std::string_view bytes_;
+  std::size_t position_ = 0;
+};
+
+bool all_in(std::span<const std::int64_t> values, std::int64_t lo, std::int64_t hi) {
+  return std::ranges::all_of(values, [=](std::int64_t v) { return lo <= v && v < hi; });
+}
+
+bool valid_movement(Op op, UOp x, std::span<const std::int64_t> a) {
+  constexpr std::int64_t limit = std::int64_t{1} << 48;  // keeps sums of sizes far from overflow
+  const auto rank = static_cast<std::size_t>(x.rank());
+  if (!all_in(a, 0, limit)) return false;
+  switch (op) {
+    case Op::Permute: return a.size() == rank && all_in(a, 0, x.rank());
+    case Op::Flip: return a.size() == rank;
+    case Op::Pad:
+    case Op::Shrink: return a.size() == 2 * rank;
+    case Op::Window:
+    case Op::Unwindow: return a.size() == 4 && a[0] < x.rank() && a[2] > 0;
+    default: return a.size() < 128;  // Reshape, Expand
+  }
+}
+
+bool valid_reduce(std::span<const UOp> src, const Arg& arg) {
+  const auto a = arg.as_ints();
+  return !src.empty() && !a.empty() && all_in(a.first(1), 0, num_ops) &&
+         all_in(a.subspan(1), 0, src[0].rank());
+}
+
+// An argument of the form that the op has: what Graph::make and the accessors of UOp rely on.
+bool valid_arg(Op op, std::span<const UOp> src, const Arg& arg) {
+  const auto a = arg.as_ints();
+  if (is_movement(op)) return arg.kind == Arg::Kind::Ints && valid_movement(op, src[0], a);
+  switch (op) {
+    case Op::Const:
+    case Op::Iota:
+    case Op::Register: return arg.kind == Arg::Kind::Int;
+    case Op::Buffer:
+    case Op::Variable: return a.size() == 3;
+    case Op::Param: return a.size() == 2 && all_in(a.first(1), 0, INT32_MAX);
+    case Op::Range:
+      return a.size() == 3 && a[0] >= 0 && a[0] < RangeSet::capacity && a[1] >= 0 && a[2] >= 0 &&
+             a[2] <= static_cast<std::int64_t>(LoopKind::Loop);
+    case Op::Special:
+      return a.size() == 3 && all_in(a.first(1), 0, 3) && a[1] >= 0 && a[2] >= 0 &&
+             a[2] <= static_cast<std::int64_t>(LoopKind::Loop);
+    case Op::Local: return a.size() == 3 && a[1] >= 0 && (a[2] == 0 || a[2] == 1);
+    case Op::Reduce: return valid_reduce(src, arg);
+    default: return true;
+  }
+}
+
+// At least as many sources as derive.h and the accessors look at.
+bool valid_sources(Op op, std::span<const UOp> src) {
+  switch (op) {
+    case Op::Gather:
+    case Op::Scatter:
+    case Op::Index:
+    case Op::Store: return src.size() >= 2;
+    case Op::After: return !src.empty();
+    default: return true;
+  }
+}
+
+class Deserializer {
+ public:
+  Deserializer(Graph& graph, std::string_view bytes) : graph_(graph), in_(bytes) {}
+
+  std::vector<UOp> run() {
+    require(in_.byte() == version);
+    const std::size_t count = in_.count();
+    nodes_.reserve(count);
+    for (std::size_t i = 0; i < count; i++) nodes_.push_back(read_node());
+    std::vector<UOp> list(in_.count());
+    for (UOp& u : list) {
+      const std::uint64_t number = in_.number();
+      require(number < nodes_.size());
+      u = nodes_[number];
+    }
+    require(in_.at_end());
+    return list;
+  }
+
+ private:
+  UOp read_node() {
+    const auto op = in_.choice<Op>(num_ops);
+    const auto dtype = in_.choice<DType>(num_dtypes);
+    const Arg arg = read_arg(in_.choice<Arg::Kind>(4));
+    src_.resize(info(op).arity < 0 ? in_.count() : static_cast<std::size_t>(info(op).arity));
+    for (UOp& s : src_) {
+      const std::uint64_t distance = in_.number();
+      require(distance >= 1 && distance <= nodes_.size());
+      s = nodes_[nodes_.size() - distance];
+    }
+    require(valid_sources(op, src_) && valid_arg(op, src_, arg));
+    return graph_.make(op, dtype, src_, arg);
+  }
+
+  // Vectors lie in ints_ until the graph has copied them.
+  Arg read_arg(Arg::Kind kind) {
+    switch (kind) {
+      case Arg::Kind::None: return {};
+      case Arg::Kind::Int: return Arg(in_.signed_number());
+      case Arg::Kind::Ints:
+        ints_.resize(in_.count());
+        for (std::int64_t& v : ints_) v = in_.signed_number();
+        return Arg(std::span<const std::int64_t>(ints_));
+      case Arg::Kind::Text: return Arg(in_.text(in_.count()));
+    }
+    return {};
+  }
+
+  Graph& graph_;
+  Reader in_;
+  std::vector<UOp> nodes_;
+  std::vector<UOp> src_;
+  std::vector<std::int64_t> ints_;
+};
+
+}  // namespace
+
+std::string serialize(std::span<const UOp> nodes) {
+  Serializer serializer;
+  for (UOp u : nodes) serializer.visit(u);
+  return serializer.finish(nodes);
+}
+
+std::vector<UOp> deserialize(Graph& graph, std::string_view bytes) {
+  try {
+    return Deserializer(graph, bytes).run();
+  } catch (const InternalError& e) {
+    // Bytes of the right form that are no graph: sources that do not fit their op.
+    fail({}, "the stored graph is damaged: {}", e.message());
+  }
+}
+
+}  // namespace croze

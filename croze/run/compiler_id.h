@@ -1,0 +1,13 @@
+// compiler_id.h -- which compiler this is, for the names of what it has compiled.
+#pragma once
+
+#include <string_view>
+
+namespace croze {
+
+// A hash of all sources that decide what code a kernel becomes, and of how they were built.  Two
+// builds of one id make the same code, whatever else is linked with them; so what one keeps on disk
+// the other may use.  The build makes it: cmake/compiler_id.cmake.
+std::string_view compiler_id();
+
+}  // namespace croze

@@ -1,0 +1,33 @@
+// statistics.h -- what was scheduled, compiled and launched, in numbers.
+#pragma once
+
+#include <cstdint>
+
+namespace croze {
+
+// What one run of a graph, or one replay of a captured step, does.
+struct RunSummary {
+  std::int64_t kernels = 0;         // launches per run
+  std::int64_t nests = 0;           // loop nests in them
+  std::int64_t distinct_nests = 0;  // to compile
+  std::int64_t arena_bytes = 0;
+  std::int64_t arena_lower_bound = 0;
+};
+
+// Counters since the start of the process, for benchmarks, progress lines and tests.
+struct RunStatistics {
+  std::int64_t kernels = 0;           // launches
+  std::int64_t kernels_compiled = 0;  // by the device's compiler, not from a cache
+  std::int64_t schedules_built = 0;   // not found in the schedule cache
+  double schedule_seconds = 0;
+  double codegen_seconds = 0;       // summed over threads
+  double compile_seconds = 0;       // device compiler; summed over threads
+  double compile_wall_seconds = 0;  // codegen and compiler together, as waited for
+};
+RunStatistics run_statistics();
+
+// Forgets every schedule and program kept in memory and not being made, so that the next run is
+// cold.
+void clear_run_caches();
+
+}  // namespace croze

@@ -1,0 +1,196 @@
+// launches.cpp -- steps that could run at once do: one launch for all of them.
+//
+// A launch costs microseconds, and at its end threads wait for the slowest of them.  Steps that
+// wait for nothing of each other need neither: the gradients of a layer's weights and inputs, or
+// the updates of all parameters, are loop nests of one kernel whose tasks threads take as they
+// come.
+//
+// The steps come in an order that keeps few temporaries alive.  Time is cut into launches from the
+// front: each takes the first step left and whatever else is ready, as long as
+//
+//   * no more bytes are alive than in the given order at its worst, so joining costs no memory;
+//   * a step that would take memory long before its result is wanted is left for later: one that
+//     needs more bytes than it sets free waits until its first user is due.
+#include "croze/schedule/launches.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace croze {
+namespace {
+
+using Numbers = std::vector<int>;
+
+// Temporaries that come to life and die as steps run.
+class Liveness {
+ public:
+  explicit Liveness(const Schedule& schedule, const std::vector<ScheduleStep>& steps)
+      : buffers_(schedule.buffers), uses_left_(buffers_.size(), 0), alive_(buffers_.size(), false) {
+    for (const ScheduleStep& step : steps) {
+      for (int b : distinct(step)) uses_left_[index(b)]++;
+    }
+  }
+
+  // What a step adds while it runs, and what it sets free when it is done.
+  std::int64_t bytes_taken(const ScheduleStep& step) const {
+    std::int64_t bytes = 0;
+    for (int b : distinct(step)) bytes += alive_[index(b)] ? 0 : buffers_[index(b)].bytes();
+    return bytes;
+  }
+  std::int64_t bytes_freed(const ScheduleStep& step) const {
+    std::int64_t bytes = 0;
+    for (int b : distinct(step)) {
+      if (alive_[index(b)] && uses_left_[index(b)] == 1) bytes += buffers_[index(b)].bytes();
+    }
+    return bytes;
+  }
+
+  void begin(const ScheduleStep& step) {
+    bytes_ += bytes_taken(step);
+    for (int b : distinct(step)) alive_[index(b)] = true;
+    most_bytes_ = std::max(most_bytes_, bytes_);
+  }
+  void end(const ScheduleStep& step) {
+    for (int b : distinct(step)) {
+      if (--uses_left_[index(b)] == 0) bytes_ -= buffers_[index(b)].bytes();
+    }
+  }
+
+  std::int64_t bytes() const { return bytes_; }
+  std::int64_t most_bytes() const { return most_bytes_; }
+
+ private:
+  static std::size_t index(int buffer) { return static_cast<std::size_t>(buffer); }
+
+  // The temporaries of a step, each once.
+  Numbers distinct(const ScheduleStep& step) const {
+    Numbers result;
+    for (int b : step.buffers) {
+      if (buffers_[index(b)].kind != ScheduleBuffer::Kind::Temporary) continue;
+      if (std::ranges::find(result, b) == result.end()) result.push_back(b);
+    }
+    return result;
+  }
+
+  const std::vector<ScheduleBuffer>& buffers_;
+  Numbers uses_left_;
+  std::vector<bool> alive_;
+  std::int64_t bytes_ = 0, most_bytes_ = 0;
+};
+
+class Joiner {
+ public:
+  Joiner(StepOrder order, Schedule& schedule, const ScheduleContext& context)
+      : order_(std::move(order)),
+        schedule_(schedule),
+        context_(context),
+        live_(schedule, order_.steps),
+        users_(order_.steps.size()),
+        waiting_(order_.steps.size(), 0) {
+    for (std::size_t i = 0; i < order_.steps.size(); i++) {
+      std::ranges::sort(order_.waits_for[i]);
+      const auto repeated = std::ranges::unique(order_.waits_for[i]);
+      order_.waits_for[i].erase(repeated.begin(), repeated.end());
+      for (int w : order_.waits_for[i]) users_[static_cast<std::size_t>(w)].push_back(number(i));
+      waiting_[i] = number(order_.waits_for[i].size());
+      if (waiting_[i] == 0) ready_.insert(number(i));
+    }
+    find_due();
+  }
+
+  void run() {
+    const std::int64_t most_bytes = bytes_in_order();
+    while (!ready_.empty()) launch(most_bytes);
+  }
+
+ private:
+  static int number(std::size_t i) { return static_cast<int>(i); }
+
+  // The launch that the first user of each step belongs to at the earliest.
+  void find_due() {
+    std::vector<int> earliest(order_.steps.size(), 0);
+    for (std::size_t i = 0; i < earliest.size(); i++) {
+      for (int w : order_.waits_for[i]) {
+        earliest[i] = std::max(earliest[i], earliest[static_cast<std::size_t>(w)] + 1);
+      }
+    }
+    due_.assign(earliest.size(), 0);
+    for (std::size_t i = earliest.size(); i-- > 0;) {
+      int first_user = earliest[i] + 1;
+      if (!users_[i].empty()) {
+        first_user = INT32_MAX;
+        for (int u : users_[i])
+          first_user = std::min(first_user, earliest[static_cast<std::size_t>(u)]);
+      }
+      due_[i] = first_user - 1;
+    }
+  }
+
+  std::int64_t bytes_in_order() const {
+    Liveness live = live_;
+    for (const ScheduleStep& step : order_.steps) {
+      live.begin(step);
+      live.end(step);
+    }
+    return live.most_bytes();
+  }
+
+  // One launch: the first step left, and what can run beside it.
+  void launch(std::int64_t most_bytes) {
+    const auto first = static_cast<std::size_t>(*ready_.begin());
+    live_.begin(order_.steps[first]);
+    Numbers chosen{number(first)};
+    const Numbers others =
+        can_join(first) ? Numbers(std::next(ready_.begin()), ready_.end()) : Numbers();
+    for (int other : others) {
+      const auto i = static_cast<std::size_t>(other);
+      const ScheduleStep& step = order_.steps[i];
+      if (!can_join(i) || step.device != order_.steps[first].device) continue;
+      const std::int64_t taken = live_.bytes_taken(step);
+      if (live_.bytes() + taken > most_bytes) continue;
+      if (taken > live_.bytes_freed(step) && due_[i] > launches_made_) continue;
+      live_.begin(step);
+      chosen.push_back(other);
+    }
+    finish(chosen);
+  }
+
+  void finish(const Numbers& chosen) {
+    const int first = number(schedule_.steps.size());
+    for (int i : chosen) {
+      const auto step = static_cast<std::size_t>(i);
+      live_.end(order_.steps[step]);
+      ready_.erase(i);
+      for (int u : users_[step]) {
+        if (--waiting_[static_cast<std::size_t>(u)] == 0) ready_.insert(u);
+      }
+      schedule_.steps.push_back(std::move(order_.steps[step]));
+    }
+    schedule_.launches.push_back({first, number(schedule_.steps.size())});
+    launches_made_++;
+  }
+
+  bool can_join(std::size_t i) const {
+    const ScheduleStep& step = order_.steps[i];
+    return step.kernel && context_.caps(step.device).joins_nests;
+  }
+
+  StepOrder order_;
+  Schedule& schedule_;
+  const ScheduleContext& context_;
+  Liveness live_;
+  std::vector<Numbers> users_;
+  Numbers waiting_;  // for how many steps each step still waits
+  Numbers due_;      // the launch after which each step's result is wanted
+  std::set<int> ready_;
+  int launches_made_ = 0;
+};
+
+}  // namespace
+
+void join_launches(StepOrder order, Schedule& schedule, const ScheduleContext& context) {
+  Joiner(std::move(order), schedule, context).run();
+}
+
+}  // namespace croze

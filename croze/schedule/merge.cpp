@@ -1,0 +1,361 @@
+// merge.cpp -- loop nests that pass values to each other become one nest with several stores.
+//
+// Lowering gives every buffered node a nest of its own.  A nest that reads a buffer where another
+// one writes it, position by position, can compute and store that value itself: the buffer is
+// written and not read back, and not even written if nobody else wants it.
+//
+// The loops of the producer become loops of the consumer.  If they are all of them, both stores
+// stand in the innermost loop.  If they are fewer, the producer stands in the outer loops and the
+// consumer goes on inside: the mean of a channel, its variance, and the channel normalised are one
+// nest over channels, in which a channel stays in the cache.  Such a nest is worth it only if the
+// outer loops are enough to feed all threads.
+//
+//     for c:  m[c] = sum(x[n, c]) / N          for c:  m[c] = sum(x[n, c]) / N
+//     for n, c:  y[n, c] = x[n, c] - m[c]  =>          for n:  y[n, c] = x[n, c] - m[c]
+//
+// Contractions stay alone: their speed is in tiles that another store would break.
+#include "croze/schedule/merge.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <queue>
+#include <set>
+#include <tuple>
+
+#include "croze/codegen/edits/kernel_state.h"
+#include "croze/graph/index/index_form.h"
+#include "croze/graph/rewrite/rewrite.h"
+
+namespace croze {
+namespace {
+
+constexpr std::size_t most_ranges = 48;      // of a nest, far below what a RangeSet holds
+constexpr std::size_t most_searched = 4096;  // steps between two that may be merged
+// Visits of elements for each element in memory from which on a nest is a contraction.
+constexpr std::int64_t contraction_reuse = 4;
+// Below this many visits a nest need not feed several threads.
+constexpr std::int64_t small_work = 1 << 15;
+
+using RangeMap = std::vector<std::pair<UOp, UOp>>;
+
+std::vector<UOp> ranges_in(UOp sink) {
+  std::vector<UOp> ranges;
+  for (UOp u : toposort(sink)) {
+    if (u.is(Op::Range)) ranges.push_back(u);
+  }
+  return ranges;
+}
+
+// The ranges by which the terms of a flat index are told apart: coefficient -> range.  None if it
+// is anything but a sum of ranges.
+std::optional<std::map<std::int64_t, UOp>> strides_of(UOp index) {
+  const LinearForm form = LinearForm::of(index);
+  std::map<std::int64_t, UOp> strides;
+  for (const Term& t : form.terms) {
+    if (!t.atom.is(Op::Range) || !strides.emplace(t.coefficient, t.atom).second) return {};
+  }
+  return form.constant == 0 ? std::optional(strides) : std::nullopt;
+}
+
+// What is known of a step that takes part.
+struct Nest {
+  bool mergeable = false;
+  bool contraction = false;
+  std::int64_t work = 0;  // element visits
+};
+
+Nest facts_of(const PendingStep& step) {
+  Nest nest;
+  if (!step.sink || step.supersedes || step.part != 0) return nest;
+  bool reduces = false;
+  std::int64_t memory = 0;
+  std::set<const Node*> buffers;
+  std::map<std::int64_t, std::int64_t> sizes;
+  for (UOp u : toposort(step.sink)) {
+    if (u.is(Op::Range)) {
+      if (u.loop_kind() == LoopKind::Serial) return nest;
+      sizes[u.range_id()] = u.range_size();
+    }
+    if (u.is(Op::Buffer) && buffers.insert(u.node()).second) memory += u.buffer_elements();
+    if (!u.is(Op::Load) && !u.is(Op::Reduce)) continue;
+    std::int64_t visits = 1;
+    const RangeSet open = u.is(Op::Load) ? u.ranges() : u.src(0).ranges();
+    for (const auto& [id, size] : sizes) visits *= open.contains(id) ? size : 1;
+    nest.work = std::max(nest.work, visits);
+    reduces = reduces || u.is(Op::Reduce);
+  }
+  nest.contraction = reduces && nest.work > contraction_reuse * memory;
+  nest.mergeable = true;
+  return nest;
+}
+
+class Merger {
+ public:
+  Merger(std::vector<PendingStep>& steps, std::span<const UOp> results,
+         const ScheduleContext& context)
+      : steps_(steps), context_(context) {
+    for (UOp r : results) results_.insert(r.node());
+    for (std::size_t i = 0; i < steps_.size(); i++) {
+      facts_.push_back(facts_of(steps_[i]));
+      for (UOp w : steps_[i].writes) makers_[w.node()].push_back(i);
+      for (UOp r : steps_[i].reads) readers_[r.node()].insert(i);
+    }
+  }
+
+  void run() {
+    for (std::size_t i = 0; i < steps_.size(); i++) propose_producers(i);
+    while (!queue_.empty()) {
+      const Candidate c = queue_.top();
+      queue_.pop();
+      if (steps_[c.producer].sink && steps_[c.consumer].sink) try_merge(c);
+    }
+    std::erase_if(steps_, [](const PendingStep& s) { return s.writes.empty(); });
+  }
+
+ private:
+  // Ordered by what merging saves; then the earlier steps first.
+  struct Candidate {
+    std::int64_t bytes;
+    std::size_t producer, consumer;
+    bool operator<(const Candidate& o) const {
+      return std::tie(bytes, o.producer, o.consumer) < std::tie(o.bytes, producer, consumer);
+    }
+  };
+
+  void propose_producers(std::size_t consumer) {
+    if (!facts_[consumer].mergeable || facts_[consumer].contraction) return;
+    for (UOp state : steps_[consumer].reads) propose(state, consumer);
+  }
+
+  void propose(UOp state, std::size_t consumer) {
+    const auto makers = makers_.find(state.node());
+    if (makers == makers_.end() || makers->second.empty()) return;
+    const std::size_t producer = makers->second[0];
+    if (producer == consumer || !facts_[producer].mergeable || facts_[producer].contraction) return;
+    if (steps_[producer].step.device != steps_[consumer].step.device) return;
+    // What several steps make is whole after the last of them.
+    for (UOp w : steps_[producer].writes) {
+      if (makers_.at(w.node()).size() != 1) return;
+    }
+    queue_.push({state.elements() * size_of(state.dtype()), producer, consumer});
+  }
+
+  void try_merge(const Candidate& c) {
+    // Either may have grown since this was proposed.
+    if (facts_[c.producer].contraction || facts_[c.consumer].contraction) return;
+    const RangeMap map = shared_loops(steps_[c.producer], steps_[c.consumer]);
+    if (map.empty() || reaches_otherwise(c)) return;
+    const UOp merged = merged_sink(c, map);
+    if (merged && worth_it(c, merged)) merge(c, merged);
+  }
+
+  // The loops of the producer's stores, each with the loop of the consumer that takes its place, if
+  // every read is at the position of the write.  Empty if they do not fit.
+  RangeMap shared_loops(const PendingStep& producer, const PendingStep& consumer) const {
+    RangeMap map;
+    for (UOp u : toposort(consumer.sink)) {
+      if (!u.is(Op::Load)) continue;
+      for (UOp store : producer.sink.sources()) {
+        if (store.src(0).src(0) != u.src(0).src(0)) continue;
+        const RangeMap one = matched(store, u, consumer.sink);
+        if (one.empty() || (!map.empty() && one != map)) return {};
+        map = one;
+      }
+    }
+    // All stores of the producer must be placed by what is known of one.
+    for (UOp r : loops_of(producer.sink)) {
+      if (std::ranges::find(map, r, &std::pair<UOp, UOp>::first) == map.end()) return {};
+    }
+    return map;
+  }
+
+  static std::vector<UOp> loops_of(UOp sink) {
+    std::vector<UOp> loops;
+    for (UOp store : sink.sources()) {
+      for (UOp r : closed_ranges(store)) {
+        if (std::ranges::find(loops, r) == loops.end()) loops.push_back(r);
+      }
+    }
+    return loops;
+  }
+
+  static RangeMap matched(UOp store, UOp load, UOp consumer) {
+    if (load.src(0).num_src() > 2 || store.src(0).num_src() > 2) return {};  // gated
+    const auto written = strides_of(store.src(0).src(1)), read = strides_of(load.src(0).src(1));
+    if (!written || !read || written->size() != read->size()) return {};
+    RangeMap map;
+    for (const auto& [stride, range] : *written) {
+      const auto other = read->find(stride);
+      if (other == read->end() || other->second.range_size() != range.range_size()) return {};
+      if (stores_in(consumer, other->second) == 0) return {};
+      map.emplace_back(range, other->second);
+    }
+    return closed_ranges(store).size() == map.size() ? map : RangeMap{};
+  }
+
+  // Loops that only some stores or reductions need stand inside those that all need, and these
+  // feed the threads.
+  bool worth_it(const Candidate& c, UOp merged) const {
+    const Caps& caps = context_.caps(steps_[c.consumer].step.device);
+    const std::vector<UOp> loops = loops_of(merged);
+    RangeSet all;
+    for (UOp r : loops) all = all | r.ranges();
+    std::vector<RangeSet> needed;
+    std::int64_t buffers = 0, size = 0;
+    for (UOp u : toposort(merged)) {
+      buffers += u.is(Op::Buffer);
+      size += is_elementwise(u.op()) && u.num_src() > 0 && u.dtype() != DType::Index;
+      if (u.is(Op::Reduce)) needed.push_back(u.ranges() - (u.ranges() - all));
+      if (!u.is(Op::Store)) continue;
+      needed.emplace_back();
+      for (UOp r : closed_ranges(u)) needed.back() = needed.back() | r.ranges();
+    }
+    if (buffers > caps.max_buffers || size > FusionPlan::max_size) return false;
+    std::ranges::sort(needed, {}, &RangeSet::count);
+    for (std::size_t i = 1; i < needed.size(); i++) {
+      if (!needed[i].contains_all(needed[i - 1])) return false;
+    }
+    if (needed.front() == all) return true;
+    std::int64_t outer = 1;
+    for (UOp r : loops) outer *= needed.front().contains(r.range_id()) ? r.range_size() : 1;
+    const std::int64_t work = std::max(facts_[c.producer].work, facts_[c.consumer].work);
+    return !caps.has_groups && (outer >= 2 * caps.threads || work <= small_work);
+  }
+
+  // Whether the consumer waits for the producer through other steps too: then they cannot be one.
+  bool reaches_otherwise(const Candidate& c) const {
+    std::vector<std::size_t> pending;
+    std::set<std::size_t> seen;
+    const auto add_makers = [&](std::size_t step) {
+      for (UOp state : steps_[step].reads) {
+        const auto makers = makers_.find(state.node());
+        if (makers == makers_.end()) continue;
+        for (std::size_t m : makers->second) {
+          if (seen.insert(m).second) pending.push_back(m);
+        }
+      }
+    };
+    seen.insert(c.producer);
+    add_makers(c.consumer);
+    while (!pending.empty()) {
+      const std::size_t step = pending.back();
+      pending.pop_back();
+      if (seen.size() > most_searched) return true;
+      for (UOp state : steps_[step].reads) {
+        const auto makers = makers_.find(state.node());
+        if (makers == makers_.end()) continue;
+        if (std::ranges::find(makers->second, c.producer) != makers->second.end()) return true;
+      }
+      // What overwrites memory waits for the readers of what stood there.
+      if (steps_[step].supersedes) return true;
+      add_makers(step);
+    }
+    return false;
+  }
+
+  // The stores of both, the producer's values in place of the consumer's loads of them.
+  UOp merged_sink(const Candidate& c, const RangeMap& map) const {
+    const UOp producer = steps_[c.producer].sink, consumer = steps_[c.consumer].sink;
+    Graph& g = consumer.graph();
+    std::int64_t next = 0;
+    for (UOp r : ranges_in(consumer)) next = std::max(next, r.range_id() + 1);
+    RangeMap renamed = map;
+    for (UOp r : ranges_in(producer)) {
+      if (std::ranges::find(map, r, &std::pair<UOp, UOp>::first) != map.end()) continue;
+      renamed.emplace_back(r, g.range(next++, r.range_size(), r.loop_kind()));
+    }
+    if (static_cast<std::size_t>(next) > most_ranges) return UOp();
+    const UOp placed = substitute(producer, renamed);
+    RangeMap values;  // loads of the consumer, and what they would load
+    for (UOp u : toposort(consumer)) {
+      if (!u.is(Op::Load)) continue;
+      for (UOp store : placed.sources()) {
+        if (store.src(0) == u.src(0)) values.emplace_back(u, store.src(1));
+      }
+    }
+    const UOp fed = substitute(consumer, values);
+    if (reads_any(fed, placed)) return UOp();
+    std::vector<UOp> stores;
+    for (UOp store : placed.sources()) {
+      if (wanted(store, c)) stores.push_back(store);
+    }
+    for (UOp store : fed.sources()) stores.push_back(store);
+    return g.sink(stores);
+  }
+
+  // Whether the kernel still loads what the other one stores.
+  static bool reads_any(UOp kernel, UOp other) {
+    for (UOp u : toposort(kernel)) {
+      if (!u.is(Op::Load)) continue;
+      for (UOp store : other.sources()) {
+        if (store.src(0).src(0) == u.src(0).src(0)) return true;
+      }
+    }
+    return false;
+  }
+
+  // Whether anybody but the consumer wants what the producer stores.
+  bool wanted(UOp store, const Candidate& c) const {
+    const PendingStep& producer = steps_[c.producer];
+    for (std::size_t i = 0; i < producer.writes.size(); i++) {
+      if (producer.outputs[i] == store.src(0).src(0))
+        return wanted_state(producer.writes[i], c.consumer);
+    }
+    return true;
+  }
+  bool wanted_state(UOp state, std::size_t consumer) const {
+    const auto readers = readers_.find(state.node());
+    const bool others = readers != readers_.end() &&
+                        std::ranges::any_of(readers->second, [&](auto r) { return r != consumer; });
+    return others || results_.contains(state.node());
+  }
+
+  void merge(const Candidate& c, UOp merged) {
+    PendingStep& producer = steps_[c.producer];
+    PendingStep& consumer = steps_[c.consumer];
+    std::vector<UOp> writes, outputs;
+    for (std::size_t i = 0; i < producer.writes.size(); i++) {
+      makers_[producer.writes[i].node()].clear();
+      std::erase(consumer.reads, producer.writes[i]);
+      readers_[producer.writes[i].node()].erase(c.consumer);
+      if (!wanted_state(producer.writes[i], c.consumer)) continue;
+      writes.push_back(producer.writes[i]);
+      outputs.push_back(producer.outputs[i]);
+      makers_[producer.writes[i].node()] = {c.consumer};
+    }
+    for (UOp r : producer.reads) {
+      readers_[r.node()].erase(c.producer);
+      readers_[r.node()].insert(c.consumer);
+      if (std::ranges::find(consumer.reads, r) == consumer.reads.end()) consumer.reads.push_back(r);
+    }
+    consumer.writes.insert(consumer.writes.begin(), writes.begin(), writes.end());
+    consumer.outputs.insert(consumer.outputs.begin(), outputs.begin(), outputs.end());
+    consumer.sink = merged;
+    facts_[c.consumer] = facts_of(consumer);
+    producer = {};
+    propose_producers(c.consumer);
+    for (UOp w : consumer.writes) {
+      for (std::size_t reader : readers_[w.node()]) {
+        if (facts_[reader].mergeable && !facts_[reader].contraction) propose(w, reader);
+      }
+    }
+  }
+
+  std::vector<PendingStep>& steps_;
+  const ScheduleContext& context_;
+  std::set<const Node*> results_;
+  std::vector<Nest> facts_;
+  std::map<const Node*, std::vector<std::size_t>> makers_;
+  std::map<const Node*, std::set<std::size_t>> readers_;
+  std::priority_queue<Candidate> queue_;
+};
+
+}  // namespace
+
+void merge_steps(std::vector<PendingStep>& steps, std::span<const UOp> results,
+                 const ScheduleContext& context) {
+  Merger(steps, results, context).run();
+}
+
+}  // namespace croze

@@ -1,0 +1,196 @@
+// What each kind of edit refuses, and the reason it gives.
+#include "croze/codegen/edits/legality.h"
+
+#include <gtest/gtest.h>
+
+#include "croze/base/error.h"
+#include "croze/codegen/edits/enumerate.h"
+#include "croze/codegen/edits/transform.h"
+#include "edits/kernels.h"
+#include "support/errors.h"
+#include "support/schedule_runner.h"
+
+namespace croze {
+namespace {
+
+using namespace test;
+
+// The reason of the last of these edits, which the kernel does not take, after the others.
+std::string reason(const SmallKernel& kernel, const Caps& caps, const char* text) {
+  KernelState k(kernel.sink, caps);
+  std::vector<Edit> edits = parse_edits(text);
+  const Edit last = edits.back();
+  edits.pop_back();
+  apply_all(k, edits);
+  const UOp before = k.sink;
+  const std::string why = refusal(k, last);
+  EXPECT_THROW(apply(k, last), InternalError) << text;
+  EXPECT_EQ(k.sink, before);
+  EXPECT_EQ(k.applied, edits);
+  return why;
+}
+
+void expect_refused(const SmallKernel& kernel, const Caps& caps, const char* text,
+                    const char* part) {
+  const std::string why = reason(kernel, caps, text);
+  EXPECT_NE(why.find(part), std::string::npos) << text << ": " << why;
+}
+
+TEST(Legality, LoopsMustBeThere) {
+  const SmallKernel k = product_kernel();
+  expect_refused(k, cpu_shaped_caps(), "split r7 by 2", "no loop r7");
+  expect_refused(k, cpu_shaped_caps(), "split r0 by 2; split r0 by 2", "no loop r0");
+  expect_refused(k, cpu_shaped_caps(), "merge r1 r1", "named twice");
+  const Caps caps = cpu_shaped_caps();
+  const KernelState state(k.sink, caps);
+  EXPECT_EQ(refusal(state, {.kind = EditKind::Simplify, .ranges = {0}}), "it names 1 loops");
+  EXPECT_EQ(refusal(state, {.kind = EditKind::Split, .size = 2}), "it names 0 loops");
+}
+
+TEST(Legality, SplitsAreEven) {
+  const SmallKernel k = product_kernel();
+  for (const char* text : {"split r1 by 4", "split r1 by 1", "split r1 by 6", "split r1 by 0",
+                           "split r1 by -2", "split_reduction r2 by 3"}) {
+    expect_refused(k, cpu_shaped_caps(), text, "cannot be split");
+  }
+  expect_refused(k, cpu_shaped_caps(), "split_reduction r0 by 2", "of kind parallel");
+  expect_refused(k, cpu_shaped_caps(), "bind r1 unroll; split r1 by 2", "of kind unroll");
+}
+
+TEST(Legality, MergedLoopsStandTogether) {
+  expect_refused(product_kernel(), cpu_shaped_caps(), "merge r0 r2", "cannot become one");
+  expect_refused(rows_kernel(), cpu_shaped_caps(), "merge r2 r3", "do not always stand together");
+  // The first of i, j, p in order is i: not j before i.
+  expect_refused(ordered_kernel(), cpu_shaped_caps(), "merge r2 r0", "not next to each other");
+  expect_refused(ordered_kernel(), cpu_shaped_caps(), "merge r0 r1", "cannot become one");
+}
+
+TEST(Legality, PaddingIsLimited) {
+  const SmallKernel k = product_kernel();
+  expect_refused(k, cpu_shaped_caps(), "pad r1 by 3", "already");
+  expect_refused(k, cpu_shaped_caps(), "pad r1 by 1000000000000", "multiple of 2 to");
+  expect_refused(k, cpu_shaped_caps(), "pad r1 by 0", "multiple of 2 to");
+}
+
+TEST(Legality, AReductionIsNoTask) {
+  expect_refused(product_kernel(), cpu_shaped_caps(), "bind r2 thread", "cannot become");
+  expect_refused(product_kernel(), gpu_shaped_caps(), "bind r2 item", "cannot become");
+  expect_refused(product_kernel(), gpu_shaped_caps(), "bind r2 group", "cannot become");
+}
+
+TEST(Legality, LoopsInOrderStayAsTheyAre) {
+  const SmallKernel k = ordered_kernel();
+  for (const char* kind : {"thread", "lane", "unroll"}) {
+    expect_refused(k, cpu_shaped_caps(), (std::string("bind r0 ") + kind).c_str(), "cannot become");
+  }
+  expect_refused(k, cpu_shaped_caps(), "reorder r2 r1 r0", "cannot change places");
+}
+
+TEST(Legality, ALaunchHasThreeAxesWithinItsLimits) {
+  Caps caps = gpu_shaped_caps();
+  const char* four =
+      "split r0 by 2; split r1 by 3; bind r3 group; bind r4 group; bind r5 group; "
+      "bind r6 group";
+  expect_refused(product_kernel(), caps, four, "3 axes");
+  caps.max_items = 8;
+  expect_refused(product_kernel(), caps, "bind r0 item; bind r1 item", "no room for the items");
+  caps.max_groups_axis[1] = 5;
+  expect_refused(product_kernel(), caps, "bind r0 group; bind r1 group", "no room for the groups");
+  // The axes go by the order of the loops.
+  expect_refused(product_kernel(), caps,
+                 "reorder r1 r0; bind r0 group; bind r1 group; reorder r0 r1",
+                 "no room for the groups");
+}
+
+TEST(Legality, ADeviceHasTasksOrGroups) {
+  expect_refused(product_kernel(), cpu_shaped_caps(), "bind r0 group", "no groups");
+  expect_refused(product_kernel(), gpu_shaped_caps(), "bind r0 thread", "no tasks");
+  expect_refused(product_kernel(), cpu_shaped_caps(), "bind r0 thread; bind r1 thread",
+                 "one loop becomes tasks");
+  expect_refused(product_kernel(), scalar_caps(), "bind r0 thread", "no tasks");
+}
+
+TEST(Legality, AValueHasOneVectorOfLanes) {
+  expect_refused(product_kernel(), cpu_shaped_caps(), "bind r1 lane; bind r0 lane",
+                 "lanes already");
+  expect_refused(product_kernel(), cpu_shaped_caps(), "bind r1 lane; bind r2 lane",
+                 "lanes already");
+  expect_refused(product_kernel(), scalar_caps(), "bind r1 lane", "has 0 lanes");
+  Caps caps = cpu_shaped_caps();
+  caps.vector_bytes = 16;
+  expect_refused(product_kernel(), caps, "bind r1 lane", "has 4 lanes");
+}
+
+TEST(Legality, SharedReductionsStandInTheSamePlace) {
+  expect_refused(rows_kernel(), cpu_shaped_caps(), "share r2 r3 r0", "odd number");
+  expect_refused(rows_kernel(), cpu_shaped_caps(), "share r0 r2", "other sizes");
+  expect_refused(rows_kernel(), cpu_shaped_caps(), "share r1 r2", "no reduction has just");
+  expect_refused(rows_kernel(), cpu_shaped_caps(), "share r2 r3; share r2 r3", "no loop r3");
+  expect_refused(rows_kernel(), cpu_shaped_caps(), "split r3 by 2; share r2 r5", "other sizes");
+}
+
+TEST(Legality, TilesHaveRoomAndAPlace) {
+  Caps caps = cpu_shaped_caps();
+  const SmallKernel k = product_kernel();
+  expect_refused(k, caps, "stage load 5 over r0 in thread by 1", "no such load");
+  expect_refused(k, caps, "stage load 0 over r0 r1 in group by 1", "no items");
+  expect_refused(k, caps, "stage load 0 over r0 r2 in thread by 64", "1 to 16 lanes");
+  expect_refused(k, caps, "bind r2 unroll; stage load 0 over r0 r1 in thread by 1",
+                 "of kind unroll");
+  expect_refused(ordered_kernel(), caps, "stage load 0 over r0 in thread by 1",
+                 "cannot extend over");
+  caps.l2_bytes = 8;
+  expect_refused(k, caps, "stage load 0 over r2 in thread by 1", "does not fit in 8");
+}
+
+TEST(Legality, TheTilesOfAGroupShareItsMemory) {
+  Caps caps = gpu_shaped_caps();
+  caps.group_memory = 100;  // the operands are 64 and 96 bytes
+  const SmallKernel kernel = product_kernel();
+  KernelState k(kernel.sink, caps);
+  const char* tile = "bind r0 item; bind r1 item; stage load 0 over r0 r1 r2 in group by 1";
+  apply_all(k, parse_edits(tile));
+  Edit next = k.applied.back();
+  for (next.load = 0; next.load < 3; next.load++) EXPECT_NE(refusal(k, next), "");
+}
+
+TEST(Legality, WhatIsWrittenIsNotTabulated) {
+  Graph g;
+  const UOp i = g.range(0, 8, LoopKind::Parallel);
+  const UOp memory = g.param(DType::Int32, 0, 8);
+  const UOp store =
+      g.store(g.place(memory, i), g.load(g.place(memory, i)) + 1, std::vector<UOp>{i});
+  const Caps caps = cpu_shaped_caps();
+  const KernelState k(g.sink(std::vector<UOp>{store}), caps);
+  const Edit edit = parse_edits("stage load 0 over r0 in thread by 1")[0];
+  EXPECT_EQ(refusal(k, edit), "the kernel writes what it loads");
+}
+
+TEST(Legality, EditsFromOutsideAreRefusedWithAnErrorThatNamesThem) {
+  const SmallKernel k = product_kernel();
+  const Caps caps = cpu_shaped_caps();
+  KernelState state(k.sink, caps);
+  const std::string text =
+      error_of([&] { apply_all(state, parse_edits("split r1 by 2; bind r2 thread")); });
+  EXPECT_NE(text.find("bind r2 thread"), std::string::npos) << text;
+}
+
+TEST(Legality, AllThatIsEnumeratedIsLegalAndDifferent) {
+  for (const Caps& caps : {scalar_caps(), cpu_shaped_caps(), gpu_shaped_caps()}) {
+    for (const SmallKernel& kernel : small_kernels()) {
+      const KernelState k(kernel.sink, caps);
+      const std::vector<Edit> edits = enumerate_edits(k);
+      EXPECT_GE(edits.size(), 8u) << kernel.name;
+      for (std::size_t i = 0; i < edits.size(); i++) {
+        EXPECT_EQ(refusal(k, edits[i]), "");
+        EXPECT_EQ(
+            std::find(edits.begin(), edits.begin() + static_cast<std::ptrdiff_t>(i), edits[i]),
+            edits.begin() + static_cast<std::ptrdiff_t>(i))
+            << to_text(edits[i]);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace croze

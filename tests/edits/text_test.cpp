@@ -1,0 +1,53 @@
+// Edits as text and back.
+#include <gtest/gtest.h>
+
+#include "croze/codegen/edits/edit.h"
+#include "support/errors.h"
+
+namespace croze {
+namespace {
+
+using test::error_of;
+
+const std::vector<Edit>& one_of_each() {
+  static const std::vector<Edit> edits{
+      {.kind = EditKind::Split, .ranges = {3}, .size = 4},
+      {.kind = EditKind::Merge, .ranges = {1, 12}},
+      {.kind = EditKind::Pad, .ranges = {0}, .size = 16},
+      {.kind = EditKind::SplitReduction, .ranges = {7}, .size = 2},
+      {.kind = EditKind::Bind, .ranges = {5}, .loop = LoopKind::Lane},
+      {.kind = EditKind::Reorder, .ranges = {2, 0, 1}},
+      {.kind = EditKind::Share, .ranges = {2, 3}},
+      {.kind = EditKind::Stage, .ranges = {4, 5}, .size = 8, .load = 1, .space = Space::Thread},
+      {.kind = EditKind::Stage, .ranges = {4}, .size = 1, .load = 0, .space = Space::Group},
+      {.kind = EditKind::Simplify}};
+  return edits;
+}
+
+TEST(EditText, NamesLoopsByTheirIds) {
+  EXPECT_EQ(to_text(one_of_each()),
+            "split r3 by 4; merge r1 r12; pad r0 by 16; split_reduction r7 by 2; bind r5 lane; "
+            "reorder r2 r0 r1; share r2 r3; stage load 1 over r4 r5 in thread by 8; "
+            "stage load 0 over r4 in group by 1; simplify");
+}
+
+TEST(EditText, IsReadBackAsItWas) {
+  EXPECT_EQ(parse_edits(to_text(one_of_each())), one_of_each());
+  EXPECT_EQ(parse_edits(" simplify ;;\n"), std::vector<Edit>{{.kind = EditKind::Simplify}});
+  EXPECT_TRUE(parse_edits("").empty());
+}
+
+TEST(EditText, WhatIsNoEditIsNamedInTheError) {
+  for (const char* text :
+       {"jump r1", "split", "split r1", "split r1 by", "split r1 by x", "split r1 by 4 5",
+        "split r1 r2 by 4", "split 1 by 4", "split r99999999999999999999 by 4", "bind r1",
+        "bind r1 sideways", "merge r1", "merge r1 r2 r3", "stage load 1 r2 in thread by 1",
+        "stage load 1 over r2 in attic by 1", "reorder", "simplify r1", "split rr1 by 2"}) {
+    EXPECT_NE(error_of([&] { parse_edits(std::string("simplify; ") + text); }).find(text),
+              std::string::npos)
+        << text;
+  }
+}
+
+}  // namespace
+}  // namespace croze

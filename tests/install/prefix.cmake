@@ -1,0 +1,16 @@
+# Installs BUILD_DIR below WORK_DIR.  Of the headers only those for users are there.
+include(${CMAKE_CURRENT_LIST_DIR}/common.cmake)
+file(REMOVE_RECURSE ${WORK_DIR})
+file(MAKE_DIRECTORY ${WORK_DIR})
+run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${prefix})
+
+foreach(public croze.h nn/nn.h io/safetensors.h io/onnx/model.h run/statistics.h)
+  if(NOT EXISTS ${prefix}/include/croze/${public})
+    message(FATAL_ERROR "croze/${public} is not installed")
+  endif()
+endforeach()
+foreach(private graph/uop.h run/execute.h schedule/schedule.h tensor/record.h io/zip.h)
+  if(EXISTS ${prefix}/include/croze/${private})
+    message(FATAL_ERROR "croze/${private} is installed, and is not for users")
+  endif()
+endforeach()

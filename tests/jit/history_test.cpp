@@ -1,0 +1,222 @@
+// Captured steps and the gradients of what was recorded beside them: a step that assigns changes
+// what it assigns to and nothing else.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "croze/croze.h"
+#include "croze/jit/capture.h"
+#include "support/errors.h"
+
+namespace croze {
+namespace {
+
+using Floats = std::vector<float>;
+using test::error_of;
+
+Tensor floats(const Floats& values) {
+  return Tensor::from_data(values, {static_cast<std::int64_t>(values.size())});
+}
+
+Floats gradient(const Tensor& loss, const Tensor& target) {
+  return loss.gradient({target})[0].to_vector<float>();
+}
+
+TEST(History, ACapturedStepThatAssignsLeavesOtherTensorsTheirs) {
+  Tensor w = Tensor::zeros({2}).realize();
+  const Tensor a = floats({1, 2}), s = a.square(), recorded = (s * 3.).sum();
+  const Tensor computed = (s * 5.).sum().realize();
+  auto step = capture([&](const Tensor& x) {
+    w += x;
+    return x * 2.;
+  });
+  for (int i = 0; i < 3; i++) {
+    step(Tensor::ones({2}));
+    EXPECT_EQ(gradient((s * 3.).sum(), a), (Floats{6, 12}));
+    EXPECT_EQ(gradient((s * 3. + a).sum(), a), (Floats{7, 13}));
+    EXPECT_EQ(gradient(recorded, a), (Floats{6, 12}));
+    EXPECT_EQ(gradient(computed, a), (Floats{10, 20}));
+  }
+  EXPECT_EQ(w.to_vector<float>(), (Floats{3, 3}));
+}
+
+TEST(History, WhatItAssignedToIsNamedWhereItIsNeeded) {
+  Tensor w = floats({3, 4}).realize();
+  const Tensor a = floats({1, 2});
+  auto step = capture([&](const Tensor& x) { w += x; });
+  step(a);
+  const Tensor loss = (w * a).sum().realize();
+  EXPECT_EQ(gradient(loss, a), (Floats{4, 6}));
+  EXPECT_EQ(gradient(loss, w), (Floats{1, 2}));
+  step(a);
+  const std::string by_w = error_of([&] { loss.gradient({w}); });
+  EXPECT_NE(by_w.find("was assigned to at"), std::string::npos) << by_w;
+  EXPECT_NE(by_w.find("history_test.cpp"), std::string::npos) << by_w;
+  const std::string by_a = error_of([&] { loss.gradient({a}); });
+  EXPECT_NE(by_a.find("held before it was assigned to at"), std::string::npos) << by_a;
+}
+
+TEST(History, WhatWasAssignedToIsComputedAgainFromWhatItWasComputedFrom) {
+  const Tensor a = floats({1, 2});
+  Tensor y = (a * 2.).realize();
+  const Tensor z = (y * y).sum().realize();
+  y += 5;
+  y.realize();
+  EXPECT_EQ(gradient(z, a), (Floats{8, 16}));
+}
+
+TEST(History, OutlivesTheTensorsBetween) {
+  const Tensor x = floats({1, 2});
+  Tensor z;
+  {
+    const Tensor y = (x * 2.).realize();
+    z = (y * y).sum();
+  }
+  for (int i = 0; i < 20; i++) Tensor::rand({100'000}).realize();
+  EXPECT_EQ(gradient(z, x), (Floats{8, 16}));
+  z.realize();
+  EXPECT_EQ(gradient(z, x), (Floats{8, 16}));
+}
+
+TEST(History, IsTheSameBeforeAndAfterAnAssignmentHasBeenPerformed) {
+  const Tensor x = floats({1, 2});
+  Tensor w = Tensor::zeros({2}).realize();
+  w.assign(x * 2.);
+  const Tensor z = (w * w).sum();
+  EXPECT_EQ(gradient(z, x), (Floats{8, 16}));
+  EXPECT_EQ(gradient(z, w), (Floats{4, 8}));
+  w.realize();
+  EXPECT_EQ(gradient(z, x), (Floats{8, 16}));
+  EXPECT_EQ(gradient(z, w), (Floats{4, 8}));
+}
+
+TEST(History, OfAnAssignmentThatAnotherFollowedIsNotThatOfTheOther) {
+  const Tensor a = floats({1, 2});
+  Tensor w = floats({3, 4}).realize();
+  w.assign(floats({5, 6}));
+  const Tensor between = (w * a * a).sum();
+  w.assign(floats({7, 8}));
+  w.realize();
+  EXPECT_NE(error_of([&] { between.gradient({a}); }).find("was assigned to"), std::string::npos);
+  EXPECT_EQ(gradient((w * a).sum(), a), (Floats{7, 8}));
+}
+
+TEST(History, ReadsWhatWasAssignedToFromACopyThatStillStands) {
+  const Tensor a = floats({1, 2});
+  Tensor w = floats({3, 4}).realize();
+  const Tensor copy = w.contiguous(), backwards = w.flip({0});
+  w.index_put_({0}, 7);
+  const Tensor by_copy = (a * copy).sum(), by_backwards = (a * backwards).sum();
+  w.realize();
+  EXPECT_EQ(gradient(by_copy, a), (Floats{3, 4}));
+  EXPECT_EQ(gradient(by_backwards, a), (Floats{4, 3}));
+  EXPECT_EQ(w.to_vector<float>(), (Floats{7, 4}));
+  EXPECT_EQ(copy.to_vector<float>(), (Floats{3, 4}));
+}
+
+// The sum is computed for another tensor, too, so the assignment is told where its value stands.
+TEST(History, FindsWhatAnAssignmentLeftWhenTheAssignedValueHasBeenComputedElsewhere) {
+  const Tensor a = floats({1, 2});
+  Tensor w = floats({3, 4}).realize();
+  const Tensor sum = w + w;
+  w.assign(sum);
+  const Tensor loss = (w * a * a).sum();
+  realize({w, sum, loss});
+  EXPECT_EQ(gradient(loss, a), (Floats{12, 32}));
+  EXPECT_EQ(gradient(loss, w), (Floats{1, 4}));
+}
+
+TEST(History, ComputesAgainWhatStoodBetweenTwoAssignments) {
+  const Tensor a = floats({1, 2, 3});
+  Tensor w = (a * 2.).realize();
+  w.narrow(0, 1, 2).assign(a.narrow(0, 0, 2) * 5.);  // {2, 5, 10}
+  const Tensor between = (w * w).sum();
+  w += 1;
+  w.realize();
+  // of 4 a0^2 + 25 a0^2 + 25 a1^2
+  EXPECT_EQ(gradient(between, a), (Floats{58, 100, 0}));
+  EXPECT_EQ(w.to_vector<float>(), (Floats{3, 6, 11}));
+}
+
+// A loop that never ends must not keep all that it ever computed; but then zeros would be wrong.
+TEST(History, ThatIsTooLongIsAnErrorAndNotZero) {
+  const Tensor x = floats({1, 2}).realize(), other = floats({1, 2}).realize();
+  Tensor state = x * 1.f;
+  for (int i = 0; i < 200; i++) {
+    state = (state * 1.01f + 0.5f).realize();
+    Tensor::rand({100'000}).realize();
+  }
+  const Tensor loss = state.sum();
+  EXPECT_EQ(gradient(loss, other), (Floats{0, 0}));
+  EXPECT_NE(error_of([&] { loss.gradient({x}); }).find("detach()"), std::string::npos);
+  EXPECT_EQ(gradient((state.detach() * x).sum(), x), state.to_vector<float>());
+}
+
+TEST(History, EndsAtTheResultsOfACapturedStep) {
+  const Tensor a = floats({1, 2});
+  auto twice = capture([](const Tensor& x) { return x * 2.f; });
+  for (int i = 0; i < 2; i++) {
+    const Tensor r = twice(a);
+    EXPECT_EQ(gradient((r * a).sum(), a), (Floats{2, 4}));
+  }
+}
+
+// ---- threads ----------------------------------------------------------------------------------
+
+// What one thread does: all that a training loop does, on tensors of its own.
+std::string one_round(int thread, int round) {
+  const float u = static_cast<float>(thread + 1), v = static_cast<float>(round % 5);
+  Tensor w = floats({u, v}).realize();
+  const Tensor a = floats({u, 2 * u});
+  Tensor s = a.square();
+  if (round % 3 == 0) s.realize();
+  auto step = capture([&](const Tensor& x) {
+    w += x;
+    return x * 2.f;
+  });
+  const Tensor r = step(a) + step(a);
+  if (w.to_vector<float>() != Floats{3 * u, v + 4 * u}) return "assigned";
+  if (r.to_vector<float>() != Floats{4 * u, 8 * u}) return "results";
+  Tensor loss = (s * 3.f + a).sum();
+  if (round % 2 == 0) loss.realize();
+  s = Tensor();
+  if (gradient(loss, a) != Floats{6 * u + 1, 12 * u + 1}) return "gradient";
+  if (loss.item<float>() != 15 * u * u + 3 * u) return "loss";
+  const Tensor by_w = (w * a).sum();
+  if (gradient(by_w, w) != Floats{u, 2 * u}) return "gradient by what was assigned to";
+  return {};
+}
+
+TEST(Threads, CreateComputeCaptureDifferentiateAndDropWithoutAWrongValue) {
+  const char* text = std::getenv("THREADS_SECONDS");
+  const auto end = std::chrono::steady_clock::now() +
+                   std::chrono::seconds(text ? std::strtol(text, nullptr, 10) : 2);
+  std::atomic<int> rounds = 0, wrong = 0;
+  std::vector<std::string> first(8);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; t++) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; std::chrono::steady_clock::now() < end; i++, rounds++) {
+        std::string what;
+        try {
+          what = one_round(t, i);
+        } catch (const std::exception& e) {
+          what = e.what();
+        }
+        if (what.empty()) continue;
+        if (wrong++ == 0) first[static_cast<std::size_t>(t)] = what;
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  for (const std::string& what : first) EXPECT_EQ(what, "");
+  EXPECT_EQ(wrong, 0) << "of " << rounds;
+}
+
+}  // namespace
+}  // namespace croze

@@ -1,0 +1,48 @@
+// Looking into captured steps: printing in them, and the checks of CROZE_CHECK_NAN and
+// CROZE_CHECK_INDICES.
+#include "croze/base/options.h"
+#include "croze/jit/capture.h"
+#include "croze/tensor/print.h"
+#include "support/check.h"
+
+namespace croze {
+namespace {
+
+using namespace test;
+
+TEST(Inspection, PrintingSaysThatNothingIsComputedInACapturedStep) {
+  std::string text;
+  auto step = capture([&](const Tensor& x) {
+    text = to_text(x * 2);
+    return x + 1;
+  });
+  step(Tensor::ones({2, 3}));
+  EXPECT_EQ(text, "<tensor of float32 (2, 3), not computed: a step is captured>");
+}
+
+// The function runs itself, so that what is found has its lines.
+TEST(Inspection, ChecksSeeIntoAStep) {
+  const Options::Scope scope{{Option::CheckNan, true}, {Option::CheckIndices, true}};
+  Tensor calls = Tensor::zeros({1}).realize();
+  int line = 0;
+  auto step = capture([&](const Tensor& x, const Tensor& index) {
+    calls += 1;
+    line = __LINE__ + 1;
+    const Tensor y = log(x)[index];
+    return y + 1;
+  });
+  const Tensor index = Tensor::from_data({0, 1}, {2});
+  expect_numbers(step(Tensor::ones({2}), index), {1, 1});
+  expect_numbers(step(Tensor::ones({2}), index), {1, 1});
+  expect_numbers(calls, {2});
+  const std::string place = "inspection_test.cpp:" + std::to_string(line);
+  std::string text = error_of([&] { step(Tensor::from_data({1.f, 0.f}, {2}), index); });
+  EXPECT_NE(text.find("log: "), std::string::npos) << text;
+  EXPECT_NE(text.find(place), std::string::npos) << text;
+  text = error_of([&] { step(Tensor::ones({2}), index + 1); });
+  EXPECT_NE(text.find("index 2"), std::string::npos) << text;
+  EXPECT_NE(text.find(place), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace croze

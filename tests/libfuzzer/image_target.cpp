@@ -1,0 +1,13 @@
+// image_target.cpp -- libFuzzer: any bytes are a picture or an Error.
+#include "croze/base/error.h"
+#include "croze/io/image.h"
+#include "libfuzzer/memory_file.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const croze::test::MemoryFile file(data, size);
+  try {
+    croze::load_image(file.path());
+  } catch (const croze::Error&) {
+  }
+  return 0;
+}

@@ -1,0 +1,27 @@
+# Compiles SOURCE and fails unless the compiler refuses every line marked `// refused: text`, with
+# that text in what it says.  COMMAND is the compiler with its flags.
+execute_process(COMMAND ${COMMAND} -fsyntax-only ${SOURCE}
+  RESULT_VARIABLE status OUTPUT_VARIABLE said ERROR_VARIABLE said)
+if(status EQUAL 0)
+  message(FATAL_ERROR "${SOURCE} compiles")
+endif()
+
+get_filename_component(name ${SOURCE} NAME)
+file(STRINGS ${SOURCE} lines)
+set(number 0)
+set(marked 0)
+foreach(line IN LISTS lines)
+  math(EXPR number "${number} + 1")
+  if(line MATCHES "// refused: (.*)$")
+    set(text "${CMAKE_MATCH_1}")
+    math(EXPR marked "${marked} + 1")
+    string(FIND "${said}" "${text}" found_text)
+    string(FIND "${said}" "${name}:${number}:" found_line)
+    if(found_text EQUAL -1 OR found_line EQUAL -1)
+      message(FATAL_ERROR "line ${number} is not refused with \"${text}\":\n${said}")
+    endif()
+  endif()
+endforeach()
+if(marked EQUAL 0)
+  message(FATAL_ERROR "${SOURCE} marks no line")
+endif()

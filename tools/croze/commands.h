@@ -1,0 +1,19 @@
+// command.h -- the subcommands: each function, in a file of its name, adds one to the program.
+#pragma once
+
+#include "command_line/command.h"
+
+namespace croze::tool {
+
+void add_devices(const Command& program);
+void add_docs(const Command& program);
+void add_eval(const Command& program);
+void add_fuzz(const Command& program);
+void add_info(const Command& program);
+void add_onnx_conformance(const Command& program);
+void add_options(const Command& program);
+void add_run(const Command& program);
+void add_rules(const Command& program);
+void add_train(const Command& program);
+
+}  // namespace croze::tool
