@@ -89,9 +89,16 @@ UOp without_after(UOp u) {
 
 bool is_lane(UOp u) { return u.is(Op::Range) && u.loop_kind() == LoopKind::Lane; }
 
-// Whether an integer is known not to have wrapped (see Bounds).
+// Whether an integer is known not to have wrapped (see Bounds).  What may have has the bounds of
+// its type, or the multiples of its divisor next to them.
 bool fits(UOp u) {
-  return is_integer(u.dtype()) && (u.lo() > min_value(u.dtype()) || u.hi() < max_value(u.dtype()));
+  if (!is_integer(u.dtype())) return false;
+  const auto distance = [](std::int64_t from, std::int64_t to) {
+    return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
+  };
+  const auto divisor = static_cast<std::uint64_t>(std::max<std::int64_t>(u.bounds().multiple, 1));
+  return distance(min_value(u.dtype()), u.lo()) >= divisor ||
+         distance(u.hi(), max_value(u.dtype())) >= divisor;
 }
 
 std::string name_of_register(UOp u) { return fmt::format("%r{}", u.arg().value); }

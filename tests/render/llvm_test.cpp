@@ -49,6 +49,20 @@ TEST(LlvmRenderer, AScalarIsBroadcastOutsideOfTheLoop) {
   EXPECT_LT(position(text, "shufflevector"), position(text, "loop1:"));
 }
 
+// That a product is even says nothing of whether it has wrapped.
+TEST(LlvmRenderer, OnlyWhatCannotWrapIsPromisedNotTo) {
+  const auto text_of_product = [](DType t, std::int64_t factor) {
+    ProgramBuilder b("product");
+    const UOp out = b.param(DType::Int32, 1), in = b.param(t, 1);
+    const UOp x = cast(b.load(in, b.integer(0)), DType::Int32);
+    b.store(out, b.integer(0), x * factor);
+    return LlvmRenderer().render(b.finish());
+  };
+  position(text_of_product(DType::Int8, 114), "mul nsw i32");
+  EXPECT_EQ(text_of_product(DType::Int32, 3).find("mul nsw i32"), std::string::npos);
+  EXPECT_EQ(text_of_product(DType::Int32, 114).find("mul nsw i32"), std::string::npos);
+}
+
 TEST(LlvmRenderer, WhatShouldHaveBeenLoweredIsABug) {
   {
     ProgramBuilder b("op");

@@ -39,6 +39,12 @@ TEST(Division, RestsOfFloatsAreExact) {
   expect_numbers(gradients[1], {-3});
 }
 
+// A quotient looks at the sign of a product that has wrapped.
+TEST(Division, OfEvenProductsThatWrap) {
+  const Tensor x = Tensor::from_data({-8, -7, 1, 2, 8}, {5}).cast(DType::Int8).realize();
+  expect_numbers(floor_divide(x * -114, -115), {0, -1, 0, -1, -1});
+}
+
 TEST(Division, RoundsAsAsked) {
   const Tensor a = Tensor::from_data({7, -7, 7, -7, 5}, {5});
   const Tensor b = Tensor::from_data({2, 2, -2, -2, 0}, {5});
