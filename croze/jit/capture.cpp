@@ -26,6 +26,7 @@
 #include "croze/run/execute.h"
 #include "croze/tensor/record.h"
 #include "croze/tensor/registry.h"
+#include "croze/tensor/storage.h"
 #include "croze/tensor/watch.h"
 
 namespace croze {
@@ -255,7 +256,7 @@ std::vector<Tensor> Step::trace(std::span<const Tensor> inputs, Function functio
   before.compute_used(nodes_of(all));
   trace->prepare(results, assigned, stand_ins);
   realize_all(all);
-  for (const Tensor& r : results) Registry::instance().forget_past(TensorRecord::of(r));
+  for (const Tensor& t : all) Registry::instance().forget_past(TensorRecord::of(t));
   trace_ = std::move(trace);
   return results;
 }

@@ -68,8 +68,8 @@ Tensor BatchNorm<Axes>::operator()(const Tensor& x, bool training, Location at) 
   const ChannelStatistics batch = batch_statistics(x, at);
   // The running variance estimates that of all data, so it is divided by count - 1.
   const double unbiased = static_cast<double>(count) / static_cast<double>(count - 1);
-  running_mean.assign(lerp(running_mean, batch.mean.detach(), options.momentum));
-  running_var.assign(lerp(running_var, batch.var.detach() * unbiased, options.momentum));
+  running_mean.assign(lerp(running_mean, batch.mean, options.momentum).detach());
+  running_var.assign(lerp(running_var, batch.var * unbiased, options.momentum).detach());
   return batch_norm(x, batch.mean, batch.var, weight, bias, options.epsilon, at);
 }
 

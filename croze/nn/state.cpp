@@ -55,7 +55,8 @@ void load(const std::vector<StateEntry>& entries, const StateDict& dict, bool st
   std::vector<Tensor> assigned;
   for (auto& [target, value] : assignments) {
     const bool moved = value->device_index() >= 0 && value->device() != target.device();
-    assigned.push_back(target.assign(moved ? value->to(target.device()) : *value));
+    const Tensor here = moved ? value->to(target.device()) : *value;
+    assigned.push_back(target.assign(here.detach()));
   }
   realize(assigned);
 }

@@ -11,8 +11,10 @@
 //
 // A history holds on to memory, so it is kept only while some live tensor could be a target behind
 // it.  That does not bound a loop like `state = f(w, state).realize()`, which never ends and is
-// never differentiated; so a value that can be reached from live tensors only through many
-// others that are dropped has its history cut, and only which memory it led to is remembered.
+// never differentiated; so a value that can be reached from live tensors only through many others
+// that are dropped has its history cut.  Of histories that are dropped or cut only the contents of
+// live tensors that they led to are remembered, as numbers, so that no gradient becomes zero
+// because memory was scarce: it is the same as before, or an error.
 #include "croze/tensor/past.h"
 
 #include <algorithm>
@@ -24,7 +26,7 @@
 #include "croze/graph/graph.h"
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/tensor/record.h"
-#include "croze/tensor/registry.h"
+#include "croze/tensor/storage.h"
 #include "croze/tensor/views.h"
 
 namespace croze {
@@ -63,13 +65,15 @@ std::vector<UOp> below(std::span<const UOp> roots, const Histories& histories,
   return below(roots, histories, seen, passes);
 }
 
-// Those of the nodes, given sources first, from which one that is wanted can be reached.
+// Those of the nodes, given sources first, from which a gradient comes to one that is wanted.
 Nodes leading_to(const Nodes& wanted, std::span<const UOp> order, const Histories& histories) {
   Nodes leading;
   for (UOp u : order) {
     const UOp* history = histories.find(u.node());
     bool leads = wanted.contains(u.node()) || (history && leading.contains(history->node()));
-    for (UOp s : u.sources()) leads = leads || leading.contains(s.node());
+    if (passes_gradient(u)) {
+      for (UOp s : u.sources()) leads = leads || leading.contains(s.node());
+    }
     if (leads) leading.insert(u.node());
   }
   return leading;
@@ -94,10 +98,10 @@ UOp replaced(UOp after, std::span<const UOp> sources) {
   return whole;
 }
 
-// The Buffer that a node is a view of; null if it computes something.
-UOp buffer_under(UOp node) {
-  while (is_movement(node.op())) node = node.src(0);
-  return node.is(Op::Buffer) ? node : UOp();
+std::vector<UOp> nodes_of(std::span<const Past::Live> live) {
+  std::vector<UOp> nodes;
+  for (const Past::Live& l : live) nodes.push_back(l.node);
+  return nodes;
 }
 
 template <typename Map, typename Condition>
@@ -115,43 +119,61 @@ std::string place_of(const Location& at) {
 
 }  // namespace
 
-void Past::overwritten(UOp before, UOp now, Location by) {
-  const std::int64_t memory = memory_of(before);
-  overwritten_.insert(before.node(), {memory, by});
-  memories_.erase(before.buffer_id());
-  memories_.insert(now.buffer_id(), memory);
+void Past::left(UOp node, Contents contents, Location by) {
+  const auto [former, is_new] = former_.insert(node.node(), {contents, by});
+  if (is_new || former->contents.tensor == contents.tensor) return;
+  ContentsSet& leads = leads_[node.node()];
+  leads = merged(leads, set_of({contents}));
 }
 
-std::int64_t Past::memory_of(UOp buffer) const {
-  const std::int64_t* memory = memories_.find(buffer.buffer_id());
-  return memory ? *memory : buffer.buffer_id();
+void Past::overwritten(UOp before, Location by) {
+  former_.insert(before.node(), {Contents(), by}).first->is_gone = true;
+}
+
+std::vector<UOp> Past::left_nodes() const {
+  std::vector<UOp> nodes;
+  for (const auto& [node, former] : former_) {
+    if (!former.is_gone && !storage_of(UOp(node))) nodes.emplace_back(node);
+  }
+  return nodes;
+}
+
+void Past::rename_left(std::span<const UOp> nodes, std::span<const UOp> now) {
+  for (std::size_t i = 0; i < nodes.size(); i++) {
+    if (nodes[i] == now[i]) continue;
+    const Former former = *former_.find(nodes[i].node());
+    former_.erase(nodes[i].node());
+    left(now[i], former.contents, former.by);
+    if (const ContentsSet* more = leads_.find(nodes[i].node())) {
+      const ContentsSet set = *more;
+      leads_.erase(nodes[i].node());
+      ContentsSet& leads = leads_[now[i].node()];
+      leads = merged(leads, set);
+    }
+  }
+}
+
+const Past::Former* Past::gone(UOp value) const {
+  const Former* former = former_.find(value.node());
+  return former && former->is_gone ? former : nullptr;
 }
 
 bool Past::is_gone(UOp value) const {
   const UOp buffer = viewed_buffer(value);
-  return buffer && overwritten_.contains(buffer.node());
+  return buffer && gone(buffer);
 }
 
 // ---- gradients --------------------------------------------------------------------------------
 
-std::vector<UOp> Past::gradient(const Call& call, UOp loss, std::span<const UOp> targets) const {
+std::vector<UOp> Past::gradient(const Call& call, UOp loss, std::span<const Target> targets) const {
   Histories histories = histories_;
   Nodes recorded;
   below(std::span(&loss, 1), histories_, recorded);
   for (const auto& [value, node] : stored_) {
     if (node.is(Op::After) && recorded.contains(node.node())) histories.insert(value, node);
   }
-  Nodes known;
-  const std::vector<UOp> reached = below(std::span(&loss, 1), histories, known, passes_gradient);
-  Nodes wanted;
-  for (UOp t : targets) {
-    wanted.insert(t.node());
-    // What was recorded from the target before it was computed stands on its history.
-    const UOp* history = histories.find(t.node());
-    if (history) wanted.insert(history->node());
-    const bool is_known = known.contains(t.node()) || (history && known.contains(history->node()));
-    if (!is_known) check_independent(call, reached, t);
-  }
+  const std::vector<UOp> reached = below(std::span(&loss, 1), histories, passes_gradient);
+  const Nodes wanted = known_of(call, loss, targets, reached, histories);
   const Nodes leading = leading_to(wanted, reached, histories);
   erase_if(histories, [&](const Node* value, UOp history) {
     return !leading.contains(history.node()) && !is_gone(UOp(value));
@@ -159,11 +181,13 @@ std::vector<UOp> Past::gradient(const Call& call, UOp loss, std::span<const UOp>
 
   FlatMap<const Node*, UOp> now;
   std::vector<UOp> roots{loss};
-  roots.insert(roots.end(), targets.begin(), targets.end());
+  for (const Target& t : targets) roots.push_back(t.node);
   unfold(loss.graph().sink(roots), histories, now);
   const auto now_of = [&](UOp u) { return *now.find(u.node()); };
   std::vector<UOp> new_targets;
-  for (UOp t : targets) new_targets.push_back(now_of(t));
+  for (const Target& t : targets) {
+    new_targets.push_back(wanted.contains(t.node.node()) ? now_of(t.node) : t.node);
+  }
   std::vector<UOp> result = croze::gradient(now_of(loss), new_targets);
 
   // What is in memory still is read there.
@@ -207,84 +231,170 @@ void Past::unfold(UOp root, const Histories& histories, Histories& now) const {
   }
 }
 
-// Throws if what a loss was computed from leads to earlier contents of the target.
-void Past::check_independent(const Call& call, std::span<const UOp> reached, UOp target) const {
-  const UOp buffer = buffer_under(target);
-  if (!buffer) return;
+// The targets that the loss depends on, under all names that they have had.  Throws if it depends
+// on one in a way that is not written down any more.
+Past::Nodes Past::known_of(const Call& call, UOp loss, std::span<const Target> targets,
+                           std::span<const UOp> reached, const Histories& histories) const {
+  Nodes known, read;
+  read.insert(loss.node());
   for (UOp u : reached) {
-    if (const Overwritten* gone = overwritten_.find(u.node())) {
-      call.require(gone->memory != memory_of(buffer),
-                   "a target of shape {} was assigned to{} after this tensor had been computed "
-                   "from it: ask for the gradient before that",
-                   to_text(Shape(target.shape())), place_of(gone->by));
-    }
-    if (const FlatSet<std::int64_t>* memories = cut_.find(u.node())) {
-      call.require(!memories->contains(memory_of(buffer)),
-                   "this tensor depends on a target of shape {} through more than {} tensors that "
-                   "were computed and dropped: detach() where the gradient may end, or compute "
-                   "fewer of them",
-                   to_text(Shape(target.shape())), longest_history);
-    }
+    known.insert(u.node());
+    if (!passes_gradient(u)) continue;
+    for (UOp s : u.sources()) read.insert(s.node());
   }
+  const FlatMap<std::int64_t, std::int64_t> versions = versions_led_to(reached);
+  Nodes wanted;
+  for (const Target& t : targets) {
+    // What was recorded from the target before it was computed stands on its history.
+    const UOp* history = histories.find(t.node.node());
+    const bool is_read_as_history = history && read.contains(history->node());
+    const bool is_known = is_read_as_history || known.contains(t.node.node());
+    if (is_known) wanted.insert(t.node.node());
+    if (is_read_as_history) wanted.insert(history->node());
+    const std::int64_t* version = versions.find(t.contents.tensor);
+    if (!version) continue;
+    const std::string shape = to_text(Shape(t.node.shape()));
+    call.require(*version != t.contents.version,
+                 "this tensor depends on a target of shape {} through more than {} tensors that "
+                 "were computed and dropped: detach() where the gradient may end, or compute "
+                 "fewer of them",
+                 shape, longest_history);
+    call.require(is_known,
+                 "a target of shape {} was assigned to{} after this tensor had been computed "
+                 "from it: ask for the gradient before that",
+                 shape, place_of(t.assigned_at));
+  }
+  return wanted;
+}
+
+// Of the tensors whose contents the nodes lead to: how new these are.
+FlatMap<std::int64_t, std::int64_t> Past::versions_led_to(std::span<const UOp> reached) const {
+  FlatMap<std::int64_t, std::int64_t> versions;
+  const auto add = [&](const Contents& c) {
+    std::int64_t& version = *versions.insert(c.tensor, c.version).first;
+    version = std::max(version, c.version);
+  };
+  FlatSet<const std::vector<Contents>*> seen;
+  for (UOp u : reached) {
+    if (const Former* former = former_.find(u.node())) add(former->contents);
+    const ContentsSet* set = leads_.find(u.node());
+    if (set && seen.insert(set->get())) std::ranges::for_each(**set, add);
+  }
+  return versions;
 }
 
 // Throws if the nodes read what is gone.
 void Past::check_present(const Call& call, std::span<const UOp> results) const {
-  if (overwritten_.empty()) return;
+  if (former_.empty()) return;
   for (UOp u : toposort(results)) {
-    const Overwritten* gone = overwritten_.find(u.node());
+    const Former* former = gone(u);
     call.require(
-        !gone,
+        !former,
         "the gradient needs what a tensor of {} elements of {} held before it was assigned "
         "to{}: ask for the gradient before that, or assign to a copy",
-        u.elements(), name_of(u.dtype()), gone ? place_of(gone->by) : "");
+        u.elements(), name_of(u.dtype()), former ? place_of(former->by) : "");
   }
 }
 
 // ---- what is kept -----------------------------------------------------------------------------
 
-Past::Nodes Past::prune(std::span<const UOp> live) {
-  drop_useless(live);
-  Nodes seen = keep_reached(live);
+Past::Nodes Past::prune(std::span<const Live> live) {
+  ContentsPool pool;
+  forget_dead(live, pool);
+  drop_useless(live, pool);
+  Nodes seen = keep_reached(live, pool);
   erase_if(histories_, [&](const Node* value, UOp) { return !seen.contains(value); });
-  erase_if(overwritten_, [&](const Node* value, const auto&) { return !seen.contains(value); });
-  erase_if(cut_, [&](const Node* value, const auto&) { return !seen.contains(value); });
+  erase_if(former_, [&](const Node* value, const auto&) { return !seen.contains(value); });
+  erase_if(leads_, [&](const Node* node, const auto&) { return !seen.contains(node); });
   erase_if(stored_, [&](const Node* value, UOp node) {
     return !seen.contains(value) || !seen.contains(node.node());
   });
   return seen;
 }
 
+// Forgets the contents of tensors that are no more.
+void Past::forget_dead(std::span<const Live> live, ContentsPool& pool) {
+  if (former_.empty() && leads_.empty()) return;
+  FlatSet<std::int64_t> tensors;
+  for (const Live& l : live) tensors.insert(l.contents.tensor);
+  for (auto& [node, former] : former_) {
+    if (!tensors.contains(former.contents.tensor)) former.contents = Contents();
+  }
+  for (auto& [node, set] : leads_) set = pool.only(set, tensors);
+  erase_if(leads_, [](const Node*, const ContentsSet& set) { return !set; });
+}
+
 // Drops the histories that lead to no live tensor, unless they can bring back what is gone.
-void Past::drop_useless(std::span<const UOp> live) {
+void Past::drop_useless(std::span<const Live> live, ContentsPool& pool) {
   if (histories_.empty()) return;
-  const std::vector<UOp> order = below(live, histories_);
-  Nodes reading;  // memory: others cannot be targets
-  for (UOp u : order) {
-    bool reads = u.is(Op::Buffer);
-    for (UOp s : u.sources()) reads = reads || reading.contains(s.node());
-    if (reads) reading.insert(u.node());
-  }
-  Nodes wanted;
-  for (UOp u : live) {
-    if (reading.contains(u.node())) wanted.insert(u.node());
-  }
-  for (const auto& [value, memories] : cut_) wanted.insert(value);
-  const Nodes leading = leading_to(wanted, order, histories_);
+  const std::vector<UOp> order = below(nodes_of(live), histories_);
+  const Nodes leading = leading_to(wanted_of(live, order), order, histories_);
+  const FlatMap<const Node*, ContentsSet> led = led_to(order, leading, pool);
   erase_if(histories_, [&](const Node* value, UOp history) {
-    return !leading.contains(history.node()) && !is_gone(UOp(value));
+    if (leading.contains(history.node()) || is_gone(UOp(value))) return false;
+    if (const ContentsSet* set = led.find(history.node())) {
+      ContentsSet& leads = leads_[value];
+      leads = pool.merged(leads, *set);
+    }
+    return true;
   });
 }
 
+// The nodes that live tensors have, or had before they were computed: what was recorded then reads
+// those.  Only memory: others cannot be targets.
+Past::Nodes Past::wanted_of(std::span<const Live> live, std::span<const UOp> order) const {
+  Nodes reading, read, wanted;
+  for (UOp u : order) {
+    bool reads = u.is(Op::Buffer);
+    for (UOp s : u.sources()) {
+      reads = reads || reading.contains(s.node());
+      read.insert(s.node());
+    }
+    if (reads) reading.insert(u.node());
+  }
+  for (const Live& l : live) {
+    if (!reading.contains(l.node.node())) continue;
+    wanted.insert(l.node.node());
+    for (const Histories* names : {&histories_, &stored_}) {
+      const UOp* name = names->find(l.node.node());
+      if (name && read.contains(name->node())) wanted.insert(name->node());
+    }
+  }
+  return wanted;
+}
+
+// The contents, none of them present, that gradients come to from nodes which do not lead to a live
+// tensor.
+FlatMap<const Node*, ContentsSet> Past::led_to(std::span<const UOp> order, const Nodes& leading,
+                                               ContentsPool& pool) const {
+  FlatMap<const Node*, ContentsSet> led;
+  if (former_.empty() && leads_.empty()) return led;
+  for (UOp u : order) {
+    if (leading.contains(u.node())) continue;
+    ContentsSet set;
+    const auto add = [&](const ContentsSet* other) {
+      if (other) set = pool.merged(set, *other);
+    };
+    add(leads_.find(u.node()));
+    if (const Former* former = former_.find(u.node()); former && former->contents.tensor > 0) {
+      const ContentsSet held = pool.shared(set_of({former->contents}));
+      add(&held);
+    }
+    if (const UOp* history = histories_.find(u.node())) add(led.find(history->node()));
+    if (passes_gradient(u)) {
+      for (UOp s : u.sources()) add(led.find(s.node()));
+    }
+    if (set) led.insert(u.node(), std::move(set));
+  }
+  return led;
+}
+
 // The nodes that are reached from live ones, generation by generation of computed values.
-Past::Nodes Past::keep_reached(std::span<const UOp> live) {
+Past::Nodes Past::keep_reached(std::span<const Live> live, ContentsPool& pool) {
   static const Histories none;
-  const FlatSet<std::int64_t> memories = memories_of(live);
-  erase_if(cut_, [&](const Node*, const auto& led_to) {
-    return std::ranges::none_of(led_to, [&](std::int64_t m) { return memories.contains(m); });
-  });
   Nodes seen;
-  std::vector<UOp> generation(live.begin(), live.end());
+  std::vector<UOp> too_old;
+  std::vector<UOp> generation = nodes_of(live);
   for (int age = 0; !generation.empty(); age++) {
     std::vector<UOp> before;
     for (UOp u : below(generation, none, seen)) {
@@ -293,33 +403,40 @@ Past::Nodes Past::keep_reached(std::span<const UOp> live) {
       if (age < longest_history) {
         before.push_back(*history);
       } else {
-        cut(u, memories);
+        too_old.push_back(u);
       }
     }
     generation = std::move(before);
   }
+  cut(too_old, live, pool);
   return seen;
 }
 
-// The memory of those of the nodes that are in memory.
-FlatSet<std::int64_t> Past::memories_of(std::span<const UOp> nodes) const {
-  FlatSet<std::int64_t> memories;
-  for (UOp u : nodes) {
-    if (const UOp buffer = buffer_under(u)) memories.insert(memory_of(buffer));
-  }
-  return memories;
-}
-
-void Past::cut(UOp value, const FlatSet<std::int64_t>& live) {
-  FlatSet<std::int64_t> found;
-  for (UOp u : below(std::span(&value, 1), histories_)) {
-    if (u.is(Op::Buffer) && live.contains(memory_of(u))) found.insert(memory_of(u));
-    if (const FlatSet<std::int64_t>* others = cut_.find(u.node())) {
-      for (std::int64_t m : *others) found.insert(m);
+// Drops the histories of the values, and remembers all contents of live tensors that they led to.
+void Past::cut(std::span<const UOp> values, std::span<const Live> live, ContentsPool& pool) {
+  if (values.empty()) return;
+  FlatMap<const Node*, std::vector<Contents>> present;
+  for (const Live& l : live) {
+    present[l.node.node()].push_back(l.contents);
+    if (const UOp* history = histories_.find(l.node.node())) {
+      present[history->node()].push_back(l.contents);
     }
   }
-  if (!found.empty()) cut_.insert(value.node(), std::move(found));
-  histories_.erase(value.node());
+  for (UOp value : values) {
+    std::vector<Contents> found;
+    for (UOp u : below(std::span(&value, 1), histories_, passes_gradient)) {
+      const std::vector<Contents>* here = present.find(u.node());
+      if (here) found.insert(found.end(), here->begin(), here->end());
+      const Former* former = former_.find(u.node());
+      if (former && former->contents.tensor > 0) found.push_back(former->contents);
+      const ContentsSet* set = leads_.find(u.node());
+      if (set) found.insert(found.end(), (*set)->begin(), (*set)->end());
+    }
+    histories_.erase(value.node());
+    if (ContentsSet set = pool.shared(set_of(std::move(found)))) {
+      leads_[value.node()] = std::move(set);
+    }
+  }
 }
 
 }  // namespace croze

@@ -12,6 +12,7 @@
 
 #include "croze/base/flat_map.h"
 #include "croze/graph/uop.h"
+#include "croze/tensor/contents.h"
 #include "croze/tensor/tensor.h"
 
 namespace croze {
@@ -21,6 +22,16 @@ class Call;
 class Past {
  public:
   using Nodes = FlatSet<const Node*>;
+  // A tensor, and what a gradient is asked by.
+  struct Live {
+    UOp node;
+    Contents contents;
+  };
+  struct Target {
+    UOp node;
+    Contents contents;
+    Location assigned_at;  // the last assignment
+  };
 
   // The contents `value`, a Buffer or a Reshape of one, were computed as `recorded`.
   void computed(UOp value, UOp recorded) { histories_.insert(value.node(), recorded); }
@@ -28,10 +39,10 @@ class Past {
   void forget(UOp value) { histories_.erase(value.node()); }
   // What `node` means, a store that has happened or a view that was copied, stands in `value`.
   void stored(UOp node, UOp value) { stored_.insert(value.node(), node); }
-  // The contents `before` are gone: their memory holds `now`, because of the assignment there.
-  void overwritten(UOp before, UOp now, Location by);
-  // The Buffer is gone, with its memory.
-  void released(UOp buffer) { memories_.erase(buffer.buffer_id()); }
+  // `node` is what a tensor held before the assignment there.
+  void left(UOp node, Contents contents, Location by);
+  // The contents `before` are gone from memory, because of the assignment there.
+  void overwritten(UOp before, Location by);
 
   // All nodes that are written down of values, to be brought up to date.
   template <typename F>
@@ -40,38 +51,48 @@ class Past {
       for (auto& [value, node] : *recorded) f(node);
     }
   }
+  // The nodes that tensors held and that have not been computed; and what they are now, in order.
+  std::vector<UOp> left_nodes() const;
+  void rename_left(std::span<const UOp> nodes, std::span<const UOp> now);
 
-  // Drops what no gradient by a node of `live` needs, and returns all nodes that are reached then.
-  Nodes prune(std::span<const UOp> live);
+  // Drops what no gradient by a tensor of `live` needs, and returns all nodes that are reached
+  // then.
+  Nodes prune(std::span<const Live> live);
 
   // Gradients through what was recorded, whether it has been computed since or not.  Throws Error,
-  // as the call, where contents are needed that are gone.
-  std::vector<UOp> gradient(const Call& call, UOp loss, std::span<const UOp> targets) const;
+  // as the call, where contents are needed that are gone, and where the way to a target is.
+  std::vector<UOp> gradient(const Call& call, UOp loss, std::span<const Target> targets) const;
 
  private:
   using Histories = FlatMap<const Node*, UOp>;
-  struct Overwritten {
-    std::int64_t memory;
-    Location by;
+  // What a tensor held.
+  struct Former {
+    Contents contents;
+    Location by;           // who assigned
+    bool is_gone = false;  // from memory
   };
 
+  const Former* gone(UOp value) const;
   bool is_gone(UOp value) const;
+  Nodes known_of(const Call& call, UOp loss, std::span<const Target> targets,
+                 std::span<const UOp> reached, const Histories& histories) const;
+  FlatMap<std::int64_t, std::int64_t> versions_led_to(std::span<const UOp> reached) const;
   void unfold(UOp root, const Histories& histories, Histories& now) const;
-  std::int64_t memory_of(UOp buffer) const;
-  FlatSet<std::int64_t> memories_of(std::span<const UOp> nodes) const;
-  void check_independent(const Call& call, std::span<const UOp> reached, UOp target) const;
   void check_present(const Call& call, std::span<const UOp> results) const;
-  void drop_useless(std::span<const UOp> live);
-  Nodes keep_reached(std::span<const UOp> live);
-  void cut(UOp value, const FlatSet<std::int64_t>& live);
+  void forget_dead(std::span<const Live> live, ContentsPool& pool);
+  void drop_useless(std::span<const Live> live, ContentsPool& pool);
+  Nodes wanted_of(std::span<const Live> live, std::span<const UOp> order) const;
+  FlatMap<const Node*, ContentsSet> led_to(std::span<const UOp> order, const Nodes& leading,
+                                           ContentsPool& pool) const;
+  Nodes keep_reached(std::span<const Live> live, ContentsPool& pool);
+  void cut(std::span<const UOp> values, std::span<const Live> live, ContentsPool& pool);
 
   Histories histories_;
   Histories stored_;  // nodes by the values that they mean
-  FlatMap<const Node*, Overwritten> overwritten_;
-  FlatMap<std::int64_t, std::int64_t> memories_;  // of Buffers that have another id
-                                                  // than their memory had first
-  // Values whose history was too long to keep, and the memory of live tensors that it led to.
-  FlatMap<const Node*, FlatSet<std::int64_t>> cut_;
+  FlatMap<const Node*, Former> former_;
+  // What nodes lead to in ways that are written down nowhere else: a value whose history was
+  // dropped, to what that led to; what several tensors held, to that of those after the first.
+  FlatMap<const Node*, ContentsSet> leads_;
 };
 
 }  // namespace croze

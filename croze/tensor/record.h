@@ -20,6 +20,7 @@
 #include "croze/base/error.h"
 #include "croze/base/small_vector.h"
 #include "croze/graph/graph.h"
+#include "croze/tensor/contents.h"
 #include "croze/tensor/tensor.h"
 #include "croze/tensor/views.h"
 
@@ -34,6 +35,7 @@ struct TensorRecord {
   bool borrows = false;         // its Buffer is memory of the user
   bool is_computed = false;     // from what was recorded: it has a gradient
   UOp node;
+  Contents contents;     // what the tensor holds now; those of a view are its root's
   Location assigned_at;  // the last assignment
   TensorRecord* previous = nullptr;
   TensorRecord* next = nullptr;

@@ -25,6 +25,7 @@
 #include "croze/run/devices.h"
 #include "croze/run/execute.h"
 #include "croze/schedule/schedule.h"
+#include "croze/tensor/storage.h"
 #include "croze/tensor/watch.h"
 
 namespace croze {
@@ -38,22 +39,13 @@ constexpr std::int64_t bytes_grown = 64 << 20;
 constexpr std::int64_t least_bytes_to_free = 64 << 10;
 constexpr std::int64_t bytes_to_free_by_node = 64;
 
-bool is_view_op(Op op) {
-  return is_movement(op) || op == Op::Contiguous || op == Op::Detach ||
-         op == Op::ContiguousBackward;
-}
-
-// Whether the node is a view of a Buffer as it stands in memory.
-bool looks_at_memory(UOp node) {
-  while (is_movement(node.op()) || node.is(Op::Detach)) node = node.src(0);
-  return node.is(Op::Buffer);
-}
-
 std::vector<UOp> sources_of(UOp u) {
   std::vector<UOp> sources;
   for (UOp s : u.sources()) sources.push_back(s);
   return sources;
 }
+
+TensorRecord& root_of(TensorRecord& record) { return record.root ? *record.root : record; }
 
 std::int64_t bytes_of(UOp buffer) { return buffer.buffer_elements() * size_of(buffer.dtype()); }
 
@@ -97,32 +89,9 @@ thread_local bool is_capturing_here = false;  // named in docs/architecture.md a
 
 }  // namespace
 
-bool reads_memory(UOp node) {
-  FlatSet<const Node*> seen;
-  std::vector<UOp> stack{node};
-  while (!stack.empty()) {
-    const UOp u = stack.back();
-    stack.pop_back();
-    if (u.is(Op::Buffer)) return true;
-    if (!seen.insert(u.node())) continue;
-    for (UOp s : u.sources()) stack.push_back(s);
-  }
-  return false;
-}
-
-UOp viewed_buffer(UOp node) {
-  while (is_view_op(node.op()) || node.is(Op::After)) node = node.src(0);
-  return node.is(Op::Buffer) ? node : UOp();
-}
-
 Capturing::Capturing() { is_capturing_here = true; }
 Capturing::~Capturing() { is_capturing_here = false; }
 bool Capturing::is_active() { return is_capturing_here; }
-
-UOp storage_of(UOp node) {
-  while (node.is(Op::Reshape)) node = node.src(0);
-  return node.is(Op::Buffer) ? node : UOp();
-}
 
 // Leaked on purpose: tensors with static lifetime may outlive any other order of destruction.
 Registry& Registry::instance() {
@@ -158,6 +127,7 @@ void Registry::unlink(TensorRecord& record) {
 }
 
 void Registry::add(TensorRecord& record) {
+  if (record.contents.tensor == 0) record.contents.tensor = ++tensors_made_;
   link(is_settled(record) ? settled_ : dependents_, record);
 }
 
@@ -178,6 +148,15 @@ void Registry::set_node(TensorRecord& record, UOp node, bool owns) {
   const UOp before = record.owns_storage ? viewed_buffer(record.node) : UOp();
   if (before && viewed_buffer(node) != before) leave(before, record.borrows);
   replace_node(record, node, owns);
+}
+
+void Registry::leave_contents(TensorRecord& record, Location by) {
+  const UOp buffer = record.owns_storage ? viewed_buffer(record.node) : UOp();
+  if (buffer || reads_memory(record.node)) {
+    past_.left(buffer ? buffer : record.node, record.contents, by);
+  }
+  record.contents.version++;
+  record.assigned_at = by;
 }
 
 void Registry::replace_node(TensorRecord& record, UOp node, bool owns) {
@@ -267,6 +246,8 @@ void Registry::settle() {
   }
   // Of a history the sources: that itself has been computed is what it says.
   past_.for_each_recorded([&](UOp history) { nodes.push_back(graph.sink(sources_of(history))); });
+  const std::vector<UOp> left = past_.left_nodes();
+  nodes.insert(nodes.end(), left.begin(), left.end());
   nodes = resolve(nodes);
   std::size_t i = 0;
   for (TensorRecord* r : records) {
@@ -274,6 +255,7 @@ void Registry::settle() {
   }
   past_.for_each_recorded(
       [&](UOp& history) { history = graph.with_sources(history, sources_of(nodes[i++])); });
+  past_.rename_left(left, std::span(nodes).subspan(i));
 }
 
 void Registry::forget_values() {
@@ -296,11 +278,7 @@ void Registry::collect() {
   for_each_record([&](TensorRecord& r) { roots.push_back(r.node); });
   past_.for_each_recorded([&](UOp history) { roots.push_back(history); });
   drop_values([&](UOp node, UOp) { return !seen.contains(node.node()); });
-  const auto release = [](UOp buffer, void* registry) {
-    static_cast<Registry*>(registry)->past_.released(buffer);
-    release_buffer(buffer.buffer_id());
-  };
-  graph.collect(roots, release, this);
+  graph.collect(roots, [](UOp buffer, void*) { release_buffer(buffer.buffer_id()); });
   nodes_kept_ = graph.size();
   bytes_kept_ = memory_use().bytes;
 }
@@ -322,8 +300,8 @@ void Registry::free_unseen_if_worthwhile() {
 // Returns what is seen.
 Registry::Nodes Registry::free_unseen() {
   settle();
-  std::vector<UOp> live;
-  for_each_record([&](TensorRecord& r) { live.push_back(r.node); });
+  std::vector<Past::Live> live;
+  for_each_record([&](TensorRecord& r) { live.push_back({r.node, root_of(r).contents}); });
   Nodes seen = past_.prune(live);
   drop_values([&](UOp, UOp value) { return !seen.contains(value.node()); });
 
@@ -560,6 +538,7 @@ void Registry::overwritten(std::span<TensorRecord* const> owners) {
   FlatMap<const Node*, UOp> now;
   for (TensorRecord* r : owners) {
     const UOp buffer = viewed_buffer(r->node);
+    leave_contents(*r, r->assigned_at);
     now.insert(buffer.node(), rename(buffer, r->assigned_at));
     replace_node(*r, without_stores(r->node, now), true);
   }
@@ -568,15 +547,21 @@ void Registry::overwritten(std::span<TensorRecord* const> owners) {
 
 UOp Registry::rename(UOp buffer, Location by) {
   const UOp now = renamed_buffer(buffer);
-  past_.overwritten(buffer, now, by);
+  past_.overwritten(buffer, by);
   orphans_.erase(buffer.node());
   return now;
 }
 
 // ---- gradient ---------------------------------------------------------------------------------
 
-std::vector<UOp> Registry::gradient(const Call& call, UOp loss, std::span<const UOp> targets) {
-  return past_.gradient(call, loss, targets);
+std::vector<UOp> Registry::gradient(const Call& call, UOp loss,
+                                    std::span<TensorRecord* const> targets) {
+  std::vector<Past::Target> asked;
+  for (TensorRecord* t : targets) {
+    const TensorRecord& root = root_of(*t);
+    asked.push_back({t->node, root.contents, root.assigned_at});
+  }
+  return past_.gradient(call, loss, asked);
 }
 
 void Registry::forget_past(TensorRecord& record) {

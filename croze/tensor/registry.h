@@ -27,6 +27,8 @@ class Registry {
   void remove(TensorRecord& record);
   // Gives the tensor another node; `owns`: it is the only one to write the node's Buffer.
   void set_node(TensorRecord& record, UOp node, bool owns);
+  // The tensor, which is no view, is about to be assigned to.
+  void leave_contents(TensorRecord& record, Location by);
 
   // Computes the tensors and whatever must be computed with them.  Takes the lock, and lets go of
   // it while it compiles and launches; a caller who holds the lock keeps it.
@@ -38,9 +40,12 @@ class Registry {
   void forget_values();
   // Frees memory that no tensor can see, when enough may have come together.  Nodes stay.
   void free_unseen_if_worthwhile();
+  // Frees all memory and nodes that no tensor needs.  It is done by itself when graph or memory has
+  // doubled, and changes no value and no gradient.
+  void collect();
 
   // Gradients through what was recorded, whether it has been computed since or not.
-  std::vector<UOp> gradient(const Call& call, UOp loss, std::span<const UOp> targets);
+  std::vector<UOp> gradient(const Call& call, UOp loss, std::span<TensorRecord* const> targets);
   // Gradients end at the computed tensor from now on.
   void forget_past(TensorRecord& record);
 
@@ -74,7 +79,6 @@ class Registry {
   template <typename Condition>
   void drop_values(Condition condition);
   void collect_if_grown();
-  void collect();
   Nodes free_unseen();
   void add_readers(Batch& batch);
   std::vector<TensorRecord*> readers_of(const Nodes& written, const Batch& batch);
@@ -85,6 +89,7 @@ class Registry {
   FlatMap<const Node*, UOp> renamed(const Nodes& written);
   UOp rename(UOp buffer, Location by);
 
+  std::int64_t tensors_made_ = 0;
   TensorRecord settled_;  // heads of the two rings
   TensorRecord dependents_;
   Past past_;
@@ -100,14 +105,6 @@ class Registry {
   bool is_any_dropped_ = false;      // tensor, since then
   std::int64_t nodes_seen_ = 0;      // then
 };
-
-// The Buffer of a chain of Reshapes; null if the node is anything else.
-UOp storage_of(UOp node);
-// Whether the node reaches a Buffer.
-bool reads_memory(UOp node);
-// The Buffer that a view looks at, through stores that have not happened yet; null if the node
-// computes something.
-UOp viewed_buffer(UOp node);
 
 // While one lives, the thread that made it captures a step: realize() throws Error there.
 class Capturing {

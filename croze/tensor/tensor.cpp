@@ -12,6 +12,7 @@
 #include "croze/tensor/movement/movement.h"
 #include "croze/tensor/record.h"
 #include "croze/tensor/registry.h"
+#include "croze/tensor/storage.h"
 #include "croze/tensor/watch.h"
 
 namespace croze {
@@ -188,7 +189,7 @@ Tensor& Tensor::assign(Operand value) {
   if (node.elements() == 0) return *this;
   call.require(!r.root || is_injective(node.shape(), r.path),
                "several elements of this view are one element in memory");
-  root.assigned_at = value.at();
+  Registry::instance().leave_contents(root, value.at());
   if (root.owns_storage) {
     const UOp place = led_through(root.node, r.path.steps);
     const UOp effects[] = {tensor_graph().store(place, node)};
@@ -234,19 +235,19 @@ std::vector<Tensor> Tensor::gradient(std::span<const Tensor> targets, Location a
   call.require(!record_->owns_storage || !storage_of(node()) || record_->is_computed,
                "how this tensor was computed is not known: it was made from data, was assigned to, "
                "or is the result of a captured step");
-  std::vector<UOp> nodes;
+  std::vector<TensorRecord*> records;
   for (const Tensor& t : targets) {
     const Call by("gradient", {this, &t}, at);
-    by.require(is_float(t.dtype()), "target {} is not a float tensor", nodes.size());
+    by.require(is_float(t.dtype()), "target {} is not a float tensor", records.size());
     by.require(reads_memory(t.node()),
                "target {} is a constant, which cannot be told from others that look alike: "
                "realize() it where it is made",
-               nodes.size());
-    nodes.push_back(t.node());
+               records.size());
+    records.push_back(&TensorRecord::of(t));
   }
-  const std::vector<UOp> gradients = registry.gradient(call, node(), nodes);
+  const std::vector<UOp> gradients = registry.gradient(call, node(), records);
   std::vector<Tensor> result;
-  for (std::size_t i = 0; i < nodes.size(); i++) {
+  for (std::size_t i = 0; i < targets.size(); i++) {
     result.push_back(wrap_like(targets[i], gradients[i]));
   }
   return result;

@@ -31,7 +31,7 @@
 #include "croze/run/devices.h"
 #include "croze/run/execute.h"
 #include "croze/tensor/record.h"
-#include "croze/tensor/registry.h"
+#include "croze/tensor/storage.h"
 
 namespace croze {
 namespace {

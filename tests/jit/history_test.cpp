@@ -11,6 +11,9 @@
 
 #include "croze/croze.h"
 #include "croze/jit/capture.h"
+#include "croze/run/buffers.h"
+#include "croze/tensor/record.h"
+#include "croze/tensor/registry.h"
 #include "support/errors.h"
 
 namespace croze {
@@ -25,6 +28,12 @@ Tensor floats(const Floats& values) {
 
 Floats gradient(const Tensor& loss, const Tensor& target) {
   return loss.gradient({target})[0].to_vector<float>();
+}
+
+// What happens by itself when memory has doubled.
+void drop_what_is_not_needed() {
+  GraphLock lock;
+  Registry::instance().collect();
 }
 
 TEST(History, ACapturedStepThatAssignsLeavesOtherTensorsTheirs) {
@@ -155,6 +164,134 @@ TEST(History, ThatIsTooLongIsAnErrorAndNotZero) {
   EXPECT_EQ(gradient(loss, other), (Floats{0, 0}));
   EXPECT_NE(error_of([&] { loss.gradient({x}); }).find("detach()"), std::string::npos);
   EXPECT_EQ(gradient((state.detach() * x).sum(), x), state.to_vector<float>());
+}
+
+TEST(History, ThatIsTooLongIsAnErrorForTargetsThatAreNotComputedYetToo) {
+  const Tensor x = floats({1, 2}).realize(), tripled = x * 3;
+  Tensor state = tripled * 1.f;
+  for (int i = 0; i < 100; i++) state = (state + 0.5f).realize();
+  drop_what_is_not_needed();
+  EXPECT_NE(error_of([&] { state.sum().gradient({tripled}); }).find("detach()"), std::string::npos);
+  // Known in part is not enough.
+  const Tensor loss = state.sum() + (x * x).sum();
+  EXPECT_NE(error_of([&] { loss.gradient({x}); }).find("detach()"), std::string::npos);
+}
+
+// ---- what is left of histories that have been dropped -----------------------------------------
+
+void expect_refused(const Tensor& y, const Tensor& target) {
+  const Tensor leaf = floats({3, 4});
+  const std::string text = error_of([&] { (y * leaf).sum().gradient({target}); });
+  EXPECT_NE(text.find("was assigned to at"), std::string::npos) << text;
+  EXPECT_NE(text.find("history_test.cpp"), std::string::npos) << text;
+}
+
+TEST(DroppedHistory, StillTellsOfATargetThatWasAssignedTo) {
+  Tensor w = floats({1, 2}).realize();
+  const Tensor y = (w * 2.f).realize();
+  w += 1;
+  w.realize();
+  expect_refused(y, w);
+  drop_what_is_not_needed();
+  expect_refused(y, w);
+  for (int i = 0; i < 20; i++) Tensor::rand({100'000}).realize();
+  expect_refused(y, w);
+}
+
+TEST(DroppedHistory, TellsItToWhatIsComputedFromTheValue) {
+  Tensor w = floats({1, 2}).realize();
+  Tensor y = (w * 2.f).realize();
+  w += 1;
+  w.realize();
+  drop_what_is_not_needed();
+  const Tensor z = (y * y).realize();
+  y = Tensor();
+  drop_what_is_not_needed();
+  expect_refused(z, w);
+  expect_refused(z, w.narrow(0, 0, 1));
+}
+
+TEST(DroppedHistory, TellsItOfAReplayedStepToo) {
+  Tensor w = floats({1, 2}).realize();
+  auto step = capture([&](const Tensor& x) { w += x; });
+  step(floats({1, 1}));
+  const Tensor y = (w * 2.f).realize();
+  step(floats({1, 1}));
+  drop_what_is_not_needed();
+  expect_refused(y, w);
+}
+
+TEST(DroppedHistory, IsZeroForWhatIsIndependent) {
+  Tensor w = floats({1, 2}).realize();
+  const Tensor a = floats({3, 4}), detached = (w.detach() * 2.f).realize();
+  const Tensor y = (a * 2.f).realize();
+  w += 1;
+  w.realize();
+  drop_what_is_not_needed();
+  EXPECT_EQ(gradient((y * a).sum(), w), (Floats{0, 0}));
+  EXPECT_EQ(gradient((detached * a).sum(), w), (Floats{0, 0}));
+}
+
+TEST(DroppedHistory, IsTheSameThroughACopyOfWhatIsNoMore) {
+  Tensor c, y;
+  {
+    const Tensor x = floats({1, 2});
+    c = x.contiguous();
+    y = (c * c).sum().realize();
+    c.realize();
+  }
+  drop_what_is_not_needed();
+  EXPECT_EQ(gradient(y, c), (Floats{2, 4}));
+}
+
+TEST(DroppedHistory, IsTheSameForWhatWasRecordedBeforeAnAssignmentWasPerformed) {
+  Tensor w = Tensor::zeros({2}).realize(), y;
+  {
+    const Tensor x = floats({1, 2});
+    w.assign(x * 2.f);
+    y = (w * w).sum();
+    realize({w, y});
+  }
+  drop_what_is_not_needed();
+  EXPECT_EQ(gradient(y, w), (Floats{4, 8}));
+}
+
+TEST(DroppedHistory, KeepsNoMemory) {
+  const std::int64_t before = memory_use().bytes;
+  Tensor w = floats({1, 2}).realize();
+  std::vector<Tensor> values;
+  for (int i = 0; i < 100; i++) {
+    const Tensor large = Tensor::ones({100'000}).contiguous().realize();
+    values.push_back((large.sum() * w).realize());
+    w += 1;
+    w.realize();
+  }
+  drop_what_is_not_needed();
+  EXPECT_LT(memory_use().bytes - before, 400'000);
+  for (const Tensor& v : values) expect_refused(v, w);
+}
+
+TEST(AssignedTarget, IsRefusedBeforeTheAssignmentIsPerformed) {
+  Tensor w = floats({1, 2}).realize();
+  const Tensor y = w * 2.f;
+  w += 1;
+  expect_refused(y, w);
+}
+
+TEST(AssignedTarget, IsRefusedIfItHasNeverBeenInMemory) {
+  const Tensor x = floats({1, 2});
+  Tensor w = x * 3.f;
+  const Tensor y = w * 2.f;
+  w += 1;
+  expect_refused(y, w);
+  EXPECT_EQ(gradient((w * x).sum(), w), (Floats{1, 2}));
+  w.realize();
+  drop_what_is_not_needed();
+  expect_refused(y, w);
+  y.realize();
+  drop_what_is_not_needed();
+  expect_refused(y, w);
+  EXPECT_EQ(gradient(y.sum(), x), (Floats{6, 6}));
 }
 
 TEST(History, EndsAtTheResultsOfACapturedStep) {

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <functional>
 
+#include "croze/run/buffers.h"
 #include "nn/models.h"
 
 namespace croze {
@@ -119,6 +120,30 @@ TEST(Optimizers, ComputeTheLossWithTheOldParameters) {
   sgd.step(loss.gradient(sgd.parameters));
   EXPECT_NEAR(loss.item<double>(), 5.25, 1e-5);
   EXPECT_NEAR(p.square().sum().item<double>(), 5.25 * 0.64, 1e-5);
+}
+
+// Nor does a loss that is kept, of the steps before its own.
+TEST(Optimizers, KeepNothingOfTheStepsBefore) {
+  Tensor p = Tensor::ones({100'000}).realize();
+  optim::Adam adam({p}, {});
+  std::vector<Tensor> losses;
+  const std::int64_t before = memory_use().bytes;
+  for (int step = 0; step < 100; step++) {
+    const Tensor batch = Tensor::rand({100'000}).realize();
+    losses.push_back((p * batch).square().sum());
+    adam.step(losses.back().gradient(adam.parameters));
+  }
+  EXPECT_LT(memory_use().bytes - before, 8 << 20);
+}
+
+TEST(Optimizers, EndTheGradient) {
+  const Tensor scale = Tensor::from_data({2.f}, {1});
+  Tensor p = parameter();
+  optim::SGD sgd({p}, {.learning_rate = 0.1, .momentum = 0.9});
+  sgd.step((p * scale).square().sum().gradient({p}));
+  const auto g = p.sum().gradient({p, scale});
+  expect_near(g[0], {1, 1, 1}, 0);
+  expect_near(g[1], {0}, 0);
 }
 
 TEST(Optimizers, SaveAndRestoreTheirState) {

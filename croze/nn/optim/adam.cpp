@@ -37,7 +37,7 @@ void Adam::step(const std::vector<Tensor>& gradients, Location at) {
   // One number each for all parameters: computed once, not per element.
   const Tensor rate = (learning_rate / correction(options.beta1, count)).contiguous();
   const Tensor scale = rsqrt(correction(options.beta2, count)).contiguous();
-  std::vector<Tensor> assigned{steps.assign(count)};
+  std::vector<Tensor> assigned{update(steps, count)};
   for (std::size_t i = 0; i < parameters.size(); i++) {
     Tensor p = widened(parameters[i]);
     Tensor g = widened(gradients[i]);
@@ -48,10 +48,10 @@ void Adam::step(const std::vector<Tensor>& gradients, Location at) {
         g = g + options.weight_decay * p;
       }
     }
-    assigned.push_back(mean[i].assign(lerp(mean[i], g, 1 - options.beta1)));
-    assigned.push_back(variance[i].assign(lerp(variance[i], g * g, 1 - options.beta2)));
-    const Tensor update = rate * mean[i] / (sqrt(variance[i]) * scale + options.epsilon);
-    assigned.push_back(parameters[i].assign(p - update));
+    assigned.push_back(update(mean[i], lerp(mean[i], g, 1 - options.beta1)));
+    assigned.push_back(update(variance[i], lerp(variance[i], g * g, 1 - options.beta2)));
+    const Tensor change = rate * mean[i] / (sqrt(variance[i]) * scale + options.epsilon);
+    assigned.push_back(update(parameters[i], p - change));
   }
   finish(assigned);
 }

@@ -28,10 +28,10 @@ void SGD::step(const std::vector<Tensor>& gradients, Location at) {
     if (options.weight_decay != 0) g = g + options.weight_decay * p;
     Tensor direction = g;
     if (options.momentum != 0) {
-      assigned.push_back(velocity[i].assign(options.momentum * velocity[i] + g));
+      assigned.push_back(update(velocity[i], options.momentum * velocity[i] + g));
       direction = options.nesterov ? g + options.momentum * velocity[i] : velocity[i];
     }
-    assigned.push_back(parameters[i].assign(p - learning_rate * direction));
+    assigned.push_back(update(parameters[i], p - learning_rate * direction));
   }
   finish(assigned);
 }

@@ -11,7 +11,8 @@
 // together with everything that still needs the old parameters (the loss, say).  In a captured step
 // (jit/capture.h) it is part of the capture.  The learning rate is a tensor, so it can change
 // between the runs of a captured step, or in them (schedule.h).  Gradients
-// may be clipped and added up before (gradients.h).
+// may be clipped and added up before (gradients.h).  None passes through an update: the parameters
+// are leaves after it, as they were before.
 #pragma once
 
 #include <vector>

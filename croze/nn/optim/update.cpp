@@ -54,10 +54,9 @@ void set_number(Tensor& number, double value) {
                                        {.dtype = {}, .device = number.device()}));
 }
 
-void set_number(Tensor& number, const Tensor& value) {
-  number.assign(value);
-  finish({number});
-}
+void set_number(Tensor& number, const Tensor& value) { finish({update(number, value)}); }
+
+Tensor update(Tensor& tensor, const Tensor& value) { return tensor.assign(value.detach()); }
 
 void finish(const std::vector<Tensor>& assigned) {
   if (!is_capturing()) realize(assigned);

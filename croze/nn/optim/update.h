@@ -26,6 +26,9 @@ nn::Buffer number_for(const std::vector<Tensor>& parameters, double value);
 void set_number(Tensor& number, double value);
 void set_number(Tensor& number, const Tensor& value);
 
+// Assigns the value and returns the tensor.  No gradient passes through an update, so it keeps
+// nothing alive of what it was computed from.
+Tensor update(Tensor& tensor, const Tensor& value);
 // Computes all of them, unless a step is being captured, which will.
 void finish(const std::vector<Tensor>& assigned);
 
