@@ -34,6 +34,7 @@
 //
 // Where to look:
 //   tensor/tensor.h       Tensor: creation, properties, computing, gradients; the list of methods
+//   tensor/gradient.h     gradients given by functions, gradients of several tensors
 //   tensor/elementwise/elementwise.h  arithmetic, comparison, rounding, maths
 //   tensor/elementwise/special.h      special functions
 //   tensor/elementwise/activation.h   activation functions
@@ -65,6 +66,7 @@
 #include "croze/tensor/elementwise/activation.h"
 #include "croze/tensor/elementwise/elementwise.h"
 #include "croze/tensor/elementwise/special.h"
+#include "croze/tensor/gradient.h"
 #include "croze/tensor/linalg/linalg.h"
 #include "croze/tensor/linalg/solve.h"
 #include "croze/tensor/movement/indexing.h"

@@ -26,7 +26,8 @@ constexpr std::array<OpInfo, num_ops> table = {{
 
     {Op::Gather, "gather", -1, 0},        {Op::Scatter, "scatter", -1, 0},
     {Op::Contiguous, "contiguous", 1, 0}, {Op::ContiguousBackward, "contiguous_backward", 1, 0},
-    {Op::Detach, "detach", 1, 0},         {Op::Copy, "copy", 1, 0},
+    {Op::Detach, "detach", 1, 0},         {Op::WithGradient, "with_gradient", -1, 0},
+    {Op::Copy, "copy", 1, 0},
 
     {Op::Cast, "cast", 1, ew},            {Op::Bitcast, "bitcast", 1, ew},
     {Op::Neg, "neg", 1, ew},              {Op::Not, "not", 1, ints},

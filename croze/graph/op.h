@@ -38,6 +38,8 @@ enum class Op : std::uint8_t {
   Contiguous,   // materialise here
   ContiguousBackward,  // materialise the gradient here
   Detach,       // stop the gradient here
+  WithGradient, // (value, input ...): the value; arg {call, k}: its gradient goes to the inputs as the tensor
+                // layer's table of calls says, of which it is result k; not in what is scheduled
   Copy,         // arg: device; the same values on another device
 
   // elementwise, unary

@@ -1,6 +1,9 @@
 // canonical.cpp -- a tensor graph made independent of which buffers it stands on.
+#include <algorithm>
 #include <unordered_map>
+#include <vector>
 
+#include "croze/base/flat_map.h"
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/graph/text/serialize.h"
 #include "croze/schedule/schedule.h"
@@ -23,6 +26,31 @@ UOp make_after(Graph& graph, std::span<const UOp> src) {
   return result;
 }
 
+// What the roots are computed from, sources first: of a WithGradient only the value.
+std::vector<UOp> computed_from(std::span<const UOp> roots) {
+  std::vector<UOp> order = toposort(roots);
+  const auto has_inputs = [](UOp u) { return u.is(Op::WithGradient); };
+  if (std::ranges::none_of(order, has_inputs)) return order;
+  FlatSet<const Node*> needed;
+  for (UOp root : roots) needed.insert(root.node());
+  for (std::size_t i = order.size(); i-- > 0;) {
+    if (!needed.contains(order[i].node())) continue;
+    const int count = has_inputs(order[i]) ? 1 : order[i].num_src();
+    for (int k = 0; k < count; k++) needed.insert(order[i].src(k).node());
+  }
+  std::erase_if(order, [&](UOp u) { return !needed.contains(u.node()); });
+  return order;
+}
+
+// The value of a WithGradient.  If it is a view of memory it becomes a copy: what has another
+// gradient is another tensor.
+UOp value_alone(UOp value) {
+  UOp below = value;
+  while (is_movement(below.op()) || below.is(Op::Detach)) below = below.src(0);
+  if (!below.is(Op::Buffer) && !below.is(Op::After)) return value;
+  return value.graph().make(Op::Contiguous, value.dtype(), {value});
+}
+
 }  // namespace
 
 CanonicalGraph canonical_graph(std::span<const UOp> roots) {
@@ -30,11 +58,15 @@ CanonicalGraph canonical_graph(std::span<const UOp> roots) {
   Graph& graph = *result.graph;
   std::unordered_map<const Node*, UOp> copy;
   std::vector<UOp> src;
-  for (UOp u : toposort(roots)) {
+  for (UOp u : computed_from(roots)) {
     if (u.is(Op::Buffer)) {
       const auto number = static_cast<std::int64_t>(result.inputs.size());
       result.inputs.push_back(u);
       copy[u.node()] = graph.buffer(u.dtype(), number, u.buffer_elements(), u.buffer_device());
+      continue;
+    }
+    if (u.is(Op::WithGradient)) {
+      copy[u.node()] = value_alone(copy.at(u.src(0).node()));
       continue;
     }
     src.clear();

@@ -165,43 +165,73 @@ bool Past::is_gone(UOp value) const {
 
 // ---- gradients --------------------------------------------------------------------------------
 
-std::vector<UOp> Past::gradient(const Call& call, UOp loss, std::span<const Target> targets) const {
+// All histories, and as what the contents came about that stores below the roots have left.
+Past::Histories Past::histories_below(std::span<const UOp> roots) const {
   Histories histories = histories_;
   Nodes recorded;
-  below(std::span(&loss, 1), histories_, recorded);
+  below(roots, histories_, recorded);
   for (const auto& [value, node] : stored_) {
     if (node.is(Op::After) && recorded.contains(node.node())) histories.insert(value, node);
   }
-  const std::vector<UOp> reached = below(std::span(&loss, 1), histories, passes_gradient);
-  const Nodes wanted = known_of(call, loss, targets, reached, histories);
+  return histories;
+}
+
+std::vector<Past::Given> Past::given_between(std::span<const UOp> roots,
+                                             std::span<const UOp> targets) const {
+  const Histories histories = histories_below(roots);
+  const std::vector<UOp> reached = below(roots, histories, passes_gradient);
+  Nodes wanted;
+  for (UOp t : targets) {
+    wanted.insert(t.node());
+    if (const UOp* history = histories.find(t.node())) wanted.insert(history->node());
+  }
+  const Nodes leading = leading_to(wanted, reached, histories);
+  std::vector<Given> given;
+  for (UOp u : reached) {
+    if (!u.is(Op::WithGradient)) continue;
+    Given g{u, {}};
+    for (int i = 1; i < u.num_src(); i++) g.leads.push_back(leading.contains(u.src(i).node()));
+    if (std::ranges::find(g.leads, true) != g.leads.end()) given.push_back(std::move(g));
+  }
+  return given;
+}
+
+std::vector<UOp> Past::gradient(const Call& call, std::span<const UOp> roots,
+                                std::span<const UOp> weights,
+                                std::span<const Target> targets) const {
+  Histories histories = histories_below(roots);
+  const std::vector<UOp> reached = below(roots, histories, passes_gradient);
+  const Nodes wanted = known_of(call, roots, targets, reached, histories);
   const Nodes leading = leading_to(wanted, reached, histories);
   erase_if(histories, [&](const Node* value, UOp history) {
     return !leading.contains(history.node()) && !is_gone(UOp(value));
   });
 
   FlatMap<const Node*, UOp> now;
-  std::vector<UOp> roots{loss};
-  for (const Target& t : targets) roots.push_back(t.node);
-  unfold(loss.graph().sink(roots), histories, now);
+  Graph& graph = roots[0].graph();
+  std::vector<UOp> all_nodes(roots.begin(), roots.end());
+  for (const Target& t : targets) all_nodes.push_back(t.node);
+  unfold(graph.sink(all_nodes), histories, now);
   const auto now_of = [&](UOp u) { return *now.find(u.node()); };
-  std::vector<UOp> new_targets;
+  std::vector<UOp> new_roots, new_targets;
+  for (UOp root : roots) new_roots.push_back(now_of(root));
   for (const Target& t : targets) {
     new_targets.push_back(wanted.contains(t.node.node()) ? now_of(t.node) : t.node);
   }
-  std::vector<UOp> result = croze::gradient(now_of(loss), new_targets);
+  std::vector<UOp> result = croze::gradient(new_roots, weights, new_targets);
 
   // What is in memory still is read there.
   std::vector<std::pair<UOp, UOp>> present;
   const auto read_back = [&](const Node* value, UOp meaning) {
-    const UOp* unfolded = now.find(meaning.node());
-    if (unfolded && !is_gone(UOp(value))) present.emplace_back(*unfolded, UOp(value));
+    const UOp* meant = now.find(meaning.node());
+    if (meant && !is_gone(UOp(value))) present.emplace_back(*meant, UOp(value));
   };
   for (const auto& [value, history] : histories) read_back(value, history);
   for (const auto& [value, node] : stored_) {
     if (is_gone(node)) read_back(value, node);
   }
   if (!present.empty()) {
-    const UOp all = substitute(loss.graph().sink(result), present);
+    const UOp all = substitute(graph.sink(result), present);
     for (std::size_t i = 0; i < result.size(); i++) result[i] = all.src(static_cast<int>(i));
   }
   check_present(call, result);
@@ -231,12 +261,13 @@ void Past::unfold(UOp root, const Histories& histories, Histories& now) const {
   }
 }
 
-// The targets that the loss depends on, under all names that they have had.  Throws if it depends
+// The targets that the roots depend on, under all names that they have had.  Throws if it depends
 // on one in a way that is not written down any more.
-Past::Nodes Past::known_of(const Call& call, UOp loss, std::span<const Target> targets,
-                           std::span<const UOp> reached, const Histories& histories) const {
+Past::Nodes Past::known_of(const Call& call, std::span<const UOp> roots,
+                           std::span<const Target> targets, std::span<const UOp> reached,
+                           const Histories& histories) const {
   Nodes known, read;
-  read.insert(loss.node());
+  for (UOp root : roots) read.insert(root.node());
   for (UOp u : reached) {
     known.insert(u.node());
     if (!passes_gradient(u)) continue;
@@ -271,6 +302,7 @@ Past::Nodes Past::known_of(const Call& call, UOp loss, std::span<const Target> t
 FlatMap<std::int64_t, std::int64_t> Past::versions_led_to(std::span<const UOp> reached) const {
   FlatMap<std::int64_t, std::int64_t> versions;
   const auto add = [&](const Contents& c) {
+    if (c.tensor == 0) return;
     std::int64_t& version = *versions.insert(c.tensor, c.version).first;
     version = std::max(version, c.version);
   };
@@ -284,9 +316,9 @@ FlatMap<std::int64_t, std::int64_t> Past::versions_led_to(std::span<const UOp> r
 }
 
 // Throws if the nodes read what is gone.
-void Past::check_present(const Call& call, std::span<const UOp> results) const {
+void Past::check_present(const Call& call, std::span<const UOp> nodes) const {
   if (former_.empty()) return;
-  for (UOp u : toposort(results)) {
+  for (UOp u : toposort(nodes)) {
     const Former* former = gone(u);
     call.require(
         !former,

@@ -59,9 +59,21 @@ class Past {
   // then.
   Nodes prune(std::span<const Live> live);
 
-  // Gradients through what was recorded, whether it has been computed since or not.  Throws Error,
-  // as the call, where contents are needed that are gone, and where the way to a target is.
-  std::vector<UOp> gradient(const Call& call, UOp loss, std::span<const Target> targets) const;
+  // Gradients through what was recorded, whether it has been computed since or not: of the roots,
+  // each weighted with what flows into it.  Nothing flows through a WithGradient.  Throws Error, as
+  // the call, where contents are needed that are gone, and where the way to a target is.
+  std::vector<UOp> gradient(const Call& call, std::span<const UOp> roots,
+                            std::span<const UOp> weights, std::span<const Target> targets) const;
+
+  // A WithGradient, and whether each of its inputs leads on to a target.
+  struct Given {
+    UOp node;
+    std::vector<bool> leads;
+  };
+  // Those through which the roots lead to the targets, sources first.
+  std::vector<Given> given_between(std::span<const UOp> roots, std::span<const UOp> targets) const;
+  // Throws Error, as the call, if the nodes read contents that are gone.
+  void check_present(const Call& call, std::span<const UOp> nodes) const;
 
  private:
   using Histories = FlatMap<const Node*, UOp>;
@@ -74,11 +86,11 @@ class Past {
 
   const Former* gone(UOp value) const;
   bool is_gone(UOp value) const;
-  Nodes known_of(const Call& call, UOp loss, std::span<const Target> targets,
+  Nodes known_of(const Call& call, std::span<const UOp> roots, std::span<const Target> targets,
                  std::span<const UOp> reached, const Histories& histories) const;
   FlatMap<std::int64_t, std::int64_t> versions_led_to(std::span<const UOp> reached) const;
   void unfold(UOp root, const Histories& histories, Histories& now) const;
-  void check_present(const Call& call, std::span<const UOp> results) const;
+  Histories histories_below(std::span<const UOp> roots) const;
   void forget_dead(std::span<const Live> live, ContentsPool& pool);
   void drop_useless(std::span<const Live> live, ContentsPool& pool);
   Nodes wanted_of(std::span<const Live> live, std::span<const UOp> order) const;

@@ -45,7 +45,9 @@ std::vector<UOp> sources_of(UOp u) {
   return sources;
 }
 
-TensorRecord& root_of(TensorRecord& record) { return record.root ? *record.root : record; }
+const TensorRecord& root_of(const TensorRecord& record) {
+  return record.root ? *record.root : record;
+}
 
 std::int64_t bytes_of(UOp buffer) { return buffer.buffer_elements() * size_of(buffer.dtype()); }
 
@@ -319,6 +321,7 @@ Registry::Nodes Registry::free_unseen() {
   bytes_left_ = 0;
   is_any_dropped_ = false;
   nodes_seen_ = seen.size();
+  given.drop_unseen(seen);
   return seen;
 }
 
@@ -554,14 +557,18 @@ UOp Registry::rename(UOp buffer, Location by) {
 
 // ---- gradient ---------------------------------------------------------------------------------
 
-std::vector<UOp> Registry::gradient(const Call& call, UOp loss,
-                                    std::span<TensorRecord* const> targets) {
-  std::vector<Past::Target> asked;
-  for (TensorRecord* t : targets) {
-    const TensorRecord& root = root_of(*t);
-    asked.push_back({t->node, root.contents, root.assigned_at});
-  }
-  return past_.gradient(call, loss, asked);
+Past::Target Registry::target_of(const TensorRecord& record) {
+  const TensorRecord& root = root_of(record);
+  return {record.node, root.contents, root.assigned_at};
+}
+
+void Registry::computed_as(TensorRecord& record, function_ref<UOp(UOp)> history) {
+  const UOp before = record.node, buffer = viewed_buffer(before);
+  FlatMap<const Node*, UOp> now;
+  now.insert(buffer.node(), rename(buffer, Location()));
+  replace_node(record, without_stores(before, now), true);
+  past_.computed(record.node, history(before));
+  record.is_computed = true;
 }
 
 void Registry::forget_past(TensorRecord& record) {

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "croze/base/flat_map.h"
+#include "croze/base/function_ref.h"
 #include "croze/graph/graph.h"
+#include "croze/tensor/given_gradients.h"
 #include "croze/tensor/graph_mutex.h"
 #include "croze/tensor/past.h"
 #include "croze/tensor/record.h"
@@ -44,8 +46,12 @@ class Registry {
   // doubled, and changes no value and no gradient.
   void collect();
 
-  // Gradients through what was recorded, whether it has been computed since or not.
-  std::vector<UOp> gradient(const Call& call, UOp loss, std::span<TensorRecord* const> targets);
+  // How what stands in memory came about, for gradients; and the tensor as what one is asked by.
+  const Past& past() const { return past_; }
+  static Past::Target target_of(const TensorRecord& record);
+  // The value of a tensor, its own memory, was computed without being recorded, as a node says that
+  // is made from what stands for the value.  That cannot be computed again.
+  void computed_as(TensorRecord& record, function_ref<UOp(UOp value)> history);
   // Gradients end at the computed tensor from now on.
   void forget_past(TensorRecord& record);
 
@@ -62,6 +68,7 @@ class Registry {
 
   GraphMutex mutex;
   Graph graph;
+  GivenGradients given;
 
  private:
   struct Batch;  // what is realized at once

@@ -1,4 +1,4 @@
-// tensor.cpp -- the handle: lifetime, properties, reading, assignment, gradients.
+// tensor.cpp -- the handle: lifetime, properties, reading, assignment.
 #include "croze/tensor/tensor.h"
 
 #include <cstring>
@@ -222,36 +222,6 @@ Tensor& Tensor::operator+=(Operand o) && { return as_view("+=", o.at()) += o; }
 Tensor& Tensor::operator-=(Operand o) && { return as_view("-=", o.at()) -= o; }
 Tensor& Tensor::operator*=(Operand o) && { return as_view("*=", o.at()) *= o; }
 Tensor& Tensor::operator/=(Operand o) && { return as_view("/=", o.at()) /= o; }
-
-// ---- gradient ---------------------------------------------------------------------------------
-
-std::vector<Tensor> Tensor::gradient(std::span<const Tensor> targets, Location at) const {
-  const Call call("gradient", {this}, at);
-  call.require(numel() == 1 && is_float(dtype()),
-               "only a tensor of one float element can be differentiated");
-  GraphLock lock;
-  Registry& registry = Registry::instance();
-  registry.settle();
-  call.require(!record_->owns_storage || !storage_of(node()) || record_->is_computed,
-               "how this tensor was computed is not known: it was made from data, was assigned to, "
-               "or is the result of a captured step");
-  std::vector<TensorRecord*> records;
-  for (const Tensor& t : targets) {
-    const Call by("gradient", {this, &t}, at);
-    by.require(is_float(t.dtype()), "target {} is not a float tensor", records.size());
-    by.require(reads_memory(t.node()),
-               "target {} is a constant, which cannot be told from others that look alike: "
-               "realize() it where it is made",
-               records.size());
-    records.push_back(&TensorRecord::of(t));
-  }
-  const std::vector<UOp> gradients = registry.gradient(call, node(), records);
-  std::vector<Tensor> result;
-  for (std::size_t i = 0; i < targets.size(); i++) {
-    result.push_back(wrap_like(targets[i], gradients[i]));
-  }
-  return result;
-}
 
 // ---- the same value ---------------------------------------------------------------------------
 

@@ -193,6 +193,7 @@ bool makes_floats(UOp u) {
     case Op::Contiguous:
     case Op::ContiguousBackward:
     case Op::Detach:
+    case Op::WithGradient:
     case Op::Copy:
     case Op::After: return false;
     default: return true;

@@ -275,6 +275,31 @@ TEST(Gradient, DetachStopsIt) {
             (std::vector<double>{1, 4, 9}));
 }
 
+TEST(Gradient, WeightsEachRoot) {
+  Graph graph;
+  Reference reference;
+  const UOp x = graph.buffer(DType::Float64, 0, 2, 0), w = graph.buffer(DType::Float64, 1, 2, 0);
+  reference.bind(x, {2, 3});
+  reference.bind(w, {10, 100});
+  const UOp roots[] = {x * x, x}, weights[] = {w, x}, targets[] = {x};
+  EXPECT_EQ(reference.evaluate(gradient(roots, weights, targets)[0]).numbers(),
+            (std::vector<double>{42, 603}));
+}
+
+TEST(Gradient, EndsAtAGivenOneWhichIsATargetLikeOthers) {
+  Graph graph;
+  Reference reference;
+  const UOp x = graph.buffer(DType::Float64, 0, 2, 0);
+  reference.bind(x, {2, 3});
+  const std::int64_t arg[] = {0, 0};
+  const UOp sources[] = {keep(Op::Detach, x * number(x, 2)), x};
+  const UOp given = graph.make(Op::WithGradient, x.dtype(), sources, Arg(std::span(arg)));
+  const UOp targets[] = {x, given};
+  const auto gradients = gradient(all_summed(given * number(x, 5) + x), targets);
+  EXPECT_EQ(reference.evaluate(gradients[0]).numbers(), (std::vector<double>{1, 1}));
+  EXPECT_EQ(reference.evaluate(gradients[1]).numbers(), (std::vector<double>{5, 5}));
+}
+
 TEST(Gradient, ATargetThatIsNotReachedGetsZeros) {
   Graph graph;
   Reference reference;

@@ -108,5 +108,20 @@ TEST(Canonical, TheFormOfAGraphDoesNotDependOnItsBuffers) {
   EXPECT_NE(key(a * 2), key(s.buffer({10}) * 2));
 }
 
+TEST(Canonical, OfAGivenGradientTheValueIsLeft) {
+  Scheduled s;
+  const UOp a = s.buffer({9}), b = s.buffer({9});
+  const auto given = [&](UOp value) {
+    const UOp sources[] = {value, b * 3};
+    const std::int64_t arg[] = {0, 0};
+    return s.graph.make(Op::WithGradient, a.dtype(), sources, Arg(std::span(arg)));
+  };
+  auto form = [](UOp root) { return canonical_graph(std::span(&root, 1)); };
+  EXPECT_EQ(form(given(a * 2)).key, form(a * 2).key);
+  EXPECT_EQ(form(given(given(a * 2)) * 5).key, form(a * 2 * 5).key);
+  EXPECT_EQ(form(given(a * 2)).inputs.size(), 1u);
+  EXPECT_EQ(form(given(a)).roots[0].op(), Op::Contiguous) << "memory is copied";
+}
+
 }  // namespace
 }  // namespace croze::test

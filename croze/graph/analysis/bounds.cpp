@@ -381,6 +381,7 @@ Bounds derive_bounds(Op op, DType dtype, std::span<const UOp> src, const Arg& ar
     case Op::Contiguous:
     case Op::ContiguousBackward:
     case Op::Detach:
+    case Op::WithGradient:
     case Op::Copy:
     case Op::After: return settle(interval_of(src[0]), dtype);
     default: return settle(whole(dtype), dtype);

@@ -92,6 +92,7 @@ Dims derive_shape(Op op, std::span<const UOp> src, const Arg& arg) {
     case Op::Contiguous:
     case Op::ContiguousBackward:
     case Op::Detach:
+    case Op::WithGradient:
     case Op::Copy:
     case Op::After: return Dims(src[0].shape());
     default: return {};

@@ -10,10 +10,10 @@
 namespace croze {
 namespace {
 
-// The part of the graph that lies between the targets and the loss.
+// The part of the graph that lies between the targets and the roots.
 class Backward {
  public:
-  Backward(UOp loss, std::span<const UOp> targets) : order_(toposort(loss)) {
+  Backward(std::span<const UOp> roots, std::span<const UOp> targets) : order_(toposort(roots)) {
     place_.reserve(static_cast<std::int64_t>(order_.size()));
     depends_.resize(order_.size());
     gradients_.resize(order_.size());
@@ -23,16 +23,17 @@ class Backward {
       const UOp u = order_[i];
       place_.insert(u.node(), i);
       bool depends = wanted.contains(u.node());
-      if (!depends && passes_gradient(u)) {
+      if (!depends && has_partials(u)) {
         for (UOp s : u.sources()) depends = depends || depends_[*place_.find(s.node())];
       }
       depends_[i] = depends;
     }
   }
 
-  void run() {
-    if (!depends_.back()) return;
-    gradients_.back() = filled_with(order_.back(), 1);
+  void run(std::span<const UOp> roots, std::span<const UOp> weights) {
+    for (std::size_t i = 0; i < roots.size(); i++) {
+      if (depends_[*place_.find(roots[i].node())]) add(roots[i], weights[i]);
+    }
     for (std::size_t i = order_.size(); i-- > 0;) {
       if (gradients_[i] && depends_[i]) send_to_sources(order_[i], gradients_[i]);
     }
@@ -45,7 +46,7 @@ class Backward {
 
  private:
   void send_to_sources(UOp u, UOp g) {
-    if (!passes_gradient(u)) return;
+    if (!has_partials(u)) return;
     SmallVector<bool, 8> wanted;
     bool any = false;
     for (UOp s : u.sources()) {
@@ -69,15 +70,21 @@ class Backward {
   std::vector<UOp> order_;
   FlatMap<const Node*, std::size_t> place_;
   std::vector<bool> depends_;   // on a target
-  std::vector<UOp> gradients_;  // of the loss, by node in order_; null: none yet
+  std::vector<UOp> gradients_;  // of the roots, by node in order_; null: none yet
 };
 
 }  // namespace
 
 std::vector<UOp> gradient(UOp loss, std::span<const UOp> targets) {
   ensure(loss.elements() == 1 && is_float(loss.dtype()), "the loss is no float number");
-  Backward backward(loss, targets);
-  backward.run();
+  const UOp one = filled_with(loss, 1);
+  return gradient(std::span(&loss, 1), std::span(&one, 1), targets);
+}
+
+std::vector<UOp> gradient(std::span<const UOp> roots, std::span<const UOp> weights,
+                          std::span<const UOp> targets) {
+  Backward backward(roots, targets);
+  backward.run(roots, weights);
   std::vector<UOp> result;
   for (UOp t : targets) result.push_back(backward.gradient_by(t));
   return result;

@@ -14,4 +14,10 @@ namespace croze {
 // be differentiated again.  Iterative: depth does not matter.
 [[nodiscard]] std::vector<UOp> gradient(UOp loss, std::span<const UOp> targets);
 
+// The same for several roots at once: the sum over them of the vector-Jacobian products with
+// `weights`, what flows into each root, of its shape and dtype.  Nothing flows through a
+// WithGradient: whoever knows its gradient differentiates by it, and goes on from its inputs.
+[[nodiscard]] std::vector<UOp> gradient(std::span<const UOp> roots, std::span<const UOp> weights,
+                                        std::span<const UOp> targets);
+
 }  // namespace croze

@@ -36,6 +36,8 @@ Partials partials_of(UOp u, UOp g, std::span<const bool> wanted);
 
 // Whether a gradient can flow through the node at all.
 bool passes_gradient(UOp u);
+// Whether partials_of() says how.
+inline bool has_partials(UOp u) { return passes_gradient(u) && !u.is(Op::WithGradient); }
 
 // g summed or repeated to the shape of x.
 UOp fit_gradient(UOp g, UOp x);

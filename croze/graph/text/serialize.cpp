@@ -221,6 +221,7 @@ bool valid_sources(Op op, std::span<const UOp> src) {
     case Op::Scatter:
     case Op::Index:
     case Op::Store: return src.size() >= 2;
+    case Op::WithGradient:
     case Op::After: return !src.empty();
     default: return true;
   }
