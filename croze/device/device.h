@@ -26,7 +26,7 @@ struct Memory {
 // Part of a block: what a kernel gets for one of its parameters.
 struct MemoryView {
   Memory memory;
-  std::int64_t offset = 0;  // bytes
+  std::int64_t offset = 0;  // bytes, whole elements
   std::int64_t bytes = 0;
 };
 

@@ -20,9 +20,8 @@
 
 #include "croze/base/error.h"
 #include "croze/graph/graph.h"
-#include "croze/graph/rewrite/rewrite.h"
+#include "croze/jit/trace.h"
 #include "croze/run/buffers.h"
-#include "croze/run/devices.h"
 #include "croze/run/execute.h"
 #include "croze/tensor/record.h"
 #include "croze/tensor/registry.h"
@@ -31,23 +30,6 @@
 
 namespace croze {
 namespace {
-
-void realize_all(std::span<const Tensor> tensors) {
-  std::vector<TensorRecord*> records;
-  for (const Tensor& t : tensors) records.push_back(&TensorRecord::of(t));
-  Registry::instance().realize(records);
-}
-
-bool has_pending_store(const Tensor& t) {
-  return TensorRecord::of(t).owns_storage && !storage_of(t.node());
-}
-
-// The live tensors that wait for a store into their memory.
-std::vector<Tensor> pending_stores() {
-  std::vector<Tensor> tensors = Registry::instance().dependents();
-  std::erase_if(tensors, [](const Tensor& t) { return !has_pending_store(t); });
-  return tensors;
-}
 
 Tensor copy_of(const Tensor& x) {
   return Tensor::from_bytes(x.to_bytes(), x.dtype(), x.shape(),
@@ -131,89 +113,13 @@ RunSummary Step::summary() const {
 
 namespace {
 
-// The result as a tensor of its own: one that is memory of another tensor is copied, because the
-// next call may overwrite it.
-Tensor new_result(const Tensor& t) {
-  check(t.defined(), "a captured function returned a tensor that is not defined");
-  const UOp node = t.node();
-  if (viewed_buffer(node)) {
-    return wrap_like(t, tensor_graph().make(Op::Contiguous, node.dtype(), {node}));
-  }
-  // A constant is computed on the default device.
-  const int device = t.device_index();
-  if (reads_memory(node) || device < 0 || device == default_device() || node.elements() == 0) {
-    return wrap_like(t, node);
-  }
-  return wrap(tensor_graph().make(Op::Copy, node.dtype(), {node}, Arg(device)), device);
-}
-
-// The live tensors that are more than memory of their own, and what they are before a step.  Views
-// follow what they look at.
-struct Dependents {
-  std::vector<Tensor> tensors = Registry::instance().dependents();
-  std::vector<UOp> nodes;
-
-  Dependents() {  // of settled tensors: nothing but an assignment changes them
-    for (const Tensor& t : tensors) nodes.push_back(t.node());
-  }
-
-  bool is_assigned(std::size_t i) const {
-    return !TensorRecord::of(tensors[i]).root && tensors[i].node() != nodes[i];
-  }
-
-  // Takes back every assignment that has been made since.
-  void restore() const {
-    for (const Tensor& t : pending_stores()) {
-      const UOp buffer = reshape_node(viewed_buffer(t.node()), t.shape());
-      Registry::instance().set_node(TensorRecord::of(t), buffer, true);
-    }
-    for (std::size_t i = 0; i < tensors.size(); i++) {
-      if (!is_assigned(i)) continue;
-      Registry::instance().set_node(TensorRecord::of(tensors[i]), nodes[i], false);
-    }
-  }
-
-  // A tensor that lives on and is given another value must have memory to carry it to the next
-  // call.
-  void check_unassigned() const {
-    for (std::size_t i = 0; i < tensors.size(); i++) {
-      check(!is_assigned(i),
-            "a captured function assigns to a tensor of shape {} that has no memory of its own (a "
-            "constant or a view): realize() it, or make it contiguous(), before",
-            to_text(tensors[i].shape()));
-    }
-  }
-
-  // Computes those that the roots depend on.
-  void compute_used(std::span<const UOp> roots) const {
-    FlatMap<const Node*, const Tensor*> recorded;
-    for (std::size_t i = 0; i < tensors.size(); i++) {
-      if (!viewed_buffer(nodes[i]) && reads_memory(nodes[i])) {
-        recorded.insert(nodes[i].node(), &tensors[i]);
-      }
-    }
-    std::vector<Tensor> used;
-    FlatSet<const Node*> seen;
-    std::vector<UOp> stack(roots.begin(), roots.end());
-    while (!stack.empty()) {
-      const UOp u = stack.back();
-      stack.pop_back();
-      if (!seen.insert(u.node())) continue;
-      if (const Tensor* const* t = recorded.find(u.node())) {
-        used.push_back(**t);
-      } else {
-        for (UOp s : u.sources()) stack.push_back(s);
-      }
-    }
-    realize_all(used);
-    Registry::instance().settle();
-  }
-};
-
-std::vector<UOp> nodes_of(std::span<const Tensor> tensors) {
-  std::vector<UOp> nodes;
-  for (const Tensor& t : tensors) nodes.push_back(t.node());
-  return nodes;
+// A tensor that lives on and is given another value must have memory to carry it to the next call.
+void check_unassigned(const Dependents& before) {
+  const Tensor assigned = before.assigned();
+  check(!assigned.defined(),
+        "a captured function assigns to a tensor of shape {} that has no memory of its own (a "
+        "constant or a view): realize() it, or make it contiguous(), before",
+        assigned.defined() ? to_text(assigned.shape()) : "");
 }
 
 }  // namespace
@@ -245,7 +151,7 @@ std::vector<Tensor> Step::trace(std::span<const Tensor> inputs, Function functio
     const CallbackScope user;
     results = function.call(function.context, stand_ins);
     for (Tensor& r : results) r = new_result(r);
-    before.check_unassigned();
+    check_unassigned(before);
   } catch (...) {
     before.restore();
     throw;

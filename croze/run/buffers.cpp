@@ -90,11 +90,6 @@ std::int64_t bytes_of(UOp buffer) {
   return checked_mul(buffer.buffer_elements(), size_of(buffer.dtype()));
 }
 
-std::uint64_t fresh_key() {
-  std::lock_guard lock(table().mutex);
-  return hash_mix(table().random.seed, ++table().random.draws);
-}
-
 }  // namespace
 
 UOp new_buffer(Graph& graph, DType dtype, std::int64_t elements, int device) {
@@ -254,8 +249,13 @@ bool is_random_key(std::int64_t buffer_id) {
   return it != table().entries.end() && it->second.random_key;
 }
 
+std::uint64_t fresh_random_key() {
+  std::lock_guard lock(table().mutex);
+  return hash_mix(table().random.seed, ++table().random.draws);
+}
+
 void refresh_random_key(UOp buffer) {
-  const std::uint64_t key = fresh_key();
+  const std::uint64_t key = fresh_random_key();
   write_buffer(buffer, std::as_bytes(std::span(&key, 1)));
 }
 

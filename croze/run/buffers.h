@@ -101,6 +101,8 @@ void release_buffer(std::int64_t buffer_id) noexcept;
 // (refresh_random_key).  random_state.h reads and sets seed and counter.
 UOp new_random_key(Graph& graph, int device);
 bool is_random_key(std::int64_t buffer_id);
+// The number that the next such buffer would hold.
+std::uint64_t fresh_random_key();
 void refresh_random_key(UOp buffer);
 
 struct MemoryUse {

@@ -1,0 +1,66 @@
+// body.h -- internal to jit/: a function over tensors that has been traced once, and can be run by
+// a loop or recorded anew over other tensors.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "croze/base/function_ref.h"
+#include "croze/graph/uop.h"
+#include "croze/run/execute.h"
+#include "croze/tensor/tensor.h"
+
+namespace croze {
+
+class Body {
+ public:
+  using Function = function_ref<std::vector<Tensor>(std::span<const Tensor>)>;
+
+  // What an argument or a result is.
+  struct Value {
+    Shape shape;
+    DType dtype = DType::Void;
+    int device = -1;
+
+    static Value of(const Tensor& t) { return {t.shape(), t.dtype(), t.device_index()}; }
+    std::int64_t bytes() const { return shape.numel() * size_of(dtype); }
+  };
+
+  // Runs the function on stand-ins for arguments of this kind.  What the function read beside them
+  // becomes further arguments, first the random keys that it drew, in their order, then tensors
+  // that it closes over.  Throws Error if it computes anything, or assigns to a tensor that there
+  // was before, which it undoes.
+  Body(std::span<const Value> arguments, Function function);
+
+  std::span<const Value> arguments() const { return arguments_; }
+  std::span<const Value> results() const { return results_; }
+  // The further arguments as they are now.  Once.
+  std::vector<Tensor> take_keys() { return std::move(keys_); }
+  std::vector<Tensor> take_closed() { return std::move(closed_); }
+
+  // Whether a result is computed from the argument.
+  bool reads(std::size_t argument) const;
+  // What a loop runs: its inputs are the arguments `order()`, its roots the results that have
+  // elements.
+  const PreparedRun& prepared() const { return *prepared_; }
+  std::span<const std::size_t> order() const { return order_; }
+
+  // The results for these arguments, recorded.
+  std::vector<Tensor> operator()(std::span<const Tensor> arguments) const;
+
+ private:
+  std::size_t add_argument(const Value& value);
+  void find_further_arguments();
+  void prepare();
+
+  std::vector<Value> arguments_, results_;
+  std::vector<Tensor> stand_ins_;  // by argument
+  std::vector<Tensor> recorded_;   // the results over the stand-ins
+  std::vector<Tensor> keys_, closed_;
+  std::shared_ptr<const PreparedRun> prepared_;
+  std::vector<std::size_t> order_;
+};
+
+}  // namespace croze

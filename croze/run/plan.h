@@ -1,0 +1,25 @@
+// plan.h -- internal to run/: what prepare() makes of a graph.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "croze/graph/uop.h"
+#include "croze/run/programs.h"
+#include "croze/schedule/schedule.h"
+
+namespace croze {
+
+class PreparedRun {
+ public:
+  struct Plan {  // shared by all graphs of one form
+    Schedule schedule;
+    std::vector<bool> is_written;  // per input: whether a root stores into it
+    std::vector<std::shared_ptr<const LoadedProgram>> programs;  // per step; null for a copy
+  };
+
+  std::shared_ptr<const Plan> plan;
+  std::vector<UOp> inputs;
+};
+
+}  // namespace croze
