@@ -54,7 +54,7 @@ UOp value_alone(UOp value) {
 }  // namespace
 
 CanonicalGraph canonical_graph(std::span<const UOp> roots) {
-  CanonicalGraph result{std::make_unique<Graph>(), {}, {}, {}};
+  CanonicalGraph result{std::make_unique<Graph>(), {}, {}, {}, {}};
   Graph& graph = *result.graph;
   std::unordered_map<const Node*, UOp> copy;
   std::vector<UOp> src;
@@ -62,7 +62,9 @@ CanonicalGraph canonical_graph(std::span<const UOp> roots) {
     if (u.is(Op::Buffer)) {
       const auto number = static_cast<std::int64_t>(result.inputs.size());
       result.inputs.push_back(u);
-      copy[u.node()] = graph.buffer(u.dtype(), number, u.buffer_elements(), u.buffer_device());
+      result.buffers.push_back(
+          graph.buffer(u.dtype(), number, u.buffer_elements(), u.buffer_device()));
+      copy[u.node()] = result.buffers.back();
       continue;
     }
     if (u.is(Op::WithGradient)) {

@@ -84,7 +84,7 @@ KernelList::KernelList(const CanonicalGraph& graph, const ScheduleContext& conte
     }
   }
   find_devices_of_constants();
-  for (UOp buffer : graph.inputs) {
+  for (UOp buffer : graph.buffers) {
     schedule_.buffers.push_back({.kind = ScheduleBuffer::Kind::Input,
                                  .input = static_cast<int>(schedule_.buffers.size()),
                                  .dtype = buffer.dtype(),

@@ -77,11 +77,13 @@ struct Schedule {
   std::vector<int> results;  // buffer of each root, -1 for a root that only assigns
 };
 
-// The roots in a graph of their own, with buffers numbered in order of first use.
+// The roots in a graph of their own, with buffers numbered in order of first use.  The scheduler
+// looks at nothing else: the graph that they come from may be changed meanwhile.
 struct CanonicalGraph {
   std::unique_ptr<Graph> graph;
   std::vector<UOp> roots;
-  std::vector<UOp> inputs;  // the original Buffer nodes, by number
+  std::vector<UOp> buffers;  // of this graph, by number
+  std::vector<UOp> inputs;   // the original Buffer nodes, by number
   std::string key;
 };
 CanonicalGraph canonical_graph(std::span<const UOp> roots);

@@ -98,6 +98,27 @@ UOp replaced(UOp after, std::span<const UOp> sources) {
   return whole;
 }
 
+// A node that means the same and is another one for each number; 0 is the node itself.
+UOp another(UOp node, int number) {
+  std::vector<UOp> sources;
+  for (UOp s : node.sources()) {
+    for (int i = 0; i < number; i++) {
+      s = node.graph().make(Op::ContiguousBackward, s.dtype(), {s});
+    }
+    sources.push_back(s);
+  }
+  return number == 0 ? node : node.graph().with_sources(node, sources);
+}
+
+// The sources of the nodes.
+Nodes read_by(std::span<const UOp> order) {
+  Nodes read;
+  for (UOp u : order) {
+    for (UOp s : u.sources()) read.insert(s.node());
+  }
+  return read;
+}
+
 std::vector<UOp> nodes_of(std::span<const Past::Live> live) {
   std::vector<UOp> nodes;
   for (const Past::Live& l : live) nodes.push_back(l.node);
@@ -222,13 +243,13 @@ std::vector<UOp> Past::gradient(const Call& call, std::span<const UOp> roots,
 
   // What is in memory still is read there.
   std::vector<std::pair<UOp, UOp>> present;
-  const auto read_back = [&](const Node* value, UOp meaning) {
-    const UOp* meant = now.find(meaning.node());
+  const auto read_back = [&](const Node* value, const Node* meaning) {
+    const UOp* meant = now.find(meaning);
     if (meant && !is_gone(UOp(value))) present.emplace_back(*meant, UOp(value));
   };
-  for (const auto& [value, history] : histories) read_back(value, history);
+  for (const auto& [value, history] : histories) read_back(value, value);
   for (const auto& [value, node] : stored_) {
-    if (is_gone(node)) read_back(value, node);
+    if (is_gone(node)) read_back(value, node.node());
   }
   if (!present.empty()) {
     const UOp all = substitute(graph.sink(result), present);
@@ -239,12 +260,17 @@ std::vector<UOp> Past::gradient(const Call& call, std::span<const UOp> roots,
 }
 
 // The graph below `root` with every value replaced by its history; `now` maps each old node to its
-// new one.
+// new one.  Copies of one tensor have the same history and are different all the same.
 void Past::unfold(UOp root, const Histories& histories, Histories& now) const {
+  const std::vector<UOp> order = below(std::span(&root, 1), histories);
+  const Nodes read = read_by(order);
+  FlatMap<const Node*, int> copies;  // values with the same history
   std::vector<UOp> needed;
-  for (UOp u : below(std::span(&root, 1), histories)) {
+  for (UOp u : order) {
     if (const UOp* history = histories.find(u.node())) {
-      now.insert(u.node(), *now.find(history->node()));
+      const UOp meaning = *now.find(history->node());
+      const int copy = read.contains(history->node()) ? 0 : copies[history->node()]++;
+      now.insert(u.node(), another(meaning, copy));
       continue;
     }
     needed.clear();
@@ -375,13 +401,11 @@ void Past::drop_useless(std::span<const Live> live, ContentsPool& pool) {
 // The nodes that live tensors have, or had before they were computed: what was recorded then reads
 // those.  Only memory: others cannot be targets.
 Past::Nodes Past::wanted_of(std::span<const Live> live, std::span<const UOp> order) const {
-  Nodes reading, read, wanted;
+  const Nodes read = read_by(order);
+  Nodes reading, wanted;
   for (UOp u : order) {
     bool reads = u.is(Op::Buffer);
-    for (UOp s : u.sources()) {
-      reads = reads || reading.contains(s.node());
-      read.insert(s.node());
-    }
+    for (UOp s : u.sources()) reads = reads || reading.contains(s.node());
     if (reads) reading.insert(u.node());
   }
   for (const Live& l : live) {

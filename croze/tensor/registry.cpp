@@ -337,7 +337,11 @@ struct Registry::Batch {
   void add(std::span<TensorRecord* const> readers) {
     for (TensorRecord* r : readers) {
       UOp node = r->node;
-      if (viewed_buffer(node)) node = node.graph().make(Op::Contiguous, node.dtype(), {node});
+      // An owner that waits for a store has it performed; whoever else looks on is given a copy.
+      const bool is_writer = r->owns_storage && node.is(Op::After);
+      if (viewed_buffer(node) && !is_writer) {
+        node = node.graph().make(Op::Contiguous, node.dtype(), {node});
+      }
       records.push_back(r);
       roots.push_back(node);
     }
@@ -488,7 +492,11 @@ BoundRun Registry::bind(const Batch& batch, std::span<const UOp> roots,
   const std::vector<UOp> results = run.results(roots);
 
   const FlatMap<const Node*, UOp> now = renamed(batch.written);
-  for (UOp store : last_of(batch.stores)) past_.stored(store, without_stores(store, now));
+  for (UOp store : last_of(batch.stores)) {
+    const UOp contents = without_stores(store, now);
+    past_.stored(store, contents);
+    past_.computed(contents, store);
+  }
   Nodes claimed;
   for (const auto& [before, after] : now) claimed.insert(after.node());
   for (std::size_t i = 0; i < batch.records.size(); i++) {
@@ -526,7 +534,10 @@ FlatMap<const Node*, UOp> Registry::renamed(const Nodes& written) {
     owners.push_back(r);
     now.insert(buffer.node(), rename(buffer, r->assigned_at));
   }
-  for (TensorRecord* r : owners) replace_node(*r, without_stores(r->node, now), true);
+  for (TensorRecord* r : owners) {
+    replace_node(*r, without_stores(r->node, now), true);
+    r->is_computed = true;
+  }
   for (const Node* buffer : written) {
     if (now.contains(buffer)) continue;
     // The owner is gone.

@@ -134,7 +134,7 @@ TEST(ProgramsInPlace, AreMadeSmallAndPrintedAsTheCppThatRunsThem) {
 }
 
 TEST(Places, AreOffsetsAndStridesIntoAStorage) {
-  const Place x = Place::of({0, 1, 2, 3, 4, 5}, {2, 3}, DType::Float32);
+  const Place x = Place::of({{0}, {1}, {2}, {3}, {4}, {5}}, {2, 3}, DType::Float32);
   EXPECT_EQ(x.transposed(0, 1)->values(), (Numbers{0, 3, 1, 4, 2, 5}));
   EXPECT_EQ(x.sliced(1, -1, -4, -2)->values(), (Numbers{2, 0, 5, 3}));
   EXPECT_EQ(x.unfolded(1, 2, 1)->values(), (Numbers{0, 1, 1, 2, 3, 4, 4, 5}));

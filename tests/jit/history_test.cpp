@@ -294,6 +294,30 @@ TEST(AssignedTarget, IsRefusedIfItHasNeverBeenInMemory) {
   EXPECT_EQ(gradient(y.sum(), x), (Floats{6, 6}));
 }
 
+// The assignment is performed because another tensor needs it.
+TEST(History, IsThatOfAnAssignmentThatWasPerformedByTheWay) {
+  const Tensor x = floats({1, 2});
+  Tensor w = Tensor::zeros({2}).realize();
+  w.assign(x * 2);
+  const Tensor other = (w * 3).realize();
+  EXPECT_EQ(gradient((w * w).sum(), x), (Floats{8, 16}));
+  EXPECT_EQ(gradient(other.sum(), w), (Floats{3, 3}));
+  w += x;
+  other.contiguous().realize();
+  w.narrow(0, 0, 1).contiguous().realize();
+  EXPECT_EQ(gradient(w.sum(), x), (Floats{3, 3}));
+}
+
+TEST(History, CopiesOfOneTensorAreDifferentTargets) {
+  const Tensor x = floats({1, 2});
+  const Tensor a = x.contiguous().realize(), b = x.contiguous().realize();
+  const auto g = (a * 2.f + b * 3.f).sum().gradient({a, b, x});
+  EXPECT_EQ(g[0].to_vector<float>(), (Floats{2, 2}));
+  EXPECT_EQ(g[1].to_vector<float>(), (Floats{3, 3}));
+  EXPECT_EQ(g[2].to_vector<float>(), (Floats{5, 5}));
+  EXPECT_EQ(gradient((b * 3.f).sum(), a), (Floats{0, 0}));
+}
+
 TEST(History, EndsAtTheResultsOfACapturedStep) {
   const Tensor a = floats({1, 2});
   auto twice = capture([](const Tensor& x) { return x * 2.f; });

@@ -4,10 +4,13 @@
 #include <algorithm>
 
 #include "croze/base/error.h"
+#include "croze/base/flat_map.h"
 #include "croze/jit/capture.h"
 #include "croze/tensor/elementwise/elementwise.h"
 #include "croze/tensor/movement/indexing.h"
 #include "croze/tensor/movement/movement.h"
+#include "croze/tensor/record.h"
+#include "croze/tensor/registry.h"
 
 namespace croze::fuzz {
 namespace {
@@ -118,9 +121,17 @@ Numbers other_sizes(Chance& c, const Place& x) {
 
 template <typename F>
 Place with_values(const Place& x, F f) {
-  Numbers values = x.values();
-  for (std::int64_t& v : values) v = f(v);
-  return Place::of(std::move(values), x.shape, x.dtype);
+  Elements elements = x.elements();
+  for (Element& e : elements) {
+    const bool depends = e.depends;
+    e = f(e);
+    e.depends = e.depends || depends;
+  }
+  return Place::of(std::move(elements), x.shape, x.dtype);
+}
+
+Place of_any_slope(const Place& x) {
+  return with_values(x, [](Element e) { return Element{.number = e.number, .is_any = true}; });
 }
 
 DType common_dtype(const Place& x, const Place& y) {
@@ -135,10 +146,10 @@ Made sum_of(const Place& x, const Place& y, std::int64_t sign = 1) {
   }
   const Made a = x.expanded(shape), b = y.expanded(shape);
   if (!a || !b) return std::nullopt;
-  Numbers values = a->values();
-  const Numbers others = b->values();
-  for (std::size_t i = 0; i < values.size(); i++) values[i] += sign * others[i];
-  return Place::of(std::move(values), shape, common_dtype(x, y));
+  Elements elements = a->elements();
+  const Elements others = b->elements();
+  for (std::size_t i = 0; i < elements.size(); i++) elements[i] = elements[i] + others[i] * sign;
+  return Place::of(std::move(elements), shape, common_dtype(x, y));
 }
 
 // What PyTorch refuses: a float added to integers in place.
@@ -155,7 +166,8 @@ std::vector<Made> rows_at(const Place& x, std::int64_t axis, std::span<const std
   return result;
 }
 
-// The value, expanded to (.., rows, ..), put there in order.  Rows out of range are left out.
+// The value, expanded to (.., rows, ..), put there in order.  Rows out of range are left out.  Of
+// rows that are given twice the last is seen, but a gradient comes to all, as in PyTorch.
 Made put_rows(const Place& x, std::int64_t axis, std::span<const std::int64_t> rows,
               const Place& value) {
   if (axis >= x.rank() || x.overlaps()) return std::nullopt;
@@ -164,9 +176,14 @@ Made put_rows(const Place& x, std::int64_t axis, std::span<const std::int64_t> r
   const Made source = value.copied().expanded(shape);
   if (!source) return std::nullopt;
   const std::vector<Made> places = rows_at(x, axis, rows);
+  FlatSet<std::int64_t> seen;
   for (std::size_t i = 0; i < places.size(); i++) {
-    if (places[i]) places[i]->write(source->selected(axis, static_cast<std::int64_t>(i)));
+    if (!places[i]) continue;
+    const Place row = *source->selected(axis, static_cast<std::int64_t>(i));
+    const bool is_first = seen.insert(places[i]->offset);
+    places[i]->write(is_first ? row : of_any_slope(row));
   }
+  if (x.shape.numel() > 0) x.storage->writes++;
   return x;
 }
 
@@ -174,19 +191,23 @@ Made take_rows(const Place& x, std::span<const std::int64_t> rows) {
   if (x.rank() == 0) return std::nullopt;
   Shape shape = x.shape;
   shape[0] = std::ssize(rows);
-  Numbers values;
+  // What is out of range depends on x, too, for all that is known when it is recorded.
+  const bool depends = std::ranges::any_of(x.elements(), &Element::depends);
+  Elements elements;
   for (const Made& row : rows_at(x, 0, rows)) {
-    const Numbers found = row ? row->values()
-                              : Numbers(static_cast<std::size_t>(
-                                    shape.numel() / std::max<std::int64_t>(shape[0], 1)));
-    values.insert(values.end(), found.begin(), found.end());
+    const Elements found = row ? row->elements()
+                               : Elements(static_cast<std::size_t>(
+                                     shape.numel() / std::max<std::int64_t>(shape[0], 1)));
+    elements.insert(elements.end(), found.begin(), found.end());
   }
-  return Place::of(std::move(values), shape, x.dtype);
+  for (Element& e : elements) e.depends = depends;
+  return Place::of(std::move(elements), shape, x.dtype);
 }
 
 // A part that is written through x itself, as one backwards is, needs an x without overlaps.
 Made write_part(const Place& x, const Made& part, const Place& value, std::int64_t step) {
   if (!part || (step < 0 && x.overlaps())) return std::nullopt;
+  if (step < 0 && part->shape.numel() > 0) x.storage->writes++;
   return part->write(value.copied()) ? Made(x) : std::nullopt;
 }
 
@@ -202,13 +223,22 @@ Tensor counting(const Numbers& n, DType dtype) {
 
 template <DType dtype>
 Made counting_place(const Place&, const Place&, const Numbers& n) {
-  Numbers values;
-  for (std::int64_t v = n[0]; v < n[1]; v++) values.push_back(v);
-  return Place::of(std::move(values), Shape(std::span(n).subspan(2)), dtype);
+  Elements elements;
+  for (std::int64_t v = n[0]; v < n[1]; v++) elements.push_back({v});
+  return Place::of(std::move(elements), Shape(std::span(n).subspan(2)), dtype);
+}
+
+Tensor in_memory(std::int64_t n) {
+  return Tensor::from_data<float>({static_cast<float>(n)}, {}, {.device = device});
 }
 
 Tensor positions(std::span<const std::int64_t> rows) {
   return Tensor::from_data(rows, {std::ssize(rows)}, {.device = device});
+}
+
+void collect() {
+  GraphLock lock;
+  Registry::instance().collect();
 }
 
 std::span<const std::int64_t> but_first(const Numbers& n) { return std::span(n).subspan(1); }
@@ -236,7 +266,8 @@ Made subtracted_in_steps(const Place& x, const Place& y, std::int64_t calls) {
   if (common_dtype(x, y) != x.dtype) return std::nullopt;
   for (std::int64_t i = 0; i < calls; i++) {
     const Made difference = sum_of(y, x, -1);
-    if (!difference || difference->shape != x.shape || !x.write(difference)) return std::nullopt;
+    if (!difference || difference->shape != x.shape) return std::nullopt;
+    if (!x.write(of_any_slope(*difference))) return std::nullopt;
   }
   return x.copied();
 }
@@ -247,12 +278,13 @@ using P = const Place&;
 using N = const Numbers&;
 using X = Tensor&;
 using Y = const Tensor&;
-constexpr bool makes = true, changes = false;
+constexpr StepKind::Result makes = StepKind::Result::Made, changes = StepKind::Result::Changed;
+constexpr StepKind::Result makes_distinct = StepKind::Result::Distinct;
 
 // clang-format off
 constexpr StepKind steps[] = {
     // From nothing: in memory, or still to be computed.
-    {0, makes,
+    {0, makes_distinct,
      "Tensor::arange($0, $1, 1, {.dtype = DType::Float32}).reshape({$*}).contiguous().realize()",
      new_tensor, counting_place<DType::Float32>,
      [](X, Y, N n) { return counting(n, DType::Float32).realize(); }},
@@ -312,8 +344,11 @@ constexpr StepKind steps[] = {
      [](P x, P, N) { return Made(x.copied()); },
      [](X x, Y, N) { return x.contiguous(); }},
     {1, makes, "$x * $0", [](Chance& c, P) { return Numbers{c.between(-2, 2)}; },
-     [](P x, P, N n) { return Made(with_values(x, [&](std::int64_t v) { return v * n[0]; })); },
+     [](P x, P, N n) { return Made(with_values(x, [&](Element v) { return v * n[0]; })); },
      [](X x, Y, N n) { return x * n[0]; }},
+    {1, makes_distinct, "$x - Tensor::from_data<float>({$0}, {})", small_number,
+     [](P x, P, N n) { return sum_of(x, Place::of({Element{n[0]}}, {}, DType::Float32), -1); },
+     [](X x, Y, N n) { return x - in_memory(n[0]); }},
     {2, makes, "$x + $y", nothing,
      [](P x, P y, N) { return sum_of(x, y); },
      [](X x, Y y, N) { return x + y; }},
@@ -332,7 +367,7 @@ constexpr StepKind steps[] = {
      [](P x, P, N n) { return x.write(sum_of(x, Place::number(n[0]))); },
      [](X x, Y, N n) { return x += n[0]; }},
     {1, changes, "$x *= $0", [](Chance& c, P) { return Numbers{c.between(-2, 2)}; },
-     [](P x, P, N n) { return x.write(with_values(x, [&](std::int64_t v) { return v * n[0]; })); },
+     [](P x, P, N n) { return x.write(with_values(x, [&](Element v) { return v * n[0]; })); },
      [](X x, Y, N n) { return x *= n[0]; }},
     {2, changes, "$x += $y", nothing,
      [](P x, P y, N) { return add_in_place(x, y, 1); },
@@ -369,7 +404,7 @@ constexpr StepKind steps[] = {
     {1, changes, "$x.index_put_({$x > $0}, $1)",
      [](Chance& c, P) { return Numbers{c.between(-20, 20), c.between(-9, 9)}; },
      [](P x, P, N n) {
-       return x.write(with_values(x, [&](std::int64_t v) { return v > n[0] ? n[1] : v; }));
+       return x.write(with_values(x, [&](Element v) { return v.number > n[0] ? Element{n[1]} : v; }));
      },
      [](X x, Y, N n) { return x.index_put_({x > n[0]}, n[1]); }},
 
@@ -382,6 +417,9 @@ constexpr StepKind steps[] = {
      [](X x, Y y, N n) { return subtract_in_steps(x, y, n[0]); }},
 
     // What changes no value.
+    {1, changes, "[] { GraphLock lock; Registry::instance().collect(); }()", nothing,
+     [](P x, P, N) { return Made(x); },
+     [](X x, Y, N) { collect(); return x; }},
     {1, changes, "$x.realize()", nothing,
      [](P x, P, N) { return Made(x); },
      [](X x, Y, N) { return x.realize(); }},

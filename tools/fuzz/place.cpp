@@ -7,8 +7,25 @@
 
 namespace croze::fuzz {
 
-Place Place::of(Numbers values, const Shape& shape, DType dtype) {
-  Place p{std::make_shared<Numbers>(std::move(values)), dtype, shape, shape};
+namespace {
+
+// As it is stored: no derivative passes through an integer.
+Element stored_as(DType dtype, const Element& e) {
+  return dtype == DType::Float32 ? e : Element{e.number};
+}
+
+// If one depends, all do.
+void spread(Elements& elements) {
+  const bool depends = std::ranges::any_of(elements, &Element::depends);
+  for (Element& e : elements) e.depends = depends;
+}
+
+}  // namespace
+
+Place Place::of(Elements elements, const Shape& shape, DType dtype) {
+  for (Element& e : elements) e = stored_as(dtype, e);
+  spread(elements);
+  Place p{std::make_shared<Storage>(Storage{std::move(elements)}), dtype, shape, shape};
   std::int64_t stride = 1;
   for (int i = shape.size(); i-- > 0; stride *= shape[i]) p.strides[i] = stride;
   return p;
@@ -27,8 +44,16 @@ Numbers Place::addresses() const {
 }
 
 Numbers Place::values() const {
-  Numbers result = addresses();
-  for (std::int64_t& v : result) v = (*storage)[static_cast<std::size_t>(v)];
+  Numbers result;
+  for (const Element& e : elements()) result.push_back(e.number);
+  return result;
+}
+
+Elements Place::elements() const {
+  Elements result;
+  for (std::int64_t at : addresses()) {
+    result.push_back(storage->elements[static_cast<std::size_t>(at)]);
+  }
   return result;
 }
 
@@ -132,16 +157,22 @@ std::optional<Place> Place::reshaped(const Shape& to) const {
                           ? from[static_cast<std::size_t>(apart)] - from[0]
                           : 1;
   }
-  return p.addresses() == from ? p : of(values(), to, dtype);
+  return p.addresses() == from ? p : of(elements(), to, dtype);
 }
 
 std::optional<Place> Place::write(const std::optional<Place>& value) const {
   const std::optional<Place> source = value ? value->expanded(shape) : value;
   if (!source || overlaps()) return std::nullopt;
-  const Numbers numbers = source->values(), to = addresses();
+  const Elements elements = source->elements();
+  const Numbers to = addresses();
   for (std::size_t i = 0; i < to.size(); i++) {
-    (*storage)[static_cast<std::size_t>(to[i])] = numbers[i];
+    Element& e = storage->elements[static_cast<std::size_t>(to[i])];
+    const bool depended = e.depends;
+    e = stored_as(dtype, elements[i]);
+    e.depends = e.depends || depended;
   }
+  if (!to.empty()) storage->writes++;
+  spread(storage->elements);
   return *this;
 }
 

@@ -1,4 +1,5 @@
-// place.h -- a tensor as PyTorch has it: an offset and strides into an array of numbers.
+// place.h -- a tensor as PyTorch has it: an offset and strides into an array of numbers, each of
+// which knows how it changes with the numbers of one tensor.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +14,43 @@ namespace croze::fuzz {
 // Integers, which Float32 holds exactly as long as they are small.
 using Numbers = std::vector<std::int64_t>;
 
+// A number, and its derivative in one direction.
+struct Element {
+  std::int64_t number = 0;
+  std::int64_t slope = 0;
+  bool depends = false;  // on what the direction is in, if only by the way it was computed
+  bool is_any = false;   // the slope: what a captured step gives is not differentiated
+
+  Element operator+(const Element& o) const {
+    return {number + o.number, slope + o.slope, depends || o.depends, is_any || o.is_any};
+  }
+  Element operator*(std::int64_t n) const { return {number * n, slope * n, depends, is_any}; }
+};
+using Elements = std::vector<Element>;
+
+struct Storage {
+  Elements elements;
+  int writes = 0;
+};
+
 // Views share the storage of what they look at.  A view that does not fit is nothing.
 struct Place {
-  std::shared_ptr<Numbers> storage;  // null: there is no tensor
+  std::shared_ptr<Storage> storage;  // null: there is no tensor
   DType dtype = DType::Float32;
   Shape shape, strides;
   std::int64_t offset = 0;
 
-  // In a storage of its own, row by row.
-  static Place of(Numbers values, const Shape& shape, DType dtype);
-  static Place number(std::int64_t n) { return of({n}, {}, DType::Int32); }
+  // In a storage of its own, row by row.  If one element depends, all do, and still do
+  // when they are overwritten: so it is in the graph.
+  static Place of(Elements elements, const Shape& shape, DType dtype);
+  static Place number(std::int64_t n) { return of({Element{n}}, {}, DType::Int32); }
 
   int rank() const { return shape.size(); }
   std::int64_t size(std::int64_t axis) const { return axis < rank() ? shape[axis] : 0; }
   Numbers addresses() const;  // in the storage, row by row
   Numbers values() const;
-  Place copied() const { return of(values(), shape, dtype); }
+  Elements elements() const;
+  Place copied() const { return of(elements(), shape, dtype); }
   // Whether elements may share memory: strides that do not step over all smaller axes.
   bool overlaps() const;
 
