@@ -94,7 +94,7 @@ std::size_t Body::add_argument(const Value& value) {
   if (v.shape.numel() == 0) {
     stand_ins_.push_back(Tensor::zeros(v.shape, {.dtype = v.dtype}));
   } else {
-    const UOp buffer = new_buffer(tensor_graph(), v.dtype, v.shape.numel(), v.device);
+    const UOp buffer = new_stand_in(tensor_graph(), v.dtype, v.shape.numel(), v.device);
     stand_ins_.push_back(wrap(reshape_node(buffer, v.shape), v.device));
   }
   return arguments_.size() - 1;

@@ -24,12 +24,23 @@ namespace {
 
 constexpr std::size_t nowhere = SIZE_MAX;
 
-// What of a tensor is read: not how its gradient goes.
+// The memory behind a given gradient; else the tensor itself.
 Tensor value_alone(const Tensor& x) {
   GraphLock lock;
   UOp node = x.node();
-  while (node.is(Op::WithGradient) || node.is(Op::Detach)) node = node.src(0);
+  while (node.is(Op::WithGradient)) node = node.src(0).src(0);
   return storage_of(node) ? wrap_like(x, node) : x;
+}
+
+// The arguments.  What is detached is copied, because the past of a loop would hold on to what is
+// behind it: a state that is carried from scan to scan, to all scans before.
+std::vector<Tensor> without_past_if_detached(std::span<const Tensor> arguments) {
+  std::vector<Tensor> result(arguments.begin(), arguments.end());
+  GraphLock lock;
+  for (Tensor& t : result) {
+    if (t.node().is(Op::Detach)) t = t.contiguous();
+  }
+  return result;
 }
 
 bool is_whole_memory(const Tensor& x) {
@@ -225,7 +236,8 @@ void give_past(const Loop& loop, std::span<const Tensor> arguments, const Layout
 
 }  // namespace
 
-LoopResult run(const Loop& loop, std::span<const Tensor> arguments, Location at) {
+LoopResult run(const Loop& loop, std::span<const Tensor> given, Location at) {
+  const std::vector<Tensor> arguments = without_past_if_detached(given);
   const std::vector<Tensor> values = in_memory(loop, arguments);
   LoopResult result;
   const Body& body = *loop.body;

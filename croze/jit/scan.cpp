@@ -129,6 +129,16 @@ Tensors key_rows(List first, const Loop& loop) {
   return rows;
 }
 
+// Constants are computed wherever they are needed: here, where the loop runs.
+void place_constants(Tensors& results, List arguments) {
+  const auto placed =
+      std::ranges::find_if(arguments, [](const Tensor& t) { return t.device_index() >= 0; });
+  if (placed == arguments.end()) return;
+  for (Tensor& r : results) {
+    if (r.device_index() < 0) r = r.to(placed->device());
+  }
+}
+
 ScanLists looped(ScanFunction f, List first, List xs, std::int64_t length,
                  const ScanOptions& options, Location at) {
   std::vector<Body::Value> values;
@@ -137,6 +147,7 @@ ScanLists looped(ScanFunction f, List first, List xs, std::int64_t length,
   const auto body = std::make_shared<Body>(values, [&](List arguments) {
     ScanLists step = called(f, arguments.first(first.size()), arguments.subspan(first.size()), at);
     step.state.insert(step.state.end(), step.ys.begin(), step.ys.end());
+    place_constants(step.state, arguments);
     return step.state;
   });
   const Tensors keys = body->take_keys(), closed = body->take_closed();

@@ -20,7 +20,8 @@
 // * Nothing can be computed inside: realize(), item() and to_vector() throw Error there.  So does
 // an
 //   assignment to a tensor that there was before.
-// * A tensor that the function stores elsewhere than in its result has no value.
+// * A tensor that the function stores elsewhere than in its result has no value: Error where it is
+//   asked for.
 // * Inside a captured step or another scan nothing can be launched: there the steps are recorded
 // one
 //   by one, with the same result, and the time to schedule them grows with the length.  So it is

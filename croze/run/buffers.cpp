@@ -30,6 +30,7 @@ struct BufferEntry {
   int device = 0;
   bool owned = true;  // by this table, not adopted
   bool random_key = false;
+  bool stands_in = false;
   std::shared_ptr<const void> owner;  // keeps the memory alive
 
   Access writer;                // the last
@@ -63,8 +64,16 @@ std::int64_t add_entry(Entry entry) {
   return id;
 }
 
+void check_has_value(const Entry& e) {
+  check(
+      !e.stands_in,
+      "a tensor that a function made while it was traced for a loop was used outside of it, where "
+      "it has no value: return it from the function");
+}
+
 // Allocates the memory of the entry if it has none.
 void materialise(Entry& e) {
+  check_has_value(e);
   if (e.memory.handle) return;
   struct Block {
     Device& device;
@@ -96,6 +105,14 @@ UOp new_buffer(Graph& graph, DType dtype, std::int64_t elements, int device) {
   Entry entry;
   entry.bytes = checked_mul(elements, size_of(dtype));
   entry.device = device;
+  return graph.buffer(dtype, add_entry(std::move(entry)), elements, device);
+}
+
+UOp new_stand_in(Graph& graph, DType dtype, std::int64_t elements, int device) {
+  Entry entry;
+  entry.bytes = checked_mul(elements, size_of(dtype));
+  entry.device = device;
+  entry.stands_in = true;
   return graph.buffer(dtype, add_entry(std::move(entry)), elements, device);
 }
 
@@ -141,6 +158,7 @@ void read_buffer(UOp buffer, std::span<std::byte> bytes) { BufferRead(buffer).fi
 BufferRead::BufferRead(UOp buffer) : device_(buffer.buffer_device()) {
   {
     std::lock_guard lock(table().mutex);
+    check_has_value(entry_of(buffer));
     if (!entry_of(buffer).memory.handle) return;
   }
   const MemoryAccess::Use use[] = {{buffer, false}};

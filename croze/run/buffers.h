@@ -20,6 +20,9 @@ namespace croze {
 // A new Buffer node with an id of its own and no memory yet.
 UOp new_buffer(Graph& graph, DType dtype, std::int64_t elements, int device);
 
+// A Buffer that stands for others and never has memory.  Throws Error where its value is asked for.
+UOp new_stand_in(Graph& graph, DType dtype, std::int64_t elements, int device);
+
 // A Buffer over memory of the host that `owner` keeps alive.  On devices that see host memory
 // nothing is copied; on others the bytes are copied in now.
 UOp adopt_buffer(Graph& graph, DType dtype, std::span<const std::byte> bytes,

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "croze/jit/capture.h"
+#include "croze/jit/scan.h"
 #include "croze/run/buffers.h"
 #include "croze/tensor/elementwise/elementwise.h"
 #include "croze/tensor/linalg/linalg.h"
@@ -46,12 +47,13 @@ class Programs {
   explicit Programs(int seed) : random_(static_cast<unsigned>(seed)) {}
 
   void run_one() {
-    switch (pick(6)) {
+    switch (pick(7)) {
       case 0: return compute();
       case 1: return assign();
       case 2: return replay();
       case 3: return differentiate();
       case 4: return keep();
+      case 5: return loop();
       default: return drop();
     }
   }
@@ -119,6 +121,25 @@ class Programs {
   void keep() {
     const Numbers x = numbers();
     kept_.emplace_back((vector(x) + 7), each(x, [](float v) { return v + 7; }));
+  }
+
+  void loop() {
+    const Numbers x = numbers();
+    const float factor = static_cast<float>(1 + pick(3));
+    const Tensor w = vector({factor}), rows = vector(x);
+    const auto [last, sums] = scan(
+        [&](const Tensor& sum, const Tensor& row) {
+          const Tensor next = sum + row * w;
+          return std::pair(next, next);
+        },
+        Tensor::zeros({1}), rows, {.reverse = false, .keep_states = pick(2) == 0});
+    Numbers expected;
+    float sum = 0;
+    for (float v : x) expected.push_back((sum += v) * factor);
+    EXPECT_EQ(sums.to_vector<float>(), expected);
+    const std::vector<Tensor> gradients = last.gradient({w, rows});
+    EXPECT_EQ(gradients[0].to_vector<float>(), Numbers{sum});
+    EXPECT_EQ(gradients[1].to_vector<float>(), Numbers(x.size(), factor));
   }
 
   void drop() {

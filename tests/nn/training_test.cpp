@@ -2,6 +2,7 @@
 // gradients.  Rates are compared with PyTorch's formulas, worked out by hand.
 #include <cmath>
 
+#include "croze/jit/scan.h"
 #include "croze/run/execute.h"
 #include "nn/models.h"
 
@@ -161,6 +162,37 @@ TEST(Accumulate, InACapturedStepEqualsOneLargeBatch) {
               optim::accumulate(sum, {});
             }).find("0 gradients for 1"),
             std::string::npos);
+}
+
+// Five steps of an optimizer with the outputs of a GRU; the losses.
+std::vector<double> trained_gru(bool as_scan) {
+  manual_seed(43);
+  const nn::GRU gru(3, 4);
+  const Tensor x = Tensor::randn({6, 2, 3}).realize(), y = Tensor::randn({6, 2, 4}).realize();
+  optim::Adam adam(nn::parameters(gru), {.learning_rate = 0.05});
+  const auto outputs = [&] {
+    if (!as_scan) return gru(x).output;
+    return scan(
+               [&](const Tensor& h, const Tensor& row) {
+                 const Tensor next = gru_cell(row, h, gru.weights[0]);
+                 return std::pair(next, next);
+               },
+               Tensor::zeros({2, 4}), x)
+        .second;
+  };
+  std::vector<double> losses;
+  for (int i = 0; i < 5; i++) {
+    const Tensor loss = mse_loss(outputs(), y);
+    adam.step(loss.gradient(adam.parameters));
+    losses.push_back(loss.item<double>());
+  }
+  return losses;
+}
+
+TEST(Recurrent, AScanOverItsCellTrainsAsTheLayerDoes) {
+  const std::vector<double> expected = trained_gru(false), found = trained_gru(true);
+  for (std::size_t i = 0; i < expected.size(); i++) EXPECT_NEAR(found[i], expected[i], 1e-5);
+  EXPECT_LT(found.back(), found.front());
 }
 
 }  // namespace
