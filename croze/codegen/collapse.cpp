@@ -121,7 +121,9 @@ UOp times(UOp x, UOp count, i64 most) {
   const double v = x.const_double();
   const auto limit = static_cast<double>(significand_limit(x.dtype()));
   const bool exact = v == std::trunc(v) && std::abs(v) * static_cast<double>(most) <= limit;
-  return exact ? x * n : UOp();
+  // A sum starts from 0: it is -0 for no terms and for no number of -0.
+  const bool keeps_zero = !std::signbit(v) || (v < 0 && count.lo() > 0);
+  return exact && keeps_zero ? x * n : UOp();
 }
 
 // One range of one sum.

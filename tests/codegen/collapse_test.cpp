@@ -92,6 +92,13 @@ TEST_F(Collapse, ATermThatDoesNotVaryIsMultiplied) {
   EXPECT_EQ(expect_equal(kernel(cast(i, DType::Float32))), 9);
 }
 
+TEST_F(Collapse, ASumStartsFromZeroWithoutASign) {
+  const DType t = DType::Float32;
+  EXPECT_EQ(expect_equal(kernel(graph.constant(t, -0.0))), 9);
+  EXPECT_EQ(expect_equal(kernel(number(-3, t))), 0);
+  EXPECT_EQ(expect_equal(kernel(where(less(r, i), number(-3, t), number(0, t)))), 9);
+}
+
 TEST_F(Collapse, ComparisonsAreCounted) {
   for (i64 a = -4; a <= 4; a++) {
     for (i64 b = -3; b <= 3; b++) {
