@@ -31,6 +31,8 @@ class Estimator {
     for (UOp u : order_) {
       if (u.is(Op::Param)) {
         info.num_buffers = std::max(info.num_buffers, static_cast<int>(u.slot()) + 1);
+      } else if (u.is(Op::Variable)) {
+        info.num_variables = std::max(info.num_variables, static_cast<int>(u.slot()) + 1);
       } else if (is_arithmetic(u)) {
         info.flops += runs(u.ranges());
       } else if (u.is(Op::Reduce) && is_float(u.dtype())) {

@@ -59,7 +59,9 @@ LinearProgram make_program(UOp kernel, const Caps& caps, Chooser choose) {
   // Sums that only count, or only find one place, have no loop.
   sink = pass("collapse", [&] { return simplify_kernel(collapse_reductions(sink)); });
   program.info = estimate(sink);
-  program.info.num_buffers = estimate(kernel).num_buffers;  // passed, whether still read or not
+  const ProgramInfo passed = estimate(kernel);  // whether still read or not
+  program.info.num_buffers = passed.num_buffers;
+  program.info.num_variables = passed.num_variables;
 
   // Each range has the kind that says how it is run; tiles are staged in locals.
   KernelState state(sink, caps);

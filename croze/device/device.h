@@ -66,6 +66,7 @@ class Program {
 struct Nest {
   Program* program;
   std::span<const MemoryView> buffers;
+  std::span<const std::int64_t> variables;
 };
 
 class Device {
@@ -100,7 +101,7 @@ class Device {
   // Enqueues programs that wait for nothing of each other as one launch, where caps().joins_nests.
   // (optional)
   virtual void launch(std::span<const Nest> nests) {
-    for (const Nest& nest : nests) nest.program->launch(nest.buffers, {});
+    for (const Nest& nest : nests) nest.program->launch(nest.buffers, nest.variables);
   }
 
   // Waits for all launches.  Errors of launches surface here, naming the kernel.

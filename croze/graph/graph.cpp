@@ -35,11 +35,13 @@ std::uint64_t hash_kind(Op op, DType dtype) {
 }
 
 // The structural key: a function of the form alone, by which operands are ordered.  Which buffer or
-// parameter is read does not enter: a computation over other buffers must come out in the same
-// order, or the caches of schedules and programs would not know it again.
+// parameter is read does not enter, nor does the value of a number: a computation over other
+// buffers and numbers must come out in the same order, or the caches of schedules and programs
+// would not know it again.  (Numbers of positions and truth values are part of the form.)
 std::uint64_t key_of(Op op, DType dtype, std::span<const UOp> src, const Arg& arg) {
   const bool has_identity = op == Op::Buffer || op == Op::Param;
-  const Arg form = has_identity ? Arg(arg.as_ints().subspan(1)) : arg;
+  const bool is_number = op == Op::Const && dtype != DType::Index && dtype != DType::Bool;
+  const Arg form = has_identity ? Arg(arg.as_ints().subspan(1)) : is_number ? Arg() : arg;
   std::uint64_t h = hash_mix(hash_kind(op, dtype), hash_arg(form));
   for (UOp s : src) h = hash_mix(h, s.key());
   return h;
@@ -328,6 +330,12 @@ UOp Graph::param(DType t, std::int64_t slot, std::int64_t elements) {
 UOp Graph::variable(std::int64_t slot, std::int64_t lo, std::int64_t hi) {
   const std::int64_t arg[] = {slot, lo, hi};
   return make(Op::Variable, DType::Index, {}, Arg(std::span(arg)));
+}
+
+UOp Graph::number(DType t, std::int64_t slot) {
+  const bool counts = is_integral(t);
+  const std::int64_t arg[] = {slot, counts ? min_value(t) : 0, counts ? max_value(t) : 0};
+  return make(Op::Variable, t, {}, Arg(std::span(arg)));
 }
 
 UOp Graph::range(std::int64_t id, std::int64_t size, LoopKind kind) {

@@ -59,6 +59,7 @@ class Graph {
   UOp buffer(DType t, std::int64_t id, std::int64_t elements, int device);
   UOp param(DType t, std::int64_t slot, std::int64_t elements);
   UOp variable(std::int64_t slot, std::int64_t lo, std::int64_t hi);
+  UOp number(DType t, std::int64_t slot);  // a Variable of the tensor stage, shape ()
   UOp range(std::int64_t id, std::int64_t size, LoopKind kind);
   UOp local(DType t, std::int64_t id, std::int64_t elements, Space space);
   UOp iota(std::int64_t size);

@@ -16,7 +16,7 @@ enum class Op : std::uint8_t {
   Const,        // arg: the value's bits (see Arg::constant)
   Buffer,       // arg: {unique id, elements, device}; flat storage, shape (elements)
   Param,        // arg: {slot, elements}; the kernel's view of a buffer, shape (elements)
-  Variable,     // arg: {slot, lo, hi}; a bounded integer given at launch
+  Variable,     // arg: {slot, lo, hi}; a bounded integer given at launch; tensor stage: any number
   Invalid,      // no value here: absorbs arithmetic, ends as a gate on a load or a store
   Range,        // arg: {id, size, LoopKind}; a loop variable, 0 <= value < size
   Iota,         // arg: size; tensor stage: the vector 0, 1, ..., size-1

@@ -25,14 +25,26 @@ bool makes_smaller(const RuleSet& set, const Rule& rule) {
   return false;
 }
 
+// What a firing depends on: the form of a node, and the numbers in the upper part of it that a
+// pattern can see.
+std::uint64_t hash_of_firing(const Rule& rule, UOp before) {
+  constexpr std::size_t most_seen = 32;
+  std::uint64_t hash = hash_mix(before.key(), reinterpret_cast<std::uintptr_t>(&rule));
+  std::vector<UOp> seen{before};
+  for (std::size_t i = 0; i < seen.size() && i < most_seen; i++) {
+    if (seen[i].is_const()) hash = hash_mix(hash, static_cast<std::uint64_t>(seen[i].const_int()));
+    for (UOp s : seen[i].sources()) seen.push_back(s);
+  }
+  return hash;
+}
+
 }  // namespace
 
 void FiringProver::tried(const RuleSet& set, const Rule& rule, UOp before, UOp after,
                          std::int64_t) {
   if (!after || before.rank() != 0) return;
   const std::lock_guard lock(mutex_);
-  const auto place = reinterpret_cast<std::uintptr_t>(&rule);
-  if (!seen_.insert(hash_mix(before.key(), place))) return;
+  if (!seen_.insert(hash_of_firing(rule, before))) return;
   firings_++;
   if (makes_smaller(set, rule) && !is_smaller(after, before)) {
     note(rule, before, after, "is no smaller");

@@ -20,6 +20,7 @@
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/run/arenas.h"
 #include "croze/run/buffers.h"
+#include "croze/run/changing_numbers.h"
 #include "croze/run/counters.h"
 #include "croze/run/devices.h"
 #include "croze/run/launch.h"
@@ -129,30 +130,56 @@ UOp shaped(UOp buffer, std::span<const std::int64_t> shape) {
 
 namespace {
 
-std::string key_of(const CanonicalGraph& graph) {
+// All that a plan depends on beside its graph.
+std::string settings(std::string_view kind) {
   const std::string_view maths = Options::flag(Option::FastMath) ? " fast" : "";
   const std::string_view fusion = Options::flag(Option::Fusion) ? "" : " unfused";
   const std::string edits = Options::text(Option::Edits);
-  return fmt::format("{}{}{} {}\n", default_device(), maths, fusion, edits) + graph.key;
+  return fmt::format("{} {}{}{} {}\n", kind, default_device(), maths, fusion, edits);
+}
+
+std::string key_with_numbers(const CanonicalGraph& graph) { return settings("graph") + graph.key; }
+
+std::string key_without(const GraphForm& form, const PassedNumbers& numbers) {
+  return settings("form") + key_of(form, numbers);
+}
+
+std::shared_ptr<const PreparedRun> prepared_run(std::shared_ptr<const Plan> plan,
+                                                const CanonicalGraph& graph,
+                                                PassedNumbers numbers) {
+  return std::make_shared<PreparedRun>(
+      PreparedRun{std::move(plan), graph.inputs, std::move(numbers.variables)});
+}
+
+// By the graph with its numbers; only if there is no such plan, by its form.
+std::shared_ptr<const PreparedRun> find_prepared(const CanonicalGraph& graph, GraphForm& form) {
+  if (auto plan = plans().find(key_with_numbers(graph))) return prepared_run(plan, graph, {});
+  form = form_of(graph);
+  auto numbers = known_numbers_to_pass(form);
+  if (!numbers || !numbers->any()) return nullptr;
+  auto plan = plans().find(key_without(form, *numbers));
+  return plan ? prepared_run(std::move(plan), graph, std::move(*numbers)) : nullptr;
 }
 
 }  // namespace
 
 std::shared_ptr<const PreparedRun> prepare(const CanonicalGraph& graph) {
-  if (auto found = find_prepared(graph)) return found;
+  GraphForm form;
+  if (auto found = find_prepared(graph, form)) return found;
   refuse_at_end_of_process();
-  auto plan = plans().get(key_of(graph), [&](std::int64_t& weight) {
-    auto made = make_plan(graph);
+  PassedNumbers numbers = numbers_to_pass(form);
+  const std::string key = numbers.any() ? key_without(form, numbers) : key_with_numbers(graph);
+  auto plan = plans().get(key, [&](std::int64_t& weight) {
+    auto made = make_plan(with_numbers_passed(form, numbers.passed, graph.inputs));
     weight = std::ssize(made->schedule.steps);
     return made;
   });
-  return std::make_shared<PreparedRun>(PreparedRun{std::move(plan), graph.inputs});
+  return prepared_run(std::move(plan), graph, std::move(numbers));
 }
 
 std::shared_ptr<const PreparedRun> find_prepared(const CanonicalGraph& graph) {
-  auto plan = plans().find(key_of(graph));
-  if (!plan) return nullptr;
-  return std::make_shared<PreparedRun>(PreparedRun{std::move(plan), graph.inputs});
+  GraphForm form;
+  return find_prepared(graph, form);
 }
 
 std::shared_ptr<const PreparedRun> prepare(std::span<const UOp> roots) {
@@ -165,6 +192,7 @@ std::span<const UOp> inputs_of(const PreparedRun& prepared) { return prepared.in
 
 struct BoundRun::Bound {
   std::shared_ptr<const Plan> plan;
+  std::vector<std::int64_t> variables;
   std::vector<RunArena> arenas;
   MemoryAccess access;  // to the buffers that are no temporaries, in the order of the schedule
 
@@ -202,7 +230,8 @@ BoundRun::BoundRun(const PreparedRun& prepared, std::span<const UOp> inputs, Gra
       uses.push_back({outputs[i], true});
     }
   }
-  bound_ = std::make_unique<Bound>(prepared.plan, std::move(arenas), MemoryAccess(uses));
+  bound_ = std::make_unique<Bound>(prepared.plan, prepared.variables, std::move(arenas),
+                                   MemoryAccess(uses));
   for (int result : schedule.results) {
     values_.push_back(result < 0 ? UOp() : outputs[static_cast<std::size_t>(result)]);
   }
@@ -215,7 +244,7 @@ void BoundRun::launch() {
   try {
     bound_->access.wait();
     const Plan& plan = *bound_->plan;
-    launch_all(plan.schedule, plan.programs, bound_->views());
+    launch_all(plan.schedule, plan.programs, bound_->views(), bound_->variables);
     bound_->access.end();
   } catch (...) {
     bound_->access.fail(std::current_exception());
@@ -299,6 +328,7 @@ RunStatistics run_statistics() {
 
 void clear_run_caches() {
   plans().clear();
+  forget_changing_numbers();
   clear_program_cache();
 }
 

@@ -26,7 +26,8 @@ struct CanonicalGraph;
 std::vector<UOp> realize(std::span<const UOp> roots);
 
 // The same in two steps, for work that is done again and again: everything but the launches is done
-// by prepare().  A PreparedRun keeps no Buffer alive; it stands for any buffers of the same shapes.
+// by prepare().  A PreparedRun keeps no Buffer alive; it stands for any buffers of the same shapes,
+// with the numbers of its graph.
 class PreparedRun;
 std::shared_ptr<const PreparedRun> prepare(std::span<const UOp> roots);
 

@@ -23,23 +23,30 @@ void copy_between(const Schedule& schedule, const ScheduleStep& step,
   device(schedule.buffers[to].device).copy_in(views[to], host);
 }
 
-// What one launch runs: its programs and, for each, its buffers.
+// What one launch runs: its programs and, for each, its buffers and variables.
 class NestList {
  public:
   void clear() {
     parts_.clear();
     buffers_.clear();
+    variables_.clear();
   }
-  void add(Program& program, const ScheduleStep& step, std::span<const MemoryView> views) {
-    parts_.push_back({&program, buffers_.size()});
+  void add(Program& program, const ScheduleStep& step, std::span<const MemoryView> views,
+           std::span<const std::int64_t> variables) {
+    parts_.push_back({&program, buffers_.size(), variables_.size()});
     for (int b : step.buffers) buffers_.push_back(views[static_cast<std::size_t>(b)]);
+    for (int v : step.variables) variables_.push_back(variables[static_cast<std::size_t>(v)]);
   }
   std::span<const Nest> nests() {
     nests_.clear();
     for (std::size_t i = 0; i < parts_.size(); i++) {
-      const std::size_t end = i + 1 < parts_.size() ? parts_[i + 1].first : buffers_.size();
+      const Part& p = parts_[i];
+      const bool is_last = i + 1 == parts_.size();
+      const std::size_t buffers_end = is_last ? buffers_.size() : parts_[i + 1].first_buffer;
+      const std::size_t variables_end = is_last ? variables_.size() : parts_[i + 1].first_variable;
       nests_.push_back(
-          {parts_[i].program, std::span(buffers_).subspan(parts_[i].first, end - parts_[i].first)});
+          {p.program, std::span(buffers_).subspan(p.first_buffer, buffers_end - p.first_buffer),
+           std::span(variables_).subspan(p.first_variable, variables_end - p.first_variable)});
     }
     return nests_;
   }
@@ -47,11 +54,12 @@ class NestList {
  private:
   struct Part {
     Program* program;
-    std::size_t first;  // of its buffers
+    std::size_t first_buffer, first_variable;
   };
 
   std::vector<Part> parts_;
   std::vector<MemoryView> buffers_;
+  std::vector<std::int64_t> variables_;
   std::vector<Nest> nests_;
 };
 
@@ -60,7 +68,7 @@ class NestList {
 void launch_timed(const LoadedProgram& program, Device& d, const Nest& nest, bool first) {
   d.synchronize();
   const Clock::time_point start = Clock::now();
-  nest.program->launch(nest.buffers, {});
+  nest.program->launch(nest.buffers, nest.variables);
   d.synchronize();
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   const Launch& l = program.info.launch;
@@ -75,7 +83,7 @@ void launch_timed(const LoadedProgram& program, Device& d, const Nest& nest, boo
 
 void launch_all(const Schedule& schedule,
                 std::span<const std::shared_ptr<const LoadedProgram>> programs,
-                std::span<const MemoryView> views) {
+                std::span<const MemoryView> views, std::span<const std::int64_t> variables) {
   const bool timed = log_enabled(2);
   NestList list;
   for (const ScheduleLaunch& launch : schedule.launches) {
@@ -88,7 +96,7 @@ void launch_all(const Schedule& schedule,
     run_counters().kernels++;
     list.clear();
     for (std::size_t i = first; i < last; i++) {
-      list.add(*programs[i]->program, schedule.steps[i], views);
+      list.add(*programs[i]->program, schedule.steps[i], views, variables);
     }
     Device& d = device(schedule.steps[first].device);
     const std::span<const Nest> nests = list.nests();

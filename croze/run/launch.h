@@ -11,9 +11,9 @@
 namespace croze {
 
 // Launches every kernel and makes every copy of a schedule, in order.  `programs`: one per step,
-// null for a copy; `views`: one per buffer.
+// null for a copy; `views`: one per buffer; `variables`: the words of the numbers that are passed.
 void launch_all(const Schedule& schedule,
                 std::span<const std::shared_ptr<const LoadedProgram>> programs,
-                std::span<const MemoryView> views);
+                std::span<const MemoryView> views, std::span<const std::int64_t> variables);
 
 }  // namespace croze

@@ -13,6 +13,7 @@ namespace croze {
 
 struct BoundLoop::Bound {
   std::shared_ptr<const PreparedRun::Plan> plan;
+  std::vector<std::int64_t> variables;
   std::size_t num_inputs;
   std::vector<RunArena> arenas;
   MemoryAccess access;
@@ -64,8 +65,8 @@ BoundLoop::BoundLoop(const PreparedRun& prepared, std::span<const MemoryAccess::
   }
   std::vector<RunArena> arenas;
   for (const ArenaPlan& a : prepared.plan->schedule.arenas) arenas.emplace_back(a.device, a.bytes);
-  bound_ = std::make_unique<Bound>(prepared.plan, prepared.inputs.size(), std::move(arenas),
-                                   MemoryAccess(uses));
+  bound_ = std::make_unique<Bound>(prepared.plan, prepared.variables, prepared.inputs.size(),
+                                   std::move(arenas), MemoryAccess(uses));
 }
 
 BoundLoop::~BoundLoop() = default;
@@ -84,7 +85,7 @@ void BoundLoop::launch(std::int64_t turns, Places places) {
         view.memory = bound_->access.memory()[now[place].buffer].view.memory;
         view.offset = now[place].offset;
       }
-      launch_all(plan.schedule, plan.programs, views.memory);
+      launch_all(plan.schedule, plan.programs, views.memory, bound_->variables);
     }
     bound_->access.end();
   } catch (...) {

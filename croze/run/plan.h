@@ -1,6 +1,7 @@
 // plan.h -- internal to run/: what prepare() makes of a graph.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -12,7 +13,7 @@ namespace croze {
 
 class PreparedRun {
  public:
-  struct Plan {  // shared by all graphs of one form
+  struct Plan {  // shared by all graphs of one form, but for numbers that are compiled in
     Schedule schedule;
     std::vector<bool> is_written;  // per input: whether a root stores into it
     std::vector<std::shared_ptr<const LoadedProgram>> programs;  // per step; null for a copy
@@ -20,6 +21,7 @@ class PreparedRun {
 
   std::shared_ptr<const Plan> plan;
   std::vector<UOp> inputs;
+  std::vector<std::int64_t> variables;  // of each launch: the numbers that are passed
 };
 
 }  // namespace croze

@@ -52,8 +52,10 @@ bool always_buffered(Op op) {
 // Whether a buffer can hold the node: mathematical integers have no width before codegen.
 bool fits_memory(UOp u) { return u.dtype() != DType::Index; }
 
+bool is_number(UOp u) { return u.is(Op::Const) || u.is(Op::Variable); }
+
 // Costs nothing to compute anywhere.
-bool is_free(UOp u) { return u.is(Op::Const) || u.is(Op::Iota) || is_state(u); }
+bool is_free(UOp u) { return is_number(u) || u.is(Op::Iota) || is_state(u); }
 
 }  // namespace
 
@@ -114,7 +116,7 @@ void FusionPlan::measure(std::span<const UOp> order) {
       if (i > 0 && s == u.src(0)) continue;
       const Facts& g = facts(s);
       if (is_boundary(s)) {
-        f.reads += s.is(Op::Const) || s.is(Op::Iota) ? 0.0F : 1.0F;
+        f.reads += is_number(s) || s.is(Op::Iota) ? 0.0F : 1.0F;
         continue;
       }
       cost += g.cost;

@@ -31,17 +31,30 @@ bool reads_elsewhere(UOp sink, UOp buffer) {
   return false;
 }
 
-// The kernel in a graph of its own, its Buffers turned into Params in the order of `slots`.
-std::shared_ptr<Kernel> detach(UOp sink, std::vector<UOp>& slots) {
+// The place of a value in a list, at the end of which it is put if it is not there.
+template <typename T>
+std::int64_t slot_of(const T& value, std::vector<T>& slots) {
+  const auto it = std::ranges::find(slots, value);
+  const std::int64_t slot = it - slots.begin();
+  if (it == slots.end()) slots.push_back(value);
+  return slot;
+}
+
+// The kernel in a graph of its own, its Buffers turned into Params in the order of `slots`, its
+// variables numbered as in the step.
+std::shared_ptr<Kernel> detach(UOp sink, std::vector<UOp>& slots, std::vector<int>& variables) {
   auto kernel = std::make_shared<Kernel>();
   kernel->graph = std::make_shared<Graph>();
   std::unordered_map<const Node*, UOp> copy;
   std::vector<UOp> src;
   for (UOp u : toposort(sink)) {
     if (u.is(Op::Buffer)) {
-      auto it = std::find(slots.begin(), slots.end(), u);
-      if (it == slots.end()) it = slots.insert(slots.end(), u);
-      copy[u.node()] = kernel->graph->param(u.dtype(), it - slots.begin(), u.buffer_elements());
+      copy[u.node()] = kernel->graph->param(u.dtype(), slot_of(u, slots), u.buffer_elements());
+      continue;
+    }
+    if (u.is(Op::Variable)) {
+      const std::int64_t slot = slot_of(static_cast<int>(u.slot()), variables);
+      copy[u.node()] = kernel->graph->variable(slot, u.lo(), u.hi());
       continue;
     }
     src.clear();
@@ -60,7 +73,7 @@ void detach_kernels(std::vector<PendingStep>& steps) {
   for (PendingStep& pending : steps) {
     if (!pending.sink) continue;
     std::vector<UOp> slots = pending.outputs;
-    std::shared_ptr<Kernel> kernel = detach(pending.sink, slots);
+    std::shared_ptr<Kernel> kernel = detach(pending.sink, slots, pending.step.variables);
     pending.step.kernel = kernels.emplace(kernel->key, kernel).first->second;
     for (UOp b : slots) pending.step.buffers.push_back(static_cast<int>(b.buffer_id()));
   }

@@ -14,6 +14,7 @@
 #include "croze/base/error.h"
 #include "croze/base/hash.h"
 #include "croze/graph/eval.h"
+#include "croze/schedule/numbers.h"
 
 namespace croze {
 namespace {
@@ -124,6 +125,7 @@ UOp Lowering::result_of(UOp u, const Position& p) {
   const bool never_used = p.gate.is_const(0) || u.elements() == 0;
   if (never_used) return graph_.constant(u.dtype(), std::int64_t{0});
   if (u.is(Op::Const)) return u;
+  if (u.is(Op::Variable)) return number_of_words(graph_, u.dtype(), u.slot());
   if (is_state(u) || (plan_.buffered(u) && u != root_)) return lower_load(u, p);
   if (must_buffer(u, p)) return UOp();
   switch (u.op()) {

@@ -5,6 +5,7 @@
 // canonical.cpp: the roots imported into a graph of their own, buffers numbered by first use, so
 //   that the graph does not depend on where it stands and its bytes are the key of the schedule
 //   cache.
+// numbers.cpp: the graph told apart from its numbers, which may be passed at launch.
 // fuse.cpp: which nodes get a buffer whatever their place (the cost model).
 // ranges.cpp: movement ops as maps of index expressions.
 // lower.cpp: one buffered node as a kernel, its value pulled down to the loads.
@@ -50,11 +51,12 @@ struct ScheduleBuffer {
   std::int64_t bytes() const { return elements * size_of(dtype); }
 };
 
-// One step: a loop nest over buffers (in the order of its parameters), or a copy buffers[1] ->
-// buffers[0] between devices (no kernel).
+// One step: a loop nest over buffers and numbers (in the order of its parameters), or a copy
+// buffers[1] -> buffers[0] between devices (no kernel).
 struct ScheduleStep {
   std::shared_ptr<const Kernel> kernel;
   std::vector<int> buffers;
+  std::vector<int> variables;  // of the schedule, in the order of those of the kernel
   int device = 0;
 };
 

@@ -107,19 +107,19 @@ TEST(Linearize, InvariantsStandOutsideOfLoops) {
   EXPECT_EQ(print_program(make_program(row_sums(graph, 100, i, k), scalar_caps())),
             R"(%0 = param float32
 %1 = register float32
-%2 = param float32
-%3 = const int64 100
-%4 = const float32 0
+%2 = const float32 0
+%3 = param float32
+%4 = const int64 100
 loop r0
   %5 = range int64 [4 parallel]
-  store %1 %4
-  %6 = mul int64 %5 %3
+  store %1 %2
+  %6 = mul int64 %5 %4
   loop r1
     %7 = range int64 [100 reduce]
     %8 = load float32 %1
     %9 = add int64 %6 %7
-    %10 = load float32 %2[%9]
-    %11 = add float32 %10 %8
+    %10 = load float32 %3[%9]
+    %11 = add float32 %8 %10
     store %1 %11
   end_loop %7
   %12 = load float32 %1

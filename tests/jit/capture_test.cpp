@@ -34,6 +34,21 @@ TEST(Capture, RunsTheFunctionOnce) {
   EXPECT_EQ(twice.step().summary().kernels, 1);
 }
 
+// Also where the number is passed to a kernel that other steps launch, too.
+TEST(Capture, KeepsTheNumbersOfTheFirstCall) {
+  double factor = 2;
+  const auto scaled = [&](const Tensor& x) { return x * factor; };
+  auto first = capture(scaled), second = capture(scaled), third = capture(scaled);
+  const auto of = [](auto& step) { return step(floats({1, 10})).template to_vector<float>(); };
+  EXPECT_EQ(of(first), (Floats{2, 20}));
+  factor = 3;
+  EXPECT_EQ(of(second), (Floats{3, 30}));
+  factor = 4;
+  EXPECT_EQ(of(third), (Floats{4, 40}));
+  EXPECT_EQ(of(first), (Floats{2, 20}));
+  EXPECT_EQ(of(second), (Floats{3, 30}));
+}
+
 TEST(Capture, ReplaysAssignments) {
   Tensor sum = floats({0, 0}).realize(), count = floats({0}).realize();
   auto add = capture([&](const Tensor& x) {

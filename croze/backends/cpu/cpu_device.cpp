@@ -129,7 +129,7 @@ class CpuDevice final : public Device {
 
   // The tasks of all nests in one queue: a thread that has finished with one begins the next.
   void launch(std::span<const Nest> nests) override {
-    if (nests.size() == 1) return nests[0].program->launch(nests[0].buffers, {});
+    if (nests.size() == 1) return nests[0].program->launch(nests[0].buffers, nests[0].variables);
     struct Part {
       const CpuProgram* program;
       CpuProgram::Bound bound;
@@ -140,7 +140,7 @@ class CpuDevice final : public Device {
     for (const Nest& nest : nests) {
       const auto& program = static_cast<const CpuProgram&>(*nest.program);
       tasks += program.tasks();
-      parts.push_back({&program, program.bind(nest.buffers, {}), tasks});
+      parts.push_back({&program, program.bind(nest.buffers, nest.variables), tasks});
     }
     pool_.run(tasks, [&](std::int64_t task) {
       const auto part = std::ranges::upper_bound(parts, task, {}, &Part::end);

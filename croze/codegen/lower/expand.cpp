@@ -163,11 +163,18 @@ class Expander {
     return result;
   }
 
+  // A product, or one with its sign changed: of a constant factor it would be the factor's.
+  static bool is_product(UOp v) { return v.is(Op::Mul) || (v.is(Op::Neg) && v.src(0).is(Op::Mul)); }
+
   // A sum of products is a chain of multiply-adds; a gated term leaves the sum as it is.
   UOp combined(Op op, UOp sum, UOp v) {
     const bool float_sum = op == Op::Add && is_float(v.dtype());
-    if (float_sum && v.is(Op::Mul)) return graph_.alu(Op::MulAdd, {v.src(0), v.src(1), sum});
-    if (float_sum && v.is(Op::Where) && v.src(1).is(Op::Mul) && v.src(2).is_const(0)) {
+    if (float_sum && is_product(v)) {
+      const UOp product = v.is(Op::Neg) ? v.src(0) : v;
+      const UOp factor = v.is(Op::Neg) ? -product.src(0) : product.src(0);
+      return graph_.alu(Op::MulAdd, {factor, product.src(1), sum});
+    }
+    if (float_sum && v.is(Op::Where) && is_product(v.src(1)) && v.src(2).is_const(0)) {
       return where(v.src(0), combined(op, sum, v.src(1)), sum);
     }
     return graph_.alu(op, {sum, v});
