@@ -1,6 +1,7 @@
 // loop.cpp -- the turns of a loop.
 #include "croze/run/loop.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 

@@ -8,7 +8,6 @@
 #include "croze/tensor/gradient.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <utility>
 
