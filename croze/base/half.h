@@ -130,9 +130,6 @@ constexpr uint16_t f16_from(double value) {
 }
 constexpr float f16_to_float(uint16_t bits) { return decode_small_float(f16_format, bits); }
 
-constexpr uint16_t bf16_from(double value) {
-  return static_cast<uint16_t>(encode_small_float(bf16_format, value));
-}
 constexpr float bf16_to_float(uint16_t bits) { return decode_small_float(bf16_format, bits); }
 
 // The four fp8 types take their format: fp8_from(fp8_e4m3_format, 0.3).

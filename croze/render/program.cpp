@@ -64,13 +64,6 @@ UOp buffer_of(UOp place_or_buffer) {
   return u;
 }
 
-std::int64_t lanes_of(const LinearProgram& program, UOp node) {
-  for (UOp lane : program.lanes) {
-    if (node.varies_over(lane)) return lane.range_size();
-  }
-  return 1;
-}
-
 std::string print_program(const LinearProgram& program) {
   Listing listing;
   for (UOp u : program.instructions) listing.add(u);

@@ -55,8 +55,6 @@ struct LinearProgram {
 
 // The element of a place, looking through After: Index -> its buffer.
 UOp buffer_of(UOp place_or_buffer);
-// Number of lanes of a node's value: 1 for scalars.  `lane` (optional) gets the Lane range.
-std::int64_t lanes_of(const LinearProgram& program, UOp node);
 
 // The instructions, one a line, indented by loops, for people: "%9 = load float32 %5[%8]".
 std::string print_program(const LinearProgram& program);
