@@ -103,5 +103,16 @@ TEST(Views, GradientsFlowThroughAssignments) {
   expect_numbers(y.sum().gradient({x})[0], {0, 2, 12});
 }
 
+TEST(Views, OfASliceBackwardsShareItsCopy) {
+  const Tensor x = Tensor::arange(8).reshape({2, 4}).contiguous().realize();
+  Tensor backwards = x.slice(1, {std::nullopt, std::nullopt, -2});
+  const Tensor flat = backwards.reshape({4});
+  backwards += 10;
+  expect_numbers(backwards, {13, 11, 17, 15});
+  expect_numbers(flat, {13, 11, 17, 15});
+  expect_numbers(x, {0, 1, 2, 3, 4, 5, 6, 7});
+  expect_numbers(x.slice(1, {1, 1, -1}), {});
+}
+
 }  // namespace
 }  // namespace croze

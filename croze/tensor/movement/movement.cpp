@@ -142,7 +142,10 @@ Tensor slice(const Tensor& x, std::int64_t axis, const Slice& s, Location at) {
   // Walking backwards from `first` down to but excluding `last`.
   const std::int64_t first = position(s.begin, size - 1, -1, size - 1);
   const std::int64_t last = std::min(first, position(s.end, -1, -1, size - 1));
-  return strided(flip(cut(x, a, last + 1, first + 1), a, at), a, -s.step);
+  if (first == last) return cut(x, a, 0, 0);
+  // The flip comes last: the copy holds what is seen and nothing else, so all its views share it.
+  const std::int64_t lowest = first - (first - last - 1) / -s.step * -s.step;
+  return flip(strided(cut(x, a, lowest, first + 1), a, -s.step), a, at);
 }
 
 Tensor shrink(const Tensor& x, std::span<const std::pair<std::int64_t, std::int64_t>> bounds,
