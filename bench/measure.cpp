@@ -50,6 +50,23 @@ std::int64_t peak_rss_bytes() {
   return static_cast<std::int64_t>(use.ru_maxrss) * 1024;
 }
 
+std::vector<double> interleaved(const std::vector<std::function<void()>>& functions,
+                                double seconds) {
+  constexpr std::size_t least_calls = 5;
+  std::vector<std::vector<double>> times(functions.size());
+  const Stopwatch all;
+  while (times[0].size() < least_calls || all.seconds() < seconds) {
+    for (std::size_t i = 0; i < functions.size(); i++) {
+      const Stopwatch one;
+      functions[i]();
+      times[i].push_back(one.seconds());
+    }
+  }
+  std::vector<double> medians;
+  for (const std::vector<double>& t : times) medians.push_back(median(t));
+  return medians;
+}
+
 double median(std::vector<double> values) {
   ensure(!values.empty(), "the median of nothing");
   std::ranges::sort(values);

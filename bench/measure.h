@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,11 @@ double median(std::vector<double> values);
 // One object with the median of each number of these, which have the same members; what is no
 // number is taken from the first.
 Json median(const std::vector<Json>& runs);
+
+// Seconds that one call of each function takes, the median: they are called in turns, until
+// `seconds` are over and each has been called five times.
+std::vector<double> interleaved(const std::vector<std::function<void()>>& functions,
+                                double seconds);
 
 // Processor, threads, version, and how busy the machine was: without them a number means nothing.
 Json machine();

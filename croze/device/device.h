@@ -11,23 +11,25 @@
 #include <string_view>
 #include <vector>
 
+#include "croze/base/small_vector.h"
 #include "croze/device/caps.h"
 
 namespace croze {
 
 class Renderer;
 
-// A block of device memory.  What `handle` is, only the device knows (an address, a cl_mem, ...).
+// A piece of device memory.  What `handle` is, only the device knows (an address, a cl_mem, ...).
 struct Memory {
   void* handle = nullptr;
   std::int64_t bytes = 0;
 };
 
-// Part of a block: what a kernel gets for one of its parameters.
+// Part of it: what a kernel gets for one of its parameters.
 struct MemoryView {
   Memory memory;
   std::int64_t offset = 0;  // bytes, whole elements
   std::int64_t bytes = 0;
+  bool per_block = false;  // part of the memory of a block of a Sequence; `memory` is empty
 };
 
 // How a program is launched.  On a device with a thread pool: `tasks` calls.  On a device with
@@ -69,6 +71,26 @@ struct Nest {
   std::span<const std::int64_t> variables;
 };
 
+// Programs that run one after the other over a part of the data, and so over all parts, in any
+// order and several at once.  `blocks` says into how many parts each of a few axes is cut; the
+// programs' first variables are the number of the part along each of them, those of the nest
+// follow. Each program is one task; what they pass to each other lies in block_bytes of memory that
+// a block has to itself.
+//
+// Without blocks: one program, with the tasks that it has.
+struct Sequence {
+  std::span<const Nest> nests;
+  std::span<const std::int64_t> blocks = {};
+  std::int64_t block_bytes = 0;
+};
+
+// The number of blocks, and the place of one of them along the axes: the last counts fastest.
+using BlockPosition = SmallVector<std::int64_t, 8>;
+std::int64_t count_blocks(std::span<const std::int64_t> blocks);
+BlockPosition position_of(std::int64_t block, std::span<const std::int64_t> blocks);
+// The variables of a nest there.
+BlockPosition variables_at(const BlockPosition& position, const Nest& nest);
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -98,11 +120,9 @@ class Device {
   // Code (from compile, now or in an earlier process) to a program.  Throws Error if it is damaged.
   virtual std::unique_ptr<Program> load(const ProgramInfo& info, std::string_view code) = 0;
 
-  // Enqueues programs that wait for nothing of each other as one launch, where caps().joins_nests.
-  // (optional)
-  virtual void launch(std::span<const Nest> nests) {
-    for (const Nest& nest : nests) nest.program->launch(nest.buffers, nest.variables);
-  }
+  // Enqueues sequences that wait for nothing of each other as one launch, where
+  // caps().joins_nests.  Runs them one by one unless overridden.
+  virtual void launch(std::span<const Sequence> sequences);
 
   // Waits for all launches.  Errors of launches surface here, naming the kernel.
   virtual void synchronize() = 0;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "croze/base/checked.h"
 #include "croze/base/error.h"
@@ -16,6 +17,26 @@ namespace {
 constexpr std::int64_t scratch_alignment = 64;
 // That of malloc: what lies before an aligned address has room for a pointer.
 constexpr std::int64_t least_alignment = 16;
+
+// Memory of a thread, as large as the largest that was asked for.
+class Scratch {
+ public:
+  Scratch() = default;
+  ~Scratch() { release_host(memory_); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  void* grown_to(std::int64_t bytes, std::string_view device) {
+    if (memory_.bytes < bytes) {
+      release_host(std::exchange(memory_, {}));
+      memory_ = allocate_host(bytes, scratch_alignment, device);
+    }
+    return memory_.handle;
+  }
+
+ private:
+  Memory memory_;
+};
 
 }  // namespace
 
@@ -40,17 +61,13 @@ void release_host(Memory memory) noexcept {
 }
 
 void* thread_scratch(std::int64_t bytes, std::string_view device) {
-  struct Block {
-    Memory memory;
-    ~Block() { release_host(memory); }
-  };
-  thread_local Block block;
-  if (block.memory.bytes < bytes) {
-    release_host(block.memory);
-    block.memory = {};
-    block.memory = allocate_host(bytes, scratch_alignment, device);
-  }
-  return block.memory.handle;
+  thread_local Scratch scratch;
+  return scratch.grown_to(bytes, device);
+}
+
+std::byte* block_scratch(std::int64_t bytes) {
+  thread_local Scratch scratch;
+  return static_cast<std::byte*>(scratch.grown_to(bytes, "a thread"));
 }
 
 std::byte* host_bytes(const MemoryView& view) {

@@ -14,6 +14,9 @@ void release_host(Memory memory) noexcept;
 // It lives as long as the thread and grows to the largest size asked for; null if that is 0.
 void* thread_scratch(std::int64_t bytes, std::string_view device);
 
+// The same, another piece of it: what a block of a Sequence has to itself.
+std::byte* block_scratch(std::int64_t bytes);
+
 // The first byte of the view.  Throws InternalError if the view leaves its memory.
 std::byte* host_bytes(const MemoryView& view);
 

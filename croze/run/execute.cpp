@@ -89,7 +89,7 @@ std::shared_ptr<const Plan> make_plan(const CanonicalGraph& graph) {
 
   std::vector<KernelRequest> requests;
   for (const ScheduleStep& step : plan->schedule.steps) {
-    if (step.kernel) requests.push_back({step.kernel, step.device});
+    if (step.kernel) requests.push_back({step.kernel, step.device, step.sequence >= 0});
   }
   auto programs = load_programs(requests);
   auto next = programs.begin();
@@ -202,6 +202,8 @@ struct BoundRun::Bound {
     for (const ScheduleBuffer& b : plan->schedule.buffers) {
       if (b.kind == ScheduleBuffer::Kind::Temporary && b.arena_offset < 0) {
         result.emplace_back();  // no step uses it
+      } else if (b.kind == ScheduleBuffer::Kind::Block) {
+        result.push_back({{}, b.arena_offset, b.bytes(), true});
       } else if (b.kind == ScheduleBuffer::Kind::Temporary) {
         const auto arena = std::ranges::find(arenas, b.device, &RunArena::device);
         result.push_back({arena->memory(), b.arena_offset, b.bytes()});

@@ -1,6 +1,7 @@
 // launch.cpp -- the kernels and copies of a schedule, one after the other.
 #include "croze/run/launch.h"
 
+#include <algorithm>
 #include <chrono>
 #include <vector>
 
@@ -23,89 +24,122 @@ void copy_between(const Schedule& schedule, const ScheduleStep& step,
   device(schedule.buffers[to].device).copy_in(views[to], host);
 }
 
-// What one launch runs: its programs and, for each, its buffers and variables.
-class NestList {
+using Programs = std::span<const std::shared_ptr<const LoadedProgram>>;
+
+// What one launch runs: sequences of programs and, for each program, its buffers and variables.
+class LaunchList {
  public:
-  void clear() {
-    parts_.clear();
+  LaunchList(const Schedule& schedule, Programs programs, std::span<const MemoryView> views,
+             std::span<const std::int64_t> variables)
+      : schedule_(schedule), programs_(programs), views_(views), given_(variables) {}
+
+  std::span<const Sequence> sequences(const ScheduleLaunch& launch) {
+    nests_.clear();
     buffers_.clear();
     variables_.clear();
-  }
-  void add(Program& program, const ScheduleStep& step, std::span<const MemoryView> views,
-           std::span<const std::int64_t> variables) {
-    parts_.push_back({&program, buffers_.size(), variables_.size()});
-    for (int b : step.buffers) buffers_.push_back(views[static_cast<std::size_t>(b)]);
-    for (int v : step.variables) variables_.push_back(variables[static_cast<std::size_t>(v)]);
-  }
-  std::span<const Nest> nests() {
-    nests_.clear();
-    for (std::size_t i = 0; i < parts_.size(); i++) {
-      const Part& p = parts_[i];
-      const bool is_last = i + 1 == parts_.size();
-      const std::size_t buffers_end = is_last ? buffers_.size() : parts_[i + 1].first_buffer;
-      const std::size_t variables_end = is_last ? variables_.size() : parts_[i + 1].first_variable;
-      nests_.push_back(
-          {p.program, std::span(buffers_).subspan(p.first_buffer, buffers_end - p.first_buffer),
-           std::span(variables_).subspan(p.first_variable, variables_end - p.first_variable)});
+    sequences_.clear();
+    const auto first = static_cast<std::size_t>(launch.first);
+    const auto last = static_cast<std::size_t>(launch.last);
+    std::size_t buffers = 0, variables = 0;
+    for (std::size_t i = first; i < last; i++) {
+      buffers += schedule_.steps[i].buffers.size();
+      variables += schedule_.steps[i].variables.size();
     }
-    return nests_;
+    // Spans of them are taken while they are filled.
+    buffers_.reserve(buffers);
+    variables_.reserve(variables);
+    nests_.reserve(last - first);
+    for (std::size_t i = first; i < last;) i = add(i, last);
+    return sequences_;
   }
 
  private:
-  struct Part {
-    Program* program;
-    std::size_t first_buffer, first_variable;
-  };
+  // The step, and those of the same sequence; returns the first that is neither.
+  std::size_t add(std::size_t i, std::size_t last) {
+    const int number = schedule_.steps[i].sequence;
+    const std::size_t nest = nests_.size();
+    do {
+      const ScheduleStep& step = schedule_.steps[i];
+      const std::size_t buffer = buffers_.size(), variable = variables_.size();
+      for (int b : step.buffers) buffers_.push_back(views_[static_cast<std::size_t>(b)]);
+      for (int v : step.variables) variables_.push_back(given_[static_cast<std::size_t>(v)]);
+      nests_.push_back({programs_[i]->program.get(), std::span(buffers_).subspan(buffer),
+                        std::span(variables_).subspan(variable)});
+      i++;
+    } while (number >= 0 && i < last && schedule_.steps[i].sequence == number);
+    Sequence& sequence = sequences_.emplace_back();
+    sequence.nests = std::span(nests_).subspan(nest);
+    if (number < 0) return i;
+    const ScheduleSequence& s = schedule_.sequences[static_cast<std::size_t>(number)];
+    sequence.blocks = s.blocks;
+    sequence.block_bytes = s.block_bytes;
+    return i;
+  }
 
-  std::vector<Part> parts_;
+  const Schedule& schedule_;
+  Programs programs_;
+  std::span<const MemoryView> views_;
+  std::span<const std::int64_t> given_;
+  std::vector<Nest> nests_;
   std::vector<MemoryView> buffers_;
   std::vector<std::int64_t> variables_;
-  std::vector<Nest> nests_;
+  std::vector<Sequence> sequences_;
 };
 
-// One line per loop nest, a + before those that belong to the launch of the one above: each runs
+// What the programs of a sequence do together, over all blocks.
+ProgramInfo info_of(Programs programs, std::int64_t blocks) {
+  ProgramInfo all = programs[0]->info;
+  if (blocks > 0) all.launch.tasks = blocks;
+  for (const auto& program : programs.subspan(1)) {
+    all.name += " > " + program->info.name;
+    all.flops += program->info.flops;
+    all.bytes += program->info.bytes;
+  }
+  all.flops *= std::max<std::int64_t>(blocks, 1);
+  all.bytes *= std::max<std::int64_t>(blocks, 1);
+  return all;
+}
+
+// One line per sequence, a + before those that belong to the launch of the one above: each runs
 // alone and is waited for, so that the time is its own.
-void launch_timed(const LoadedProgram& program, Device& d, const Nest& nest, bool first) {
+void launch_timed(const ProgramInfo& info, Device& d, const Sequence& sequence, bool first) {
   d.synchronize();
   const Clock::time_point start = Clock::now();
-  nest.program->launch(nest.buffers, nest.variables);
+  d.launch(std::span(&sequence, 1));
   d.synchronize();
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  const Launch& l = program.info.launch;
+  const Launch& l = info.launch;
   log_line(2, "{:<6}{} {:<40} {:>4} x {:<4} {:>10.1f} us {:>8.2f} GFLOP/s {:>8.2f} GB/s", d.name(),
-           first ? ' ' : '+', program.info.name, l.tasks * l.groups[0] * l.groups[1] * l.groups[2],
+           first ? ' ' : '+', info.name, l.tasks * l.groups[0] * l.groups[1] * l.groups[2],
            l.items[0] * l.items[1] * l.items[2], seconds * 1e6,
-           static_cast<double>(program.info.flops) / seconds * 1e-9,
-           static_cast<double>(program.info.bytes) / seconds * 1e-9);
+           static_cast<double>(info.flops) / seconds * 1e-9,
+           static_cast<double>(info.bytes) / seconds * 1e-9);
 }
 
 }  // namespace
 
-void launch_all(const Schedule& schedule,
-                std::span<const std::shared_ptr<const LoadedProgram>> programs,
-                std::span<const MemoryView> views, std::span<const std::int64_t> variables) {
+void launch_all(const Schedule& schedule, Programs programs, std::span<const MemoryView> views,
+                std::span<const std::int64_t> variables) {
   const bool timed = log_enabled(2);
-  NestList list;
+  LaunchList list(schedule, programs, views, variables);
   for (const ScheduleLaunch& launch : schedule.launches) {
     const auto first = static_cast<std::size_t>(launch.first);
-    const auto last = static_cast<std::size_t>(launch.last);
     if (!schedule.steps[first].kernel) {
       copy_between(schedule, schedule.steps[first], views);
       continue;
     }
     run_counters().kernels++;
-    list.clear();
-    for (std::size_t i = first; i < last; i++) {
-      list.add(*programs[i]->program, schedule.steps[i], views, variables);
-    }
     Device& d = device(schedule.steps[first].device);
-    const std::span<const Nest> nests = list.nests();
+    const std::span<const Sequence> sequences = list.sequences(launch);
     if (!timed) {
-      d.launch(nests);
+      d.launch(sequences);
       continue;
     }
-    for (std::size_t i = first; i < last; i++) {
-      launch_timed(*programs[i], d, nests[i - first], i == first);
+    std::size_t i = first;
+    for (const Sequence& s : sequences) {
+      const std::int64_t blocks = s.blocks.empty() ? 0 : count_blocks(s.blocks);
+      launch_timed(info_of(programs.subspan(i, s.nests.size()), blocks), d, s, i == first);
+      i += s.nests.size();
     }
   }
 }

@@ -101,6 +101,7 @@ std::string_view decode(std::string_view entry, ProgramInfo& info) {
 struct Compilation {
   const Kernel* kernel = nullptr;
   Device* device = nullptr;
+  Caps caps;                         // of the device, as far as they are the kernel's
   std::int64_t claim = 0;            // its number among those of the call
   std::optional<std::string> edits;  // in place of the chosen ones
   std::string disk_key;
@@ -121,8 +122,7 @@ void compile(Compilation& c) {
   auto replay = [&](KernelState& k) { apply_all(k, edits); };
   const bool check_spec = Options::flag(Option::CheckSpec);
   if (check_spec) check_kernel(c.kernel->sink);
-  const LinearProgram program =
-      make_program(c.kernel->sink, c.device->caps(), c.edits ? replay : Chooser());
+  const LinearProgram program = make_program(c.kernel->sink, c.caps, c.edits ? replay : Chooser());
   if (check_spec) check_program(program.instructions);
   if (log_enabled(5)) log_line(5, "--- linear program\n{}", print_program(program));
   const std::string source = c.device->renderer().render(program);
@@ -165,16 +165,23 @@ void make(Compilation& c, Claim& claim) {
   }
 }
 
+Caps caps_for(const KernelRequest& request, const Device& device) {
+  Caps caps = device.caps();
+  if (request.in_sequence) caps.threads = 1;
+  return caps;
+}
+
 // What the program depends on beside the kernel and the device.
-std::string manner_of(const std::optional<std::string>& edits) {
+std::string manner_of(const KernelRequest& request, const std::optional<std::string>& edits) {
   std::string manner = Options::flag(Option::FastMath) ? " fast" : "";
+  if (request.in_sequence) manner += " block";
   if (edits) manner += fmt::format(" edits {}", *edits);
   return manner;
 }
 
 // What was compiled without proof does not count as proven.
-std::string disk_key(const KernelRequest& request, const Device& device, std::string_view manner) {
-  const Caps& caps = device.caps();
+std::string disk_key(const KernelRequest& request, const Device& device, const Caps& caps,
+                     std::string_view manner) {
   return fmt::format("{} {} {} {} {} threads{}{}\n", version(), compiler_id(), device.name(),
                      caps.architecture, caps.threads, manner,
                      Options::flag(Option::CheckBounds) ? " proven" : "") +
@@ -190,11 +197,12 @@ std::vector<std::shared_ptr<const LoadedProgram>> load_programs(
   for (const KernelRequest& r : requests) {
     Device& d = device(r.device);
     std::optional<std::string> edits = given_edits(*r.kernel);
-    const std::string manner = manner_of(edits);
+    const std::string manner = manner_of(r, edits);
     claims.push_back(cache().loaded.claim(fmt::format("{}{}\n", d.name(), manner) + r.kernel->key));
     if (!claims.back().must_make()) continue;
-    missing.push_back({r.kernel.get(), &d, std::ssize(claims) - 1, std::move(edits),
-                       disk_key(r, d, manner), nullptr});
+    const Caps caps = caps_for(r, d);
+    missing.push_back({r.kernel.get(), &d, caps, std::ssize(claims) - 1, std::move(edits),
+                       disk_key(r, d, caps, manner), nullptr});
   }
   if (!missing.empty()) {
     const Clock::time_point start = Clock::now();

@@ -20,6 +20,7 @@ struct LoadedProgram {
 struct KernelRequest {
   std::shared_ptr<const Kernel> kernel;
   int device = 0;
+  bool in_sequence = false;  // it runs over a block of a sequence, on the thread that has the block
 };
 
 // The programs of the kernels, in order.  Those in no cache are compiled in parallel; one that

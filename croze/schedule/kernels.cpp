@@ -31,6 +31,12 @@ bool reads_elsewhere(UOp sink, UOp buffer) {
   return false;
 }
 
+ScheduleStep copy_step(UOp from, UOp to) {
+  return {.kernel = nullptr,
+          .buffers = {static_cast<int>(to.buffer_id()), static_cast<int>(from.buffer_id())},
+          .device = to.buffer_device()};
+}
+
 // The place of a value in a list, at the end of which it is put if it is not there.
 template <typename T>
 std::int64_t slot_of(const T& value, std::vector<T>& slots) {
@@ -71,11 +77,21 @@ std::shared_ptr<Kernel> detach(UOp sink, std::vector<UOp>& slots, std::vector<in
 void detach_kernels(std::vector<PendingStep>& steps) {
   std::unordered_map<std::string, std::shared_ptr<const Kernel>> kernels;
   for (PendingStep& pending : steps) {
-    if (!pending.sink) continue;
-    std::vector<UOp> slots = pending.outputs;
-    std::shared_ptr<Kernel> kernel = detach(pending.sink, slots, pending.step.variables);
-    pending.step.kernel = kernels.emplace(kernel->key, kernel).first->second;
-    for (UOp b : slots) pending.step.buffers.push_back(static_cast<int>(b.buffer_id()));
+    for (UOp nest : pending.nests) {
+      std::vector<UOp> slots;
+      for (UOp store : nest.sources()) slot_of(store.src(0).src(0), slots);
+      std::vector<int> variables;
+      for (int axis = 0; axis < pending.block_axes; axis++) {
+        variables.push_back(static_cast<int>(block_variable(axis)));
+      }
+      std::shared_ptr<Kernel> kernel = detach(nest, slots, variables);
+      ScheduleStep& step = pending.steps.emplace_back();
+      step.variables.assign(variables.begin() + pending.block_axes, variables.end());
+      step.kernel = kernels.emplace(kernel->key, kernel).first->second;
+      for (UOp b : slots) step.buffers.push_back(static_cast<int>(b.buffer_id()));
+      step.device = pending.device;
+      step.sequence = pending.sequence;
+    }
   }
 }
 
@@ -168,9 +184,8 @@ void KernelList::make_copy(UOp u) {
   if (u.elements() == 0) return;
   need(source);
   PendingStep pending;
-  pending.step.device = device_of(u);
-  pending.step.buffers = {static_cast<int>(own_buffer(u).buffer_id()),
-                          static_cast<int>(memory_of(source).buffer_id())};
+  pending.device = device_of(u);
+  pending.steps = {copy_step(memory_of(source), own_buffer(u))};
   pending.reads = {read_as(source, memory_of(source).buffer_device())};
   pending.writes = {u};
   steps_.push_back(std::move(pending));
@@ -364,11 +379,11 @@ KernelList::Draft KernelList::draft_store(UOp store) {
 
 void KernelList::add(Draft draft, UOp writes, UOp out, UOp supersedes, int part) {
   PendingStep pending;
-  pending.sink = draft.sink;
-  pending.step.device = device_of(writes);
+  pending.nests = {draft.sink};
+  pending.device = device_of(writes);
   for (UOp state : draft.reads) {
     need(state);
-    const UOp read = read_as(state, pending.step.device);
+    const UOp read = read_as(state, pending.device);
     pending.reads.push_back(read == writes ? state : read);  // the copy itself is made from memory
   }
   pending.writes = {writes};
@@ -400,9 +415,8 @@ UOp KernelList::read_as(UOp state, int device) {
   if (buffer == memory) return read;
   if (moves_made_.emplace(buffer.node(), true).second) {
     PendingStep move;
-    move.step.device = device;
-    move.step.buffers = {static_cast<int>(buffer.buffer_id()),
-                         static_cast<int>(memory.buffer_id())};
+    move.device = device;
+    move.steps = {copy_step(memory, buffer)};
     move.reads = {read};
     move.writes = {buffer};
     steps_.push_back(std::move(move));

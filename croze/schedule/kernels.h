@@ -14,19 +14,27 @@
 
 namespace croze {
 
-// A step before it has a place in the order.
+// Steps that are ordered as one, before they have a place in the order.
 struct PendingStep {
-  ScheduleStep step;         // without kernel and, unless it is a copy, without buffers
-  UOp sink;                  // the loop nest, its memory named by Buffer nodes; null for a copy
-  std::vector<UOp> reads;    // states it reads
-  std::vector<UOp> writes;   // states it makes: buffered nodes, or an After
-  std::vector<UOp> outputs;  // and the Buffer of each
-  UOp supersedes;            // of an After: the state whose memory is overwritten
-  int part = 0;              // steps that make one state run in order of part
+  int device = 0;
+  // The loop nests, run one after the other, their memory named by Buffer nodes; none for a copy.
+  std::vector<UOp> nests;
+  std::vector<ScheduleStep> steps;  // a copy; of nests, made by detach_kernels()
+  int sequence = -1;                // of all steps
+  int block_axes = 0;               // of the sequence
+  std::vector<UOp> reads;           // states it reads
+  std::vector<UOp> writes;          // states it makes: buffered nodes, or an After
+  std::vector<UOp> outputs;         // and the Buffer of each
+  UOp supersedes;                   // of an After: the state whose memory is overwritten
+  int part = 0;                     // steps that make one state run in order of part
 };
 
-// Gives every step its kernel, in a graph of its own, and the buffers of its parameters: first
-// those that it writes.  Equal nests are one kernel.
+// The variable that is the place of a block along an axis of its sequence; those from 0 on are words
+// of numbers (numbers.h).
+inline std::int64_t block_variable(int axis) { return -1 - axis; }
+
+// Makes a step of each nest: its kernel, in a graph of its own, and the buffers of its parameters,
+// those that it writes first.  Equal nests are one kernel.
 void detach_kernels(std::vector<PendingStep>& steps);
 
 // Builds kernels from the roots down.

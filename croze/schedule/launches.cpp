@@ -21,38 +21,39 @@ namespace croze {
 namespace {
 
 using Numbers = std::vector<int>;
+using Steps = std::vector<ScheduleStep>;  // that stay together
 
 // Temporaries that come to life and die as steps run.
 class Liveness {
  public:
-  explicit Liveness(const Schedule& schedule, const std::vector<ScheduleStep>& steps)
+  explicit Liveness(const Schedule& schedule, const std::vector<Steps>& steps)
       : buffers_(schedule.buffers), uses_left_(buffers_.size(), 0), alive_(buffers_.size(), false) {
-    for (const ScheduleStep& step : steps) {
-      for (int b : distinct(step)) uses_left_[index(b)]++;
+    for (const Steps& together : steps) {
+      for (int b : distinct(together)) uses_left_[index(b)]++;
     }
   }
 
   // What a step adds while it runs, and what it sets free when it is done.
-  std::int64_t bytes_taken(const ScheduleStep& step) const {
+  std::int64_t bytes_taken(const Steps& steps) const {
     std::int64_t bytes = 0;
-    for (int b : distinct(step)) bytes += alive_[index(b)] ? 0 : buffers_[index(b)].bytes();
+    for (int b : distinct(steps)) bytes += alive_[index(b)] ? 0 : buffers_[index(b)].bytes();
     return bytes;
   }
-  std::int64_t bytes_freed(const ScheduleStep& step) const {
+  std::int64_t bytes_freed(const Steps& steps) const {
     std::int64_t bytes = 0;
-    for (int b : distinct(step)) {
+    for (int b : distinct(steps)) {
       if (alive_[index(b)] && uses_left_[index(b)] == 1) bytes += buffers_[index(b)].bytes();
     }
     return bytes;
   }
 
-  void begin(const ScheduleStep& step) {
-    bytes_ += bytes_taken(step);
-    for (int b : distinct(step)) alive_[index(b)] = true;
+  void begin(const Steps& steps) {
+    bytes_ += bytes_taken(steps);
+    for (int b : distinct(steps)) alive_[index(b)] = true;
     most_bytes_ = std::max(most_bytes_, bytes_);
   }
-  void end(const ScheduleStep& step) {
-    for (int b : distinct(step)) {
+  void end(const Steps& steps) {
+    for (int b : distinct(steps)) {
       if (--uses_left_[index(b)] == 0) bytes_ -= buffers_[index(b)].bytes();
     }
   }
@@ -63,12 +64,14 @@ class Liveness {
  private:
   static std::size_t index(int buffer) { return static_cast<std::size_t>(buffer); }
 
-  // The temporaries of a step, each once.
-  Numbers distinct(const ScheduleStep& step) const {
+  // The temporaries of the steps, each once.
+  Numbers distinct(const Steps& steps) const {
     Numbers result;
-    for (int b : step.buffers) {
-      if (buffers_[index(b)].kind != ScheduleBuffer::Kind::Temporary) continue;
-      if (std::ranges::find(result, b) == result.end()) result.push_back(b);
+    for (const ScheduleStep& step : steps) {
+      for (int b : step.buffers) {
+        if (buffers_[index(b)].kind != ScheduleBuffer::Kind::Temporary) continue;
+        if (std::ranges::find(result, b) == result.end()) result.push_back(b);
+      }
     }
     return result;
   }
@@ -129,9 +132,9 @@ class Joiner {
 
   std::int64_t bytes_in_order() const {
     Liveness live = live_;
-    for (const ScheduleStep& step : order_.steps) {
-      live.begin(step);
-      live.end(step);
+    for (const Steps& steps : order_.steps) {
+      live.begin(steps);
+      live.end(steps);
     }
     return live.most_bytes();
   }
@@ -145,12 +148,12 @@ class Joiner {
         can_join(first) ? Numbers(std::next(ready_.begin()), ready_.end()) : Numbers();
     for (int other : others) {
       const auto i = static_cast<std::size_t>(other);
-      const ScheduleStep& step = order_.steps[i];
-      if (!can_join(i) || step.device != order_.steps[first].device) continue;
-      const std::int64_t taken = live_.bytes_taken(step);
+      const Steps& steps = order_.steps[i];
+      if (!can_join(i) || steps[0].device != order_.steps[first][0].device) continue;
+      const std::int64_t taken = live_.bytes_taken(steps);
       if (live_.bytes() + taken > most_bytes) continue;
-      if (taken > live_.bytes_freed(step) && due_[i] > launches_made_) continue;
-      live_.begin(step);
+      if (taken > live_.bytes_freed(steps) && due_[i] > launches_made_) continue;
+      live_.begin(steps);
       chosen.push_back(other);
     }
     finish(chosen);
@@ -165,14 +168,14 @@ class Joiner {
       for (int u : users_[step]) {
         if (--waiting_[static_cast<std::size_t>(u)] == 0) ready_.insert(u);
       }
-      schedule_.steps.push_back(std::move(order_.steps[step]));
+      for (ScheduleStep& s : order_.steps[step]) schedule_.steps.push_back(std::move(s));
     }
     schedule_.launches.push_back({first, number(schedule_.steps.size())});
     launches_made_++;
   }
 
   bool can_join(std::size_t i) const {
-    const ScheduleStep& step = order_.steps[i];
+    const ScheduleStep& step = order_.steps[i][0];
     return step.kernel && context_.caps(step.device).joins_nests;
   }
 

@@ -295,8 +295,10 @@ bool Lowering::must_buffer(UOp u, const Position& p) {
   }
   // An operand of a contraction that costs more than a load, visited once per element of the other
   // operand.
-  if (!is_elementwise(u.op()) || plan_.contains_reduce(u) || plan_.cost(u) <= 2) return false;
+  if (!is_elementwise(u.op()) || plan_.cost(u) <= 2) return false;
   const RangeSet open = ranges_of(p);
+  const bool in_reduction = !(open - output_ranges_).empty();
+  if (plan_.contains_reduce(u) && !in_reduction) return false;  // the reduction decides
   const RangeSet around = loops_around(open);
   if (u.elements() < 64 && plan_.cost(u) < 40) return false;
   // Beside a long reduction, arithmetic that is done once an element of the result is nothing.

@@ -80,45 +80,80 @@ class ArenaPlanner {
 
 namespace {
 
-// The temporaries that a launch uses, each once.
-std::vector<int> temporaries_of(const Schedule& schedule, const ScheduleLaunch& launch) {
+// The buffers of a kind that some steps use, each once.
+std::vector<int> used_by(const Schedule& schedule, int first, int last, ScheduleBuffer::Kind kind) {
   std::vector<int> result;
-  for (int i = launch.first; i < launch.last; i++) {
+  for (int i = first; i < last; i++) {
     for (int b : schedule.steps[static_cast<std::size_t>(i)].buffers) {
-      const bool temporary =
-          schedule.buffers[static_cast<std::size_t>(b)].kind == ScheduleBuffer::Kind::Temporary;
-      if (temporary && std::ranges::find(result, b) == result.end()) result.push_back(b);
+      if (schedule.buffers[static_cast<std::size_t>(b)].kind != kind) continue;
+      if (std::ranges::find(result, b) == result.end()) result.push_back(b);
     }
   }
   return result;
+}
+
+// A place for each buffer: used[t] are those in use at time t.  Each lives from its first time to
+// its last.
+class Lifetimes {
+ public:
+  Lifetimes(Schedule& schedule, const ScheduleContext& context)
+      : schedule_(schedule), context_(context), last_use_(schedule.buffers.size()) {}
+
+  // By device.
+  std::map<int, ArenaPlanner> place(const std::vector<std::vector<int>>& used) {
+    for (std::size_t t = 0; t < used.size(); t++) {
+      for (int b : used[t]) last_use_[static_cast<std::size_t>(b)] = t;
+    }
+    std::map<int, ArenaPlanner> arenas;
+    for (std::size_t t = 0; t < used.size(); t++) {
+      for (int b : used[t]) {
+        ScheduleBuffer& buffer = schedule_.buffers[static_cast<std::size_t>(b)];
+        const std::int64_t alignment = context_.caps(buffer.device).alignment;
+        auto& arena = arenas.try_emplace(buffer.device, alignment).first->second;
+        if (buffer.arena_offset < 0) buffer.arena_offset = arena.take(buffer.bytes());
+      }
+      for (int b : used[t]) {
+        const ScheduleBuffer& buffer = schedule_.buffers[static_cast<std::size_t>(b)];
+        if (last_use_[static_cast<std::size_t>(b)] != t) continue;
+        arenas.at(buffer.device).give_back(buffer.arena_offset, buffer.bytes());
+      }
+    }
+    return arenas;
+  }
+
+ private:
+  Schedule& schedule_;
+  const ScheduleContext& context_;
+  std::vector<std::size_t> last_use_;
+};
+
+// What the nests of each sequence pass to each other, in the memory of a block.
+void plan_blocks(Schedule& schedule, const ScheduleContext& context) {
+  std::vector<std::vector<std::vector<int>>> used(schedule.sequences.size());
+  for (int i = 0; i < static_cast<int>(schedule.steps.size()); i++) {
+    const int sequence = schedule.steps[static_cast<std::size_t>(i)].sequence;
+    if (sequence < 0) continue;
+    used[static_cast<std::size_t>(sequence)].push_back(
+        used_by(schedule, i, i + 1, ScheduleBuffer::Kind::Block));
+  }
+  for (std::size_t i = 0; i < used.size(); i++) {
+    for (const auto& [device, arena] : Lifetimes(schedule, context).place(used[i])) {
+      schedule.sequences[i].block_bytes = arena.bytes();
+    }
+  }
 }
 
 }  // namespace
 
 void plan_memory(Schedule& schedule, const ScheduleContext& context) {
   std::vector<std::vector<int>> used;  // by launch
-  std::vector<std::size_t> last_use(schedule.buffers.size());
   for (const ScheduleLaunch& launch : schedule.launches) {
-    used.push_back(temporaries_of(schedule, launch));
-    for (int b : used.back()) last_use[static_cast<std::size_t>(b)] = used.size() - 1;
+    used.push_back(used_by(schedule, launch.first, launch.last, ScheduleBuffer::Kind::Temporary));
   }
-  std::map<int, ArenaPlanner> arenas;
-  for (std::size_t i = 0; i < used.size(); i++) {
-    for (int b : used[i]) {
-      ScheduleBuffer& buffer = schedule.buffers[static_cast<std::size_t>(b)];
-      auto& arena =
-          arenas.try_emplace(buffer.device, context.caps(buffer.device).alignment).first->second;
-      if (buffer.arena_offset < 0) buffer.arena_offset = arena.take(buffer.bytes());
-    }
-    for (int b : used[i]) {
-      const ScheduleBuffer& buffer = schedule.buffers[static_cast<std::size_t>(b)];
-      if (last_use[static_cast<std::size_t>(b)] != i) continue;
-      arenas.at(buffer.device).give_back(buffer.arena_offset, buffer.bytes());
-    }
-  }
-  for (const auto& [device, arena] : arenas) {
+  for (const auto& [device, arena] : Lifetimes(schedule, context).place(used)) {
     schedule.arenas.push_back({device, arena.bytes(), arena.lower_bound()});
   }
+  plan_blocks(schedule, context);
 }
 
 }  // namespace croze

@@ -26,14 +26,13 @@
 #include "croze/codegen/edits/kernel_state.h"
 #include "croze/graph/index/index_form.h"
 #include "croze/graph/rewrite/rewrite.h"
+#include "croze/schedule/nest_facts.h"
+#include "croze/schedule/step_graph.h"
 
 namespace croze {
 namespace {
 
-constexpr std::size_t most_ranges = 48;      // of a nest, far below what a RangeSet holds
-constexpr std::size_t most_searched = 4096;  // steps between two that may be merged
-// Visits of elements for each element in memory from which on a nest is a contraction.
-constexpr std::int64_t contraction_reuse = 4;
+constexpr std::size_t most_ranges = 48;  // of a nest, far below what a RangeSet holds
 // Below this many visits a nest need not feed several threads.
 constexpr std::int64_t small_work = 1 << 15;
 
@@ -47,60 +46,12 @@ std::vector<UOp> ranges_in(UOp sink) {
   return ranges;
 }
 
-// The ranges by which the terms of a flat index are told apart: coefficient -> range.  None if it
-// is anything but a sum of ranges.
-std::optional<std::map<std::int64_t, UOp>> strides_of(UOp index) {
-  const LinearForm form = LinearForm::of(index);
-  std::map<std::int64_t, UOp> strides;
-  for (const Term& t : form.terms) {
-    if (!t.atom.is(Op::Range) || !strides.emplace(t.coefficient, t.atom).second) return {};
-  }
-  return form.constant == 0 ? std::optional(strides) : std::nullopt;
-}
-
-// What is known of a step that takes part.
-struct Nest {
-  bool mergeable = false;
-  bool contraction = false;
-  std::int64_t work = 0;  // element visits
-};
-
-Nest facts_of(const PendingStep& step) {
-  Nest nest;
-  if (!step.sink || step.supersedes || step.part != 0) return nest;
-  bool reduces = false;
-  std::int64_t memory = 0;
-  std::set<const Node*> buffers;
-  std::map<std::int64_t, std::int64_t> sizes;
-  for (UOp u : toposort(step.sink)) {
-    if (u.is(Op::Range)) {
-      if (u.loop_kind() == LoopKind::Serial) return nest;
-      sizes[u.range_id()] = u.range_size();
-    }
-    if (u.is(Op::Buffer) && buffers.insert(u.node()).second) memory += u.buffer_elements();
-    if (!u.is(Op::Load) && !u.is(Op::Reduce)) continue;
-    std::int64_t visits = 1;
-    const RangeSet open = u.is(Op::Load) ? u.ranges() : u.src(0).ranges();
-    for (const auto& [id, size] : sizes) visits *= open.contains(id) ? size : 1;
-    nest.work = std::max(nest.work, visits);
-    reduces = reduces || u.is(Op::Reduce);
-  }
-  nest.contraction = reduces && nest.work > contraction_reuse * memory;
-  nest.mergeable = true;
-  return nest;
-}
-
 class Merger {
  public:
   Merger(std::vector<PendingStep>& steps, std::span<const UOp> results,
          const ScheduleContext& context)
-      : steps_(steps), context_(context) {
-    for (UOp r : results) results_.insert(r.node());
-    for (std::size_t i = 0; i < steps_.size(); i++) {
-      facts_.push_back(facts_of(steps_[i]));
-      for (UOp w : steps_[i].writes) makers_[w.node()].push_back(i);
-      for (UOp r : steps_[i].reads) readers_[r.node()].insert(i);
-    }
+      : steps_(steps), context_(context), states_(steps, results) {
+    for (const PendingStep& step : steps_) facts_.push_back(facts_of(step));
   }
 
   void run() {
@@ -108,7 +59,7 @@ class Merger {
     while (!queue_.empty()) {
       const Candidate c = queue_.top();
       queue_.pop();
-      if (steps_[c.producer].sink && steps_[c.consumer].sink) try_merge(c);
+      if (!steps_[c.producer].nests.empty() && !steps_[c.consumer].nests.empty()) try_merge(c);
     }
     std::erase_if(steps_, [](const PendingStep& s) { return s.writes.empty(); });
   }
@@ -129,14 +80,14 @@ class Merger {
   }
 
   void propose(UOp state, std::size_t consumer) {
-    const auto makers = makers_.find(state.node());
-    if (makers == makers_.end() || makers->second.empty()) return;
-    const std::size_t producer = makers->second[0];
+    const auto makers = states_.makers(state);
+    if (makers.empty()) return;
+    const std::size_t producer = makers[0];
     if (producer == consumer || !facts_[producer].mergeable || facts_[producer].contraction) return;
-    if (steps_[producer].step.device != steps_[consumer].step.device) return;
+    if (steps_[producer].device != steps_[consumer].device) return;
     // What several steps make is whole after the last of them.
     for (UOp w : steps_[producer].writes) {
-      if (makers_.at(w.node()).size() != 1) return;
+      if (states_.makers(w).size() != 1) return;
     }
     queue_.push({state.elements() * size_of(state.dtype()), producer, consumer});
   }
@@ -145,7 +96,7 @@ class Merger {
     // Either may have grown since this was proposed.
     if (facts_[c.producer].contraction || facts_[c.consumer].contraction) return;
     const RangeMap map = shared_loops(steps_[c.producer], steps_[c.consumer]);
-    if (map.empty() || reaches_otherwise(c)) return;
+    if (map.empty() || states_.is_reached_otherwise(c.producer, c.consumer)) return;
     const UOp merged = merged_sink(c, map);
     if (merged && worth_it(c, merged)) merge(c, merged);
   }
@@ -154,17 +105,17 @@ class Merger {
   // every read is at the position of the write.  Empty if they do not fit.
   RangeMap shared_loops(const PendingStep& producer, const PendingStep& consumer) const {
     RangeMap map;
-    for (UOp u : toposort(consumer.sink)) {
+    for (UOp u : toposort(consumer.nests[0])) {
       if (!u.is(Op::Load)) continue;
-      for (UOp store : producer.sink.sources()) {
+      for (UOp store : producer.nests[0].sources()) {
         if (store.src(0).src(0) != u.src(0).src(0)) continue;
-        const RangeMap one = matched(store, u, consumer.sink);
+        const RangeMap one = matched(store, u, consumer.nests[0]);
         if (one.empty() || (!map.empty() && one != map)) return {};
         map = one;
       }
     }
     // All stores of the producer must be placed by what is known of one.
-    for (UOp r : loops_of(producer.sink)) {
+    for (UOp r : loops_of(producer.nests[0])) {
       if (std::ranges::find(map, r, &std::pair<UOp, UOp>::first) == map.end()) return {};
     }
     return map;
@@ -197,7 +148,7 @@ class Merger {
   // Loops that only some stores or reductions need stand inside those that all need, and these
   // feed the threads.
   bool worth_it(const Candidate& c, UOp merged) const {
-    const Caps& caps = context_.caps(steps_[c.consumer].step.device);
+    const Caps& caps = context_.caps(steps_[c.consumer].device);
     const std::vector<UOp> loops = loops_of(merged);
     RangeSet all;
     for (UOp r : loops) all = all | r.ranges();
@@ -223,40 +174,10 @@ class Merger {
     return !caps.has_groups && (outer >= 2 * caps.threads || work <= small_work);
   }
 
-  // Whether the consumer waits for the producer through other steps too: then they cannot be one.
-  bool reaches_otherwise(const Candidate& c) const {
-    std::vector<std::size_t> pending;
-    std::set<std::size_t> seen;
-    const auto add_makers = [&](std::size_t step) {
-      for (UOp state : steps_[step].reads) {
-        const auto makers = makers_.find(state.node());
-        if (makers == makers_.end()) continue;
-        for (std::size_t m : makers->second) {
-          if (seen.insert(m).second) pending.push_back(m);
-        }
-      }
-    };
-    seen.insert(c.producer);
-    add_makers(c.consumer);
-    while (!pending.empty()) {
-      const std::size_t step = pending.back();
-      pending.pop_back();
-      if (seen.size() > most_searched) return true;
-      for (UOp state : steps_[step].reads) {
-        const auto makers = makers_.find(state.node());
-        if (makers == makers_.end()) continue;
-        if (std::ranges::find(makers->second, c.producer) != makers->second.end()) return true;
-      }
-      // What overwrites memory waits for the readers of what stood there.
-      if (steps_[step].supersedes) return true;
-      add_makers(step);
-    }
-    return false;
-  }
-
   // The stores of both, the producer's values in place of the consumer's loads of them.
   UOp merged_sink(const Candidate& c, const RangeMap& map) const {
-    const UOp producer = steps_[c.producer].sink, consumer = steps_[c.consumer].sink;
+    const UOp producer = steps_[c.producer].nests[0];
+    const UOp consumer = steps_[c.consumer].nests[0];
     Graph& g = consumer.graph();
     std::int64_t next = 0;
     for (UOp r : ranges_in(consumer)) next = std::max(next, r.range_id() + 1);
@@ -300,43 +221,19 @@ class Merger {
     const PendingStep& producer = steps_[c.producer];
     for (std::size_t i = 0; i < producer.writes.size(); i++) {
       if (producer.outputs[i] == store.src(0).src(0))
-        return wanted_state(producer.writes[i], c.consumer);
+        return states_.is_wanted_beside(producer.writes[i], c.consumer);
     }
     return true;
   }
-  bool wanted_state(UOp state, std::size_t consumer) const {
-    const auto readers = readers_.find(state.node());
-    const bool others = readers != readers_.end() &&
-                        std::ranges::any_of(readers->second, [&](auto r) { return r != consumer; });
-    return others || results_.contains(state.node());
-  }
 
   void merge(const Candidate& c, UOp merged) {
-    PendingStep& producer = steps_[c.producer];
+    states_.join(c.producer, c.consumer, [](UOp) { return true; });
     PendingStep& consumer = steps_[c.consumer];
-    std::vector<UOp> writes, outputs;
-    for (std::size_t i = 0; i < producer.writes.size(); i++) {
-      makers_[producer.writes[i].node()].clear();
-      std::erase(consumer.reads, producer.writes[i]);
-      readers_[producer.writes[i].node()].erase(c.consumer);
-      if (!wanted_state(producer.writes[i], c.consumer)) continue;
-      writes.push_back(producer.writes[i]);
-      outputs.push_back(producer.outputs[i]);
-      makers_[producer.writes[i].node()] = {c.consumer};
-    }
-    for (UOp r : producer.reads) {
-      readers_[r.node()].erase(c.producer);
-      readers_[r.node()].insert(c.consumer);
-      if (std::ranges::find(consumer.reads, r) == consumer.reads.end()) consumer.reads.push_back(r);
-    }
-    consumer.writes.insert(consumer.writes.begin(), writes.begin(), writes.end());
-    consumer.outputs.insert(consumer.outputs.begin(), outputs.begin(), outputs.end());
-    consumer.sink = merged;
+    consumer.nests = {merged};
     facts_[c.consumer] = facts_of(consumer);
-    producer = {};
     propose_producers(c.consumer);
     for (UOp w : consumer.writes) {
-      for (std::size_t reader : readers_[w.node()]) {
+      for (std::size_t reader : states_.readers(w)) {
         if (facts_[reader].mergeable && !facts_[reader].contraction) propose(w, reader);
       }
     }
@@ -344,10 +241,8 @@ class Merger {
 
   std::vector<PendingStep>& steps_;
   const ScheduleContext& context_;
-  std::set<const Node*> results_;
-  std::vector<Nest> facts_;
-  std::map<const Node*, std::vector<std::size_t>> makers_;
-  std::map<const Node*, std::set<std::size_t>> readers_;
+  StepGraph states_;
+  std::vector<NestFacts> facts_;
   std::priority_queue<Candidate> queue_;
 };
 

@@ -104,7 +104,7 @@ class Orderer {
     }
     StepOrder result;
     for (int i : order_) {
-      result.steps.push_back(std::move(steps_[static_cast<std::size_t>(i)].step));
+      result.steps.push_back(std::move(steps_[static_cast<std::size_t>(i)].steps));
       Indices& waits = result.waits_for.emplace_back();
       for (int w : waits_for_[static_cast<std::size_t>(i)]) {
         waits.push_back(position[static_cast<std::size_t>(w)]);

@@ -11,7 +11,7 @@ namespace croze {
 // wait for each other, a state that would have to be read through a copy before an order exists
 // (two buffers that take each other's contents).
 struct StepOrder {
-  std::vector<ScheduleStep> steps;
+  std::vector<std::vector<ScheduleStep>> steps;  // those of one PendingStep stay together
   std::vector<std::vector<int>> waits_for;
   UOp blocking;
 };

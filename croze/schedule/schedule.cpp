@@ -1,6 +1,7 @@
 // schedule.cpp -- the steps of scheduling, in order.
 #include "croze/schedule/schedule.h"
 
+#include "croze/schedule/blocks.h"
 #include "croze/schedule/kernels.h"
 #include "croze/schedule/launches.h"
 #include "croze/schedule/memory_plan.h"
@@ -15,6 +16,7 @@ Schedule make_schedule(const CanonicalGraph& graph, const ScheduleContext& conte
     Schedule schedule;
     std::vector<PendingStep> steps = KernelList(graph, context, copied, schedule).build();
     if (context.fuse) merge_steps(steps, graph.roots, context);
+    if (context.fuse) join_by_blocks(steps, graph.roots, schedule, context);
     detach_kernels(steps);
     StepOrder order = order_steps(std::move(steps));
     if (order.blocking) {

@@ -11,6 +11,7 @@
 // lower.cpp: one buffered node as a kernel, its value pulled down to the loads.
 // kernels.cpp: the list of kernels, lowered from the roots down.
 // merge.cpp: kernels that pass values to each other become one.
+// blocks.cpp: kernels that pass values to each other run one after the other, block by block.
 // order.cpp: their order; reads after writes, writes after earlier reads.
 // launches.cpp: which of them run at once, as one kernel.
 // memory_plan.cpp: temporaries packed into one arena per device.
@@ -38,15 +39,16 @@ struct Kernel {
   std::string key;  // serialised sink: equal for equal kernels
 };
 
-// A buffer of a schedule: one that came in, or a result, or a temporary.
+// A buffer of a schedule: one that came in, or a result, or a temporary, or what a block of a
+// sequence has to itself.
 struct ScheduleBuffer {
-  enum class Kind { Input, Output, Temporary };
+  enum class Kind { Input, Output, Temporary, Block };
   Kind kind = Kind::Temporary;
   int input = -1;  // Input: number of the buffer in order of first use
   DType dtype = DType::Void;
   std::int64_t elements = 0;
   int device = 0;
-  std::int64_t arena_offset = -1;  // Temporary: bytes
+  std::int64_t arena_offset = -1;  // Temporary: bytes.  Block: in the memory of a block
 
   std::int64_t bytes() const { return elements * size_of(dtype); }
 };
@@ -56,8 +58,18 @@ struct ScheduleBuffer {
 struct ScheduleStep {
   std::shared_ptr<const Kernel> kernel;
   std::vector<int> buffers;
-  std::vector<int> variables;  // of the schedule, in the order of those of the kernel
+  // Of the schedule, in the order of those of the kernel, in which the place of the block stands
+  // before them.
+  std::vector<int> variables;
   int device = 0;
+  int sequence = -1;  // the ScheduleSequence that it is a step of; -1: none
+};
+
+// Neighbouring steps that run one after the other over one block of the data, then over the next:
+// device.h, Sequence.
+struct ScheduleSequence {
+  std::vector<std::int64_t> blocks;
+  std::int64_t block_bytes = 0;
 };
 
 struct ArenaPlan {
@@ -66,14 +78,16 @@ struct ArenaPlan {
   std::int64_t lower_bound = 0;  // most bytes of temporaries alive at once
 };
 
-// Steps [first, last) that wait for nothing of each other and run as one kernel; or one copy.
+// Steps [first, last) that wait for nothing of each other, but for those of one sequence, and run
+// as one kernel; or one copy.
 struct ScheduleLaunch {
   int first = 0, last = 0;
 };
 
 struct Schedule {
   std::vector<ScheduleBuffer> buffers;
-  std::vector<ScheduleStep> steps;       // in an order in which they could run one by one
+  std::vector<ScheduleStep> steps;  // in an order in which they could run one by one
+  std::vector<ScheduleSequence> sequences;
   std::vector<ScheduleLaunch> launches;  // all steps, in order
   std::vector<ArenaPlan> arenas;
   std::vector<int> results;  // buffer of each root, -1 for a root that only assigns

@@ -55,11 +55,11 @@ UOp Scheduled::assign(UOp state, UOp view, UOp value) {
 }
 
 Schedule Scheduled::schedule(std::span<const UOp> roots) {
-  return schedule_for(*make_interp_device(cpu_shaped_caps()), canonical_graph(roots));
+  return schedule_for(*make_interp_device(caps_), canonical_graph(roots));
 }
 
 Schedule Scheduled::expect_right(std::initializer_list<UOp> roots) {
-  const std::unique_ptr<Device> device = make_interp_device(cpu_shaped_caps());
+  const std::unique_ptr<Device> device = make_interp_device(caps_);
   const CanonicalGraph canonical = canonical_graph(std::span(roots.begin(), roots.size()));
   Schedule schedule = schedule_for(*device, canonical);
   std::vector<Bytes> memory;

@@ -9,6 +9,7 @@
 #include "croze/graph/graph.h"
 #include "croze/schedule/schedule.h"
 #include "support/reference.h"
+#include "support/schedule_runner.h"
 
 namespace croze::test {
 
@@ -35,7 +36,9 @@ class Scheduled {
   // The whole of the buffer under `view` once `value` stands in `view`, which is made from `state`.
   UOp assign(UOp state, UOp view, UOp value);
 
-  // Schedules for a machine with vectors and two threads.
+  explicit Scheduled(Caps caps = cpu_shaped_caps()) : caps_(std::move(caps)) {}
+
+  // Schedules for a machine with vectors and two threads, unless told of another one.
   Schedule schedule(std::span<const UOp> roots);
   Schedule schedule(std::initializer_list<UOp> roots) {
     return schedule(std::span(roots.begin(), roots.size()));
@@ -46,6 +49,7 @@ class Scheduled {
   Schedule expect_right(std::initializer_list<UOp> roots);
 
  private:
+  Caps caps_;
   Reference reference_;
   std::vector<std::vector<double>> contents_;  // by buffer id
 };

@@ -399,6 +399,64 @@ TEST_F(DevicePrograms, LaunchesAndCopiesKeepTheirOrder) {
   device().release(view.memory);
 }
 
+// ---- sequences of programs, block by block ----
+
+// inner[k] = 10 * i + j + k, in memory of the block; out[i, j, k] = 2 * inner[k].
+struct BlockedPrograms {
+  static constexpr std::int64_t rows = 3, columns = 5, width = 4;
+
+  LinearProgram fill, twice;
+
+  BlockedPrograms() {
+    ProgramBuilder f("fill");
+    const UOp inner = f.param(DType::Int32, width);
+    const UOp i = f.variable(0, rows - 1), j = f.variable(0, columns - 1);
+    const UOp k = f.begin_loop(width);
+    f.store(inner, k, f.graph().cast(i * 10 + j, DType::Int32) + k);
+    f.end_loop(k);
+    fill = f.finish();
+    ProgramBuilder t("twice");
+    const UOp out = t.param(DType::Int32, rows * columns * width);
+    const UOp from = t.param(DType::Int32, width);
+    const UOp row = t.variable(0, rows - 1), column = t.variable(0, columns - 1);
+    const UOp n = t.begin_loop(width);
+    const UOp at = t.graph().cast((row * columns + column) * width, DType::Int32) + n;
+    const UOp value = t.load(from, n);
+    t.store(out, at, value + value);
+    t.end_loop(n);
+    twice = t.finish();
+  }
+};
+
+TEST_F(DevicePrograms, BlocksHaveTheirOwnMemoryAndKnowTheirPlace) {
+  if (!device().caps().joins_nests) GTEST_SKIP() << "a launch of the device is one program";
+  const BlockedPrograms programs;
+  const std::unique_ptr<Program> fill = compile_program(device(), programs.fill);
+  const std::unique_ptr<Program> twice = compile_program(device(), programs.twice);
+  const std::unique_ptr<Program> increment = compile_program(device(), increment_program());
+  constexpr std::int64_t count =
+      BlockedPrograms::rows * BlockedPrograms::columns * BlockedPrograms::width;
+  const MemoryView inner{{}, 64, 16, true};
+  const MemoryView out{device().allocate(count * 4), 0, count * 4};
+  const MemoryView beside{device().allocate(16), 0, 16};
+  std::vector<std::int32_t> values(count), others = {0, 1, 2, 3};
+  device().copy_in(beside, bytes_of(others));
+  const MemoryView both[] = {out, inner};
+  const Nest blocked[] = {{fill.get(), std::span(&inner, 1)}, {twice.get(), both}};
+  const Nest plain[] = {{increment.get(), std::span(&beside, 1)}};
+  const std::int64_t blocks[] = {BlockedPrograms::rows, BlockedPrograms::columns};
+  const Sequence sequences[] = {{plain}, {blocked, blocks, 80}};
+  device().launch(sequences);
+  device().copy_out(bytes_of(values), out);
+  device().copy_out(bytes_of(others), beside);
+  for (std::int32_t i = 0; i < count; i++) {
+    EXPECT_EQ(values[static_cast<std::size_t>(i)], 2 * (i / 20 * 10 + i / 4 % 5 + i % 4)) << i;
+  }
+  EXPECT_EQ(others, (std::vector<std::int32_t>{1, 2, 3, 4}));
+  device().release(out.memory);
+  device().release(beside.memory);
+}
+
 TEST_F(DevicePrograms, PartsOfMemoryAreCopied) {
   const Memory memory = device().allocate(4096);
   std::vector<std::int32_t> all(1024), part = {7, 8, 9}, back(1024);

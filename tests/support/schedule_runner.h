@@ -12,5 +12,6 @@ using fuzz::run_kernel;
 using fuzz::run_schedule;
 using fuzz::scalar_caps;
 using fuzz::schedule_for;
+using fuzz::small_cache_caps;
 
 }  // namespace croze::test

@@ -29,6 +29,7 @@ struct MachineShape {
 };
 constexpr MachineShape shapes[] = {{"scalars", scalar_caps},
                                    {"lanes and tasks", cpu_shaped_caps},
+                                   {"blocks", small_cache_caps},
                                    {"groups", gpu_shaped_caps},
                                    {"few ops", spare_caps}};
 

@@ -15,27 +15,67 @@ constexpr std::byte noise{0xa5};
 // The scheduler asks for capabilities through a plain function; a test runs in one thread.
 thread_local const Caps* current_caps = nullptr;
 
-std::span<std::byte> bytes_of_buffer(const ScheduleBuffer& buffer, std::size_t index, Bytes& arena,
-                                     std::vector<Bytes>& inputs, std::vector<Bytes>& results) {
+using Span = std::span<std::byte>;
+
+Span part_of(Bytes& memory, const ScheduleBuffer& buffer) {
+  if (buffer.arena_offset < 0) return {};  // no step uses it
+  return std::span(memory).subspan(static_cast<std::size_t>(buffer.arena_offset),
+                                   static_cast<std::size_t>(buffer.bytes()));
+}
+
+// Those of a block are bound when it is run.
+Span bytes_of_buffer(const ScheduleBuffer& buffer, std::size_t index, Bytes& arena,
+                     std::vector<Bytes>& inputs, std::vector<Bytes>& results) {
   switch (buffer.kind) {
     case ScheduleBuffer::Kind::Input: return inputs[static_cast<std::size_t>(buffer.input)];
     case ScheduleBuffer::Kind::Output: return results[index];
-    case ScheduleBuffer::Kind::Temporary: break;
+    case ScheduleBuffer::Kind::Temporary: return part_of(arena, buffer);
+    case ScheduleBuffer::Kind::Block: return {};
   }
-  if (buffer.arena_offset < 0) return {};  // no step uses it
-  return std::span(arena).subspan(static_cast<std::size_t>(buffer.arena_offset),
-                                  static_cast<std::size_t>(buffer.bytes()));
+  return {};
+}
+
+LinearProgram checked_program(UOp kernel, const Caps& caps, Chooser chooser) {
+  check_kernel(kernel);
+  const EnvironmentObservers watching;
+  LinearProgram program = make_program(kernel, caps, chooser);
+  check_program(program.instructions);
+  return program;
+}
+
+// The steps of a sequence over one block after the other, in memory that holds what the block
+// before has left.
+void run_sequence(Device& device, const Schedule& schedule, std::span<const ScheduleStep> steps,
+                  std::span<const Span> memory, Chooser chooser) {
+  Caps caps = device.caps();
+  caps.threads = 1;
+  std::vector<LinearProgram> programs;
+  for (const ScheduleStep& step : steps) {
+    programs.push_back(checked_program(step.kernel->sink, caps, chooser));
+  }
+  const auto& sequence = schedule.sequences[static_cast<std::size_t>(steps[0].sequence)];
+  Bytes block_memory(static_cast<std::size_t>(sequence.block_bytes), noise);
+  const std::int64_t count = count_blocks(sequence.blocks);
+  for (std::int64_t block = 0; block < count; block++) {
+    const auto variables = position_of(block, sequence.blocks);
+    for (std::size_t i = 0; i < steps.size(); i++) {
+      std::vector<Span> buffers;
+      for (int b : steps[i].buffers) {
+        const ScheduleBuffer& buffer = schedule.buffers[static_cast<std::size_t>(b)];
+        const bool inner = buffer.kind == ScheduleBuffer::Kind::Block;
+        buffers.push_back(inner ? part_of(block_memory, buffer)
+                                : memory[static_cast<std::size_t>(b)]);
+      }
+      run_program(device, programs[i], buffers, variables);
+    }
+  }
 }
 
 }  // namespace
 
 void run_kernel(Device& device, UOp kernel, std::span<const std::span<std::byte>> buffers,
                 Chooser chooser) {
-  check_kernel(kernel);
-  const EnvironmentObservers watching;
-  const LinearProgram program = make_program(kernel, device.caps(), chooser);
-  check_program(program.instructions);
-  run_program(device, program, buffers);
+  run_program(device, checked_program(kernel, device.caps(), chooser), buffers);
 }
 
 Schedule schedule_for(const Device& device, const CanonicalGraph& graph) {
@@ -58,7 +98,18 @@ std::vector<Bytes> run_schedule(Device& device, const Schedule& schedule,
     }
     memory.push_back(bytes_of_buffer(buffer, i, arena, inputs, results));
   }
-  for (const ScheduleStep& step : schedule.steps) {
+  for (std::size_t i = 0; i < schedule.steps.size(); i++) {
+    const ScheduleStep& step = schedule.steps[i];
+    if (step.sequence >= 0) {
+      std::size_t count = 1;
+      while (i + count < schedule.steps.size() &&
+             schedule.steps[i + count].sequence == step.sequence) {
+        count++;
+      }
+      run_sequence(device, schedule, std::span(schedule.steps).subspan(i, count), memory, chooser);
+      i += count - 1;
+      continue;
+    }
     std::vector<std::span<std::byte>> buffers;
     for (int b : step.buffers) buffers.push_back(memory[static_cast<std::size_t>(b)]);
     if (step.kernel) {
@@ -82,6 +133,12 @@ Caps cpu_shaped_caps() {
   caps.vector_bytes = 64;
   caps.vector_registers = 32;
   caps.masked_vectors = true;
+  return caps;
+}
+
+Caps small_cache_caps() {
+  Caps caps = cpu_shaped_caps();
+  caps.l2_bytes = 512;
   return caps;
 }
 

@@ -31,9 +31,10 @@ std::vector<Bytes> run_schedule(Device& device, const Schedule& schedule,
 
 // Capabilities for interpreters that stand for other machines.  Every access is checked there, so
 // the edits are exercised where a mistake shows.
-Caps scalar_caps();      // INTERP as it is
-Caps cpu_shaped_caps();  // with lanes, tasks and masks like a CPU
-Caps gpu_shaped_caps();  // with groups of items like a GPU
-Caps spare_caps();       // narrow lanes without masks, and no op or dtype that could be decomposed
+Caps scalar_caps();       // INTERP as it is
+Caps cpu_shaped_caps();   // with lanes, tasks and masks like a CPU
+Caps small_cache_caps();  // the same with so little cache that everything runs in many blocks
+Caps gpu_shaped_caps();   // with groups of items like a GPU
+Caps spare_caps();        // narrow lanes without masks, and no op or dtype that could be decomposed
 
 }  // namespace croze::fuzz

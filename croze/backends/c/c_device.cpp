@@ -7,8 +7,9 @@
 #include "croze/backends/c/c_compiler.h"
 #include "croze/base/error.h"
 #include "croze/base/thread_pool.h"
-#include "croze/device/host_memory.h"
+#include "croze/device/host_device.h"
 #include "croze/device/sealed.h"
+#include "croze/device/task_program.h"
 #include "croze/render/c_family/c.h"
 
 namespace croze {
@@ -41,39 +42,27 @@ class SharedObject {
   void* handle_;
 };
 
-class CProgram final : public Program {
+class CProgram final : public TaskProgram {
  public:
   CProgram(const ProgramInfo& info, std::string_view bytes, ThreadPool& pool)
-      : info_(info),
+      : TaskProgram(info, pool),
         object_(info.name, bytes),
-        kernel_(reinterpret_cast<Kernel>(object_.symbol(CRenderer::entry(info.name)))),
-        pool_(pool) {
+        kernel_(reinterpret_cast<Kernel>(object_.symbol(CRenderer::entry(info.name)))) {
     check(kernel_ != nullptr, "kernel {}: its code has no function of that name", info.name);
   }
 
-  void launch(std::span<const MemoryView> buffers,
-              std::span<const std::int64_t> variables) override {
-    ensure(static_cast<int>(buffers.size()) == info_.num_buffers &&
-               static_cast<int>(variables.size()) == info_.num_variables,
-           "kernel {}: launched with {} buffers and {} variables, it has {} and {}", info_.name,
-           buffers.size(), variables.size(), info_.num_buffers, info_.num_variables);
-    addresses_.clear();
-    for (const MemoryView& view : buffers) addresses_.push_back(host_bytes(view));
-    pool_.run(info_.launch.tasks, [&](std::int64_t task) {
-      kernel_(addresses_.data(), variables.data(), task,
-              thread_scratch(info_.launch.scratch_bytes, "C"));
-    });
+  void run(const Addresses& buffers, std::span<const std::int64_t> variables,
+           std::int64_t task) const override {
+    kernel_(buffers.data(), variables.data(), task,
+            thread_scratch(info().launch.scratch_bytes, "C"));
   }
 
  private:
-  ProgramInfo info_;
   SharedObject object_;
   Kernel kernel_;
-  ThreadPool& pool_;
-  std::vector<void*> addresses_;
 };
 
-class CDevice final : public Device {
+class CDevice final : public HostDevice {
  public:
   explicit CDevice(CCompiler compiler) : compiler_(std::move(compiler)) {
     caps_.device = "C";
@@ -93,17 +82,7 @@ class CDevice final : public Device {
   const Caps& caps() const override { return caps_; }
   const Renderer& renderer() const override { return renderer_; }
 
-  Memory allocate(std::int64_t bytes) override {
-    return allocate_host(bytes, caps_.alignment, name());
-  }
-  void release(Memory memory) noexcept override { release_host(memory); }
-  void copy_in(MemoryView to, std::span<const std::byte> from) override {
-    copy_to_host_memory(to, from);
-  }
-  void copy_out(std::span<std::byte> to, MemoryView from) override {
-    copy_from_host_memory(to, from);
-  }
-  std::byte* host_address(MemoryView view) override { return host_bytes(view); }
+  void launch(std::span<const Sequence> sequences) override { launch_tasks(sequences, pool_); }
 
   std::string compile(const std::string& name, const std::string& source) override {
     return seal(mark, compiler_.compile(name, source));
@@ -111,8 +90,6 @@ class CDevice final : public Device {
   std::unique_ptr<Program> load(const ProgramInfo& info, std::string_view code) override {
     return std::make_unique<CProgram>(info, unseal(mark, code), pool_);
   }
-
-  void synchronize() override {}  // launches are done when they return
 
  private:
   CCompiler compiler_;

@@ -3,7 +3,6 @@
 // A launch is done when it returns, so there is nothing to wait for and nothing to order.
 #include "croze/backends/cpu/cpu_device.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -13,10 +12,10 @@
 #include "croze/backends/cpu/probe.h"
 #include "croze/base/error.h"
 #include "croze/base/half.h"
-#include "croze/base/small_vector.h"
 #include "croze/base/thread_pool.h"
-#include "croze/device/host_memory.h"
+#include "croze/device/host_device.h"
 #include "croze/device/sealed.h"
+#include "croze/device/task_program.h"
 #include "croze/render/llvm.h"
 
 namespace croze {
@@ -55,55 +54,17 @@ const void* find_symbol(std::string_view name) {
   return nullptr;
 }
 
-// The calling thread's scratch memory.  It grows to the largest that was asked for and lives as
-// long as the thread.
-void* thread_scratch(std::int64_t bytes) {
-  struct Block {
-    Memory memory;
-    ~Block() { release_host(memory); }
-  };
-  thread_local Block block;
-  if (block.memory.bytes < bytes) {
-    release_host(std::exchange(block.memory, {}));
-    block.memory = allocate_host(bytes, 64, "CPU");
-  }
-  return block.memory.handle;
-}
-
-class CpuProgram final : public Program {
+class CpuProgram final : public TaskProgram {
  public:
   CpuProgram(const ProgramInfo& info, std::string_view object, ThreadPool& pool)
-      : info_(info),
+      : TaskProgram(info, pool),
         image_(object, find_symbol),
-        kernel_(reinterpret_cast<Kernel>(const_cast<void*>(image_.entry()))),
-        pool_(pool) {}
+        kernel_(reinterpret_cast<Kernel>(const_cast<void*>(image_.entry()))) {}
 
-  void launch(std::span<const MemoryView> buffers,
-              std::span<const std::int64_t> variables) override {
-    const Bound bound = bind(buffers, variables);
-    const auto run_task = [&](std::int64_t task) { run(bound, task); };
-    if (tasks() == 1) return run_task(0);
-    pool_.run(tasks(), run_task);
-  }
-
-  // The arguments of one launch.
-  struct Bound {
-    SmallVector<void*, 16> pointers;
-    std::span<const std::int64_t> variables;
-  };
-  Bound bind(std::span<const MemoryView> buffers, std::span<const std::int64_t> variables) const {
-    ensure(std::ssize(buffers) == info_.num_buffers && std::ssize(variables) == info_.num_variables,
-           "{} is launched with {} buffers and {} variables, not {} and {}", info_.name,
-           buffers.size(), variables.size(), info_.num_buffers, info_.num_variables);
-    Bound bound{{}, variables};
-    for (const MemoryView& view : buffers) bound.pointers.push_back(host_bytes(view));
-    return bound;
-  }
-  std::int64_t tasks() const { return info_.launch.tasks; }
-  void run(const Bound& bound, std::int64_t task) const {
-    const std::int64_t scratch_bytes = info_.launch.scratch_bytes;
-    kernel_(bound.pointers.data(), bound.variables.data(), task,
-            scratch_bytes ? thread_scratch(scratch_bytes) : nullptr);
+  void run(const Addresses& buffers, std::span<const std::int64_t> variables,
+           std::int64_t task) const override {
+    kernel_(buffers.data(), variables.data(), task,
+            thread_scratch(info().launch.scratch_bytes, "CPU"));
   }
 
   std::string disassembly() const override { return disassemble(image_.code()); }
@@ -112,13 +73,11 @@ class CpuProgram final : public Program {
   using Kernel = void (*)(void* const* buffers, const std::int64_t* variables, std::int64_t task,
                           void* scratch);
 
-  ProgramInfo info_;
   CodeImage image_;
   Kernel kernel_;
-  ThreadPool& pool_;
 };
 
-class CpuDevice final : public Device {
+class CpuDevice final : public HostDevice {
  public:
   CpuDevice() : caps_(probe_cpu(pool_.thread_count())) {}
 
@@ -127,39 +86,7 @@ class CpuDevice final : public Device {
   const Caps& caps() const override { return caps_; }
   const Renderer& renderer() const override { return renderer_; }
 
-  // The tasks of all nests in one queue: a thread that has finished with one begins the next.
-  void launch(std::span<const Nest> nests) override {
-    if (nests.size() == 1) return nests[0].program->launch(nests[0].buffers, nests[0].variables);
-    struct Part {
-      const CpuProgram* program;
-      CpuProgram::Bound bound;
-      std::int64_t end;  // the first task that is not its own
-    };
-    std::vector<Part> parts;
-    std::int64_t tasks = 0;
-    for (const Nest& nest : nests) {
-      const auto& program = static_cast<const CpuProgram&>(*nest.program);
-      tasks += program.tasks();
-      parts.push_back({&program, program.bind(nest.buffers, nest.variables), tasks});
-    }
-    pool_.run(tasks, [&](std::int64_t task) {
-      const auto part = std::ranges::upper_bound(parts, task, {}, &Part::end);
-      const std::int64_t first = part->end - part->program->tasks();
-      part->program->run(part->bound, task - first);
-    });
-  }
-
-  Memory allocate(std::int64_t bytes) override {
-    return allocate_host(bytes, caps_.alignment, name());
-  }
-  void release(Memory memory) noexcept override { release_host(memory); }
-  void copy_in(MemoryView to, std::span<const std::byte> from) override {
-    copy_to_host_memory(to, from);
-  }
-  void copy_out(std::span<std::byte> to, MemoryView from) override {
-    copy_from_host_memory(to, from);
-  }
-  std::byte* host_address(MemoryView view) override { return host_bytes(view); }
+  void launch(std::span<const Sequence> sequences) override { launch_tasks(sequences, pool_); }
 
   std::string compile(const std::string& name, const std::string& source) override {
     return seal(code_mark, compile_llvm_ir(name, source));
@@ -167,7 +94,6 @@ class CpuDevice final : public Device {
   std::unique_ptr<Program> load(const ProgramInfo& info, std::string_view code) override {
     return std::make_unique<CpuProgram>(info, unseal(code_mark, code), pool_);
   }
-  void synchronize() override {}
 
  private:
   ThreadPool pool_;

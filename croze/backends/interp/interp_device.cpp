@@ -4,7 +4,7 @@
 #include "croze/backends/interp/bytecode.h"
 #include "croze/backends/interp/machine.h"
 #include "croze/base/error.h"
-#include "croze/device/host_memory.h"
+#include "croze/device/host_device.h"
 #include "croze/device/sealed.h"
 #include "croze/graph/text/serialize.h"
 #include "croze/render/renderer.h"
@@ -40,7 +40,7 @@ class InterpProgram final : public Program {
   void launch(std::span<const MemoryView> buffers,
               std::span<const std::int64_t> variables) override {
     ensure(static_cast<int>(buffers.size()) == info_.num_buffers &&
-               static_cast<int>(variables.size()) == info_.num_variables,
+               static_cast<int>(variables.size()) >= info_.num_variables,
            "kernel {}: launched with {} buffers and {} variables, it has {} and {}", info_.name,
            buffers.size(), variables.size(), info_.num_buffers, info_.num_variables);
     std::vector<interp::View> views;
@@ -54,7 +54,7 @@ class InterpProgram final : public Program {
   interp::Code code_;
 };
 
-class InterpDevice final : public Device {
+class InterpDevice final : public HostDevice {
  public:
   explicit InterpDevice(Caps caps) : caps_(std::move(caps)) {}
 
@@ -62,18 +62,6 @@ class InterpDevice final : public Device {
   std::string description() const override { return "interpreter, the reference for every device"; }
   const Caps& caps() const override { return caps_; }
   const Renderer& renderer() const override { return renderer_; }
-
-  Memory allocate(std::int64_t bytes) override {
-    return allocate_host(bytes, caps_.alignment, name());
-  }
-  void release(Memory memory) noexcept override { release_host(memory); }
-  void copy_in(MemoryView to, std::span<const std::byte> from) override {
-    copy_to_host_memory(to, from);
-  }
-  void copy_out(std::span<std::byte> to, MemoryView from) override {
-    copy_from_host_memory(to, from);
-  }
-  std::byte* host_address(MemoryView view) override { return host_bytes(view); }
 
   std::string compile(const std::string&, const std::string& source) override {
     return seal(mark, source);
@@ -84,8 +72,6 @@ class InterpDevice final : public Device {
     const std::vector<UOp> instructions = deserialize(graph, unseal(mark, code));
     return std::make_unique<InterpProgram>(info, interp::decode(instructions));
   }
-
-  void synchronize() override {}  // launches are done when they return
 
  private:
   Caps caps_;

@@ -13,7 +13,10 @@ namespace croze {
 
 struct MachineModel {
   explicit MachineModel(const Caps& caps)
-      : registers(caps.vector_registers), threads(caps.threads), tile_bytes(caps.l2_bytes / 2) {}
+      : registers(caps.vector_registers),
+        threads(caps.threads),
+        tile_bytes(caps.l2_bytes / 2),
+        cache_bytes(static_cast<double>(caps.l2_bytes)) {}
 
   // ---- of the device ----
 
@@ -21,6 +24,7 @@ struct MachineModel {
   std::int64_t threads;
   // An operand's tile may fill half of the L2 cache: the other half is for what streams past it.
   std::int64_t tile_bytes;
+  double cache_bytes;  // of the L2 cache of one core
 
   // ---- arithmetic ----
 
@@ -54,6 +58,16 @@ struct MachineModel {
   static constexpr double copy_element = 2;
   // A copy pays from so many uses of the tile on; below, filling it dominates.
   static constexpr std::int64_t least_reuse = 4;
+  // One that is loaded in order, a vector at a time.
+  static constexpr double load_element = load / 16;
+  // Starting a launch: waking the threads and waiting for the last of them, some microseconds.
+  static constexpr double launch = 6000;
+  // A byte on its way to the L2 cache, to the L3 cache and to memory: 64, 16 and 4 bytes a cycle.
+  // The L3 cache is taken for 16 times the L2 cache of a core.
+  double cycles_per_byte(double bytes) const {
+    if (bytes <= cache_bytes * static_cast<double>(threads)) return 1.0 / 64;
+    return bytes <= 16 * cache_bytes ? 1.0 / 16 : 1.0 / 4;
+  }
   // Rows that lie further apart than this are not fetched ahead by the hardware, which follows a
   // stream within a page of 4 KiB and needs some of it to see one ...
   static constexpr std::int64_t far_bytes = 1024;

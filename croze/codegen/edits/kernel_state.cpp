@@ -21,6 +21,7 @@ void ranges_in(UOp e, std::vector<UOp>& out) {
             [](const Term& a, const Term& b) { return a.coefficient > b.coefficient; });
   for (const Term& t : terms) {
     UOp atom = t.atom;
+    if (atom.is(Op::Variable)) continue;
     while (!atom.is(Op::Range)) atom = atom.src(0);  // m / size and m % size
     out.push_back(atom);
   }

@@ -1,0 +1,63 @@
+// device.cpp -- launches one block after the other.
+#include "croze/device/device.h"
+
+#include "croze/base/error.h"
+
+namespace croze {
+namespace {
+
+void run_block(const Sequence& sequence, std::int64_t block, Memory memory) {
+  const BlockPosition position = position_of(block, sequence.blocks);
+  std::vector<MemoryView> buffers;
+  for (const Nest& nest : sequence.nests) {
+    buffers.assign(nest.buffers.begin(), nest.buffers.end());
+    for (MemoryView& view : buffers) {
+      if (view.per_block) view = {memory, view.offset, view.bytes};
+    }
+    nest.program->launch(buffers, variables_at(position, nest));
+  }
+}
+
+}  // namespace
+
+std::int64_t count_blocks(std::span<const std::int64_t> blocks) {
+  std::int64_t count = 1;
+  for (std::int64_t n : blocks) count *= n;
+  return count;
+}
+
+BlockPosition position_of(std::int64_t block, std::span<const std::int64_t> blocks) {
+  BlockPosition position(std::ssize(blocks));
+  for (std::int64_t axis = std::ssize(blocks); axis-- > 0;) {
+    const std::int64_t size = blocks[static_cast<std::size_t>(axis)];
+    position[axis] = block % size;
+    block /= size;
+  }
+  return position;
+}
+
+BlockPosition variables_at(const BlockPosition& position, const Nest& nest) {
+  BlockPosition variables = position;
+  variables.append(nest.variables.begin(), nest.variables.end());
+  return variables;
+}
+
+void Device::launch(std::span<const Sequence> sequences) {
+  for (const Sequence& sequence : sequences) {
+    if (sequence.blocks.empty()) {
+      sequence.nests[0].program->launch(sequence.nests[0].buffers, sequence.nests[0].variables);
+      continue;
+    }
+    const Memory memory = allocate(sequence.block_bytes);
+    const std::int64_t count = count_blocks(sequence.blocks);
+    try {
+      for (std::int64_t block = 0; block < count; block++) run_block(sequence, block, memory);
+    } catch (...) {
+      release(memory);
+      throw;
+    }
+    release(memory);
+  }
+}
+
+}  // namespace croze

@@ -1,0 +1,24 @@
+// host_device.h -- what devices that compute in the memory of the process have in common.
+#pragma once
+
+#include "croze/device/device.h"
+#include "croze/device/host_memory.h"
+
+namespace croze {
+
+// Memory is that of the process, and a launch is done when it returns.
+class HostDevice : public Device {
+ public:
+  Memory allocate(std::int64_t bytes) override;
+  void release(Memory memory) noexcept override { release_host(memory); }
+  void copy_in(MemoryView to, std::span<const std::byte> from) override {
+    copy_to_host_memory(to, from);
+  }
+  void copy_out(std::span<std::byte> to, MemoryView from) override {
+    copy_from_host_memory(to, from);
+  }
+  std::byte* host_address(MemoryView view) override { return host_bytes(view); }
+  void synchronize() override {}
+};
+
+}  // namespace croze

@@ -1,0 +1,107 @@
+// task_program.cpp -- the tasks of one launch.
+//
+// A sequence without blocks is one program, whose tasks are those of the launch.  In one with
+// blocks a block is a task: the thread that takes it runs all nests over it, and what they pass to
+// each other lies in memory that the thread keeps, so it is still in its cache.
+#include "croze/device/task_program.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "croze/base/error.h"
+#include "croze/device/host_memory.h"
+
+namespace croze {
+namespace {
+
+using Addresses = TaskProgram::Addresses;
+
+const TaskProgram& program_of(const Nest& nest) {
+  return static_cast<const TaskProgram&>(*nest.program);
+}
+
+// Block memory has another address on each thread.
+Addresses addresses_of(std::span<const MemoryView> buffers, std::byte* block_memory) {
+  Addresses addresses;
+  for (const MemoryView& view : buffers) {
+    addresses.push_back(view.per_block ? block_memory + view.offset : host_bytes(view));
+  }
+  return addresses;
+}
+
+// One sequence of a launch, with what its tasks have in common.
+struct Part {
+  const Sequence* sequence;
+  Addresses addresses;  // of the only nest, if there are no blocks
+  std::int64_t tasks;
+  std::int64_t end;  // the first task that is not its own
+
+  void run(std::int64_t task) const {
+    if (!sequence->blocks.empty()) return run_block(task);
+    program_of(sequence->nests[0]).run(addresses, sequence->nests[0].variables, task);
+  }
+
+  void run_block(std::int64_t block) const {
+    const BlockPosition position = position_of(block, sequence->blocks);
+    std::byte* memory = block_scratch(sequence->block_bytes);
+    for (const Nest& nest : sequence->nests) {
+      program_of(nest).run(addresses_of(nest.buffers, memory), variables_at(position, nest), 0);
+    }
+  }
+};
+
+Part part_of(const Sequence& sequence, std::int64_t first_task) {
+  Part part{&sequence, {}, 1, 0};
+  if (sequence.blocks.empty()) {
+    const Nest& nest = sequence.nests[0];
+    program_of(nest).check_arguments(nest.buffers.size(), nest.variables.size());
+    part.addresses = addresses_of(nest.buffers, nullptr);
+    part.tasks = program_of(nest).tasks();
+  } else {
+    for (const Nest& nest : sequence.nests) {
+      program_of(nest).check_arguments(nest.buffers.size(),
+                                       sequence.blocks.size() + nest.variables.size());
+      ensure(program_of(nest).tasks() == 1, "a nest of a block has tasks of its own");
+    }
+    part.tasks = count_blocks(sequence.blocks);
+  }
+  part.end = first_task + part.tasks;
+  return part;
+}
+
+}  // namespace
+
+void TaskProgram::check_arguments(std::size_t buffers, std::size_t variables) const {
+  ensure(static_cast<int>(buffers) == info_.num_buffers &&
+             static_cast<int>(variables) >= info_.num_variables,
+         "{} is launched with {} buffers and {} variables, not {} and {}", info_.name, buffers,
+         variables, info_.num_buffers, info_.num_variables);
+}
+
+void TaskProgram::launch(std::span<const MemoryView> buffers,
+                         std::span<const std::int64_t> variables) {
+  check_arguments(buffers.size(), variables.size());
+  const Addresses addresses = addresses_of(buffers, nullptr);
+  if (tasks() == 1) return run(addresses, variables, 0);
+  pool_.run(tasks(), [&](std::int64_t task) { run(addresses, variables, task); });
+}
+
+void launch_tasks(std::span<const Sequence> sequences, ThreadPool& pool) {
+  if (sequences.size() == 1 && sequences[0].blocks.empty()) {
+    const Nest& nest = sequences[0].nests[0];
+    return nest.program->launch(nest.buffers, nest.variables);
+  }
+  std::vector<Part> parts;
+  std::int64_t tasks = 0;
+  for (const Sequence& sequence : sequences) {
+    parts.push_back(part_of(sequence, tasks));
+    tasks = parts.back().end;
+  }
+  if (tasks == 1) return parts[0].run(0);
+  pool.run(tasks, [&](std::int64_t task) {
+    const auto part = std::ranges::upper_bound(parts, task, {}, &Part::end);
+    part->run(task - (part->end - part->tasks));
+  });
+}
+
+}  // namespace croze

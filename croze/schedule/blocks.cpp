@@ -1,0 +1,379 @@
+// blocks.cpp -- steps that pass values to each other run one after the other, block by block.
+//
+// The scores of attention are a contraction, their softmax works on rows, and the softmax times the
+// values is a contraction again.  No loop nest could do all three well, since each wants tiles of
+// its own.  But some rows of the last need the same rows of the others only:
+//
+//     for i, j:  s[i, j] = sum(q[i, d] * k[j, d])
+//     for i, j:  p[i, j] = exp(s[i, j] - max(s[i, ..])) / ..
+//     for i, e:  o[i, e] = sum(p[i, j] * v[j, e])
+//
+// So the loop over i is cut into blocks, and a thread runs the three nests, each compiled for
+// itself, over one block after the other.  What they pass to each other lies in memory of the
+// thread: s and p are never whole, and their block stays in the cache.
+//
+// Which loops can be cut follows from the places that the nests access.  A buffer that one nest
+// writes has an axis for each loop of it; a loop of another nest goes with that axis if it alone is
+// the position along it in every access.  Loops that go with each other through all buffers that
+// the nests share are an axis of the sequence: no two blocks touch the same element of what is
+// written.
+#include "croze/schedule/blocks.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <queue>
+#include <tuple>
+
+#include "croze/codegen/choose/machine_model.h"
+#include "croze/codegen/edits/kernel_state.h"
+#include "croze/graph/rewrite/rewrite.h"
+#include "croze/schedule/block_cost.h"
+#include "croze/schedule/nest_facts.h"
+#include "croze/schedule/step_graph.h"
+
+namespace croze {
+namespace {
+
+// A loop of the nest that writes a buffer, and the distance in memory from one turn to the next.
+struct LayoutAxis {
+  UOp loop;
+  std::int64_t stride;
+};
+using Layout = std::vector<LayoutAxis>;  // outermost first
+
+// How a store lays out its buffer; empty if not every element has its place in the loops.
+Layout layout_of(UOp store) {
+  const UOp place = store.src(0);
+  const auto strides = strides_of(place.src(1));
+  if (place.num_src() > 2 || !strides) return {};
+  Layout layout;
+  std::int64_t next = 1;
+  for (const auto& [stride, loop] : *strides) {
+    if (stride != next) return {};
+    next = stride * loop.range_size();
+    layout.insert(layout.begin(), {loop, stride});
+  }
+  return next == place.src(0).elements() ? layout : Layout{};
+}
+
+// The position of an access along an axis of the buffer's layout.
+UOp position_along(UOp index, const LayoutAxis& axis) {
+  return index / axis.stride % axis.loop.range_size();
+}
+
+bool is_access_to(UOp u, UOp buffer) { return u.is(Op::Index) && u.src(0) == buffer; }
+
+// The loop that alone is the position along the axis in every access of the nest to the buffer;
+// null if there is none.
+UOp loop_along(UOp nest, UOp buffer, const LayoutAxis& axis) {
+  UOp loop;
+  for (UOp u : toposort(nest)) {
+    if (!is_access_to(u, buffer)) continue;
+    const UOp position = position_along(u.src(1), axis);
+    if (!position.is(Op::Range) || (loop && loop != position)) return UOp();
+    loop = position;
+  }
+  return loop;
+}
+
+bool accesses(UOp nest, UOp buffer) {
+  return std::ranges::any_of(toposort(nest), [&](UOp u) { return is_access_to(u, buffer); });
+}
+
+// A buffer that a step writes, with the nest that lays it out.
+struct Written {
+  UOp buffer;
+  std::size_t nest;
+  Layout layout;
+};
+
+class BlockJoiner {
+ public:
+  BlockJoiner(std::vector<PendingStep>& steps, std::span<const UOp> results, Schedule& schedule,
+              const ScheduleContext& context)
+      : steps_(steps), schedule_(schedule), context_(context), states_(steps, results) {
+    for (const PendingStep& step : steps_) plans_.push_back(plan_of(step));
+  }
+
+  void run() {
+    for (std::size_t i = 0; i < steps_.size(); i++) propose_producers(i);
+    while (!queue_.empty()) {
+      const Candidate c = queue_.top();
+      queue_.pop();
+      // Either may have been joined to another step since this was proposed.
+      const std::size_t producer = home_of(c.producer), consumer = home_of(c.consumer);
+      if (producer != consumer) try_join(producer, consumer);
+    }
+    for (std::size_t i = 0; i < steps_.size(); i++) {
+      if (steps_[i].nests.size() > 1) cut(steps_[i], plans_[i]);
+    }
+    std::erase_if(steps_, [](const PendingStep& s) { return s.writes.empty(); });
+  }
+
+ private:
+  // A step as it would be run by blocks.
+  struct Plan {
+    bool joinable = false;
+    BlockedNests nests;
+    std::vector<Written> written;
+    BlockCut cut;
+    std::optional<std::size_t> joined_to;
+  };
+
+  struct Candidate {
+    std::int64_t bytes;
+    std::size_t producer, consumer;
+    bool operator<(const Candidate& o) const {
+      return std::tie(bytes, o.producer, o.consumer) < std::tie(o.bytes, producer, consumer);
+    }
+  };
+
+  Plan plan_of(const PendingStep& step) const {
+    Plan plan;
+    const Caps& caps = context_.caps(step.device);
+    if (step.nests.empty() || step.supersedes || !caps.joins_nests || caps.has_groups) return plan;
+    plan.joinable = true;
+    const UOp nest = step.nests[0];
+    plan.nests.nests = {facts_for_blocks(step)};
+    for (UOp store : nest.sources()) {
+      plan.written.push_back({store.src(0).src(0), 0, layout_of(store)});
+    }
+    std::vector<UOp> loops;
+    for (const LayoutAxis& a : plan.written[0].layout) loops.push_back(a.loop);
+    if (loops.empty()) loops = closed_ranges(nest.src(0));
+    for (UOp r : loops) {
+      if (is_parallel(r) && stores_in(nest, r) == nest.num_src()) {
+        plan.nests.axes.push_back({r.range_size(), {r}});
+      }
+    }
+    return plan;
+  }
+
+  std::size_t home_of(std::size_t step) const {
+    while (plans_[step].joined_to) step = *plans_[step].joined_to;
+    return step;
+  }
+
+  void propose_producers(std::size_t consumer) {
+    if (!plans_[consumer].joinable) return;
+    for (UOp state : steps_[consumer].reads) {
+      const auto makers = states_.makers(state);
+      if (makers.size() == 1) propose(state, makers[0], consumer);
+    }
+    for (UOp state : steps_[consumer].writes) {
+      for (std::size_t maker : states_.makers(state)) {
+        if (states_.are_parts_of_one(maker, consumer)) propose(state, maker, consumer);
+      }
+    }
+  }
+
+  void propose(UOp state, std::size_t producer, std::size_t consumer) {
+    if (producer == consumer || !plans_[producer].joinable) return;
+    if (steps_[producer].device != steps_[consumer].device) return;
+    queue_.push({state.elements() * size_of(state.dtype()), producer, consumer});
+  }
+
+  void try_join(std::size_t producer, std::size_t consumer) {
+    // The base of a scatter and then the values come together before either joins another step.
+    const bool parts = states_.are_parts_of_one(producer, consumer);
+    if (steps_[producer].part != 0 || (steps_[consumer].part != 0 && !parts)) return;
+    if (states_.is_reached_otherwise(producer, consumer)) return;
+    Plan joined;
+    joined.joinable = true;
+    joined.nests = joined_nests(producer, consumer);
+    if (joined.nests.axes.empty()) return;
+    const MachineModel machine(context_.caps(steps_[consumer].device));
+    const double before = plans_[producer].cut.gain + plans_[consumer].cut.gain;
+    joined.cut = cut_into_blocks(joined.nests, machine);
+    if (joined.cut.blocks.empty() || joined.cut.gain <= before) return;
+    join(producer, consumer, std::move(joined));
+  }
+
+  // The nests of both, the axes that they have in common, and what would be memory of a block.
+  BlockedNests joined_nests(std::size_t producer, std::size_t consumer) const {
+    const BlockedNests &a = plans_[producer].nests, &b = plans_[consumer].nests;
+    BlockedNests joined{a.nests, {}, a.inner};
+    joined.nests.insert(joined.nests.end(), b.nests.begin(), b.nests.end());
+    joined.inner.insert(joined.inner.end(), b.inner.begin(), b.inner.end());
+    for (const Written& w : plans_[producer].written) {
+      if (becomes_inner(w, producer, consumer)) joined.inner.push_back(w.buffer);
+    }
+    for (const BlockAxis& axis : a.axes) {
+      const BlockAxis* same = axis_along(axis, producer, consumer);
+      if (!same) continue;
+      joined.axes.push_back(axis);
+      std::vector<UOp>& loops = joined.axes.back().loops;
+      loops.insert(loops.end(), same->loops.begin(), same->loops.end());
+    }
+    return joined;
+  }
+
+  // Whether only the two steps want the buffer.
+  bool becomes_inner(const Written& w, std::size_t producer, std::size_t consumer) const {
+    const PendingStep& step = steps_[producer];
+    const auto output = std::ranges::find(step.outputs, w.buffer);
+    if (output == step.outputs.end() || w.layout.empty()) return false;
+    const UOp state = step.writes[static_cast<std::size_t>(output - step.outputs.begin())];
+    return !states_.is_wanted_beside(state, consumer) && states_.makers(state).size() == 1;
+  }
+
+  // The axis of the consumer that goes with one of the producer in all buffers that pass between
+  // them; null if none does.
+  const BlockAxis* axis_along(const BlockAxis& axis, std::size_t producer,
+                              std::size_t consumer) const {
+    const BlockAxis* found = nullptr;
+    for (const Written& w : plans_[producer].written) {
+      const auto along = std::ranges::find(w.layout, axis.loops[w.nest], &LayoutAxis::loop);
+      for (std::size_t n = 0; n < steps_[consumer].nests.size(); n++) {
+        const UOp nest = steps_[consumer].nests[n];
+        if (!accesses(nest, w.buffer)) continue;
+        if (along == w.layout.end()) return nullptr;
+        const UOp loop = loop_along(nest, w.buffer, *along);
+        const BlockAxis* other = loop ? axis_of(consumer, n, loop) : nullptr;
+        if (!other || (found && found != other)) return nullptr;
+        found = other;
+      }
+    }
+    return found;
+  }
+
+  const BlockAxis* axis_of(std::size_t step, std::size_t nest, UOp loop) const {
+    for (const BlockAxis& axis : plans_[step].nests.axes) {
+      if (axis.loops[nest] == loop) return &axis;
+    }
+    return nullptr;
+  }
+
+  void join(std::size_t producer, std::size_t consumer, Plan joined) {
+    const std::vector<UOp>& inner = joined.nests.inner;
+    joined.written = plans_[producer].written;
+    for (Written w : plans_[consumer].written) {
+      w.nest += steps_[producer].nests.size();
+      const bool again =
+          std::ranges::find(joined.written, w.buffer, &Written::buffer) != joined.written.end();
+      if (!again) joined.written.push_back(std::move(w));
+    }
+    std::vector<UOp> nests = steps_[producer].nests;
+    nests.insert(nests.end(), steps_[consumer].nests.begin(), steps_[consumer].nests.end());
+    const PendingStep from = steps_[producer];
+    states_.join(producer, consumer, [&](UOp state) {
+      const auto at = std::ranges::find(from.writes, state) - from.writes.begin();
+      const UOp buffer = from.outputs[static_cast<std::size_t>(at)];
+      return std::ranges::find(inner, buffer) != inner.end();
+    });
+    steps_[consumer].nests = std::move(nests);
+    steps_[consumer].part = 0;
+    plans_[consumer] = std::move(joined);
+    plans_[producer] = {};
+    plans_[producer].joined_to = consumer;
+    propose_producers(consumer);
+  }
+
+  // ---- cutting ----
+
+  // Each nest over one block: a loop becomes the block's number times its extent plus a shorter
+  // loop, and memory of the block has room for the extents only.
+  void cut(PendingStep& step, const Plan& plan) {
+    std::vector<std::int64_t> blocks;
+    for (std::int64_t n : plan.cut.blocks) {
+      if (n > 1) blocks.push_back(n);
+    }
+    if (blocks.empty()) blocks.push_back(1);
+    step.block_axes = static_cast<int>(blocks.size());
+    for (std::size_t n = 0; n < step.nests.size(); n++) {
+      KernelState nest(step.nests[n], context_.caps(step.device));
+      replace_ranges(nest, replacements(plan, n));
+      step.nests[n] = nest.sink;
+      for (const Written& w : plan.written) {
+        if (std::ranges::find(plan.nests.inner, w.buffer) == plan.nests.inner.end()) continue;
+        step.nests[n] = with_block_memory(step.nests[n], w, plan);
+      }
+    }
+    step.sequence = static_cast<int>(schedule_.sequences.size());
+    schedule_.sequences.push_back({std::move(blocks)});
+  }
+
+  // A variable counts the blocks of each axis that is cut.
+  static RangeMap replacements(const Plan& plan, std::size_t nest) {
+    RangeMap map;
+    int slot = 0;
+    for (std::size_t i = 0; i < plan.nests.axes.size(); i++) {
+      const BlockAxis& axis = plan.nests.axes[i];
+      if (plan.cut.blocks[i] == 1) continue;
+      map.emplace_back(axis.loops[nest], block_start(plan, i, slot, axis.loops[nest].graph()) +
+                                             part_of(axis.loops[nest], extent(plan, i)));
+      slot++;
+    }
+    return map;
+  }
+
+  static std::int64_t extent(const Plan& plan, std::size_t axis) {
+    return plan.nests.axes[axis].size / plan.cut.blocks[axis];
+  }
+  static UOp block_start(const Plan& plan, std::size_t axis, int slot, Graph& g) {
+    return g.variable(block_variable(slot), 0, plan.cut.blocks[axis] - 1) * extent(plan, axis);
+  }
+  static UOp part_of(UOp loop, std::int64_t extent) {
+    Graph& g = loop.graph();
+    return extent == 1 ? g.index(0) : g.range(loop.range_id(), extent, loop.loop_kind());
+  }
+
+  // The accesses to a buffer of the whole become accesses to a buffer of a block, of the same id.
+  UOp with_block_memory(UOp nest, const Written& w, const Plan& plan) {
+    Graph& g = nest.graph();
+    ScheduleBuffer& entry = schedule_.buffers[static_cast<std::size_t>(w.buffer.buffer_id())];
+    const std::int64_t elements = w.buffer.elements() / plan.cut.count();
+    entry.kind = ScheduleBuffer::Kind::Block;
+    entry.elements = elements;
+    const UOp memory =
+        g.buffer(w.buffer.dtype(), w.buffer.buffer_id(), elements, w.buffer.buffer_device());
+    RangeMap places;
+    for (UOp u : toposort(nest)) {
+      if (!is_access_to(u, w.buffer)) continue;
+      const UOp flat = place_in_block(substitute(u.src(1), places), w, plan);
+      places.emplace_back(u, u.num_src() > 2 ? g.place(memory, flat, substitute(u.src(2), places))
+                                             : g.place(memory, flat));
+    }
+    return substitute(nest, places);
+  }
+
+  static UOp place_in_block(UOp index, const Written& w, const Plan& plan) {
+    Graph& g = index.graph();
+    UOp flat = g.index(0);
+    std::int64_t stride = 1;
+    for (std::size_t a = w.layout.size(); a-- > 0;) {
+      const LayoutAxis& axis = w.layout[a];
+      UOp position = position_along(index, axis);
+      std::int64_t size = axis.loop.range_size();
+      int slot = 0;
+      for (std::size_t i = 0; i < plan.nests.axes.size(); i++) {
+        if (plan.cut.blocks[i] == 1) continue;
+        if (plan.nests.axes[i].loops[w.nest] == axis.loop) {
+          position = position - block_start(plan, i, slot, g);
+          size = extent(plan, i);
+        }
+        slot++;
+      }
+      flat = flat + position * stride;
+      stride *= size;
+    }
+    return flat;
+  }
+
+  std::vector<PendingStep>& steps_;
+  Schedule& schedule_;
+  const ScheduleContext& context_;
+  StepGraph states_;
+  std::vector<Plan> plans_;  // by step
+  std::priority_queue<Candidate> queue_;
+};
+
+}  // namespace
+
+void join_by_blocks(std::vector<PendingStep>& steps, std::span<const UOp> results,
+                    Schedule& schedule, const ScheduleContext& context) {
+  BlockJoiner(steps, results, schedule, context).run();
+}
+
+}  // namespace croze

@@ -1,0 +1,23 @@
+// nest_facts.h -- what joining steps asks of their loop nests.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "croze/schedule/kernels.h"
+
+namespace croze {
+
+struct NestFacts {
+  bool mergeable = false;    // one nest without loops in order, which overwrites nothing
+  bool contraction = false;  // it uses what it loads many times: its speed is in its tiles
+  std::int64_t work = 0;     // element visits
+};
+NestFacts facts_of(const PendingStep& step);
+
+// The ranges by which the terms of a flat index are told apart: coefficient -> range.  None if it
+// is anything but a sum of ranges.
+std::optional<std::map<std::int64_t, UOp>> strides_of(UOp index);
+
+}  // namespace croze

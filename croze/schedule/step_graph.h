@@ -1,0 +1,48 @@
+// step_graph.h -- which steps make and read the states of a schedule, while steps are joined.
+#pragma once
+
+#include <map>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "croze/base/function_ref.h"
+#include "croze/schedule/kernels.h"
+
+namespace croze {
+
+// Steps are known by their numbers.  One that has been joined to another is left empty.
+class StepGraph {
+ public:
+  // `results`: the roots of the schedule, which somebody wants whatever the steps read.
+  StepGraph(std::vector<PendingStep>& steps, std::span<const UOp> results);
+
+  // The steps that make a state, in no order; none for what came in.
+  std::span<const std::size_t> makers(UOp state) const;
+  const std::set<std::size_t>& readers(UOp state) const;
+
+  // Whether anybody but the step wants the state.
+  bool is_wanted_beside(UOp state, std::size_t reader) const;
+
+  // Whether both make parts of one state, the first before the second.
+  bool are_parts_of_one(std::size_t first, std::size_t second) const;
+
+  // Whether `consumer` waits for `producer` through other steps: then they cannot be one.
+  // Conservative where memory is overwritten on the way.
+  bool is_reached_otherwise(std::size_t producer, std::size_t consumer) const;
+
+  // Joins the reads and writes of `producer` to those of `consumer`.  What only the two want is no
+  // state any more if `may_vanish` says so.  The nests are the caller's affair.
+  void join(std::size_t producer, std::size_t consumer, function_ref<bool(UOp)> may_vanish);
+
+ private:
+  // Those that the step waits for, once or more.
+  std::vector<std::size_t> before(std::size_t step) const;
+
+  std::vector<PendingStep>& steps_;
+  std::set<const Node*> results_;
+  std::map<const Node*, std::vector<std::size_t>> makers_;
+  std::map<const Node*, std::set<std::size_t>> readers_;
+};
+
+}  // namespace croze

@@ -1,0 +1,112 @@
+// blocks_test.cpp -- steps that run one after the other, block by block, and those that must not.
+#include <algorithm>
+
+#include "schedule/scheduled.h"
+
+namespace croze::test {
+namespace {
+
+int blocks_of(const Schedule& schedule, std::size_t sequence = 0) {
+  return static_cast<int>(count_blocks(schedule.sequences.at(sequence).blocks));
+}
+
+bool has_kind(const Schedule& schedule, ScheduleBuffer::Kind kind) {
+  return std::ranges::any_of(schedule.buffers, [&](const auto& b) { return b.kind == kind; });
+}
+
+// x[.., n, k] times y[.., k, m].
+UOp product(Scheduled& s, UOp x, UOp y) {
+  std::vector<std::int64_t> shape(x.shape().begin(), x.shape().end());
+  const std::int64_t m = y.shape().back();
+  std::vector<std::int64_t> left = shape, right(shape.begin(), shape.end() - 2), all = shape;
+  left.push_back(1);
+  all.push_back(m);
+  right.insert(right.end(), {1, shape.back(), m});
+  const UOp terms = s.expand(s.reshape(x, left), all) * s.expand(s.reshape(y, right), all);
+  shape.back() = m;
+  return s.reshape(s.reduce(Op::Add, terms, {std::ssize(shape) - 1}), shape);
+}
+
+// Like a softmax, but exact: each row less its maximum, and some arithmetic that nobody would do
+// once more for each column of what it is multiplied with.
+UOp normalised(Scheduled& s, UOp x) {
+  const std::vector<std::int64_t> shape(x.shape().begin(), x.shape().end());
+  const UOp most = s.expand(s.reduce(Op::Max, x, {std::ssize(shape) - 1}), shape);
+  return s.graph.alu(Op::Max, {x - most, x.graph().constant(x.dtype(), -100.0)}) * 3 + 7;
+}
+
+TEST(Blocks, AttentionIsOneSequenceWhoseScoresAreNeverWhole) {
+  Scheduled s;
+  const UOp q = s.buffer({4, 64, 16}), keys = s.buffer({4, 16, 64}), values = s.buffer({4, 64, 16});
+  const UOp p = normalised(s, product(s, q, keys));
+  const Schedule schedule = s.expect_right({s.contiguous(product(s, p, values))});
+  ASSERT_EQ(schedule.sequences.size(), 1u);
+  EXPECT_EQ(schedule.launches.size(), 1u);
+  EXPECT_EQ(blocks_of(schedule), 4);
+  EXPECT_TRUE(schedule.arenas.empty());
+  EXPECT_GE(schedule.sequences[0].block_bytes, 64 * 64 * 4);
+}
+
+TEST(Blocks, AreSmallerWhereTheCacheIs) {
+  Scheduled s(small_cache_caps());
+  const UOp q = s.buffer({2, 8, 4}), keys = s.buffer({2, 4, 8}), values = s.buffer({2, 8, 4});
+  const UOp p = normalised(s, product(s, q, keys));
+  const Schedule schedule = s.expect_right({s.contiguous(product(s, p, values))});
+  ASSERT_EQ(schedule.sequences.size(), 1u);
+  EXPECT_GE(blocks_of(schedule), 8);  // not two: some rows each
+}
+
+TEST(Blocks, WhatAnotherStepWantsIsStoredAsAWhole) {
+  Scheduled s;
+  const UOp scores = s.contiguous(product(s, s.buffer({4, 64, 16}), s.buffer({4, 16, 64})));
+  const Schedule schedule = s.expect_right({normalised(s, scores), scores});
+  EXPECT_EQ(schedule.launches.size(), 1u);
+  EXPECT_FALSE(has_kind(schedule, ScheduleBuffer::Kind::Block));
+}
+
+TEST(Blocks, AReaderThatTurnsTheAxesStaysApart) {
+  Scheduled s;
+  const UOp sums = s.contiguous(product(s, s.buffer({48, 48}), s.buffer({48, 48})));
+  const UOp turned = s.move(Op::Permute, sums, {1, 0});
+  const Schedule schedule = s.expect_right({s.contiguous(product(s, turned, s.buffer({48, 48})))});
+  EXPECT_TRUE(schedule.sequences.empty());
+  EXPECT_EQ(schedule.launches.size(), 2u);
+}
+
+TEST(Blocks, AReaderOfANeighbourStaysApart) {
+  Scheduled s(small_cache_caps());
+  const UOp x = s.contiguous(product(s, s.buffer({40, 8}), s.buffer({8, 8})));
+  const UOp shifted = s.move(Op::Shrink, x, {1, 40, 0, 8});
+  const UOp first = s.move(Op::Shrink, x, {0, 39, 0, 8});
+  const UOp y = s.contiguous(product(s, shifted + first, s.buffer({8, 8})));
+  for (const ScheduleSequence& sequence : s.expect_right({y}).sequences) {
+    EXPECT_EQ(count_blocks(sequence.blocks), 1);
+  }
+}
+
+TEST(Blocks, AScatterFillsAndWritesAColumnAfterTheOther) {
+  Scheduled s;
+  const UOp base = s.expand(s.reshape(s.buffer({1}, DType::Float32), {1, 1}), {500, 64});
+  const UOp values = s.buffer({700, 64});
+  std::vector<double> rows;
+  for (int i = 0; i < 700; i++) rows.push_back(i * 37 % 500);
+  const UOp row = s.expand(s.reshape(s.buffer(rows, {700}, DType::Int32), {700, 1}), {700, 64});
+  const UOp column = s.expand(s.reshape(s.graph.iota(64), {1, 64}), {700, 64});
+  const UOp sources[] = {base, values, row, column};
+  const UOp sums =
+      s.graph.make(Op::Scatter, DType::Float32, sources, Arg(static_cast<std::int64_t>(Op::Add)));
+  const Schedule schedule = s.expect_right({sums});
+  ASSERT_EQ(schedule.sequences.size(), 1u);
+  EXPECT_EQ(schedule.launches.size(), 1u);
+  EXPECT_GE(blocks_of(schedule), 2);
+}
+
+TEST(Blocks, WhatAllBlocksLoadAgainKeepsThemApart) {
+  Scheduled s;  // rows are the only axis, and each block of them would pack all weights
+  const UOp x = s.buffer({64, 512}), up = s.buffer({512, 1024}), down = s.buffer({1024, 512});
+  const UOp hidden = s.contiguous(product(s, x, up));
+  EXPECT_TRUE(s.schedule({s.contiguous(product(s, hidden, down))}).sequences.empty());
+}
+
+}  // namespace
+}  // namespace croze::test
