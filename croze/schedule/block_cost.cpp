@@ -3,17 +3,19 @@
 
 #include <algorithm>
 
-#include "croze/codegen/choose/access.h"
 #include "croze/codegen/edits/kernel_state.h"
 #include "croze/graph/rewrite/rewrite.h"
+#include "croze/schedule/fuse.h"
 #include "croze/schedule/nest_facts.h"
 
 namespace croze {
 namespace {
 
-// Nests with fewer visits run on one thread anyway.
-constexpr std::int64_t small_work = 1 << 15;
-// What is saved must be more than the estimate of what it costs by this factor.
+// Nests with fewer visits of elements run on one thread anyway.
+constexpr std::int64_t least_parallel_work = 1 << 15;
+// Lanes that work at once, for estimates.
+constexpr double lanes = 16;
+// Whether loading again costs as much as said depends on tiles that are chosen later.
 constexpr double margin = 1.5;
 
 double bytes_of(UOp buffer) {
@@ -54,10 +56,14 @@ double loaded_again(const BlockedNests& nests, const std::vector<std::int64_t>& 
   return cycles / static_cast<double>(machine.threads);
 }
 
-std::int64_t work_of(const BlockedNests& nests) {
-  std::int64_t most = 0;
-  for (const NestLoads& nest : nests.nests) most = std::max(most, nest.work);
-  return most;
+// Cycles of threads that have nothing to do, while others take the last blocks; run one by one,
+// large nests keep all of them busy.
+double idle(const BlockedNests& nests, std::int64_t blocks, const MachineModel& machine) {
+  double parallel = 0;
+  for (const NestLoads& nest : nests.nests) parallel += nest.is_parallel ? nest.cycles : 0;
+  const std::int64_t rounds = (blocks + machine.threads - 1) / machine.threads;
+  const auto share = static_cast<double>(rounds) / static_cast<double>(blocks);
+  return parallel * (share - 1 / static_cast<double>(machine.threads));
 }
 
 // The least number of parts of an axis, a divisor of its size, so that there are `wanted`.
@@ -75,23 +81,40 @@ NestLoads facts_for_blocks(const PendingStep& step) {
   PendingStep alone = step;
   alone.part = 0;
   const NestFacts facts = facts_of(alone);
-  NestLoads nest{{}, facts.work};
+  NestLoads nest;
   std::vector<UOp> ranges;
+  std::int64_t most_visits = 0;
+  const auto visits_over = [&](RangeSet open) {
+    std::int64_t visits = 1;
+    for (UOp r : ranges) visits *= open.contains(r.range_id()) ? r.range_size() : 1;
+    most_visits = std::max(most_visits, visits);
+    return visits;
+  };
   for (UOp u : toposort(step.nests[0])) {
     if (u.is(Op::Range)) ranges.push_back(u);
-    if (u.is(Op::Store)) nest.work = std::max(nest.work, iterations(closed_ranges(u)));
-    if (!u.is(Op::Load)) continue;
-    const UOp place = u.src(0);
-    std::int64_t visits = 1;
-    bool reduced = false;
-    for (UOp r : ranges) {
-      if (!place.varies_over(r)) continue;
-      visits *= r.range_size();
-      reduced = reduced || r.loop_kind() == LoopKind::Reduce;
+    if (u.is(Op::Index)) nest.places.push_back(u);
+    if (u.is(Op::Store)) {
+      RangeSet closed;
+      for (UOp r : closed_ranges(u)) closed = closed | r.ranges();
+      nest.cycles += static_cast<double>(visits_over(closed)) / lanes;
+    } else if (u.is(Op::Reduce)) {
+      nest.cycles += static_cast<double>(visits_over(u.src(0).ranges())) / lanes;
+    } else if (u.is(Op::Load)) {
+      const UOp place = u.src(0);
+      const std::int64_t visits = visits_over(place.ranges());
+      const std::int64_t elements = std::min(visits, place.src(0).elements());
+      // One by one where it is no sum of ranges.
+      if (!facts.contraction) {
+        nest.cycles += static_cast<double>(visits) / (strides_of(place.src(1)) ? lanes : 1);
+      }
+      const bool reduced = std::ranges::any_of(
+          ranges, [&](UOp r) { return r.loop_kind() == LoopKind::Reduce && place.varies_over(r); });
+      nest.loads.push_back({place, elements, facts.contraction && reduced});
+    } else if (is_elementwise(u.op()) && !facts.contraction) {
+      nest.cycles += arithmetic_cost(u.op()) * static_cast<double>(visits_over(u.ranges())) / lanes;
     }
-    const std::int64_t elements = std::min(visits, place.src(0).elements());
-    nest.loads.push_back({place, elements, facts.contraction && reduced});
   }
+  nest.is_parallel = most_visits >= least_parallel_work;
   return nest;
 }
 
@@ -101,28 +124,41 @@ std::int64_t BlockCut::count() const {
   return n;
 }
 
+namespace {
+
+BlockCut weighed(const BlockedNests& nests, std::vector<std::int64_t> blocks,
+                 const MachineModel& machine) {
+  const double saved =
+      traffic(nests, machine) + machine.launch * static_cast<double>(nests.nests.size() - 1);
+  BlockCut cut{std::move(blocks), 0};
+  cut.gain =
+      saved - margin * loaded_again(nests, cut.blocks, machine) - idle(nests, cut.count(), machine);
+  return cut;
+}
+
+}  // namespace
+
 BlockCut cut_into_blocks(const BlockedNests& nests, const MachineModel& machine) {
   double inner = 0;
   for (UOp buffer : nests.inner) inner += bytes_of(buffer);
-  const bool small = work_of(nests) <= small_work;
-  const std::int64_t for_threads = small ? 1 : machine.blocks_per_thread * machine.threads;
   const auto for_memory =
       static_cast<std::int64_t>(inner / static_cast<double>(machine.tile_bytes)) + 1;
-  const std::int64_t wanted = std::max(for_threads, for_memory);
-
-  BlockCut cut;
+  BlockCut best;
+  if (for_memory == 1) {
+    best = weighed(nests, std::vector<std::int64_t>(nests.axes.size(), 1), machine);
+  }
+  const std::int64_t wanted = std::max(machine.blocks_per_thread * machine.threads, for_memory);
+  std::vector<std::int64_t> blocks;
   std::int64_t count = 1;
   for (const BlockAxis& axis : nests.axes) {
-    cut.blocks.push_back(parts_of(axis.size, (wanted + count - 1) / count));
-    count *= cut.blocks.back();
+    blocks.push_back(parts_of(axis.size, (wanted + count - 1) / count));
+    count *= blocks.back();
   }
-  if (count < wanted) return {};
-  const double saved =
-      traffic(nests, machine) + machine.launch * static_cast<double>(nests.nests.size() - 1);
-  const double lost = loaded_again(nests, cut.blocks, machine);
-  if (saved < margin * lost) return {};
-  cut.gain = saved - lost;
-  return cut;
+  if (count >= wanted) {
+    BlockCut cut = weighed(nests, std::move(blocks), machine);
+    if (cut.gain > best.gain) best = std::move(cut);
+  }
+  return best;
 }
 
 }  // namespace croze

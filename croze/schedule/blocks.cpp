@@ -23,6 +23,7 @@
 #include <map>
 #include <optional>
 #include <queue>
+#include <set>
 #include <tuple>
 
 #include "croze/codegen/choose/machine_model.h"
@@ -34,6 +35,9 @@
 
 namespace croze {
 namespace {
+
+// More nests in one sequence do not pay for the time that looking at them takes.
+constexpr std::size_t most_nests = 1024;
 
 // A loop of the nest that writes a buffer, and the distance in memory from one turn to the next.
 struct LayoutAxis {
@@ -62,23 +66,17 @@ UOp position_along(UOp index, const LayoutAxis& axis) {
   return index / axis.stride % axis.loop.range_size();
 }
 
-bool is_access_to(UOp u, UOp buffer) { return u.is(Op::Index) && u.src(0) == buffer; }
-
-// The loop that alone is the position along the axis in every access of the nest to the buffer;
-// null if there is none.
-UOp loop_along(UOp nest, UOp buffer, const LayoutAxis& axis) {
+// The loop that alone is the position along the axis in every access to the buffer; null if there
+// is none.
+UOp loop_along(std::span<const UOp> places, UOp buffer, const LayoutAxis& axis) {
   UOp loop;
-  for (UOp u : toposort(nest)) {
-    if (!is_access_to(u, buffer)) continue;
-    const UOp position = position_along(u.src(1), axis);
+  for (UOp place : places) {
+    if (place.src(0) != buffer) continue;
+    const UOp position = position_along(place.src(1), axis);
     if (!position.is(Op::Range) || (loop && loop != position)) return UOp();
     loop = position;
   }
   return loop;
-}
-
-bool accesses(UOp nest, UOp buffer) {
-  return std::ranges::any_of(toposort(nest), [&](UOp u) { return is_access_to(u, buffer); });
 }
 
 // A buffer that a step writes, with the nest that lays it out.
@@ -116,7 +114,8 @@ class BlockJoiner {
   struct Plan {
     bool joinable = false;
     BlockedNests nests;
-    std::vector<Written> written;
+    std::map<const Node*, Written> written;                 // by buffer
+    std::map<const Node*, std::set<std::size_t>> accessed;  // the nests that do, by buffer
     BlockCut cut;
     std::optional<std::size_t> joined_to;
   };
@@ -137,10 +136,12 @@ class BlockJoiner {
     const UOp nest = step.nests[0];
     plan.nests.nests = {facts_for_blocks(step)};
     for (UOp store : nest.sources()) {
-      plan.written.push_back({store.src(0).src(0), 0, layout_of(store)});
+      const UOp buffer = store.src(0).src(0);
+      plan.written.emplace(buffer.node(), Written{buffer, 0, layout_of(store)});
     }
+    for (UOp place : plan.nests.nests[0].places) plan.accessed[place.src(0).node()].insert(0);
     std::vector<UOp> loops;
-    for (const LayoutAxis& a : plan.written[0].layout) loops.push_back(a.loop);
+    for (const LayoutAxis& a : layout_of(nest.src(0))) loops.push_back(a.loop);
     if (loops.empty()) loops = closed_ranges(nest.src(0));
     for (UOp r : loops) {
       if (is_parallel(r) && stores_in(nest, r) == nest.num_src()) {
@@ -156,7 +157,6 @@ class BlockJoiner {
   }
 
   void propose_producers(std::size_t consumer) {
-    if (!plans_[consumer].joinable) return;
     for (UOp state : steps_[consumer].reads) {
       const auto makers = states_.makers(state);
       if (makers.size() == 1) propose(state, makers[0], consumer);
@@ -169,7 +169,7 @@ class BlockJoiner {
   }
 
   void propose(UOp state, std::size_t producer, std::size_t consumer) {
-    if (producer == consumer || !plans_[producer].joinable) return;
+    if (producer == consumer || !plans_[producer].joinable || !plans_[consumer].joinable) return;
     if (steps_[producer].device != steps_[consumer].device) return;
     queue_.push({state.elements() * size_of(state.dtype()), producer, consumer});
   }
@@ -178,16 +178,17 @@ class BlockJoiner {
     // The base of a scatter and then the values come together before either joins another step.
     const bool parts = states_.are_parts_of_one(producer, consumer);
     if (steps_[producer].part != 0 || (steps_[consumer].part != 0 && !parts)) return;
+    if (steps_[producer].nests.size() + steps_[consumer].nests.size() > most_nests) return;
     if (states_.is_reached_otherwise(producer, consumer)) return;
     Plan joined;
     joined.joinable = true;
     joined.nests = joined_nests(producer, consumer);
-    if (joined.nests.axes.empty()) return;
     const MachineModel machine(context_.caps(steps_[consumer].device));
     const double before = plans_[producer].cut.gain + plans_[consumer].cut.gain;
     joined.cut = cut_into_blocks(joined.nests, machine);
-    if (joined.cut.blocks.empty() || joined.cut.gain <= before) return;
+    if (joined.cut.gain <= before) return;
     join(producer, consumer, std::move(joined));
+    if (parts) propose_producers(consumer);
   }
 
   // The nests of both, the axes that they have in common, and what would be memory of a block.
@@ -196,17 +197,37 @@ class BlockJoiner {
     BlockedNests joined{a.nests, {}, a.inner};
     joined.nests.insert(joined.nests.end(), b.nests.begin(), b.nests.end());
     joined.inner.insert(joined.inner.end(), b.inner.begin(), b.inner.end());
-    for (const Written& w : plans_[producer].written) {
-      if (becomes_inner(w, producer, consumer)) joined.inner.push_back(w.buffer);
+    const std::vector<const Written*> passed = passed_between(producer, consumer);
+    for (const Written* w : passed) {
+      if (becomes_inner(*w, producer, consumer)) joined.inner.push_back(w->buffer);
     }
     for (const BlockAxis& axis : a.axes) {
-      const BlockAxis* same = axis_along(axis, producer, consumer);
+      const BlockAxis* same = axis_along(axis, passed, consumer);
       if (!same) continue;
       joined.axes.push_back(axis);
       std::vector<UOp>& loops = joined.axes.back().loops;
       loops.insert(loops.end(), same->loops.begin(), same->loops.end());
     }
     return joined;
+  }
+
+  // What the producer writes and the consumer accesses, in order of their numbers.
+  std::vector<const Written*> passed_between(std::size_t producer, std::size_t consumer) const {
+    const auto& written = plans_[producer].written;
+    const auto& accessed = plans_[consumer].accessed;
+    std::vector<const Written*> passed;
+    if (written.size() < accessed.size()) {
+      for (const auto& [buffer, w] : written) {
+        if (accessed.contains(buffer)) passed.push_back(&w);
+      }
+    } else {
+      for (const auto& [buffer, nests] : accessed) {
+        const auto w = written.find(buffer);
+        if (w != written.end()) passed.push_back(&w->second);
+      }
+    }
+    std::ranges::sort(passed, {}, [](const Written* w) { return w->buffer.buffer_id(); });
+    return passed;
   }
 
   // Whether only the two steps want the buffer.
@@ -220,16 +241,14 @@ class BlockJoiner {
 
   // The axis of the consumer that goes with one of the producer in all buffers that pass between
   // them; null if none does.
-  const BlockAxis* axis_along(const BlockAxis& axis, std::size_t producer,
+  const BlockAxis* axis_along(const BlockAxis& axis, std::span<const Written* const> passed,
                               std::size_t consumer) const {
     const BlockAxis* found = nullptr;
-    for (const Written& w : plans_[producer].written) {
-      const auto along = std::ranges::find(w.layout, axis.loops[w.nest], &LayoutAxis::loop);
-      for (std::size_t n = 0; n < steps_[consumer].nests.size(); n++) {
-        const UOp nest = steps_[consumer].nests[n];
-        if (!accesses(nest, w.buffer)) continue;
-        if (along == w.layout.end()) return nullptr;
-        const UOp loop = loop_along(nest, w.buffer, *along);
+    for (const Written* w : passed) {
+      const auto along = std::ranges::find(w->layout, axis.loops[w->nest], &LayoutAxis::loop);
+      if (along == w->layout.end()) return nullptr;
+      for (std::size_t n : plans_[consumer].accessed.at(w->buffer.node())) {
+        const UOp loop = loop_along(plans_[consumer].nests.nests[n].places, w->buffer, *along);
         const BlockAxis* other = loop ? axis_of(consumer, n, loop) : nullptr;
         if (!other || (found && found != other)) return nullptr;
         found = other;
@@ -247,12 +266,15 @@ class BlockJoiner {
 
   void join(std::size_t producer, std::size_t consumer, Plan joined) {
     const std::vector<UOp>& inner = joined.nests.inner;
-    joined.written = plans_[producer].written;
-    for (Written w : plans_[consumer].written) {
-      w.nest += steps_[producer].nests.size();
-      const bool again =
-          std::ranges::find(joined.written, w.buffer, &Written::buffer) != joined.written.end();
-      if (!again) joined.written.push_back(std::move(w));
+    const std::size_t count = steps_[producer].nests.size();
+    joined.written = std::move(plans_[producer].written);
+    for (auto& [buffer, w] : plans_[consumer].written) {
+      w.nest += count;
+      joined.written.emplace(buffer, std::move(w));  // unless the producer does, which comes first
+    }
+    joined.accessed = std::move(plans_[producer].accessed);
+    for (const auto& [buffer, by] : plans_[consumer].accessed) {
+      for (std::size_t n : by) joined.accessed[buffer].insert(n + count);
     }
     std::vector<UOp> nests = steps_[producer].nests;
     nests.insert(nests.end(), steps_[consumer].nests.begin(), steps_[consumer].nests.end());
@@ -267,7 +289,6 @@ class BlockJoiner {
     plans_[consumer] = std::move(joined);
     plans_[producer] = {};
     plans_[producer].joined_to = consumer;
-    propose_producers(consumer);
   }
 
   // ---- cutting ----
@@ -285,9 +306,10 @@ class BlockJoiner {
       KernelState nest(step.nests[n], context_.caps(step.device));
       replace_ranges(nest, replacements(plan, n));
       step.nests[n] = nest.sink;
-      for (const Written& w : plan.written) {
-        if (std::ranges::find(plan.nests.inner, w.buffer) == plan.nests.inner.end()) continue;
-        step.nests[n] = with_block_memory(step.nests[n], w, plan);
+    }
+    for (UOp buffer : plan.nests.inner) {
+      for (std::size_t n : plan.accessed.at(buffer.node())) {
+        step.nests[n] = with_block_memory(step.nests[n], plan.written.at(buffer.node()), plan);
       }
     }
     step.sequence = static_cast<int>(schedule_.sequences.size());
@@ -330,7 +352,7 @@ class BlockJoiner {
         g.buffer(w.buffer.dtype(), w.buffer.buffer_id(), elements, w.buffer.buffer_device());
     RangeMap places;
     for (UOp u : toposort(nest)) {
-      if (!is_access_to(u, w.buffer)) continue;
+      if (!u.is(Op::Index) || u.src(0) != w.buffer) continue;
       const UOp flat = place_in_block(substitute(u.src(1), places), w, plan);
       places.emplace_back(u, u.num_src() > 2 ? g.place(memory, flat, substitute(u.src(2), places))
                                              : g.place(memory, flat));

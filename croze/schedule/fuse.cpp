@@ -23,7 +23,22 @@ namespace {
 
 constexpr float max_fused_reads = 30;
 
-std::int32_t cost_of(Op op) {
+bool always_buffered(Op op) {
+  return op == Op::Contiguous || op == Op::ContiguousBackward || op == Op::Copy ||
+         op == Op::Scatter;
+}
+
+// Whether a buffer can hold the node: mathematical integers have no width before codegen.
+bool fits_memory(UOp u) { return u.dtype() != DType::Index; }
+
+bool is_number(UOp u) { return u.is(Op::Const) || u.is(Op::Variable); }
+
+// Costs nothing to compute anywhere.
+bool is_free(UOp u) { return is_number(u) || u.is(Op::Iota) || is_state(u); }
+
+}  // namespace
+
+std::int32_t arithmetic_cost(Op op) {
   switch (op) {
     case Op::Exp:
     case Op::Exp2:
@@ -43,21 +58,6 @@ std::int32_t cost_of(Op op) {
     default: return is_elementwise(op) ? 1 : 0;
   }
 }
-
-bool always_buffered(Op op) {
-  return op == Op::Contiguous || op == Op::ContiguousBackward || op == Op::Copy ||
-         op == Op::Scatter;
-}
-
-// Whether a buffer can hold the node: mathematical integers have no width before codegen.
-bool fits_memory(UOp u) { return u.dtype() != DType::Index; }
-
-bool is_number(UOp u) { return u.is(Op::Const) || u.is(Op::Variable); }
-
-// Costs nothing to compute anywhere.
-bool is_free(UOp u) { return is_number(u) || u.is(Op::Iota) || is_state(u); }
-
-}  // namespace
 
 bool is_state(UOp u) {
   while (u.is(Op::After)) u = u.src(0);
@@ -108,7 +108,7 @@ void FusionPlan::measure(std::span<const UOp> order) {
   for (UOp u : order) {
     Facts& f = facts(u);
     if (is_free(u)) continue;
-    std::int64_t cost = cost_of(u.op());
+    std::int64_t cost = arithmetic_cost(u.op());
     f.contains_reduce = u.is(Op::Reduce);
     f.size = static_cast<float>(cost);
     for (int i = 0; i < u.num_src(); i++) {

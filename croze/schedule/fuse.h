@@ -19,8 +19,7 @@ class FusionPlan {
   bool buffered(UOp u) const { return facts_[u.id()].buffered; }
   void buffer(UOp u) { facts_[u.id()].buffered = true; }
 
-  // Arithmetic needed for one element, down to the next buffers: simple ops count one,
-  // transcendental ones ten.
+  // Arithmetic needed for one element, down to the next buffers.
   std::int64_t cost(UOp u) const { return facts_[u.id()].cost; }
   bool contains_reduce(UOp u) const { return facts_[u.id()].contains_reduce; }
 
@@ -58,6 +57,9 @@ class FusionPlan {
 
   std::vector<Facts> facts_;
 };
+
+// Arithmetic of one op: simple ones count one, transcendental ones ten.
+std::int32_t arithmetic_cost(Op op);
 
 // A node that stands for memory already: a Buffer or an After on one.
 bool is_state(UOp u);

@@ -123,12 +123,12 @@ TEST(Launches, JoiningCostsNoMemory) {
   Scheduled s;
   std::vector<UOp> roots;
   for (int chain = 0; chain < 8; chain++) {
-    const UOp wide = s.contiguous(s.expand(s.buffer({1, 64}), {64, 64}) * (chain + 2));
+    const UOp wide = s.contiguous(s.expand(s.buffer({1, 512}), {512, 512}) * (chain + 2));
     roots.push_back(s.contiguous(s.reduce(Op::Max, s.move(Op::Permute, wide, {1, 0}), {0, 1})));
   }
   const Schedule schedule = s.schedule(roots);
   ASSERT_EQ(schedule.arenas.size(), 1u);
-  EXPECT_LE(schedule.arenas[0].bytes, 2 * 64 * 64 * 4);
+  EXPECT_LE(schedule.arenas[0].bytes, 2 * 512 * 512 * 4);
 }
 
 }  // namespace
