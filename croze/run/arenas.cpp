@@ -57,4 +57,13 @@ RunArena::~RunArena() {
 RunArena::RunArena(RunArena&& other) noexcept
     : device_(other.device_), memory_(std::exchange(other.memory_, {})) {}
 
+MemoryView view_of(const ScheduleBuffer& buffer, std::span<const RunArena> arenas) {
+  if (buffer.arena_offset < 0) return {};
+  if (buffer.kind == ScheduleBuffer::Kind::Block) {
+    return {{}, buffer.arena_offset, buffer.bytes(), true};
+  }
+  const auto arena = std::ranges::find(arenas, buffer.device, &RunArena::device);
+  return {arena->memory(), buffer.arena_offset, buffer.bytes()};
+}
+
 }  // namespace croze

@@ -6,8 +6,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "croze/device/device.h"
+#include "croze/schedule/schedule.h"
 
 namespace croze {
 
@@ -27,5 +29,8 @@ class RunArena {
   int device_;
   Memory memory_;
 };
+
+// Where a temporary lies, or what a block of a sequence has to itself; empty if no step uses it.
+MemoryView view_of(const ScheduleBuffer& buffer, std::span<const RunArena> arenas);
 
 }  // namespace croze

@@ -200,16 +200,9 @@ struct BoundRun::Bound {
     std::vector<MemoryView> result;
     auto held = access.memory().begin();
     for (const ScheduleBuffer& b : plan->schedule.buffers) {
-      if (b.kind == ScheduleBuffer::Kind::Temporary && b.arena_offset < 0) {
-        result.emplace_back();  // no step uses it
-      } else if (b.kind == ScheduleBuffer::Kind::Block) {
-        result.push_back({{}, b.arena_offset, b.bytes(), true});
-      } else if (b.kind == ScheduleBuffer::Kind::Temporary) {
-        const auto arena = std::ranges::find(arenas, b.device, &RunArena::device);
-        result.push_back({arena->memory(), b.arena_offset, b.bytes()});
-      } else {
-        result.push_back((held++)->view);
-      }
+      const bool inner =
+          b.kind == ScheduleBuffer::Kind::Temporary || b.kind == ScheduleBuffer::Kind::Block;
+      result.push_back(inner ? view_of(b, arenas) : (held++)->view);
     }
     return result;
   }

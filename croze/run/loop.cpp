@@ -52,9 +52,8 @@ BoundLoop::Bound::Views BoundLoop::Bound::views() const {
       views.placed.emplace_back(i, static_cast<std::size_t>(b.input));
     } else if (b.kind == ScheduleBuffer::Kind::Output) {
       views.placed.emplace_back(i, num_inputs + result_in(schedule, i));
-    } else if (b.arena_offset >= 0) {
-      const auto arena = std::ranges::find(arenas, b.device, &RunArena::device);
-      views.memory[i] = {arena->memory(), b.arena_offset, b.bytes()};
+    } else {
+      views.memory[i] = view_of(b, arenas);
     }
   }
   return views;
