@@ -2,7 +2,6 @@
 #include "croze/schedule/nest_facts.h"
 
 #include <algorithm>
-#include <set>
 
 #include "croze/graph/index/index_form.h"
 #include "croze/graph/rewrite/rewrite.h"
@@ -19,22 +18,28 @@ NestFacts facts_of(const PendingStep& step) {
   NestFacts facts;
   if (step.nests.empty() || step.supersedes || step.part != 0) return facts;
   bool reduces = false;
-  std::int64_t memory = 0;
-  std::set<const Node*> buffers;
-  std::map<std::int64_t, std::int64_t> sizes;
+  std::map<const Node*, std::int64_t> touched;  // elements, by buffer
+  std::map<std::int64_t, std::int64_t> sizes;   // of the ranges, by id
+  const auto turns = [&](RangeSet open) {
+    std::int64_t n = 1;
+    for (const auto& [id, size] : sizes) n *= open.contains(id) ? size : 1;
+    return n;
+  };
   for (UOp u : toposort(step.nests[0])) {
     if (u.is(Op::Range)) {
       if (u.loop_kind() == LoopKind::Serial) return facts;
       sizes[u.range_id()] = u.range_size();
     }
-    if (u.is(Op::Buffer) && buffers.insert(u.node()).second) memory += u.buffer_elements();
+    if (u.is(Op::Index)) {
+      std::int64_t& elements = touched[u.src(0).node()];
+      elements = std::max(elements, std::min(turns(u.ranges()), u.src(0).elements()));
+    }
     if (!u.is(Op::Load) && !u.is(Op::Reduce)) continue;
-    std::int64_t visits = 1;
-    const RangeSet open = u.is(Op::Load) ? u.ranges() : u.src(0).ranges();
-    for (const auto& [id, size] : sizes) visits *= open.contains(id) ? size : 1;
-    facts.work = std::max(facts.work, visits);
+    facts.work = std::max(facts.work, turns(u.is(Op::Load) ? u.ranges() : u.src(0).ranges()));
     reduces = reduces || u.is(Op::Reduce);
   }
+  std::int64_t memory = 0;
+  for (const auto& [buffer, elements] : touched) memory += elements;
   facts.contraction = reduces && facts.work > contraction_reuse * memory;
   facts.mergeable = true;
   return facts;
