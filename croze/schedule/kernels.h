@@ -29,8 +29,8 @@ struct PendingStep {
   int part = 0;                     // steps that make one state run in order of part
 };
 
-// The variable that is the place of a block along an axis of its sequence; those from 0 on are words
-// of numbers (numbers.h).
+// The variable that is the place of a block along an axis of its sequence; those from 0 on are
+// words of numbers (numbers.h).
 inline std::int64_t block_variable(int axis) { return -1 - axis; }
 
 // Makes a step of each nest: its kernel, in a graph of its own, and the buffers of its parameters,
