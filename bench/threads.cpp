@@ -27,6 +27,7 @@
 #include "io/onnx/messages.h"
 #include "measure.h"
 #include "suites.h"
+#include "yardstick.h"
 
 namespace croze::bench {
 namespace {
@@ -34,7 +35,8 @@ namespace {
 using Numbers = std::vector<float>;
 
 constexpr double longest_wait_ms = 5;
-constexpr double least_gain_of_two = 1.3;  // of throughput, where there are two cores
+// Of what the processor gains by as many threads: two of them may be one core.
+constexpr double least_part_of_gain = 0.7;
 
 struct ThreadsOptions {
   bool as_json = false;
@@ -141,6 +143,14 @@ Json result(const std::string& name, double value, const char* unit, double limi
           {"holds", is_most ? value <= limit : value >= limit}};
 }
 
+// How many times the multiply-adds of one thread so many threads do in the same time.
+double gain_of_processor(int threads) {
+  ThreadPool one(1), all(threads);
+  const std::vector<double> seconds =
+      interleaved({[&] { run_multiply_adds(one); }, [&] { run_multiply_adds(all); }}, 0.5);
+  return multiply_add_operations(all) / seconds[1] * seconds[0] / multiply_add_operations(one);
+}
+
 Json measure_throughput(const ThreadsOptions& options) {
   const onnx::Model model = load(options.model);
   Json results = Json::array();
@@ -148,9 +158,10 @@ Json measure_throughput(const ThreadsOptions& options) {
   for (int threads : {1, 2, 4}) {
     const Throughput t = throughput_of(model, threads, options.seconds);
     if (threads == 1) of_one = t.runs_per_second;
-    const bool should_gain = threads > 1 && std::thread::hardware_concurrency() > 1;
+    const double possible = gain_of_processor(threads);
     Json gain = result(fmt::format("{} threads: throughput", threads), t.runs_per_second / of_one,
-                       "x one thread", should_gain ? least_gain_of_two : 0, false);
+                       "x one thread", least_part_of_gain * possible, false);
+    gain["gain_of_processor"] = possible;
     gain["runs_per_second"] = t.runs_per_second;
     results.push_back(std::move(gain));
     results.push_back(result(fmt::format("{} threads: wrong results", threads),

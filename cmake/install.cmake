@@ -18,6 +18,7 @@ set(public_headers
   croze/io/onnx/model.h
   croze/io/safetensors.h
   croze/jit/capture.h
+  croze/jit/scan.h
   croze/nn/nn.h
   croze/run/statistics.h)
 set(pending ${public_headers})

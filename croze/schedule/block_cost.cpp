@@ -22,14 +22,31 @@ double bytes_of(UOp buffer) {
   return static_cast<double>(buffer.elements() * size_of(buffer.dtype()));
 }
 
-// Cycles of a thread for writing the inner buffers as a whole and reading them again.
-double traffic(const BlockedNests& nests, const MachineModel& machine) {
+double bytes_of(const BlockedNests& nests) {
+  double bytes = 0;
+  for (UOp buffer : nests.inner) bytes += bytes_of(buffer);
+  return bytes;
+}
+
+// Cycles of a thread that are saved where the inner buffers are written and read a block at a time.
+double traffic_saved(const BlockedNests& nests, std::int64_t blocks, const MachineModel& machine) {
+  const double of_block = bytes_of(nests) / static_cast<double>(blocks);
+  const double in_block = machine.cycles_per_byte(of_block * static_cast<double>(machine.threads));
   double cycles = 0;
   for (UOp buffer : nests.inner) {
     const double bytes = bytes_of(buffer);
-    cycles += 2 * bytes * machine.cycles_per_byte(bytes) / static_cast<double>(machine.threads);
+    const double apart = std::max(0.0, machine.cycles_per_byte(bytes) - in_block);
+    cycles += 2 * bytes * apart / static_cast<double>(machine.threads);
   }
   return cycles;
+}
+
+// What memory costs that no cache holds and that blocks do not need.
+double memory_saved(const BlockedNests& nests, std::int64_t blocks, const MachineModel& machine) {
+  const double bytes = bytes_of(nests);
+  const double kept =
+      std::min(bytes, bytes / static_cast<double>(blocks) * static_cast<double>(machine.threads));
+  return machine.fits_caches(bytes) ? 0 : (bytes - kept) * machine.touch_byte;
 }
 
 bool is_inner(const BlockedNests& nests, UOp buffer) {
@@ -128,35 +145,40 @@ namespace {
 
 BlockCut weighed(const BlockedNests& nests, std::vector<std::int64_t> blocks,
                  const MachineModel& machine) {
-  const double saved =
-      traffic(nests, machine) + machine.launch * static_cast<double>(nests.nests.size() - 1);
   BlockCut cut{std::move(blocks), 0};
-  cut.gain =
-      saved - margin * loaded_again(nests, cut.blocks, machine) - idle(nests, cut.count(), machine);
+  const std::int64_t count = cut.count();
+  cut.gain = traffic_saved(nests, count, machine) + memory_saved(nests, count, machine) +
+             machine.launch * static_cast<double>(nests.nests.size() - 1) -
+             margin * loaded_again(nests, cut.blocks, machine) - idle(nests, count, machine);
   return cut;
 }
 
-}  // namespace
-
-BlockCut cut_into_blocks(const BlockedNests& nests, const MachineModel& machine) {
-  double inner = 0;
-  for (UOp buffer : nests.inner) inner += bytes_of(buffer);
-  const auto for_memory =
-      static_cast<std::int64_t>(inner / static_cast<double>(machine.tile_bytes)) + 1;
-  BlockCut best;
-  if (for_memory == 1) {
-    best = weighed(nests, std::vector<std::int64_t>(nests.axes.size(), 1), machine);
-  }
-  const std::int64_t wanted = std::max(machine.blocks_per_thread * machine.threads, for_memory);
+// The outermost axes cut into at least so many blocks, if there are that many.
+std::vector<std::int64_t> cut_outermost(const BlockedNests& nests, std::int64_t wanted) {
   std::vector<std::int64_t> blocks;
   std::int64_t count = 1;
   for (const BlockAxis& axis : nests.axes) {
     blocks.push_back(parts_of(axis.size, (wanted + count - 1) / count));
     count *= blocks.back();
   }
-  if (count >= wanted) {
-    BlockCut cut = weighed(nests, std::move(blocks), machine);
-    if (cut.gain > best.gain) best = std::move(cut);
+  return blocks;
+}
+
+}  // namespace
+
+BlockCut cut_into_blocks(const BlockedNests& nests, const MachineModel& machine) {
+  std::int64_t most = 1;
+  for (const BlockAxis& axis : nests.axes) most *= axis.size;
+  const auto tile_bytes = static_cast<double>(machine.tile_bytes);
+  BlockCut best;
+  for (std::int64_t wanted = 1; wanted <= most;) {
+    BlockCut cut = weighed(nests, cut_outermost(nests, wanted), machine);
+    const double of_block = bytes_of(nests) / static_cast<double>(cut.count());
+    // One block is a small one.
+    const bool fits = wanted > 1 || of_block <= tile_bytes;
+    if (fits && cut.gain > best.gain) best = cut;
+    if (wanted > 1 && of_block <= tile_bytes) break;  // smaller ones only load more
+    wanted = std::max({machine.blocks_per_thread * machine.threads, 2 * wanted, cut.count() + 1});
   }
   return best;
 }

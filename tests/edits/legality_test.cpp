@@ -15,6 +15,31 @@ namespace {
 
 using namespace test;
 
+// out[i] = x[i] to the power of 4, as a product over k; r0 and r1 are i and k.
+SmallKernel power_kernel() {
+  SmallKernel k{"power", std::make_shared<Graph>(), {}, {}, {}};
+  Graph& g = *k.graph;
+  const UOp i = g.range(0, 8, LoopKind::Parallel), n = g.range(1, 4, LoopKind::Reduce);
+  const UOp x = g.load(g.place(g.param(DType::Int32, 1, 8), i));
+  const UOp product = g.reduce(Op::Mul, x, std::vector<UOp>{n});
+  const UOp out = g.place(g.param(DType::Int32, 0, 8), i);
+  k.sink = g.sink(std::vector<UOp>{g.store(out, product, std::vector<UOp>{i})});
+  return k;
+}
+
+// out[i] = x[at[i]]; load 0 is of `at`, and load 2 of x once that is staged.
+SmallKernel gather_kernel() {
+  SmallKernel k{"gather", std::make_shared<Graph>(), {}, {}, {}};
+  Graph& g = *k.graph;
+  const UOp i = g.range(0, 8, LoopKind::Parallel);
+  const UOp at = g.load(g.place(g.param(DType::Int32, 2, 8), i));
+  const UOp gate = g.alu(Op::Lt, {g.cast(at, DType::Index), g.index(8)});
+  const UOp x = g.load(g.place(g.param(DType::Int32, 1, 8), g.cast(at, DType::Index), gate));
+  const UOp out = g.place(g.param(DType::Int32, 0, 8), i);
+  k.sink = g.sink(std::vector<UOp>{g.store(out, x, std::vector<UOp>{i})});
+  return k;
+}
+
 // The reason of the last of these edits, which the kernel does not take, after the others.
 std::string reason(const SmallKernel& kernel, const Caps& caps, const char* text) {
   KernelState k(kernel.sink, caps);
@@ -121,6 +146,11 @@ TEST(Legality, AValueHasOneVectorOfLanes) {
   expect_refused(product_kernel(), caps, "bind r1 lane", "has 4 lanes");
 }
 
+TEST(Legality, AReductionCombinesItsOwnLanesOnly) {
+  expect_refused(power_kernel(), cpu_shaped_caps(), "bind r0 lane; bind r1 lane", "other lanes");
+  expect_refused(power_kernel(), cpu_shaped_caps(), "bind r1 lane; bind r0 lane", "other lanes");
+}
+
 TEST(Legality, SharedReductionsStandInTheSamePlace) {
   expect_refused(rows_kernel(), cpu_shaped_caps(), "share r2 r3 r0", "odd number");
   expect_refused(rows_kernel(), cpu_shaped_caps(), "share r0 r2", "other sizes");
@@ -141,6 +171,12 @@ TEST(Legality, TilesHaveRoomAndAPlace) {
                  "cannot extend over");
   caps.l2_bytes = 8;
   expect_refused(k, caps, "stage load 0 over r2 in thread by 1", "does not fit in 8");
+}
+
+TEST(Legality, ATileIsNotFilledFromWhereAnotherOneSays) {
+  expect_refused(gather_kernel(), cpu_shaped_caps(),
+                 "stage load 0 over r0 in thread by 1; stage load 2 over r0 in thread by 1",
+                 "another tile");
 }
 
 TEST(Legality, TheTilesOfAGroupShareItsMemory) {

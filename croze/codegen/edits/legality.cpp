@@ -62,6 +62,15 @@ bool same_sizes(const std::vector<UOp>& a, const std::vector<UOp>& b) {
   return std::ranges::equal(a, b, {}, &UOp::range_size, &UOp::range_size);
 }
 
+// Whether the reduction, once `range` is lanes too, would combine lanes that it does not close.
+bool combines_other_lanes(UOp reduce, UOp range, RangeSet lanes) {
+  const RangeSet of_value = reduce.src(0).ranges();
+  RangeSet closed;
+  for (UOp r : closed_ranges(reduce)) closed = closed | r.ranges();
+  if (closes(reduce, range)) return (of_value - closed).intersects(lanes);
+  return of_value.contains(range.range_id()) && closed.intersects(lanes);
+}
+
 }  // namespace
 
 std::int64_t most_lanes(const Caps& caps) { return caps.vector_bytes / 4; }
@@ -261,6 +270,10 @@ std::string Legality::refuse_lanes(UOp r) const {
     if (u.varies_over(r) && u.ranges().intersects(lanes)) {
       return fmt::format("a value that varies over loop r{} has lanes already", r.range_id());
     }
+    // Lanes are combined of the vector that the value is, be they its own or not.
+    if (u.is(Op::Reduce) && combines_other_lanes(u, r, lanes)) {
+      return fmt::format("a reduction over loop r{} or inside of it has other lanes", r.range_id());
+    }
     if (u.is(Op::Reduce) && contains(closed_ranges(u), r) &&
         !combines_lanes(u.reduce_op(), u.dtype(), k_.caps())) {
       return fmt::format("the device cannot combine lanes of {}", name_of(u.dtype()));
@@ -338,6 +351,11 @@ std::string Legality::refuse_stage(const Edit& e) const {
   if (!place.src(0).is(Op::Param)) return "the load is not from memory of the program";
   for (UOp store : k_.sink.sources()) {
     if (store.src(0).src(0) == place.src(0)) return "the kernel writes what it loads";
+  }
+  for (UOp u : toposort(place)) {
+    if (u.is(Op::Load) && u != load && !u.src(0).src(0).is(Op::Param)) {
+      return "where it loads from is read from another tile";
+    }
   }
   const std::vector<UOp> inner = named(e);
   for (UOp r : inner) {
