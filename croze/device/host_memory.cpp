@@ -15,6 +15,8 @@ namespace croze {
 namespace {
 
 constexpr std::int64_t scratch_alignment = 64;
+// Of the memory of blocks, what a thread keeps for the next one.
+constexpr std::int64_t most_kept = std::int64_t{32} << 20;
 // That of malloc: what lies before an aligned address has room for a pointer.
 constexpr std::int64_t least_alignment = 16;
 
@@ -65,9 +67,14 @@ void* thread_scratch(std::int64_t bytes, std::string_view device) {
   return scratch.grown_to(bytes, device);
 }
 
-std::byte* block_scratch(std::int64_t bytes) {
+BlockMemory::BlockMemory(std::int64_t bytes) {
   thread_local Scratch scratch;
-  return static_cast<std::byte*>(scratch.grown_to(bytes, "a thread"));
+  if (bytes <= most_kept) {
+    address_ = static_cast<std::byte*>(scratch.grown_to(bytes, "a thread"));
+  } else {
+    own_ = allocate_host(bytes, scratch_alignment, "a thread");
+    address_ = static_cast<std::byte*>(own_.handle);
+  }
 }
 
 std::byte* host_bytes(const MemoryView& view) {

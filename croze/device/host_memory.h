@@ -14,8 +14,21 @@ void release_host(Memory memory) noexcept;
 // It lives as long as the thread and grows to the largest size asked for; null if that is 0.
 void* thread_scratch(std::int64_t bytes, std::string_view device);
 
-// The same, another piece of it: what a block of a Sequence has to itself.
-std::byte* block_scratch(std::int64_t bytes);
+// What a block of a Sequence has to itself, while it is run: scratch memory of the calling thread,
+// apart from the other; where it is large, memory that is given back.
+class BlockMemory {
+ public:
+  explicit BlockMemory(std::int64_t bytes);
+  ~BlockMemory() { release_host(own_); }
+  BlockMemory(const BlockMemory&) = delete;
+  BlockMemory& operator=(const BlockMemory&) = delete;
+
+  std::byte* address() const { return address_; }
+
+ private:
+  Memory own_;
+  std::byte* address_;
+};
 
 // The first byte of the view.  Throws InternalError if the view leaves its memory.
 std::byte* host_bytes(const MemoryView& view);

@@ -43,9 +43,10 @@ struct Part {
 
   void run_block(std::int64_t block) const {
     const BlockPosition position = position_of(block, sequence->blocks);
-    std::byte* memory = block_scratch(sequence->block_bytes);
+    const BlockMemory memory(sequence->block_bytes);
     for (const Nest& nest : sequence->nests) {
-      program_of(nest).run(addresses_of(nest.buffers, memory), variables_at(position, nest), 0);
+      program_of(nest).run(addresses_of(nest.buffers, memory.address()),
+                           variables_at(position, nest), 0);
     }
   }
 };
