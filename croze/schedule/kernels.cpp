@@ -65,7 +65,10 @@ std::shared_ptr<Kernel> detach(UOp sink, std::vector<UOp>& slots, std::vector<in
     }
     src.clear();
     for (UOp s : u.sources()) src.push_back(copy.at(s.node()));
-    copy[u.node()] = kernel->graph->make(u.op(), u.dtype(), src, u.arg());
+    // What a sum is made of has another order where it is numbered otherwise.
+    const bool is_index = u.dtype() == DType::Index && is_elementwise(u.op()) && u.num_src() > 1;
+    copy[u.node()] = is_index ? kernel->graph->alu(u.op(), src)
+                              : kernel->graph->make(u.op(), u.dtype(), src, u.arg());
   }
   kernel->sink = copy.at(sink.node());
   kernel->key = serialize(std::span(&kernel->sink, 1));

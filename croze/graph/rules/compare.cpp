@@ -5,6 +5,7 @@
 // node.
 #include <numeric>
 
+#include "croze/graph/analysis/measure.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/index/index_form.h"
 #include "croze/graph/rewrite/captures.h"
@@ -145,17 +146,32 @@ UOp normal_less_equal(const Match& m) {
   return less_in_lowest_terms(m[x], m[y] + 1, m.graph);
 }
 
-// x == y  is  sum == bound  in lowest terms, the first coefficient positive.
+// By the nodes on top, and more of them where these do not tell: as builds for debugging check it.
+bool is_seen_smaller(UOp after, UOp before) {
+  for (std::int64_t most_nodes : {4, 200}) {
+    if (const auto smaller = is_smaller(after, before, most_nodes)) return *smaller;
+  }
+  return false;
+}
+
+// x == y  is  sum == bound  in lowest terms; the first coefficient is positive unless turning the
+// signs makes more of them negative than it helps.
 UOp normal_equal(const Match& m) {
   if (m.root.rank() != 0) return {};
   const bool is_equal = m.root.is(Op::Eq);
-  Comparison c = difference(m[x], m[y]);
+  // Either operand may be the one that stands first.
+  Comparison c = m[x].is_const() ? difference(m[y], m[x]) : difference(m[x], m[y]);
   if (c.sum.terms.empty()) return m.graph.boolean((c.bound == 0) == is_equal);
-  const i64 g = common_factor(c.sum) * (c.sum.terms[0].coefficient < 0 ? -1 : 1);
+  const i64 g = common_factor(c.sum);
   if (c.bound % g != 0) return m.graph.boolean(!is_equal);
   divide_terms(&c.sum, g);
   c.bound /= g;
-  return build(m.root.op(), c, m.graph);
+  const UOp straight = build(m.root.op(), c, m.graph);
+  if (c.sum.terms[0].coefficient > 0) return straight;
+  divide_terms(&c.sum, -1);
+  c.bound /= -1;
+  const UOp turned = build(m.root.op(), c, m.graph);
+  return is_seen_smaller(turned, m.root) ? turned : straight;
 }
 
 constexpr Rule index_compare[] = {
