@@ -68,11 +68,9 @@ Json measure(const Workload& workload, double seconds) {
 
 void run_fusion(const FusionOptions& options) {
   Json rows = Json::array();
-  bool holds = true;
   for (const Workload& w : workloads()) {
     if (!options.workload.empty() && options.workload != w.name) continue;
     const Json row = measure(w, options.seconds);
-    holds = holds && row["holds"].get<bool>();
     if (!options.as_json) {
       fmt::print("{:22} {:10.3f} ms, its parts {:10.3f} ms: {:.2f}{}\n", w.name,
                  row["fused_ms"].get<double>(), row["parts_ms"].get<double>(),
@@ -82,13 +80,7 @@ void run_fusion(const FusionOptions& options) {
     rows.push_back(row);
   }
   check(!rows.elements().empty(), "there is no workload '{}'", options.workload);
-  if (options.as_json) {
-    const Json all{
-        {"suite", "fusion"}, {"machine", machine()}, {"results", rows}, {"holds", holds}};
-    fmt::print("{}\n", all.dump());
-  }
-  std::fflush(stdout);
-  check(holds, "a limit does not hold");
+  finish_suite("fusion", rows, options.as_json);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -92,6 +93,17 @@ Json machine() {
           {"device", device(default_device()).description()},
           {"threads", default_thread_count()},
           {"load_average", load}};
+}
+
+void finish_suite(const std::string& name, const Json& rows, bool as_json) {
+  const bool holds =
+      std::ranges::all_of(rows.elements(), [](const Json& r) { return r["holds"].get<bool>(); });
+  if (as_json) {
+    const Json all{{"suite", name}, {"machine", machine()}, {"results", rows}, {"holds", holds}};
+    fmt::print("{}\n", all.dump());
+  }
+  std::fflush(stdout);
+  check(holds, "a limit does not hold");
 }
 
 std::string run_self(const std::vector<std::string>& arguments) {

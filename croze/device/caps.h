@@ -34,7 +34,7 @@ struct Caps {
   std::int64_t alignment = 64;  // of allocations and of offsets in an arena
 
   std::int64_t max_buffers = 64;  // buffers of one loop nest
-  bool joins_nests = false;       // one launch can run several loop nests (Device::launch)
+  bool joins_nests = false;       // one launch can run many nests and sequences (Device::launch)
   bool masked_vectors = false;    // gated vector loads and stores
 
   bool has_op(Op op) const { return (ops >> static_cast<int>(op)) & 1; }

@@ -71,6 +71,26 @@ static_assert(in_enum_order(), "the op table must list every op in the order of 
 
 }  // namespace
 
+std::string_view infix(Op op) {
+  switch (op) {
+    case Op::Add: return "+";
+    case Op::Mul: return "*";
+    case Op::Div:
+    case Op::IDiv: return "/";
+    case Op::Mod: return "%";
+    case Op::Lt: return "<";
+    case Op::Le: return "<=";
+    case Op::Eq: return "==";
+    case Op::Ne: return "!=";
+    case Op::And: return "&";
+    case Op::Or: return "|";
+    case Op::Xor: return "^";
+    case Op::Shl: return "<<";
+    case Op::Shr: return ">>";
+    default: return "";
+  }
+}
+
 std::string_view name_of(LoopKind kind) {
   constexpr std::string_view names[] = {"parallel", "reduce", "serial", "thread", "group",
                                         "item",     "lane",   "unroll", "loop"};

@@ -115,6 +115,9 @@ struct OpInfo {
 
 const OpInfo& info(Op op);
 
+// The sign that stands between two operands where expressions are printed; empty if there is none.
+std::string_view infix(Op op);
+
 // The first source that is a Range closed by the op; all after it are, too.  For an op that closes
 // none, more than any op has sources.
 constexpr int first_closed(Op op) { return op == Op::Reduce ? 1 : op == Op::Store ? 2 : 1 << 20; }

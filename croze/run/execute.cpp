@@ -58,6 +58,10 @@ void log_schedule(const Schedule& schedule) {
     log_line(3, "schedule: {} steps, arena of {} {} bytes (lower bound {})", schedule.steps.size(),
              device_name(a.device), a.bytes, a.lower_bound);
   }
+  for (const ScheduleSequence& s : schedule.sequences) {
+    log_line(3, "schedule: a sequence of {} blocks, {} bytes for each of them at work",
+             count_blocks(s.blocks), s.block_bytes);
+  }
 }
 
 std::vector<bool> written_inputs(const CanonicalGraph& graph) {

@@ -22,14 +22,14 @@ double bytes_of(UOp buffer) {
   return static_cast<double>(buffer.elements() * size_of(buffer.dtype()));
 }
 
-double bytes_of(const BlockedNests& nests) {
+double bytes_of(const BlockSequence& nests) {
   double bytes = 0;
   for (UOp buffer : nests.inner) bytes += bytes_of(buffer);
   return bytes;
 }
 
 // Cycles of a thread that are saved where the inner buffers are written and read a block at a time.
-double traffic_saved(const BlockedNests& nests, std::int64_t blocks, const MachineModel& machine) {
+double traffic_saved(const BlockSequence& nests, std::int64_t blocks, const MachineModel& machine) {
   const double of_block = bytes_of(nests) / static_cast<double>(blocks);
   const double in_block = machine.cycles_per_byte(of_block * static_cast<double>(machine.threads));
   double cycles = 0;
@@ -42,24 +42,24 @@ double traffic_saved(const BlockedNests& nests, std::int64_t blocks, const Machi
 }
 
 // What memory costs that no cache holds and that blocks do not need.
-double memory_saved(const BlockedNests& nests, std::int64_t blocks, const MachineModel& machine) {
+double memory_saved(const BlockSequence& nests, std::int64_t blocks, const MachineModel& machine) {
   const double bytes = bytes_of(nests);
   const double kept =
       std::min(bytes, bytes / static_cast<double>(blocks) * static_cast<double>(machine.threads));
   return machine.fits_caches(bytes) ? 0 : (bytes - kept) * machine.touch_byte;
 }
 
-bool is_inner(const BlockedNests& nests, UOp buffer) {
+bool is_inner(const BlockSequence& nests, UOp buffer) {
   return std::ranges::find(nests.inner, buffer) != nests.inner.end();
 }
 
 // Cycles of a thread for loading again, block by block, what does not vary along an axis.
-double loaded_again(const BlockedNests& nests, const std::vector<std::int64_t>& blocks,
+double loaded_again(const BlockSequence& nests, const std::vector<std::int64_t>& blocks,
                     const MachineModel& machine) {
   double cycles = 0;
   for (std::size_t n = 0; n < nests.nests.size(); n++) {
-    const NestLoads& nest = nests.nests[n];
-    for (const NestLoads::Entry& load : nest.loads) {
+    const BlockedNest& nest = nests.nests[n];
+    for (const BlockedNest::LoadFacts& load : nest.loads) {
       if (is_inner(nests, load.place.src(0))) continue;
       const double each = load.packed ? machine.copy_element : machine.load_element;
       double times = 1;
@@ -75,9 +75,9 @@ double loaded_again(const BlockedNests& nests, const std::vector<std::int64_t>& 
 
 // Cycles of threads that have nothing to do, while others take the last blocks; run one by one,
 // large nests keep all of them busy.
-double idle(const BlockedNests& nests, std::int64_t blocks, const MachineModel& machine) {
+double idle(const BlockSequence& nests, std::int64_t blocks, const MachineModel& machine) {
   double parallel = 0;
-  for (const NestLoads& nest : nests.nests) parallel += nest.is_parallel ? nest.cycles : 0;
+  for (const BlockedNest& nest : nests.nests) parallel += nest.is_parallel ? nest.cycles : 0;
   const std::int64_t rounds = (blocks + machine.threads - 1) / machine.threads;
   const auto share = static_cast<double>(rounds) / static_cast<double>(blocks);
   return parallel * (share - 1 / static_cast<double>(machine.threads));
@@ -94,11 +94,9 @@ std::int64_t parts_of(std::int64_t size, std::int64_t wanted) {
 
 }  // namespace
 
-NestLoads facts_for_blocks(const PendingStep& step) {
-  PendingStep alone = step;
-  alone.part = 0;
-  const NestFacts facts = facts_of(alone);
-  NestLoads nest;
+BlockedNest blocked_nest(UOp sink) {
+  const NestFacts facts = facts_of(sink);
+  BlockedNest nest;
   std::vector<UOp> ranges;
   std::int64_t most_visits = 0;
   const auto visits_over = [&](RangeSet open) {
@@ -107,7 +105,7 @@ NestLoads facts_for_blocks(const PendingStep& step) {
     most_visits = std::max(most_visits, visits);
     return visits;
   };
-  for (UOp u : toposort(step.nests[0])) {
+  for (UOp u : toposort(sink)) {
     if (u.is(Op::Range)) ranges.push_back(u);
     if (u.is(Op::Index)) nest.places.push_back(u);
     if (u.is(Op::Store)) {
@@ -143,7 +141,7 @@ std::int64_t BlockCut::count() const {
 
 namespace {
 
-BlockCut weighed(const BlockedNests& nests, std::vector<std::int64_t> blocks,
+BlockCut weighed(const BlockSequence& nests, std::vector<std::int64_t> blocks,
                  const MachineModel& machine) {
   BlockCut cut{std::move(blocks), 0};
   const std::int64_t count = cut.count();
@@ -154,7 +152,7 @@ BlockCut weighed(const BlockedNests& nests, std::vector<std::int64_t> blocks,
 }
 
 // The outermost axes cut into at least so many blocks, if there are that many.
-std::vector<std::int64_t> cut_outermost(const BlockedNests& nests, std::int64_t wanted) {
+std::vector<std::int64_t> cut_outermost(const BlockSequence& nests, std::int64_t wanted) {
   std::vector<std::int64_t> blocks;
   std::int64_t count = 1;
   for (const BlockAxis& axis : nests.axes) {
@@ -166,7 +164,7 @@ std::vector<std::int64_t> cut_outermost(const BlockedNests& nests, std::int64_t 
 
 }  // namespace
 
-BlockCut cut_into_blocks(const BlockedNests& nests, const MachineModel& machine) {
+BlockCut cut_into_blocks(const BlockSequence& nests, const MachineModel& machine) {
   std::int64_t most = 1;
   for (const BlockAxis& axis : nests.axes) most *= axis.size;
   const auto tile_bytes = static_cast<double>(machine.tile_bytes);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "croze/codegen/choose/machine_model.h"
-#include "croze/schedule/kernels.h"
+#include "croze/graph/uop.h"
 
 namespace croze {
 
@@ -16,23 +16,23 @@ struct BlockAxis {
 };
 
 // What the cost asks of a nest.
-struct NestLoads {
-  struct Entry {
+struct BlockedNest {
+  struct LoadFacts {
     UOp place;
     std::int64_t elements;  // that it reads, each counted once
     bool packed;            // an operand of a contraction
   };
-  std::vector<Entry> loads;  // from memory
-  std::vector<UOp> places;   // all that it loads and stores
-  double cycles = 0;         // of its arithmetic, on one thread
-  bool is_parallel = false;  // it is large enough to be shared by threads
+  std::vector<LoadFacts> loads;  // from memory
+  std::vector<UOp> places;       // all that it loads and stores
+  double cycles = 0;             // of its arithmetic, on one thread
+  bool is_parallel = false;      // it is large enough to be shared by threads
 };
-NestLoads facts_for_blocks(const PendingStep& step);
+BlockedNest blocked_nest(UOp sink);
 
 // Nests that run one after the other, the axes that they have in common, and the buffers that would
 // be memory of a block.
-struct BlockedNests {
-  std::vector<NestLoads> nests;
+struct BlockSequence {
+  std::vector<BlockedNest> nests;
   std::vector<BlockAxis> axes;  // outermost first
   std::vector<UOp> inner;
 };
@@ -44,9 +44,9 @@ struct BlockCut {
   std::int64_t count() const;
 };
 
-// Cuts the outermost axes, no further than there is work for all threads and a block's memory stays
-// in the cache: what the nests load along other axes is loaded again for each block.  Or leaves all
-// as one block, on one thread, where waking the others costs more.
-BlockCut cut_into_blocks(const BlockedNests& nests, const MachineModel& machine);
+// Cuts the outermost axes into as many blocks as gain most: fewer leave threads idle and memory out
+// of the cache, more load again what does not vary along the axes.  One block runs on one thread,
+// where waking the others costs more than they help.
+BlockCut cut_into_blocks(const BlockSequence& sequence, const MachineModel& machine);
 
 }  // namespace croze

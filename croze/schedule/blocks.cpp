@@ -21,7 +21,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <queue>
 #include <set>
 #include <tuple>
@@ -29,7 +28,7 @@
 #include "croze/codegen/choose/machine_model.h"
 #include "croze/codegen/edits/kernel_state.h"
 #include "croze/graph/rewrite/rewrite.h"
-#include "croze/schedule/block_cost.h"
+#include "croze/schedule/block_cut.h"
 #include "croze/schedule/nest_facts.h"
 #include "croze/schedule/step_graph.h"
 
@@ -38,33 +37,6 @@ namespace {
 
 // More nests in one sequence do not pay for the time that looking at them takes.
 constexpr std::size_t most_nests = 1024;
-
-// A loop of the nest that writes a buffer, and the distance in memory from one turn to the next.
-struct LayoutAxis {
-  UOp loop;
-  std::int64_t stride;
-};
-using Layout = std::vector<LayoutAxis>;  // outermost first
-
-// How a store lays out its buffer; empty if not every element has its place in the loops.
-Layout layout_of(UOp store) {
-  const UOp place = store.src(0);
-  const auto strides = strides_of(place.src(1));
-  if (place.num_src() > 2 || !strides) return {};
-  Layout layout;
-  std::int64_t next = 1;
-  for (const auto& [stride, loop] : *strides) {
-    if (stride != next) return {};
-    next = stride * loop.range_size();
-    layout.insert(layout.begin(), {loop, stride});
-  }
-  return next == place.src(0).elements() ? layout : Layout{};
-}
-
-// The position of an access along an axis of the buffer's layout.
-UOp position_along(UOp index, const LayoutAxis& axis) {
-  return index / axis.stride % axis.loop.range_size();
-}
 
 // The loop that alone is the position along the axis in every access to the buffer; null if there
 // is none.
@@ -79,19 +51,13 @@ UOp loop_along(std::span<const UOp> places, UOp buffer, const LayoutAxis& axis) 
   return loop;
 }
 
-// A buffer that a step writes, with the nest that lays it out.
-struct Written {
-  UOp buffer;
-  std::size_t nest;
-  Layout layout;
-};
-
 class BlockJoiner {
  public:
   BlockJoiner(std::vector<PendingStep>& steps, std::span<const UOp> results, Schedule& schedule,
               const ScheduleContext& context)
       : steps_(steps), schedule_(schedule), context_(context), states_(steps, results) {
     for (const PendingStep& step : steps_) plans_.push_back(plan_of(step));
+    for (std::size_t i = 0; i < steps_.size(); i++) home_.push_back(i);
   }
 
   void run() {
@@ -104,22 +70,13 @@ class BlockJoiner {
       if (producer != consumer) try_join(producer, consumer);
     }
     for (std::size_t i = 0; i < steps_.size(); i++) {
-      if (steps_[i].nests.size() > 1) cut(steps_[i], plans_[i]);
+      if (steps_[i].nests.size() < 2) continue;
+      cut_step(steps_[i], plans_[i], schedule_, context_.caps(steps_[i].device));
     }
     std::erase_if(steps_, [](const PendingStep& s) { return s.writes.empty(); });
   }
 
  private:
-  // A step as it would be run by blocks.
-  struct Plan {
-    bool joinable = false;
-    BlockedNests nests;
-    std::map<const Node*, Written> written;                 // by buffer
-    std::map<const Node*, std::set<std::size_t>> accessed;  // the nests that do, by buffer
-    BlockCut cut;
-    std::optional<std::size_t> joined_to;
-  };
-
   struct Candidate {
     std::int64_t bytes;
     std::size_t producer, consumer;
@@ -128,31 +85,31 @@ class BlockJoiner {
     }
   };
 
-  Plan plan_of(const PendingStep& step) const {
-    Plan plan;
+  BlockPlan plan_of(const PendingStep& step) const {
+    BlockPlan plan;
     const Caps& caps = context_.caps(step.device);
     if (step.nests.empty() || step.supersedes || !caps.joins_nests || caps.has_groups) return plan;
     plan.joinable = true;
     const UOp nest = step.nests[0];
-    plan.nests.nests = {facts_for_blocks(step)};
+    plan.sequence.nests = {blocked_nest(nest)};
     for (UOp store : nest.sources()) {
       const UOp buffer = store.src(0).src(0);
       plan.written.emplace(buffer.node(), Written{buffer, 0, layout_of(store)});
     }
-    for (UOp place : plan.nests.nests[0].places) plan.accessed[place.src(0).node()].insert(0);
+    for (UOp place : plan.sequence.nests[0].places) plan.accessed[place.src(0).node()].insert(0);
     std::vector<UOp> loops;
     for (const LayoutAxis& a : layout_of(nest.src(0))) loops.push_back(a.loop);
     if (loops.empty()) loops = closed_ranges(nest.src(0));
     for (UOp r : loops) {
       if (is_parallel(r) && stores_in(nest, r) == nest.num_src()) {
-        plan.nests.axes.push_back({r.range_size(), {r}});
+        plan.sequence.axes.push_back({r.range_size(), {r}});
       }
     }
     return plan;
   }
 
   std::size_t home_of(std::size_t step) const {
-    while (plans_[step].joined_to) step = *plans_[step].joined_to;
+    while (home_[step] != step) step = home_[step];
     return step;
   }
 
@@ -180,21 +137,21 @@ class BlockJoiner {
     if (steps_[producer].part != 0 || (steps_[consumer].part != 0 && !parts)) return;
     if (steps_[producer].nests.size() + steps_[consumer].nests.size() > most_nests) return;
     if (states_.is_reached_otherwise(producer, consumer)) return;
-    Plan joined;
+    BlockPlan joined;
     joined.joinable = true;
-    joined.nests = joined_nests(producer, consumer);
+    joined.sequence = joined_sequence(producer, consumer);
     const MachineModel machine(context_.caps(steps_[consumer].device));
     const double before = plans_[producer].cut.gain + plans_[consumer].cut.gain;
-    joined.cut = cut_into_blocks(joined.nests, machine);
+    joined.cut = cut_into_blocks(joined.sequence, machine);
     if (joined.cut.gain <= before) return;
     join(producer, consumer, std::move(joined));
     if (parts) propose_producers(consumer);
   }
 
   // The nests of both, the axes that they have in common, and what would be memory of a block.
-  BlockedNests joined_nests(std::size_t producer, std::size_t consumer) const {
-    const BlockedNests &a = plans_[producer].nests, &b = plans_[consumer].nests;
-    BlockedNests joined{a.nests, {}, a.inner};
+  BlockSequence joined_sequence(std::size_t producer, std::size_t consumer) const {
+    const BlockSequence &a = plans_[producer].sequence, &b = plans_[consumer].sequence;
+    BlockSequence joined{a.nests, {}, a.inner};
     joined.nests.insert(joined.nests.end(), b.nests.begin(), b.nests.end());
     joined.inner.insert(joined.inner.end(), b.inner.begin(), b.inner.end());
     const std::vector<const Written*> passed = passed_between(producer, consumer);
@@ -248,7 +205,7 @@ class BlockJoiner {
       const auto along = std::ranges::find(w->layout, axis.loops[w->nest], &LayoutAxis::loop);
       if (along == w->layout.end()) return nullptr;
       for (std::size_t n : plans_[consumer].accessed.at(w->buffer.node())) {
-        const UOp loop = loop_along(plans_[consumer].nests.nests[n].places, w->buffer, *along);
+        const UOp loop = loop_along(plans_[consumer].sequence.nests[n].places, w->buffer, *along);
         const BlockAxis* other = loop ? axis_of(consumer, n, loop) : nullptr;
         if (!other || (found && found != other)) return nullptr;
         found = other;
@@ -258,14 +215,14 @@ class BlockJoiner {
   }
 
   const BlockAxis* axis_of(std::size_t step, std::size_t nest, UOp loop) const {
-    for (const BlockAxis& axis : plans_[step].nests.axes) {
+    for (const BlockAxis& axis : plans_[step].sequence.axes) {
       if (axis.loops[nest] == loop) return &axis;
     }
     return nullptr;
   }
 
-  void join(std::size_t producer, std::size_t consumer, Plan joined) {
-    const std::vector<UOp>& inner = joined.nests.inner;
+  void join(std::size_t producer, std::size_t consumer, BlockPlan joined) {
+    const std::vector<UOp>& inner = joined.sequence.inner;
     const std::size_t count = steps_[producer].nests.size();
     joined.written = std::move(plans_[producer].written);
     for (auto& [buffer, w] : plans_[consumer].written) {
@@ -278,116 +235,21 @@ class BlockJoiner {
     }
     std::vector<UOp> nests = steps_[producer].nests;
     nests.insert(nests.end(), steps_[consumer].nests.begin(), steps_[consumer].nests.end());
-    const PendingStep from = steps_[producer];
-    states_.join(producer, consumer, [&](UOp state) {
-      const auto at = std::ranges::find(from.writes, state) - from.writes.begin();
-      const UOp buffer = from.outputs[static_cast<std::size_t>(at)];
-      return std::ranges::find(inner, buffer) != inner.end();
-    });
+    states_.join(producer, consumer,
+                 [&](UOp buffer) { return std::ranges::find(inner, buffer) != inner.end(); });
     steps_[consumer].nests = std::move(nests);
     steps_[consumer].part = 0;
     plans_[consumer] = std::move(joined);
     plans_[producer] = {};
-    plans_[producer].joined_to = consumer;
-  }
-
-  // ---- cutting ----
-
-  // Each nest over one block: a loop becomes the block's number times its extent plus a shorter
-  // loop, and memory of the block has room for the extents only.
-  void cut(PendingStep& step, const Plan& plan) {
-    std::vector<std::int64_t> blocks;
-    for (std::int64_t n : plan.cut.blocks) {
-      if (n > 1) blocks.push_back(n);
-    }
-    if (blocks.empty()) blocks.push_back(1);
-    step.block_axes = static_cast<int>(blocks.size());
-    for (std::size_t n = 0; n < step.nests.size(); n++) {
-      KernelState nest(step.nests[n], context_.caps(step.device));
-      replace_ranges(nest, replacements(plan, n));
-      step.nests[n] = nest.sink;
-    }
-    for (UOp buffer : plan.nests.inner) {
-      for (std::size_t n : plan.accessed.at(buffer.node())) {
-        step.nests[n] = with_block_memory(step.nests[n], plan.written.at(buffer.node()), plan);
-      }
-    }
-    step.sequence = static_cast<int>(schedule_.sequences.size());
-    schedule_.sequences.push_back({std::move(blocks)});
-  }
-
-  // A variable counts the blocks of each axis that is cut.
-  static RangeMap replacements(const Plan& plan, std::size_t nest) {
-    RangeMap map;
-    int slot = 0;
-    for (std::size_t i = 0; i < plan.nests.axes.size(); i++) {
-      const BlockAxis& axis = plan.nests.axes[i];
-      if (plan.cut.blocks[i] == 1) continue;
-      map.emplace_back(axis.loops[nest], block_start(plan, i, slot, axis.loops[nest].graph()) +
-                                             part_of(axis.loops[nest], extent(plan, i)));
-      slot++;
-    }
-    return map;
-  }
-
-  static std::int64_t extent(const Plan& plan, std::size_t axis) {
-    return plan.nests.axes[axis].size / plan.cut.blocks[axis];
-  }
-  static UOp block_start(const Plan& plan, std::size_t axis, int slot, Graph& g) {
-    return g.variable(block_variable(slot), 0, plan.cut.blocks[axis] - 1) * extent(plan, axis);
-  }
-  static UOp part_of(UOp loop, std::int64_t extent) {
-    Graph& g = loop.graph();
-    return extent == 1 ? g.index(0) : g.range(loop.range_id(), extent, loop.loop_kind());
-  }
-
-  // The accesses to a buffer of the whole become accesses to a buffer of a block, of the same id.
-  UOp with_block_memory(UOp nest, const Written& w, const Plan& plan) {
-    Graph& g = nest.graph();
-    ScheduleBuffer& entry = schedule_.buffers[static_cast<std::size_t>(w.buffer.buffer_id())];
-    const std::int64_t elements = w.buffer.elements() / plan.cut.count();
-    entry.kind = ScheduleBuffer::Kind::Block;
-    entry.elements = elements;
-    const UOp memory =
-        g.buffer(w.buffer.dtype(), w.buffer.buffer_id(), elements, w.buffer.buffer_device());
-    RangeMap places;
-    for (UOp u : toposort(nest)) {
-      if (!u.is(Op::Index) || u.src(0) != w.buffer) continue;
-      const UOp flat = place_in_block(substitute(u.src(1), places), w, plan);
-      places.emplace_back(u, u.num_src() > 2 ? g.place(memory, flat, substitute(u.src(2), places))
-                                             : g.place(memory, flat));
-    }
-    return substitute(nest, places);
-  }
-
-  static UOp place_in_block(UOp index, const Written& w, const Plan& plan) {
-    Graph& g = index.graph();
-    UOp flat = g.index(0);
-    std::int64_t stride = 1;
-    for (std::size_t a = w.layout.size(); a-- > 0;) {
-      const LayoutAxis& axis = w.layout[a];
-      UOp position = position_along(index, axis);
-      std::int64_t size = axis.loop.range_size();
-      int slot = 0;
-      for (std::size_t i = 0; i < plan.nests.axes.size(); i++) {
-        if (plan.cut.blocks[i] == 1) continue;
-        if (plan.nests.axes[i].loops[w.nest] == axis.loop) {
-          position = position - block_start(plan, i, slot, g);
-          size = extent(plan, i);
-        }
-        slot++;
-      }
-      flat = flat + position * stride;
-      stride *= size;
-    }
-    return flat;
+    home_[producer] = consumer;
   }
 
   std::vector<PendingStep>& steps_;
   Schedule& schedule_;
   const ScheduleContext& context_;
   StepGraph states_;
-  std::vector<Plan> plans_;  // by step
+  std::vector<BlockPlan> plans_;   // by step
+  std::vector<std::size_t> home_;  // the step that each has been joined to, or itself
   std::priority_queue<Candidate> queue_;
 };
 

@@ -31,7 +31,7 @@ struct PendingStep {
 
 // The variable that is the place of a block along an axis of its sequence; those from 0 on are
 // words of numbers (numbers.h).
-inline std::int64_t block_variable(int axis) { return -1 - axis; }
+inline std::int64_t block_variable(std::int64_t axis) { return -1 - axis; }
 
 // Makes a step of each nest: its kernel, in a graph of its own, and the buffers of its parameters,
 // those that it writes first.  Equal nests are one kernel.

@@ -51,7 +51,7 @@ class Merger {
   Merger(std::vector<PendingStep>& steps, std::span<const UOp> results,
          const ScheduleContext& context)
       : steps_(steps), context_(context), states_(steps, results) {
-    for (const PendingStep& step : steps_) facts_.push_back(facts_of(step));
+    for (const PendingStep& step : steps_) facts_.push_back(known_of(step));
   }
 
   void run() {
@@ -65,6 +65,16 @@ class Merger {
   }
 
  private:
+  // What is known of a step.
+  struct Known : NestFacts {
+    bool mergeable = false;  // one nest without loops in order, which overwrites nothing
+  };
+  static Known known_of(const PendingStep& step) {
+    if (step.nests.empty() || step.supersedes || step.part != 0) return {};
+    const NestFacts facts = facts_of(step.nests[0]);
+    return {facts, !facts.in_order};
+  }
+
   // Ordered by what merging saves; then the earlier steps first.
   struct Candidate {
     std::int64_t bytes;
@@ -230,7 +240,7 @@ class Merger {
     states_.join(c.producer, c.consumer, [](UOp) { return true; });
     PendingStep& consumer = steps_[c.consumer];
     consumer.nests = {merged};
-    facts_[c.consumer] = facts_of(consumer);
+    facts_[c.consumer] = known_of(consumer);
     propose_producers(c.consumer);
     for (UOp w : consumer.writes) {
       for (std::size_t reader : states_.readers(w)) {
@@ -242,7 +252,7 @@ class Merger {
   std::vector<PendingStep>& steps_;
   const ScheduleContext& context_;
   StepGraph states_;
-  std::vector<NestFacts> facts_;
+  std::vector<Known> facts_;
   std::priority_queue<Candidate> queue_;
 };
 

@@ -14,9 +14,8 @@ constexpr std::int64_t contraction_reuse = 4;
 
 }  // namespace
 
-NestFacts facts_of(const PendingStep& step) {
+NestFacts facts_of(UOp nest) {
   NestFacts facts;
-  if (step.nests.empty() || step.supersedes || step.part != 0) return facts;
   bool reduces = false;
   std::map<const Node*, std::int64_t> touched;  // elements, by buffer
   std::map<std::int64_t, std::int64_t> sizes;   // of the ranges, by id
@@ -25,9 +24,9 @@ NestFacts facts_of(const PendingStep& step) {
     for (const auto& [id, size] : sizes) n *= open.contains(id) ? size : 1;
     return n;
   };
-  for (UOp u : toposort(step.nests[0])) {
+  for (UOp u : toposort(nest)) {
     if (u.is(Op::Range)) {
-      if (u.loop_kind() == LoopKind::Serial) return facts;
+      facts.in_order = facts.in_order || u.loop_kind() == LoopKind::Serial;
       sizes[u.range_id()] = u.range_size();
     }
     if (u.is(Op::Index)) {
@@ -41,7 +40,6 @@ NestFacts facts_of(const PendingStep& step) {
   std::int64_t memory = 0;
   for (const auto& [buffer, elements] : touched) memory += elements;
   facts.contraction = reduces && facts.work > contraction_reuse * memory;
-  facts.mergeable = true;
   return facts;
 }
 

@@ -5,16 +5,16 @@
 #include <map>
 #include <optional>
 
-#include "croze/schedule/kernels.h"
+#include "croze/graph/uop.h"
 
 namespace croze {
 
 struct NestFacts {
-  bool mergeable = false;    // one nest without loops in order, which overwrites nothing
+  bool in_order = false;     // some loop must run in order
   bool contraction = false;  // it uses what it loads many times: its speed is in its tiles
   std::int64_t work = 0;     // element visits
 };
-NestFacts facts_of(const PendingStep& step);
+NestFacts facts_of(UOp nest);
 
 // The ranges by which the terms of a flat index are told apart: coefficient -> range.  None if it
 // is anything but a sum of ranges.

@@ -91,7 +91,8 @@ void StepGraph::join(std::size_t producer, std::size_t consumer,
     std::erase(to.reads, state);
     readers_[state.node()].erase(consumer);
     const bool made_by_both = std::ranges::find(to.writes, state) != to.writes.end();
-    if (made_by_both || (may_vanish(state) && !is_wanted_beside(state, consumer))) continue;
+    if (made_by_both || (may_vanish(from.outputs[i]) && !is_wanted_beside(state, consumer)))
+      continue;
     makers.push_back(consumer);
     to.writes.insert(to.writes.begin() + kept, state);
     to.outputs.insert(to.outputs.begin() + kept++, from.outputs[i]);

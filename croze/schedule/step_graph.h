@@ -32,7 +32,7 @@ class StepGraph {
   bool is_reached_otherwise(std::size_t producer, std::size_t consumer) const;
 
   // Joins the reads and writes of `producer` to those of `consumer`.  What only the two want is no
-  // state any more if `may_vanish` says so.  The nests are the caller's affair.
+  // state any more if `may_vanish` says so of its buffer.  The nests are the caller's affair.
   void join(std::size_t producer, std::size_t consumer, function_ref<bool(UOp)> may_vanish);
 
  private:

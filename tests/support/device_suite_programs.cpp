@@ -440,19 +440,23 @@ TEST_F(DevicePrograms, BlocksHaveTheirOwnMemoryAndKnowTheirPlace) {
   const MemoryView out{device().allocate(count * 4), 0, count * 4};
   const MemoryView beside{device().allocate(16), 0, 16};
   std::vector<std::int32_t> values(count), others = {0, 1, 2, 3};
-  device().copy_in(beside, bytes_of(others));
   const MemoryView both[] = {out, inner};
   const Nest blocked[] = {{fill.get(), std::span(&inner, 1)}, {twice.get(), both}};
   const Nest plain[] = {{increment.get(), std::span(&beside, 1)}};
   const std::int64_t blocks[] = {BlockedPrograms::rows, BlockedPrograms::columns};
-  const Sequence sequences[] = {{plain}, {blocked, blocks, 80}};
-  device().launch(sequences);
-  device().copy_out(bytes_of(values), out);
-  device().copy_out(bytes_of(others), beside);
-  for (std::int32_t i = 0; i < count; i++) {
-    EXPECT_EQ(values[static_cast<std::size_t>(i)], 2 * (i / 20 * 10 + i / 4 % 5 + i % 4)) << i;
+  // The second time with more memory than a thread keeps.
+  for (const std::int64_t bytes : {std::int64_t{80}, std::int64_t{40} << 20}) {
+    device().copy_in(beside, bytes_of(others));
+    const Sequence sequences[] = {{plain}, {blocked, blocks, bytes}};
+    device().launch(sequences);
+    std::vector<std::int32_t> result(4);
+    device().copy_out(bytes_of(values), out);
+    device().copy_out(bytes_of(result), beside);
+    for (std::int32_t i = 0; i < count; i++) {
+      EXPECT_EQ(values[static_cast<std::size_t>(i)], 2 * (i / 20 * 10 + i / 4 % 5 + i % 4)) << i;
+    }
+    EXPECT_EQ(result, (std::vector<std::int32_t>{1, 2, 3, 4}));
   }
-  EXPECT_EQ(others, (std::vector<std::int32_t>{1, 2, 3, 4}));
   device().release(out.memory);
   device().release(beside.memory);
 }

@@ -258,6 +258,27 @@ TEST(ChangingNumbersTogether, MayBeMany) {
   }
 }
 
+// Numbers and the place of a block reach the same kernels.
+TEST(ChangingNumbersTogether, ReachTheNestsOfABlock) {
+  const auto numbers = [](std::int64_t seed) {
+    std::vector<float> values;
+    for (std::int64_t i = 0; i < 8 * 64 * 32; i++) {
+      values.push_back(static_cast<float>((i * 7 + seed * 13) % 41 - 20) / 64);
+    }
+    return Tensor::from_data(values, {8, 64, 32}).realize();
+  };
+  const Tensor q = numbers(1), k = numbers(2), v = numbers(3);
+  const auto attention = [&](double s) {
+    return (matmul((matmul(q, k.transpose()) * s).softmax(-1), v) + s).to_bytes();
+  };
+  std::vector<Bytes> passed;
+  for (int i = 0; i < 6; i++) passed.push_back(attention(number(i)));
+  for (int i = 0; i < 6; i++) {
+    clear_run_caches();
+    EXPECT_EQ(passed[static_cast<std::size_t>(i)], attention(number(i))) << i;
+  }
+}
+
 TEST(ChangingNumbersTogether, OfSeveralThreads) {
   clear_run_caches();
   std::vector<std::thread> threads;

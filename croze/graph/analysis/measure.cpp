@@ -151,6 +151,13 @@ std::optional<bool> is_smaller(UOp after, UOp before, std::int64_t most_nodes) {
   return a.padding != b.padding ? a.padding < b.padding : a.weight < b.weight;
 }
 
+std::optional<bool> is_seen_smaller(UOp after, UOp before) {
+  for (std::int64_t most_nodes : {4, 200}) {
+    if (const auto smaller = is_smaller(after, before, most_nodes)) return smaller;
+  }
+  return std::nullopt;
+}
+
 bool is_smaller(UOp after, UOp before) {
   return is_smaller(after, before, std::numeric_limits<std::int64_t>::max()).value_or(false);
 }

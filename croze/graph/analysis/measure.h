@@ -71,4 +71,8 @@ bool is_smaller(UOp after, UOp before);
 // if both are too large to tell.
 std::optional<bool> is_smaller(UOp after, UOp before, std::int64_t most_nodes);
 
+// The same by the few nodes on top, or by more of them where these do not tell; null if those do
+// not either.  What builds for debugging ask of each firing.
+std::optional<bool> is_seen_smaller(UOp after, UOp before);
+
 }  // namespace croze

@@ -121,25 +121,8 @@ bool Match::proves(const Pattern& condition) const {
 
 namespace {
 
-std::string_view infix(Op op) {
-  switch (op) {
-    case Op::Add: return "+";
-    case Op::Mul: return "*";
-    case Op::Div: return "/.";
-    case Op::IDiv: return "/";
-    case Op::Mod: return "%";
-    case Op::Lt: return "<";
-    case Op::Le: return "<=";
-    case Op::Eq: return "==";
-    case Op::Ne: return "!=";
-    case Op::And: return "&";
-    case Op::Or: return "|";
-    case Op::Xor: return "^";
-    case Op::Shl: return "<<";
-    case Op::Shr: return ">>";
-    default: return "";
-  }
-}
+// Division that is no floor has a sign of its own here, for a rule names no dtypes.
+std::string_view sign_of(Op op) { return op == Op::Div ? "/." : infix(op); }
 
 std::string suffix(const Token& t) {
   if (t.kind == Token::Int || t.types == any_type || t.is_literal()) return "";
@@ -168,7 +151,7 @@ std::string print(const Token*& t) {
 
   std::string name =
       head.name == Token::no_name ? "" : fmt::format("{}@", static_cast<char>('a' + head.name));
-  const std::string_view sign = head.kind == Token::Call ? infix(head.op()) : "";
+  const std::string_view sign = head.kind == Token::Call ? sign_of(head.op()) : "";
   if (!sign.empty() && head.count == 2) {
     const std::string left = print(t);
     const std::string right = print(t);

@@ -376,16 +376,6 @@ UOp RuleSet::try_leaf(const Leaf& leaf, std::span<const Node* const> captures,
   return result.rank() == node.rank() ? result : UOp();
 }
 
-#ifndef NDEBUG
-// Measures a firing.  Looks at few nodes, for it happens often: what they cannot tell is let pass.
-bool may_be_smaller(UOp after, UOp before) {
-  for (std::int64_t most_nodes : {4, 200}) {
-    if (const auto smaller = is_smaller(after, before, most_nodes)) return *smaller;
-  }
-  return true;
-}
-#endif
-
 void RuleSet::tell_tried(const Rule& rule, UOp before, UOp after, std::int64_t ns) const {
   tell_observers([&](CompileObserver& o) { o.tried(*this, rule, before, after, ns); });
 }
@@ -404,8 +394,9 @@ UOp RuleSet::apply(UOp node, void* state, const Rule** fired) const {
     if (watched) tell_tried(*f.leaf->rule, node, result, now_ns() - begin);
     if (!result) continue;
 #ifndef NDEBUG
-    ensure(!f.leaf->makes_smaller || may_be_smaller(result, node), "{} makes {} no smaller: {}",
-           to_string(*f.leaf->rule), to_string(node), to_string(result));
+    ensure(!f.leaf->makes_smaller || is_seen_smaller(result, node).value_or(true),
+           "{} makes {} no smaller: {}", to_string(*f.leaf->rule), to_string(node),
+           to_string(result));
 #endif
     if (fired) *fired = f.leaf->rule;
     return result;

@@ -146,16 +146,8 @@ UOp normal_less_equal(const Match& m) {
   return less_in_lowest_terms(m[x], m[y] + 1, m.graph);
 }
 
-// By the nodes on top, and more of them where these do not tell: as builds for debugging check it.
-bool is_seen_smaller(UOp after, UOp before) {
-  for (std::int64_t most_nodes : {4, 200}) {
-    if (const auto smaller = is_smaller(after, before, most_nodes)) return *smaller;
-  }
-  return false;
-}
-
-// x == y  is  sum == bound  in lowest terms; the first coefficient is positive unless turning the
-// signs makes more of them negative than it helps.
+// x == y  is  sum == bound  in lowest terms, the first coefficient positive if that makes it
+// smaller: the negative of a condition weighs more than the condition (measure.cpp).
 UOp normal_equal(const Match& m) {
   if (m.root.rank() != 0) return {};
   const bool is_equal = m.root.is(Op::Eq);
@@ -171,7 +163,7 @@ UOp normal_equal(const Match& m) {
   divide_terms(&c.sum, -1);
   c.bound /= -1;
   const UOp turned = build(m.root.op(), c, m.graph);
-  return is_seen_smaller(turned, m.root) ? turned : straight;
+  return is_seen_smaller(turned, m.root).value_or(false) ? turned : straight;
 }
 
 constexpr Rule index_compare[] = {

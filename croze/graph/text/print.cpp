@@ -53,26 +53,6 @@ std::string text_of_arg(const Arg& arg) {
 
 // ---- expressions ------------------------------------------------------------------------------
 
-std::string_view infix(Op op) {
-  switch (op) {
-    case Op::Add: return "+";
-    case Op::Mul: return "*";
-    case Op::Div:
-    case Op::IDiv: return "/";
-    case Op::Mod: return "%";
-    case Op::Lt: return "<";
-    case Op::Le: return "<=";
-    case Op::Eq: return "==";
-    case Op::Ne: return "!=";
-    case Op::And: return "&";
-    case Op::Or: return "|";
-    case Op::Xor: return "^";
-    case Op::Shl: return "<<";
-    case Op::Shr: return ">>";
-    default: return "";
-  }
-}
-
 // Depth is bounded, so recursion is.
 std::string expression(UOp u, int depth, int* left) {
   if (depth > max_depth || --*left < 0) return "...";

@@ -1,0 +1,127 @@
+// block_cut.cpp -- nests over the whole made nests over a block.
+#include "croze/schedule/block_cut.h"
+
+#include <algorithm>
+
+#include "croze/codegen/edits/kernel_state.h"
+#include "croze/graph/rewrite/rewrite.h"
+#include "croze/schedule/nest_facts.h"
+
+namespace croze {
+namespace {
+
+// An axis that is cut: where the block begins along it, and how long it is.
+struct CutAxis {
+  const BlockAxis* axis;
+  UOp start;
+  std::int64_t extent;
+
+  // What takes the place of a loop along the axis.
+  UOp position(UOp loop) const {
+    if (extent == 1) return start;
+    return start + loop.graph().range(loop.range_id(), extent, loop.loop_kind());
+  }
+};
+
+class Cutter {
+ public:
+  Cutter(PendingStep& step, const BlockPlan& plan, Schedule& schedule)
+      : step_(step), plan_(plan), schedule_(schedule) {
+    Graph& g = step.nests[0].graph();
+    for (std::size_t i = 0; i < plan.sequence.axes.size(); i++) {
+      const std::int64_t blocks = plan.cut.blocks[i];
+      if (blocks == 1) continue;
+      const BlockAxis& axis = plan.sequence.axes[i];
+      const UOp number = g.variable(block_variable(std::ssize(axes_)), 0, blocks - 1);
+      axes_.push_back({&axis, number * (axis.size / blocks), axis.size / blocks});
+      blocks_.push_back(blocks);
+    }
+    if (blocks_.empty()) blocks_.push_back(1);
+  }
+
+  void run(const Caps& caps) {
+    for (std::size_t n = 0; n < step_.nests.size(); n++) {
+      RangeMap map;
+      for (const CutAxis& a : axes_) {
+        map.emplace_back(a.axis->loops[n], a.position(a.axis->loops[n]));
+      }
+      KernelState nest(step_.nests[n], caps);
+      replace_ranges(nest, map);
+      step_.nests[n] = nest.sink;
+    }
+    for (UOp buffer : plan_.sequence.inner) move_into_block(plan_.written.at(buffer.node()));
+    step_.sequence = static_cast<int>(schedule_.sequences.size());
+    step_.block_axes = static_cast<int>(blocks_.size());
+    schedule_.sequences.push_back({blocks_});
+  }
+
+ private:
+  // The accesses to the buffer become accesses to one of a block, of the same number.
+  void move_into_block(const Written& w) {
+    ScheduleBuffer& entry = schedule_.buffers[static_cast<std::size_t>(w.buffer.buffer_id())];
+    entry.kind = ScheduleBuffer::Kind::Block;
+    entry.elements = w.buffer.elements() / plan_.cut.count();
+    const UOp memory = w.buffer.graph().buffer(w.buffer.dtype(), w.buffer.buffer_id(),
+                                               entry.elements, w.buffer.buffer_device());
+    for (std::size_t n : plan_.accessed.at(w.buffer.node())) {
+      step_.nests[n] = with_memory(step_.nests[n], w, memory);
+    }
+  }
+
+  UOp with_memory(UOp nest, const Written& w, UOp memory) const {
+    Graph& g = nest.graph();
+    RangeMap places;
+    for (UOp u : toposort(nest)) {
+      if (!u.is(Op::Index) || u.src(0) != w.buffer) continue;
+      const UOp flat = place_in_block(substitute(u.src(1), places), w);
+      places.emplace_back(u, u.num_src() > 2 ? g.place(memory, flat, substitute(u.src(2), places))
+                                             : g.place(memory, flat));
+    }
+    return substitute(nest, places);
+  }
+
+  UOp place_in_block(UOp index, const Written& w) const {
+    UOp flat = index.graph().index(0);
+    std::int64_t stride = 1;
+    for (std::size_t i = w.layout.size(); i-- > 0;) {
+      UOp position = position_along(index, w.layout[i]);
+      std::int64_t size = w.layout[i].loop.range_size();
+      for (const CutAxis& a : axes_) {
+        if (a.axis->loops[w.nest] != w.layout[i].loop) continue;
+        position = position - a.start;
+        size = a.extent;
+      }
+      flat = flat + position * stride;
+      stride *= size;
+    }
+    return flat;
+  }
+
+  PendingStep& step_;
+  const BlockPlan& plan_;
+  Schedule& schedule_;
+  std::vector<CutAxis> axes_;
+  std::vector<std::int64_t> blocks_;
+};
+
+}  // namespace
+
+Layout layout_of(UOp store) {
+  const UOp place = store.src(0);
+  const auto strides = strides_of(place.src(1));
+  if (place.num_src() > 2 || !strides) return {};
+  Layout layout;
+  std::int64_t next = 1;
+  for (const auto& [stride, loop] : *strides) {
+    if (stride != next) return {};
+    next = stride * loop.range_size();
+    layout.insert(layout.begin(), {loop, stride});
+  }
+  return next == place.src(0).elements() ? layout : Layout{};
+}
+
+void cut_step(PendingStep& step, const BlockPlan& plan, Schedule& schedule, const Caps& caps) {
+  Cutter(step, plan, schedule).run(caps);
+}
+
+}  // namespace croze
