@@ -1,12 +1,11 @@
 // Memory of the user that goes through tensors: it is given back as soon as no tensor can see it.
-#include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <memory>
 #include <string>
 
 #include "support/check.h"
+#include "support/memory.h"
 
 namespace croze {
 namespace {
@@ -18,13 +17,6 @@ constexpr std::int64_t elements = 1 << 18;  // 1 MiB of Float32
 int frame_count() {
   const char* text = std::getenv("FRAMES");
   return text ? std::atoi(text) : 300;
-}
-
-std::int64_t resident_bytes() {
-  std::ifstream file("/proc/self/statm");
-  std::int64_t all = 0, resident = 0;
-  file >> all >> resident;
-  return resident * sysconf(_SC_PAGESIZE);
 }
 
 // A sanitizer keeps what is freed for a while.

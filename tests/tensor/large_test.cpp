@@ -1,23 +1,16 @@
 // Very deep and very many tensors.  Labelled "large": some seconds, so not part of the quick tests.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
-#include <fstream>
 #include <vector>
 
 #include "croze/tensor/elementwise/elementwise.h"
+#include "support/memory.h"
 
 namespace croze {
 namespace {
 
 constexpr std::int64_t mebi = std::int64_t{1} << 20;
-
-std::int64_t rss_bytes() {
-  std::int64_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages >> pages;  // the second number
-  return pages * sysconf(_SC_PAGESIZE);
-}
 
 std::int64_t peak_rss_bytes() {
   rusage use{};
@@ -31,7 +24,7 @@ TEST(Large, ManySmallTensorsLeaveNothingBehind) {
   constexpr int times = 40;
   std::int64_t after_half = 0;
   for (int time = 0; time < times; time++) {
-    if (time == times / 2) after_half = rss_bytes();
+    if (time == times / 2) after_half = test::resident_bytes();
     std::vector<Tensor> alive;
     for (int i = 0; i < 10'000; i++) {
       alive.push_back(Tensor::from_data({static_cast<float>(i)}, {1}) + 1);
@@ -40,7 +33,7 @@ TEST(Large, ManySmallTensorsLeaveNothingBehind) {
     for (int i = 0; i < 10'000; i += 999) EXPECT_EQ(alive[i].item<float>(), float(i + 1));
   }
   // 200,000 tensors later: less than 64 bytes for each, which is what the allocator may scatter.
-  EXPECT_LT(rss_bytes() - after_half, 12 * mebi);
+  EXPECT_LT(test::resident_bytes() - after_half, 12 * mebi);
 }
 
 TEST(Large, AChainOfAMillionOperationsRuns) {
