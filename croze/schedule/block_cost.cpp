@@ -2,6 +2,7 @@
 #include "croze/schedule/block_cost.h"
 
 #include <algorithm>
+#include <map>
 
 #include "croze/codegen/edits/kernel_state.h"
 #include "croze/graph/rewrite/rewrite.h"
@@ -22,19 +23,55 @@ double bytes_of(UOp buffer) {
   return static_cast<double>(buffer.elements() * size_of(buffer.dtype()));
 }
 
-double bytes_of(const BlockSequence& nests) {
-  double bytes = 0;
-  for (UOp buffer : nests.inner) bytes += bytes_of(buffer);
-  return bytes;
+// The axes along which something does not vary, a bit for each.
+using AxisMask = std::uint64_t;
+
+// What is weighed of a sequence, whatever the blocks.
+struct Weights {
+  double bytes = 0;            // of inner buffers that are alive at once, at most
+  double parallel_cycles = 0;  // of nests that threads would share
+  // For loading what does not vary along the axes and is not passed between the nests.
+  std::map<AxisMask, double> load_cycles;
+};
+
+double most_bytes_alive(const BlockSequence& sequence) {
+  std::vector<double> change(sequence.nests.size() + 1, 0);  // by nest
+  for (const InnerBuffer& inner : sequence.inner) {
+    change[inner.first] += bytes_of(inner.buffer);
+    change[inner.last + 1] -= bytes_of(inner.buffer);
+  }
+  double alive = 0, most = 0;
+  for (double c : change) most = std::max(most, alive += c);
+  return most;
+}
+
+Weights weights_of(const BlockSequence& sequence, const MachineModel& machine) {
+  Weights weights;
+  weights.bytes = most_bytes_alive(sequence);
+  for (std::size_t n = 0; n < sequence.nests.size(); n++) {
+    const BlockedNest& nest = *sequence.nests[n];
+    if (nest.is_parallel) weights.parallel_cycles += nest.cycles;
+    for (const BlockedNest::LoadFacts& load : nest.loads) {
+      AxisMask same = 0;
+      for (std::size_t i = 0; i < sequence.axes.size(); i++) {
+        if (!load.place.varies_over(sequence.axes[i].loops[n])) same |= AxisMask{1} << i;
+      }
+      if (same == 0 || sequence.is_inner(load.place.src(0))) continue;
+      const double each = load.packed ? machine.copy_element : machine.load_element;
+      weights.load_cycles[same] += static_cast<double>(load.elements) * each;
+    }
+  }
+  return weights;
 }
 
 // Cycles of a thread that are saved where the inner buffers are written and read a block at a time.
-double traffic_saved(const BlockSequence& nests, std::int64_t blocks, const MachineModel& machine) {
-  const double of_block = bytes_of(nests) / static_cast<double>(blocks);
+double traffic_saved(const BlockSequence& sequence, const Weights& weights, std::int64_t blocks,
+                     const MachineModel& machine) {
+  const double of_block = weights.bytes / static_cast<double>(blocks);
   const double in_block = machine.cycles_per_byte(of_block * static_cast<double>(machine.threads));
   double cycles = 0;
-  for (UOp buffer : nests.inner) {
-    const double bytes = bytes_of(buffer);
+  for (const InnerBuffer& inner : sequence.inner) {
+    const double bytes = bytes_of(inner.buffer);
     const double apart = std::max(0.0, machine.cycles_per_byte(bytes) - in_block);
     cycles += 2 * bytes * apart / static_cast<double>(machine.threads);
   }
@@ -42,45 +79,32 @@ double traffic_saved(const BlockSequence& nests, std::int64_t blocks, const Mach
 }
 
 // What memory costs that no cache holds and that blocks do not need.
-double memory_saved(const BlockSequence& nests, std::int64_t blocks, const MachineModel& machine) {
-  const double bytes = bytes_of(nests);
-  const double kept =
-      std::min(bytes, bytes / static_cast<double>(blocks) * static_cast<double>(machine.threads));
-  return machine.fits_caches(bytes) ? 0 : (bytes - kept) * machine.touch_byte;
-}
-
-bool is_inner(const BlockSequence& nests, UOp buffer) {
-  return std::ranges::find(nests.inner, buffer) != nests.inner.end();
+double memory_saved(const Weights& weights, std::int64_t blocks, const MachineModel& machine) {
+  if (machine.fits_caches(weights.bytes)) return 0;
+  const double of_blocks = static_cast<double>(machine.threads) / static_cast<double>(blocks);
+  return weights.bytes * std::max(0.0, 1 - of_blocks) * machine.touch_byte;
 }
 
 // Cycles of a thread for loading again, block by block, what does not vary along an axis.
-double loaded_again(const BlockSequence& nests, const std::vector<std::int64_t>& blocks,
+double loaded_again(const Weights& weights, const std::vector<std::int64_t>& blocks,
                     const MachineModel& machine) {
   double cycles = 0;
-  for (std::size_t n = 0; n < nests.nests.size(); n++) {
-    const BlockedNest& nest = nests.nests[n];
-    for (const BlockedNest::LoadFacts& load : nest.loads) {
-      if (is_inner(nests, load.place.src(0))) continue;
-      const double each = load.packed ? machine.copy_element : machine.load_element;
-      double times = 1;
-      for (std::size_t i = 0; i < blocks.size(); i++) {
-        if (!load.place.varies_over(nests.axes[i].loops[n]))
-          times *= static_cast<double>(blocks[i]);
-      }
-      cycles += (times - 1) * static_cast<double>(load.elements) * each;
+  for (const auto& [same, once] : weights.load_cycles) {
+    double times = 1;
+    for (std::size_t i = 0; i < blocks.size(); i++) {
+      if (same >> i & 1) times *= static_cast<double>(blocks[i]);
     }
+    cycles += (times - 1) * once;
   }
   return cycles / static_cast<double>(machine.threads);
 }
 
 // Cycles of threads that have nothing to do, while others take the last blocks; run one by one,
 // large nests keep all of them busy.
-double idle(const BlockSequence& nests, std::int64_t blocks, const MachineModel& machine) {
-  double parallel = 0;
-  for (const BlockedNest& nest : nests.nests) parallel += nest.is_parallel ? nest.cycles : 0;
+double idle(const Weights& weights, std::int64_t blocks, const MachineModel& machine) {
   const std::int64_t rounds = (blocks + machine.threads - 1) / machine.threads;
   const auto share = static_cast<double>(rounds) / static_cast<double>(blocks);
-  return parallel * (share - 1 / static_cast<double>(machine.threads));
+  return weights.parallel_cycles * (share - 1 / static_cast<double>(machine.threads));
 }
 
 // The least number of parts of an axis, a divisor of its size, so that there are `wanted`.
@@ -139,23 +163,29 @@ std::int64_t BlockCut::count() const {
   return n;
 }
 
+bool BlockSequence::is_inner(UOp buffer) const {
+  return std::ranges::binary_search(inner, buffer.buffer_id(), {},
+                                    [](const InnerBuffer& i) { return i.buffer.buffer_id(); });
+}
+
 namespace {
 
-BlockCut weighed(const BlockSequence& nests, std::vector<std::int64_t> blocks,
-                 const MachineModel& machine) {
+BlockCut weighed(const BlockSequence& sequence, const Weights& weights,
+                 std::vector<std::int64_t> blocks, const MachineModel& machine) {
   BlockCut cut{std::move(blocks), 0};
   const std::int64_t count = cut.count();
-  cut.gain = traffic_saved(nests, count, machine) + memory_saved(nests, count, machine) +
-             machine.launch * static_cast<double>(nests.nests.size() - 1) -
-             margin * loaded_again(nests, cut.blocks, machine) - idle(nests, count, machine);
+  cut.gain = traffic_saved(sequence, weights, count, machine) +
+             memory_saved(weights, count, machine) +
+             machine.launch * static_cast<double>(sequence.nests.size() - 1) -
+             margin * loaded_again(weights, cut.blocks, machine) - idle(weights, count, machine);
   return cut;
 }
 
 // The outermost axes cut into at least so many blocks, if there are that many.
-std::vector<std::int64_t> cut_outermost(const BlockSequence& nests, std::int64_t wanted) {
+std::vector<std::int64_t> cut_outermost(const BlockSequence& sequence, std::int64_t wanted) {
   std::vector<std::int64_t> blocks;
   std::int64_t count = 1;
-  for (const BlockAxis& axis : nests.axes) {
+  for (const BlockAxis& axis : sequence.axes) {
     blocks.push_back(parts_of(axis.size, (wanted + count - 1) / count));
     count *= blocks.back();
   }
@@ -164,14 +194,15 @@ std::vector<std::int64_t> cut_outermost(const BlockSequence& nests, std::int64_t
 
 }  // namespace
 
-BlockCut cut_into_blocks(const BlockSequence& nests, const MachineModel& machine) {
+BlockCut cut_into_blocks(const BlockSequence& sequence, const MachineModel& machine) {
+  const Weights weights = weights_of(sequence, machine);
   std::int64_t most = 1;
-  for (const BlockAxis& axis : nests.axes) most *= axis.size;
+  for (const BlockAxis& axis : sequence.axes) most *= axis.size;
   const auto tile_bytes = static_cast<double>(machine.tile_bytes);
   BlockCut best;
   for (std::int64_t wanted = 1; wanted <= most;) {
-    BlockCut cut = weighed(nests, cut_outermost(nests, wanted), machine);
-    const double of_block = bytes_of(nests) / static_cast<double>(cut.count());
+    BlockCut cut = weighed(sequence, weights, cut_outermost(sequence, wanted), machine);
+    const double of_block = weights.bytes / static_cast<double>(cut.count());
     // One block is a small one.
     const bool fits = wanted > 1 || of_block <= tile_bytes;
     if (fits && cut.gain > best.gain) best = cut;

@@ -29,12 +29,20 @@ struct BlockedNest {
 };
 BlockedNest blocked_nest(UOp sink);
 
-// Nests that run one after the other, the axes that they have in common, and the buffers that would
-// be memory of a block.
+// A buffer that would be memory of a block, and the nests that access it first and last.
+struct InnerBuffer {
+  UOp buffer;
+  std::size_t first, last;
+};
+
+// Nests that run one after the other, the axes that they have in common, and what would be memory
+// of a block.
 struct BlockSequence {
-  std::vector<BlockedNest> nests;
-  std::vector<BlockAxis> axes;  // outermost first
-  std::vector<UOp> inner;
+  std::vector<const BlockedNest*> nests;
+  std::vector<BlockAxis> axes;     // outermost first
+  std::vector<InnerBuffer> inner;  // by number of the buffer
+
+  bool is_inner(UOp buffer) const;
 };
 
 struct BlockCut {

@@ -49,7 +49,9 @@ class Cutter {
       replace_ranges(nest, map);
       step_.nests[n] = nest.sink;
     }
-    for (UOp buffer : plan_.sequence.inner) move_into_block(plan_.written.at(buffer.node()));
+    for (const InnerBuffer& inner : plan_.sequence.inner) {
+      move_into_block(plan_.written.at(inner.buffer.node()));
+    }
     step_.sequence = static_cast<int>(schedule_.sequences.size());
     step_.block_axes = static_cast<int>(blocks_.size());
     schedule_.sequences.push_back({blocks_});

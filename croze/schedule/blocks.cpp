@@ -20,6 +20,7 @@
 #include "croze/schedule/blocks.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <queue>
 #include <set>
@@ -57,7 +58,6 @@ class BlockJoiner {
               const ScheduleContext& context)
       : steps_(steps), schedule_(schedule), context_(context), states_(steps, results) {
     for (const PendingStep& step : steps_) plans_.push_back(plan_of(step));
-    for (std::size_t i = 0; i < steps_.size(); i++) home_.push_back(i);
   }
 
   void run() {
@@ -66,7 +66,8 @@ class BlockJoiner {
       const Candidate c = queue_.top();
       queue_.pop();
       // Either may have been joined to another step since this was proposed.
-      const std::size_t producer = home_of(c.producer), consumer = home_of(c.consumer);
+      const std::size_t producer = states_.home_of(c.producer);
+      const std::size_t consumer = states_.home_of(c.consumer);
       if (producer != consumer) try_join(producer, consumer);
     }
     for (std::size_t i = 0; i < steps_.size(); i++) {
@@ -85,18 +86,19 @@ class BlockJoiner {
     }
   };
 
-  BlockPlan plan_of(const PendingStep& step) const {
+  BlockPlan plan_of(const PendingStep& step) {
     BlockPlan plan;
     const Caps& caps = context_.caps(step.device);
     if (step.nests.empty() || step.supersedes || !caps.joins_nests || caps.has_groups) return plan;
     plan.joinable = true;
     const UOp nest = step.nests[0];
-    plan.sequence.nests = {blocked_nest(nest)};
+    nests_.push_back(blocked_nest(nest));
+    plan.sequence.nests = {&nests_.back()};
     for (UOp store : nest.sources()) {
       const UOp buffer = store.src(0).src(0);
       plan.written.emplace(buffer.node(), Written{buffer, 0, layout_of(store)});
     }
-    for (UOp place : plan.sequence.nests[0].places) plan.accessed[place.src(0).node()].insert(0);
+    for (UOp place : nests_.back().places) plan.accessed[place.src(0).node()].insert(0);
     std::vector<UOp> loops;
     for (const LayoutAxis& a : layout_of(nest.src(0))) loops.push_back(a.loop);
     if (loops.empty()) loops = closed_ranges(nest.src(0));
@@ -106,11 +108,6 @@ class BlockJoiner {
       }
     }
     return plan;
-  }
-
-  std::size_t home_of(std::size_t step) const {
-    while (home_[step] != step) step = home_[step];
-    return step;
   }
 
   void propose_producers(std::size_t consumer) {
@@ -135,7 +132,8 @@ class BlockJoiner {
     // The base of a scatter and then the values come together before either joins another step.
     const bool parts = states_.are_parts_of_one(producer, consumer);
     if (steps_[producer].part != 0 || (steps_[consumer].part != 0 && !parts)) return;
-    if (steps_[producer].nests.size() + steps_[consumer].nests.size() > most_nests) return;
+    const std::size_t nests = steps_[producer].nests.size() + steps_[consumer].nests.size();
+    if (nests > most_nests || !tried_.emplace(producer, consumer, nests).second) return;
     if (states_.is_reached_otherwise(producer, consumer)) return;
     BlockPlan joined;
     joined.joinable = true;
@@ -151,13 +149,19 @@ class BlockJoiner {
   // The nests of both, the axes that they have in common, and what would be memory of a block.
   BlockSequence joined_sequence(std::size_t producer, std::size_t consumer) const {
     const BlockSequence &a = plans_[producer].sequence, &b = plans_[consumer].sequence;
+    const std::size_t count = a.nests.size();
     BlockSequence joined{a.nests, {}, a.inner};
     joined.nests.insert(joined.nests.end(), b.nests.begin(), b.nests.end());
-    joined.inner.insert(joined.inner.end(), b.inner.begin(), b.inner.end());
+    for (const InnerBuffer& i : b.inner) {
+      joined.inner.push_back({i.buffer, i.first + count, i.last + count});
+    }
     const std::vector<const Written*> passed = passed_between(producer, consumer);
     for (const Written* w : passed) {
-      if (becomes_inner(*w, producer, consumer)) joined.inner.push_back(w->buffer);
+      if (!becomes_inner(*w, producer, consumer)) continue;
+      const std::size_t last = *plans_[consumer].accessed.at(w->buffer.node()).rbegin();
+      joined.inner.push_back({w->buffer, w->nest, last + count});
     }
+    std::ranges::sort(joined.inner, {}, [](const InnerBuffer& i) { return i.buffer.buffer_id(); });
     for (const BlockAxis& axis : a.axes) {
       const BlockAxis* same = axis_along(axis, passed, consumer);
       if (!same) continue;
@@ -205,7 +209,7 @@ class BlockJoiner {
       const auto along = std::ranges::find(w->layout, axis.loops[w->nest], &LayoutAxis::loop);
       if (along == w->layout.end()) return nullptr;
       for (std::size_t n : plans_[consumer].accessed.at(w->buffer.node())) {
-        const UOp loop = loop_along(plans_[consumer].sequence.nests[n].places, w->buffer, *along);
+        const UOp loop = loop_along(plans_[consumer].sequence.nests[n]->places, w->buffer, *along);
         const BlockAxis* other = loop ? axis_of(consumer, n, loop) : nullptr;
         if (!other || (found && found != other)) return nullptr;
         found = other;
@@ -222,7 +226,6 @@ class BlockJoiner {
   }
 
   void join(std::size_t producer, std::size_t consumer, BlockPlan joined) {
-    const std::vector<UOp>& inner = joined.sequence.inner;
     const std::size_t count = steps_[producer].nests.size();
     joined.written = std::move(plans_[producer].written);
     for (auto& [buffer, w] : plans_[consumer].written) {
@@ -235,21 +238,20 @@ class BlockJoiner {
     }
     std::vector<UOp> nests = steps_[producer].nests;
     nests.insert(nests.end(), steps_[consumer].nests.begin(), steps_[consumer].nests.end());
-    states_.join(producer, consumer,
-                 [&](UOp buffer) { return std::ranges::find(inner, buffer) != inner.end(); });
+    states_.join(producer, consumer, [&](UOp buffer) { return joined.sequence.is_inner(buffer); });
     steps_[consumer].nests = std::move(nests);
     steps_[consumer].part = 0;
     plans_[consumer] = std::move(joined);
     plans_[producer] = {};
-    home_[producer] = consumer;
   }
 
   std::vector<PendingStep>& steps_;
   Schedule& schedule_;
   const ScheduleContext& context_;
   StepGraph states_;
-  std::vector<BlockPlan> plans_;   // by step
-  std::vector<std::size_t> home_;  // the step that each has been joined to, or itself
+  std::deque<BlockedNest> nests_;                                      // of all steps
+  std::vector<BlockPlan> plans_;                                       // by step
+  std::set<std::tuple<std::size_t, std::size_t, std::size_t>> tried_;  // two steps of so many nests
   std::priority_queue<Candidate> queue_;
 };
 

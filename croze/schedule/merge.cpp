@@ -181,7 +181,9 @@ class Merger {
     std::int64_t outer = 1;
     for (UOp r : loops) outer *= needed.front().contains(r.range_id()) ? r.range_size() : 1;
     const std::int64_t work = std::max(facts_[c.producer].work, facts_[c.consumer].work);
-    return !caps.has_groups && (outer >= 2 * caps.threads || work <= small_work);
+    if (caps.has_groups || work <= small_work) return !caps.has_groups;
+    // A producer without a loop of its own inside would only lose its lanes.
+    return outer >= 2 * caps.threads && facts_[c.producer].work > outer;
   }
 
   // The stores of both, the producer's values in place of the consumer's loads of them.

@@ -22,7 +22,21 @@ StepGraph::StepGraph(std::vector<PendingStep>& steps, std::span<const UOp> resul
   for (std::size_t i = 0; i < steps_.size(); i++) {
     for (UOp w : steps_[i].writes) makers_[w.node()].push_back(i);
     for (UOp r : steps_[i].reads) readers_[r.node()].insert(i);
+    joined_to_.push_back(i);
   }
+  for (const PendingStep& step : steps_) {
+    std::vector<std::size_t>& before = waits_for_.emplace_back();
+    for (UOp r : step.reads) std::ranges::copy(makers(r), std::back_inserter(before));
+    for (UOp w : step.writes) {
+      std::ranges::copy_if(makers(w), std::back_inserter(before),
+                           [&](std::size_t m) { return steps_[m].part < step.part; });
+    }
+  }
+}
+
+std::size_t StepGraph::home_of(std::size_t step) const {
+  while (joined_to_[step] != step) step = joined_to_[step];
+  return step;
 }
 
 std::span<const std::size_t> StepGraph::makers(UOp state) const {
@@ -48,32 +62,21 @@ bool StepGraph::are_parts_of_one(std::size_t first, std::size_t second) const {
          });
 }
 
-std::vector<std::size_t> StepGraph::before(std::size_t step) const {
-  std::vector<std::size_t> result;
-  for (UOp state : steps_[step].reads) {
-    result.insert(result.end(), makers(state).begin(), makers(state).end());
-  }
-  for (UOp state : steps_[step].writes) {
-    std::ranges::copy_if(makers(state), std::back_inserter(result),
-                         [&](std::size_t m) { return steps_[m].part < steps_[step].part; });
-  }
-  return result;
-}
-
 bool StepGraph::is_reached_otherwise(std::size_t producer, std::size_t consumer) const {
-  std::set<std::size_t> seen{producer};
+  std::vector<bool> seen(steps_.size(), false);
   std::vector<std::size_t> pending;
-  for (std::size_t step : before(consumer)) {
-    if (seen.insert(step).second) pending.push_back(step);
-  }
-  while (!pending.empty()) {
-    const std::size_t step = pending.back();
-    pending.pop_back();
+  const auto find = [&](std::size_t step) {
+    if (!seen[step]) pending.push_back(step);
+    seen[step] = true;
+  };
+  seen[producer] = seen[consumer] = true;
+  for (std::size_t step : waits_for_[consumer]) find(home_of(step));
+  for (std::size_t i = 0; i < pending.size(); i++) {
     // What overwrites memory waits for the readers of what stood there.
-    if (seen.size() > most_searched || steps_[step].supersedes) return true;
-    for (std::size_t earlier : before(step)) {
-      if (earlier == producer) return true;
-      if (seen.insert(earlier).second) pending.push_back(earlier);
+    if (i == most_searched || steps_[pending[i]].supersedes) return true;
+    for (std::size_t step : waits_for_[pending[i]]) {
+      if (home_of(step) == producer) return true;
+      find(home_of(step));
     }
   }
   return false;
@@ -102,6 +105,14 @@ void StepGraph::join(std::size_t producer, std::size_t consumer,
     readers_[state.node()].insert(consumer);
     add_once(to.reads, state);
   }
+  joined_to_[producer] = consumer;
+  std::vector<std::size_t>& before = waits_for_[consumer];
+  std::ranges::copy(waits_for_[producer], std::back_inserter(before));
+  for (std::size_t& step : before) step = home_of(step);
+  std::ranges::sort(before);
+  const auto repeated = std::ranges::unique(before);
+  before.erase(repeated.begin(), repeated.end());
+  std::erase(before, consumer);
   from = {};
 }
 

@@ -11,11 +11,15 @@
 
 namespace croze {
 
-// Steps are known by their numbers.  One that has been joined to another is left empty.
+// Steps are known by their numbers.  One that has been joined to another is left empty, and that
+// one is its home.
 class StepGraph {
  public:
   // `results`: the roots of the schedule, which somebody wants whatever the steps read.
   StepGraph(std::vector<PendingStep>& steps, std::span<const UOp> results);
+
+  // The step that has become of one: itself, or what it was joined to.
+  std::size_t home_of(std::size_t step) const;
 
   // The steps that make a state, in no order; none for what came in.
   std::span<const std::size_t> makers(UOp state) const;
@@ -36,10 +40,9 @@ class StepGraph {
   void join(std::size_t producer, std::size_t consumer, function_ref<bool(UOp)> may_vanish);
 
  private:
-  // Those that the step waits for, once or more.
-  std::vector<std::size_t> before(std::size_t step) const;
-
   std::vector<PendingStep>& steps_;
+  std::vector<std::vector<std::size_t>> waits_for_;  // by step: others, some of them joined since
+  std::vector<std::size_t> joined_to_;               // by step: itself if it has not been
   std::set<const Node*> results_;
   std::map<const Node*, std::vector<std::size_t>> makers_;
   std::map<const Node*, std::set<std::size_t>> readers_;

@@ -101,6 +101,23 @@ TEST(Blocks, AScatterFillsAndWritesAColumnAfterTheOther) {
   EXPECT_GE(blocks_of(schedule), 2);
 }
 
+// Each reads the one before by columns, so that all is one block; of its values two are alive.
+TEST(Blocks, ALongChainKeepsNoMoreThanItStillReads) {
+  Scheduled s;
+  constexpr std::int64_t n = 30, bytes = n * n * 4, steps = 160;  // 562 KiB together
+  const UOp weights = s.buffer({1, n, n});
+  UOp x = s.buffer({n, n});
+  for (std::int64_t i = 0; i < steps; i++) {
+    const UOp turned = s.reshape(s.move(Op::Permute, x, {1, 0}), {n, n, 1});
+    const UOp sums = s.expand(turned, {n, n, n}) + s.expand(weights, {n, n, n});
+    x = s.contiguous(s.reshape(s.reduce(Op::Max, sums, {1}), {n, n}));
+  }
+  const Schedule schedule = s.schedule({x});
+  ASSERT_EQ(schedule.sequences.size(), 1u);
+  EXPECT_EQ(schedule.launches.size(), 1u);
+  EXPECT_LE(schedule.sequences[0].block_bytes, 3 * bytes);
+}
+
 TEST(Blocks, WhatAllBlocksLoadAgainKeepsThemApart) {
   Scheduled s;  // rows are the only axis, and each block of them would pack all weights
   const UOp x = s.buffer({64, 512}), up = s.buffer({512, 1024}), down = s.buffer({1024, 512});

@@ -56,6 +56,15 @@ TEST(Merge, AnOuterLoopThatFeedsTooFewThreadsIsNotShared) {
             2u);
 }
 
+// In the outer loops its arithmetic would have no lanes.
+TEST(Merge, AProducerWithoutALoopInsideIsNotTakenIntoOuterLoops) {
+  Scheduled s;
+  const UOp rows = s.contiguous(s.buffer({40, 50}) * 3);
+  const UOp spread = s.expand(s.reshape(rows, {40, 50, 1}), {40, 50, 64});
+  const UOp sums = s.graph.alu(Op::Max, {spread, s.buffer({40, 50, 64})});
+  EXPECT_EQ(s.expect_right({rows, s.contiguous(sums)}).steps.size(), 2u);
+}
+
 TEST(Merge, AProductOfMatricesStaysAlone) {
   Scheduled s;
   const UOp a = s.expand(s.buffer({64, 1, 64}), {64, 64, 64});
