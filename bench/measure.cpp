@@ -95,11 +95,12 @@ Json machine() {
           {"load_average", load}};
 }
 
-void finish_suite(const std::string& name, const Json& rows, bool as_json) {
+void finish_suite(const std::string& name, const Json& rows, bool as_json, const Json& others) {
   const bool holds =
       std::ranges::all_of(rows.elements(), [](const Json& r) { return r["holds"].get<bool>(); });
   if (as_json) {
-    const Json all{{"suite", name}, {"machine", machine()}, {"results", rows}, {"holds", holds}};
+    Json all{{"suite", name}, {"machine", machine()}, {"results", rows}, {"holds", holds}};
+    for (const std::string& member : others.names()) all[member] = others[member];
     fmt::print("{}\n", all.dump());
   }
   std::fflush(stdout);

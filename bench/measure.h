@@ -41,9 +41,10 @@ std::vector<double> interleaved(const std::vector<std::function<void()>>& functi
 // Processor, threads, version, and how busy the machine was: without them a number means nothing.
 Json machine();
 
-// The end of a suite: with `as_json` the one line, of rows that each say whether their limit holds.
-// Throws Error if one does not.
-void finish_suite(const std::string& name, const Json& rows, bool as_json);
+// The end of a suite: with `as_json` the one line, of rows that each say whether their limit holds,
+// and what else was measured. Throws Error if a limit does not hold.
+void finish_suite(const std::string& name, const Json& rows, bool as_json,
+                  const Json& others = Json::object());
 
 // Runs this program again with these arguments, in a process of its own, and returns what it
 // printed. Throws Error if it fails.

@@ -1,8 +1,10 @@
-// memory.cpp -- croze-bench memory: what very deep and very many tensors cost.
+// memory.cpp -- croze-bench memory: what very deep and very many tensors cost, and how close the
+// arenas of the workloads come to the most bytes alive at once.
 //
 // Each measurement is a process of its own, so that its memory is its own.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <memory>
 
 #include "command_line/json.h"
@@ -10,6 +12,7 @@
 #include "croze/run/execute.h"
 #include "croze/tensor/elementwise/elementwise.h"
 #include "measure.h"
+#include "models/workloads.h"
 #include "suites.h"
 
 namespace croze::bench {
@@ -61,6 +64,38 @@ Json measure_small_tensors() {
           {"peak_rss_mb", static_cast<double>(peak_rss_bytes()) * 1e-6}};
 }
 
+constexpr double most_arena_ratio = 1.05;
+
+Json arena_row(std::string_view workload, double ratio) {
+  return {{"workload", workload},
+          {"ratio", ratio},
+          {"limit", most_arena_ratio},
+          {"holds", ratio <= most_arena_ratio}};
+}
+
+// A row for each workload that has temporaries, and one for all of them.
+Json measure_arenas() {
+  Json rows = Json::array();
+  double logarithms = 0;
+  for (const Workload& w : workloads()) {
+    const Computation compute = w.prepare();
+    const RunStatistics before = run_statistics();
+    realize(compute());  // an optimizer computes what it assigns at once
+    const RunStatistics after = run_statistics();
+    const std::int64_t bytes = after.arena_bytes - before.arena_bytes;
+    const std::int64_t bound = after.arena_lower_bound - before.arena_lower_bound;
+    if (bound == 0) continue;
+    Json row = arena_row(w.name, static_cast<double>(bytes) / static_cast<double>(bound));
+    row["arena_bytes"] = bytes;
+    row["lower_bound_bytes"] = bound;
+    logarithms += std::log(row["ratio"].get<double>());
+    rows.push_back(std::move(row));
+  }
+  const auto count = static_cast<double>(rows.elements().size());
+  rows.push_back(arena_row("geometric mean", std::exp(logarithms / count)));
+  return rows;
+}
+
 struct MemoryOptions {
   bool as_json = false;
   std::string in_this_process;
@@ -70,7 +105,7 @@ Json measure_apart(const std::string& name) {
   return Json::parse(run_self({"memory", "--in-this-process", name}));
 }
 
-void print_tables(const Json& chain, const Json& small) {
+void print_tables(const Json& chain, const Json& small, const Json& arenas) {
   fmt::print("chain of {} operations: recorded in {:.2f} s, computed in {:.2f} s, peak {:.0f} MB\n",
              chain["operations"].get<int>(), chain["trace_seconds"].get<double>(),
              chain["compute_seconds"].get<double>(), chain["peak_rss_mb"].get<double>());
@@ -78,34 +113,38 @@ void print_tables(const Json& chain, const Json& small) {
              small["tensors"].get<int>(), small["rounds"].get<int>(),
              small["seconds"].get<double>(), small["growth_bytes_per_tensor"].get<double>(),
              small["peak_rss_mb"].get<double>());
+  for (const Json& row : arenas.elements()) {
+    fmt::print("arena of {:22} {:6.4f} of the lower bound, at most {:.2f}{}\n",
+               row["workload"].get<std::string>(), row["ratio"].get<double>(),
+               row["limit"].get<double>(), row["holds"].get<bool>() ? "" : "  does not hold");
+  }
+}
+
+Json measure_here(const std::string& name) {
+  if (name == "chain") return measure_chain();
+  return name == "small" ? measure_small_tensors() : measure_arenas();
 }
 
 void run_memory(const MemoryOptions& options) {
   if (!options.in_this_process.empty()) {
-    const bool chain = options.in_this_process == "chain";
-    fmt::print("{}\n", (chain ? measure_chain() : measure_small_tensors()).dump());
+    fmt::print("{}\n", measure_here(options.in_this_process).dump());
     return;
   }
   const Json chain = measure_apart("chain"), small = measure_apart("small");
-  if (options.as_json) {
-    fmt::print(
-        "{}\n",
-        Json{
-            {"suite", "memory"}, {"machine", machine()}, {"chain", chain}, {"small_tensors", small}}
-            .dump());
-  } else {
-    print_tables(chain, small);
-  }
+  const Json arenas = measure_apart("arenas");
+  if (!options.as_json) print_tables(chain, small, arenas);
+  finish_suite("memory", arenas, options.as_json, {{"chain", chain}, {"small_tensors", small}});
 }
 
 }  // namespace
 
 void add_memory(const Command& program) {
   auto options = std::make_shared<MemoryOptions>();
-  const Command command = program.subcommand("memory", "Very deep and very many tensors");
+  const Command command =
+      program.subcommand("memory", "Very deep and very many tensors, and the arenas of workloads");
   command.flag("--json", options->as_json, "One line of JSON");
   command.option("--in-this-process", options->in_this_process, "")
-      .one_of({"chain", "small"})
+      .one_of({"chain", "small", "arenas"})
       .hidden();
   command.action([options] { run_memory(*options); });
 }

@@ -10,6 +10,8 @@ struct RunCounters {
   std::atomic<std::int64_t> kernels{0};
   std::atomic<std::int64_t> kernels_compiled{0};
   std::atomic<std::int64_t> schedules_built{0};
+  std::atomic<std::int64_t> arena_bytes{0};
+  std::atomic<std::int64_t> arena_lower_bound{0};
   std::atomic<double> schedule_seconds{0};
   std::atomic<double> codegen_seconds{0};
   std::atomic<double> compile_seconds{0};

@@ -89,6 +89,10 @@ std::shared_ptr<const Plan> make_plan(const CanonicalGraph& graph) {
   plan->is_written = written_inputs(graph);
   plan->schedule = make_schedule(graph, {caps_of, default_device(), Options::flag(Option::Fusion)});
   run_counters().schedules_built++;
+  for (const ArenaPlan& a : plan->schedule.arenas) {
+    run_counters().arena_bytes += a.bytes;
+    run_counters().arena_lower_bound += a.lower_bound;
+  }
   run_counters().schedule_seconds += seconds_since(start);
 
   std::vector<KernelRequest> requests;
@@ -319,6 +323,8 @@ RunStatistics run_statistics() {
   return {.kernels = c.kernels,
           .kernels_compiled = c.kernels_compiled,
           .schedules_built = c.schedules_built,
+          .arena_bytes = c.arena_bytes,
+          .arena_lower_bound = c.arena_lower_bound,
           .schedule_seconds = c.schedule_seconds,
           .codegen_seconds = c.codegen_seconds,
           .compile_seconds = c.compile_seconds,

@@ -19,6 +19,8 @@ struct RunStatistics {
   std::int64_t kernels = 0;           // launches
   std::int64_t kernels_compiled = 0;  // by the device's compiler, not from a cache
   std::int64_t schedules_built = 0;   // not found in the schedule cache
+  std::int64_t arena_bytes = 0;       // of the schedules built, together
+  std::int64_t arena_lower_bound = 0;
   double schedule_seconds = 0;
   double codegen_seconds = 0;       // summed over threads
   double compile_seconds = 0;       // device compiler; summed over threads

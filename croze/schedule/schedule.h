@@ -14,7 +14,7 @@
 // blocks.cpp: kernels that pass values to each other run one after the other, block by block.
 // order.cpp: their order; reads after writes, writes after earlier reads.
 // launches.cpp: which of them run at once, as one kernel.
-// memory_plan.cpp: temporaries packed into one arena per device.
+// memory_plan.cpp: temporaries packed into one arena per device (packing.cpp).
 //
 // A kernel is Sink(Store(Index(Param, i), value, range ...) ...) in a graph of its own: loops over
 // ranges around loads, arithmetic and stores (docs/architecture.md).

@@ -116,7 +116,7 @@ TEST(MemoryPlan, StaysNearTheLowerBound) {
     EXPECT_GE(arena.bytes, arena.lower_bound);
     ratio += static_cast<double>(arena.bytes) / static_cast<double>(arena.lower_bound) / seeds;
   }
-  EXPECT_LT(ratio, 1.2);
+  EXPECT_LT(ratio, 1.01);
 }
 
 TEST(MemoryPlan, ATemporaryThatNothingUsesTakesNoRoom) {
