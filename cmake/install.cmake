@@ -12,6 +12,7 @@ set(public_headers
   croze/croze.h
   croze/base/options.h
   croze/io/checkpoint.h
+  croze/io/gguf/gguf.h
   croze/io/idx.h
   croze/io/image.h
   croze/io/npy.h

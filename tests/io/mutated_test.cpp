@@ -12,6 +12,7 @@
 #include <ctime>
 #include <functional>
 
+#include "croze/io/gguf/gguf.h"
 #include "croze/io/gzip.h"
 #include "croze/io/idx.h"
 #include "croze/io/image.h"
@@ -46,11 +47,22 @@ struct Format {
   std::int64_t (*read)(const std::string& path);
 };
 
+// Decoding is recorded, not computed.
+std::int64_t read_gguf(const std::string& path) {
+  std::int64_t bytes = 0;
+  for (const GgufTensor& t : load_gguf(path).tensors) {
+    t.decoded();
+    bytes += t.stored.numel() * size_of(t.stored.dtype());
+  }
+  return bytes;
+}
+
 std::int64_t read_image(const std::string& path) { return load_image(path).numel(); }
 
 const Format formats[] = {
     {"Safetensors", "safetensors", "",
      [](const std::string& path) { return bytes_of(load_safetensors(path).tensors); }},
+    {"Gguf", "gguf", "", read_gguf},
     {"Npy", "npy", ".npy",
      [](const std::string& path) {
        return bytes_of({{"", load_npy(path)}});

@@ -171,6 +171,49 @@ def safetensors_seeds():
         '{"w":{"dtype":"U8","shape":[1],"data_offsets":[0,1],"more":{"a":[1,null]}}}', b"\7"))
 
 
+# ---- GGUF --------------------------------------------------------------------------------------
+
+def gguf_text(text):
+    return struct.pack("<Q", len(text)) + text.encode()
+
+
+def gguf(values, tensors, data=b"", version=3, alignment=32):
+    """Values are (name, type, bytes), tensors (name, sizes, type, offset)."""
+    out = b"GGUF" + struct.pack("<IQQ", version, len(tensors), len(values))
+    for name, kind, value in values:
+        out += gguf_text(name) + struct.pack("<I", kind) + value
+    for name, sizes, kind, offset in tensors:
+        out += gguf_text(name) + struct.pack("<I%dQIQ" % len(sizes), len(sizes), *sizes, kind, offset)
+    return out + b"\0" * (-len(out) % alignment) + data
+
+
+def gguf_array(kind, size, elements):
+    return struct.pack("<IQ", kind, size) + elements
+
+
+def gguf_seeds():
+    formats = "BbHhIif?"
+    values = [(f, i, struct.pack("<" + f, 1)) for i, f in enumerate(formats)]
+    values += [("text", 8, gguf_text("hello")), ("Q", 10, struct.pack("<Q", 1)),
+               ("q", 11, struct.pack("<q", -1)), ("d", 12, struct.pack("<d", 0.5))]
+    inner = gguf_array(0, 2, b"ab") + gguf_array(7, 1, b"\1")
+    values += [("texts", 9, gguf_array(8, 2, gguf_text("a") + gguf_text(""))),
+               ("numbers", 9, gguf_array(5, 3, struct.pack("<3i", 1, 2, 3))),
+               ("nested", 9, gguf_array(9, 2, inner))]
+    save("gguf", "values", gguf(values, []))
+    floats = struct.pack("<6f", *range(6))
+    save("gguf", "plain", gguf([], [("w", (3, 2), 0, 0), ("h", (2,), 1, 32), ("s", (), 27, 64)],
+                               floats + b"\0" * 8 + b"\0\x3c\0\x40" + b"\0" * 28 + b"\1" * 8))
+    save("gguf", "blocks", gguf([("general.alignment", 4, struct.pack("<I", 8))],
+                                [("a", (32, 2), 2, 0), ("b", (256,), 12, 40), ("c", (32,), 39, 184),
+                                 ("d", (256,), 16, 208)], bytes(range(256)) + b"\7" * 24,
+                                version=2, alignment=8))
+    big = b"GGUF" + struct.pack(">IQQ", 3, 1, 1)
+    big += struct.pack(">Q", 1) + b"n" + struct.pack(">IH", 2, 258)
+    big += struct.pack(">Q", 1) + b"w" + struct.pack(">IQIQ", 1, 2, 0, 0)
+    save("gguf", "big", big + b"\0" * (-len(big) % 32) + struct.pack(">2f", 1, 2))
+
+
 # ---- IDX ---------------------------------------------------------------------------------------
 
 def idx(code, sizes, data):
@@ -242,5 +285,6 @@ def image_seeds():
 onnx_seeds()
 npy_seeds()
 safetensors_seeds()
+gguf_seeds()
 idx_seeds()
 image_seeds()

@@ -1,0 +1,36 @@
+// header.h -- what stands before the data of a GGUF file: metadata and the list of tensors.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "croze/io/gguf/ggml_type.h"
+#include "croze/io/gguf/value.h"
+#include "croze/tensor/shape.h"
+
+namespace croze {
+
+// A tensor of the list.  Its bytes lie in the data.
+struct GgufEntry {
+  std::string name;
+  Shape shape;  // row-major: the reverse of how the file says it
+  const GgmlTypeInfo* type = nullptr;
+  std::int64_t offset = 0;  // from the beginning of the file
+  std::int64_t bytes = 0;
+};
+
+struct GgufHeader {
+  int version = 0;
+  bool big_endian = false;
+  GgufMetadata metadata;
+  std::vector<GgufEntry> entries;  // in the order of the file
+};
+
+// Reads the header of a file of these bytes; `path` is what messages call it.  Throws Error for a
+// header that is damaged and for tensors whose data are not there, overlap or are not aligned.
+GgufHeader read_gguf_header(std::span<const std::byte> file, const std::string& path);
+
+}  // namespace croze
