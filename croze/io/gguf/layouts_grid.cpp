@@ -3,6 +3,7 @@
 // eight elements.
 #include <array>
 #include <span>
+#include <vector>
 
 #include "croze/io/gguf/grids.h"
 #include "croze/io/gguf/layouts.h"
@@ -20,15 +21,21 @@ constexpr std::array<std::int8_t, 3> iq2_levels = {8, 25, 43};
 constexpr std::array<std::int8_t, 8> iq3_xxs_levels = {4, 12, 20, 28, 36, 44, 52, 62};
 constexpr std::array<std::int8_t, 8> iq3_s_levels = {1, 3, 5, 7, 9, 11, 13, 15};
 
-constexpr BitField eight_levels{.bits = 2, .step = 2, .count = 8};
-constexpr BitField four_levels{.bits = 4, .step = 4, .count = 4};
-
-// The points of these indices (blocks, n): their elements, (blocks, 256) Float32.
-Tensor points(std::span<const std::uint16_t> grid, const Tensor& indices, const BitField& form,
-              std::span<const std::int8_t> levels) {
-  const Tensor table = Tensor::from_data(grid, {std::ssize(grid)}, {.device = indices.device()});
-  const Tensor chosen = take(table, indices.cast(DType::Int32));
-  return looked_up(levels, bit_fields(chosen, form)).reshape({indices.size(0), elements});
+// The points of these indices, (blocks, n): their elements, (blocks, 256) Float32.  `levels` are
+// the numbers that the bits of a point choose from.
+Tensor points(std::span<const std::uint16_t> grid, std::int64_t point_elements,
+              std::span<const std::int8_t> levels, const Tensor& indices) {
+  const auto bits = static_cast<unsigned>(16 / point_elements);
+  std::vector<std::int8_t> table;
+  for (const unsigned point : grid) {
+    for (unsigned at = 0; at < 16; at += bits) {
+      table.push_back(levels[(point >> at) & ((1u << bits) - 1)]);
+    }
+  }
+  const Tensor rows =
+      Tensor::from_data(table, {std::ssize(grid), point_elements}, {.device = indices.device()});
+  const Tensor chosen = index_select(rows, 0, indices.flatten().cast(DType::Int32));
+  return numbers(chosen).reshape({indices.size(0), elements});
 }
 
 // Of each bit of (blocks, 32) bytes -1 if it is set and 1 if not: (blocks, 256) Float32.
@@ -67,7 +74,7 @@ Tensor iq1_s(Fields block) {
   const Tensor d = block.half();
   const Tensor low = block.bytes(32), words = block.words(8);
   const Tensor high = bit_fields(words, {.bits = 3, .step = 3, .count = 4}).flatten(1);
-  const Tensor values = points(iq1_grid, low | (high << 8), eight_levels, iq1_levels);
+  const Tensor values = points(iq1_grid, 8, iq1_levels, low | (high << 8));
   const Tensor scales = d * numbers(((words >> 12) & 7) * 2 + 1);
   return spread(scales) * (values + shift_by(words >> 15));
 }
@@ -81,7 +88,7 @@ Tensor iq1_m(Fields block) {
   const auto nibble = [&](int i) { return top.narrow(1, i, 1) << (4 * i); };
   const Tensor d = half_values(nibble(0) | nibble(1) | nibble(2) | nibble(3));
   const Tensor indices = low | ((high & 7).cast(DType::UInt16) << 8);
-  const Tensor values = points(iq1_grid, indices, eight_levels, iq1_levels);
+  const Tensor values = points(iq1_grid, 8, iq1_levels, indices);
   const Tensor scales = bit_fields(words, {.bits = 3, .step = 3, .count = 4}).flatten(1);
   return spread(d * numbers(scales * 2 + 1)) * (values + shift_by(high & 8));
 }
@@ -91,7 +98,7 @@ Tensor iq2_xxs(Fields block) {
   const Tensor d = block.half();
   const Tensor words = block.long_words(16).reshape({-1, 8, 2});
   const Tensor indices = bit_fields(words.select(2, 0), {.bits = 8, .step = 8, .count = 4});
-  const Tensor values = points(iq2_xxs_grid, indices.flatten(1), eight_levels, iq2_levels);
+  const Tensor values = points(iq2_xxs_grid, 8, iq2_levels, indices.flatten(1));
   const Tensor rest = words.select(2, 1);
   return spread(half_scales(d, rest >> 28, 0.25)) * values * signs_of(rest);
 }
@@ -101,7 +108,7 @@ Tensor iq2_xs(Fields block) {
   const Tensor d = block.half();
   const Tensor words = block.words(32);
   const Tensor scales = half_scales(d, unpacked(block.bytes(8), 4, 1), 0.25);
-  const Tensor values = points(iq2_xs_grid, words & 511, eight_levels, iq2_levels);
+  const Tensor values = points(iq2_xs_grid, 8, iq2_levels, words & 511);
   return spread(scales) * values * even_signs(words >> 9);
 }
 
@@ -110,14 +117,14 @@ Tensor iq2_s(Fields block) {
   const Tensor low = block.bytes(32), minus = block.bytes(32);
   const Tensor high = unpacked(block.bytes(8), 2, 1).cast(DType::UInt16);
   const Tensor scales = half_scales(d, unpacked(block.bytes(8), 4, 1), 0.25);
-  const Tensor values = points(iq2_s_grid, low | (high << 8), eight_levels, iq2_levels);
+  const Tensor values = points(iq2_s_grid, 8, iq2_levels, low | (high << 8));
   return spread(scales) * values * signs(minus);
 }
 
 Tensor iq3_xxs(Fields block) {
   const Tensor d = block.half();
   const Tensor indices = block.bytes(64), words = block.long_words(8);
-  const Tensor values = points(iq3_xxs_grid, indices, four_levels, iq3_xxs_levels);
+  const Tensor values = points(iq3_xxs_grid, 4, iq3_xxs_levels, indices);
   return spread(half_scales(d, words >> 28, 0.5)) * values * signs_of(words);
 }
 
@@ -126,7 +133,7 @@ Tensor iq3_s(Fields block) {
   const Tensor low = block.bytes(64), high = unpacked(block.bytes(8), 1, 1).cast(DType::UInt16);
   const Tensor minus = block.bytes(32);
   const Tensor scales = d * numbers(unpacked(block.bytes(4), 4, 1) * 2 + 1);
-  const Tensor values = points(iq3_s_grid, low | (high << 8), four_levels, iq3_s_levels);
+  const Tensor values = points(iq3_s_grid, 4, iq3_s_levels, low | (high << 8));
   return spread(scales) * values * signs(minus);
 }
 

@@ -1,13 +1,13 @@
 // Blocks of every type, decoded as ggml's own package decodes them; make_gguf.py recorded both.
 #include <gtest/gtest.h>
 
-#include <bit>
-#include <cmath>
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "croze/croze.h"
 #include "croze/io/gguf/gguf.h"
+#include "croze/run/statistics.h"
 
 namespace croze {
 namespace {
@@ -50,6 +50,15 @@ TEST_P(Decoding, AgreesWithGgmlToTheLastBit) {
     EXPECT_EQ(found.device(), device);
     EXPECT_EQ(differences(found, wanted.stored), 0) << device;
   }
+}
+
+TEST_P(Decoding, AProductReadsTheBlocksInOneKernel) {
+  const GgufFile file = golden("CPU");
+  const GgufTensor& weight = file.tensor(name_of(GetParam()));
+  const Tensor x = Tensor::ones({3, weight.shape[1]}, {.device = "CPU"}).realize();
+  const std::int64_t before = run_statistics().kernels;
+  matmul(x, weight.decoded().transpose()).realize();
+  EXPECT_EQ(run_statistics().kernels - before, 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, Decoding, testing::ValuesIn(block_types),
