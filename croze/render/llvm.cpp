@@ -406,6 +406,26 @@ std::string Emitter::module() {
 
 }  // namespace
 
+std::uint64_t LlvmRenderer::ops() {
+  constexpr Op ops[] = {Op::Const,  Op::Cast,      Op::Bitcast, Op::Neg, Op::Not, Op::Sqrt,
+                        Op::Trunc,  Op::Add,       Op::Mul,     Op::Div, Op::Max, Op::Min,
+                        Op::CDiv,   Op::CMod,      Op::Lt,      Op::Le,  Op::Eq,  Op::Ne,
+                        Op::And,    Op::Or,        Op::Xor,     Op::Shl, Op::Shr, Op::Where,
+                        Op::MulAdd, Op::Reciprocal};
+  std::uint64_t mask = 0;
+  for (Op op : ops) mask |= std::uint64_t{1} << static_cast<int>(op);
+  return mask;
+}
+
+std::uint32_t LlvmRenderer::dtypes() {
+  constexpr DType dtypes[] = {DType::Bool,   DType::Int8,    DType::UInt8,  DType::Int16,
+                              DType::UInt16, DType::Int32,   DType::UInt32, DType::Int64,
+                              DType::UInt64, DType::Float32, DType::Float64};
+  std::uint32_t mask = 0;
+  for (DType t : dtypes) mask |= 1u << static_cast<int>(t);
+  return mask;
+}
+
 std::string LlvmRenderer::render(const LinearProgram& program) const {
   return Emitter(program).module();
 }

@@ -1,6 +1,8 @@
 // llvm.h -- the renderer of linear programs as LLVM IR text, for CPUs.  Pure text: needs no LLVM.
 #pragma once
 
+#include <cstdint>
+
 #include "croze/render/renderer.h"
 
 namespace croze {
@@ -18,6 +20,11 @@ class LlvmRenderer final : public Renderer {
 
   // Throws InternalError for what the linear program's contract (program.h) rules out.
   std::string render(const LinearProgram& program) const override;
+
+  // The ops and dtypes that the language has, as bits (see Caps).  MulAdd is a call of a function
+  // where the processor has no instruction for it.
+  static std::uint64_t ops();
+  static std::uint32_t dtypes();
 };
 
 }  // namespace croze

@@ -6,7 +6,8 @@
 
 #include <array>
 #include <cstring>
-#include <initializer_list>
+
+#include "croze/render/llvm.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -14,25 +15,6 @@
 
 namespace croze {
 namespace {
-
-std::uint32_t mask_of(std::initializer_list<DType> dtypes) {
-  std::uint32_t mask = 0;
-  for (DType t : dtypes) mask |= 1u << static_cast<int>(t);
-  return mask;
-}
-
-// Elementwise ops that LLVM makes instructions of.
-std::uint64_t native_ops(bool fused_multiply_add) {
-  constexpr Op ops[] = {Op::Const, Op::Cast,  Op::Bitcast, Op::Neg,   Op::Not,
-                        Op::Sqrt,  Op::Trunc, Op::Add,     Op::Mul,   Op::Div,
-                        Op::Max,   Op::Min,   Op::CDiv,    Op::CMod,  Op::Lt,
-                        Op::Le,    Op::Eq,    Op::Ne,      Op::And,   Op::Or,
-                        Op::Xor,   Op::Shl,   Op::Shr,     Op::Where, Op::Reciprocal};
-  const auto bit = [](Op op) { return std::uint64_t{1} << static_cast<int>(op); };
-  std::uint64_t mask = fused_multiply_add ? bit(Op::MulAdd) : 0;
-  for (Op op : ops) mask |= bit(op);
-  return mask;
-}
 
 std::int64_t system_value(int name, std::int64_t fallback) {
   const long value = sysconf(name);
@@ -104,12 +86,11 @@ Caps probe_cpu(int threads) {
   Caps caps;
   caps.device = "CPU";
   caps.architecture = architecture();
-  caps.ops = native_ops(has.avx512 || has.avx2);
-  caps.dtypes =
-      mask_of({DType::Bool, DType::Int8, DType::UInt8, DType::Int16, DType::UInt16, DType::Int32,
-               DType::UInt32, DType::Int64, DType::UInt64, DType::Float32, DType::Float64});
-  caps.storage = caps.dtypes;
-  if (has.f16) caps.storage |= mask_of({DType::Float16});
+  caps.ops = LlvmRenderer::ops();
+  // Else LLVM would call a function.
+  if (!has.avx512 && !has.avx2) caps.ops &= ~(std::uint64_t{1} << static_cast<int>(Op::MulAdd));
+  caps.dtypes = caps.storage = LlvmRenderer::dtypes();
+  if (has.f16) caps.storage |= 1u << static_cast<int>(DType::Float16);
   caps.threads = threads;
   caps.joins_nests = true;
   caps.vector_bytes = has.avx512 ? 64 : has.avx2 ? 32 : 16;
