@@ -9,6 +9,7 @@
 #include <span>
 
 #include "command_line/json.h"
+#include "corpus/traces.h"
 #include "croze/base/error.h"
 #include "croze/base/options.h"
 #include "croze/graph/rewrite/rewrite.h"
@@ -16,7 +17,6 @@
 #include "croze/run/execute.h"
 #include "croze/tensor/network/loss.h"
 #include "measure.h"
-#include "models/traces.h"
 #include "suites.h"
 
 namespace croze::bench {
@@ -31,9 +31,9 @@ struct Model {
 };
 
 constexpr Model models[] = {
-    {"matmul", trace_matmul, 60, 281, 1},
-    {"block", trace_block, 900, 7140, 47},
-    {"resnet18", trace_resnet18, 4000, 39600, 224},
+    {"matmul", corpus::trace_matmul, 60, 281, 1},
+    {"block", corpus::trace_block, 900, 7140, 47},
+    {"resnet18", corpus::trace_resnet18, 4000, 39600, 224},
 };
 
 const Model& model_named(const std::string& name) {

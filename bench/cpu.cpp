@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "command_line/json.h"
+#include "corpus/data.h"
 #include "croze/base/error.h"
 #include "croze/base/options.h"
 #include "croze/base/thread_pool.h"
@@ -20,7 +21,6 @@
 #include "croze/tensor/network/functional.h"
 #include "croze/tensor/reduce/reduce.h"
 #include "measure.h"
-#include "models/data.h"
 #include "openblas.h"
 #include "suites.h"
 #include "yardstick.h"
@@ -60,7 +60,7 @@ void take_turn(Contender& c) {
 }
 
 Tensor random_tensor(const Shape& shape, unsigned seed) {
-  return Tensor::from_data(random_numbers(shape, seed), shape);
+  return Tensor::from_data(corpus::random_numbers(shape, seed), shape);
 }
 
 // A kernel from tensors to a tensor that keeps its memory, as the parameters of a model do.
@@ -116,7 +116,7 @@ Contender conv_contender() {
 }
 
 Contender openblas_contender(std::int64_t n, const OpenBlas& blas) {
-  auto a = random_numbers({n, n}, 1), b = random_numbers({n, n}, 2), c = a;
+  auto a = corpus::random_numbers({n, n}, 1), b = corpus::random_numbers({n, n}, 2), c = a;
   return {fmt::format("openblas matmul {}", n), matmul_work(n),
           [=]() mutable { blas.matmul(n, a.data(), b.data(), c.data()); }};
 }

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "command_line/json.h"
+#include "corpus/workloads.h"
 #include "croze/base/error.h"
 #include "croze/base/options.h"
 #include "croze/run/execute.h"
 #include "measure.h"
-#include "models/workloads.h"
 #include "suites.h"
 
 namespace croze::bench {
@@ -27,7 +27,7 @@ struct FusionOptions {
 // A workload, scheduled and compiled before it is timed.
 class Prepared {
  public:
-  Prepared(const Workload& workload, bool fuse) : fuse_(fuse) {
+  Prepared(const corpus::Workload& workload, bool fuse) : fuse_(fuse) {
     const Options::Scope fusion{{Option::Fusion, fuse_}};
     compute_ = workload.prepare();
     results_ = compute_();
@@ -48,13 +48,13 @@ class Prepared {
 
  private:
   bool fuse_;
-  Computation compute_;  // owns what the roots read
+  corpus::Computation compute_;  // owns what the roots read
   std::vector<Tensor> results_;
   std::vector<UOp> roots_;
   std::shared_ptr<const PreparedRun> run_;
 };
 
-Json measure(const Workload& workload, double seconds) {
+Json measure(const corpus::Workload& workload, double seconds) {
   // Within the noise of a quiet machine.
   constexpr double most_ratio = 1.03;
   Prepared fused(workload, true), parts(workload, false);
@@ -68,7 +68,7 @@ Json measure(const Workload& workload, double seconds) {
 
 void run_fusion(const FusionOptions& options) {
   Json rows = Json::array();
-  for (const Workload& w : workloads()) {
+  for (const corpus::Workload& w : corpus::workloads()) {
     if (!options.workload.empty() && options.workload != w.name) continue;
     const Json row = measure(w, options.seconds);
     if (!options.as_json) {

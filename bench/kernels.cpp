@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "command_line/json.h"
+#include "corpus/workloads.h"
 #include "croze/base/error.h"
 #include "croze/base/options.h"
 #include "croze/run/execute.h"
 #include "croze/tensor/elementwise/elementwise.h"
 #include "measure.h"
-#include "models/workloads.h"
 #include "suites.h"
 
 namespace croze::bench {
@@ -26,8 +26,8 @@ struct Run {
   std::vector<std::vector<double>> values;
 };
 
-Run run(const Workload& workload) {
-  const Computation compute = workload.prepare();
+Run run(const corpus::Workload& workload) {
+  const corpus::Computation compute = workload.prepare();
   const std::int64_t before = run_statistics().kernels;
   const std::vector<Tensor> results = compute();
   realize(results);
@@ -52,14 +52,14 @@ double difference(const Run& a, const Run& b) {
 }
 
 // Without fusion, interpreted; what is too large for that runs on the device of the measurement.
-Run reference(const Workload& workload) {
+Run reference(const corpus::Workload& workload) {
   const Options::Scope unfused{{Option::Fusion, false}};
   if (workload.large) return run(workload);
   const Options::Scope interpreted{{Option::Device, std::string("INTERP")}};
   return run(workload);
 }
 
-Json measure(const Workload& workload, bool compare) {
+Json measure(const corpus::Workload& workload, bool compare) {
   const Run fused = run(workload);
   Json row{{"workload", workload.name},
            {"kernels", fused.kernels},
@@ -79,7 +79,7 @@ struct KernelsOptions {
   bool as_json = false, counts_only = false;
 };
 
-void print_row(const Workload& workload, const Json& row) {
+void print_row(const corpus::Workload& workload, const Json& row) {
   fmt::print("{:22} {:4} kernels, at most {:4}{}", workload.name, row["kernels"].get<int>(),
              workload.most_kernels, row["holds"].get<bool>() ? "" : "  does not hold");
   if (row.contains("difference")) fmt::print(", {:.1e} apart", row["difference"].get<double>());
@@ -88,7 +88,7 @@ void print_row(const Workload& workload, const Json& row) {
 
 void run_kernels(const KernelsOptions& options) {
   Json rows = Json::array();
-  for (const Workload& w : workloads()) {
+  for (const corpus::Workload& w : corpus::workloads()) {
     if (!options.workload.empty() && options.workload != w.name) continue;
     const Json row = measure(w, !options.counts_only);
     if (!options.as_json) print_row(w, row);

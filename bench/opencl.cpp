@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "command_line/json.h"
+#include "corpus/data.h"
 #include "croze/base/error.h"
 #include "croze/base/log.h"
 #include "croze/base/options.h"
@@ -14,7 +15,6 @@
 #include "croze/run/execute.h"
 #include "croze/tensor/linalg/linalg.h"
 #include "measure.h"
-#include "models/data.h"
 #include "suites.h"
 
 namespace croze::bench {
@@ -69,7 +69,7 @@ double largest_error(std::int64_t n, const std::vector<float>& a, const std::vec
 }
 
 Json measure_matmul(std::int64_t n, const OpenClOptions& options) {
-  const auto left = random_numbers({n, n}, 1), right = random_numbers({n, n}, 2);
+  const auto left = corpus::random_numbers({n, n}, 1), right = corpus::random_numbers({n, n}, 2);
   const Tensor a = Tensor::from_data(left, {n, n}), b = Tensor::from_data(right, {n, n});
   Tensor c;
   std::string source;

@@ -13,6 +13,7 @@
 #include <random>
 
 #include "command_line/json.h"
+#include "corpus/traces.h"
 #include "croze/codegen/pipeline.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/observer.h"
@@ -20,7 +21,6 @@
 #include "croze/run/devices.h"
 #include "croze/schedule/schedule.h"
 #include "measure.h"
-#include "models/traces.h"
 #include "suites.h"
 
 namespace croze::bench {
@@ -179,9 +179,9 @@ struct RewriteOptions {
 
 void run_rewrite(const RewriteOptions& options) {
   Json models = Json::array();
-  models.push_back(measure_model("matmul", trace_matmul, options.repeat));
-  models.push_back(measure_model("block", trace_block, options.repeat));
-  models.push_back(measure_model("resnet18", trace_resnet18, options.repeat));
+  models.push_back(measure_model("matmul", corpus::trace_matmul, options.repeat));
+  models.push_back(measure_model("block", corpus::trace_block, options.repeat));
+  models.push_back(measure_model("resnet18", corpus::trace_resnet18, options.repeat));
   const Json reshapes = measure_reshapes(options.repeat);
   if (options.as_json) {
     const Json result{{"suite", "rewrite"},

@@ -2,12 +2,12 @@
 // same program, on machines of each shape.
 #include <gtest/gtest.h>
 
+#include "corpus/traces.h"
 #include "croze/codegen/choose/choose.h"
 #include "croze/codegen/edits/transform.h"
 #include "croze/codegen/pipeline.h"
 #include "croze/run/devices.h"
 #include "croze/schedule/schedule.h"
-#include "models/traces.h"
 #include "support/schedule_runner.h"
 
 namespace croze {
@@ -38,9 +38,9 @@ void expect_same_programs(const std::vector<Tensor>& results) {
   expect_same_programs(results, test::gpu_shaped_caps());
 }
 
-TEST(Replay, OfAMatrixProduct) { expect_same_programs(bench::trace_matmul()); }
-TEST(Replay, OfATransformerBlock) { expect_same_programs(bench::trace_block()); }
-TEST(Replay, OfAResidualNetwork) { expect_same_programs(bench::trace_resnet18()); }
+TEST(Replay, OfAMatrixProduct) { expect_same_programs(corpus::trace_matmul()); }
+TEST(Replay, OfATransformerBlock) { expect_same_programs(corpus::trace_block()); }
+TEST(Replay, OfAResidualNetwork) { expect_same_programs(corpus::trace_resnet18()); }
 
 }  // namespace
 }  // namespace croze

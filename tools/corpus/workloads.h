@@ -8,7 +8,7 @@
 
 #include "croze/tensor/tensor.h"
 
-namespace croze::bench {
+namespace croze::corpus {
 
 // Records one run over inputs that were made before, and returns what it is asked for.
 using Computation = std::function<std::vector<Tensor>()>;
@@ -22,4 +22,4 @@ struct Workload {
 
 std::span<const Workload> workloads();
 
-}  // namespace croze::bench
+}  // namespace croze::corpus

@@ -1,21 +1,21 @@
 // workloads.cpp -- the computations, in the order in which the bench reports them.
-#include "models/workloads.h"
+#include "corpus/workloads.h"
 
 #include <array>
 #include <cmath>
 #include <memory>
 #include <string>
 
+#include "corpus/gpt.h"
+#include "corpus/resnet18.h"
 #include "croze/nn/nn.h"
 #include "croze/tensor/network/loss.h"
 #include "croze/tensor/network/recurrent.h"
 #include "croze/tensor/reduce/scan.h"
 #include "croze/tensor/reduce/sort.h"
 #include "examples/data/fashion_net.h"
-#include "models/gpt.h"
-#include "models/resnet18.h"
 
-namespace croze::bench {
+namespace croze::corpus {
 namespace {
 
 Tensor numbers(const Shape& shape, unsigned seed) {
@@ -300,4 +300,4 @@ constexpr Workload all[] = {
 
 std::span<const Workload> workloads() { return all; }
 
-}  // namespace croze::bench
+}  // namespace croze::corpus

@@ -1,4 +1,4 @@
-// data.h -- tensors for benchmarks: over memory that nobody has written yet, where only compiling
+// data.h -- tensors for the corpus: over memory that nobody has written yet, where only compiling
 // is measured, and filled with repeatable numbers, where results are looked at.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include "croze/tensor/tensor.h"
 
-namespace croze::bench {
+namespace croze::corpus {
 
 // A Float32 tensor that stands for data to come: making it computes nothing.
 inline Tensor placeholder(const Shape& shape) {
@@ -26,4 +26,4 @@ inline std::vector<float> random_numbers(const Shape& shape, unsigned seed) {
   return numbers;
 }
 
-}  // namespace croze::bench
+}  // namespace croze::corpus

@@ -5,7 +5,7 @@
 
 #include "croze/tensor/tensor.h"
 
-namespace croze::bench {
+namespace croze::corpus {
 
 // A product of two 512 x 512 matrices.
 std::vector<Tensor> trace_matmul();
@@ -14,4 +14,4 @@ std::vector<Tensor> trace_block();
 // A training step of ResNet-18 (loss, gradients, running statistics): 4 images of 64 x 64.
 std::vector<Tensor> trace_resnet18();
 
-}  // namespace croze::bench
+}  // namespace croze::corpus

@@ -1,12 +1,12 @@
 // traces.cpp -- the computations whose compilation is measured.
-#include "models/traces.h"
+#include "corpus/traces.h"
 
+#include "corpus/resnet18.h"
+#include "corpus/transformer_block.h"
 #include "croze/nn/state.h"
 #include "croze/tensor/network/loss.h"
-#include "models/resnet18.h"
-#include "models/transformer_block.h"
 
-namespace croze::bench {
+namespace croze::corpus {
 namespace {
 
 // The loss and its gradient by all parameters.
@@ -41,4 +41,4 @@ std::vector<Tensor> trace_resnet18() {
   return results;
 }
 
-}  // namespace croze::bench
+}  // namespace croze::corpus

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "corpus/transformer_block.h"
 #include "croze/tensor/movement/indexing.h"
-#include "models/transformer_block.h"
 
-namespace croze::bench {
+namespace croze::corpus {
 
 struct Gpt {
   static constexpr std::int64_t vocabulary = 256, sequence = 64, width = 128, layers = 4;
@@ -39,4 +39,4 @@ struct Gpt {
   }
 };
 
-}  // namespace croze::bench
+}  // namespace croze::corpus

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "corpus/data.h"
 #include "croze/nn/state.h"
 #include "croze/tensor/elementwise/activation.h"
 #include "croze/tensor/elementwise/elementwise.h"
@@ -15,9 +16,8 @@
 #include "croze/tensor/network/functional.h"
 #include "croze/tensor/network/pool.h"
 #include "croze/tensor/reduce/reduce.h"
-#include "models/data.h"
 
-namespace croze::bench {
+namespace croze::corpus {
 
 // A convolution without bias, and the batch norm behind it.
 struct ConvNorm {
@@ -87,4 +87,4 @@ struct ResNet18 {
   }
 };
 
-}  // namespace croze::bench
+}  // namespace croze::corpus

@@ -4,14 +4,14 @@
 // compiled.
 #pragma once
 
+#include "corpus/data.h"
 #include "croze/tensor/elementwise/activation.h"
 #include "croze/tensor/elementwise/elementwise.h"
 #include "croze/tensor/linalg/linalg.h"
 #include "croze/tensor/movement/movement.h"
 #include "croze/tensor/network/functional.h"
-#include "models/data.h"
 
-namespace croze::bench {
+namespace croze::corpus {
 
 struct BlockLinear {
   Tensor weight, bias;
@@ -88,4 +88,4 @@ struct TransformerBlock {
   }
 };
 
-}  // namespace croze::bench
+}  // namespace croze::corpus
