@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
+#include <vector>
 
 #include "croze/codegen/edits/kernel_state.h"
 #include "croze/graph/rewrite/rewrite.h"
@@ -27,7 +27,6 @@ class Estimator {
 
   ProgramInfo run() {
     ProgramInfo info;
-    std::unordered_map<std::int64_t, std::int64_t> touched;  // elements, by parameter slot
     for (UOp u : order_) {
       if (u.is(Op::Param)) {
         info.num_buffers = std::max(info.num_buffers, static_cast<int>(u.slot()) + 1);
@@ -37,15 +36,26 @@ class Estimator {
         info.flops += runs(u.ranges());
       } else if (u.is(Op::Reduce) && is_float(u.dtype())) {
         info.flops += runs(u.ranges() | closed(u));
-      } else if (u.is(Op::Index)) {
-        const std::int64_t slot = u.src(0).slot();
-        touched[slot] = std::min(std::max(touched[slot], runs(u.ranges())), u.src(0).elements());
-        bytes_[slot] = touched[slot] * size_of(u.dtype());
       }
     }
-    for (const auto& [slot, bytes] : bytes_) info.bytes += bytes;
+    for (std::int64_t bytes : bytes_touched()) info.bytes += bytes;
     info.name = name();
     return info;
+  }
+
+  std::vector<std::int64_t> bytes_touched() const {
+    std::vector<std::int64_t> elements, bytes;  // by parameter slot
+    for (UOp u : order_) {
+      if (!u.is(Op::Index)) continue;
+      const auto slot = static_cast<std::size_t>(u.src(0).slot());
+      if (slot >= bytes.size()) {
+        elements.resize(slot + 1);
+        bytes.resize(slot + 1);
+      }
+      elements[slot] = std::min(std::max(elements[slot], runs(u.ranges())), u.src(0).elements());
+      bytes[slot] = elements[slot] * size_of(u.dtype());
+    }
+    return bytes;
   }
 
  private:
@@ -78,12 +88,13 @@ class Estimator {
 
   std::vector<UOp> order_;
   std::vector<UOp> ranges_;
-  std::unordered_map<std::int64_t, std::int64_t> bytes_;
 };
 
 }  // namespace
 
 ProgramInfo estimate(UOp sink) { return Estimator(sink).run(); }
+
+std::vector<std::int64_t> bytes_touched(UOp sink) { return Estimator(sink).bytes_touched(); }
 
 Launch launch_of(std::span<const UOp> loops) {
   Launch launch;

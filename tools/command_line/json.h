@@ -47,7 +47,11 @@ class Json {
   template <typename T>
   T get() const;
   bool is_null() const { return std::holds_alternative<std::monostate>(value_); }
+  bool is_flag() const { return std::holds_alternative<bool>(value_); }
   bool is_float() const { return std::holds_alternative<double>(value_); }
+  bool is_integer() const { return std::holds_alternative<std::int64_t>(value_); }
+  bool is_text() const { return std::holds_alternative<std::string>(value_); }
+  bool is_array() const { return std::holds_alternative<Array>(value_); }
 
   // The member of this name.  One that is missing is made, and null becomes an object; of a
   // constant it is an InternalError.

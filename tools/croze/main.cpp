@@ -19,7 +19,7 @@ int run(int count, char** arguments) {
                              .description = "croze: a deep-learning compiler and framework",
                              .version = std::string("croze ") + croze::version()},
                             {add_train, add_eval, add_run, add_info, add_onnx_conformance,
-                             add_devices, add_fuzz, add_options, add_docs, add_rules},
+                             add_devices, add_fuzz, add_replay, add_options, add_docs, add_rules},
                             count, arguments);
 }
 
