@@ -8,11 +8,11 @@
 #include <memory>
 
 #include "command_line/json.h"
+#include "corpus/workloads.h"
 #include "croze/base/error.h"
 #include "croze/run/execute.h"
 #include "croze/tensor/elementwise/elementwise.h"
 #include "measure.h"
-#include "models/workloads.h"
 #include "suites.h"
 
 namespace croze::bench {
@@ -77,8 +77,8 @@ Json arena_row(std::string_view workload, double ratio) {
 Json measure_arenas() {
   Json rows = Json::array();
   double logarithms = 0;
-  for (const Workload& w : workloads()) {
-    const Computation compute = w.prepare();
+  for (const corpus::Workload& w : corpus::workloads()) {
+    const corpus::Computation compute = w.prepare();
     const RunStatistics before = run_statistics();
     realize(compute());  // an optimizer computes what it assigns at once
     const RunStatistics after = run_statistics();
