@@ -11,7 +11,8 @@ other bits are random.  Two types the package does not decode: Q8_1 and Q8_K, wh
 a scale and eight-bit numbers; their structs are those of ggml-common.h.
 
 little.gguf and big.gguf hold the same metadata of all types and the same tensors in the two byte
-orders; split-*.gguf are a model in three parts.
+orders.  plain.gguf has a few tensors, for the writer to be compared with; split-*.gguf are a model
+in three parts.
 """
 import os
 import sys
@@ -20,7 +21,7 @@ import gguf
 import numpy as np
 from gguf import GGMLQuantizationType as Type
 
-# Where the float16 scales of a block are; the others have a note below.
+# Where the float16 scales of a block are.
 HALVES = {
     Type.Q4_0: [0],
     Type.Q4_1: [0, 2],
@@ -139,6 +140,14 @@ def write_orders(folder):
         finish(writer)
 
 
+def write_plain(folder):
+    writer = gguf.GGUFWriter(os.path.join(folder, "plain.gguf"), "golden")
+    writer.add_tensor("matrix", np.arange(6, dtype=np.float32).reshape(2, 3))
+    writer.add_tensor("halves", np.arange(5, dtype=np.float16))
+    writer.add_tensor("integers", np.arange(-2, 3, dtype=np.int64))
+    finish(writer)
+
+
 def write_split(folder):
     writer = gguf.GGUFWriter(os.path.join(folder, "split.gguf"), "golden", split_max_tensors=2)
     writer.add_string("general.name", "in three parts")
@@ -152,6 +161,7 @@ def main():
     os.makedirs(folder, exist_ok=True)
     write_blocks(folder)
     write_orders(folder)
+    write_plain(folder)
     write_split(folder)
 
 

@@ -61,6 +61,11 @@ const GgmlTypeInfo* ggml_type_info(std::uint32_t number) {
   return row == std::end(types) ? nullptr : row;
 }
 
+const GgmlTypeInfo* ggml_type_of(DType dtype) {
+  const auto* row = std::ranges::find(types, dtype, &GgmlTypeInfo::dtype);
+  return row == std::end(types) || row->is_blocks() ? nullptr : row;
+}
+
 const GgmlTypeInfo& ggml_type_info(GgmlType type) {
   const GgmlTypeInfo* row = ggml_type_info(static_cast<std::uint32_t>(type));
   check(row != nullptr, "{} is not the number of a ggml type", static_cast<std::uint32_t>(type));

@@ -71,6 +71,9 @@ struct GgmlTypeInfo {
 const GgmlTypeInfo* ggml_type_info(std::uint32_t number);
 const GgmlTypeInfo& ggml_type_info(GgmlType type);
 
+// The type whose elements are of this dtype, null if there is none.
+const GgmlTypeInfo* ggml_type_of(DType dtype);
+
 inline std::string_view name_of(GgmlType type) { return ggml_type_info(type).name; }
 
 }  // namespace croze

@@ -20,6 +20,7 @@
 
 #include "croze/io/gguf/ggml_type.h"
 #include "croze/io/gguf/value.h"
+#include "croze/nn/state.h"
 #include "croze/tensor/tensor.h"
 
 namespace croze {
@@ -62,5 +63,13 @@ struct GgufOptions {
 // stands twice, data that overlap, are not aligned or not all there; of a split model, parts that
 // are missing or belong to another one.
 GgufFile load_gguf(const std::string& path, const GgufOptions& options = {});
+
+// Writes tensors, computed first if need be, and metadata to `path`: version 3, little-endian, one
+// file, so that values named "split." are left out.  The file appears whole or not at all: on any
+// failure Error is thrown and a file that was there before is as it was.  Throws Error for a dtype
+// that GGUF lacks (it has Float16, BFloat16, Float32, Float64 and the signed integers), for more
+// than four axes, and if two tensors have one name.
+void save_gguf(const std::string& path, const StateDict& tensors,
+               const GgufMetadata::Map& metadata = {});
 
 }  // namespace croze

@@ -28,11 +28,9 @@ namespace {
 constexpr std::string_view magic = "GGUF";
 constexpr int oldest_version = 2, newest_version = 3;
 constexpr std::int64_t default_alignment = 32;
-constexpr std::int64_t max_rank = 4;            // of ggml
 constexpr std::int64_t max_name_bytes = 65535;  // of metadata, by the format
 constexpr std::int64_t max_tensors = 1 << 18;
 constexpr std::int64_t max_pieces = 1 << 22;  // names, texts and arrays of the metadata
-constexpr int max_depth = 4;                  // of arrays in arrays
 
 // For messages: names may be long.
 std::string shortened(std::string_view text) { return std::string(text.substr(0, 200)); }
@@ -178,8 +176,8 @@ GgufArray HeaderReader::array() {
     GgufArray done;
     if (type == array_type) {
       open.push_back({{}, count(least_array, "arrays in an array")});
-      check(std::ssize(open) < max_depth, "{}: arrays nest deeper than {} (at offset {})", path_,
-            max_depth, reader_.offset());
+      check(std::ssize(open) < max_gguf_depth, "{}: arrays nest deeper than {} (at offset {})",
+            path_, max_gguf_depth, reader_.offset());
       if (open.back().missing > 0) continue;
     } else {
       done = array_of(type, count(1, "elements of an array"));
@@ -249,7 +247,7 @@ GgufEntry HeaderReader::tensor() {
   entry.name = text();
   const std::string what = fmt::format("{}: tensor \"{}\"", path_, shortened(entry.name));
   const auto rank = number<std::uint32_t>();
-  check(rank <= max_rank, "{} has {} axes, more than {}", what, rank, max_rank);
+  check(rank <= max_gguf_rank, "{} has {} axes, more than {}", what, rank, max_gguf_rank);
   for (std::uint32_t i = 0; i < rank; i++) {
     const auto size = number<std::uint64_t>();
     check(size <= INT64_MAX, "{} has an axis of {}", what, size);
@@ -305,17 +303,6 @@ void HeaderReader::locate(std::vector<GgufEntry>& entries, std::int64_t alignmen
   }
 }
 
-// The alignment of the data; a power of two.
-std::int64_t alignment_of(const GgufMetadata& metadata, const std::string& path) {
-  constexpr std::string_view name = "general.alignment";
-  if (!metadata.has(name)) return default_alignment;
-  const std::int64_t alignment = metadata.integer(name);
-  check(alignment > 0 && alignment <= UINT32_MAX &&
-            std::has_single_bit(static_cast<std::uint64_t>(alignment)),
-        "{}: an alignment of {}, which is no power of two", path, alignment);
-  return alignment;
-}
-
 GgufHeader HeaderReader::read() {
   constexpr std::int64_t least_tensor = 24, least_metadata = 13;
   const bool is_gguf =
@@ -328,13 +315,23 @@ GgufHeader HeaderReader::read() {
   check(tensor_count <= max_tensors, "{}: more than {} tensors", path_, max_tensors);
   const std::int64_t metadata_count = count(least_metadata, "metadata");
   header.metadata = GgufMetadata(path_, metadata(metadata_count));
-  const std::int64_t alignment = alignment_of(header.metadata, path_);
+  const std::int64_t alignment = gguf_alignment(header.metadata, path_);
   header.entries = tensors(tensor_count);
   locate(header.entries, alignment);
   return header;
 }
 
 }  // namespace
+
+std::int64_t gguf_alignment(const GgufMetadata& metadata, const std::string& path) {
+  constexpr std::string_view name = "general.alignment";
+  if (!metadata.has(name)) return default_alignment;
+  const std::int64_t alignment = metadata.integer(name);
+  check(alignment > 0 && alignment <= UINT32_MAX &&
+            std::has_single_bit(static_cast<std::uint64_t>(alignment)),
+        "{}: an alignment of {}, which is no power of two", path, alignment);
+  return alignment;
+}
 
 GgufHeader read_gguf_header(std::span<const std::byte> file, const std::string& path) {
   return HeaderReader(file, path).read();

@@ -13,6 +13,9 @@
 
 namespace croze {
 
+inline constexpr int max_gguf_rank = 4;   // of ggml
+inline constexpr int max_gguf_depth = 4;  // of arrays in arrays
+
 // A tensor of the list.  Its bytes lie in the data.
 struct GgufEntry {
   std::string name;
@@ -32,5 +35,8 @@ struct GgufHeader {
 // Reads the header of a file of these bytes; `path` is what messages call it.  Throws Error for a
 // header that is damaged and for tensors whose data are not there, overlap or are not aligned.
 GgufHeader read_gguf_header(std::span<const std::byte> file, const std::string& path);
+
+// The alignment of the data by the metadata of a file.  Throws Error if it is no power of two.
+std::int64_t gguf_alignment(const GgufMetadata& metadata, const std::string& path);
 
 }  // namespace croze

@@ -228,6 +228,78 @@ TEST(GgufMetadata, AskingForAnotherKindSaysWhatIsThere) {
             std::string::npos);
 }
 
+// ---- saving -----------------------------------------------------------------------------------
+
+TEST_F(Gguf, ComesBackAsItWasSaved) {
+  const GgufFile golden_file = load_gguf(golden("little.gguf"));
+  GgufMetadata::Map metadata = golden_file.metadata.values();
+  GgufArray inner, outer;
+  inner.elements = std::vector<std::string>{"deep"};
+  outer.elements = std::vector<GgufArray>{inner, GgufArray()};
+  metadata["nested"] = outer;
+  metadata["general.alignment"] = std::uint32_t{64};
+  metadata["split.count"] = std::uint16_t{3};
+  const StateDict saved = {{"lazy", Tensor::arange(6).reshape({2, 3}) * 2},
+                           {"bfloat16", Tensor::from_data({1.5f, -2.f}, {2}).cast(DType::BFloat16)},
+                           {"scalar", Tensor::from_data({std::int8_t{-7}}, {})},
+                           {"empty", Tensor::zeros({0, 4})},
+                           {"wide", Tensor::from_data({2.5}, {1, 1, 1, 1})}};
+  save_gguf(path("a.gguf"), saved, metadata);
+  const GgufFile loaded = load_gguf(path("a.gguf"));
+  EXPECT_EQ(file_count(), 1);
+  EXPECT_EQ(loaded.version, 3);
+  EXPECT_FALSE(loaded.metadata.has("split.count"));
+  for (const auto& [name, value] : golden_file.metadata.values()) {
+    EXPECT_EQ(loaded.metadata.at(name).index(), value.index()) << name;
+  }
+  EXPECT_EQ(loaded.metadata.integers("a.integers"), golden_file.metadata.integers("a.integers"));
+  EXPECT_EQ(loaded.metadata.texts("a.strings"), golden_file.metadata.texts("a.strings"));
+  EXPECT_EQ(loaded.metadata.number("a.float64"), 0.1);
+  const auto& nested = std::get<GgufArray>(loaded.metadata.at("nested"));
+  EXPECT_EQ(std::get<std::vector<GgufArray>>(nested.elements).at(0).size(), 1);
+  ASSERT_EQ(loaded.tensors.size(), saved.size());
+  for (std::size_t i = 0; i < saved.size(); i++) {
+    const GgufTensor& t = loaded.tensors[i];
+    EXPECT_EQ(t.name, saved[i].name);
+    EXPECT_EQ(t.offset % 64, 0);
+    EXPECT_EQ(t.stored.dtype(), saved[i].tensor.dtype());
+    EXPECT_EQ(t.shape, saved[i].tensor.shape());
+    EXPECT_EQ(t.stored.to_bytes(), saved[i].tensor.to_bytes());
+  }
+}
+
+// Byte for byte what ggml's package wrote, but for the order of the metadata, which are one here.
+TEST_F(Gguf, SavesTheBytesThatOthersSave) {
+  const std::string original = content(golden("plain.gguf"));
+  const GgufFile loaded = load_gguf(golden("plain.gguf"));
+  StateDict tensors;
+  for (const GgufTensor& t : loaded.tensors) tensors.push_back({t.name, t.stored});
+  save_gguf(path("a.gguf"), tensors, loaded.metadata.values());
+  EXPECT_EQ(content(path("a.gguf")), original);
+}
+
+TEST_F(Gguf, RefusesToSaveWhatTheFormatHasNot) {
+  const Tensor t = Tensor::from_data({1.f}, {1});
+  const auto says = [&](const StateDict& tensors, const GgufMetadata::Map& metadata,
+                        const std::string& reason) {
+    const std::string message = error_of([&] { save_gguf(path("a"), tensors, metadata); });
+    EXPECT_NE(message.find(reason), std::string::npos) << message;
+  };
+  says({{"x", t}, {"x", t}}, {}, "two tensors are named \"x\"");
+  says({{"none", Tensor()}}, {}, "is not defined");
+  says({{"x", t.cast(DType::UInt8)}}, {}, "is uint8, which GGUF does not have");
+  says({{"x", t.reshape({1, 1, 1, 1, 1})}}, {}, "5 axes");
+  says({{"x", t}}, {{"general.alignment", std::uint32_t{3}}}, "no power of two");
+  GgufArray deep;
+  for (int i = 0; i < 4; i++) {
+    GgufArray around;
+    around.elements = std::vector<GgufArray>{deep};
+    deep = around;
+  }
+  says({{"x", t}}, {{"a", deep}}, "nest deeper than 4");
+  EXPECT_EQ(file_count(), 0);
+}
+
 // ---- split models -----------------------------------------------------------------------------
 
 class GgufSplit : public Gguf {
