@@ -17,70 +17,12 @@
 #include <set>
 #include <utility>
 
+#include "croze/schedule/liveness.h"
+
 namespace croze {
 namespace {
 
 using Numbers = std::vector<int>;
-using Steps = std::vector<ScheduleStep>;  // that stay together
-
-// Temporaries that come to life and die as steps run.
-class Liveness {
- public:
-  explicit Liveness(const Schedule& schedule, const std::vector<Steps>& steps)
-      : buffers_(schedule.buffers), uses_left_(buffers_.size(), 0), alive_(buffers_.size(), false) {
-    for (const Steps& together : steps) {
-      for (int b : distinct(together)) uses_left_[index(b)]++;
-    }
-  }
-
-  // What a step adds while it runs, and what it sets free when it is done.
-  std::int64_t bytes_taken(const Steps& steps) const {
-    std::int64_t bytes = 0;
-    for (int b : distinct(steps)) bytes += alive_[index(b)] ? 0 : buffers_[index(b)].bytes();
-    return bytes;
-  }
-  std::int64_t bytes_freed(const Steps& steps) const {
-    std::int64_t bytes = 0;
-    for (int b : distinct(steps)) {
-      if (alive_[index(b)] && uses_left_[index(b)] == 1) bytes += buffers_[index(b)].bytes();
-    }
-    return bytes;
-  }
-
-  void begin(const Steps& steps) {
-    bytes_ += bytes_taken(steps);
-    for (int b : distinct(steps)) alive_[index(b)] = true;
-    most_bytes_ = std::max(most_bytes_, bytes_);
-  }
-  void end(const Steps& steps) {
-    for (int b : distinct(steps)) {
-      if (--uses_left_[index(b)] == 0) bytes_ -= buffers_[index(b)].bytes();
-    }
-  }
-
-  std::int64_t bytes() const { return bytes_; }
-  std::int64_t most_bytes() const { return most_bytes_; }
-
- private:
-  static std::size_t index(int buffer) { return static_cast<std::size_t>(buffer); }
-
-  // The temporaries of the steps, each once.
-  Numbers distinct(const Steps& steps) const {
-    Numbers result;
-    for (const ScheduleStep& step : steps) {
-      for (int b : step.buffers) {
-        if (buffers_[index(b)].kind != ScheduleBuffer::Kind::Temporary) continue;
-        if (std::ranges::find(result, b) == result.end()) result.push_back(b);
-      }
-    }
-    return result;
-  }
-
-  const std::vector<ScheduleBuffer>& buffers_;
-  Numbers uses_left_;
-  std::vector<bool> alive_;
-  std::int64_t bytes_ = 0, most_bytes_ = 0;
-};
 
 class Joiner {
  public:
@@ -88,7 +30,7 @@ class Joiner {
       : order_(std::move(order)),
         schedule_(schedule),
         context_(context),
-        live_(schedule, order_.steps),
+        live_(order_, schedule),
         users_(order_.steps.size()),
         waiting_(order_.steps.size(), 0) {
     for (std::size_t i = 0; i < order_.steps.size(); i++) {
@@ -103,7 +45,7 @@ class Joiner {
   }
 
   void run() {
-    const std::int64_t most_bytes = bytes_in_order();
+    const std::int64_t most_bytes = most_bytes_alive(order_, schedule_);
     while (!ready_.empty()) launch(most_bytes);
   }
 
@@ -130,30 +72,20 @@ class Joiner {
     }
   }
 
-  std::int64_t bytes_in_order() const {
-    Liveness live = live_;
-    for (const Steps& steps : order_.steps) {
-      live.begin(steps);
-      live.end(steps);
-    }
-    return live.most_bytes();
-  }
-
   // One launch: the first step left, and what can run beside it.
   void launch(std::int64_t most_bytes) {
     const auto first = static_cast<std::size_t>(*ready_.begin());
-    live_.begin(order_.steps[first]);
+    live_.begin(number(first));
     Numbers chosen{number(first)};
     const Numbers others =
         can_join(first) ? Numbers(std::next(ready_.begin()), ready_.end()) : Numbers();
     for (int other : others) {
       const auto i = static_cast<std::size_t>(other);
-      const Steps& steps = order_.steps[i];
-      if (!can_join(i) || steps[0].device != order_.steps[first][0].device) continue;
-      const std::int64_t taken = live_.bytes_taken(steps);
+      if (!can_join(i) || order_.steps[i][0].device != order_.steps[first][0].device) continue;
+      const std::int64_t taken = live_.bytes_taken(other);
       if (live_.bytes() + taken > most_bytes) continue;
-      if (taken > live_.bytes_freed(steps) && due_[i] > launches_made_) continue;
-      live_.begin(steps);
+      if (taken > live_.bytes_freed(other) && due_[i] > launches_made_) continue;
+      live_.begin(other);
       chosen.push_back(other);
     }
     finish(chosen);
@@ -163,7 +95,7 @@ class Joiner {
     const int first = number(schedule_.steps.size());
     for (int i : chosen) {
       const auto step = static_cast<std::size_t>(i);
-      live_.end(order_.steps[step]);
+      live_.end(i);
       ready_.erase(i);
       for (int u : users_[step]) {
         if (--waiting_[static_cast<std::size_t>(u)] == 0) ready_.insert(u);

@@ -2,6 +2,7 @@
 #include "croze/schedule/schedule.h"
 
 #include "croze/schedule/blocks.h"
+#include "croze/schedule/free_early.h"
 #include "croze/schedule/kernels.h"
 #include "croze/schedule/launches.h"
 #include "croze/schedule/memory_plan.h"
@@ -23,6 +24,7 @@ Schedule make_schedule(const CanonicalGraph& graph, const ScheduleContext& conte
       copied.push_back(order.blocking);
       continue;
     }
+    order = free_early(std::move(order), schedule);
     join_launches(std::move(order), schedule, context);
     plan_memory(schedule, context);
     return schedule;

@@ -13,6 +13,7 @@
 // merge.cpp: kernels that pass values to each other become one.
 // blocks.cpp: kernels that pass values to each other run one after the other, block by block.
 // order.cpp: their order; reads after writes, writes after earlier reads.
+// free_early.cpp: those that set memory free move to the front.
 // launches.cpp: which of them run at once, as one kernel.
 // memory_plan.cpp: temporaries packed into one arena per device (packing.cpp).
 //
