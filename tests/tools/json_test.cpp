@@ -42,6 +42,7 @@ TEST(Json, WhatIsNotThereIsAnError) {
   EXPECT_THROW(json["a"].get<std::string>(), InternalError);
   EXPECT_THROW(json["a"].elements(), InternalError);
   EXPECT_THROW(Json::parse("{\"a\":"), Error);
+  EXPECT_THROW(Json::parse(std::string(1000000, '[') + std::string(1000000, ']')), Error);
 }
 
 }  // namespace

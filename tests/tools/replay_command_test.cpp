@@ -119,6 +119,7 @@ TEST_F(Replay, RefusesWhatIsNoRecord) {
   const std::string good = record("trace_matmul");
   expect_refused("", "trace_matmul.json is no record of croze replay");
   expect_refused(good.substr(0, good.size() / 2), "is no record of croze replay");
+  expect_refused(std::string(1000000, '[') + std::string(1000000, ']'), "is no record");
   expect_refused("[1, 2]", "is no record of croze replay");
   expect_refused(R"({"format": "another"})", "is no record of croze replay");
   expect_refused(replaced(good, "\"version\": 1", "\"version\": 7"), "is a record of version 7");

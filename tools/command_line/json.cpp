@@ -11,6 +11,9 @@ namespace {
 
 using Text = nlohmann::ordered_json;
 
+// Values are made and destroyed by recursion.
+constexpr int max_depth = 256;
+
 Json from_text(const Text& text) {
   if (text.is_boolean()) return text.get<bool>();
   if (text.is_number_integer()) return text.get<std::int64_t>();
@@ -63,7 +66,13 @@ Json Json::object() {
 }
 
 Json Json::parse(std::string_view text) {
-  const Text parsed = Text::parse(text, nullptr, /*allow_exceptions=*/false);
+  bool is_too_deep = false;
+  const auto see = [&](int depth, Text::parse_event_t, Text&) {
+    is_too_deep = is_too_deep || depth > max_depth;
+    return !is_too_deep;  // else it is left out
+  };
+  const Text parsed = Text::parse(text, see, /*allow_exceptions=*/false);
+  check(!is_too_deep, "JSON is nested more than {} deep", max_depth);
   check(!parsed.is_discarded(), "this is no JSON: {}", text);
   return from_text(parsed);
 }

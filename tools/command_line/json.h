@@ -39,7 +39,7 @@ class Json {
 
   static Json array();
   static Json object();
-  // Throws Error if `text` is no JSON.
+  // Throws Error if `text` is no JSON, or nested hundreds of levels deep.
   static Json parse(std::string_view text);
 
   // The number or flag as any arithmetic type, or the text as std::string.  InternalError if it is

@@ -18,6 +18,14 @@ std::map<KernelId, KernelRecord> by_id(const GraphRecord& record) {
   return kernels;
 }
 
+// "200 -> 150 (-25.0%)"
+std::string change(std::int64_t before, std::int64_t after) {
+  const std::string text = fmt::format("{} -> {}", before, after);
+  if (before == 0) return text;
+  const double part = static_cast<double>(after - before) / static_cast<double>(before);
+  return text + fmt::format(" ({:+.1f}%)", 100 * part);
+}
+
 std::string title_of(const KernelRecord& k) {
   return fmt::format("{} {}{}", k.name, k.key, k.in_blocks ? " in blocks" : "");
 }
@@ -30,7 +38,7 @@ std::string line_of(char mark, const KernelRecord& k) {
 std::string line_of(const Difference::Kernel& k) {
   std::string text = fmt::format("  ~ {}:", title_of(k.after));
   const auto number = [&](const char* name, std::int64_t before, std::int64_t after) {
-    if (before != after) text += fmt::format(" {} {} -> {},", name, before, after);
+    if (before != after) text += fmt::format(" {} {},", name, change(before, after));
   };
   number("nests", k.before.nests, k.after.nests);
   number("flops", k.before.flops, k.after.flops);
@@ -87,8 +95,8 @@ std::string to_text(const Totals& before, const Totals& after) {
   std::string text;
   for (const auto& [name, member] : total_members) {
     if (before.*member == after.*member) continue;
-    text +=
-        fmt::format("{}{} {} -> {}", text.empty() ? "" : ", ", name, before.*member, after.*member);
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name,
+                        change(before.*member, after.*member));
   }
   return text.empty() ? "the same totals" : text;
 }

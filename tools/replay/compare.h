@@ -32,7 +32,7 @@ Difference new_graph(const GraphRecord& after);
 std::string to_text(const Difference& d);
 Json json_of(const Difference& d);
 
-// The totals of graphs together: "launches 411 -> 409, bytes 2 -> 1" of those that differ.
+// The totals that differ, of one graph or of several: "launches 400 -> 398 (-0.5%), ...".
 std::string to_text(const Totals& before, const Totals& after);
 void add(Totals& totals, const Totals& more);
 
