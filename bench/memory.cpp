@@ -1,5 +1,6 @@
-// memory.cpp -- croze-bench memory: what very deep and very many tensors cost, and how close the
-// arenas of the workloads come to the most bytes alive at once.
+// memory.cpp -- croze-bench memory: what very deep and very many tensors cost, what a long
+// attention adds to its operands, and how close the arenas of the workloads come to the most bytes
+// alive at once.
 //
 // Each measurement is a process of its own, so that its memory is its own.
 #include <fmt/format.h>
@@ -10,8 +11,8 @@
 #include "command_line/json.h"
 #include "corpus/workloads.h"
 #include "croze/base/error.h"
+#include "croze/croze.h"
 #include "croze/run/execute.h"
-#include "croze/tensor/elementwise/elementwise.h"
 #include "measure.h"
 #include "suites.h"
 
@@ -65,6 +66,8 @@ Json measure_small_tensors() {
 }
 
 constexpr double most_arena_ratio = 1.05;
+// Of the peak to inputs, outputs and gradients.
+constexpr double most_attention_ratio = 1.3;
 
 Json arena_row(std::string_view workload, double ratio) {
   return {{"workload", workload},
@@ -96,6 +99,27 @@ Json measure_arenas() {
   return rows;
 }
 
+// Attention over a long sequence and its gradients, in the one process that finds all kernels on
+// disk: the compiler's memory is not attention's.
+Json measure_attention() {
+  const std::int64_t before = peak_rss_bytes();
+  const Shape shape{1, 8, 8192, 64};
+  const Tensor q = Tensor::randn(shape).realize(), k = Tensor::randn(shape).realize(),
+               v = Tensor::randn(shape).realize(), upstream = Tensor::randn(shape).realize();
+  const Stopwatch watch;
+  std::vector<Tensor> results{scaled_dot_product_attention(q, k, v)};
+  for (const Tensor& g : (results[0] * upstream).sum().gradient({q, k, v})) results.push_back(g);
+  realize(results);
+  const double seconds = watch.seconds();
+  const double wanted = static_cast<double>(8 * q.numel() * 4);  // in, out, and their gradients
+  const double ratio = static_cast<double>(peak_rss_bytes() - before) / wanted;
+  return {{"workload", "attention 8 x 8192 x 64, forward and backward"},
+          {"seconds", seconds},
+          {"ratio", ratio},
+          {"limit", most_attention_ratio},
+          {"holds", ratio <= most_attention_ratio}};
+}
+
 struct MemoryOptions {
   bool as_json = false;
   std::string in_this_process;
@@ -105,7 +129,7 @@ Json measure_apart(const std::string& name) {
   return Json::parse(run_self({"memory", "--in-this-process", name}));
 }
 
-void print_tables(const Json& chain, const Json& small, const Json& arenas) {
+void print_tables(const Json& chain, const Json& small, const Json& rows) {
   fmt::print("chain of {} operations: recorded in {:.2f} s, computed in {:.2f} s, peak {:.0f} MB\n",
              chain["operations"].get<int>(), chain["trace_seconds"].get<double>(),
              chain["compute_seconds"].get<double>(), chain["peak_rss_mb"].get<double>());
@@ -113,15 +137,16 @@ void print_tables(const Json& chain, const Json& small, const Json& arenas) {
              small["tensors"].get<int>(), small["rounds"].get<int>(),
              small["seconds"].get<double>(), small["growth_bytes_per_tensor"].get<double>(),
              small["peak_rss_mb"].get<double>());
-  for (const Json& row : arenas.elements()) {
-    fmt::print("arena of {:22} {:6.4f} of the lower bound, at most {:.2f}{}\n",
-               row["workload"].get<std::string>(), row["ratio"].get<double>(),
-               row["limit"].get<double>(), row["holds"].get<bool>() ? "" : "  does not hold");
+  for (const Json& row : rows.elements()) {
+    fmt::print("{:46} {:6.4f} of the least, at most {:.2f}{}\n", row["workload"].get<std::string>(),
+               row["ratio"].get<double>(), row["limit"].get<double>(),
+               row["holds"].get<bool>() ? "" : "  does not hold");
   }
 }
 
 Json measure_here(const std::string& name) {
   if (name == "chain") return measure_chain();
+  if (name == "attention") return measure_attention();
   return name == "small" ? measure_small_tensors() : measure_arenas();
 }
 
@@ -131,9 +156,11 @@ void run_memory(const MemoryOptions& options) {
     return;
   }
   const Json chain = measure_apart("chain"), small = measure_apart("small");
-  const Json arenas = measure_apart("arenas");
-  if (!options.as_json) print_tables(chain, small, arenas);
-  finish_suite("memory", arenas, options.as_json, {{"chain", chain}, {"small_tensors", small}});
+  Json rows = measure_apart("arenas");
+  measure_apart("attention");  // compiles
+  rows.push_back(measure_apart("attention"));
+  if (!options.as_json) print_tables(chain, small, rows);
+  finish_suite("memory", rows, options.as_json, {{"chain", chain}, {"small_tensors", small}});
 }
 
 }  // namespace
@@ -141,10 +168,10 @@ void run_memory(const MemoryOptions& options) {
 void add_memory(const Command& program) {
   auto options = std::make_shared<MemoryOptions>();
   const Command command =
-      program.subcommand("memory", "Very deep and very many tensors, and the arenas of workloads");
+      program.subcommand("memory", "Very deep and very many tensors, arenas, a long attention");
   command.flag("--json", options->as_json, "One line of JSON");
   command.option("--in-this-process", options->in_this_process, "")
-      .one_of({"chain", "small", "arenas"})
+      .one_of({"chain", "small", "arenas", "attention"})
       .hidden();
   command.action([options] { run_memory(*options); });
 }

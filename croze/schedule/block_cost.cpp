@@ -16,8 +16,8 @@ namespace {
 constexpr std::int64_t least_parallel_work = 1 << 15;
 // Lanes that work at once, for estimates.
 constexpr double lanes = 16;
-// Whether loading again costs as much as said depends on tiles that are chosen later.
-constexpr double margin = 1.5;
+// Writing fetches what stood there, and later brings back what was written.
+constexpr double written = 2;
 
 double bytes_of(UOp buffer) {
   return static_cast<double>(buffer.elements() * size_of(buffer.dtype()));
@@ -28,7 +28,11 @@ using AxisMask = std::uint64_t;
 
 // What is weighed of a sequence, whatever the blocks.
 struct Weights {
-  double bytes = 0;            // of inner buffers that are alive at once, at most
+  double inner_bytes = 0;  // of all inner buffers
+  double live_bytes = 0;   // of what is passed on, alive at once at most
+  // How often a nest of the sequence reads or writes what is passed on, where that is in memory of
+  // a block; by passed buffer.
+  std::vector<double> accesses;
   double parallel_cycles = 0;  // of nests that threads would share
   // For loading what does not vary along the axes and is not passed between the nests.
   std::map<AxisMask, double> load_cycles;
@@ -36,9 +40,9 @@ struct Weights {
 
 double most_bytes_alive(const BlockSequence& sequence) {
   std::vector<double> change(sequence.nests.size() + 1, 0);  // by nest
-  for (const InnerBuffer& inner : sequence.inner) {
-    change[inner.first] += bytes_of(inner.buffer);
-    change[inner.last + 1] -= bytes_of(inner.buffer);
+  for (const PassedBuffer& passed : sequence.passed) {
+    change[passed.first] += bytes_of(passed.buffer);
+    change[passed.last + 1] -= bytes_of(passed.buffer);
   }
   double alive = 0, most = 0;
   for (double c : change) most = std::max(most, alive += c);
@@ -47,16 +51,22 @@ double most_bytes_alive(const BlockSequence& sequence) {
 
 Weights weights_of(const BlockSequence& sequence, const MachineModel& machine) {
   Weights weights;
-  weights.bytes = most_bytes_alive(sequence);
+  weights.live_bytes = most_bytes_alive(sequence);
+  for (const PassedBuffer& passed : sequence.passed) {
+    weights.inner_bytes += passed.inner ? bytes_of(passed.buffer) : 0;
+    weights.accesses.push_back(passed.inner ? written : 0);
+  }
   for (std::size_t n = 0; n < sequence.nests.size(); n++) {
     const BlockedNest& nest = *sequence.nests[n];
     if (nest.is_parallel) weights.parallel_cycles += nest.cycles;
     for (const BlockedNest::LoadFacts& load : nest.loads) {
+      const PassedBuffer* passed = sequence.find_passed(load.place.src(0));
+      if (passed) weights.accesses[static_cast<std::size_t>(passed - sequence.passed.data())]++;
       AxisMask same = 0;
       for (std::size_t i = 0; i < sequence.axes.size(); i++) {
         if (!load.place.varies_over(sequence.axes[i].loops[n])) same |= AxisMask{1} << i;
       }
-      if (same == 0 || sequence.is_inner(load.place.src(0))) continue;
+      if (same == 0 || (passed && passed->inner)) continue;
       const double each = load.packed ? machine.copy_element : machine.load_element;
       weights.load_cycles[same] += static_cast<double>(load.elements) * each;
     }
@@ -64,25 +74,25 @@ Weights weights_of(const BlockSequence& sequence, const MachineModel& machine) {
   return weights;
 }
 
-// Cycles of a thread that are saved where the inner buffers are written and read a block at a time.
+// Cycles that are saved where what is passed on is accessed a block at a time.
 double traffic_saved(const BlockSequence& sequence, const Weights& weights, std::int64_t blocks,
                      const MachineModel& machine) {
-  const double of_block = weights.bytes / static_cast<double>(blocks);
+  const double of_block = weights.live_bytes / static_cast<double>(blocks);
   const double in_block = machine.cycles_per_byte(of_block * static_cast<double>(machine.threads));
   double cycles = 0;
-  for (const InnerBuffer& inner : sequence.inner) {
-    const double bytes = bytes_of(inner.buffer);
-    const double apart = std::max(0.0, machine.cycles_per_byte(bytes) - in_block);
-    cycles += 2 * bytes * apart / static_cast<double>(machine.threads);
+  for (std::size_t i = 0; i < sequence.passed.size(); i++) {
+    const double bytes = bytes_of(sequence.passed[i].buffer);
+    cycles +=
+        weights.accesses[i] * bytes * std::max(0.0, machine.cycles_per_byte(bytes) - in_block);
   }
   return cycles;
 }
 
 // What memory costs that no cache holds and that blocks do not need.
 double memory_saved(const Weights& weights, std::int64_t blocks, const MachineModel& machine) {
-  if (machine.fits_caches(weights.bytes)) return 0;
+  if (machine.fits_caches(weights.inner_bytes)) return 0;
   const double of_blocks = static_cast<double>(machine.threads) / static_cast<double>(blocks);
-  return weights.bytes * std::max(0.0, 1 - of_blocks) * machine.touch_byte;
+  return weights.inner_bytes * std::max(0.0, 1 - of_blocks) * machine.touch_byte;
 }
 
 // Cycles of a thread for loading again, block by block, what does not vary along an axis.
@@ -163,9 +173,15 @@ std::int64_t BlockCut::count() const {
   return n;
 }
 
+const PassedBuffer* BlockSequence::find_passed(UOp buffer) const {
+  const auto found = std::ranges::lower_bound(
+      passed, buffer.buffer_id(), {}, [](const PassedBuffer& p) { return p.buffer.buffer_id(); });
+  return found != passed.end() && found->buffer == buffer ? &*found : nullptr;
+}
+
 bool BlockSequence::is_inner(UOp buffer) const {
-  return std::ranges::binary_search(inner, buffer.buffer_id(), {},
-                                    [](const InnerBuffer& i) { return i.buffer.buffer_id(); });
+  const PassedBuffer* found = find_passed(buffer);
+  return found && found->inner;
 }
 
 namespace {
@@ -177,7 +193,7 @@ BlockCut weighed(const BlockSequence& sequence, const Weights& weights,
   cut.gain = traffic_saved(sequence, weights, count, machine) +
              memory_saved(weights, count, machine) +
              machine.launch * static_cast<double>(sequence.nests.size() - 1) -
-             margin * loaded_again(weights, cut.blocks, machine) - idle(weights, count, machine);
+             loaded_again(weights, cut.blocks, machine) - idle(weights, count, machine);
   return cut;
 }
 
@@ -202,7 +218,7 @@ BlockCut cut_into_blocks(const BlockSequence& sequence, const MachineModel& mach
   BlockCut best;
   for (std::int64_t wanted = 1; wanted <= most;) {
     BlockCut cut = weighed(sequence, weights, cut_outermost(sequence, wanted), machine);
-    const double of_block = weights.bytes / static_cast<double>(cut.count());
+    const double of_block = weights.live_bytes / static_cast<double>(cut.count());
     // One block is a small one.
     const bool fits = wanted > 1 || of_block <= tile_bytes;
     if (fits && cut.gain > best.gain) best = cut;

@@ -29,19 +29,20 @@ struct BlockedNest {
 };
 BlockedNest blocked_nest(UOp sink);
 
-// A buffer that would be memory of a block, and the nests that access it first and last.
-struct InnerBuffer {
+// A buffer that nests of a sequence write and others of it read, and the first and last of them.
+struct PassedBuffer {
   UOp buffer;
   std::size_t first, last;
+  bool inner;  // nobody else wants it: it would be memory of a block
 };
 
-// Nests that run one after the other, the axes that they have in common, and what would be memory
-// of a block.
+// Nests that run one after the other, the axes that they have in common, and what they pass on.
 struct BlockSequence {
   std::vector<const BlockedNest*> nests;
-  std::vector<BlockAxis> axes;     // outermost first
-  std::vector<InnerBuffer> inner;  // by number of the buffer
+  std::vector<BlockAxis> axes;       // outermost first
+  std::vector<PassedBuffer> passed;  // by number of the buffer
 
+  const PassedBuffer* find_passed(UOp buffer) const;  // null if it is not
   bool is_inner(UOp buffer) const;
 };
 

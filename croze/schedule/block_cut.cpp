@@ -49,8 +49,8 @@ class Cutter {
       replace_ranges(nest, map);
       step_.nests[n] = nest.sink;
     }
-    for (const InnerBuffer& inner : plan_.sequence.inner) {
-      move_into_block(plan_.written.at(inner.buffer.node()));
+    for (const PassedBuffer& passed : plan_.sequence.passed) {
+      if (passed.inner) move_into_block(plan_.written.at(passed.buffer.node()));
     }
     step_.sequence = static_cast<int>(schedule_.sequences.size());
     step_.block_axes = static_cast<int>(blocks_.size());
@@ -120,6 +120,26 @@ Layout layout_of(UOp store) {
     layout.insert(layout.begin(), {loop, stride});
   }
   return next == place.src(0).elements() ? layout : Layout{};
+}
+
+UOp loop_along(std::span<const UOp> places, UOp buffer, const LayoutAxis& axis) {
+  UOp loop;
+  for (UOp place : places) {
+    if (place.src(0) != buffer) continue;
+    const UOp position = position_along(place.src(1), axis);
+    if (!position.is(Op::Range) || (loop && loop != position)) return UOp();
+    loop = position;
+  }
+  return loop;
+}
+
+std::vector<UOp> common_loops(UOp nest) {
+  std::vector<UOp> loops;
+  for (const LayoutAxis& a : layout_of(nest.src(0))) loops.push_back(a.loop);
+  if (loops.empty()) loops = closed_ranges(nest.src(0));
+  std::erase_if(loops,
+                [&](UOp r) { return !is_parallel(r) || stores_in(nest, r) != nest.num_src(); });
+  return loops;
 }
 
 void cut_step(PendingStep& step, const BlockPlan& plan, Schedule& schedule, const Caps& caps) {

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "croze/schedule/block_cost.h"
@@ -25,6 +26,13 @@ Layout layout_of(UOp store);
 inline UOp position_along(UOp index, const LayoutAxis& axis) {
   return index / axis.stride % axis.loop.range_size();
 }
+
+// The loop that alone is the position along the axis in every one of the places that is in the
+// buffer; null if there is none.
+UOp loop_along(std::span<const UOp> places, UOp buffer, const LayoutAxis& axis);
+
+// The loops along which a nest can be cut: parallel ones around all of its stores.
+std::vector<UOp> common_loops(UOp nest);
 
 // A buffer that a sequence writes, with the nest that lays it out.
 struct Written {

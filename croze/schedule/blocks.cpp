@@ -39,19 +39,6 @@ namespace {
 // More nests in one sequence do not pay for the time that looking at them takes.
 constexpr std::size_t most_nests = 1024;
 
-// The loop that alone is the position along the axis in every access to the buffer; null if there
-// is none.
-UOp loop_along(std::span<const UOp> places, UOp buffer, const LayoutAxis& axis) {
-  UOp loop;
-  for (UOp place : places) {
-    if (place.src(0) != buffer) continue;
-    const UOp position = position_along(place.src(1), axis);
-    if (!position.is(Op::Range) || (loop && loop != position)) return UOp();
-    loop = position;
-  }
-  return loop;
-}
-
 class BlockJoiner {
  public:
   BlockJoiner(std::vector<PendingStep>& steps, std::span<const UOp> results, Schedule& schedule,
@@ -99,14 +86,7 @@ class BlockJoiner {
       plan.written.emplace(buffer.node(), Written{buffer, 0, layout_of(store)});
     }
     for (UOp place : nests_.back().places) plan.accessed[place.src(0).node()].insert(0);
-    std::vector<UOp> loops;
-    for (const LayoutAxis& a : layout_of(nest.src(0))) loops.push_back(a.loop);
-    if (loops.empty()) loops = closed_ranges(nest.src(0));
-    for (UOp r : loops) {
-      if (is_parallel(r) && stores_in(nest, r) == nest.num_src()) {
-        plan.sequence.axes.push_back({r.range_size(), {r}});
-      }
-    }
+    for (UOp r : common_loops(nest)) plan.sequence.axes.push_back({r.range_size(), {r}});
     return plan;
   }
 
@@ -143,27 +123,36 @@ class BlockJoiner {
     joined.cut = cut_into_blocks(joined.sequence, machine);
     if (joined.cut.gain <= before) return;
     join(producer, consumer, std::move(joined));
-    if (parts) propose_producers(consumer);
+    // What did not pay with one of them alone may pay with both.
+    propose_producers(consumer);
+    for (UOp state : steps_[consumer].writes) {
+      for (std::size_t reader : states_.readers(state)) propose(state, consumer, reader);
+    }
   }
 
   // The nests of both, the axes that they have in common, and what would be memory of a block.
   BlockSequence joined_sequence(std::size_t producer, std::size_t consumer) const {
     const BlockSequence &a = plans_[producer].sequence, &b = plans_[consumer].sequence;
     const std::size_t count = a.nests.size();
-    BlockSequence joined{a.nests, {}, a.inner};
+    BlockSequence joined{a.nests, {}, {}};
     joined.nests.insert(joined.nests.end(), b.nests.begin(), b.nests.end());
-    for (const InnerBuffer& i : b.inner) {
-      joined.inner.push_back({i.buffer, i.first + count, i.last + count});
+    std::map<std::int64_t, PassedBuffer> passed;  // by number
+    for (const PassedBuffer& p : a.passed) passed.emplace(p.buffer.buffer_id(), p);
+    for (PassedBuffer p : b.passed) {
+      p.first += count;
+      p.last += count;
+      passed.emplace(p.buffer.buffer_id(), p);
     }
-    const std::vector<const Written*> passed = passed_between(producer, consumer);
-    for (const Written* w : passed) {
-      if (!becomes_inner(*w, producer, consumer)) continue;
+    const std::vector<const Written*> between = passed_between(producer, consumer);
+    for (const Written* w : between) {
       const std::size_t last = *plans_[consumer].accessed.at(w->buffer.node()).rbegin();
-      joined.inner.push_back({w->buffer, w->nest, last + count});
+      const bool inner = becomes_inner(*w, producer, consumer);
+      passed.insert_or_assign(w->buffer.buffer_id(),
+                              PassedBuffer{w->buffer, w->nest, last + count, inner});
     }
-    std::ranges::sort(joined.inner, {}, [](const InnerBuffer& i) { return i.buffer.buffer_id(); });
+    for (const auto& [number, p] : passed) joined.passed.push_back(p);
     for (const BlockAxis& axis : a.axes) {
-      const BlockAxis* same = axis_along(axis, passed, consumer);
+      const BlockAxis* same = axis_along(axis, between, consumer);
       if (!same) continue;
       joined.axes.push_back(axis);
       std::vector<UOp>& loops = joined.axes.back().loops;

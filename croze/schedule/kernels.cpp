@@ -77,6 +77,17 @@ std::shared_ptr<Kernel> detach(UOp sink, std::vector<UOp>& slots, std::vector<in
 
 }  // namespace
 
+UOp add_temporary(Schedule& schedule, Graph& graph, DType dtype, std::int64_t elements,
+                  int device) {
+  const auto id = static_cast<std::int64_t>(schedule.buffers.size());
+  schedule.buffers.push_back({.kind = ScheduleBuffer::Kind::Temporary,
+                              .input = -1,
+                              .dtype = dtype,
+                              .elements = elements,
+                              .device = device});
+  return graph.buffer(dtype, id, elements, device);
+}
+
 void detach_kernels(std::vector<PendingStep>& steps) {
   std::unordered_map<std::string, std::shared_ptr<const Kernel>> kernels;
   for (PendingStep& pending : steps) {
@@ -434,15 +445,9 @@ UOp KernelList::own_buffer(UOp state) {
 }
 
 UOp KernelList::new_buffer(UOp state, int device) {
-  const auto id = static_cast<std::int64_t>(schedule_.buffers.size());
   // Index is no dtype of memory.
   const DType dtype = state.dtype() == DType::Index ? DType::Int64 : state.dtype();
-  schedule_.buffers.push_back({.kind = ScheduleBuffer::Kind::Temporary,
-                               .input = -1,
-                               .dtype = dtype,
-                               .elements = state.elements(),
-                               .device = device});
-  return graph_.buffer(dtype, id, state.elements(), device);
+  return add_temporary(schedule_, graph_, dtype, state.elements(), device);
 }
 
 int KernelList::device_of(UOp u) {

@@ -37,6 +37,9 @@ inline std::int64_t block_variable(std::int64_t axis) { return -1 - axis; }
 // those that it writes first.  Equal nests are one kernel.
 void detach_kernels(std::vector<PendingStep>& steps);
 
+// A new temporary of the schedule.
+UOp add_temporary(Schedule& schedule, Graph& graph, DType dtype, std::int64_t elements, int device);
+
 // Builds kernels from the roots down.
 class KernelList {
  public:

@@ -8,6 +8,7 @@
 #include "croze/schedule/memory_plan.h"
 #include "croze/schedule/merge.h"
 #include "croze/schedule/order.h"
+#include "croze/schedule/recompute.h"
 
 namespace croze {
 
@@ -17,6 +18,7 @@ Schedule make_schedule(const CanonicalGraph& graph, const ScheduleContext& conte
     Schedule schedule;
     std::vector<PendingStep> steps = KernelList(graph, context, copied, schedule).build();
     if (context.fuse) merge_steps(steps, graph.roots, context);
+    if (context.fuse) recompute_by_blocks(steps, graph.roots, schedule, context);
     if (context.fuse) join_by_blocks(steps, graph.roots, schedule, context);
     detach_kernels(steps);
     StepOrder order = order_steps(std::move(steps));

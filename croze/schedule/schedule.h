@@ -11,6 +11,7 @@
 // lower.cpp: one buffered node as a kernel, its value pulled down to the loads.
 // kernels.cpp: the list of kernels, lowered from the roots down.
 // merge.cpp: kernels that pass values to each other become one.
+// recompute.cpp: large values that blocks of different axes want are made for each.
 // blocks.cpp: kernels that pass values to each other run one after the other, block by block.
 // order.cpp: their order; reads after writes, writes after earlier reads.
 // free_early.cpp: those that set memory free move to the front.

@@ -5,6 +5,7 @@
 // uops.info), rounded; only their proportions decide, and they are close on AVX2 and NEON.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "croze/device/caps.h"
@@ -62,13 +63,17 @@ struct MachineModel {
   static constexpr double load_element = load / 16;
   // Starting a launch: waking the threads and waiting for the last of them, some microseconds.
   static constexpr double launch = 6000;
-  // A byte on its way to the L2 cache, to the L3 cache and to memory: 64, 16 and 4 bytes a cycle.
-  // The L3 cache is taken for 16 times the L2 cache of a core.
+  // A byte of so many that are passed over again and again, on its way to the L2 cache of each
+  // thread or from its share of the L3 cache, 64 and 16 bytes a cycle, or from memory, which all
+  // threads have in common: 4.  What is more than the caches hold is found there in part.
   double cycles_per_byte(double bytes) const {
-    if (bytes <= cache_bytes * static_cast<double>(threads)) return 1.0 / 64;
-    return fits_caches(bytes) ? 1.0 / 16 : 1.0 / 4;
+    const auto shared = static_cast<double>(threads);
+    if (bytes <= cache_bytes * shared) return 1.0 / 64 / shared;
+    const double held = std::min(1.0, all_caches() / bytes);
+    return held / 16 / shared + (1 - held) / 4;
   }
-  bool fits_caches(double bytes) const { return bytes <= 16 * cache_bytes; }
+  double all_caches() const { return 16 * cache_bytes; }
+  bool fits_caches(double bytes) const { return bytes <= all_caches(); }
   // A byte of memory that is used for the first time: a page of 4 KiB is faulted in and zeroed,
   // some 2000 cycles.
   static constexpr double touch_byte = 0.5;
