@@ -19,6 +19,8 @@ namespace {
 
 // More take up the parameters that a device has room for.
 constexpr int most_passed = 32;
+// Of all histories together.
+constexpr std::int64_t most_bytes = 16 << 20;
 
 class History {
  public:
@@ -65,8 +67,12 @@ class History {
 SharedCache<History>& histories() {
   // Never destroyed: at the end of the process, other threads may still use it.
   static SharedCache<History>& instance =
-      *new SharedCache<History>({.values = 4096, .weight = 16 << 20});
+      *new SharedCache<History>({.values = 4096, .weight = most_bytes});
   return instance;
+}
+
+std::int64_t weight_of(const std::string& key, std::int64_t numbers) {
+  return std::ssize(key) + numbers * std::int64_t{sizeof(FormNumber)};
 }
 
 PassedNumbers none_passed(const GraphForm& form) {
@@ -95,17 +101,21 @@ void append(std::string& key, std::int64_t value) {
 
 }  // namespace
 
+bool is_remembered(const CanonicalGraph& graph) {
+  const auto nodes =
+      static_cast<std::int64_t>(graph.graph->size());  // about as many numbers, at most
+  return !are_constants() && weight_of(graph.key, nodes) <= most_bytes;
+}
+
 PassedNumbers numbers_to_pass(const GraphForm& form) {
-  if (are_constants()) return none_passed(form);
   const auto history = histories().get(form.key, [&](std::int64_t& weight) {
-    weight = std::ssize(form.key) + std::ssize(form.numbers) * std::int64_t{sizeof(FormNumber)};
+    weight = weight_of(form.key, std::ssize(form.numbers));
     return std::make_shared<const History>(form.numbers);
   });
   return passed_of(form, history->learn(form.numbers));
 }
 
 std::optional<PassedNumbers> known_numbers_to_pass(const GraphForm& form) {
-  if (are_constants()) return none_passed(form);
   const auto history = histories().find(form.key);
   if (!history) return std::nullopt;
   const auto groups = history->known(form.numbers);

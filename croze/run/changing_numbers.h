@@ -22,6 +22,10 @@ struct PassedNumbers {
   bool any() const { return !variables.empty(); }
 };
 
+// Whether the numbers of a graph may be seen to change.  One that would fill the memory of all that
+// was seen is not remembered: its numbers are constants, and its form need not be made.
+bool is_remembered(const CanonicalGraph& graph);
+
 // What to pass for this graph, which counts as seen now.  May be called by several threads.
 PassedNumbers numbers_to_pass(const GraphForm& form);
 

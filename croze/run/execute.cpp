@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 
 #include "croze/base/checked.h"
@@ -159,26 +160,29 @@ std::shared_ptr<const PreparedRun> prepared_run(std::shared_ptr<const Plan> plan
       PreparedRun{std::move(plan), graph.inputs, std::move(numbers.variables)});
 }
 
-// By the graph with its numbers; only if there is no such plan, by its form.
-std::shared_ptr<const PreparedRun> find_prepared(const CanonicalGraph& graph, GraphForm& form) {
+// By the graph with its numbers; only if there is no such plan, by its form, if it has one.
+std::shared_ptr<const PreparedRun> find_prepared(const CanonicalGraph& graph,
+                                                 std::optional<GraphForm>& form) {
   if (auto plan = plans().find(key_with_numbers(graph))) return prepared_run(plan, graph, {});
+  if (!is_remembered(graph)) return nullptr;
   form = form_of(graph);
-  auto numbers = known_numbers_to_pass(form);
+  auto numbers = known_numbers_to_pass(*form);
   if (!numbers || !numbers->any()) return nullptr;
-  auto plan = plans().find(key_without(form, *numbers));
+  auto plan = plans().find(key_without(*form, *numbers));
   return plan ? prepared_run(std::move(plan), graph, std::move(*numbers)) : nullptr;
 }
 
 }  // namespace
 
 std::shared_ptr<const PreparedRun> prepare(const CanonicalGraph& graph) {
-  GraphForm form;
+  std::optional<GraphForm> form;
   if (auto found = find_prepared(graph, form)) return found;
   refuse_at_end_of_process();
-  PassedNumbers numbers = numbers_to_pass(form);
-  const std::string key = numbers.any() ? key_without(form, numbers) : key_with_numbers(graph);
+  PassedNumbers numbers = form ? numbers_to_pass(*form) : PassedNumbers{};
+  const std::string key = numbers.any() ? key_without(*form, numbers) : key_with_numbers(graph);
   auto plan = plans().get(key, [&](std::int64_t& weight) {
-    auto made = make_plan(with_numbers_passed(form, numbers.passed, graph.inputs));
+    auto made = form ? make_plan(with_numbers_passed(*form, numbers.passed, graph.inputs))
+                     : make_plan(graph);
     weight = std::ssize(made->schedule.steps);
     return made;
   });
@@ -186,7 +190,7 @@ std::shared_ptr<const PreparedRun> prepare(const CanonicalGraph& graph) {
 }
 
 std::shared_ptr<const PreparedRun> find_prepared(const CanonicalGraph& graph) {
-  GraphForm form;
+  std::optional<GraphForm> form;
   return find_prepared(graph, form);
 }
 
