@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
@@ -65,10 +66,11 @@ struct Value {
 };
 
 struct Step {
-  bool joinable = false;
   Value value;
-  BlockedNest nest;
-  std::vector<UOp> loops;              // along which it is cut
+  // Of a step that can be joined to others, once they are asked for:
+  std::optional<BlockedNest> nest;
+  std::vector<UOp> loops;  // along which it is cut
+  // Of one with a value:
   std::map<const Node*, UOp> sources;  // states in memory that the value is made of
   std::set<std::size_t> makers;        // the steps that would make the value again
   bool is_made_again = false;          // the value of a reader is, so this one must be
@@ -95,7 +97,7 @@ class Recomputation {
 
   void run() {
     const std::vector<std::size_t> order = makers_first();
-    for (std::size_t i : order) look_at(i);
+    for (std::size_t i : order) find_value(i);
     for (std::size_t i = order.size(); i-- > 0;) {
       if (known_[order[i]].value.store) serve_readers(order[i]);
     }
@@ -128,24 +130,35 @@ class Recomputation {
 
   // ---- values that may be made again ----
 
-  void look_at(std::size_t i) {
-    const PendingStep& step = steps_[i];
+  bool is_joinable(const PendingStep& step) const {
     const Caps& caps = context_.caps(step.device);
-    Step& known = known_[i];
-    known.joinable = step.nests.size() == 1 && !step.supersedes && step.part == 0 &&
-                     caps.joins_nests && !caps.has_groups;
-    if (!known.joinable) return;
-    known.nest = blocked_nest(step.nests[0]);
-    known.loops = common_loops(step.nests[0]);
-    const Value value = largest_value(step);
-    if (!value.store || MachineModel(caps).fits_caches(value.bytes())) return;
+    return step.nests.size() == 1 && !step.supersedes && step.part == 0 && caps.joins_nests &&
+           !caps.has_groups;
+  }
+
+  void find_value(std::size_t i) {
+    if (!is_joinable(steps_[i])) return;
+    const Value value = largest_value(steps_[i]);
+    const MachineModel machine(context_.caps(steps_[i].device));
+    if (!value.store || machine.fits_caches(value.bytes())) return;
     find_sources(i);
     double bytes = 0;
-    for (const auto& [node, state] : known.sources) {
+    for (const auto& [node, state] : known_[i].sources) {
       bytes += static_cast<double>(state.elements() * size_of(state.dtype()));
     }
     const bool is_large = value.bytes() >= least_growth * bytes;
-    if (is_large && known.sources.size() <= most_sources) known.value = value;
+    if (!is_large || known_[i].sources.size() > most_sources) return;
+    known_[i].value = value;
+    look_at(i);
+  }
+
+  // Its nest and loops, if it can be joined to others.
+  Step& look_at(std::size_t i) {
+    Step& known = known_[i];
+    if (known.nest || !is_joinable(steps_[i])) return known;
+    known.nest = blocked_nest(steps_[i].nests[0]);
+    known.loops = common_loops(steps_[i].nests[0]);
+    return known;
   }
 
   Value largest_value(const PendingStep& step) const {
@@ -204,10 +217,10 @@ class Recomputation {
     keep_loops(known_[i], known_[i].value, groups[first].axes);
   }
 
-  std::vector<Group> groups_of_readers(std::size_t i) const {
+  std::vector<Group> groups_of_readers(std::size_t i) {
     std::vector<std::pair<AxisMask, std::size_t>> wanted;
     for (std::size_t r : readers_.at(known_[i].value.state.node())) {
-      wanted.emplace_back(axes_wanted(known_[r], known_[i].value), r);
+      wanted.emplace_back(axes_wanted(look_at(r), known_[i].value), r);
     }
     // Those that can be cut along few axes first: others go with them.
     std::ranges::stable_sort(wanted, {}, [](const auto& w) { return std::popcount(w.first); });
@@ -225,8 +238,8 @@ class Recomputation {
 
   static AxisMask axes_wanted(const Step& reader, const Value& value) {
     AxisMask axes = 0;
-    for (std::size_t a = 0; a < value.layout.size(); a++) {
-      const UOp loop = loop_along(reader.nest.places, value.buffer(), value.layout[a]);
+    for (std::size_t a = 0; reader.nest && a < value.layout.size(); a++) {
+      const UOp loop = loop_along(reader.nest->places, value.buffer(), value.layout[a]);
       if (loop && std::ranges::find(reader.loops, loop) != reader.loops.end())
         axes |= AxisMask{1} << a;
     }
@@ -266,8 +279,8 @@ class Recomputation {
     if (known_[i].is_made_again) return true;
     double bytes = 0, cycles = 0;
     for (std::size_t m : known_[i].makers) {
-      bytes += known_[m].value.store ? known_[m].value.bytes() : 0;
-      cycles += known_[m].nest.cycles / threads;
+      bytes += known_[m].value.bytes();
+      cycles += known_[m].nest->cycles / threads;
     }
     const double at_work = bytes * std::min(1.0, threads / static_cast<double>(blocks));
     const double traffic = machine.cycles_per_byte(at_work) - machine.cycles_per_byte(0);
@@ -327,7 +340,6 @@ class Recomputation {
 
   void add(PendingStep step, const Value& value, AxisMask axes) {
     Step known;
-    known.joinable = true;
     known.nest = blocked_nest(step.nests[0]);
     known.loops = common_loops(step.nests[0]);
     keep_loops(known, value, axes);
