@@ -76,7 +76,8 @@ class BlockJoiner {
   BlockPlan plan_of(const PendingStep& step) {
     BlockPlan plan;
     const Caps& caps = context_.caps(step.device);
-    if (step.nests.empty() || step.supersedes || !caps.joins_nests || caps.has_groups) return plan;
+    if (step.nests.empty() || step.supersedes || is_snapshot(step)) return plan;
+    if (!caps.joins_nests || caps.has_groups) return plan;
     plan.joinable = true;
     const UOp nest = step.nests[0];
     nests_.push_back(blocked_nest(nest));

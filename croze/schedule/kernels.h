@@ -29,6 +29,12 @@ struct PendingStep {
   int part = 0;                     // steps that make one state run in order of part
 };
 
+// Whether the step copies a state into memory of its own, so that the state's can be overwritten.
+// Joined to a reader it would bring back the wait that it was made to end.
+inline bool is_snapshot(const PendingStep& step) {
+  return !step.writes.empty() && step.writes[0].is(Op::Buffer);
+}
+
 // The variable that is the place of a block along an axis of its sequence; those from 0 on are
 // words of numbers (numbers.h).
 inline std::int64_t block_variable(std::int64_t axis) { return -1 - axis; }

@@ -70,7 +70,7 @@ class Merger {
     bool mergeable = false;  // one nest without loops in order, which overwrites nothing
   };
   static Known known_of(const PendingStep& step) {
-    if (step.nests.empty() || step.supersedes || step.part != 0) return {};
+    if (step.nests.empty() || step.supersedes || step.part != 0 || is_snapshot(step)) return {};
     const NestFacts facts = facts_of(step.nests[0]);
     return {facts, !facts.in_order};
   }

@@ -121,7 +121,7 @@ class Orderer {
         Indices readers;
         append(readers_, state, readers);
         for (int reader : readers) {
-          if (steps_[static_cast<std::size_t>(reader)].writes[0].is(Op::Buffer)) continue;
+          if (is_snapshot(steps_[static_cast<std::size_t>(reader)])) continue;
           const auto w = static_cast<int>(writer);
           if (reader != w && waits(reader, w)) return state;
         }

@@ -132,8 +132,8 @@ class Recomputation {
 
   bool is_joinable(const PendingStep& step) const {
     const Caps& caps = context_.caps(step.device);
-    return step.nests.size() == 1 && !step.supersedes && step.part == 0 && caps.joins_nests &&
-           !caps.has_groups;
+    return step.nests.size() == 1 && !step.supersedes && step.part == 0 && !is_snapshot(step) &&
+           caps.joins_nests && !caps.has_groups;
   }
 
   void find_value(std::size_t i) {

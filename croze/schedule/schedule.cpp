@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "croze/base/error.h"
 #include "croze/schedule/blocks.h"
 #include "croze/schedule/free_early.h"
 #include "croze/schedule/kernels.h"
@@ -16,18 +17,17 @@ namespace croze {
 
 Schedule make_schedule(const CanonicalGraph& graph, const ScheduleContext& context) {
   std::vector<UOp> copied;  // states that are read through a copy, so that the steps have an order
-  bool fuse = context.fuse;
   for (;;) {
     Schedule schedule;
     std::vector<PendingStep> steps = KernelList(graph, context, copied, schedule).build();
-    if (fuse) merge_steps(steps, graph.roots, context);
-    if (fuse) recompute_by_blocks(steps, graph.roots, schedule, context);
-    if (fuse) join_by_blocks(steps, graph.roots, schedule, context);
+    if (context.fuse) merge_steps(steps, graph.roots, context);
+    if (context.fuse) recompute_by_blocks(steps, graph.roots, schedule, context);
+    if (context.fuse) join_by_blocks(steps, graph.roots, schedule, context);
     detach_kernels(steps);
     StepOrder order = order_steps(std::move(steps));
     if (order.blocking) {
-      // A copy did not help: steps that became one wait for each other.
-      if (std::ranges::find(copied, order.blocking) != copied.end()) fuse = false;
+      ensure(std::ranges::find(copied, order.blocking) == copied.end(),
+             "the steps of a schedule wait for each other, though a copy is read");
       copied.push_back(order.blocking);
       continue;
     }

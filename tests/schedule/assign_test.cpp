@@ -93,6 +93,20 @@ TEST(Assign, ACircleOfBuffersIsBrokenByACopy) {
   s.expect_right({s.flip(first_y, {1}) + 1, s.assign(first_y, first_y, x * 3), new_x});
 }
 
+// The copies must stay copies: with one of its readers it would wait for the write again.
+TEST(Assign, ACopyThatBreaksACircleIsNotJoinedToItsReader) {
+  Scheduled s;
+  const UOp x = s.buffer({3}), values = s.buffer({2});
+  const UOp at = s.buffer({2, 0}, {2}, DType::Int32);
+  const UOp first = s.assign(x, x, x * 3);
+  const UOp sources[] = {first, values, at};
+  const UOp written =
+      s.graph.make(Op::Scatter, DType::Float32, sources, Arg(static_cast<std::int64_t>(Op::Add)));
+  const UOp second = s.assign(first, first, written);
+  const UOp later = s.contiguous(s.flip(second, {0}) * 2);
+  s.expect_right({s.contiguous(s.graph.alu(Op::Max, {later, x})), second});
+}
+
 TEST(Assign, AReaderIsBeforeTheNextWriteEvenBehindAnEmptyOne) {
   Scheduled s;
   const UOp x = s.buffer({50}), y = s.buffer({50});
