@@ -69,6 +69,7 @@ Traffic traffic_of(const Schedule& schedule, const ScheduleStep& step, const Ker
   return traffic;
 }
 
+// With all threads at it.
 double cycles_of_bytes(std::int64_t bytes) {
   const auto count = static_cast<double>(bytes);
   return count * MachineModel(machine()).cycles_per_byte(count);
@@ -78,6 +79,12 @@ double cycles_of_bytes(std::int64_t bytes) {
 std::int64_t threads_of(const KernelFacts& facts, std::int64_t blocks) {
   const std::int64_t threads = machine().threads;
   return facts.is_parallel ? threads : std::min(blocks, threads);
+}
+
+double cycles_of(const KernelFacts& facts, const Traffic& traffic, std::int64_t blocks) {
+  const double shared = facts.arithmetic / static_cast<double>(threads_of(facts, blocks));
+  const double once = shared + cycles_of_bytes(traffic.apart) + cycles_of_bytes(traffic.in_block);
+  return once * static_cast<double>(blocks);
 }
 
 std::int64_t sum(const std::vector<std::int64_t>& values) {
@@ -138,9 +145,7 @@ Totals Meter::totals_of(const Schedule& schedule) const {
     totals.nests++;
     totals.flops += f.flops * blocks;
     totals.bytes += traffic.apart * blocks;
-    const double once =
-        f.arithmetic + cycles_of_bytes(traffic.apart) + cycles_of_bytes(traffic.in_block);
-    cycles += once * static_cast<double>(blocks) / static_cast<double>(threads_of(f, blocks));
+    cycles += cycles_of(f, traffic, blocks);
   }
   totals.cycles = std::llround(cycles);
   for (const ArenaPlan& arena : schedule.arenas) {
@@ -163,7 +168,7 @@ std::vector<KernelRecord> Meter::kernels_of(const Schedule& schedule) const {
     k.in_blocks = is_in_blocks(step);
     k.flops = f.flops;
     k.bytes = sum(f.bytes);
-    k.cycles = std::llround(f.arithmetic + cycles_of_bytes(k.bytes));
+    k.cycles = std::llround(cycles_of(f, traffic_of(schedule, step, f), 1));
     k.edits = f.edits;
     k.program = fmt::format("{:016x}", hash_bytes(f.program));
   }

@@ -17,8 +17,8 @@ namespace croze::replay {
 // Graphs one after the other.  No kernel of theirs is run and no cache is used.
 //
 // Cycles are those of the model that sequences are cut into blocks by (schedule/block_cost.h): the
-// arithmetic of each nest and its bytes on their way from the caches, shared by the threads where
-// the nest is large, and what a launch costs.
+// arithmetic of each nest, shared by the threads where it is large, its bytes on their way from the
+// caches with all threads at it, and what a launch costs.
 class Meter {
  public:
   GraphRecord measure(const corpus::CorpusGraph& graph);

@@ -63,9 +63,10 @@ struct MachineModel {
   static constexpr double load_element = load / 16;
   // Starting a launch: waking the threads and waiting for the last of them, some microseconds.
   static constexpr double launch = 6000;
-  // A byte of so many that are passed over again and again, on its way to the L2 cache of each
-  // thread or from its share of the L3 cache, 64 and 16 bytes a cycle, or from memory, which all
-  // threads have in common: 4.  What is more than the caches hold is found there in part.
+  // With all threads at it, a byte of so many that are passed over again and again: on its way from
+  // the L2 cache of each thread or its share of the L3 cache, 64 and 16 bytes a cycle, or from
+  // memory, which the threads have in common, 4.  Of more than the caches hold a part is found
+  // there.
   double cycles_per_byte(double bytes) const {
     const auto shared = static_cast<double>(threads);
     if (bytes <= cache_bytes * shared) return 1.0 / 64 / shared;
