@@ -16,8 +16,6 @@ namespace {
 constexpr std::int64_t least_parallel_work = 1 << 15;
 // Lanes that work at once, for estimates.
 constexpr double lanes = 16;
-// Writing fetches what stood there, and later brings back what was written.
-constexpr double written = 2;
 
 double bytes_of(UOp buffer) {
   return static_cast<double>(buffer.elements() * size_of(buffer.dtype()));
@@ -54,7 +52,7 @@ Weights weights_of(const BlockSequence& sequence, const MachineModel& machine) {
   weights.live_bytes = most_bytes_alive(sequence);
   for (const PassedBuffer& passed : sequence.passed) {
     weights.inner_bytes += passed.inner ? bytes_of(passed.buffer) : 0;
-    weights.accesses.push_back(passed.inner ? written : 0);
+    weights.accesses.push_back(passed.inner ? machine.write_accesses : 0);
   }
   for (std::size_t n = 0; n < sequence.nests.size(); n++) {
     const BlockedNest& nest = *sequence.nests[n];

@@ -134,24 +134,10 @@ class BlockJoiner {
   // The nests of both, the axes that they have in common, and what would be memory of a block.
   BlockSequence joined_sequence(std::size_t producer, std::size_t consumer) const {
     const BlockSequence &a = plans_[producer].sequence, &b = plans_[consumer].sequence;
-    const std::size_t count = a.nests.size();
     BlockSequence joined{a.nests, {}, {}};
     joined.nests.insert(joined.nests.end(), b.nests.begin(), b.nests.end());
-    std::map<std::int64_t, PassedBuffer> passed;  // by number
-    for (const PassedBuffer& p : a.passed) passed.emplace(p.buffer.buffer_id(), p);
-    for (PassedBuffer p : b.passed) {
-      p.first += count;
-      p.last += count;
-      passed.emplace(p.buffer.buffer_id(), p);
-    }
     const std::vector<const Written*> between = passed_between(producer, consumer);
-    for (const Written* w : between) {
-      const std::size_t last = *plans_[consumer].accessed.at(w->buffer.node()).rbegin();
-      const bool inner = becomes_inner(*w, producer, consumer);
-      passed.insert_or_assign(w->buffer.buffer_id(),
-                              PassedBuffer{w->buffer, w->nest, last + count, inner});
-    }
-    for (const auto& [number, p] : passed) joined.passed.push_back(p);
+    joined.passed = passed_within(producer, consumer, between);
     for (const BlockAxis& axis : a.axes) {
       const BlockAxis* same = axis_along(axis, between, consumer);
       if (!same) continue;
@@ -160,6 +146,29 @@ class BlockJoiner {
       loops.insert(loops.end(), same->loops.begin(), same->loops.end());
     }
     return joined;
+  }
+
+  // What nests of both pass on to each other, of which `between` goes from one step to the other.
+  std::vector<PassedBuffer> passed_within(std::size_t producer, std::size_t consumer,
+                                          std::span<const Written* const> between) const {
+    const BlockSequence &a = plans_[producer].sequence, &b = plans_[consumer].sequence;
+    const std::size_t count = a.nests.size();
+    std::map<std::int64_t, PassedBuffer> passed;  // by number
+    for (const PassedBuffer& p : a.passed) passed.emplace(p.buffer.buffer_id(), p);
+    for (PassedBuffer p : b.passed) {
+      p.first += count;
+      p.last += count;
+      passed.emplace(p.buffer.buffer_id(), p);
+    }
+    for (const Written* w : between) {
+      const std::size_t last = *plans_[consumer].accessed.at(w->buffer.node()).rbegin();
+      const bool inner = becomes_inner(*w, producer, consumer);
+      passed.insert_or_assign(w->buffer.buffer_id(),
+                              PassedBuffer{w->buffer, w->nest, last + count, inner});
+    }
+    std::vector<PassedBuffer> sorted;
+    for (const auto& [number, p] : passed) sorted.push_back(p);
+    return sorted;
   }
 
   // What the producer writes and the consumer accesses, in order of their numbers.

@@ -1,16 +1,16 @@
 // packing.cpp -- the lowest place first, and what fits there best.
 //
-// Blocks are rectangles in a plane of time and offset; how high each lies is to be chosen.  What is
+// Pieces are rectangles in a plane of time and offset; how high each lies is to be chosen.  What is
 // packed already has a skyline: a height for every time, which falls into stretches of equal
 // height. The lowest stretch is filled next (so do E. K. Burke and others where rectangles are cut
-// from a sheet, T. Sekiyama and others with memory): of the blocks whose whole life lies within it,
+// from a sheet, T. Sekiyama and others with memory): of the pieces whose whole life lies within it,
 // the first in an order of preference stands on it; if there is none, the stretch is lost and rises
 // to its lower neighbour.
 //
 // No order of preference is best for all.  Large areas first is nearly always within a percent of
-// the bound; long lives first, or large blocks, are tried where that misses it.
+// the bound; long lives first, or large pieces, are tried where that misses it.
 //
-// The blocks that wait are leaves of a k-d tree over their first and last times, so that finding
+// The pieces that wait are leaves of a k-d tree over their first and last times, so that finding
 // one looks at few of the others: packing takes O(n sqrt n) at worst, and hardly more than n log n
 // of what schedules hold.
 #include "croze/schedule/packing.h"
@@ -26,21 +26,21 @@
 namespace croze {
 namespace {
 
-// Blocks that have no place yet, each with its rank in the order of preference.
+// Pieces that have no place yet, each with its rank in the order of preference.
 class Waiting {
  public:
-  Waiting(std::span<const Lifetime> blocks, std::span<const int> ranks)
-      : blocks_(blocks), nodes_(4 * blocks.size()), leaves_(blocks.size()) {
-    std::vector<int> all(blocks.size());
+  Waiting(std::span<const Lifetime> pieces, std::span<const int> ranks)
+      : pieces_(pieces), nodes_(4 * pieces.size()), leaves_(pieces.size()) {
+    std::vector<int> all(pieces.size());
     std::iota(all.begin(), all.end(), 0);
     build(1, all, ranks, true);
   }
 
-  // The lowest rank of a block that lives within these times; `none` if there is no such block.
+  // The lowest rank of a piece that lives within these times; `none` if there is no such piece.
   int best_within(int first, int last) const { return search(1, first, last, none); }
 
-  void remove(int block) {
-    std::size_t node = leaves_[static_cast<std::size_t>(block)];
+  void remove(int piece) {
+    std::size_t node = leaves_[static_cast<std::size_t>(piece)];
     nodes_[node].rank = none;
     while (node /= 2)
       nodes_[node].rank = std::min(nodes_[2 * node].rank, nodes_[2 * node + 1].rank);
@@ -56,28 +56,28 @@ class Waiting {
     int rank = none;  // the lowest of those that wait
   };
 
-  void build(std::size_t node, std::span<int> blocks, std::span<const int> ranks, bool by_first) {
+  void build(std::size_t node, std::span<int> pieces, std::span<const int> ranks, bool by_first) {
     Node& n = nodes_[node];
-    for (int b : blocks) {
-      const Lifetime& life = blocks_[static_cast<std::size_t>(b)];
+    for (int b : pieces) {
+      const Lifetime& life = pieces_[static_cast<std::size_t>(b)];
       n.least_first = std::min(n.least_first, life.first);
       n.most_first = std::max(n.most_first, life.first);
       n.least_last = std::min(n.least_last, life.last);
       n.most_last = std::max(n.most_last, life.last);
       n.rank = std::min(n.rank, ranks[static_cast<std::size_t>(b)]);
     }
-    if (blocks.size() == 1) {
-      leaves_[static_cast<std::size_t>(blocks[0])] = node;
+    if (pieces.size() == 1) {
+      leaves_[static_cast<std::size_t>(pieces[0])] = node;
       return;
     }
-    const auto half = static_cast<std::ptrdiff_t>(blocks.size() / 2);
-    std::ranges::nth_element(blocks, blocks.begin() + half, {}, [&](int b) {
-      const Lifetime& life = blocks_[static_cast<std::size_t>(b)];
+    const auto half = static_cast<std::ptrdiff_t>(pieces.size() / 2);
+    std::ranges::nth_element(pieces, pieces.begin() + half, {}, [&](int b) {
+      const Lifetime& life = pieces_[static_cast<std::size_t>(b)];
       return by_first ? std::pair(life.first, b) : std::pair(life.last, b);
     });
     const auto middle = static_cast<std::size_t>(half);
-    build(2 * node, blocks.first(middle), ranks, !by_first);
-    build(2 * node + 1, blocks.subspan(middle), ranks, !by_first);
+    build(2 * node, pieces.first(middle), ranks, !by_first);
+    build(2 * node + 1, pieces.subspan(middle), ranks, !by_first);
   }
 
   int search(std::size_t node, int first, int last, int best) const {
@@ -87,9 +87,9 @@ class Waiting {
     return search(2 * node + 1, first, last, search(2 * node, first, last, best));
   }
 
-  std::span<const Lifetime> blocks_;
+  std::span<const Lifetime> pieces_;
   std::vector<Node> nodes_;
-  std::vector<std::size_t> leaves_;  // by block
+  std::vector<std::size_t> leaves_;  // by piece
 };
 
 // The height at each time, as stretches of equal height.
@@ -104,12 +104,12 @@ class Skyline {
 
   Stretch lowest() const { return by_first_.at(by_height_.begin()->second); }
 
-  // Puts a block on a stretch.
-  void put(const Stretch& under, const Lifetime& block) {
+  // Puts a piece on a stretch.
+  void put(const Stretch& under, const Lifetime& piece) {
     erase(by_first_.find(under.first));
-    if (under.first < block.first) insert({under.first, block.first - 1, under.height});
-    insert({block.first, block.last, under.height + block.bytes});
-    if (block.last < under.last) insert({block.last + 1, under.last, under.height});
+    if (under.first < piece.first) insert({under.first, piece.first - 1, under.height});
+    insert({piece.first, piece.last, under.height + piece.bytes});
+    if (piece.last < under.last) insert({piece.last + 1, under.last, under.height});
   }
 
   // Raises a stretch to its lower neighbour, and makes one of those that are level then.
@@ -146,9 +146,9 @@ class Skyline {
   std::set<std::pair<std::int64_t, int>> by_height_;  // height, first
 };
 
-std::int64_t most_at_once(std::span<const Lifetime> blocks, int times) {
+std::int64_t most_at_once(std::span<const Lifetime> pieces, int times) {
   std::vector<std::int64_t> change(static_cast<std::size_t>(times) + 1, 0);
-  for (const Lifetime& b : blocks) {
+  for (const Lifetime& b : pieces) {
     change[static_cast<std::size_t>(b.first)] += b.bytes;
     change[static_cast<std::size_t>(b.last) + 1] -= b.bytes;
   }
@@ -169,19 +169,19 @@ constexpr Preference preferences[] = {
     [](const Lifetime& b) { return std::pair(size(b), duration(b)); },
 };
 
-Packing packed_by(std::span<const Lifetime> blocks, int times, Preference preference) {
-  std::vector<int> order(blocks.size()), ranks(blocks.size());
+Packing packed_by(std::span<const Lifetime> pieces, int times, Preference preference) {
+  std::vector<int> order(pieces.size()), ranks(pieces.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, std::greater(),
-                           [&](int b) { return preference(blocks[static_cast<std::size_t>(b)]); });
+                           [&](int b) { return preference(pieces[static_cast<std::size_t>(b)]); });
   for (std::size_t i = 0; i < order.size(); i++) {
     ranks[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
   }
-  Waiting waiting(blocks, ranks);
+  Waiting waiting(pieces, ranks);
   Skyline skyline(times);
   Packing packing;
-  packing.offsets.resize(blocks.size());
-  for (std::size_t placed = 0; placed < blocks.size();) {
+  packing.offsets.resize(pieces.size());
+  for (std::size_t placed = 0; placed < pieces.size();) {
     const Skyline::Stretch lowest = skyline.lowest();
     const int rank = waiting.best_within(lowest.first, lowest.last);
     if (rank == Waiting::none) {
@@ -189,11 +189,11 @@ Packing packed_by(std::span<const Lifetime> blocks, int times, Preference prefer
       continue;
     }
     const int chosen = order[static_cast<std::size_t>(rank)];
-    const Lifetime& block = blocks[static_cast<std::size_t>(chosen)];
-    skyline.put(lowest, block);
+    const Lifetime& piece = pieces[static_cast<std::size_t>(chosen)];
+    skyline.put(lowest, piece);
     waiting.remove(chosen);
     packing.offsets[static_cast<std::size_t>(chosen)] = lowest.height;
-    packing.bytes = std::max(packing.bytes, lowest.height + block.bytes);
+    packing.bytes = std::max(packing.bytes, lowest.height + piece.bytes);
     placed++;
   }
   return packing;
@@ -201,9 +201,9 @@ Packing packed_by(std::span<const Lifetime> blocks, int times, Preference prefer
 
 }  // namespace
 
-Packing pack(std::span<const Lifetime> blocks, std::int64_t alignment) {
-  if (blocks.empty()) return {};
-  std::vector<Lifetime> rounded(blocks.begin(), blocks.end());
+Packing pack(std::span<const Lifetime> pieces, std::int64_t alignment) {
+  if (pieces.empty()) return {};
+  std::vector<Lifetime> rounded(pieces.begin(), pieces.end());
   int times = 0;
   for (Lifetime& b : rounded) {
     b.bytes = (b.bytes + alignment - 1) / alignment * alignment;

@@ -1,4 +1,4 @@
-// packing.h -- blocks of memory with known lifetimes, packed into as few bytes as can be.
+// packing.h -- pieces of memory with known lifetimes, packed into as few bytes as can be.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ struct Lifetime {
 };
 
 struct Packing {
-  std::vector<std::int64_t> offsets;  // by block
-  std::int64_t bytes = 0;             // of all blocks together
+  std::vector<std::int64_t> offsets;  // by piece
+  std::int64_t bytes = 0;             // of all pieces together
   std::int64_t lower_bound = 0;       // most bytes needed at one time
 };
 
-// Gives each block an offset such that two that are needed at one time do not overlap.  Sizes are
-// rounded up to multiples of `alignment`, so that all offsets are multiples of it.  Equal blocks
+// Gives each piece an offset such that two that are needed at one time do not overlap.  Sizes are
+// rounded up to multiples of `alignment`, so that all offsets are multiples of it.  Equal pieces
 // are packed equally.
-Packing pack(std::span<const Lifetime> blocks, std::int64_t alignment);
+Packing pack(std::span<const Lifetime> pieces, std::int64_t alignment);
 
 }  // namespace croze

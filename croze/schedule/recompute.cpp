@@ -39,8 +39,6 @@ namespace {
 constexpr std::int64_t least_growth = 4;
 // Blocks along the axes of some readers must be so many times smaller than those of all.
 constexpr std::int64_t least_gain = 4;
-// Of a value: it is written, which fetches what stood there, and each of two groups reads it.
-constexpr double accesses = 4;
 // Values made of more memory than this are not made again: the search would not end.
 constexpr std::size_t most_sources = 16;
 
@@ -285,6 +283,7 @@ class Recomputation {
     const double at_work = bytes * std::min(1.0, threads / static_cast<double>(blocks));
     const double traffic = machine.cycles_per_byte(at_work) - machine.cycles_per_byte(0);
     const double touched = machine.fits_caches(at_work) ? 0 : at_work;
+    const double accesses = machine.write_accesses + static_cast<double>(groups.size());
     const double saved = bytes * accesses * traffic + touched * machine.touch_byte;
     return saved > cycles * static_cast<double>(groups.size() - 1);
   }

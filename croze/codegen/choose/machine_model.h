@@ -74,6 +74,8 @@ struct MachineModel {
     return held / 16 / shared + (1 - held) / 4;
   }
   double all_caches() const { return 16 * cache_bytes; }
+  // A write fetches what stood there, and later brings back what was written.
+  static constexpr double write_accesses = 2;
   bool fits_caches(double bytes) const { return bytes <= all_caches(); }
   // A byte of memory that is used for the first time: a page of 4 KiB is faulted in and zeroed,
   // some 2000 cycles.
