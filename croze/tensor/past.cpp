@@ -382,11 +382,13 @@ void Past::forget_dead(std::span<const Live> live, ContentsPool& pool) {
   erase_if(leads_, [](const Node*, const ContentsSet& set) { return !set; });
 }
 
-// Drops the histories that lead to no live tensor, unless they can bring back what is gone.
+// Drops the histories through which no gradient comes from a live tensor to another, unless they
+// can bring back what is gone.
 void Past::drop_useless(std::span<const Live> live, ContentsPool& pool) {
   if (histories_.empty()) return;
-  const std::vector<UOp> order = below(nodes_of(live), histories_);
-  const Nodes leading = leading_to(wanted_of(live, order), order, histories_);
+  const Nodes wanted = wanted_of(live, below(nodes_of(live), histories_));
+  const std::vector<UOp> order = below(nodes_of(live), histories_, passes_gradient);
+  const Nodes leading = leading_to(wanted, order, histories_);
   const FlatMap<const Node*, ContentsSet> led = led_to(order, leading, pool);
   erase_if(histories_, [&](const Node* value, UOp history) {
     if (leading.contains(history.node()) || is_gone(UOp(value))) return false;

@@ -35,6 +35,10 @@ TensorRecord* TensorRecord::detach_from_root() {
   return std::exchange(root, nullptr);
 }
 
+TensorRecord& TensorRecord::computed_as() {
+  return root && (is_whole(path) || root->owns_storage) ? *root : *this;
+}
+
 Tensor TensorRecord::share(TensorRecord& record) {
   std::int64_t references = record.references.load();
   while (references > 0 && !record.references.compare_exchange_weak(references, references + 1)) {

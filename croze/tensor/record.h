@@ -48,6 +48,10 @@ struct TensorRecord {
   void attach_to(TensorRecord& root_of_views);
   // Returns the root, one of whose references is the caller's now; null if this is no view.
   TensorRecord* detach_from_root();
+  // Whether no handle refers to the tensor: views alone keep it.
+  bool is_hidden() const { return references.load() == std::ssize(views); }
+  // The root instead of a view of the whole or of memory: it is what gets the value.
+  TensorRecord& computed_as();
 
   static TensorRecord& of(const Tensor& t, Location at = Location::current()) {
     return t.record(at);

@@ -303,7 +303,9 @@ void Registry::free_unseen_if_worthwhile() {
 Registry::Nodes Registry::free_unseen() {
   settle();
   std::vector<Past::Live> live;
-  for_each_record([&](TensorRecord& r) { live.push_back({r.node, root_of(r).contents}); });
+  for_each_record([&](TensorRecord& r) {
+    if (!r.is_hidden()) live.push_back({r.node, root_of(r).contents});
+  });
   Nodes seen = past_.prune(live);
   drop_values([&](UOp, UOp value) { return !seen.contains(value.node()); });
 
@@ -394,8 +396,9 @@ void Registry::realize_watched(const Batch& batch, std::span<const UOp> roots) {
 Registry::Batch Registry::batch_of(std::span<TensorRecord* const> records) {
   Batch batch;
   FlatSet<const TensorRecord*> seen;
-  for (TensorRecord* r : records) {
-    if (is_settled(*r) || is_seen_in_memory(*r)) continue;
+  for (TensorRecord* asked : records) {
+    TensorRecord* r = &asked->computed_as();
+    if (is_settled(*r) || is_seen_in_memory(*asked)) continue;
     if (r->node.elements() == 0 || !seen.insert(r)) continue;
     batch.records.push_back(r);
     batch.roots.push_back(r->node);

@@ -14,7 +14,7 @@ bool is_view_op(Op op) {
 }
 
 UOp storage_of(UOp node) {
-  while (node.is(Op::Reshape)) node = node.src(0);
+  while (node.is(Op::Reshape) || node.is(Op::Detach)) node = node.src(0);
   return node.is(Op::Buffer) ? node : UOp();
 }
 

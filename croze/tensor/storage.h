@@ -7,7 +7,7 @@ namespace croze {
 
 // Whether the value of the op is elements of its source as they are.
 bool is_view_op(Op op);
-// The Buffer of a chain of Reshapes; null if the node is anything else.
+// The Buffer of a chain of Reshapes, detached or not; null if the node is anything else.
 UOp storage_of(UOp node);
 // Whether the node reaches a Buffer.
 bool reads_memory(UOp node);

@@ -191,7 +191,7 @@ Tensor& Tensor::assign(Operand value) {
                "several elements of this view are one element in memory");
   Registry::instance().leave_contents(root, value.at());
   if (root.owns_storage) {
-    const UOp place = led_through(root.node, r.path.steps);
+    const UOp place = place_in(root.node, r.path.steps);
     const UOp effects[] = {tensor_graph().store(place, node)};
     Registry::instance().set_node(root, tensor_graph().after(root.node, effects), true);
   } else {
@@ -235,7 +235,10 @@ Tensor same_value(std::string_view name, const Tensor& x, Op op, Location at) {
 
 }  // namespace
 
-Tensor Tensor::detach(Location at) const { return same_value("detach", *this, Op::Detach, at); }
+Tensor Tensor::detach(Location at) const {
+  const CallScope scope("detach", at);
+  return detached_view(*this);
+}
 Tensor Tensor::contiguous(Location at) const {
   return same_value("contiguous", *this, Op::Contiguous, at);
 }

@@ -2,7 +2,10 @@
 #include "croze/tensor/views.h"
 
 #include <algorithm>
+#include <functional>
+#include <ranges>
 
+#include "croze/base/error.h"
 #include "croze/tensor/record.h"
 #include "croze/tensor/registry.h"
 
@@ -76,6 +79,15 @@ bool moved_strides(Op op, Sizes arg, UOp from, UOp to, Shape& strides) {
   }
 }
 
+ViewPath path_of(const TensorRecord& x) {
+  return x.root ? x.path : ViewPath{{}, contiguous_strides(x.node.shape())};
+}
+
+UOp stepped(const ViewStep& step, UOp x) {
+  if (step.op != Op::Detach) return movement_node(step.op, x, step.arg);
+  return x.graph().make(Op::Detach, x.dtype(), {x});
+}
+
 }  // namespace
 
 Tensor moved_view(const Tensor& x, Op op, std::span<const std::int64_t> arg) {
@@ -84,7 +96,7 @@ Tensor moved_view(const Tensor& x, Op op, std::span<const std::int64_t> arg) {
   Tensor result = wrap_like(x, movement_node(op, from.node, arg));
   TensorRecord& record = TensorRecord::of(result);
   if (record.node.elements() == 0) return result;
-  ViewPath path = from.root ? from.path : ViewPath{{}, contiguous_strides(from.node.shape())};
+  ViewPath path = path_of(from);
   if (!moved_strides(op, arg, from.node, record.node, path.strides)) return result;
   path.steps.push_back({op, Shape(arg)});
   record.path = std::move(path);
@@ -92,9 +104,39 @@ Tensor moved_view(const Tensor& x, Op op, std::span<const std::int64_t> arg) {
   return result;
 }
 
+Tensor detached_view(const Tensor& x) {
+  GraphLock lock;
+  TensorRecord& from = TensorRecord::of(x);
+  ViewPath path = path_of(from);
+  path.steps.push_back({Op::Detach, {}});
+  const Tensor result = wrap_like(x, stepped(path.steps.back(), from.node));
+  TensorRecord& record = TensorRecord::of(result);
+  if (record.node.elements() == 0) return result;
+  record.path = std::move(path);
+  record.attach_to(from.root ? *from.root : from);
+  return result;
+}
+
 UOp led_through(UOp root, std::span<const ViewStep> steps) {
-  for (const ViewStep& s : steps) root = movement_node(s.op, root, s.arg);
+  for (const ViewStep& s : steps) root = stepped(s, root);
   return root;
+}
+
+UOp place_in(UOp root, std::span<const ViewStep> steps) {
+  for (const ViewStep& s : steps) {
+    if (s.op != Op::Detach) root = movement_node(s.op, root, s.arg);
+  }
+  return root;
+}
+
+Tensor attached(const Tensor& x) {
+  GraphLock lock;
+  const TensorRecord& record = TensorRecord::of(x);
+  return record.root ? wrap_like(x, place_in(record.root->node, record.path.steps)) : x;
+}
+
+bool is_whole(const ViewPath& path) {
+  return std::ranges::all_of(path.steps, [](const ViewStep& s) { return s.op == Op::Detach; });
 }
 
 bool is_injective(Sizes shape, const ViewPath& path) {
@@ -113,13 +155,15 @@ bool is_injective(Sizes shape, const ViewPath& path) {
 
 namespace {
 
-// The one value along the axes that is not 0: no two places of a view are one in its root.
-UOp joined(UOp value, Sizes axes) {
-  if (axes.empty()) return value;
-  return tensor_graph().reduce_axes(value.dtype() == DType::Bool ? Op::Max : Op::Add, value, axes);
+// A view of which no two places are one in its root: a choice among the places that could be one
+// element is not needed then, and could not be a sum, which makes 0 of -0.
+
+bool joins_places(const ViewStep& step, UOp from) {
+  if (step.op == Op::Window) return step.arg[1] > 1;
+  return step.op == Op::Expand && !std::ranges::equal(from.shape(), step.arg);
 }
 
-// Back through one movement, with zeros where the view does not look.
+// Back through one movement that joins no places, with zeros where the view does not look.
 UOp led_back(const ViewStep& step, UOp value, Sizes shape) {
   const Shape& arg = step.arg;
   Shape back;
@@ -137,36 +181,71 @@ UOp led_back(const ViewStep& step, UOp value, Sizes shape) {
       return movement_node(Op::Pad, value, back);
     case Op::Window: {
       const std::int64_t to[] = {arg[0], shape[static_cast<std::size_t>(arg[0])], arg[2], arg[3]};
-      const UOp spread = movement_node(Op::Unwindow, value, to);
-      const std::int64_t last[] = {spread.rank() - 1};
-      return reshape_node(joined(spread, last), shape);
-    }
-    case Op::Expand: {
-      Shape repeated;
-      for (std::size_t i = 0; i < shape.size(); i++) {
-        if (value.shape()[i] != shape[i]) repeated.push_back(static_cast<std::int64_t>(i));
-      }
-      return reshape_node(joined(value, repeated), shape);
+      return reshape_node(movement_node(Op::Unwindow, value, to), shape);
     }
     default: return reshape_node(value, shape);
   }
 }
 
+// Where a view stands in its contiguous root.
+struct Layout {
+  Shape strides;
+  std::int64_t offset = 0;
+};
+
+// The value at its places in a root of `shape`, with zeros where the view does not look: axis by
+// axis from the smallest stride on, each element is padded to what lies between it and the next.
+UOp laid_out(UOp value, const Layout& layout, Sizes shape) {
+  std::vector<std::int64_t> order;
+  for (int i = 0; i < value.rank(); i++) order.push_back(i);
+  const auto stride_of = [&](std::int64_t axis) {
+    return value.shape()[static_cast<std::size_t>(axis)] == 1 ? 0 : layout.strides[axis];
+  };
+  std::ranges::stable_sort(order, std::greater(), stride_of);
+  UOp result = reshape_node(movement_node(Op::Permute, value, order), Shape{value.elements(), 1});
+  std::int64_t length = 1;  // of the last axis
+  for (const std::int64_t axis : std::views::reverse(order)) {
+    const std::int64_t size = value.shape()[static_cast<std::size_t>(axis)];
+    if (size == 1) continue;
+    const std::int64_t stride = stride_of(axis), outer = result.shape()[0] / size;
+    result = movement_node(Op::Pad, result, Shape{0, 0, 0, stride - length});
+    result = reshape_node(result, Shape{outer, size * stride});
+    length += (size - 1) * stride;
+    result = movement_node(Op::Shrink, result, Shape{0, outer, 0, length});
+  }
+  const std::int64_t elements = Shape(shape).numel();
+  const Shape around{layout.offset, elements - layout.offset - length};
+  return reshape_node(movement_node(Op::Pad, reshape_node(result, Shape{length}), around), shape);
+}
+
 }  // namespace
 
 UOp with_view_replaced(UOp root, std::span<const ViewStep> steps, UOp value) {
+  std::vector<ViewStep> path;
   std::vector<Shape> shapes;
+  Layout layout{contiguous_strides(root.shape())};
+  bool joins = false;
   UOp node = root;
   for (const ViewStep& s : steps) {
+    if (s.op == Op::Detach) continue;
+    path.push_back(s);
     shapes.emplace_back(node.shape());
-    node = movement_node(s.op, node, s.arg);
+    joins = joins || joins_places(s, node);
+    for (int i = 0; s.op == Op::Shrink && i < node.rank(); i++) {
+      layout.offset += s.arg[2 * i] * layout.strides[i];
+    }
+    const UOp moved = movement_node(s.op, node, s.arg);
+    const bool is_view = moved_strides(s.op, s.arg, node, moved, layout.strides);
+    ensure(is_view, "a part that {} makes is stored into", info(s.op).name);
+    node = moved;
   }
   UOp mask = filled_node(tensor_graph().boolean(true), value.shape());
-  for (std::size_t i = steps.size(); i-- > 0;) {
-    value = led_back(steps[i], value, shapes[i]);
-    mask = led_back(steps[i], mask, shapes[i]);
-  }
-  const UOp choice[] = {mask, value, root};
+  const auto back = [&](UOp part) {
+    if (joins) return laid_out(part, layout, root.shape());
+    for (std::size_t i = path.size(); i-- > 0;) part = led_back(path[i], part, shapes[i]);
+    return part;
+  };
+  const UOp choice[] = {back(mask), back(value), root};
   return elementwise_node(Op::Where, choice, root.shape());
 }
 

@@ -3,6 +3,9 @@
 // The graph has values only.  So a view remembers the tensor at the root of its views, and the
 // movements that lead from there.  An assignment through a view gives the root a new value, and
 // whenever the root gets another node, its live views get theirs from it by the same movements.
+//
+// A detached tensor is such a view, too, with a Detach among the movements: no gradient comes to
+// the root through it.  What is assigned through it is assigned to the root, as through any view.
 #pragma once
 
 #include <span>
@@ -17,7 +20,7 @@ struct TensorRecord;
 class Tensor;
 
 struct ViewStep {
-  Op op;
+  Op op;  // a movement, or Detach
   Shape arg;
 };
 
@@ -30,9 +33,18 @@ struct ViewPath {
 // x moved by `op`.  A view of x, unless PyTorch would copy: a flip, a padding, or a reshape of
 // elements that do not lie in order.
 Tensor moved_view(const Tensor& x, Op op, std::span<const std::int64_t> arg);
+// x through which no gradient flows.
+Tensor detached_view(const Tensor& x);
 
 // The root's node led through the steps.
 UOp led_through(UOp root, std::span<const ViewStep> steps);
+// The part of the root that the view looks at, to be stored into: a chain of movements.
+UOp place_in(UOp root, std::span<const ViewStep> steps);
+// What x holds, with its gradient even if x is detached: a part of it that is assigned to leaves
+// the rest as it was recorded.
+Tensor attached(const Tensor& x);
+// Whether the view looks at all of the root in the root's shape.
+bool is_whole(const ViewPath& path);
 // Whether no two elements of the view are one element of the root.
 bool is_injective(std::span<const std::int64_t> shape, const ViewPath& path);
 // The root's node with `value` where the view looks at it.

@@ -359,5 +359,17 @@ TEST(Capture, HasNoSummaryBeforeItsFirstCall) {
   EXPECT_NE(error_of([&] { step.step().summary(); }), "");
 }
 
+TEST(Capture, AssignsThroughADetachedTensor) {
+  Tensor x = Tensor::from_data({1., 2., 3., 4.}, {2, 2});
+  auto step = capture([&](const Tensor& v) {
+    Tensor d = x.detach();
+    d += v;
+    return d.sum();
+  });
+  EXPECT_EQ(step(Tensor::ones({2, 2})).item<double>(), 14);
+  EXPECT_EQ(step(Tensor::ones({2, 2})).item<double>(), 18);
+  EXPECT_EQ(x.to_vector<double>(), (std::vector<double>{3, 4, 5, 6}));
+}
+
 }  // namespace
 }  // namespace croze

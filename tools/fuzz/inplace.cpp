@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "croze/base/error.h"
@@ -19,14 +21,22 @@ constexpr int most_steps = 18;
 // ---- comparing --------------------------------------------------------------------------------
 
 template <typename T>
-Numbers numbers_in(std::span<const std::byte> bytes) {
-  Numbers result;
-  for (std::size_t i = 0; i < bytes.size(); i += sizeof(T)) {
-    T value;
-    std::memcpy(&value, &bytes[i], sizeof(T));
-    result.push_back(static_cast<std::int64_t>(value));
-  }
+std::vector<T> numbers_in(std::span<const std::byte> bytes) {
+  std::vector<T> result(bytes.size() / sizeof(T));
+  if (!result.empty()) std::memcpy(result.data(), bytes.data(), bytes.size());
   return result;
+}
+
+// Equal to the last bit, but for what NaNs are made of.
+bool same(float a, float b) {
+  return std::isnan(a) ? std::isnan(b) : std::bit_cast<int>(a) == std::bit_cast<int>(b);
+}
+bool same(std::int32_t a, std::int32_t b) { return a == b; }
+
+template <typename T>
+std::string difference(const std::vector<T>& got, const std::vector<T>& expected) {
+  if (std::ranges::equal(got, expected, [](T a, T b) { return same(a, b); })) return {};
+  return fmt::format("{} instead of {}", fmt::join(got, " "), fmt::join(expected, " "));
 }
 
 std::string difference(const Tensor& got, const Place& expected) {
@@ -35,11 +45,12 @@ std::string difference(const Tensor& got, const Place& expected) {
     return fmt::format("shape {} instead of {}", to_text(got.shape()), to_text(expected.shape));
   }
   const std::vector<std::byte> bytes = got.to_bytes();
-  const Numbers numbers =
-      expected.dtype == DType::Float32 ? numbers_in<float>(bytes) : numbers_in<std::int32_t>(bytes);
+  if (expected.dtype == DType::Float32) {
+    return difference(numbers_in<float>(bytes), expected.floats());
+  }
   const Numbers values = expected.values();
-  if (numbers == values) return {};
-  return fmt::format("{} instead of {}", fmt::join(numbers, " "), fmt::join(values, " "));
+  return difference(numbers_in<std::int32_t>(bytes),
+                    std::vector<std::int32_t>(values.begin(), values.end()));
 }
 
 // All of them are computed together.
@@ -195,8 +206,11 @@ std::string cpp_of(const InplaceProgram& program) {
     text += code_of(program[i]) + ";\n";
   }
   for (int i : places.present()) {
-    text +=
-        fmt::format("expect_numbers(t{}, {{{}}}, 0);\n", i, fmt::join(places.at(i).values(), ", "));
+    const Place& p = places.at(i);
+    const std::string numbers = p.dtype == DType::Float32
+                                    ? fmt::format("{}", fmt::join(p.floats(), ", "))
+                                    : fmt::format("{}", fmt::join(p.values(), ", "));
+    text += fmt::format("expect_numbers(t{}, {{{}}}, 0);\n", i, numbers);
   }
   return text;
 }

@@ -23,7 +23,10 @@ std::int64_t weight(std::size_t element, int version) {
 
 void seed(Storage& storage, int version) {
   for (std::size_t i = 0; i < storage.elements.size(); i++) {
-    storage.elements[i] = {storage.elements[i].number, weight(i, version), true, false};
+    Element& e = storage.elements[i];
+    e.slope = weight(i, version);
+    e.depends = true;
+    e.is_any = false;
   }
 }
 
@@ -53,7 +56,7 @@ void Gradients::follow(int step, const Tensor& made, const Places& places) {
 void Gradients::add_loss(int step, const Tensor& x, const Place& place) {
   const Tensor sum = x.cast(DType::Float64).sum();
   losses_.push_back({step, (square(leaf_) * sum).sum(), 0});
-  for (std::int64_t v : place.values()) losses_.back().sum += static_cast<double>(v);
+  for (float v : place.floats()) losses_.back().sum += static_cast<double>(v);
   if (step % 8 == 0) losses_.back().tensor.realize();
 }
 
@@ -74,7 +77,7 @@ std::string Gradients::wrong_by_leaf(const Loss& loss) const {
   try {
     const auto gradient = loss.tensor.gradient({leaf_})[0].to_vector<double>();
     const std::vector<double> expected{2 * loss.sum, 6 * loss.sum};
-    if (gradient == expected) return {};
+    if (gradient == expected || (std::isnan(loss.sum) && std::isnan(gradient[0]))) return {};
     return fmt::format("gradient of loss {}: {} instead of {}", loss.step, fmt::join(gradient, " "),
                        fmt::join(expected, " "));
   } catch (const Error& e) {

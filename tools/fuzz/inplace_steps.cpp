@@ -2,6 +2,7 @@
 #include "fuzz/inplace_steps.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "croze/base/error.h"
 #include "croze/base/flat_map.h"
@@ -88,6 +89,15 @@ Numbers part_of_axis(Chance& c, const Place& x) {
   return {axis, begin, c.between(0, x.size(axis) - begin)};
 }
 
+// How many parts, along which axis, where the first begins, how far on the next does; their length.
+Numbers parts_in_a_row(Chance& c, const Place& x) {
+  const std::int64_t axis = axis_of(c, x), size = std::max<std::int64_t>(x.size(axis), 1);
+  const std::int64_t length = c.between(1, std::max<std::int64_t>(size / 2, 1));
+  const std::int64_t step = c.percent(60) ? length : c.between(1, length + 1);
+  const std::int64_t most = (size - length) / step + 1, count = c.between(1, most);
+  return {count, axis, c.between(0, size - length - (count - 1) * step), step, length};
+}
+
 Numbers place_on_axis(Chance& c, const Place& x) {
   const std::int64_t axis = axis_of(c, x), size = x.size(axis);
   return {axis, c.between(-size, size - 1)};
@@ -131,7 +141,9 @@ Place with_values(const Place& x, F f) {
 }
 
 Place of_any_slope(const Place& x) {
-  return with_values(x, [](Element e) { return Element{.number = e.number, .is_any = true}; });
+  return with_values(x, [](Element e) {
+    return Element{.number = e.number, .is_any = true, .is_minus = e.is_minus, .is_nan = e.is_nan};
+  });
 }
 
 DType common_dtype(const Place& x, const Place& y) {
@@ -209,6 +221,45 @@ Made write_part(const Place& x, const Made& part, const Place& value, std::int64
   if (!part || (step < 0 && x.overlaps())) return std::nullopt;
   if (step < 0 && part->shape.numel() > 0) x.storage->writes++;
   return part->write(value.copied()) ? Made(x) : std::nullopt;
+}
+
+// The float alone: 0 in the memory of integers.
+Place special(const Element& e) { return Place::of({e}, {}, DType::Float32); }
+
+template <typename F>
+Made each_in_a_row(const Place& x, const Numbers& n, F write) {
+  for (std::int64_t i = 0; i < n[0]; i++) {
+    const Made part = x.part(n[1], n[2] + i * n[3], n[4]);
+    if (!part || !write(*part, i)) return std::nullopt;
+  }
+  return x;
+}
+
+Made assigned_in_a_row(const Place& x, const Place& y, const Numbers& n) {
+  const auto fits = [&](const Place& part, std::int64_t) {
+    return !part.overlaps() && y.expanded(part.shape);
+  };
+  if (!each_in_a_row(x, n, fits)) return std::nullopt;
+  return each_in_a_row(x, n,
+                       [&](const Place& part, std::int64_t) { return part.write(y.copied()); });
+}
+
+Made added_in_a_row(const Place& x, const Place&, const Numbers& n) {
+  if (x.overlaps() || !each_in_a_row(x, n, [](const Place&, std::int64_t) { return true; })) {
+    return std::nullopt;
+  }
+  return each_in_a_row(x, n, [&](const Place& part, std::int64_t i) {
+    return part.write(sum_of(part, Place::number(i - 1)));
+  });
+}
+
+Made negated_in_a_row(const Place& x, const Place&, const Numbers& n) {
+  if (n[0] >= x.rank() || x.overlaps()) return std::nullopt;
+  for (std::int64_t i = 1; i < x.size(n[0]); i++) {
+    const Place from = *x.selected(n[0], i - n[1]);
+    x.selected(n[0], i)->write(with_values(from, [](Element e) { return e * -1; }));
+  }
+  return x;
 }
 
 // ---- calls ------------------------------------------------------------------------------------
@@ -338,6 +389,9 @@ constexpr StepKind steps[] = {
        return view && n[3] < 0 ? view->copied() : view;
      },
      [](X x, Y, N n) { return x.index({n[0], std::nullopt, Slice{n[1], n[2], n[3]}}); }},
+    {1, makes, "$x.detach()", nothing,
+     [](P x, P, N) { return Made(x.shape.numel() > 0 ? x.detached() : x.copied()); },
+     [](X x, Y, N) { return x.detach(); }},
 
     // Values of their own.
     {1, makes, "$x.contiguous()", nothing,
@@ -360,6 +414,12 @@ constexpr StepKind steps[] = {
     {1, changes, "$x.fill_($0)", small_number,
      [](P x, P, N n) { return x.write(Place::number(n[0])); },
      [](X x, Y, N n) { return x.fill_(n[0]); }},
+    {1, changes, "$x.fill_(-0.)", nothing,
+     [](P x, P, N) { return x.write(special({.is_minus = true})); },
+     [](X x, Y, N) { return x.fill_(-0.); }},
+    {1, changes, "$x.fill_(NAN)", nothing,
+     [](P x, P, N) { return x.write(special({.is_nan = true})); },
+     [](X x, Y, N) { return x.fill_(NAN); }},
     {2, changes, "$x.assign($y)", nothing,
      [](P x, P y, N) { return x.write(y); },
      [](X x, Y y, N) { return x.assign(y); }},
@@ -375,6 +435,26 @@ constexpr StepKind steps[] = {
     {2, changes, "$x -= $y", nothing,
      [](P x, P y, N) { return add_in_place(x, y, -1); },
      [](X x, Y y, N) { return x -= y; }},
+
+    // Parts of one tensor in a row, which may overlap.
+    {2, changes, "for (int i = 0; i < $0; i++) $x.narrow($1, $2 + i * $3, $4).assign($y)",
+     parts_in_a_row, assigned_in_a_row,
+     [](X x, Y y, N n) {
+       for (int i = 0; i < n[0]; i++) x.narrow(n[1], n[2] + i * n[3], n[4]).assign(y);
+       return x;
+     }},
+    {1, changes, "for (int i = 0; i < $0; i++) $x.narrow($1, $2 + i * $3, $4) += i - 1",
+     parts_in_a_row, added_in_a_row,
+     [](X x, Y, N n) {
+       for (int i = 0; i < n[0]; i++) x.narrow(n[1], n[2] + i * n[3], n[4]) += i - 1;
+       return x;
+     }},
+    {1, changes, "for (int i = 1; i < $x.size($0); i++) $x.select($0, i) = -$x.select($0, i - $1)",
+     [](Chance& c, P x) { return Numbers{axis_of(c, x), c.below(2)}; }, negated_in_a_row,
+     [](X x, Y, N n) {
+       for (std::int64_t i = 1; i < x.size(n[0]); i++) x.select(n[0], i) = -x.select(n[0], i - n[1]);
+       return x;
+     }},
 
     // In place by an index.
     {1, changes, "$x.index_put_({$1, Slice{$2, $3, $4}}, $0)", number_and_slice,
@@ -404,7 +484,8 @@ constexpr StepKind steps[] = {
     {1, changes, "$x.index_put_({$x > $0}, $1)",
      [](Chance& c, P) { return Numbers{c.between(-20, 20), c.between(-9, 9)}; },
      [](P x, P, N n) {
-       return x.write(with_values(x, [&](Element v) { return v.number > n[0] ? Element{n[1]} : v; }));
+       const auto put = [&](Element v) { return v > n[0] ? Element{n[1]} : v; };
+       return x.write(with_values(x.attached(), put));
      },
      [](X x, Y, N n) { return x.index_put_({x > n[0]}, n[1]); }},
 

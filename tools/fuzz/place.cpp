@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <utility>
 
 namespace croze::fuzz {
@@ -14,6 +15,8 @@ Element stored_as(DType dtype, const Element& e) {
   return dtype == DType::Float32 ? e : Element{e.number};
 }
 
+bool is_negative(const Element& e) { return e.number < 0 || e.is_minus; }
+
 // If one depends, all do.
 void spread(Elements& elements) {
   const bool depends = std::ranges::any_of(elements, &Element::depends);
@@ -21,6 +24,26 @@ void spread(Elements& elements) {
 }
 
 }  // namespace
+
+Element Element::operator+(const Element& o) const {
+  Element sum{number + o.number, slope + o.slope, depends || o.depends, is_any || o.is_any};
+  sum.is_minus = is_minus && o.is_minus;
+  sum.is_nan = is_nan || o.is_nan;
+  if (sum.is_nan) sum.number = 0;
+  return sum;
+}
+
+Element Element::operator*(std::int64_t n) const {
+  Element product{number * n, slope * n, depends, is_any};
+  product.is_minus = product.number == 0 && is_negative(*this) != (n < 0);
+  product.is_nan = is_nan;
+  return product;
+}
+
+float Element::as_float() const {
+  if (is_nan) return std::numeric_limits<float>::quiet_NaN();
+  return number == 0 && is_minus ? -0.F : static_cast<float>(number);
+}
 
 Place Place::of(Elements elements, const Shape& shape, DType dtype) {
   for (Element& e : elements) e = stored_as(dtype, e);
@@ -49,12 +72,31 @@ Numbers Place::values() const {
   return result;
 }
 
+std::vector<float> Place::floats() const {
+  std::vector<float> result;
+  for (const Element& e : elements()) result.push_back(e.as_float());
+  return result;
+}
+
 Elements Place::elements() const {
   Elements result;
   for (std::int64_t at : addresses()) {
-    result.push_back(storage->elements[static_cast<std::size_t>(at)]);
+    Element& e = result.emplace_back(storage->elements[static_cast<std::size_t>(at)]);
+    if (is_detached) e = {.number = e.number, .is_minus = e.is_minus, .is_nan = e.is_nan};
   }
   return result;
+}
+
+Place Place::detached() const {
+  Place p = *this;
+  p.is_detached = true;
+  return p;
+}
+
+Place Place::attached() const {
+  Place p = *this;
+  p.is_detached = false;
+  return p;
 }
 
 bool Place::overlaps() const {
@@ -126,7 +168,8 @@ std::optional<Place> Place::squeezed(std::int64_t axis) const {
 
 std::optional<Place> Place::expanded(const Shape& to) const {
   if (to.size() < rank()) return std::nullopt;
-  Place p{storage, dtype, to, to, offset};
+  Place p = *this;
+  p.shape = p.strides = to;
   for (int i = 0; i < to.size(); i++) {
     const int axis = i - (to.size() - rank());
     const bool repeats = axis < 0 || shape[axis] != to[i];
@@ -150,7 +193,9 @@ std::optional<Place> Place::unfolded(std::int64_t axis, std::int64_t window,
 std::optional<Place> Place::reshaped(const Shape& to) const {
   if (to.numel() != shape.numel()) return std::nullopt;
   const Numbers from = addresses();
-  Place p{storage, dtype, to, to, from.empty() ? 0 : from[0]};
+  Place p = *this;
+  p.shape = p.strides = to;
+  p.offset = from.empty() ? 0 : from[0];
   std::int64_t apart = 1;  // neighbours along the axis, row by row
   for (int axis = to.size(); axis-- > 0; apart *= to[axis]) {
     p.strides[axis] = to[axis] > 1 && apart < std::ssize(from)

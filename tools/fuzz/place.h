@@ -18,13 +18,16 @@ using Numbers = std::vector<std::int64_t>;
 struct Element {
   std::int64_t number = 0;
   std::int64_t slope = 0;
-  bool depends = false;  // on what the direction is in, if only by the way it was computed
-  bool is_any = false;   // the slope: what a captured step gives is not differentiated
+  bool depends = false;   // on what the direction is in, if only by the way it was computed
+  bool is_any = false;    // the slope: what a captured step gives is not differentiated
+  bool is_minus = false;  // the zero: it is -0
+  bool is_nan = false;    // instead of the number, which is 0
 
-  Element operator+(const Element& o) const {
-    return {number + o.number, slope + o.slope, depends || o.depends, is_any || o.is_any};
-  }
-  Element operator*(std::int64_t n) const { return {number * n, slope * n, depends, is_any}; }
+  Element operator+(const Element& o) const;
+  Element operator*(std::int64_t n) const;
+  bool operator>(std::int64_t n) const { return !is_nan && number > n; }
+  // As PyTorch's Float32, exactly.
+  float as_float() const;
 };
 using Elements = std::vector<Element>;
 
@@ -39,6 +42,7 @@ struct Place {
   DType dtype = DType::Float32;
   Shape shape, strides;
   std::int64_t offset = 0;
+  bool is_detached = false;  // no derivative is read
 
   // In a storage of its own, row by row.  If one element depends, all do, and still do
   // when they are overwritten: so it is in the graph.
@@ -49,8 +53,11 @@ struct Place {
   std::int64_t size(std::int64_t axis) const { return axis < rank() ? shape[axis] : 0; }
   Numbers addresses() const;  // in the storage, row by row
   Numbers values() const;
+  std::vector<float> floats() const;
   Elements elements() const;
   Place copied() const { return of(elements(), shape, dtype); }
+  Place detached() const;
+  Place attached() const;  // what is written when a part of it is
   // Whether elements may share memory: strides that do not step over all smaller axes.
   bool overlaps() const;
 

@@ -303,7 +303,10 @@ Tensor& Tensor::index_put_(std::span<const TensorIndex> indices, Operand value) 
   const bool by_position = std::any_of(indices.begin(), indices.end(), [](const TensorIndex& i) {
     return i.kind() == TensorIndex::Kind::Tensor;
   });
-  if (by_position) return assign(Operand(index_put(*this, indices, Operand(source, at)), at));
+  const auto put = [&] {
+    return Operand(index_put(attached(*this), indices, Operand(source, at)), at);
+  };
+  if (by_position) return assign(put());
   Tensor part = croze::index(*this, indices, at);
   const Shape shapes[] = {part.shape(), source.shape()};
   call.require(call.broadcast(shapes) == part.shape(),
@@ -313,7 +316,7 @@ Tensor& Tensor::index_put_(std::span<const TensorIndex> indices, Operand value) 
     part.assign(Operand(source, at));
     return *this;
   }
-  return assign(Operand(index_put(*this, indices, Operand(source, at)), at));
+  return assign(put());
 }
 
 // ---- gather and scatter -----------------------------------------------------------------------
