@@ -128,6 +128,8 @@ UOp loop_along(std::span<const UOp> places, UOp buffer, const LayoutAxis& axis) 
     if (place.src(0) != buffer) continue;
     const UOp position = position_along(place.src(1), axis);
     if (!position.is(Op::Range) || (loop && loop != position)) return UOp();
+    // One over the first part of the axis is cut at other places.
+    if (position.range_size() != axis.loop.range_size()) return UOp();
     loop = position;
   }
   return loop;

@@ -27,8 +27,8 @@ inline UOp position_along(UOp index, const LayoutAxis& axis) {
   return index / axis.stride % axis.loop.range_size();
 }
 
-// The loop that alone is the position along the axis in every one of the places that is in the
-// buffer; null if there is none.
+// The loop over the whole axis that alone is the position along it in every one of the places that
+// is in the buffer; null if there is none.
 UOp loop_along(std::span<const UOp> places, UOp buffer, const LayoutAxis& axis);
 
 // The loops along which a nest can be cut: parallel ones around all of its stores.

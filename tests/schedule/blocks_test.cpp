@@ -63,6 +63,17 @@ TEST(Blocks, AReaderOfANeighbourStaysApart) {
   }
 }
 
+// The rows that it reads are the first of those that there are: blocks of its own rows are others.
+TEST(Blocks, AReaderOfTheFirstRowsStaysApart) {
+  Scheduled s(small_cache_caps());
+  const UOp x = s.contiguous(product(s, s.buffer({40, 8}), s.buffer({8, 8})));
+  const UOp first = s.shrink(x, {0, 39, 0, 8});
+  const UOp y = s.contiguous(product(s, first, s.buffer({8, 8})));
+  for (const ScheduleSequence& sequence : s.expect_right({y}).sequences) {
+    EXPECT_EQ(count_blocks(sequence.blocks), 1);
+  }
+}
+
 TEST(Blocks, AScatterFillsAndWritesAColumnAfterTheOther) {
   Scheduled s;
   const UOp base = s.expand(s.reshape(s.buffer({1}, DType::Float32), {1, 1}), {500, 64});
