@@ -11,6 +11,7 @@
 #include "fuzz/campaign.h"
 #include "fuzz/check.h"
 #include "fuzz/generate.h"
+#include "fuzz/graphs/graphs.h"
 #include "fuzz/inplace.h"
 #include "fuzz/kernels.h"
 #include "fuzz/paste.h"
@@ -91,6 +92,8 @@ TEST(RandomProgramsInPlace, AreRightOnSeveralThreads) { expect_none(200, inplace
 TEST(RandomEdits, LeaveWhatAKernelComputes) { expect_none(60, kernels_case); }
 
 TEST(RandomEditSequences, LeaveWhatAKernelComputesAndCanBeReplayed) { expect_none(8, edits_case); }
+
+TEST(RandomGraphs, AreTheSameFusedAndUnfused) { expect_none(25, graphs_case); }
 
 TEST(RandomPrograms, AreRightWithScalarLoops) { fuzz_alone(100, scalar_caps()); }
 TEST(RandomPrograms, AreRightWithLanesAndTasks) { fuzz_alone(150, cpu_shaped_caps()); }

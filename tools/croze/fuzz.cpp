@@ -1,5 +1,5 @@
-// fuzz.cpp -- croze fuzz: random expressions, views, programs in place and kernels, compared with
-// their meaning.
+// fuzz.cpp -- croze fuzz: random expressions, views, programs in place, kernels and whole graphs,
+// compared with their meaning.
 #include <croze/base/error.h>
 #include <croze/run/devices.h>
 #include <fmt/format.h>
@@ -9,6 +9,7 @@
 #include "command_line/json.h"
 #include "commands.h"
 #include "fuzz/campaign.h"
+#include "fuzz/graphs/graphs.h"
 #include "fuzz/inplace.h"
 #include "fuzz/kernels.h"
 #include "fuzz/symbolic.h"
@@ -34,6 +35,7 @@ fuzz::Case case_of(const Settings& s) {
   if (s.what == "views") return fuzz::views_case;
   if (s.what == "inplace") return fuzz::inplace_case;
   if (s.what == "edits") return fuzz::edits_case;
+  if (s.what == "graphs") return fuzz::graphs_case;
   if (s.device.empty()) return fuzz::kernels_case;
   return [&chosen = device(device_index(s.device))](std::uint64_t seed, fuzz::Counts& counts) {
     return fuzz::kernels_case_on(chosen, seed, counts);
@@ -81,11 +83,12 @@ void run_fuzz(Settings s, bool has_seconds) {
 void add_fuzz(const Command& program) {
   const Command command = program.subcommand(
       "fuzz",
-      "Compare random expressions, views, programs in place, kernels or edits with their meaning");
+      "Compare random expressions, views, programs in place, kernels, edits or graphs with their "
+      "meaning");
   const auto s = std::make_shared<Settings>();
-  command.option("what", s->what, "symbolic, views, inplace, kernels or edits")
+  command.option("what", s->what, "symbolic, views, inplace, kernels, edits or graphs")
       .required()
-      .one_of({"symbolic", "views", "inplace", "kernels", "edits"});
+      .one_of({"symbolic", "views", "inplace", "kernels", "edits", "graphs"});
   const Argument seconds =
       command.option("--seconds", s->campaign.seconds, "Stop after this time; 60 if no --cases")
           .positive();

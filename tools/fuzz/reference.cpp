@@ -260,9 +260,9 @@ void Reference::bind_bits(UOp buffer, Bits bits) {
   buffers_[buffer.buffer_id()] = std::move(bits);
 }
 
-HostTensor Reference::evaluate(UOp root) const {
+std::vector<HostTensor> Reference::evaluate(std::span<const UOp> roots) const {
   Values values;
-  for (UOp u : toposort(root)) {
+  for (UOp u : toposort(roots)) {
     if (u.is(Op::Store)) continue;
     if (u.is(Op::Buffer)) {
       const auto bound = buffers_.find(u.buffer_id());
@@ -273,7 +273,9 @@ HostTensor Reference::evaluate(UOp root) const {
       values[u.node()] = computed(u, values);
     }
   }
-  return values.at(root.node());
+  std::vector<HostTensor> results;
+  for (UOp root : roots) results.push_back(values.at(root.node()));
+  return results;
 }
 
 }  // namespace croze::fuzz

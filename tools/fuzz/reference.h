@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -34,7 +35,8 @@ class Reference {
   // Asked for the bits of Buffers that were not bound.
   std::function<std::vector<std::int64_t>(UOp)> read;
 
-  HostTensor evaluate(UOp root) const;
+  HostTensor evaluate(UOp root) const { return evaluate(std::span(&root, 1))[0]; }
+  std::vector<HostTensor> evaluate(std::span<const UOp> roots) const;
 
  private:
   std::unordered_map<std::int64_t, std::vector<std::int64_t>> buffers_;

@@ -78,9 +78,10 @@ void run_kernel(Device& device, UOp kernel, std::span<const std::span<std::byte>
   run_program(device, checked_program(kernel, device.caps(), chooser), buffers);
 }
 
-Schedule schedule_for(const Device& device, const CanonicalGraph& graph) {
+Schedule schedule_for(const Device& device, const CanonicalGraph& graph, bool fuse) {
   current_caps = &device.caps();
-  return make_schedule(graph, {[](int) -> const Caps& { return *current_caps; }, 0});
+  const int index = graph.inputs.empty() ? 0 : graph.inputs[0].buffer_device();
+  return make_schedule(graph, {[](int) -> const Caps& { return *current_caps; }, index, fuse});
 }
 
 std::vector<Bytes> run_schedule(Device& device, const Schedule& schedule,

@@ -20,8 +20,8 @@ using Bytes = std::vector<std::byte>;
 void run_kernel(Device& device, UOp kernel, std::span<const std::span<std::byte>> buffers,
                 Chooser chooser = {});
 
-// Schedules the roots for the device alone.
-Schedule schedule_for(const Device& device, const CanonicalGraph& graph);
+// Schedules the roots for the device alone; without `fuse`, each operation as a kernel.
+Schedule schedule_for(const Device& device, const CanonicalGraph& graph, bool fuse = true);
 
 // Runs a schedule on the device.  `inputs` holds the bytes of graph.inputs and is written where the
 // schedule assigns.  Temporaries lie in one arena as the memory plan says; arena and results are

@@ -1,0 +1,112 @@
+// graphs_test.cpp -- what random programs on Tensors have found, and that the check of them notices
+// what is wrong.
+#include "fuzz/graphs/graphs.h"
+
+#include <gtest/gtest.h>
+
+#include "croze/croze.h"
+#include "fuzz/graphs/check.h"
+#include "fuzz/graphs/steps.h"
+
+namespace croze::fuzz {
+namespace {
+
+// ---- found ------------------------------------------------------------------------------------
+
+TEST(Graphs, ATopOfWholeNumbersIsStoredInItsMemory) {
+  EXPECT_EQ(check_graph([](GraphTrial& in) {
+              const Tensor t5 = in.whole(Shape({64}), DType::Int64, 0, 126, 626);
+              const Tensor t25 = topk(t5, 2, 0, 0 != 0).values;
+              return std::vector<Tensor>{t25};
+            }),
+            "");
+}
+
+TEST(Graphs, ASortOfAnOddCountIsStoredInItsMemory) {
+  EXPECT_EQ(check_graph([](GraphTrial& in) {
+              const Tensor t1 = in.real(Shape({63}), DType::BFloat16, 689);
+              const Tensor t5 = sort(t1, 0, 1 != 0).indices;
+              return std::vector<Tensor>{t5};
+            }),
+            "");
+}
+
+// ---- the check --------------------------------------------------------------------------------
+
+// An operation that the trial in float64 does without, once.
+Tensor wrong_by(GraphTrial& in, const Tensor& x, double amount) {
+  return in.cast(x * 1, DType::Float32).dtype() == DType::Float64 ? x : x + amount;
+}
+
+TEST(GraphChecks, NoticeWhatIsWrongByMoreThanRoundings) {
+  const auto with_error = [](double amount) {
+    return check_graph([=](GraphTrial& in) {
+      const Tensor x = in.real({3, 5}, DType::Float32, 1);
+      return std::vector<Tensor>{in(wrong_by(in, softmax(x), amount))};
+    });
+  };
+  EXPECT_EQ(with_error(0), "");
+  EXPECT_EQ(with_error(1e-8), "");
+  EXPECT_NE(with_error(1e-4), "");
+}
+
+TEST(GraphChecks, LeaveOutWhatHangsOnRoundings) {
+  Counts counts;
+  const std::string wrong = check_graph(
+      [](GraphTrial& in) {
+        const Tensor x = in.real({100}, DType::Float32, 1);
+        const Tensor half = in(in(x * 3) / 3);
+        return std::vector<Tensor>{half < x, half};
+      },
+      counts);
+  EXPECT_EQ(wrong, "");
+  EXPECT_EQ(counts["results"], 2);
+  EXPECT_EQ(counts["results told right from wrong"], 1);
+}
+
+// ---- programs ---------------------------------------------------------------------------------
+
+TEST(GraphPrograms, AreTheSameForASeed) {
+  EXPECT_EQ(cpp_of(random_graph(4)), cpp_of(random_graph(4)));
+  EXPECT_NE(cpp_of(random_graph(4)), cpp_of(random_graph(5)));
+}
+
+TEST(GraphPrograms, AreMadeSmallAndPrintedAsTheCppThatRunsThem) {
+  // That its first root is sorted.
+  const auto sorts = [](const GraphProgram& p) {
+    const GraphStep& root = p.steps[static_cast<std::size_t>(p.roots[0])];
+    const bool is_sorted =
+        root.kind >= 0 && graph_steps()[static_cast<std::size_t>(root.kind)].code ==
+                              std::string_view("argsort(x, n[0], n[1] != 0)");
+    return is_sorted ? "wrong" : std::string();
+  };
+  int made = 0;
+  for (std::uint64_t seed = 1; seed < 100; seed++) {
+    GraphProgram program = random_graph(seed);
+    for (int i = 0; i < std::ssize(program.steps); i++) {
+      program.roots = {i};
+      if (!sorts(program).empty()) break;
+    }
+    if (sorts(program).empty()) continue;
+    made++;
+    const std::string text = cpp_of(minimised(program, sorts));
+    EXPECT_EQ(std::ranges::count(text, '\n'), 5) << text;
+  }
+  EXPECT_GT(made, 3);
+}
+
+// Every function is drawn, and taken, now and then.
+TEST(GraphPrograms, HaveStepsOfAllKinds) {
+  std::vector<int> seen(graph_steps().size());
+  for (std::uint64_t seed = 1; seed <= 400; seed++) {
+    for (const GraphStep& step : random_graph(seed).steps) {
+      if (step.kind >= 0) seen[static_cast<std::size_t>(step.kind)]++;
+    }
+  }
+  for (std::size_t kind = 0; kind < seen.size(); kind++) {
+    EXPECT_GT(seen[kind], 0) << graph_steps()[kind].code;
+  }
+}
+
+}  // namespace
+}  // namespace croze::fuzz
