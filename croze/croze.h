@@ -55,6 +55,7 @@
 //   tensor/network/loss.h         losses and distances
 //   tensor/print.h        tensors as text
 //   tensor/benchmark.h    how long work takes
+//   tensor/explain.h      why work takes its memory and its launches
 //   graph/dtype.h         DType and the promotion of dtypes
 //   base/error.h          Error
 #pragma once
@@ -66,6 +67,7 @@
 #include "croze/tensor/elementwise/activation.h"
 #include "croze/tensor/elementwise/elementwise.h"
 #include "croze/tensor/elementwise/special.h"
+#include "croze/tensor/explain.h"
 #include "croze/tensor/gradient.h"
 #include "croze/tensor/linalg/linalg.h"
 #include "croze/tensor/linalg/solve.h"

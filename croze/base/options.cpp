@@ -30,6 +30,7 @@ constexpr OptionInfo option_table[] = {
   {Option::Debug,     "CROZE_DEBUG",      OptionType::Integer, "0", 0, 7,      "How much to show: 1 devices and schedules, 2 each kernel with its time, 3 memory plans and chosen edits, 4 generated source, 5 the graph after each pass and the linear program, 6 assembly, 7 each rewrite."},
   {Option::Device,    "CROZE_DEVICE",     OptionType::Text,    "",  0, 0,      "Device of new tensors, as `croze devices` names it; empty means the best one."},
   {Option::Edits,     "CROZE_EDITS",      OptionType::Text,    "",  0, 0,      "Edits in place of the chosen ones: `KERNEL: split r0 by 4; bind r3 lane`, with a comma between kernels. KERNEL is the name or the key that CROZE_DEBUG=3 shows before the chosen edits."},
+  {Option::Explain,   "CROZE_EXPLAIN",    OptionType::Flag,    "0", 0, 1,      "Print each schedule that is made: its launches with their buffers and costs, why each buffer is there, and what is alive when most memory is."},
   {Option::FastMath,  "CROZE_FAST_MATH",  OptionType::Flag,    "0", 0, 1,      "Take floats for real numbers when kernels are compiled: reorder and cancel, as if nothing were rounded, infinite, NaN or -0."},
   {Option::Fusion,    "CROZE_FUSION",     OptionType::Flag,    "1", 0, 1,      "Compute several operations in one kernel; 0 gives each operation a kernel and a buffer, to compare with."},
   {Option::RuleStats, "CROZE_RULE_STATS", OptionType::Flag,    "0", 0, 1,      "Count tries, hits and time of each rewrite rule; the `croze` command prints them at its end."},

@@ -25,6 +25,7 @@ enum class Option : uint8_t {
   Debug,
   Device,
   Edits,
+  Explain,
   FastMath,
   Fusion,
   RuleStats,

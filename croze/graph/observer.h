@@ -16,7 +16,9 @@
 
 namespace croze {
 
+struct CanonicalGraph;
 struct Rule;
+struct Schedule;
 class RuleSet;
 
 enum class CompilePart : std::uint8_t { Schedule, Kernel, Pass };
@@ -30,6 +32,8 @@ class CompileObserver {
   // `result` is the kernel as the part leaves it; null of a schedule, and of what an exception
   // ends. May throw, and so end the compile, where there is a result.
   virtual void left(CompilePart, std::string_view /*name*/, UOp /*result*/) {}
+  // The schedule of a graph is whole: its buffers know why they are there (schedule/explain/).
+  virtual void scheduled(const CanonicalGraph&, const Schedule&) {}
   // The edits of a kernel have been made: the list as text (codegen/edits/edit.h).
   virtual void edited(std::string_view /*edits*/) {}
 

@@ -23,6 +23,7 @@
 #include "croze/jit/trace.h"
 #include "croze/run/buffers.h"
 #include "croze/run/execute.h"
+#include "croze/run/explain.h"
 #include "croze/tensor/record.h"
 #include "croze/tensor/registry.h"
 #include "croze/tensor/storage.h"
@@ -107,6 +108,11 @@ std::vector<Tensor> Step::run(std::span<const Tensor> inputs, Function function,
 RunSummary Step::summary() const {
   check(trace_ != nullptr, "a captured step has no summary before its first call");
   return summary_of(*trace_->prepared);
+}
+
+Explanation Step::explanation() const {
+  check(trace_ != nullptr, "a captured step has no explanation before its first call");
+  return explanation_of(*trace_->prepared);
 }
 
 // ---- tracing ----------------------------------------------------------------------------------

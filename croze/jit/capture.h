@@ -26,6 +26,7 @@
 //   call.
 // * Results are new tensors at every call.  Gradients end at them: ask for gradients inside.
 // * Tensors that the function does not assign to keep their values and their gradients.
+// * step().summary() and step().explanation() say what a replay does.
 // * While CROZE_CHECK_NAN or CROZE_CHECK_INDICES is set the function itself runs at every call, so
 //   that what they find has the lines of the function.
 //
@@ -43,6 +44,7 @@
 #include <vector>
 
 #include "croze/run/statistics.h"
+#include "croze/schedule/explain/explanation.h"
 #include "croze/tensor/tensor.h"
 
 namespace croze {
@@ -71,6 +73,8 @@ class Step {
   bool is_traced() const { return trace_ != nullptr; }
   // What one replay does.  Throws Error before the first call.
   RunSummary summary() const;
+  // The same launch by launch and buffer by buffer, with the reasons.
+  Explanation explanation() const;
 
  private:
   struct Trace;

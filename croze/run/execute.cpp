@@ -21,6 +21,7 @@
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/run/arenas.h"
 #include "croze/run/buffers.h"
+#include "croze/run/call_notes.h"
 #include "croze/run/changing_numbers.h"
 #include "croze/run/counters.h"
 #include "croze/run/devices.h"
@@ -31,6 +32,11 @@
 #include "croze/schedule/schedule.h"
 
 namespace croze {
+
+ScheduleContext schedule_context() {
+  return {[](int index) -> const Caps& { return device(index).caps(); }, default_device(),
+          Options::flag(Option::Fusion)};
+}
 
 namespace {
 
@@ -50,8 +56,6 @@ SharedCache<Plan>& plans() {
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
-
-const Caps& caps_of(int index) { return device(index).caps(); }
 
 void log_schedule(const Schedule& schedule) {
   if (!log_enabled(3)) return;
@@ -88,7 +92,7 @@ std::shared_ptr<const Plan> make_plan(const CanonicalGraph& graph) {
   const Clock::time_point start = Clock::now();
   auto plan = std::make_shared<Plan>();
   plan->is_written = written_inputs(graph);
-  plan->schedule = make_schedule(graph, {caps_of, default_device(), Options::flag(Option::Fusion)});
+  plan->schedule = make_schedule(graph, schedule_context());
   run_counters().schedules_built++;
   for (const ArenaPlan& a : plan->schedule.arenas) {
     run_counters().arena_bytes += a.bytes;
@@ -174,6 +178,17 @@ std::shared_ptr<const PreparedRun> find_prepared(const CanonicalGraph& graph,
 
 }  // namespace
 
+namespace {
+
+CanonicalGraph passing_numbers(const CanonicalGraph& graph, const GraphForm& form,
+                               const PassedNumbers& numbers) {
+  CanonicalGraph passing = with_numbers_passed(form, numbers.passed, graph.inputs);
+  carry_notes(graph.roots, passing.roots);
+  return passing;
+}
+
+}  // namespace
+
 std::shared_ptr<const PreparedRun> prepare(const CanonicalGraph& graph) {
   std::optional<GraphForm> form;
   if (auto found = find_prepared(graph, form)) return found;
@@ -181,8 +196,7 @@ std::shared_ptr<const PreparedRun> prepare(const CanonicalGraph& graph) {
   PassedNumbers numbers = form ? numbers_to_pass(*form) : PassedNumbers{};
   const std::string key = numbers.any() ? key_without(*form, numbers) : key_with_numbers(graph);
   auto plan = plans().get(key, [&](std::int64_t& weight) {
-    auto made = form ? make_plan(with_numbers_passed(*form, numbers.passed, graph.inputs))
-                     : make_plan(graph);
+    auto made = form ? make_plan(passing_numbers(graph, *form, numbers)) : make_plan(graph);
     weight = std::ssize(made->schedule.steps);
     return made;
   });
@@ -194,8 +208,14 @@ std::shared_ptr<const PreparedRun> find_prepared(const CanonicalGraph& graph) {
   return find_prepared(graph, form);
 }
 
+CanonicalGraph noted_canonical_graph(std::span<const UOp> roots) {
+  CanonicalGraph graph = canonical_graph(roots);
+  carry_notes(roots, graph.roots);
+  return graph;
+}
+
 std::shared_ptr<const PreparedRun> prepare(std::span<const UOp> roots) {
-  return prepare(canonical_graph(roots));
+  return prepare(noted_canonical_graph(roots));
 }
 
 std::span<const UOp> inputs_of(const PreparedRun& prepared) { return prepared.inputs; }

@@ -31,7 +31,9 @@ std::vector<UOp> realize(std::span<const UOp> roots);
 class PreparedRun;
 std::shared_ptr<const PreparedRun> prepare(std::span<const UOp> roots);
 
-// prepare() for a graph whose roots have been copied (canonical_graph), so that the graph they come
+// canonical_graph(), and what is noted of the calls that recorded the roots goes with them.
+CanonicalGraph noted_canonical_graph(std::span<const UOp> roots);
+// prepare() for a graph whose roots have been copied so, so that the graph they come
 // from may change meanwhile.  If another thread prepares an equal graph at the moment, its plan is
 // waited for; different graphs are prepared at once.
 std::shared_ptr<const PreparedRun> prepare(const CanonicalGraph& graph);

@@ -11,17 +11,18 @@
 namespace croze {
 
 // The log of a compile: at CROZE_DEBUG=3 the edits of each kernel, at 5 the graph after each pass,
-// at 7 every rule that fires.
+// at 7 every rule that fires; with CROZE_EXPLAIN each schedule.
 class CompileLog : public CompileObserver {
  public:
   bool watches_rules() const override;
   void left(CompilePart part, std::string_view name, UOp result) override;
+  void scheduled(const CanonicalGraph& graph, const Schedule& schedule) override;
   void edited(std::string_view edits) override;
   void tried(const RuleSet& set, const Rule& rule, UOp before, UOp after, std::int64_t ns) override;
 };
 
-// While it lives, this thread is watched as CROZE_DEBUG, CROZE_RULE_STATS and CROZE_CHECK_BOUNDS
-// say.
+// While it lives, this thread is watched as CROZE_DEBUG, CROZE_EXPLAIN, CROZE_RULE_STATS and
+// CROZE_CHECK_BOUNDS say.
 class EnvironmentObservers {
  public:
   EnvironmentObservers();

@@ -24,4 +24,7 @@ class PreparedRun {
   std::vector<std::int64_t> variables;  // of each launch: the numbers that are passed
 };
 
+// What the scheduler is told of this machine and of the options.
+ScheduleContext schedule_context();
+
 }  // namespace croze

@@ -20,6 +20,7 @@
 #include "croze/schedule/blocks.h"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <map>
 #include <queue>
@@ -55,7 +56,10 @@ class BlockJoiner {
       // Either may have been joined to another step since this was proposed.
       const std::size_t producer = states_.home_of(c.producer);
       const std::size_t consumer = states_.home_of(c.consumer);
-      if (producer != consumer) try_join(producer, consumer);
+      if (producer == consumer) continue;
+      const Refusal refused = try_join(producer, consumer);
+      ScheduleBuffer* buffer = buffer_of(c.state, states_, steps_, schedule_);
+      if (refused && buffer) buffer->one_sequence = refused;
     }
     for (std::size_t i = 0; i < steps_.size(); i++) {
       if (steps_[i].nests.size() < 2) continue;
@@ -68,6 +72,7 @@ class BlockJoiner {
   struct Candidate {
     std::int64_t bytes;
     std::size_t producer, consumer;
+    UOp state;  // one that passes between them
     bool operator<(const Candidate& o) const {
       return std::tie(bytes, o.producer, o.consumer) < std::tie(o.bytes, producer, consumer);
     }
@@ -106,29 +111,38 @@ class BlockJoiner {
   void propose(UOp state, std::size_t producer, std::size_t consumer) {
     if (producer == consumer || !plans_[producer].joinable || !plans_[consumer].joinable) return;
     if (steps_[producer].device != steps_[consumer].device) return;
-    queue_.push({state.elements() * size_of(state.dtype()), producer, consumer});
+    queue_.push({state.elements() * size_of(state.dtype()), producer, consumer, state});
   }
 
-  void try_join(std::size_t producer, std::size_t consumer) {
+  // Why not, if they stay apart; nothing if that has been told.
+  Refusal try_join(std::size_t producer, std::size_t consumer) {
     // The base of a scatter and then the values come together before either joins another step.
     const bool parts = states_.are_parts_of_one(producer, consumer);
-    if (steps_[producer].part != 0 || (steps_[consumer].part != 0 && !parts)) return;
+    if (steps_[producer].part != 0 || (steps_[consumer].part != 0 && !parts)) {
+      return {RefusalCause::SeveralMakers};
+    }
     const std::size_t nests = steps_[producer].nests.size() + steps_[consumer].nests.size();
-    if (nests > most_nests || !tried_.emplace(producer, consumer, nests).second) return;
-    if (states_.is_reached_otherwise(producer, consumer)) return;
+    if (nests > most_nests) {
+      return {RefusalCause::ManyNests, static_cast<std::int64_t>(nests), most_nests};
+    }
+    if (!tried_.emplace(producer, consumer, nests).second) return {};
+    if (states_.is_reached_otherwise(producer, consumer)) return {RefusalCause::Circle};
     BlockPlan joined;
     joined.joinable = true;
     joined.sequence = joined_sequence(producer, consumer);
     const MachineModel machine(context_.caps(steps_[consumer].device));
     const double before = plans_[producer].cut.gain + plans_[consumer].cut.gain;
     joined.cut = cut_into_blocks(joined.sequence, machine);
-    if (joined.cut.gain <= before) return;
+    if (joined.cut.gain <= before) {
+      return {RefusalCause::NoGain, std::llround(joined.cut.gain), std::llround(before)};
+    }
     join(producer, consumer, std::move(joined));
     // What did not pay with one of them alone may pay with both.
     propose_producers(consumer);
     for (UOp state : steps_[consumer].writes) {
       for (std::size_t reader : states_.readers(state)) propose(state, consumer, reader);
     }
+    return {};
   }
 
   // The nests of both, the axes that they have in common, and what would be memory of a block.

@@ -23,9 +23,15 @@ namespace {
 
 constexpr float max_fused_reads = 30;
 
-bool always_buffered(Op op) {
-  return op == Op::Contiguous || op == Op::ContiguousBackward || op == Op::Copy ||
-         op == Op::Scatter;
+// Of what has a buffer whatever it costs.
+BufferReason always_buffered(Op op) {
+  switch (op) {
+    case Op::Contiguous:
+    case Op::ContiguousBackward: return {BufferCause::Contiguous};
+    case Op::Copy: return {BufferCause::Copied};
+    case Op::Scatter: return {BufferCause::ScatterTarget};
+    default: return {};
+  }
 }
 
 // Whether a buffer can hold the node: mathematical integers have no width before codegen.
@@ -75,18 +81,29 @@ FusionPlan::FusionPlan(std::span<const UOp> roots, bool fuse) {
   for (UOp root : roots) {
     const UOp u = strip_movement(root);
     if (!is_state(root) && !(is_state(u) && root != u && root.op() == Op::Reshape)) {
-      facts(root).buffered = !is_state(root);
+      if (!is_state(root)) buffer(root, {BufferCause::Requested});
     }
   }
   for (UOp u : order) {
     const bool computes =
         !is_free(u) && (is_elementwise(u.op()) || u.is(Op::Reduce) || u.is(Op::Gather));
-    if (always_buffered(u.op()) || (!fuse && computes && fits_memory(u))) facts(u).buffered = true;
-    if (u.is(Op::Copy) && !is_state(u.src(0))) facts(u.src(0)).buffered = true;
+    if (const BufferReason reason = always_buffered(u.op())) buffer(u, reason);
+    if (!fuse && computes && fits_memory(u)) buffer(u, {BufferCause::Unfused});
+    if (u.is(Op::Copy) && !is_state(u.src(0))) buffer(u.src(0), {BufferCause::CopySource});
   }
   count_consumers(order);
   measure(order);
   assign_owners(order);
+}
+
+void FusionPlan::buffer(UOp u, BufferReason reason) {
+  facts(u).buffered = true;
+  reasons_.insert(u.node(), reason);
+}
+
+BufferReason FusionPlan::reason(UOp u) const {
+  const BufferReason* known = reasons_.find(u.node());
+  return known ? *known : BufferReason{};
 }
 
 void FusionPlan::count_consumers(std::span<const UOp> order) {
@@ -125,8 +142,13 @@ void FusionPlan::measure(std::span<const UOp> order) {
       f.reads += g.reads / static_cast<float>(g.consumers);
     }
     f.cost = static_cast<std::int32_t>(std::min<std::int64_t>(cost, 1 << 20));
-    const bool too_large = f.size > static_cast<float>(max_size) || f.reads > max_fused_reads;
-    if (too_large && is_elementwise(u.op()) && fits_memory(u)) f.buffered = true;
+    if (!is_elementwise(u.op()) || !fits_memory(u)) continue;
+    if (f.size > static_cast<float>(max_size)) {
+      buffer(u, {BufferCause::LargeExpression, static_cast<std::int64_t>(f.size), max_size});
+    } else if (f.reads > max_fused_reads) {
+      buffer(u, {BufferCause::ManyReads, static_cast<std::int64_t>(f.reads),
+                 static_cast<std::int64_t>(max_fused_reads)});
+    }
   }
 }
 
@@ -136,8 +158,12 @@ void FusionPlan::assign_owners(std::span<const UOp> order) {
     const UOp u = *it;
     Facts& f = facts(u);
     if (f.many_owners && !is_free(u) && !is_movement(u.op()) && !u.is(Op::Store) &&
-        fits_memory(u) && (f.contains_reduce || f.cost > cheap_cost)) {
-      f.buffered = true;
+        fits_memory(u)) {
+      if (f.contains_reduce) {
+        buffer(u, {BufferCause::SharedReduction});
+      } else if (f.cost > cheap_cost) {
+        buffer(u, {BufferCause::SharedArithmetic, f.cost, cheap_cost});
+      }
     }
     const bool starts_kernel = f.buffered || u.is(Op::Store) || u.is(Op::After);
     for (UOp s : u.sources()) {

@@ -5,7 +5,9 @@
 #include <span>
 #include <vector>
 
+#include "croze/base/flat_map.h"
 #include "croze/graph/uop.h"
+#include "croze/schedule/explain/reason.h"
 
 namespace croze {
 
@@ -17,7 +19,9 @@ class FusionPlan {
   FusionPlan(std::span<const UOp> roots, bool fuse);
 
   bool buffered(UOp u) const { return facts_[u.id()].buffered; }
-  void buffer(UOp u) { facts_[u.id()].buffered = true; }
+  void buffer(UOp u, BufferReason reason);
+  // Why it has a buffer, if it has one: the first reason that there was.
+  BufferReason reason(UOp u) const;
 
   // Arithmetic needed for one element, down to the next buffers.
   std::int64_t cost(UOp u) const { return facts_[u.id()].cost; }
@@ -56,6 +60,7 @@ class FusionPlan {
   void assign_owners(std::span<const UOp> order);
 
   std::vector<Facts> facts_;
+  FlatMap<const Node*, BufferReason> reasons_;  // of the buffered nodes
 };
 
 // Arithmetic of one op: simple ones count one, transcendental ones ten.

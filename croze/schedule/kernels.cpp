@@ -77,14 +77,15 @@ std::shared_ptr<Kernel> detach(UOp sink, std::vector<UOp>& slots, std::vector<in
 
 }  // namespace
 
-UOp add_temporary(Schedule& schedule, Graph& graph, DType dtype, std::int64_t elements,
-                  int device) {
+UOp add_temporary(Schedule& schedule, Graph& graph, DType dtype, std::int64_t elements, int device,
+                  BufferReason reason) {
   const auto id = static_cast<std::int64_t>(schedule.buffers.size());
   schedule.buffers.push_back({.kind = ScheduleBuffer::Kind::Temporary,
                               .input = -1,
                               .dtype = dtype,
                               .elements = elements,
-                              .device = device});
+                              .device = device,
+                              .reason = reason});
   return graph.buffer(dtype, id, elements, device);
 }
 
@@ -276,7 +277,7 @@ bool KernelList::reads_outdated(const std::vector<UOp>& reads, UOp current) {
 
 // From now on the value is read from memory of its own.
 void KernelList::read_through_copy(UOp value) {
-  if (!is_state(value)) return plan_.buffer(value);
+  if (!is_state(value)) return plan_.buffer(value, {BufferCause::OwnContents});
   snapshots_.emplace(value.node(), false);
   if (needed_.contains(value.node())) make_snapshot(value);
 }
@@ -418,7 +419,7 @@ UOp KernelList::buffer_on(int device, UOp state) {
   const UOp memory = memory_of(state);
   if (memory.buffer_device() == device) return memory;
   UOp& moved = moved_[{state.node(), device}];
-  if (!moved) moved = new_buffer(state, device);
+  if (!moved) moved = new_buffer(state, device, {BufferCause::OtherDevice});
   return moved;
 }
 
@@ -441,13 +442,20 @@ UOp KernelList::read_as(UOp state, int device) {
 UOp KernelList::own_buffer(UOp state) {
   auto it = buffers_.find(state.node());
   if (it != buffers_.end()) return it->second;
-  return buffers_.emplace(state.node(), new_buffer(state, device_of(state))).first->second;
+  const BufferReason reason =
+      is_state(state) ? BufferReason{BufferCause::OlderContents} : plan_.reason(state);
+  const UOp buffer = new_buffer(state, device_of(state), reason);
+  return buffers_.emplace(state.node(), buffer).first->second;
 }
 
-UOp KernelList::new_buffer(UOp state, int device) {
+UOp KernelList::new_buffer(UOp state, int device, BufferReason reason) {
   // Index is no dtype of memory.
   const DType dtype = state.dtype() == DType::Index ? DType::Int64 : state.dtype();
-  return add_temporary(schedule_, graph_, dtype, state.elements(), device);
+  const UOp buffer = add_temporary(schedule_, graph_, dtype, state.elements(), device, reason);
+  ScheduleBuffer& added = schedule_.buffers.back();
+  added.shape.assign(state.shape().begin(), state.shape().end());
+  added.value = state.id();
+  return buffer;
 }
 
 int KernelList::device_of(UOp u) {

@@ -44,7 +44,8 @@ inline std::int64_t block_variable(std::int64_t axis) { return -1 - axis; }
 void detach_kernels(std::vector<PendingStep>& steps);
 
 // A new temporary of the schedule.
-UOp add_temporary(Schedule& schedule, Graph& graph, DType dtype, std::int64_t elements, int device);
+UOp add_temporary(Schedule& schedule, Graph& graph, DType dtype, std::int64_t elements, int device,
+                  BufferReason reason);
 
 // Builds kernels from the roots down.
 class KernelList {
@@ -88,7 +89,7 @@ class KernelList {
   UOp memory_of(UOp state);
   UOp buffer_on(int device, UOp state);
   UOp read_as(UOp state, int device);
-  UOp new_buffer(UOp state, int device);
+  UOp new_buffer(UOp state, int device, BufferReason reason);
   UOp own_buffer(UOp state);
   int device_of(UOp u);
   Lowering::Limits limits(UOp u);

@@ -22,6 +22,9 @@ namespace {
 // Below this many element visits a kernel is too small to care how parallel it is.
 constexpr std::int64_t small_work = 1 << 15;
 
+// Beyond these, values are stored before they open more.
+constexpr std::int64_t most_ranges = RangeSet::capacity - 40;
+
 // What is less than this part of a reduction's work may be repeated.
 constexpr std::int64_t small_beside_reduction = 8;
 
@@ -283,14 +286,19 @@ RangeSet Lowering::loops_around(RangeSet open) const {
 bool Lowering::must_buffer(UOp u, const Position& p) {
   // Mathematical integers have no width in memory: what they are computed from is stored instead.
   if (u == root_ || u.dtype() == DType::Index) return false;
-  if (u.is(Op::Reduce) && must_buffer_reduce(u, p)) {
-    plan_.buffer(plan_.epilogue(u));
-    return grown_ = true;
+  if (u.is(Op::Reduce)) {
+    if (const BufferReason reason = why_buffer_reduce(u, p)) {
+      plan_.buffer(plan_.epilogue(u), reason);
+      return grown_ = true;
+    }
   }
   const auto buffers = static_cast<std::int64_t>(reads_.size()) + 1;
-  const bool too_large = sizes_.size() > RangeSet::capacity - 40 || buffers >= limits_.max_buffers;
-  if (too_large && u.num_src() > 0 && !is_movement(u.op())) {
-    plan_.buffer(u);
+  const auto ranges = static_cast<std::int64_t>(sizes_.size());
+  const bool many_buffers = buffers >= limits_.max_buffers;
+  if ((ranges > most_ranges || many_buffers) && u.num_src() > 0 && !is_movement(u.op())) {
+    plan_.buffer(u, many_buffers
+                        ? BufferReason{BufferCause::ManyBuffers, buffers, limits_.max_buffers}
+                        : BufferReason{BufferCause::ManyRanges, ranges, most_ranges});
     return grown_ = true;
   }
   // An operand of a contraction that costs more than a load, visited once per element of the other
@@ -304,45 +312,51 @@ bool Lowering::must_buffer(UOp u, const Position& p) {
   // Beside a long reduction, arithmetic that is done once an element of the result is nothing.
   if (around == output_ranges_ && plan_.cost(u) * small_beside_reduction <= reduced_) return false;
   if (iterations(around) / 2 < u.elements()) return false;
-  plan_.buffer(u);
+  plan_.buffer(u, {BufferCause::RepeatedOperand, iterations(around) / u.elements(), plan_.cost(u)});
   return grown_ = true;
 }
 
-bool Lowering::must_buffer_reduce(UOp u, const Position& p) {
+// None if the reduction may be computed at the position.
+BufferReason Lowering::why_buffer_reduce(UOp u, const Position& p) {
   const RangeSet varies = ranges_of(p);
-  if (repeats(u, varies)) return true;
-  if (!(varies - output_ranges_).empty() && !plan_.feeds_sum(u)) return true;
+  // Half as much again is let pass: the border of a padded tensor.
+  const std::int64_t visits = visits_of(varies);
+  if (visits * 2 > u.elements() * 3) {
+    return {BufferCause::RepeatedReduction, visits / u.elements()};
+  }
+  const bool in_reduction = !(varies - output_ranges_).empty();
+  if (in_reduction && !plan_.feeds_sum(u)) return {BufferCause::NestedReduction};
   const UOp packed = pack(p);
   if (const UOp* first = reduce_positions_.find(u.node())) {
-    if (*first != packed) return true;
+    if (*first != packed) return {BufferCause::SeveralPlaces};
   } else {
     reduce_positions_.insert(u.node(), packed);
   }
-  if (!(varies - output_ranges_).empty()) return false;
-  return varies != output_ranges_ && !hoists_well(u, varies);
+  if (in_reduction || varies == output_ranges_) return {};
+  return why_not_hoist(u, varies);
 }
 
-// Whether the loops walk the elements of `u` more than once.  (Half as much again is let pass: the
-// border of a padded tensor.)
-bool Lowering::repeats(UOp u, RangeSet varies) const {
+// How many elements of a value the loops walk that its position varies over.
+std::int64_t Lowering::visits_of(RangeSet varies) const {
   const bool in_reduction = !(varies - output_ranges_).empty();
-  const RangeSet around = in_reduction ? loops_around(varies) | varies : varies;
-  return iterations(around) * 2 > u.elements() * 3;
+  return iterations(in_reduction ? loops_around(varies) | varies : varies);
 }
 
 // The loops of `varies` go outermost: they must be free to, nest with those of other hoisted
 // reductions, do no work twice, and leave enough to run in parallel.
-bool Lowering::hoists_well(UOp u, RangeSet varies) {
-  if (varies.intersects(serial_ranges_)) return false;
+BufferReason Lowering::why_not_hoist(UOp u, RangeSet varies) {
+  if (varies.intersects(serial_ranges_)) return {BufferCause::LoopOrder};
   for (RangeSet other : hoisted_) {
-    if (!other.contains_all(varies) && !varies.contains_all(other)) return false;
+    if (!other.contains_all(varies) && !varies.contains_all(other)) return {BufferCause::LoopOrder};
   }
   const std::int64_t outer = iterations(varies);
-  if (outer > u.elements()) return false;
+  if (outer > u.elements()) return {BufferCause::RepeatedReduction, outer / u.elements()};
   const std::int64_t work = std::max(u.src(0).elements(), iterations(output_ranges_));
-  if (outer < 2 * limits_.threads && work > small_work) return false;
+  if (outer < 2 * limits_.threads && work > small_work) {
+    return {BufferCause::FewOuterLoops, outer, 2 * limits_.threads};
+  }
   hoisted_.push_back(varies);
-  return true;
+  return {};
 }
 
 }  // namespace croze

@@ -64,9 +64,9 @@ class Lowering {
   UOp lower_gather(UOp u, const Position& p);
   UOp lower_load(UOp state, const Position& p);
   bool must_buffer(UOp u, const Position& p);
-  bool must_buffer_reduce(UOp u, const Position& p);
-  bool hoists_well(UOp u, RangeSet varies);
-  bool repeats(UOp u, RangeSet varies) const;
+  BufferReason why_buffer_reduce(UOp u, const Position& p);
+  BufferReason why_not_hoist(UOp u, RangeSet varies);
+  std::int64_t visits_of(RangeSet varies) const;
   UOp flat_reduce(Op op, UOp x, SmallVector<UOp, 8> loops);
   RangeSet ranges_of(const Position& p) const;
   RangeSet loops_around(RangeSet open) const;

@@ -32,7 +32,7 @@
 namespace croze {
 namespace {
 
-constexpr std::size_t most_ranges = 48;  // of a nest, far below what a RangeSet holds
+constexpr std::int64_t most_ranges = 48;  // of a nest, far below what a RangeSet holds
 // Below this many visits a nest need not feed several threads.
 constexpr std::int64_t small_work = 1 << 15;
 
@@ -48,9 +48,9 @@ std::vector<UOp> ranges_in(UOp sink) {
 
 class Merger {
  public:
-  Merger(std::vector<PendingStep>& steps, std::span<const UOp> results,
+  Merger(std::vector<PendingStep>& steps, std::span<const UOp> results, Schedule& schedule,
          const ScheduleContext& context)
-      : steps_(steps), context_(context), states_(steps, results) {
+      : steps_(steps), schedule_(schedule), context_(context), states_(steps, results) {
     for (const PendingStep& step : steps_) facts_.push_back(known_of(step));
   }
 
@@ -79,13 +79,13 @@ class Merger {
   struct Candidate {
     std::int64_t bytes;
     std::size_t producer, consumer;
+    UOp state;  // one that passes between them
     bool operator<(const Candidate& o) const {
       return std::tie(bytes, o.producer, o.consumer) < std::tie(o.bytes, producer, consumer);
     }
   };
 
   void propose_producers(std::size_t consumer) {
-    if (!facts_[consumer].mergeable || facts_[consumer].contraction) return;
     for (UOp state : steps_[consumer].reads) propose(state, consumer);
   }
 
@@ -93,22 +93,49 @@ class Merger {
     const auto makers = states_.makers(state);
     if (makers.empty()) return;
     const std::size_t producer = makers[0];
-    if (producer == consumer || !facts_[producer].mergeable || facts_[producer].contraction) return;
-    if (steps_[producer].device != steps_[consumer].device) return;
-    // What several steps make is whole after the last of them.
-    for (UOp w : steps_[producer].writes) {
-      if (states_.makers(w).size() != 1) return;
+    if (producer == consumer) return;
+    if (const RefusalCause cause = never_one(producer, consumer); cause != RefusalCause::None) {
+      return refuse(state, {cause});
     }
-    queue_.push({state.elements() * size_of(state.dtype()), producer, consumer});
+    queue_.push({state.elements() * size_of(state.dtype()), producer, consumer, state});
+  }
+
+  // What forbids that two steps become one nest, however they access what they share.
+  RefusalCause never_one(std::size_t producer, std::size_t consumer) const {
+    for (std::size_t step : {producer, consumer}) {
+      if (steps_[step].nests.empty()) return RefusalCause::OtherDevice;  // a copy
+      if (!facts_[step].mergeable) return RefusalCause::InOrder;
+      if (facts_[step].contraction) return RefusalCause::Contraction;
+    }
+    if (steps_[producer].device != steps_[consumer].device) return RefusalCause::OtherDevice;
+    // What several steps make is whole after the last of them.
+    const bool has_one_maker = std::ranges::all_of(
+        steps_[producer].writes, [&](UOp w) { return states_.makers(w).size() == 1; });
+    return has_one_maker ? RefusalCause::None : RefusalCause::SeveralMakers;
+  }
+
+  // The buffer of a state remembers why its maker stays a step of its own.
+  void refuse(UOp state, Refusal why) {
+    if (ScheduleBuffer* buffer = buffer_of(state, states_, steps_, schedule_)) {
+      buffer->one_nest = why;
+    }
   }
 
   void try_merge(const Candidate& c) {
+    const auto refused = [&](Refusal why) { refuse(c.state, why); };
     // Either may have grown since this was proposed.
-    if (facts_[c.producer].contraction || facts_[c.consumer].contraction) return;
+    if (facts_[c.producer].contraction || facts_[c.consumer].contraction) {
+      return refused({RefusalCause::Contraction});
+    }
     const RangeMap map = shared_loops(steps_[c.producer], steps_[c.consumer]);
-    if (map.empty() || states_.is_reached_otherwise(c.producer, c.consumer)) return;
-    const UOp merged = merged_sink(c, map);
-    if (merged && worth_it(c, merged)) merge(c, merged);
+    if (map.empty()) return refused({RefusalCause::OtherLoops});
+    if (states_.is_reached_otherwise(c.producer, c.consumer)) {
+      return refused({RefusalCause::Circle});
+    }
+    const Merged merged = merged_sink(c, map);
+    if (!merged.sink) return refused(merged.refused);
+    if (const Refusal why = why_not_worth(c, merged.sink)) return refused(why);
+    merge(c, merged.sink);
   }
 
   // The loops of the producer's stores, each with the loop of the consumer that takes its place, if
@@ -157,7 +184,7 @@ class Merger {
 
   // Loops that only some stores or reductions need stand inside those that all need, and these
   // feed the threads.
-  bool worth_it(const Candidate& c, UOp merged) const {
+  Refusal why_not_worth(const Candidate& c, UOp merged) const {
     const Caps& caps = context_.caps(steps_[c.consumer].device);
     const std::vector<UOp> loops = loops_of(merged);
     RangeSet all;
@@ -172,22 +199,30 @@ class Merger {
       needed.emplace_back();
       for (UOp r : closed_ranges(u)) needed.back() = needed.back() | r.ranges();
     }
-    if (buffers > caps.max_buffers || size > FusionPlan::max_size) return false;
+    if (buffers > caps.max_buffers) return {RefusalCause::ManyBuffers, buffers, caps.max_buffers};
+    if (size > FusionPlan::max_size) return {RefusalCause::LargeNest, size, FusionPlan::max_size};
     std::ranges::sort(needed, {}, &RangeSet::count);
     for (std::size_t i = 1; i < needed.size(); i++) {
-      if (!needed[i].contains_all(needed[i - 1])) return false;
+      if (!needed[i].contains_all(needed[i - 1])) return {RefusalCause::LoopsDoNotNest};
     }
-    if (needed.front() == all) return true;
+    if (needed.front() == all) return {};
     std::int64_t outer = 1;
     for (UOp r : loops) outer *= needed.front().contains(r.range_id()) ? r.range_size() : 1;
     const std::int64_t work = std::max(facts_[c.producer].work, facts_[c.consumer].work);
-    if (caps.has_groups || work <= small_work) return !caps.has_groups;
+    if (caps.has_groups) return {RefusalCause::LoopsDoNotNest};
+    if (work <= small_work) return {};
+    if (outer < 2 * caps.threads) return {RefusalCause::FewOuterLoops, outer, 2 * caps.threads};
     // A producer without a loop of its own inside would only lose its lanes.
-    return outer >= 2 * caps.threads && facts_[c.producer].work > outer;
+    return facts_[c.producer].work > outer ? Refusal{} : Refusal{RefusalCause::LoopsDoNotNest};
   }
 
+  struct Merged {
+    UOp sink;  // null: refused
+    Refusal refused;
+  };
+
   // The stores of both, the producer's values in place of the consumer's loads of them.
-  UOp merged_sink(const Candidate& c, const RangeMap& map) const {
+  Merged merged_sink(const Candidate& c, const RangeMap& map) const {
     const UOp producer = steps_[c.producer].nests[0];
     const UOp consumer = steps_[c.consumer].nests[0];
     Graph& g = consumer.graph();
@@ -198,7 +233,7 @@ class Merger {
       if (std::ranges::find(map, r, &std::pair<UOp, UOp>::first) != map.end()) continue;
       renamed.emplace_back(r, g.range(next++, r.range_size(), r.loop_kind()));
     }
-    if (static_cast<std::size_t>(next) > most_ranges) return UOp();
+    if (next > most_ranges) return {{}, {RefusalCause::ManyRanges, next, most_ranges}};
     const UOp placed = substitute(producer, renamed);
     RangeMap values;  // loads of the consumer, and what they would load
     for (UOp u : toposort(consumer)) {
@@ -208,13 +243,13 @@ class Merger {
       }
     }
     const UOp fed = substitute(consumer, values);
-    if (reads_any(fed, placed)) return UOp();
+    if (reads_any(fed, placed)) return {{}, {RefusalCause::OtherLoops}};
     std::vector<UOp> stores;
     for (UOp store : placed.sources()) {
       if (wanted(store, c)) stores.push_back(store);
     }
     for (UOp store : fed.sources()) stores.push_back(store);
-    return g.sink(stores);
+    return {g.sink(stores), {}};
   }
 
   // Whether the kernel still loads what the other one stores.
@@ -245,13 +280,12 @@ class Merger {
     facts_[c.consumer] = known_of(consumer);
     propose_producers(c.consumer);
     for (UOp w : consumer.writes) {
-      for (std::size_t reader : states_.readers(w)) {
-        if (facts_[reader].mergeable && !facts_[reader].contraction) propose(w, reader);
-      }
+      for (std::size_t reader : states_.readers(w)) propose(w, reader);
     }
   }
 
   std::vector<PendingStep>& steps_;
+  Schedule& schedule_;
   const ScheduleContext& context_;
   StepGraph states_;
   std::vector<Known> facts_;
@@ -260,9 +294,9 @@ class Merger {
 
 }  // namespace
 
-void merge_steps(std::vector<PendingStep>& steps, std::span<const UOp> results,
+void merge_steps(std::vector<PendingStep>& steps, std::span<const UOp> results, Schedule& schedule,
                  const ScheduleContext& context) {
-  Merger(steps, results, context).run();
+  Merger(steps, results, schedule, context).run();
 }
 
 }  // namespace croze

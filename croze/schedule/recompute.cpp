@@ -320,8 +320,8 @@ class Recomputation {
   void make_again(std::size_t i, const Group& group) {
     const Value value = known_[i].value;
     Graph& g = value.store.graph();
-    const UOp buffer =
-        add_temporary(schedule_, g, value.buffer().dtype(), value.elements(), steps_[i].device);
+    const UOp buffer = add_temporary(schedule_, g, value.buffer().dtype(), value.elements(),
+                                     steps_[i].device, {BufferCause::MadeAgain});
     std::vector<std::pair<UOp, UOp>> loaded;
     for (UOp reduce : hoisted(value.store)) loaded.emplace_back(reduce, g.load(kept(i, reduce)));
     const UOp place = g.place(buffer, value.store.src(0).src(1));
@@ -362,7 +362,8 @@ class Recomputation {
       at = at + loops[l] * elements;
       elements *= loops[l].range_size();
     }
-    const UOp buffer = add_temporary(schedule_, g, reduce.dtype(), elements, step.device);
+    const UOp buffer = add_temporary(schedule_, g, reduce.dtype(), elements, step.device,
+                                     {BufferCause::KeptReduction});
     std::vector<UOp> stores{g.store(g.place(buffer, at), reduce, loops)};
     for (UOp store : step.nests[0].sources()) stores.push_back(store);
     step.nests = {g.sink(stores)};

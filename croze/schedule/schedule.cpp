@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "croze/base/error.h"
+#include "croze/graph/observer.h"
 #include "croze/schedule/blocks.h"
 #include "croze/schedule/free_early.h"
 #include "croze/schedule/kernels.h"
@@ -20,7 +21,7 @@ Schedule make_schedule(const CanonicalGraph& graph, const ScheduleContext& conte
   for (;;) {
     Schedule schedule;
     std::vector<PendingStep> steps = KernelList(graph, context, copied, schedule).build();
-    if (context.fuse) merge_steps(steps, graph.roots, context);
+    if (context.fuse) merge_steps(steps, graph.roots, schedule, context);
     if (context.fuse) recompute_by_blocks(steps, graph.roots, schedule, context);
     if (context.fuse) join_by_blocks(steps, graph.roots, schedule, context);
     detach_kernels(steps);
@@ -34,6 +35,7 @@ Schedule make_schedule(const CanonicalGraph& graph, const ScheduleContext& conte
     order = free_early(std::move(order), schedule);
     join_launches(std::move(order), schedule, context);
     plan_memory(schedule, context);
+    tell_observers([&](CompileObserver& o) { o.scheduled(graph, schedule); });
     return schedule;
   }
 }

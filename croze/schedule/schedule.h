@@ -18,6 +18,8 @@
 // launches.cpp: which of them run at once, as one kernel.
 // memory_plan.cpp: temporaries packed into one arena per device (packing.cpp).
 //
+// Buffers keep why they are there (explain/reason.h); explain/explanation.h makes a report of it.
+//
 // A kernel is Sink(Store(Index(Param, i), value, range ...) ...) in a graph of its own: loops over
 // ranges around loads, arithmetic and stores (docs/architecture.md).
 #pragma once
@@ -31,6 +33,7 @@
 #include "croze/device/caps.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/uop.h"
+#include "croze/schedule/explain/reason.h"
 
 namespace croze {
 
@@ -50,7 +53,12 @@ struct ScheduleBuffer {
   DType dtype = DType::Void;
   std::int64_t elements = 0;
   int device = 0;
-  std::int64_t arena_offset = -1;  // Temporary: bytes.  Block: in the memory of a block
+  std::int64_t arena_offset = -1;        // Temporary: bytes.  Block: in the memory of a block
+  std::vector<std::int64_t> shape = {};  // of the value; empty if it is flat
+  std::int64_t value = -1;               // id of its node in the canonical graph; -1: none
+  BufferReason reason = {};
+  // Why the last reader that was tried did not join the step that makes the value.
+  Refusal one_nest = {}, one_sequence = {};
 
   std::int64_t bytes() const { return elements * size_of(dtype); }
 };

@@ -116,4 +116,15 @@ void StepGraph::join(std::size_t producer, std::size_t consumer,
   from = {};
 }
 
+ScheduleBuffer* buffer_of(UOp state, const StepGraph& states, std::span<const PendingStep> steps,
+                          Schedule& schedule) {
+  const auto makers = states.makers(state);
+  if (makers.empty()) return nullptr;
+  const PendingStep& maker = steps[makers[0]];
+  const auto at =
+      static_cast<std::size_t>(std::ranges::find(maker.writes, state) - maker.writes.begin());
+  if (at >= maker.outputs.size()) return nullptr;
+  return &schedule.buffers[static_cast<std::size_t>(maker.outputs[at].buffer_id())];
+}
+
 }  // namespace croze

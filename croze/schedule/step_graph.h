@@ -48,4 +48,8 @@ class StepGraph {
   std::map<const Node*, std::set<std::size_t>> readers_;
 };
 
+// The buffer that holds a state which a nest makes; null of any other.
+ScheduleBuffer* buffer_of(UOp state, const StepGraph& states, std::span<const PendingStep> steps,
+                          Schedule& schedule);
+
 }  // namespace croze

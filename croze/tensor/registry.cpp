@@ -24,6 +24,7 @@
 #include "croze/run/buffers.h"
 #include "croze/run/devices.h"
 #include "croze/run/execute.h"
+#include "croze/run/explain.h"
 #include "croze/schedule/schedule.h"
 #include "croze/tensor/storage.h"
 #include "croze/tensor/watch.h"
@@ -220,10 +221,8 @@ std::vector<UOp> Registry::resolve(std::span<const UOp> roots) {
   }
   if (replacements.empty()) return result;
   const UOp all = substitute(graph.sink(result), replacements);
-  for (std::size_t i = 0; i < result.size(); i++) {
-    result[i] = all.src(static_cast<int>(i));
-    carry_notes(roots[i], result[i]);
-  }
+  for (std::size_t i = 0; i < result.size(); i++) result[i] = all.src(static_cast<int>(i));
+  carry_notes(roots, result);
   return result;
 }
 
@@ -366,7 +365,7 @@ void Registry::realize(std::span<TensorRecord* const> records) {
     if (batch.records.empty()) return;
     const std::vector<UOp> roots = roots_of(batch);
     if (is_watching()) return realize_watched(batch, roots);
-    const CanonicalGraph form = canonical_graph(roots);
+    const CanonicalGraph form = noted_canonical_graph(roots);
     auto prepared = find_prepared(form);
     if (!prepared && attempts > 0) {
       lock.unlock();
@@ -379,6 +378,14 @@ void Registry::realize(std::span<TensorRecord* const> records) {
     if (may_let_go) lock.unlock();
     return run.launch();
   }
+}
+
+Explanation Registry::explain(std::span<TensorRecord* const> records) {
+  check(!Capturing::is_active(), "explain() was called while a step is captured: ask the step");
+  const std::lock_guard lock(mutex);
+  const Batch batch = batch_of(records);
+  if (batch.records.empty()) return {};
+  return explanation_of(noted_canonical_graph(roots_of(batch)));
 }
 
 // With the lock from the beginning to the end: looking is slow anyhow.

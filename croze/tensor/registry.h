@@ -17,6 +17,7 @@
 namespace croze {
 
 class BoundRun;
+struct Explanation;
 class PreparedRun;
 
 class Registry {
@@ -35,6 +36,9 @@ class Registry {
   // Computes the tensors and whatever must be computed with them.  Takes the lock, and lets go of
   // it while it compiles and launches; a caller who holds the lock keeps it.
   void realize(std::span<TensorRecord* const> records);
+
+  // What that would do.
+  Explanation explain(std::span<TensorRecord* const> records);
 
   // Lets every tensor know what has been computed so far.
   void settle();

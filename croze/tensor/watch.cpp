@@ -17,17 +17,15 @@
 #include <cmath>
 #include <cstring>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
-#include "croze/base/call_site.h"
 #include "croze/base/flat_map.h"
-#include "croze/base/hash.h"
 #include "croze/base/options.h"
 #include "croze/graph/eval.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/run/buffers.h"
+#include "croze/run/call_notes.h"
 #include "croze/run/devices.h"
 #include "croze/run/execute.h"
 #include "croze/tensor/record.h"
@@ -36,48 +34,7 @@
 namespace croze {
 namespace {
 
-// The call that recorded a node.
-struct Note {
-  std::string function;
-  std::source_location where;
-  std::optional<Negative> indices;  // of a Gather or Scatter that is looked at
-};
-
-// Nodes that differ in their Buffers only have one key, and after a collection an address may be
-// another node's: both together tell nodes apart.
-std::uint64_t identity_of(UOp node) {
-  return hash_mix(node.key(), reinterpret_cast<std::uintptr_t>(node.node()));
-}
-
-using Notes = std::unordered_map<std::uint64_t, Note>;  // by identity
-constexpr std::size_t max_notes = 1 << 18;
-
-// Process-wide: named in docs/architecture.md as global state.
-struct State {
-  Notes recent, older;  // when there are too many, the older half goes
-};
-
-State& state() {
-  static State& instance = *new State;
-  return instance;
-}
-
 thread_local bool out_of_range_on_purpose = false;
-
-Note* find_note(UOp node) {
-  for (Notes* notes : {&state().recent, &state().older}) {
-    const auto it = notes->find(identity_of(node));
-    if (it != notes->end()) return &it->second;
-  }
-  return nullptr;
-}
-
-void add_note(UOp node, Note note) {
-  if (state().recent.size() >= max_notes) {
-    state().older = std::exchange(state().recent, {});
-  }
-  state().recent.emplace(identity_of(node), std::move(note));
-}
 
 std::vector<std::byte> bytes_of(UOp buffer) {
   std::vector<std::byte> bytes(
@@ -92,37 +49,8 @@ bool is_watching() {
   return Options::flag(Option::CheckIndices) || Options::flag(Option::CheckNan);
 }
 
-void note_call(UOp node) {
-  if (!is_watching()) return;
-  const CallSite& call = current_call();
-  if (call.function.empty()) return;
-  std::string function(call.function);
-  if (!call.part.empty()) function = fmt::format("{}: {}", call.part, function);
-  // The same work asked for again: the last call is the one to name.  Others only pass it on.
-  if (Note* known = find_note(node)) {
-    if (known->function == function) known->where = call.where;
-    return;
-  }
-  add_note(node, {std::move(function), call.where, {}});
-}
-
-void note_indices(UOp node, Negative negative) {
-  if (!is_watching() || out_of_range_on_purpose) return;
-  if (Note* note = find_note(node)) note->indices = negative;
-}
-
-void carry_notes(UOp before, UOp after) {
-  if (!is_watching()) return;
-  FlatSet<const Node*> seen;
-  std::vector<std::pair<UOp, UOp>> stack{{before, after}};
-  while (!stack.empty()) {
-    const auto [from, to] = stack.back();
-    stack.pop_back();
-    if (from == to || !seen.insert(from.node())) continue;
-    if (const Note* note = find_note(from); note && !find_note(to)) add_note(to, Note(*note));
-    if (from.op() != to.op() || from.num_src() != to.num_src()) continue;
-    for (int i = 0; i < from.num_src(); i++) stack.emplace_back(from.src(i), to.src(i));
-  }
+void note_positions(UOp node, Negative negative) {
+  if (is_watching() && !out_of_range_on_purpose) note_indices(node, negative);
 }
 
 void check_known_indices(const Call& call, const Tensor& index, std::int64_t low, std::int64_t high,
@@ -214,7 +142,6 @@ struct Watch::State {
   std::optional<Error> not_finite() const;
   Flags flags_of(UOp node) const;
   UOp origin(UOp from, bool Flags::*kind) const;
-  const Note* note_of(UOp node) const;
   Error error_of(UOp node, const std::string& message) const;
 
   std::size_t count_;       // of roots that were asked for
@@ -246,8 +173,8 @@ std::size_t Watch::State::add_root(UOp node) {
 }
 
 void Watch::State::add_positions(UOp node) {
-  const Note* note = find_note(node);
-  if (!note || !note->indices) return;
+  const std::optional<CallNote> note = find_note(node);
+  if (!note || note->indices == Negative::Unknown) return;
   const UOp x = node.src(0);
   const int first = node.is(Op::Gather) ? 1 : 2;
   for (int axis = 0; axis < x.rank(); axis++) {
@@ -258,7 +185,7 @@ void Watch::State::add_positions(UOp node) {
     Graph& graph = node.graph();
     const std::int64_t flat[] = {position.elements()}, all[] = {0};
     const UOp line = graph.movement(Op::Reshape, graph.cast(position, DType::Int64), flat);
-    positions_.push_back({node, axis, size, *note->indices,
+    positions_.push_back({node, axis, size, note->indices,
                           add_root(graph.reduce_axes(Op::Min, line, all)),
                           add_root(graph.reduce_axes(Op::Max, line, all))});
   }
@@ -353,26 +280,11 @@ std::optional<Error> Watch::State::not_finite() const {
   return {};
 }
 
-// Of the call that recorded the node, or else of the first one whose result depends on it.
-const Note* Watch::State::note_of(UOp node) const {
-  if (const Note* note = find_note(node)) return note;
-  FlatSet<const Node*> dependent;
-  dependent.insert(node.node());
-  for (UOp u : order_) {
-    bool depends = false;
-    for (UOp s : u.sources()) depends = depends || dependent.contains(s.node());
-    if (!depends) continue;
-    if (const Note* note = find_note(u)) return note;
-    dependent.insert(u.node());
-  }
-  return nullptr;
-}
-
 Error Watch::State::error_of(UOp node, const std::string& message) const {
   ErrorDetails details;
   details.shapes.push_back(to_text(Shape(node.shape())));
   details.dtypes.emplace_back(name_of(node.dtype()));
-  if (const Note* note = note_of(node)) {
+  if (const std::optional<CallNote> note = find_note_around(node, order_)) {
     details.op = note->function;
     details.where = note->where;
   }

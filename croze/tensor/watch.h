@@ -1,9 +1,8 @@
 // watch.h -- internal to tensor/ and jit/: what CROZE_CHECK_INDICES and CROZE_CHECK_NAN look at
 // while tensors are computed.
 //
-// What is computed is a graph, and nodes know nothing of the calls that recorded them.  So when one
-// of the two is set, a table beside the graph notes for each result of a function which call of the
-// user's made it.  When neither is, every function here is one branch.
+// The calls that recorded what is wrong are noted beside the graph (run/call_notes.h).  When
+// neither option is set, every function here is one branch.
 #pragma once
 
 #include <memory>
@@ -13,6 +12,7 @@
 
 #include "croze/base/error.h"
 #include "croze/graph/uop.h"
+#include "croze/run/call_notes.h"
 #include "croze/tensor/tensor.h"
 
 namespace croze {
@@ -22,14 +22,8 @@ class Call;
 // Whether one of the two options is set.
 bool is_watching();
 
-// The user's call at work gives this node.  Under the lock of the tensor graph, as all below.
-void note_call(UOp node);
-// The node is a Gather or Scatter by positions of the user's; negative ones have been counted from
-// the end or not.
-enum class Negative { Refused, FromTheEnd };
-void note_indices(UOp node, Negative negative);
-// `after` is the graph `before` with some nodes replaced: it was recorded by the same calls.
-void carry_notes(UOp before, UOp after);
+// The node is a Gather or Scatter by positions of the user's.  Under the lock of the tensor graph.
+void note_positions(UOp node, Negative negative);
 
 // Throws Error, as the call, for an index that is known without computing anything, because it
 // stands in memory of the host: unless low <= index < high, or it is `ignored`.

@@ -20,6 +20,23 @@ TEST(Inspection, PrintingSaysThatNothingIsComputedInACapturedStep) {
   EXPECT_EQ(text, "<tensor of float32 (2, 3), not computed: a step is captured>");
 }
 
+TEST(Inspection, AStepSaysWhatAReplayDoes) {
+  Tensor weight = Tensor::ones({40, 30}).realize();
+  auto step = capture([&](const Tensor& x) {
+    const Tensor rows = matmul(x, weight);
+    weight.assign(weight * 0.5);
+    return rows.softmax(0);
+  });
+  EXPECT_THROW(step.step().explanation(), Error);
+  step(Tensor::ones({20, 40}));
+  const Explanation e = step.step().explanation();
+  EXPECT_EQ(std::ssize(e.launches), step.step().summary().kernels);
+  EXPECT_EQ(e.result_bytes, 20 * 30 * 4);
+  std::int64_t alive = 0;
+  for (const ExplainedPeak& peak : e.peaks) alive += peak.bytes;
+  EXPECT_EQ(alive, step.step().summary().arena_lower_bound);
+}
+
 // The function runs itself, so that what is found has its lines.
 TEST(Inspection, ChecksSeeIntoAStep) {
   const Options::Scope scope{{Option::CheckNan, true}, {Option::CheckIndices, true}};

@@ -57,6 +57,25 @@ TEST_F(OnnxCommand, RunsAModelOverFiles) {
   EXPECT_EQ(numbers_of(content(output["file"])), (std::vector<float>{0, 2, 0, 4}));
 }
 
+TEST_F(OnnxCommand, ExplainsWhatARunWouldDo) {
+  const std::string model = write_relu("relu.onnx");
+  expect_error(run("explain " + model), "has an open size");
+  const std::string wide =
+      write("wide.onnx", test::model(GraphProto{.nodes = {node("Relu", {"x"}, {"y"})},
+                                                .inputs = {value_info("x", Float, {3, 5})},
+                                                .outputs = {value_info("y", Float, {3, 5})}})
+                             .bytes());
+  const Outcome outcome = run("explain --json " + wide);
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const Json json = Json::parse(outcome.out);
+  EXPECT_EQ(json["launches"].size(), 1u);
+  EXPECT_EQ(json["input_bytes"], 60);
+  const Json& made = json["buffers"].back();
+  EXPECT_EQ(made["cause"], "requested");
+  EXPECT_EQ(made["shape"], (std::vector<std::int64_t>{3, 5}));
+  EXPECT_EQ(run("explain " + wide).out.find("1 launches of 1 loop nests"), 0u);
+}
+
 TEST_F(OnnxCommand, NamesTheInputThatIsMissing) {
   expect_error(run("run " + write_relu("relu.onnx")), "\"x\"");
 }

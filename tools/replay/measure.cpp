@@ -41,50 +41,10 @@ Schedule scheduled(const corpus::Computation& compute) {
   return make_schedule(canonical_graph(roots), context);
 }
 
-bool is_in_blocks(const ScheduleStep& step) { return step.sequence >= 0; }
-
 Caps caps_for(const ScheduleStep& step) {
   Caps caps = machine();
   if (is_in_blocks(step)) caps.threads = 1;
   return caps;
-}
-
-std::int64_t blocks_of(const Schedule& schedule, const ScheduleStep& step) {
-  if (!is_in_blocks(step)) return 1;
-  return count_blocks(schedule.sequences[static_cast<std::size_t>(step.sequence)].blocks);
-}
-
-// Of the buffers of a nest, those that are memory of a block and those that are not.
-struct Traffic {
-  std::int64_t in_block = 0, apart = 0;
-};
-
-Traffic traffic_of(const Schedule& schedule, const ScheduleStep& step, const KernelFacts& facts) {
-  Traffic traffic;
-  for (std::size_t slot = 0; slot < facts.bytes.size(); slot++) {
-    const ScheduleBuffer& b = schedule.buffers[static_cast<std::size_t>(step.buffers[slot])];
-    const bool in_block = b.kind == ScheduleBuffer::Kind::Block;
-    (in_block ? traffic.in_block : traffic.apart) += facts.bytes[slot];
-  }
-  return traffic;
-}
-
-// With all threads at it.
-double cycles_of_bytes(std::int64_t bytes) {
-  const auto count = static_cast<double>(bytes);
-  return count * MachineModel(machine()).cycles_per_byte(count);
-}
-
-// How many threads have a part of a nest that runs in so many blocks.
-std::int64_t threads_of(const KernelFacts& facts, std::int64_t blocks) {
-  const std::int64_t threads = machine().threads;
-  return facts.is_parallel ? threads : std::min(blocks, threads);
-}
-
-double cycles_of(const KernelFacts& facts, const Traffic& traffic, std::int64_t blocks) {
-  const double shared = facts.arithmetic / static_cast<double>(threads_of(facts, blocks));
-  const double once = shared + cycles_of_bytes(traffic.apart) + cycles_of_bytes(traffic.in_block);
-  return once * static_cast<double>(blocks);
 }
 
 std::int64_t sum(const std::vector<std::int64_t>& values) {
@@ -141,11 +101,11 @@ Totals Meter::totals_of(const Schedule& schedule) const {
     if (!step.kernel) continue;
     const KernelFacts& f = facts(step);
     const std::int64_t blocks = blocks_of(schedule, step);
-    const Traffic traffic = traffic_of(schedule, step, f);
+    const Traffic traffic = traffic_of(schedule, step, f.cost);
     totals.nests++;
-    totals.flops += f.flops * blocks;
+    totals.flops += f.cost.flops * blocks;
     totals.bytes += traffic.apart * blocks;
-    cycles += cycles_of(f, traffic, blocks);
+    cycles += cycles_of(f.cost, traffic, blocks, machine());
   }
   totals.cycles = std::llround(cycles);
   for (const ArenaPlan& arena : schedule.arenas) {
@@ -163,12 +123,13 @@ std::vector<KernelRecord> Meter::kernels_of(const Schedule& schedule) const {
     KernelRecord& k = kernels[{step.kernel->key, is_in_blocks(step)}];
     if (k.nests++ > 0) continue;
     const KernelFacts& f = facts(step);
-    k.name = f.name;
+    k.name = f.cost.name;
     k.key = kernel_key(*step.kernel);
     k.in_blocks = is_in_blocks(step);
-    k.flops = f.flops;
-    k.bytes = sum(f.bytes);
-    k.cycles = std::llround(cycles_of(f, traffic_of(schedule, step, f), 1));
+    k.flops = f.cost.flops;
+    k.bytes = sum(f.cost.bytes);
+    const Traffic traffic = traffic_of(schedule, step, f.cost);
+    k.cycles = std::llround(cycles_of(f.cost, traffic, 1, machine()));
     k.edits = f.edits;
     k.program = fmt::format("{:016x}", hash_bytes(f.program));
   }
@@ -183,7 +144,7 @@ std::string Meter::kernel_texts() const {
   for (const ScheduleStep& step : schedule_.steps) {
     if (!step.kernel) continue;
     const KernelFacts& f = facts(step);
-    const std::string title = fmt::format("{} {}{}", f.name, kernel_key(*step.kernel),
+    const std::string title = fmt::format("{} {}{}", f.cost.name, kernel_key(*step.kernel),
                                           is_in_blocks(step) ? " in blocks" : "");
     texts[title] = fmt::format("=== {}\n{}--- edits: {}\n{}\n", title,
                                print_graph(step.kernel->sink), f.edits, f.program);

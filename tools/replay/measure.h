@@ -16,9 +16,7 @@ namespace croze::replay {
 
 // Graphs one after the other.  No kernel of theirs is run and no cache is used.
 //
-// Cycles are those of the model that sequences are cut into blocks by (schedule/block_cost.h): the
-// arithmetic of each nest, shared by the threads where it is large, its bytes on their way from the
-// caches with all threads at it, and what a launch costs.
+// Cycles are those of schedule/explain/cost.h, and what a launch costs.
 class Meter {
  public:
   GraphRecord measure(const corpus::CorpusGraph& graph);

@@ -194,7 +194,7 @@ Tensor gather_at(const Tensor& x, const Places& places) {
   src.append(places.sources.begin(), places.sources.end());
   const UOp node = tensor_graph().make(Op::Gather, x.dtype(), std::span<const UOp>(src));
   const Tensor result = wrap(node, places.device);
-  note_indices(node, places.negative);
+  note_positions(node, places.negative);
   return result;
 }
 
@@ -212,7 +212,7 @@ Tensor scatter_at(const Tensor& base, const Tensor& value, const Places& places,
   src.append(places.sources.begin(), places.sources.end());
   const UOp node = tensor_graph().make(Op::Scatter, dtype, std::span<const UOp>(src), Arg(arg));
   const Tensor result = wrap(node, places.device);
-  note_indices(node, places.negative);
+  note_positions(node, places.negative);
   return result;
 }
 
