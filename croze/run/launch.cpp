@@ -61,7 +61,11 @@ class LaunchList {
     do {
       const ScheduleStep& step = schedule_.steps[i];
       const std::size_t buffer = buffers_.size(), variable = variables_.size();
-      for (int b : step.buffers) buffers_.push_back(views_[static_cast<std::size_t>(b)]);
+      for (std::size_t b = 0; b < step.buffers.size(); b++) {
+        MemoryView& view = buffers_.emplace_back(views_[static_cast<std::size_t>(step.buffers[b])]);
+        view.offset += step.offsets[b];
+        view.bytes -= step.offsets[b];
+      }
       for (int v : step.variables) variables_.push_back(given_[static_cast<std::size_t>(v)]);
       nests_.push_back({programs_[i]->program.get(), std::span(buffers_).subspan(buffer),
                         std::span(variables_).subspan(variable)});

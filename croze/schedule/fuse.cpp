@@ -65,10 +65,7 @@ std::int32_t arithmetic_cost(Op op) {
   }
 }
 
-bool is_state(UOp u) {
-  while (u.is(Op::After)) u = u.src(0);
-  return u.is(Op::Buffer);
-}
+bool is_state(UOp u) { return u.is(Op::Buffer) || u.is(Op::After); }
 
 UOp strip_movement(UOp u) {
   while (is_movement(u.op())) u = u.src(0);

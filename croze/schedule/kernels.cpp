@@ -6,27 +6,19 @@
 
 #include "croze/base/error.h"
 #include "croze/graph/rewrite/rewrite.h"
-#include "croze/graph/text/serialize.h"
 #include "croze/schedule/ranges.h"
 
 namespace croze {
 namespace {
 
-UOp base_buffer(UOp state) {
-  while (!state.is(Op::Buffer)) {
-    if (!state.is(Op::After)) return UOp();
-    state = state.src(0);
-  }
-  return state;
-}
-
-// True if `kernel` loads from `buffer` at another index than it stores to: a loop over the stores
-// would read what it has overwritten.
+// True if `kernel` loads from `buffer` what it stores to elsewhere: a loop over the stores would
+// read what it has overwritten.
 bool reads_elsewhere(UOp sink, UOp buffer) {
   const UOp stored = sink.src(0).src(0);
+  const Region region = region_of(stored);
   for (UOp u : toposort(sink)) {
-    if (u.is(Op::Load) && u.src(0).src(0) == buffer && u.src(0).src(1) != stored.src(1))
-      return true;
+    if (!u.is(Op::Load) || u.src(0).src(0) != buffer || u.src(0).src(1) == stored.src(1)) continue;
+    if (!are_disjoint(region_of(u.src(0)), region)) return true;
   }
   return false;
 }
@@ -35,44 +27,6 @@ ScheduleStep copy_step(UOp from, UOp to) {
   return {.kernel = nullptr,
           .buffers = {static_cast<int>(to.buffer_id()), static_cast<int>(from.buffer_id())},
           .device = to.buffer_device()};
-}
-
-// The place of a value in a list, at the end of which it is put if it is not there.
-template <typename T>
-std::int64_t slot_of(const T& value, std::vector<T>& slots) {
-  const auto it = std::ranges::find(slots, value);
-  const std::int64_t slot = it - slots.begin();
-  if (it == slots.end()) slots.push_back(value);
-  return slot;
-}
-
-// The kernel in a graph of its own, its Buffers turned into Params in the order of `slots`, its
-// variables numbered as in the step.
-std::shared_ptr<Kernel> detach(UOp sink, std::vector<UOp>& slots, std::vector<int>& variables) {
-  auto kernel = std::make_shared<Kernel>();
-  kernel->graph = std::make_shared<Graph>();
-  std::unordered_map<const Node*, UOp> copy;
-  std::vector<UOp> src;
-  for (UOp u : toposort(sink)) {
-    if (u.is(Op::Buffer)) {
-      copy[u.node()] = kernel->graph->param(u.dtype(), slot_of(u, slots), u.buffer_elements());
-      continue;
-    }
-    if (u.is(Op::Variable)) {
-      const std::int64_t slot = slot_of(static_cast<int>(u.slot()), variables);
-      copy[u.node()] = kernel->graph->variable(slot, u.lo(), u.hi());
-      continue;
-    }
-    src.clear();
-    for (UOp s : u.sources()) src.push_back(copy.at(s.node()));
-    // What a sum is made of has another order where it is numbered otherwise.
-    const bool is_index = u.dtype() == DType::Index && is_elementwise(u.op()) && u.num_src() > 1;
-    copy[u.node()] = is_index ? kernel->graph->alu(u.op(), src)
-                              : kernel->graph->make(u.op(), u.dtype(), src, u.arg());
-  }
-  kernel->sink = copy.at(sink.node());
-  kernel->key = serialize(std::span(&kernel->sink, 1));
-  return kernel;
 }
 
 }  // namespace
@@ -87,27 +41,6 @@ UOp add_temporary(Schedule& schedule, Graph& graph, DType dtype, std::int64_t el
                               .device = device,
                               .reason = reason});
   return graph.buffer(dtype, id, elements, device);
-}
-
-void detach_kernels(std::vector<PendingStep>& steps) {
-  std::unordered_map<std::string, std::shared_ptr<const Kernel>> kernels;
-  for (PendingStep& pending : steps) {
-    for (UOp nest : pending.nests) {
-      std::vector<UOp> slots;
-      for (UOp store : nest.sources()) slot_of(store.src(0).src(0), slots);
-      std::vector<int> variables;
-      for (int axis = 0; axis < pending.block_axes; axis++) {
-        variables.push_back(static_cast<int>(block_variable(axis)));
-      }
-      std::shared_ptr<Kernel> kernel = detach(nest, slots, variables);
-      ScheduleStep& step = pending.steps.emplace_back();
-      step.variables.assign(variables.begin() + pending.block_axes, variables.end());
-      step.kernel = kernels.emplace(kernel->key, kernel).first->second;
-      for (UOp b : slots) step.buffers.push_back(static_cast<int>(b.buffer_id()));
-      step.device = pending.device;
-      step.sequence = pending.sequence;
-    }
-  }
 }
 
 KernelList::KernelList(const CanonicalGraph& graph, const ScheduleContext& context,
@@ -189,7 +122,7 @@ void KernelList::make_state(UOp state) {
   const UOp out = own_buffer(state);
   for (;;) {
     Draft draft = draft_value(state, state, out);
-    if (!draft.sink || read_states_conflict(draft.reads)) continue;
+    if (!draft.sink || !reads_at_once(draft)) continue;
     return add(std::move(draft), state, out, UOp(), 0);
   }
 }
@@ -213,14 +146,14 @@ void KernelList::make_scatter(UOp u) {
   const UOp out = own_buffer(u);
   for (;;) {
     Draft base = draft_value(u, u.src(0), out);
-    if (!base.sink || read_states_conflict(base.reads)) continue;
+    if (!base.sink || !reads_at_once(base)) continue;
     add(std::move(base), u, out, UOp(), 0);
     break;
   }
   if (u.src(1).elements() == 0) return;
   for (;;) {
     Draft values = draft_scatter(u);
-    if (!values.sink || read_states_conflict(values.reads)) continue;
+    if (!values.sink || !reads_at_once(values)) continue;
     return add(std::move(values), u, out, UOp(), 1);
   }
 }
@@ -228,18 +161,26 @@ void KernelList::make_scatter(UOp u) {
 void KernelList::make_assignments(UOp after) {
   const UOp superseded = after.src(0);
   need(superseded);
-  const UOp out = base_buffer(after);
+  const UOp out = memory_states_.buffer_of(after);
   ensure(static_cast<bool>(out), "an After stands on {}", info(superseded.op()).name);
   for (int i = 1; i < after.num_src(); i++) {
     const UOp store = after.src(i);
     if (store.src(0).elements() == 0) continue;
     for (;;) {
       Draft draft = draft_store(store);
-      if (!draft.sink || read_states_conflict(draft.reads)) continue;
-      if (reads_outdated(draft.reads, superseded)) continue;
-      if (reads_elsewhere(draft.sink, out)) {
+      if (!draft.sink || !reads_at_once(draft)) continue;
+      const UOp outdated = outdated_read(draft.reads, superseded);
+      if (outdated && is_copied_whole(store.src(1), outdated)) {
+        read_through_copy(outdated);
+        continue;
+      }
+      if (outdated || reads_elsewhere(draft.sink, out)) {
         read_through_copy(store.src(1));
         continue;
+      }
+      for (Lowering::Read& r : draft.reads) {
+        const bool is_older = memory_states_.are_of_one(r.state, superseded);
+        if (is_older && !snapshots_.contains(r.state.node())) r.state = superseded;
       }
       add(std::move(draft), after, out, superseded, i);
       break;
@@ -247,32 +188,46 @@ void KernelList::make_assignments(UOp after) {
   }
 }
 
-// A kernel cannot read a buffer before and after a write: the older state is read through a copy.
-bool KernelList::read_states_conflict(const std::vector<UOp>& reads) {
-  for (UOp a : reads) {
-    for (UOp b : reads) {
-      const UOp buffer = base_buffer(a);
-      if (a == b || !buffer || buffer != base_buffer(b) || snapshots_.contains(a.node()) ||
-          snapshots_.contains(b.node())) {
-        continue;
-      }
-      const std::vector<UOp> below_a = toposort(a);
-      read_through_copy(std::find(below_a.begin(), below_a.end(), b) != below_a.end() ? b : a);
-      return true;
+// A state that is read where `current`, a later one of the same memory, holds something else; null
+// if there is none.
+UOp KernelList::outdated_read(std::span<const Lowering::Read> reads, UOp current) {
+  for (const Lowering::Read& r : reads) {
+    if (r.state == current || !memory_states_.are_of_one(r.state, current)) continue;
+    if (snapshots_.contains(r.state.node()) || snapshots_.contains(current.node())) continue;
+    for (UOp place : r.places) {
+      if (!memory_states_.is_kept(r.state, current, region_of(place))) return r.state;
     }
   }
-  return false;
+  return UOp();
 }
 
-// Nor can it overwrite `current` and read what the buffer held before that.
-bool KernelList::reads_outdated(const std::vector<UOp>& reads, UOp current) {
-  for (UOp state : reads) {
-    if (state == current || base_buffer(state) != base_buffer(current)) continue;
-    if (snapshots_.contains(state.node())) continue;
-    read_through_copy(state);
-    return true;
+// A kernel cannot read a buffer before and after a write: the older state is read through a copy.
+// What the write leaves alone can be read after it.
+bool KernelList::reads_at_once(Draft& draft) {
+  for (std::size_t i = 0; i < draft.reads.size(); i++) {
+    const UOp state = draft.reads[i].state;
+    if (snapshots_.contains(state.node()) || !is_state(state)) continue;
+    UOp latest = state;
+    for (const Lowering::Read& r : draft.reads) {
+      const bool is_other = memory_states_.are_of_one(r.state, latest);
+      if (!is_other || snapshots_.contains(r.state.node())) continue;
+      if (memory_states_.age_of(r.state) > memory_states_.age_of(latest)) latest = r.state;
+    }
+    if (latest == state) continue;
+    if (outdated_read(std::span(&draft.reads[i], 1), latest)) {
+      read_through_copy(state);
+      return false;
+    }
+    draft.reads[i].state = latest;
   }
-  return false;
+  return true;
+}
+
+// Whether an older state is copied for a value that is stored, rather than the value: it is no
+// more, or the value is one already.
+bool KernelList::is_copied_whole(UOp value, UOp state) {
+  if (is_state(value) || plan_.buffered(value) || value.dtype() == DType::Index) return true;
+  return value.elements() >= state.elements();
 }
 
 // From now on the value is read from memory of its own.
@@ -285,12 +240,12 @@ void KernelList::read_through_copy(UOp value) {
 void KernelList::make_snapshot(UOp state) {
   if (std::exchange(snapshots_.at(state.node()), true)) return;
   const UOp copy = own_buffer(state);
-  const UOp source = base_buffer(state);
+  const UOp source = memory_states_.buffer_of(state);
   const UOp r = graph_.range(0, state.elements(), LoopKind::Parallel);
   Draft draft;
   draft.sink = graph_.sink(std::vector<UOp>{
       graph_.store(graph_.place(copy, r), graph_.load(graph_.place(source, r)), std::span(&r, 1))});
-  draft.reads = {state};
+  draft.reads = {{state, {}}};
   add(std::move(draft), copy, copy, UOp(), 0);
 }
 
@@ -386,7 +341,7 @@ KernelList::Draft KernelList::draft_store(UOp store) {
   Position at = loops.at;
   for (; is_movement(view.op()); view = view.src(0)) at = through_movement(view, at);
   const UOp result =
-      graph_.store(gated_place(base_buffer(view), at, view.shape()), v, loops.ranges);
+      graph_.store(gated_place(memory_states_.buffer_of(view), at, view.shape()), v, loops.ranges);
   return {graph_.sink(std::span(&result, 1)), lower.reads()};
 }
 
@@ -396,10 +351,12 @@ void KernelList::add(Draft draft, UOp writes, UOp out, UOp supersedes, int part)
   PendingStep pending;
   pending.nests = {draft.sink};
   pending.device = device_of(writes);
-  for (UOp state : draft.reads) {
+  for (const auto& [state, places] : draft.reads) {
     need(state);
-    const UOp read = read_as(state, pending.device);
-    pending.reads.push_back(read == writes ? state : read);  // the copy itself is made from memory
+    UOp read = read_as(state, pending.device);
+    if (read == writes) read = state;  // the copy itself is made from memory
+    if (std::ranges::find(pending.reads, read) == pending.reads.end())
+      pending.reads.push_back(read);
   }
   pending.writes = {writes};
   pending.outputs = {out};
@@ -409,7 +366,7 @@ void KernelList::add(Draft draft, UOp writes, UOp out, UOp supersedes, int part)
 }
 
 UOp KernelList::memory_of(UOp state) {
-  if (is_state(state) && !snapshots_.contains(state.node())) return base_buffer(state);
+  if (is_state(state) && !snapshots_.contains(state.node())) return memory_states_.buffer_of(state);
   return own_buffer(state);
 }
 

@@ -10,6 +10,7 @@
 
 #include "croze/schedule/fuse.h"
 #include "croze/schedule/lower.h"
+#include "croze/schedule/memory/memory_states.h"
 #include "croze/schedule/schedule.h"
 
 namespace croze {
@@ -40,7 +41,7 @@ inline bool is_snapshot(const PendingStep& step) {
 inline std::int64_t block_variable(std::int64_t axis) { return -1 - axis; }
 
 // Makes a step of each nest: its kernel, in a graph of its own, and the buffers of its parameters,
-// those that it writes first.  Equal nests are one kernel.
+// those that it writes first.  Equal nests are one kernel, over whatever part of its buffers.
 void detach_kernels(std::vector<PendingStep>& steps);
 
 // A new temporary of the schedule.
@@ -60,7 +61,7 @@ class KernelList {
  private:
   struct Draft {  // a kernel whose memory is still named by Buffer nodes
     UOp sink;
-    std::vector<UOp> reads;
+    std::vector<Lowering::Read> reads;
   };
 
   struct OutputLoops {  // a loop per axis, and the position they form
@@ -73,7 +74,7 @@ class KernelList {
   void make_copy(UOp u);
   void make_scatter(UOp u);
   void make_assignments(UOp after);
-  bool reads_outdated(const std::vector<UOp>& reads, UOp current);
+  bool is_copied_whole(UOp value, UOp state);
   void read_through_copy(UOp value);
   void make_snapshot(UOp state);
   OutputLoops open_loops(Lowering& lower, std::span<const std::int64_t> shape,
@@ -83,7 +84,8 @@ class KernelList {
   Draft draft_value(UOp u, UOp value, UOp out);
   Draft draft_scatter(UOp u);
   Draft draft_store(UOp store);
-  bool read_states_conflict(const std::vector<UOp>& reads);
+  UOp outdated_read(std::span<const Lowering::Read> reads, UOp current);
+  bool reads_at_once(Draft& draft);
   void add(Draft draft, UOp writes, UOp out, UOp supersedes, int part);
   void find_devices_of_constants();
   UOp memory_of(UOp state);
@@ -100,6 +102,7 @@ class KernelList {
   Schedule& schedule_;
   Graph& graph_;
   FusionPlan plan_;
+  MemoryStates memory_states_;
   std::vector<int> devices_;  // by node id; -1: any
   int device_ = 0;            // of the kernel being drafted
   std::vector<UOp> pending_;

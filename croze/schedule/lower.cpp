@@ -243,12 +243,17 @@ UOp Lowering::lower_gather(UOp u, const Position& p) {
 // The gate is for safety only (what must be zero outside of it is selected where the gate arose),
 // so an access that cannot leave the buffer has none.
 UOp Lowering::lower_load(UOp state, const Position& p) {
-  if (std::find(reads_.begin(), reads_.end(), state) == reads_.end()) reads_.push_back(state);
   const UOp buffer = buffer_of_(context_, state);
   const UOp flat = flat_index(p.index, state.shape(), graph_);
   const bool inside = flat.lo() >= 0 && flat.hi() < state.elements();
   const UOp place =
       inside || p.gate.is_const() ? graph_.place(buffer, flat) : graph_.place(buffer, flat, p.gate);
+  const auto read = std::ranges::find(reads_, state, &Read::state);
+  if (read == reads_.end()) {
+    reads_.push_back({state, {place}});
+  } else {
+    read->places.push_back(place);
+  }
   return cast(graph_.load(place), state.dtype());  // an Index stands in memory as an Int64
 }
 

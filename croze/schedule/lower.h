@@ -42,7 +42,12 @@ class Lowering {
   // start again with a new Lowering.
   UOp value(UOp u, const Position& at);
 
-  const std::vector<UOp>& reads() const { return reads_; }  // states, in order of first read
+  // What is loaded, in order: of each state the places, as Index nodes.
+  struct Read {
+    UOp state;
+    std::vector<UOp> places;
+  };
+  const std::vector<Read>& reads() const { return reads_; }
 
  private:
   struct Task {
@@ -94,7 +99,7 @@ class Lowering {
   RangeSet output_ranges_;
   RangeSet serial_ranges_;         // those of them whose iterations stay in order
   std::vector<RangeSet> hoisted_;  // output ranges of the hoisted reductions: a chain by inclusion
-  std::vector<UOp> reads_;
+  std::vector<Read> reads_;
   bool grown_ = false;
 };
 

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "croze/base/error.h"
+#include "croze/schedule/memory/memory_order.h"
 
 namespace croze {
 namespace {
@@ -15,10 +16,9 @@ using StepsOf = std::unordered_map<const Node*, Indices>;
 class Orderer {
  public:
   explicit Orderer(std::vector<PendingStep> steps)
-      : steps_(std::move(steps)), waits_for_(steps_.size()), state_(steps_.size(), New) {
+      : steps_(std::move(steps)), memory_(memory_waits(steps_)), state_(steps_.size(), New) {
     for (std::size_t i = 0; i < steps_.size(); i++) {
       for (UOp state : steps_[i].writes) makers_[state.node()].push_back(static_cast<int>(i));
-      for (UOp state : steps_[i].reads) readers_[state.node()].push_back(static_cast<int>(i));
     }
     for (std::size_t i = 0; i < steps_.size(); i++) find_dependencies(static_cast<int>(i));
   }
@@ -33,37 +33,21 @@ class Orderer {
  private:
   enum State : char { New, Open, Done };
 
-  // The state that the same memory held before, if no step came between: an After whose stores had
-  // size 0 has no makers.
-  UOp same_before(UOp state) const {
-    return state.is(Op::After) && !makers_.contains(state.node()) ? state.src(0) : UOp();
-  }
-
   void wait_for_makers(UOp state, Indices& out) const {
-    for (; state; state = same_before(state)) append(makers_, state, out);
+    const auto it = makers_.find(state.node());
+    if (it != makers_.end()) out.insert(out.end(), it->second.begin(), it->second.end());
   }
 
-  // Before the memory of `state` is overwritten.
-  void wait_for_readers(UOp state, Indices& out) const {
-    for (; state; state = same_before(state)) append(readers_, state, out);
-  }
-
-  static void append(const StepsOf& steps, UOp state, Indices& out) {
-    const auto it = steps.find(state.node());
-    if (it != steps.end()) out.insert(out.end(), it->second.begin(), it->second.end());
-  }
-
+  // What memory is overwritten has been seen to.
   void find_dependencies(int i) {
     const PendingStep& step = steps_[static_cast<std::size_t>(i)];
     Indices& waits = waits_for_[static_cast<std::size_t>(i)];
     for (UOp state : step.reads) {
-      if (std::ranges::find(step.writes, state) == step.writes.end()) wait_for_makers(state, waits);
-    }
-    if (step.supersedes) {
-      wait_for_makers(step.supersedes, waits);
-      wait_for_readers(step.supersedes, waits);
+      const bool is_own = std::ranges::find(step.writes, state) != step.writes.end();
+      if (!is_own && !is_state(state)) wait_for_makers(state, waits);
     }
     for (UOp state : step.writes) {
+      if (is_state(state)) continue;
       for (int other : makers_[state.node()]) {
         if (steps_[static_cast<std::size_t>(other)].part < step.part) waits.push_back(other);
       }
@@ -116,16 +100,9 @@ class Orderer {
   // Values are made from older ones, so a circle holds a write that waits for a reader of what it
   // overwrites.  A step that copies a state into a Buffer is none to blame.
   UOp blocking_state() const {
-    for (std::size_t writer = 0; writer < steps_.size(); writer++) {
-      for (UOp state = steps_[writer].supersedes; state; state = same_before(state)) {
-        Indices readers;
-        append(readers_, state, readers);
-        for (int reader : readers) {
-          if (is_snapshot(steps_[static_cast<std::size_t>(reader)])) continue;
-          const auto w = static_cast<int>(writer);
-          if (reader != w && waits(reader, w)) return state;
-        }
-      }
+    for (const auto& [writer, reader, state] : memory_.overwrites) {
+      if (is_snapshot(steps_[static_cast<std::size_t>(reader)])) continue;
+      if (waits(reader, writer)) return state;
     }
     fail_internal({}, "the steps of a schedule wait for each other");
   }
@@ -146,8 +123,9 @@ class Orderer {
   }
 
   std::vector<PendingStep> steps_;
-  StepsOf makers_, readers_;
-  std::vector<Indices> waits_for_;
+  MemoryWaits memory_;
+  std::vector<Indices>& waits_for_ = memory_.waits_for;
+  StepsOf makers_;
   std::vector<State> state_;
   std::vector<int> order_;
 };

@@ -9,7 +9,7 @@
 #include "croze/schedule/free_early.h"
 #include "croze/schedule/kernels.h"
 #include "croze/schedule/launches.h"
-#include "croze/schedule/memory_plan.h"
+#include "croze/schedule/memory/memory_plan.h"
 #include "croze/schedule/merge.h"
 #include "croze/schedule/order.h"
 #include "croze/schedule/recompute.h"

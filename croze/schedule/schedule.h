@@ -13,10 +13,11 @@
 // merge.cpp: kernels that pass values to each other become one.
 // recompute.cpp: large values that blocks of different axes want are made for each.
 // blocks.cpp: kernels that pass values to each other run one after the other, block by block.
-// order.cpp: their order; reads after writes, writes after earlier reads.
+// detach.cpp: each a kernel of its own, the same for every part of a buffer.
+// order.cpp: their order; reads after writes, writes after earlier reads (memory/memory_order.cpp).
 // free_early.cpp: those that set memory free move to the front.
 // launches.cpp: which of them run at once, as one kernel.
-// memory_plan.cpp: temporaries packed into one arena per device (packing.cpp).
+// memory/memory_plan.cpp: temporaries packed into one arena per device (packing.cpp).
 //
 // Buffers keep why they are there (explain/reason.h); explain/explanation.h makes a report of it.
 //
@@ -68,6 +69,7 @@ struct ScheduleBuffer {
 struct ScheduleStep {
   std::shared_ptr<const Kernel> kernel;
   std::vector<int> buffers;
+  std::vector<std::int64_t> offsets;  // of a loop nest: where it begins in each of them, in bytes
   // Of the schedule, in the order of those of the kernel, in which the place of the block stands
   // before them.
   std::vector<int> variables;

@@ -1,4 +1,6 @@
 // assign_test.cpp -- assignment keeps the order of reads and writes, whatever fuses.
+#include <chrono>
+
 #include "schedule/scheduled.h"
 
 namespace croze::test {
@@ -31,6 +33,115 @@ TEST(Assign, DisjointPartsAreBothWritten) {
   const UOp both = s.assign(low, s.shrink(low, {20, 40}), y * 5);
   const Schedule schedule = s.expect_right({both});
   EXPECT_EQ(schedule.steps.size(), 2u);
+  EXPECT_EQ(schedule.launches.size(), 1u);
+}
+
+// Which launch each of the steps is in.
+std::vector<int> launches_of(const Schedule& schedule) {
+  std::vector<int> launches(schedule.steps.size());
+  for (std::size_t l = 0; l < schedule.launches.size(); l++) {
+    for (int i = schedule.launches[l].first; i < schedule.launches[l].last; i++) {
+      launches[static_cast<std::size_t>(i)] = static_cast<int>(l);
+    }
+  }
+  return launches;
+}
+
+TEST(Assign, PartsThatAreApartAreWrittenAtOnceByOneKernel) {
+  Scheduled s;
+  const UOp x = s.buffer({12, 10});
+  UOp rows = x, columns = s.buffer({12, 10});
+  for (int i = 0; i < 6; i++) {
+    const UOp y = s.buffer({2, 10}), z = s.buffer({12, 1});
+    rows = s.assign(rows, s.shrink(rows, {2 * i, 2 * i + 2, 0, 10}), y * 3);
+    columns = s.assign(columns, s.shrink(columns, {0, 12, i, i + 1}), z * 3);
+  }
+  for (const UOp root : {rows, columns}) {
+    const Schedule schedule = s.expect_right({root});
+    ASSERT_EQ(schedule.steps.size(), 6U);
+    EXPECT_EQ(schedule.launches.size(), 1U);
+    EXPECT_TRUE(schedule.arenas.empty());
+    for (const ScheduleStep& step : schedule.steps) {
+      EXPECT_EQ(step.kernel, schedule.steps[0].kernel);
+    }
+  }
+  EXPECT_EQ(work_of(s.schedule({rows})), 120);
+}
+
+// Only those that overlap wait for each other.
+TEST(Assign, PartsThatOverlapAreWrittenInOrder) {
+  Scheduled s;
+  const UOp y = s.buffer({10});
+  UOp x = s.buffer({40});
+  for (int begin : {0, 20, 5, 25, 12}) {
+    x = s.assign(x, s.shrink(x, {begin, begin + 10}), y * (begin + 1));
+  }
+  EXPECT_EQ(s.expect_right({x}).launches.size(), 3U);
+}
+
+// A row is made from the row before it, in place.
+TEST(Assign, APartIsMadeFromAnotherWithoutACopy) {
+  Scheduled s;
+  UOp x = s.buffer({6, 10});
+  for (int i = 1; i < 6; i++) {
+    x = s.assign(x, s.shrink(x, {i, i + 1, 0, 10}), s.shrink(x, {i - 1, i, 0, 10}) * 2);
+  }
+  const Schedule schedule = s.expect_right({x});
+  EXPECT_EQ(schedule.steps.size(), 5U);
+  EXPECT_TRUE(schedule.arenas.empty());
+}
+
+TEST(Assign, AReaderWaitsForWhatItReadsOnly) {
+  Scheduled s;
+  const UOp x = s.buffer({4, 10}), y = s.buffer({1, 10});
+  const UOp first = s.assign(x, s.shrink(x, {0, 1, 0, 10}), y * 3);
+  const UOp old = s.contiguous(s.shrink(first, {1, 2, 0, 10}) * 2);
+  const UOp second = s.assign(first, s.shrink(first, {2, 3, 0, 10}), y * 5);
+  const Schedule schedule = s.expect_right({old, second});
+  EXPECT_EQ(schedule.steps.size(), 3U);
+  EXPECT_EQ(schedule.launches.size(), 1U);
+}
+
+// Rows are read when later ones have been written: nothing has to be copied for that.
+TEST(Assign, RowsOfSeveralStatesAreReadTogether) {
+  Scheduled s;
+  UOp x = s.buffer({5, 10}), sum = s.buffer({1, 10});
+  for (int i = 0; i < 5; i++) {
+    const UOp y = s.buffer({1, 10});
+    x = s.assign(x, s.shrink(x, {i, i + 1, 0, 10}), y * (i + 2));
+    sum = sum + s.shrink(x, {i, i + 1, 0, 10});
+  }
+  const Schedule schedule = s.expect_right({sum, x});
+  EXPECT_EQ(schedule.steps.size(), 6U);
+  EXPECT_EQ(schedule.launches.size(), 2U);
+  EXPECT_TRUE(schedule.arenas.empty());
+}
+
+// What is wanted of an old state is copied, and not all that stood there.
+TEST(Assign, OfAnOldStateTheValueIsCopied) {
+  Scheduled s;
+  UOp x = s.buffer({100, 10});
+  for (int i = 0; i < 3; i++) {
+    const UOp low = s.shrink(x, {i, i + 1, 0, 10}), high = s.shrink(x, {9 - i, 10 - i, 0, 10});
+    const UOp swapped = s.assign(x, low, high * 2);
+    x = s.assign(swapped, s.shrink(swapped, {9 - i, 10 - i, 0, 10}), low * 3);
+  }
+  const Schedule schedule = s.expect_right({x});
+  EXPECT_LE(work_of(schedule), 90);
+}
+
+TEST(Assign, AThousandRowsAreScheduledInNoTime) {
+  Scheduled s;
+  UOp x = s.buffer({1000, 4});
+  for (int i = 0; i < 1000; i++) {
+    const UOp y = s.buffer({1, 4});
+    x = s.assign(x, s.shrink(x, {i, i + 1, 0, 4}), y * 2);
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const Schedule schedule = s.schedule({x});
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
+  EXPECT_EQ(schedule.launches.size(), 1U);
+  EXPECT_EQ(work_of(schedule), 4000);
 }
 
 TEST(Assign, OverlappingPartsAreWrittenInOrder) {

@@ -1,5 +1,5 @@
 // memory_plan_test.cpp -- temporaries alive at once do not overlap, and little space is lost.
-#include "croze/schedule/memory_plan.h"
+#include "croze/schedule/memory/memory_plan.h"
 
 #include <gtest/gtest.h>
 

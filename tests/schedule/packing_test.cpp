@@ -1,5 +1,5 @@
 // packing_test.cpp -- pieces needed at one time do not overlap, and hardly any space is lost.
-#include "croze/schedule/packing.h"
+#include "croze/schedule/memory/packing.h"
 
 #include <gtest/gtest.h>
 

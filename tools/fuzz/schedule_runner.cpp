@@ -60,11 +60,12 @@ void run_sequence(Device& device, const Schedule& schedule, std::span<const Sche
     const auto variables = position_of(block, sequence.blocks);
     for (std::size_t i = 0; i < steps.size(); i++) {
       std::vector<Span> buffers;
-      for (int b : steps[i].buffers) {
-        const ScheduleBuffer& buffer = schedule.buffers[static_cast<std::size_t>(b)];
+      for (std::size_t k = 0; k < steps[i].buffers.size(); k++) {
+        const auto b = static_cast<std::size_t>(steps[i].buffers[k]);
+        const ScheduleBuffer& buffer = schedule.buffers[b];
         const bool inner = buffer.kind == ScheduleBuffer::Kind::Block;
-        buffers.push_back(inner ? part_of(block_memory, buffer)
-                                : memory[static_cast<std::size_t>(b)]);
+        const Span whole = inner ? part_of(block_memory, buffer) : memory[b];
+        buffers.push_back(whole.subspan(static_cast<std::size_t>(steps[i].offsets[k])));
       }
       run_program(device, programs[i], buffers, variables);
     }
@@ -112,7 +113,10 @@ std::vector<Bytes> run_schedule(Device& device, const Schedule& schedule,
       continue;
     }
     std::vector<std::span<std::byte>> buffers;
-    for (int b : step.buffers) buffers.push_back(memory[static_cast<std::size_t>(b)]);
+    for (std::size_t k = 0; k < step.buffers.size(); k++) {
+      const auto offset = static_cast<std::size_t>(step.kernel ? step.offsets[k] : 0);
+      buffers.push_back(memory[static_cast<std::size_t>(step.buffers[k])].subspan(offset));
+    }
     if (step.kernel) {
       run_kernel(device, step.kernel->sink, buffers, chooser);
     } else {

@@ -13,7 +13,7 @@
 // The pieces that wait are leaves of a k-d tree over their first and last times, so that finding
 // one looks at few of the others: packing takes O(n sqrt n) at worst, and hardly more than n log n
 // of what schedules hold.
-#include "croze/schedule/packing.h"
+#include "croze/schedule/memory/packing.h"
 
 #include <algorithm>
 #include <climits>

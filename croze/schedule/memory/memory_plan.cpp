@@ -3,13 +3,13 @@
 // A temporary lives from the launch that writes it first to the one that reads it last: all
 // lifetimes are known before anything runs.  packing.cpp gives them places; how far it stays from
 // the most bytes alive at once is reported.
-#include "croze/schedule/memory_plan.h"
+#include "croze/schedule/memory/memory_plan.h"
 
 #include <map>
 #include <span>
 #include <vector>
 
-#include "croze/schedule/packing.h"
+#include "croze/schedule/memory/packing.h"
 
 namespace croze {
 namespace {

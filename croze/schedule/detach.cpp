@@ -1,0 +1,105 @@
+// detach.cpp -- loop nests become kernels that know nothing of where they stand.
+//
+// A kernel is bound to no more of a buffer than it touches.  So what is done to one row of a matrix
+// is the same kernel for every row, bound to another place: it is compiled once.
+#include <algorithm>
+#include <memory>
+#include <unordered_map>
+
+#include "croze/graph/rewrite/rewrite.h"
+#include "croze/graph/text/serialize.h"
+#include "croze/schedule/kernels.h"
+#include "croze/schedule/memory/region.h"
+
+namespace croze {
+namespace {
+
+// The place of a value in a list, at the end of which it is put if it is not there.
+template <typename T>
+std::int64_t slot_of(const T& value, std::vector<T>& slots) {
+  const auto it = std::ranges::find(slots, value);
+  const std::int64_t slot = it - slots.begin();
+  if (it == slots.end()) slots.push_back(value);
+  return slot;
+}
+
+// The part of a buffer that a nest touches.
+struct Part {
+  std::int64_t first = 0, last = 0;
+
+  std::int64_t elements() const { return last - first + 1; }
+};
+using Parts = FlatMap<const Node*, Part>;
+
+Parts parts_touched(std::span<const UOp> order) {
+  Parts parts;
+  for (UOp u : order) {
+    if (!u.is(Op::Index)) continue;
+    const Region r = region_of(u);
+    const auto [part, is_new] = parts.insert(u.src(0).node(), {r.first, r.last()});
+    if (!is_new) *part = {std::min(part->first, r.first), std::max(part->last, r.last())};
+  }
+  return parts;
+}
+
+// The kernel in a graph of its own, its Buffers turned into Params in the order of `slots`, each of
+// the part that is touched, its variables numbered as in the step.
+std::shared_ptr<Kernel> detach(std::span<const UOp> order, const Parts& parts,
+                               std::vector<UOp>& slots, std::vector<int>& variables) {
+  auto kernel = std::make_shared<Kernel>();
+  kernel->graph = std::make_shared<Graph>();
+  std::unordered_map<const Node*, UOp> copy;
+  std::vector<UOp> src;
+  for (UOp u : order) {
+    if (u.is(Op::Buffer)) {
+      const std::int64_t elements = parts.find(u.node())->elements();
+      copy[u.node()] = kernel->graph->param(u.dtype(), slot_of(u, slots), elements);
+      continue;
+    }
+    if (u.is(Op::Variable)) {
+      const std::int64_t slot = slot_of(static_cast<int>(u.slot()), variables);
+      copy[u.node()] = kernel->graph->variable(slot, u.lo(), u.hi());
+      continue;
+    }
+    src.clear();
+    for (UOp s : u.sources()) src.push_back(copy.at(s.node()));
+    if (u.is(Op::Index)) src[1] = src[1] - parts.find(u.src(0).node())->first;
+    // What a sum is made of has another order where it is numbered otherwise.
+    const bool is_index = u.dtype() == DType::Index && is_elementwise(u.op()) && u.num_src() > 1;
+    copy[u.node()] = is_index ? kernel->graph->alu(u.op(), src)
+                              : kernel->graph->make(u.op(), u.dtype(), src, u.arg());
+  }
+  kernel->sink = copy.at(order.back().node());
+  kernel->key = serialize(std::span(&kernel->sink, 1));
+  return kernel;
+}
+
+}  // namespace
+
+void detach_kernels(std::vector<PendingStep>& steps) {
+  std::unordered_map<std::string, std::shared_ptr<const Kernel>> kernels;
+  for (PendingStep& pending : steps) {
+    for (UOp nest : pending.nests) {
+      std::vector<UOp> slots;
+      for (UOp store : nest.sources()) slot_of(store.src(0).src(0), slots);
+      std::vector<int> variables;
+      for (int axis = 0; axis < pending.block_axes; axis++) {
+        variables.push_back(static_cast<int>(block_variable(axis)));
+      }
+      const std::vector<UOp> order = toposort(nest);
+      const Parts parts = parts_touched(order);
+      std::shared_ptr<Kernel> kernel = detach(order, parts, slots, variables);
+      ScheduleStep& step = pending.steps.emplace_back();
+      step.variables.assign(variables.begin() + pending.block_axes, variables.end());
+      step.kernel = kernels.emplace(kernel->key, kernel).first->second;
+      for (UOp b : slots) {
+        step.buffers.push_back(static_cast<int>(b.buffer_id()));
+        step.offsets.push_back(parts.find(b.node())->first * size_of(b.dtype()));
+      }
+      step.device = pending.device;
+      step.sequence = pending.sequence;
+    }
+  }
+}
+
+}  // namespace croze
