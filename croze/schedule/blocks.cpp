@@ -152,9 +152,10 @@ class BlockJoiner {
     joined.nests.insert(joined.nests.end(), b.nests.begin(), b.nests.end());
     const std::vector<const Written*> between = passed_between(producer, consumer);
     joined.passed = passed_within(producer, consumer, between);
+    std::set<const BlockAxis*> taken;  // a diagonal is along two axes with one loop
     for (const BlockAxis& axis : a.axes) {
       const BlockAxis* same = axis_along(axis, between, consumer);
-      if (!same) continue;
+      if (!same || !taken.insert(same).second) continue;
       joined.axes.push_back(axis);
       std::vector<UOp>& loops = joined.axes.back().loops;
       loops.insert(loops.end(), same->loops.begin(), same->loops.end());

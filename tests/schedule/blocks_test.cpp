@@ -74,6 +74,17 @@ TEST(Blocks, AReaderOfTheFirstRowsStaysApart) {
   }
 }
 
+// Its loop is the position along both axes, and can be cut along one of them.
+TEST(Blocks, AReaderOfADiagonalIsCutOnce) {
+  Scheduled s(small_cache_caps());
+  const UOp x = s.contiguous(s.buffer({8, 8, 60}) * 3);
+  const UOp rows = s.move(Op::Pad, s.reshape(x, {64, 60}), {0, 8, 0, 0});
+  const UOp diagonal = s.shrink(s.reshape(rows, {8, 9, 60}), {0, 8, 0, 1, 0, 60});
+  const Schedule schedule = s.expect_right({s.contiguous(diagonal * 2)});
+  ASSERT_EQ(schedule.sequences.size(), 1u);
+  EXPECT_GE(blocks_of(schedule), 8);
+}
+
 TEST(Blocks, AScatterFillsAndWritesAColumnAfterTheOther) {
   Scheduled s;
   const UOp base = s.expand(s.reshape(s.buffer({1}, DType::Float32), {1, 1}), {500, 64});

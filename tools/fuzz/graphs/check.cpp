@@ -25,9 +25,11 @@ namespace {
 
 // Evaluations with noise: for every function, and before a result is called wrong.
 constexpr int few_runs = 3, many_runs = 24;
-// A tolerance is so many times the noise, and so many roundings of the largest element.  Sums of
-// equal terms round in one direction for long; those of half types are float32.
-constexpr double noises = 32, whole_roundings = 32, half_roundings = 16, terms_per_rounding = 8;
+// A tolerance is so many times the noise, so many times the error of the reference evaluator in the
+// arithmetic that is written, and so many roundings of the largest element.  Sums of equal terms
+// round in one direction for long; those of half types are float32.
+constexpr double noises = 32, distances = 8, whole_roundings = 32, half_roundings = 16,
+                 terms_per_rounding = 8;
 
 CanonicalGraph graph_of(std::span<const Tensor> roots) {
   std::vector<UOp> nodes;
@@ -57,6 +59,9 @@ struct Expected {
   std::vector<std::int64_t> bits;
   bool is_stable = true;  // no noise changes an integer, or which elements are finite
   double spread = 0;      // of noise the size of roundings
+  // In the arithmetic that is written: what is too large for it, and how far that is off.
+  std::vector<double> written;
+  double distance = 0;
 
   double largest() const {
     double result = 0;
@@ -78,6 +83,8 @@ class Expectation {
     for (const HostTensor& root : evaluated(function_, GraphTrial::wide(rounded_))) {
       roots_.push_back({root.numbers(), is_float(root.dtype) ? Bits() : root.bits});
     }
+    const std::vector<HostTensor> written = evaluated(function_, GraphTrial("INTERP"));
+    for (std::size_t r = 0; r < roots_.size(); r++) compare(roots_[r], written.at(r));
     for (DType t : rounded_) {
       if (is_float(t)) magnification_ = std::min(magnification_, GraphTrial::magnification(t));
     }
@@ -96,6 +103,14 @@ class Expectation {
 
  private:
   using Bits = std::vector<std::int64_t>;
+
+  static void compare(Expected& root, const HostTensor& written) {
+    root.written = written.numbers();
+    for (std::size_t i = 0; i < root.written.size(); i++) {
+      const double distance = std::abs(root.written[i] - root.values[i]);
+      if (std::isfinite(distance)) root.distance = std::max(root.distance, distance);
+    }
+  }
 
   void add(Expected& root, const HostTensor& noisy) const {
     if (!is_float(noisy.dtype)) {
@@ -130,7 +145,8 @@ class Comparison {
     const double roundings = (is_half(dtype) ? half_roundings : whole_roundings) +
                              terms / terms_per_rounding * (is_half(dtype) ? 0x1p-13 : 1);
     const double least = dtype == DType::Float16 ? 0x1p-20 : 0x1p-120;
-    tolerance_ = noises * expected.spread + roundings * epsilon * largest + least;
+    tolerance_ = noises * expected.spread + distances * expected.distance +
+                 roundings * epsilon * largest + least;
     if (coarsest == DType::Float16) tolerance_ += 0x1p-18;  // what is too small for it vanishes
     has_float16_ = coarsest == DType::Float16;
     says_something_ = tolerance_ <= (is_half(coarsest) ? 0.5 : 0.1) * largest || largest == 0;
@@ -147,7 +163,7 @@ class Comparison {
     for (std::size_t i = 0; i < numbers.size(); i++) {
       const double want = expected_.values[i];
       // What is finite may be too large for float16.
-      if (has_float16_ && std::isfinite(want) && !std::isfinite(others[i])) continue;
+      if (has_float16_ && std::isfinite(want) && !std::isfinite(expected_.written[i])) continue;
       const bool same = is_same_kind(want, numbers[i]);
       if (same && !std::isfinite(want)) continue;
       if (same && (!says_something_ || std::abs(want - numbers[i]) <= tolerance_)) continue;
@@ -185,6 +201,7 @@ class GraphCheck {
     counts_["cases fused"] += is_fused_;
     counts_["cases with merged nests"] += is_merged_;
     counts_["cases with sequences"] += has_sequences_;
+    counts_["cases with values made again"] += is_made_again_;
   }
   GraphCheck(const GraphCheck&) = delete;
   GraphCheck& operator=(const GraphCheck&) = delete;
@@ -200,6 +217,7 @@ class GraphCheck {
     count_comparable();
     const std::pair<const char*, Caps> machines[] = {{"fused", scalar_caps()},
                                                      {"fused for lanes", cpu_shaped_caps()},
+                                                     {"fused for groups", gpu_shaped_caps()},
                                                      {"fused for small caches", blocks_caps()}};
     for (const auto& [how, caps] : machines) {
       if (text.empty()) text = compared(how, [&] { return interpreted(caps, true); });
@@ -253,6 +271,9 @@ class GraphCheck {
     has_sequences_ = has_sequences_ || !schedule.sequences.empty();
     for (const ScheduleStep& step : schedule.steps) {
       is_merged_ = is_merged_ || (step.kernel && step.kernel->sink.num_src() > 1);
+    }
+    for (const ScheduleBuffer& buffer : schedule.buffers) {
+      is_made_again_ = is_made_again_ || buffer.reason.cause == BufferCause::MadeAgain;
     }
   }
 
@@ -308,7 +329,7 @@ class GraphCheck {
   std::optional<Expectation> expectation_;
   std::vector<HostTensor> plain_;
   std::size_t nests_unfused_ = 0;
-  bool is_fused_ = false, is_merged_ = false, has_sequences_ = false;
+  bool is_fused_ = false, is_merged_ = false, has_sequences_ = false, is_made_again_ = false;
 };
 
 }  // namespace
