@@ -26,6 +26,8 @@ class FusionPlan {
   // Arithmetic needed for one element, down to the next buffers.
   std::int64_t cost(UOp u) const { return facts_[u.id()].cost; }
   bool contains_reduce(UOp u) const { return facts_[u.id()].contains_reduce; }
+  // Whether one node of the graph alone uses it.
+  bool has_one_consumer(UOp u) const { return facts_[u.id()].consumers == 1; }
 
   // The node to buffer so that the reduction `u` is computed once: `u` itself, or the end of the
   // elementwise chain that alone uses it.

@@ -51,6 +51,7 @@ KernelList::KernelList(const CanonicalGraph& graph, const ScheduleContext& conte
       graph_(*graph.graph),
       plan_(graph.roots, context.fuse) {
   for (UOp state : copied) snapshots_.emplace(state.node(), false);
+  for (UOp root : graph.roots) roots_.insert(root.node());
   devices_.assign(graph_.id_limit(), -1);
   for (UOp u : toposort(graph.roots)) {
     int& device = devices_[u.id()];
@@ -152,7 +153,7 @@ void KernelList::make_scatter(UOp u) {
   }
   if (u.src(1).elements() == 0) return;
   for (;;) {
-    Draft values = draft_scatter(u);
+    Draft values = draft_scatter(u, u, out);
     if (!values.sink || !reads_at_once(values)) continue;
     return add(std::move(values), u, out, UOp(), 1);
   }
@@ -165,7 +166,7 @@ void KernelList::make_assignments(UOp after) {
   ensure(static_cast<bool>(out), "an After stands on {}", info(superseded.op()).name);
   for (int i = 1; i < after.num_src(); i++) {
     const UOp store = after.src(i);
-    if (store.src(0).elements() == 0) continue;
+    if (store.src(0).elements() == 0 || make_scatter_in_place(after, i)) continue;
     for (;;) {
       Draft draft = draft_store(store);
       if (!draft.sink || !reads_at_once(draft)) continue;
@@ -178,13 +179,66 @@ void KernelList::make_assignments(UOp after) {
         read_through_copy(store.src(1));
         continue;
       }
-      for (Lowering::Read& r : draft.reads) {
-        const bool is_older = memory_states_.are_of_one(r.state, superseded);
-        if (is_older && !snapshots_.contains(r.state.node())) r.state = superseded;
-      }
-      add(std::move(draft), after, out, superseded, i);
+      add_assignment(std::move(draft), after, i);
       break;
     }
+  }
+}
+
+// What older states it reads it reads of the one that is overwritten, which holds the same there.
+void KernelList::add_assignment(Draft draft, UOp after, int part) {
+  const UOp superseded = after.src(0);
+  for (Lowering::Read& r : draft.reads) {
+    const bool is_older = memory_states_.are_of_one(r.state, superseded);
+    if (is_older && !snapshots_.contains(r.state.node())) r.state = superseded;
+  }
+  add(std::move(draft), after, memory_states_.buffer_of(after), superseded, part);
+}
+
+// The Scatter into what stands in the place that its result is stored to, if that is all it is
+// made for; null for any other store.
+UOp KernelList::scattered_in_place(UOp store) {
+  const auto is_for_store_only = [&](UOp u) {
+    return plan_.has_one_consumer(u) && !roots_.contains(u.node());
+  };
+  const auto unshaped = [](UOp u) {
+    while (u.is(Op::Reshape)) u = u.src(0);
+    return u;
+  };
+  UOp value = store.src(1);
+  for (; value.is(Op::Reshape); value = value.src(0)) {
+    if (!is_for_store_only(value)) return UOp();
+  }
+  if (!value.is(Op::Scatter) || !is_for_store_only(value)) return UOp();
+  return unshaped(value.src(0)) == unshaped(store.src(0)) ? value : UOp();
+}
+
+// Whether values are made from what they overwrite: two of them may come to one place.
+bool KernelList::reads_overwritten(const Draft& draft, UOp buffer) {
+  const Region written = region_of(draft.sink.src(0).src(0));
+  return std::ranges::any_of(draft.reads, [&](const Lowering::Read& r) {
+    if (memory_of(r.state) != buffer) return false;
+    return std::ranges::any_of(r.places,
+                               [&](UOp place) { return !are_disjoint(region_of(place), written); });
+  });
+}
+
+// Then only the values are written.  False if it is a store like others.
+bool KernelList::make_scatter_in_place(UOp after, int part) {
+  const UOp u = scattered_in_place(after.src(part));
+  if (!u) return false;
+  const UOp value = u.src(1), out = memory_states_.buffer_of(after);
+  if (value.elements() == 0) return true;
+  for (;;) {
+    Draft draft = draft_scatter(u, u.src(0), out);
+    if (!draft.sink || !reads_at_once(draft)) continue;
+    if (outdated_read(draft.reads, after.src(0)) || reads_overwritten(draft, out)) {
+      if (is_state(value) || plan_.buffered(value) || value.dtype() == DType::Index) return false;
+      read_through_copy(value);
+      continue;
+    }
+    add_assignment(std::move(draft), after, part);
+    return true;
   }
 }
 
@@ -290,8 +344,9 @@ KernelList::Draft KernelList::draft_value(UOp u, UOp value, UOp out) {
   return {graph_.sink(std::span(&store, 1)), lower.reads()};
 }
 
-// out[index(i, j, ..)] = value[i, j, ..], or added to what is there.
-KernelList::Draft KernelList::draft_scatter(UOp u) {
+// out[index(i, j, ..)] = value[i, j, ..], or added to what is there.  `view`: what the index is a
+// position in, a view of the buffer or, as any other node, the whole of it.
+KernelList::Draft KernelList::draft_scatter(UOp u, UOp view, UOp buffer) {
   const UOp base = u.src(0), value = u.src(1);
   Lowering lower = lowering(u);
   const OutputLoops loops = open_loops(lower, value.shape(), serial_axes(u));
@@ -305,7 +360,8 @@ KernelList::Draft KernelList::draft_scatter(UOp u) {
     const std::int64_t size = base.shape()[static_cast<std::size_t>(axis)];
     to.gate = both(to.gate, within(to.index.back(), 0, size));
   }
-  const UOp place = gated_place(own_buffer(u), to, base.shape());
+  for (; is_movement(view.op()); view = view.src(0)) to = through_movement(view, to);
+  const UOp place = gated_place(buffer, to, view.shape());
   const bool overwrites = u.arg().value == 0;
   const UOp stored = overwrites ? v : graph_.alu(u.reduce_op(), {graph_.load(place), v});
   const UOp store = graph_.store(place, stored, loops.ranges);

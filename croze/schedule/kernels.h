@@ -74,6 +74,10 @@ class KernelList {
   void make_copy(UOp u);
   void make_scatter(UOp u);
   void make_assignments(UOp after);
+  UOp scattered_in_place(UOp store);
+  bool reads_overwritten(const Draft& draft, UOp buffer);
+  bool make_scatter_in_place(UOp after, int part);
+  void add_assignment(Draft draft, UOp after, int part);
   bool is_copied_whole(UOp value, UOp state);
   void read_through_copy(UOp value);
   void make_snapshot(UOp state);
@@ -82,7 +86,7 @@ class KernelList {
   UOp gated_place(UOp buffer, const Position& at, std::span<const std::int64_t> shape);
   std::vector<bool> serial_axes(UOp scatter);
   Draft draft_value(UOp u, UOp value, UOp out);
-  Draft draft_scatter(UOp u);
+  Draft draft_scatter(UOp u, UOp view, UOp buffer);
   Draft draft_store(UOp store);
   UOp outdated_read(std::span<const Lowering::Read> reads, UOp current);
   bool reads_at_once(Draft& draft);
@@ -103,6 +107,7 @@ class KernelList {
   Graph& graph_;
   FusionPlan plan_;
   MemoryStates memory_states_;
+  FlatSet<const Node*> roots_;
   std::vector<int> devices_;  // by node id; -1: any
   int device_ = 0;            // of the kernel being drafted
   std::vector<UOp> pending_;

@@ -34,6 +34,7 @@ struct TensorRecord {
   bool owns_storage = false;    // its Buffer may be overwritten by assign
   bool borrows = false;         // its Buffer is memory of the user
   bool is_computed = false;     // from what was recorded: it has a gradient
+  int parts_assigned = 0;       // since it was assigned to whole
   UOp node;
   Contents contents;     // what the tensor holds now; those of a view are its root's
   Location assigned_at;  // the last assignment

@@ -175,6 +175,24 @@ void Tensor::read_item(std::span<std::byte> bytes, DType dtype, Location at) con
 
 // ---- assignment -------------------------------------------------------------------------------
 
+namespace {
+
+// A value of which a part is replaced is a choice between the two, which fuses with what is made of
+// it.  Of many parts each element would be many choices; those are written into memory.  (What a
+// captured function makes for itself stays a value.)
+constexpr int most_parts_chosen = 8;
+
+void give_memory(TensorRecord& root) {
+  if (root.device < 0) root.device = default_device();
+  const UOp value = root.node;
+  const UOp buffer = new_buffer(tensor_graph(), value.dtype(), value.elements(), root.device);
+  const UOp whole = reshape_node(buffer, value.shape());
+  const UOp effects[] = {tensor_graph().store(whole, value)};
+  Registry::instance().set_node(root, tensor_graph().after(whole, effects), true);
+}
+
+}  // namespace
+
 Tensor& Tensor::assign(Operand value) {
   const Call call("assign", {this, value.is_scalar() ? this : &value.tensor()}, value.at());
   Tensor source = operand_as(value, dtype());
@@ -190,6 +208,10 @@ Tensor& Tensor::assign(Operand value) {
   call.require(!r.root || is_injective(node.shape(), r.path),
                "several elements of this view are one element in memory");
   Registry::instance().leave_contents(root, value.at());
+  root.parts_assigned = r.root ? root.parts_assigned + 1 : 0;
+  if (root.device < 0) root.device = source.device_index();
+  const bool is_value = !root.owns_storage && !Capturing::is_active();
+  if (is_value && root.parts_assigned > most_parts_chosen) give_memory(root);
   if (root.owns_storage) {
     const UOp place = place_in(root.node, r.path.steps);
     const UOp effects[] = {tensor_graph().store(place, node)};

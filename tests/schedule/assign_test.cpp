@@ -130,6 +130,62 @@ TEST(Assign, OfAnOldStateTheValueIsCopied) {
   EXPECT_LE(work_of(schedule), 90);
 }
 
+UOp scattered(Scheduled& s, UOp base, UOp value, UOp at, Op combine = Op::Const) {
+  const UOp sources[] = {base, value, at};
+  const auto arg = combine == Op::Const ? 0 : static_cast<std::int64_t>(combine);
+  return s.graph.make(Op::Scatter, DType::Float32, sources, Arg(arg));
+}
+
+// Of what is put at positions only that is written.
+TEST(Assign, PositionsAreWrittenInPlace) {
+  for (const Op combine : {Op::Const, Op::Add}) {
+    Scheduled s;
+    UOp x = s.buffer({100});
+    for (int i = 0; i < 3; i++) {
+      const UOp at = s.buffer({8. + i, 3, 8, 200}, {4}, DType::Int32), values = s.buffer({4});
+      x = s.assign(x, x, scattered(s, x, values * (i + 2), at, combine));
+    }
+    const Schedule schedule = s.expect_right({x});
+    EXPECT_EQ(schedule.steps.size(), 3U);
+    EXPECT_EQ(work_of(schedule), 12);
+    EXPECT_TRUE(schedule.arenas.empty());
+  }
+}
+
+TEST(Assign, PositionsInAViewAreWrittenInPlace) {
+  Scheduled s;
+  const UOp x = s.buffer({6, 10}), at = s.buffer({7, 0, 7}, {3}, DType::Int32);
+  const UOp row = s.reshape(s.shrink(x, {2, 3, 0, 10}), {10});
+  const UOp put = s.reshape(scattered(s, row, s.buffer({3}) + 50, at), {1, 10});
+  const Schedule schedule = s.expect_right({s.assign(x, s.shrink(x, {2, 3, 0, 10}), put)});
+  EXPECT_EQ(work_of(schedule), 3);
+}
+
+TEST(Assign, WhatIsPutAtPositionsMayBeMadeFromWhatStandsThere) {
+  Scheduled s;
+  const UOp x = s.buffer({50}), at = s.buffer({30, 0, 12}, {3}, DType::Int32);
+  const UOp values = s.shrink(s.flip(x, {0}), {10, 13}) * 3;
+  const Schedule schedule = s.expect_right({s.assign(x, x, scattered(s, x, values, at))});
+  EXPECT_LE(work_of(schedule), 6);
+}
+
+TEST(Assign, WhatIsPutIntoOnePlaceTwiceIsMadeFromTheOldContents) {
+  Scheduled s;
+  const UOp x = s.buffer({5}, {1}, DType::Float32), at = s.buffer({0, 0, 0}, {3}, DType::Int32);
+  const UOp values = s.expand(x + 4, {3});
+  s.expect_right({s.assign(x, x, scattered(s, x, values, at))});
+  s.expect_right({s.assign(x, x, scattered(s, x, values, at, Op::Add))});
+}
+
+TEST(Assign, WhatSomebodyElseWantsIsNotPutInPlace) {
+  Scheduled s;
+  const UOp x = s.buffer({50}), at = s.buffer({30, 0, 12}, {3}, DType::Int32);
+  const UOp put = scattered(s, x, s.buffer({3}) * 3, at);
+  s.expect_right({put, s.assign(x, x, put)});
+  s.expect_right({s.assign(x, x, put), s.contiguous(x + put)});
+  s.expect_right({s.assign(x, s.flip(x, {0}), put)});
+}
+
 TEST(Assign, AThousandRowsAreScheduledInNoTime) {
   Scheduled s;
   UOp x = s.buffer({1000, 4});

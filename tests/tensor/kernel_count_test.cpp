@@ -27,6 +27,24 @@ TEST(KernelCount, AnElementwiseChainIsOneKernel) {
   EXPECT_EQ(kernels_of(((x + 1.0).exp() * x).relu()), 1);
 }
 
+TEST(KernelCount, RowsAssignedOneByOneAreOneLaunch) {
+  const Tensor y = data({200, 16});
+  Tensor in_memory = Tensor::zeros({200, 16}).contiguous().realize();
+  Tensor value = Tensor::zeros({200, 16});
+  for (int i = 0; i < 200; i++) {
+    in_memory[i] = y[i] * 2;
+    value[i] = y[199 - i] * 2;
+  }
+  const RunStatistics before = run_statistics();
+  EXPECT_EQ(kernels_of(in_memory), 1);
+  EXPECT_EQ(kernels_of(value), 2);  // the zeros, too
+  const RunStatistics now = run_statistics();
+  EXPECT_LT(now.schedule_seconds - before.schedule_seconds, 1);
+  EXPECT_LE(now.kernels_compiled - before.kernels_compiled, 2);
+  EXPECT_EQ((in_memory == y * 2).all().item<bool>(), true);
+  EXPECT_EQ((value == y.flip(0) * 2).all().item<bool>(), true);
+}
+
 TEST(KernelCount, SoftmaxIsOneKernel) { EXPECT_EQ(kernels_of(data({64, 128}).softmax(-1)), 1); }
 
 TEST(KernelCount, LayerNormIsOneKernel) {

@@ -103,6 +103,23 @@ TEST(Views, GradientsFlowThroughAssignments) {
   expect_numbers(y.sum().gradient({x})[0], {0, 2, 12});
 }
 
+// So many that they are written into memory.
+TEST(Views, ManyPartsOfWhatIsNotInMemory) {
+  const Tensor source = Tensor::from_data({1., 2., 3.}, {3}), scale = Tensor::from_data({2.}, {});
+  Tensor x = Tensor::zeros({40, 3}, {.dtype = DType::Float64}) + scale;
+  const Tensor before = x * 10, row = x[7];
+  for (int i = 0; i < 30; i++) x[i] = source * i + (i > 0 ? x[i - 1] : scale);
+  expect_numbers(before.sum(), {40 * 3 * 20});
+  expect_numbers(row, {30, 58, 86});
+  const std::vector<Tensor> gradients = x.sum().gradient({source, scale});
+  double sums = 0;  // of 0, 1, 3, 6, ..
+  for (int i = 0, sum = 0; i < 30; i++) sums += sum += i;
+  expect_numbers(gradients[0], {sums, sums, sums});
+  expect_numbers(gradients[1], {40 * 3});
+  expect_numbers(x[29], {437, 872, 1307});
+  expect_numbers(x[39], {2, 2, 2});
+}
+
 TEST(Views, OfASliceBackwardsShareItsCopy) {
   const Tensor x = Tensor::arange(8).reshape({2, 4}).contiguous().realize();
   Tensor backwards = x.slice(1, {std::nullopt, std::nullopt, -2});

@@ -157,6 +157,18 @@ Computation embedding_gradient() {
   return [=] { return (embedding(table, index) * upstream).sum().gradient({table}); };
 }
 
+// Rows one by one, columns, and positions.
+Computation assigned_parts() {
+  const Tensor x = numbers({64, 256}, 1), y = numbers({64, 256}, 2), index = classes({16}, 64);
+  return [=] {
+    Tensor state = x;
+    for (int i = 0; i < 64; i++) state[i] = y[63 - i] * 2;
+    for (int i = 1; i < 4; i++) state.narrow(1, 64 * i, 64) += state.narrow(1, 0, 64);
+    state.index_put_({index}, y.narrow(0, 0, 16));
+    return std::vector<Tensor>{state};
+  };
+}
+
 // ---- scans and sorts --------------------------------------------------------------------------
 
 Computation cumsum_4096() {
@@ -282,6 +294,7 @@ constexpr Workload all[] = {
     {"attention_backward", 3, attention_backward},
     {"embedding", 1, embedding_rows},
     {"embedding_gradient", 1, embedding_gradient},
+    {"assigned_parts", 4, assigned_parts},
     {"conv_bias_norm_relu", 1, conv_bias_norm_relu},
     {"cumsum", 2, cumsum_4096},
     {"sort", 12, sort_4096},
