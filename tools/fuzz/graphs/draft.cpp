@@ -22,7 +22,7 @@ using Kind = Wanted::Kind;
 using Result = GraphStepKind::Result;
 
 // Elements of all nodes of a program: what takes an interpreter a second or less.
-constexpr std::int64_t small_work = 250'000, large_work = 10'000'000;
+constexpr std::int64_t small_work = 600'000, large_work = 10'000'000;
 constexpr std::int64_t small_elements = 2'500, large_elements = 400'000;
 constexpr std::size_t most_nodes = 2'500;  // of one step
 constexpr double largest_number = 2000, largest_half = 200;

@@ -113,7 +113,7 @@ Drawn attention(GraphDraft& d) {
 
 // The same with many more keys than numbers in each: scores are large, and made of little.
 Drawn long_attention(GraphDraft& d) {
-  const Shape rows{d.chance.between(1, 2), d.chance.between(16, 56), d.chance.between(1, 4)};
+  const Shape rows{d.chance.between(40, 64), d.chance.between(1, 3)};
   const DType dtype = d.any_float();
   return DrawnStep{{d.real(rows, dtype), d.real(rows, dtype), d.real(rows, dtype)}, {}};
 }
@@ -212,7 +212,9 @@ constexpr GraphStepKind others[] = {
     {R::Looks, target_and_reader, STEP(sum(y).gradient({x})[0])},
     {R::Looks, target_and_reader, STEP(logsumexp(y).gradient({x})[0])},
     {R::Looks, long_attention,
-     STEP(mean(square(scaled_dot_product_attention(x, y, z))).gradient({y})[0])},
+     STEP(gradients(mean(square(scaled_dot_product_attention(x, y, z))), {x, y, z}))},
+    {R::Looks, long_attention,
+     STEP(gradients(sum(square(scaled_dot_product_attention(x, y, z, {.causal = true}))), {x, y}))},
     {R::Looks, target_reader_and_weight, STEP(sum(y * z).gradient({x})[0])},
 
     {R::Assigns, update, STEP(Tensor(x).assign(x - y * 0.1))},
@@ -228,6 +230,10 @@ Tensor recurrence(const Tensor& x, const Tensor& w, std::int64_t turns) {
   Tensor h = tanh(select(x, 0, 0));
   for (std::int64_t i = 1; i < turns; i++) h = tanh(matmul(h, w) + select(x, 0, i));
   return h;
+}
+
+Tensor gradients(const Tensor& loss, std::initializer_list<Tensor> targets) {
+  return cat(loss.gradient(targets));
 }
 
 std::span<const GraphStepKind> layer_graph_steps() { return layers; }

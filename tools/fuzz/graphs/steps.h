@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <vector>
@@ -65,5 +66,8 @@ inline DType dtype_in(std::int64_t number) { return static_cast<DType>(number); 
 
 // h = tanh(h w + part of x), over the first axis of x.
 Tensor recurrence(const Tensor& x, const Tensor& w, std::int64_t turns);
+
+// The gradients by targets whose shapes differ in the first axis at most, joined.
+Tensor gradients(const Tensor& loss, std::initializer_list<Tensor> targets);
 
 }  // namespace croze::fuzz
