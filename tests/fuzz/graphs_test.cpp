@@ -41,6 +41,25 @@ TEST(Graphs, ADiagonalIsLoadedFromItsMemory) {
             "");
 }
 
+// Two sums of one loop, of which one has lanes of the output already.
+TEST(Graphs, ALoopThatReductionsShareHasLanesOnce) {
+  EXPECT_EQ(check_graph([](GraphTrial& in) {
+              const Tensor t2 = in.real(Shape({48, 48}), DType::Float16, 649);
+              const Tensor t12 = in(cumsum(t2, 1));
+              const Tensor t17 = in.whole(Shape({1}), DType::Int64, 0, 47, 959);
+              const Tensor t18 = t12.index({t17});
+              return std::vector<Tensor>{t18};
+            }),
+            "");
+  EXPECT_EQ(check_graph([](GraphTrial& in) {
+              const Tensor t5 = in.real(Shape({19}), DType::Float32, 65);
+              const Tensor t12 = cat({t5, t5}, 0);
+              const Tensor t15 = cummax(t12, 0).values;
+              return std::vector<Tensor>{t15};
+            }),
+            "");
+}
+
 // ---- the check --------------------------------------------------------------------------------
 
 TEST(GraphChecks, NoticeWhatIsWrongByMoreThanRoundings) {

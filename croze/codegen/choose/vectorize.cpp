@@ -113,12 +113,13 @@ class Vectorizer {
     }
   }
 
-  // Whether the device can combine the lanes of all reductions over a range.
-  bool combines_lanes_of(UOp range) const {
+  // Whether all reductions over a range can have lanes along it: those that share it with others,
+  // too.
+  bool takes_lanes(UOp range) const {
     for (UOp u : reduces(k_.sink)) {
       const std::vector<UOp> closed = closed_ranges(u);
-      const bool closes = std::find(closed.begin(), closed.end(), range) != closed.end();
-      if (closes && !combines_lanes(u.reduce_op(), u.dtype(), caps_)) return false;
+      if (std::find(closed.begin(), closed.end(), range) == closed.end()) continue;
+      if (has_lanes(u) || !combines_lanes(u.reduce_op(), u.dtype(), caps_)) return false;
     }
     return true;
   }
@@ -128,7 +129,7 @@ class Vectorizer {
     double least = 0;
     for (UOp r : closed_ranges(u)) {
       if (r.loop_kind() != LoopKind::Reduce || lanes_for(r.range_size()) < 4) continue;
-      if (!combines_lanes_of(r)) continue;
+      if (!takes_lanes(r)) continue;
       const double c = cost(u.src(0), r);
       if (c < static_cast<double>(lanes_) && (!best || c <= least)) {
         best = r;
