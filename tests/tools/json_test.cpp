@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
+
 #include "croze/base/error.h"
 
 namespace croze {
@@ -32,6 +34,15 @@ TEST(Json, MembersAndElementsAreMadeWhereThereWasNothing) {
   EXPECT_EQ(json.dump(), R"({"list":[1,{"two":2}]})");
   EXPECT_TRUE(json.contains("list"));
   EXPECT_FALSE(json.contains("two"));
+}
+
+// An element costs the same, however many there are.
+TEST(Json, ArraysGrowSoon) {
+  Json json = Json::array();
+  const std::clock_t begin = std::clock();
+  for (int i = 0; i < 100'000; i++) json.push_back(i);
+  EXPECT_EQ(json.elements().size(), 100'000u);
+  EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 5);
 }
 
 TEST(Json, BytesThatAreNoTextAreReplaced) { EXPECT_EQ(Json("a\xff").dump(), "\"a\xef\xbf\xbd\""); }

@@ -79,20 +79,20 @@ Json Json::parse(std::string_view text) {
 
 double Json::number() const {
   const double* number = std::get_if<double>(&value_);
-  ensure(number != nullptr, "{} is no number", dump());
+  if (!number) fail_internal({}, "{} is no number", dump());
   return *number;
 }
 
 template <>
 std::string Json::get<std::string>() const {
   const std::string* text = std::get_if<std::string>(&value_);
-  ensure(text != nullptr, "{} is no text", dump());
+  if (!text) fail_internal({}, "{} is no text", dump());
   return *text;
 }
 
 const std::vector<std::string>& Json::names() const {
   const Object* object = std::get_if<Object>(&value_);
-  ensure(object != nullptr, "{} is no object", dump());
+  if (!object) fail_internal({}, "{} is no object", dump());
   return object->names;
 }
 
@@ -102,7 +102,7 @@ bool Json::contains(std::string_view name) const {
 }
 
 const Json& Json::operator[](std::string_view name) const {
-  ensure(contains(name), "{} has no member {}", dump(), name);
+  if (!contains(name)) fail_internal({}, "{} has no member {}", dump(), name);
   const auto& [names, values] = std::get<Object>(value_);
   return values[static_cast<std::size_t>(std::ranges::find(names, name) - names.begin())];
 }
@@ -110,7 +110,7 @@ const Json& Json::operator[](std::string_view name) const {
 Json& Json::operator[](std::string_view name) {
   if (is_null()) value_ = Object();
   if (!contains(name)) {
-    ensure(std::holds_alternative<Object>(value_), "{} is no object", dump());
+    if (!std::holds_alternative<Object>(value_)) fail_internal({}, "{} is no object", dump());
     auto& [names, values] = std::get<Object>(value_);
     names.emplace_back(name);
     values.emplace_back();
@@ -126,7 +126,7 @@ void Json::push_back(Json element) {
 const std::vector<Json>& Json::elements() const& {
   if (const Object* object = std::get_if<Object>(&value_)) return object->values;
   const Array* array = std::get_if<Array>(&value_);
-  ensure(array != nullptr, "{} is no array", dump());
+  if (!array) fail_internal({}, "{} is no array", dump());
   return array->elements;
 }
 
