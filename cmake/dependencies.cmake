@@ -69,3 +69,13 @@ foreach(format PNG JPEG)
   target_compile_definitions(croze_pictures INTERFACE CROZE_HAVE_${format}=${found})
 endforeach()
 target_link_libraries(croze_pictures INTERFACE ${CROZE_PICTURE_LIBRARIES})
+
+# croze_text: utf8proc and PCRE2, for tokenizers.  Neither has a package of CMake in Debian 12, so
+# they are found and linked by name.
+add_library(croze_text INTERFACE)
+find_path(CROZE_UTF8PROC_INCLUDE utf8proc.h REQUIRED)
+find_path(CROZE_PCRE2_INCLUDE pcre2.h REQUIRED)
+find_library(CROZE_UTF8PROC_LIBRARY utf8proc REQUIRED)
+find_library(CROZE_PCRE2_LIBRARY pcre2-8 REQUIRED)
+target_include_directories(croze_text SYSTEM INTERFACE ${CROZE_UTF8PROC_INCLUDE} ${CROZE_PCRE2_INCLUDE})
+target_link_libraries(croze_text INTERFACE ${CROZE_UTF8PROC_LIBRARY} ${CROZE_PCRE2_LIBRARY})

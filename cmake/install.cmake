@@ -20,6 +20,7 @@ set(public_headers
   croze/io/safetensors.h
   croze/jit/capture.h
   croze/jit/scan.h
+  croze/llm/tokenizer/tokenizer.h
   croze/nn/nn.h
   croze/run/statistics.h)
 set(pending ${public_headers})

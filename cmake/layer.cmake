@@ -67,7 +67,7 @@ set_target_properties(croze PROPERTIES
   CXX_STANDARD 20 CXX_EXTENSIONS OFF LINKER_LANGUAGE CXX)
 target_compile_features(croze PUBLIC cxx_std_20)
 target_link_libraries(croze PUBLIC fmt::fmt Threads::Threads ${CMAKE_DL_LIBS})
-target_link_libraries(croze PRIVATE ZLIB::ZLIB ${CROZE_PICTURE_LIBRARIES})
+target_link_libraries(croze PRIVATE ZLIB::ZLIB ${CROZE_PICTURE_LIBRARIES} utf8proc pcre2-8)
 target_include_directories(croze SYSTEM PUBLIC
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

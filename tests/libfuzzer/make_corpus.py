@@ -3,6 +3,7 @@
 import base64
 import gzip
 import io
+import json
 import os
 import struct
 import zipfile
@@ -282,9 +283,89 @@ def image_seeds():
         save("image", name + ".jpg", base64.b64decode(text))
 
 
+# ---- tokenizers --------------------------------------------------------------------------------
+
+def tokenizer(model, **components):
+    added = [{"id": 0, "content": "<s>", "special": True, "normalized": False, "lstrip": True},
+             {"id": 300, "content": "ab1", "special": False, "normalized": True,
+              "single_word": True, "rstrip": True}]
+    return json.dumps({"added_tokens": added, "model": model, **components},
+                      separators=(",", ":")).encode()
+
+
+def tokenizer_seeds():
+    bytes_like = {"type": "BPE", "vocab": {"<s>": 0, "A": 1, "b": 2, "Ab": 3, "\u0120": 4, "1": 5},
+                  "merges": ["A b"], "ignore_merges": True, "unk_token": "<s>"}
+    pattern = r"(?i:'s)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|\s+(?!\S)|\s+"
+    split = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
+    level = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True}
+    save("tokenizer", "bytes.json", tokenizer(
+        bytes_like, normalizer={"type": "NFC"}, decoder={"type": "ByteLevel"},
+        pre_tokenizer={"type": "Sequence", "pretokenizers": [split, level]},
+        post_processor={"type": "Sequence", "processors": [level, {
+            "type": "TemplateProcessing",
+            "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}},
+                       {"Sequence": {"id": "A", "type_id": 0}}],
+            "special_tokens": {"<s>": {"id": "<s>", "ids": [0], "tokens": ["<s>"]}}}]}))
+    space = "\u2581"
+    fallback = {"type": "BPE", "vocab": {"<unk>": 0, space: 1, "A": 2, "b": 3, "Ab": 4, "<0xC3>": 5,
+                                         "<0xA9>": 6}, "merges": [["A", "b"]],
+                "byte_fallback": True, "fuse_unk": True, "unk_token": "<unk>"}
+    replace = {"type": "Replace", "pattern": {"String": " "}, "content": space}
+    back = {"type": "Replace", "pattern": {"String": space}, "content": " "}
+    save("tokenizer", "fallback.json", tokenizer(
+        fallback, normalizer={"type": "Sequence", "normalizers": [
+            {"type": "Prepend", "prepend": space}, replace]},
+        decoder={"type": "Sequence", "decoders": [
+            back, {"type": "ByteFallback"}, {"type": "Fuse"},
+            {"type": "Strip", "content": " ", "start": 1, "stop": 0}]}))
+    # A trie of one text, "A", that becomes "b".
+    units = [0x400] + [0] * 127
+    units[1 ^ 0x41] = 0x41 | 0x100 | (0x10 << 10)
+    units[(1 ^ 0x41) ^ 0x10] = 0x80000000
+    table = struct.pack("<I", 4 * len(units)) + struct.pack("<%dI" % len(units), *units) + b"b\0"
+    one = {"type": "Unigram", "unk_id": 0, "byte_fallback": False,
+           "vocab": [["<unk>", 0.0], [space, -1.5], ["b", -2.0], [space + "bb", -3.0], ["1", -4]]}
+    spaces = {"type": "Metaspace", "replacement": space, "prepend_scheme": "always", "split": True}
+    save("tokenizer", "unigram.json", tokenizer(
+        one, normalizer={"type": "Precompiled",
+                         "precompiled_charsmap": base64.b64encode(table).decode()},
+        pre_tokenizer=spaces, decoder=spaces))
+    words = {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+             "max_input_chars_per_word": 100, "vocab": {"[UNK]": 1, "a": 2, "##b": 3, "e": 4}}
+    save("tokenizer", "words.json", tokenizer(
+        words, normalizer={"type": "BertNormalizer", "lowercase": True},
+        pre_tokenizer={"type": "BertPreTokenizer"},
+        post_processor={"type": "BertProcessing", "sep": ["[SEP]", 1], "cls": ["[CLS]", 0]},
+        decoder={"type": "WordPiece", "prefix": "##", "cleanup": True}))
+
+    def texts(*list):
+        return gguf_array(8, len(list), b"".join(map(gguf_text, list)))
+
+    def numbers(kind, code, *list):
+        return gguf_array(kind, len(list), struct.pack("<%d%s" % (len(list), code), *list))
+
+    def save_gguf(name, kind, *more):
+        values = [("model", 8, gguf_text(kind)), *more]
+        save("tokenizer", name, gguf([("tokenizer.ggml." + n, k, v) for n, k, v in values], []))
+
+    types = ("token_type", 9, numbers(5, "i", 3, 1, 1, 1, 1, 6))
+    scores = ("scores", 9, numbers(6, "f", 0, -1, -2, -3, -4, 0))
+    bos = ("bos_token_id", 4, struct.pack("<I", 0))
+    save_gguf("bytes.gguf", "gpt2", ("tokens", 9, texts("<s>", "A", "b", "Ab", "\u0120", "1")), types,
+              ("pre", 8, gguf_text("llama-bpe")), ("merges", 9, texts("A b")), bos)
+    save_gguf("scores.gguf", "llama", ("tokens", 9, texts("<s>", space, "A", "b", "Ab", "<0x0A>")),
+              types, scores, bos)
+    save_gguf("unigram.gguf", "t5", ("tokens", 9, texts("<s>", space, "A", "b", "Ab", "<0x0A>")),
+              types, scores, ("precompiled_charsmap", 9, gguf_array(0, len(table), table)))
+    save_gguf("words.gguf", "bert", ("tokens", 9, texts("<s>", space + "a", "b", "e", "1", "x")),
+              types, ("unknown_token_id", 4, struct.pack("<I", 3)))
+
+
 onnx_seeds()
 npy_seeds()
 safetensors_seeds()
 gguf_seeds()
 idx_seeds()
 image_seeds()
+tokenizer_seeds()

@@ -16,6 +16,7 @@ void add_options(const Command& program);
 void add_replay(const Command& program);
 void add_run(const Command& program);
 void add_rules(const Command& program);
+void add_tokenize(const Command& program);
 void add_train(const Command& program);
 
 }  // namespace croze::tool

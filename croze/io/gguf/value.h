@@ -43,6 +43,7 @@ class GgufMetadata {
   // `source` is what messages call the file.
   GgufMetadata(std::string source, Map values);
 
+  const std::string& source() const { return source_; }
   const Map& values() const { return values_; }
   bool has(std::string_view name) const { return values_.find(name) != values_.end(); }
   const GgufValue& at(std::string_view name) const;

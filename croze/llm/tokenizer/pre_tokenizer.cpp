@@ -1,0 +1,75 @@
+#include "croze/llm/tokenizer/pre_tokenizer.h"
+
+#include <string_view>
+
+#include "croze/llm/tokenizer/byte_level.h"
+#include "croze/llm/tokenizer/normalizer.h"
+
+namespace croze::llm {
+namespace {
+
+std::vector<MatchedPart> parts_by_text(std::string_view text, std::string_view wanted) {
+  std::vector<MatchedPart> parts;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t found = std::min(text.find(wanted, at), text.size());
+    if (at < found) parts.push_back({at, found, false});
+    if (found < text.size()) parts.push_back({found, found + wanted.size(), true});
+    at = found + wanted.size();
+  }
+  return parts;
+}
+
+std::vector<MatchedPart> turned(std::vector<MatchedPart> parts, bool inverted) {
+  for (MatchedPart& part : parts) part.is_match ^= inverted;
+  return parts;
+}
+
+struct Apply {
+  Pieces& pieces;
+
+  void operator()(const SplitPattern& step) const {
+    pieces.split(step.behavior, [&](std::string_view text) {
+      return turned(step.pattern.parts(text), step.inverted);
+    });
+  }
+  void operator()(const SplitText& step) const {
+    pieces.split(step.behavior, [&](std::string_view text) {
+      return turned(parts_by_text(text, step.text), step.inverted);
+    });
+  }
+  void operator()(const SplitChars& step) const {
+    pieces.split(step.behavior,
+                 [&](std::string_view text) { return parts_by_char(text, step.matches); });
+  }
+  void operator()(const PrefixSpace&) const {
+    pieces.rewrite([](std::string_view text, bool, std::string& result) {
+      if (!text.starts_with(' ')) result += ' ';
+      result += text;
+    });
+  }
+  void operator()(const ToBytes&) const {
+    pieces.rewrite([](std::string_view text, bool, std::string& result) {
+      append_bytes_as_chars(text, result);
+    });
+  }
+  void operator()(const Metaspace& step) const {
+    pieces.rewrite([&](std::string_view text, bool at_start, std::string& result) {
+      const std::string marked = replaced(text, " ", step.mark);
+      const bool wants =
+          step.prefix == Prefix::Always || (step.prefix == Prefix::First && at_start);
+      if (wants && !marked.starts_with(step.mark)) result += step.mark;
+      result += marked;
+    });
+    if (!step.splits) return;
+    pieces.split(SplitBehavior::MergedWithNext,
+                 [&](std::string_view text) { return parts_by_text(text, step.mark); });
+  }
+};
+
+}  // namespace
+
+void PreTokenizer::split(Pieces& pieces) const {
+  for (const PreTokenizerStep& step : steps_) std::visit(Apply{pieces}, step);
+}
+
+}  // namespace croze::llm

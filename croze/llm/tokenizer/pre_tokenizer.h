@@ -1,0 +1,51 @@
+// pre_tokenizer.h -- how a text is cut into the words that the model gets: a list of steps.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "croze/llm/tokenizer/pieces.h"
+#include "croze/llm/tokenizer/regex.h"
+
+namespace croze::llm {
+
+// The steps.
+struct SplitPattern {
+  Regex pattern;
+  SplitBehavior behavior = SplitBehavior::Isolated;
+  bool inverted = false;  // what lies between the matches is what matches
+};
+struct SplitText {
+  std::string text;  // not empty
+  SplitBehavior behavior = SplitBehavior::Isolated;
+  bool inverted = false;
+};
+struct SplitChars {
+  bool (*matches)(char32_t) = nullptr;
+  SplitBehavior behavior = SplitBehavior::Isolated;
+};
+struct PrefixSpace {};  // a space before each piece that begins with none
+struct ToBytes {};      // a character for each byte, as byte_level.h has it
+enum class Prefix { Never, First, Always };
+struct Metaspace {
+  std::string mark = "\u2581";  // stands for a space
+  Prefix prefix = Prefix::Always;
+  bool splits = true;  // before each mark
+};
+
+using PreTokenizerStep =
+    std::variant<SplitPattern, SplitText, SplitChars, PrefixSpace, ToBytes, Metaspace>;
+
+class PreTokenizer {
+ public:
+  PreTokenizer() = default;
+  explicit PreTokenizer(std::vector<PreTokenizerStep> steps) : steps_(std::move(steps)) {}
+
+  void split(Pieces& pieces) const;
+
+ private:
+  std::vector<PreTokenizerStep> steps_;
+};
+
+}  // namespace croze::llm

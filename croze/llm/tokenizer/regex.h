@@ -1,0 +1,36 @@
+// regex.h -- regular expressions of tokenizers, matched by PCRE2.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace croze::llm {
+
+// A part of a text, and whether the pattern matches it.
+struct MatchedPart {
+  std::size_t begin = 0, end = 0;
+  bool is_match = false;
+};
+
+// A pattern as tokenizer.json has it: in the words of Oniguruma's Ruby syntax, over Unicode.
+class Regex {
+ public:
+  // Throws Error for a pattern that is none, or that means something else to PCRE2.
+  explicit Regex(const std::string& pattern);
+  ~Regex();
+  Regex(Regex&& other) noexcept;
+  Regex& operator=(Regex&& other) noexcept;
+
+  // All of a text, which is valid UTF-8: the matches, and what lies between.  Throws Error where
+  // matching takes too long.
+  std::vector<MatchedPart> parts(std::string_view text) const;
+
+ private:
+  struct Compiled;
+  std::unique_ptr<Compiled> compiled_;
+};
+
+}  // namespace croze::llm

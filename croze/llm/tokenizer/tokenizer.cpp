@@ -1,0 +1,236 @@
+// tokenizer.cpp -- the way of a text: added tokens are cut out, what lies between is normalized,
+// cut into words and given to the model; what has to stand around it is added.
+//
+// A token that is looked for in normalized text is looked for in a second step, since the first one
+// has to leave other tokens as they are written.
+#include "croze/llm/tokenizer/tokenizer.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "croze/base/error.h"
+#include "croze/llm/tokenizer/parts.h"
+
+namespace croze::llm {
+namespace {
+
+// Words that came before in a text, with the place of their tokens in the result.  Bounded: a text
+// has more words than should be kept.
+class WordCache {
+ public:
+  static constexpr std::size_t max_words = 1 << 16, max_word_bytes = 64;
+
+  // Appends the tokens of a word.
+  void append(const Model& model, std::string_view word, std::vector<TokenId>& ids) {
+    if (word.size() > max_word_bytes) return model.tokenize(word, ids);
+    const auto it = places_.find(word);
+    if (it != places_.end()) {
+      const Place place = it->second;
+      ids.resize(ids.size() + place.count);
+      std::copy_n(ids.begin() + static_cast<std::ptrdiff_t>(place.begin), place.count,
+                  ids.end() - static_cast<std::ptrdiff_t>(place.count));
+      return;
+    }
+    const std::size_t begin = ids.size();
+    model.tokenize(word, ids);
+    if (places_.size() < max_words) places_.emplace(word, Place{begin, ids.size() - begin});
+  }
+
+ private:
+  struct Place {
+    std::size_t begin, count;
+  };
+  struct TextHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return hash_bytes(text); }
+  };
+  std::unordered_map<std::string, Place, TextHash, std::equal_to<>> places_;
+};
+
+}  // namespace
+
+struct Tokenizer::Inner {
+  TokenizerParts parts;
+  Vocabulary added;  // the tokens that are not of the model
+  // What they are to the decoder.  Hugging Face's gives those that are looked for in normalized
+  // text as they are found there: "there" behind a step that prepends a mark is "\u2581there".
+  Vocabulary decoded;
+  FlatMap<TokenId, TokenType> types;  // but for normal ones
+  AddedTokens as_written, normalized;
+
+  explicit Inner(TokenizerParts given);
+
+  const std::string* text_of(TokenId id) const {
+    const std::string* text = added.text_of(id);
+    return text ? text : parts.model->vocabulary().text_of(id);
+  }
+  const std::string* decoded_text_of(TokenId id) const {
+    const std::string* text = decoded.text_of(id);
+    return text ? text : text_of(id);
+  }
+  const std::string& known_text(TokenId id) const {
+    const std::string* text = text_of(id);
+    check(text != nullptr, "the vocabulary has no token {}", id);
+    return *text;
+  }
+  TokenType type_of(TokenId id) const {
+    const TokenType* type = types.find(id);
+    return type ? *type : TokenType::Normal;
+  }
+  bool is_skipped(TokenId id, const DecodeOptions& options) const {
+    return options.skip_special && type_of(id) == TokenType::Control;
+  }
+
+  void encode(std::string_view text, bool special, std::vector<TokenId>& ids) const;
+  void encode_part(std::string part, bool at_start, bool special, WordCache& cache,
+                   std::vector<TokenId>& ids) const;
+};
+
+Tokenizer::Inner::Inner(TokenizerParts given) : parts(std::move(given)) {
+  const Model& model = *parts.model;
+  if (model.has_byte_tokens()) {
+    for (const auto& [id, text] : model.vocabulary()) {
+      if (byte_of_token(*text) >= 0) types[id] = TokenType::Byte;
+    }
+  }
+  for (const TokenId id : parts.unused) types[id] = TokenType::Unused;
+  if (model.unknown() != no_token) types[model.unknown()] = TokenType::Unknown;
+
+  std::vector<AddedToken> lists[2];
+  std::vector<std::string> patterns[2];
+  for (const AddedToken& token : parts.added) {
+    added.add(token.id, token.text);
+    types[token.id] = token.special ? TokenType::Control : TokenType::UserDefined;
+    std::string pattern = token.text;
+    if (token.normalized) pattern = parts.normalizer.normalized(std::move(pattern));
+    if (pattern != token.text) decoded.add(token.id, pattern);
+    lists[token.normalized].push_back(token);
+    patterns[token.normalized].push_back(std::move(pattern));
+  }
+  as_written = AddedTokens(std::move(lists[0]), patterns[0]);
+  normalized = AddedTokens(std::move(lists[1]), patterns[1]);
+}
+
+void Tokenizer::Inner::encode(std::string_view text, bool special,
+                              std::vector<TokenId>& ids) const {
+  WordCache cache;
+  for (const TextPart& part : as_written.parts(text, special)) {
+    if (part.id != no_token) {
+      ids.push_back(part.id);
+    } else {
+      encode_part(std::string(text.substr(part.begin, part.end - part.begin)), part.begin == 0,
+                  special, cache, ids);
+    }
+  }
+}
+
+void Tokenizer::Inner::encode_part(std::string part, bool at_start, bool special, WordCache& cache,
+                                   std::vector<TokenId>& ids) const {
+  const std::string text = parts.normalizer.normalized(std::move(part));
+  for (const TextPart& found : normalized.parts(text, special)) {
+    if (found.id != no_token) {
+      ids.push_back(found.id);
+      continue;
+    }
+    Pieces pieces(text.substr(found.begin, found.end - found.begin), at_start && found.begin == 0);
+    parts.pre_tokenizer.split(pieces);
+    for (std::size_t i = 0; i < pieces.size(); i++) cache.append(*parts.model, pieces[i], ids);
+  }
+}
+
+Tokenizer::Tokenizer(TokenizerParts parts)
+    : inner_(std::make_shared<const Inner>(std::move(parts))) {}
+Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
+Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
+Tokenizer::~Tokenizer() = default;
+
+std::vector<TokenId> Tokenizer::encode(std::string_view text, const EncodeOptions& options) const {
+  const TokenizerParts& parts = inner_->parts;
+  std::vector<TokenId> ids;
+  if (options.add_special) ids = parts.before;
+  if (is_valid_utf8(text)) {
+    inner_->encode(text, options.parse_special, ids);
+  } else {
+    inner_->encode(to_valid_utf8(text), options.parse_special, ids);
+  }
+  if (options.add_special) ids.insert(ids.end(), parts.behind.begin(), parts.behind.end());
+  return ids;
+}
+
+std::string Tokenizer::decode(std::span<const TokenId> ids, const DecodeOptions& options) const {
+  Decoder::Run run(inner_->parts.decoder, Decoder::Run::Bytes::Whole);
+  std::string bytes;
+  for (const TokenId id : ids) {
+    const std::string* text = inner_->decoded_text_of(id);
+    if (text && !inner_->is_skipped(id, options)) run.push(*text, bytes);
+  }
+  run.finish(bytes);
+  return to_valid_utf8(bytes);
+}
+
+const std::string& Tokenizer::token_text(TokenId id) const { return inner_->known_text(id); }
+
+std::string Tokenizer::token_bytes(TokenId id) const {
+  inner_->known_text(id);
+  Decoder::Run run(inner_->parts.decoder, Decoder::Run::Bytes::Stream, false);
+  std::string bytes;
+  run.push(*inner_->decoded_text_of(id), bytes);
+  return bytes;
+}
+
+TokenType Tokenizer::token_type(TokenId id) const {
+  inner_->known_text(id);
+  return inner_->type_of(id);
+}
+
+bool Tokenizer::has_token(TokenId id) const { return inner_->text_of(id) != nullptr; }
+
+TokenId Tokenizer::find(std::string_view token_text) const {
+  const TokenId id = inner_->added.find(token_text);
+  return id != no_token ? id : inner_->parts.model->vocabulary().find(token_text);
+}
+
+TokenId Tokenizer::vocabulary_size() const {
+  return std::max(inner_->added.end_id(), inner_->parts.model->vocabulary().end_id());
+}
+
+const SpecialTokens& Tokenizer::special() const { return inner_->parts.special; }
+
+struct TokenStream::State {
+  std::shared_ptr<const Tokenizer::Inner> inner;
+  DecodeOptions options;
+  Decoder::Run run;
+  Utf8Assembler assembler;
+
+  State(std::shared_ptr<const Tokenizer::Inner> of, const DecodeOptions& how)
+      : inner(std::move(of)),
+        options(how),
+        run(inner->parts.decoder, Decoder::Run::Bytes::Stream) {}
+};
+
+TokenStream::TokenStream(const Tokenizer& tokenizer, const DecodeOptions& options)
+    : state_(std::make_unique<State>(tokenizer.inner_, options)) {}
+TokenStream::TokenStream(TokenStream&&) noexcept = default;
+TokenStream& TokenStream::operator=(TokenStream&&) noexcept = default;
+TokenStream::~TokenStream() = default;
+
+std::string TokenStream::push(TokenId id) {
+  std::string bytes, text;
+  const std::string* token = state_->inner->decoded_text_of(id);
+  if (!token || state_->inner->is_skipped(id, state_->options)) return text;
+  state_->run.push(*token, bytes);
+  state_->assembler.push(bytes, text);
+  return text;
+}
+
+std::string TokenStream::finish() {
+  std::string bytes, text;
+  state_->run.finish(bytes);
+  state_->assembler.push(bytes, text);
+  state_->assembler.finish(text);
+  state_ = std::make_unique<State>(state_->inner, state_->options);
+  return text;
+}
+
+}  // namespace croze::llm

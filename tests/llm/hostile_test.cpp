@@ -1,0 +1,82 @@
+// Files that are almost right, and texts that would take long.
+#include <gtest/gtest.h>
+
+#include <ctime>
+
+#include "croze/base/error.h"
+#include "croze/llm/tokenizer/tokenizer.h"
+#include "io/mutator.h"
+#include "libfuzzer/memory_file.h"
+#include "support/files.h"
+
+namespace croze::llm {
+namespace {
+
+double seconds_of(auto function) {
+  const std::clock_t begin = std::clock();
+  function();
+  return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+}
+
+std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
+  const char* text = std::getenv(variable);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+// FUZZ_CASES and FUZZ_SEED are those of the other readers of files.
+TEST(Mutated, TokenizersAreReadOrRefusedSoon) {
+  std::vector<std::string> good;
+  for (const auto& entry : std::filesystem::directory_iterator(CORPUS "/tokenizer")) {
+    good.push_back(test::content_of(entry.path()));
+  }
+  ASSERT_FALSE(good.empty());
+  std::ranges::sort(good);
+  const std::uint64_t seed = number_from("FUZZ_SEED", 1), cases = number_from("FUZZ_CASES", 500);
+  test::Mutator mutator(good, seed);
+  std::uint64_t read = 0;
+  for (std::uint64_t i = 0; i < cases; i++) {
+    SCOPED_TRACE("seed " + std::to_string(seed) + ", file " + std::to_string(i));
+    const test::MemoryFile file(mutator.next());
+    const double seconds = seconds_of([&] {
+      try {
+        const Tokenizer tokenizer = Tokenizer::load(file.path());
+        read++;
+        const auto ids = tokenizer.encode("Ab<s> \u00e9 a1b\n", {.parse_special = true});
+        tokenizer.decode(ids);
+      } catch (const Error&) {
+      }
+    });
+    ASSERT_LE(seconds, 1);
+  }
+  EXPECT_GT(read, 0u);
+  EXPECT_LT(read, cases);
+}
+
+// Matching that would take exponential time is given up.
+TEST(Patterns, ThatTakeForEverAreAnError) {
+  const Tokenizer tokenizer = Tokenizer::from_json(
+      R"({"model":{"type":"BPE","vocab":{"a":0},"merges":[]},"pre_tokenizer":{"type":"Split",)"
+      R"("behavior":"Isolated","pattern":{"Regex":"(a+)+b"}}})");
+  std::string text(100, 'a');
+  text += "cb";
+  const std::string error = test::error_of([&] { tokenizer.encode(text); });
+  EXPECT_NE(error.find("(a+)+b"), std::string::npos) << error;
+}
+
+// Each step makes 64 characters of one.
+TEST(Normalizers, ThatBlowUpATextAreAnError) {
+  std::string steps;
+  for (int i = 0; i < 20; i++) {
+    steps += std::string(i ? "," : "") +
+             R"({"type":"Replace","pattern":{"String":"a"},"content":")" + std::string(64, 'a') +
+             "\"}";
+  }
+  const Tokenizer tokenizer = Tokenizer::from_json(
+      R"({"model":{"type":"BPE","vocab":{"a":0},"merges":[]},"normalizer":{"type":"Sequence",)"
+      R"("normalizers":[)" +
+      steps + "]}}");
+  EXPECT_NE(test::error_of([&] { tokenizer.encode("a"); }).find("replacing"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace croze::llm
