@@ -386,8 +386,10 @@ void Past::forget_dead(std::span<const Live> live, ContentsPool& pool) {
 // can bring back what is gone.
 void Past::drop_useless(std::span<const Live> live, ContentsPool& pool) {
   if (histories_.empty()) return;
-  const Nodes wanted = wanted_of(live, below(nodes_of(live), histories_));
-  const std::vector<UOp> order = below(nodes_of(live), histories_, passes_gradient);
+  std::vector<Live> asked(live.begin(), live.end());
+  std::erase_if(asked, [](const Live& l) { return l.is_detached; });
+  const Nodes wanted = wanted_of(asked, below(nodes_of(asked), histories_));
+  const std::vector<UOp> order = below(nodes_of(asked), histories_, passes_gradient);
   const Nodes leading = leading_to(wanted, order, histories_);
   const FlatMap<const Node*, ContentsSet> led = led_to(order, leading, pool);
   erase_if(histories_, [&](const Node* value, UOp history) {

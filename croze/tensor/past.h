@@ -26,6 +26,7 @@ class Past {
   struct Live {
     UOp node;
     Contents contents;
+    bool is_detached = false;  // no gradient comes to it
   };
   struct Target {
     UOp node;

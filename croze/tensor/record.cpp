@@ -35,6 +35,13 @@ TensorRecord* TensorRecord::detach_from_root() {
   return std::exchange(root, nullptr);
 }
 
+bool TensorRecord::is_seen_detached() const {
+  if (references.load() != std::ssize(views)) return false;
+  return std::ranges::all_of(views, [](const TensorRecord* view) {
+    return std::ranges::find(view->path.steps, Op::Detach, &ViewStep::op) != view->path.steps.end();
+  });
+}
+
 TensorRecord& TensorRecord::computed_as() {
   return root && (is_whole(path) || root->owns_storage) ? *root : *this;
 }

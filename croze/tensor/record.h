@@ -49,8 +49,8 @@ struct TensorRecord {
   void attach_to(TensorRecord& root_of_views);
   // Returns the root, one of whose references is the caller's now; null if this is no view.
   TensorRecord* detach_from_root();
-  // Whether no handle refers to the tensor: views alone keep it.
-  bool is_hidden() const { return references.load() == std::ssize(views); }
+  // Whether no gradient can come to the tensor: detached views alone keep it.
+  bool is_seen_detached() const;
   // The root instead of a view of the whole or of memory: it is what gets the value.
   TensorRecord& computed_as();
 

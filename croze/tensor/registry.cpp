@@ -303,7 +303,7 @@ Registry::Nodes Registry::free_unseen() {
   settle();
   std::vector<Past::Live> live;
   for_each_record([&](TensorRecord& r) {
-    if (!r.is_hidden()) live.push_back({r.node, root_of(r).contents});
+    live.push_back({r.node, root_of(r).contents, r.is_seen_detached()});
   });
   Nodes seen = past_.prune(live);
   drop_values([&](UOp, UOp value) { return !seen.contains(value.node()); });

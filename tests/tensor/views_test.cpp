@@ -1,6 +1,8 @@
 // Views share memory, as in PyTorch.  (tests/fuzz has random programs of views and assignments.)
 #include <optional>
 
+#include "croze/tensor/record.h"
+#include "croze/tensor/registry.h"
 #include "support/check.h"
 
 namespace croze {
@@ -101,6 +103,23 @@ TEST(Views, GradientsFlowThroughAssignments) {
   Tensor y = x * 2;
   y.narrow(0, 0, 1).assign(x.narrow(0, 2, 1) * 10);
   expect_numbers(y.sum().gradient({x})[0], {0, 2, 12});
+}
+
+// A part may be computed before the whole, which is made from memory that nothing else reads.
+TEST(Views, AViewThatWasComputedStillHasItsRoot) {
+  Tensor part;
+  {
+    const Tensor x = counting({4}) * 2;
+    part = x.narrow(0, 1, 2);
+  }
+  part.index_put_({Tensor::from_data<std::int64_t>({1}, {1})}, -7);
+  part.realize();
+  {
+    GraphLock lock;
+    Registry::instance().collect();
+  }
+  part += 5;
+  expect_numbers(part, {7, -2});
 }
 
 // So many that they are written into memory.
