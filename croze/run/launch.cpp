@@ -43,7 +43,7 @@ class LaunchList {
     std::size_t buffers = 0, variables = 0;
     for (std::size_t i = first; i < last; i++) {
       buffers += schedule_.steps[i].buffers.size();
-      variables += schedule_.steps[i].variables.size();
+      variables += schedule_.steps[i].variables.size() + schedule_.steps[i].own_variables.size();
     }
     // Spans of them are taken while they are filled.
     buffers_.reserve(buffers);
@@ -67,6 +67,7 @@ class LaunchList {
         view.bytes -= step.offsets[b];
       }
       for (int v : step.variables) variables_.push_back(given_[static_cast<std::size_t>(v)]);
+      for (std::int64_t v : step.own_variables) variables_.push_back(v);
       nests_.push_back({programs_[i]->program.get(), std::span(buffers_).subspan(buffer),
                         std::span(variables_).subspan(variable)});
       i++;

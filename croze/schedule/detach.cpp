@@ -1,15 +1,18 @@
 // detach.cpp -- loop nests become kernels that know nothing of where they stand.
 //
 // A kernel is bound to no more of a buffer than it touches.  So what is done to one row of a matrix
-// is the same kernel for every row, bound to another place: it is compiled once.
+// is the same kernel for every row, bound to another place: it is compiled once.  And where memory
+// is filled with many numbers, each in a part of its own, the number is passed.
 #include <algorithm>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/graph/text/serialize.h"
 #include "croze/schedule/kernels.h"
 #include "croze/schedule/memory/region.h"
+#include "croze/schedule/numbers.h"
 
 namespace croze {
 namespace {
@@ -74,10 +77,42 @@ std::shared_ptr<Kernel> detach(std::span<const UOp> order, const Parts& parts,
   return kernel;
 }
 
+// Numbers that parts of memory are filled with: so many are compiled into kernels, each in its own.
+constexpr std::int64_t most_fillings_compiled = 4;
+
+// The number that is all a nest stores; null if it stores anything else.
+UOp filling(const PendingStep& step, UOp nest) {
+  if (step.block_axes > 0 || nest.num_src() != 1) return UOp();
+  const UOp value = nest.src(0).src(1);
+  const bool is_number = value.is_const() && value.dtype() != DType::Index;
+  return is_number && value.dtype() != DType::Bool ? value : UOp();
+}
+
+bool passes_fillings(std::span<const PendingStep> steps) {
+  FlatSet<const Node*> numbers;
+  for (const PendingStep& step : steps) {
+    for (UOp nest : step.nests) {
+      if (const UOp number = filling(step, nest)) numbers.insert(number.node());
+    }
+  }
+  return numbers.size() > most_fillings_compiled;
+}
+
+// The nest with the words of a number in the place of what it stores.
+UOp filled_with_words(UOp nest) {
+  const UOp store = nest.src(0);
+  SmallVector<UOp, 8> sources;
+  for (UOp s : store.sources()) sources.push_back(s);
+  sources[1] = number_of_words(nest.graph(), store.src(1).dtype(), 0);
+  const UOp changed = nest.graph().with_sources(store, sources);
+  return nest.graph().sink(std::span(&changed, 1));
+}
+
 }  // namespace
 
 void detach_kernels(std::vector<PendingStep>& steps) {
   std::unordered_map<std::string, std::shared_ptr<const Kernel>> kernels;
+  const bool is_passing = passes_fillings(steps);
   for (PendingStep& pending : steps) {
     for (UOp nest : pending.nests) {
       std::vector<UOp> slots;
@@ -86,11 +121,19 @@ void detach_kernels(std::vector<PendingStep>& steps) {
       for (int axis = 0; axis < pending.block_axes; axis++) {
         variables.push_back(static_cast<int>(block_variable(axis)));
       }
-      const std::vector<UOp> order = toposort(nest);
+      const UOp number = is_passing ? filling(pending, nest) : UOp();
+      const std::vector<UOp> order = toposort(number ? filled_with_words(nest) : nest);
       const Parts parts = parts_touched(order);
       std::shared_ptr<Kernel> kernel = detach(order, parts, slots, variables);
       ScheduleStep& step = pending.steps.emplace_back();
       step.variables.assign(variables.begin() + pending.block_axes, variables.end());
+      if (number) {
+        std::vector<std::int64_t> words;
+        append_words({number.dtype(), number.arg().value}, words);
+        for (int v : std::exchange(step.variables, {})) {
+          step.own_variables.push_back(words[static_cast<std::size_t>(v)]);
+        }
+      }
       step.kernel = kernels.emplace(kernel->key, kernel).first->second;
       for (UOp b : slots) {
         step.buffers.push_back(static_cast<int>(b.buffer_id()));

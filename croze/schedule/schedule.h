@@ -73,6 +73,7 @@ struct ScheduleStep {
   // Of the schedule, in the order of those of the kernel, in which the place of the block stands
   // before them.
   std::vector<int> variables;
+  std::vector<std::int64_t> own_variables;  // of this step alone, after those
   int device = 0;
   int sequence = -1;  // the ScheduleSequence that it is a step of; -1: none
 };

@@ -130,6 +130,25 @@ TEST(Assign, OfAnOldStateTheValueIsCopied) {
   EXPECT_LE(work_of(schedule), 90);
 }
 
+// Numbers are passed to one kernel where there are many.
+TEST(Assign, RowsFilledWithNumbersAreOneKernel) {
+  for (const DType t :
+       {DType::Float32, DType::Float64, DType::Int8, DType::Float16, DType::UInt64}) {
+    Scheduled s;
+    UOp x = s.buffer({9, 10}, t);
+    for (int i = 0; i < 9; i++) {
+      const UOp number = s.graph.constant(t, std::int64_t{3 * i});
+      const UOp row = s.expand(s.reshape(number, {1, 1}), {1, 10});
+      x = s.assign(x, s.shrink(x, {i, i + 1, 0, 10}), row);
+    }
+    const Schedule schedule = s.expect_right({x});
+    ASSERT_EQ(schedule.steps.size(), 9U);
+    for (const ScheduleStep& step : schedule.steps) {
+      EXPECT_EQ(step.kernel, schedule.steps[0].kernel);
+    }
+  }
+}
+
 UOp scattered(Scheduled& s, UOp base, UOp value, UOp at, Op combine = Op::Const) {
   const UOp sources[] = {base, value, at};
   const auto arg = combine == Op::Const ? 0 : static_cast<std::int64_t>(combine);

@@ -118,7 +118,8 @@ std::vector<Bytes> run_schedule(Device& device, const Schedule& schedule,
       buffers.push_back(memory[static_cast<std::size_t>(step.buffers[k])].subspan(offset));
     }
     if (step.kernel) {
-      run_kernel(device, step.kernel->sink, buffers, chooser);
+      run_program(device, checked_program(step.kernel->sink, device.caps(), chooser), buffers,
+                  step.own_variables);
     } else {
       std::copy(buffers[1].begin(), buffers[1].end(), buffers[0].begin());
     }
