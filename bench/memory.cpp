@@ -1,6 +1,6 @@
 // memory.cpp -- croze-bench memory: what very deep and very many tensors cost, what a long
-// attention adds to its operands, and how close the arenas of the workloads come to the most bytes
-// alive at once.
+// attention adds to its operands, how close the arenas of the workloads come to the most bytes
+// alive at once, and what training steps take beside PyTorch's.
 //
 // Each measurement is a process of its own, so that its memory is its own.
 #include <fmt/format.h>
@@ -15,6 +15,7 @@
 #include "croze/run/execute.h"
 #include "measure.h"
 #include "suites.h"
+#include "training.h"
 
 namespace croze::bench {
 namespace {
@@ -122,11 +123,23 @@ Json measure_attention() {
 
 struct MemoryOptions {
   bool as_json = false;
-  std::string in_this_process;
+  std::string in_this_process, pytorch;
 };
 
 Json measure_apart(const std::string& name) {
   return Json::parse(run_self({"memory", "--in-this-process", name}));
+}
+
+void print_training(const Json& row) {
+  fmt::print("{:46} {:5.1f} MB", row["workload"].get<std::string>(),
+             row["bytes"].get<double>() * 1e-6);
+  if (row.contains("skipped")) {
+    fmt::print(", not compared: {}\n", row["skipped"].get<std::string>());
+    return;
+  }
+  fmt::print(", {:.3f} of PyTorch's {:.1f} MB, at most {:.2f}{}\n", row["ratio"].get<double>(),
+             row["pytorch_bytes"].get<double>() * 1e-6, row["limit"].get<double>(),
+             row["holds"].get<bool>() ? "" : "  does not hold");
 }
 
 void print_tables(const Json& chain, const Json& small, const Json& rows) {
@@ -138,6 +151,10 @@ void print_tables(const Json& chain, const Json& small, const Json& rows) {
              small["seconds"].get<double>(), small["growth_bytes_per_tensor"].get<double>(),
              small["peak_rss_mb"].get<double>());
   for (const Json& row : rows.elements()) {
+    if (row.contains("bytes")) {
+      print_training(row);
+      continue;
+    }
     fmt::print("{:46} {:6.4f} of the least, at most {:.2f}{}\n", row["workload"].get<std::string>(),
                row["ratio"].get<double>(), row["limit"].get<double>(),
                row["holds"].get<bool>() ? "" : "  does not hold");
@@ -147,6 +164,7 @@ void print_tables(const Json& chain, const Json& small, const Json& rows) {
 Json measure_here(const std::string& name) {
   if (name == "chain") return measure_chain();
   if (name == "attention") return measure_attention();
+  if (name == "training") return training_rows({});
   return name == "small" ? measure_small_tensors() : measure_arenas();
 }
 
@@ -155,10 +173,12 @@ void run_memory(const MemoryOptions& options) {
     fmt::print("{}\n", measure_here(options.in_this_process).dump());
     return;
   }
+  const Json training = training_rows(options.pytorch);
   const Json chain = measure_apart("chain"), small = measure_apart("small");
   Json rows = measure_apart("arenas");
   measure_apart("attention");  // compiles
   rows.push_back(measure_apart("attention"));
+  for (const Json& row : training.elements()) rows.push_back(row);
   if (!options.as_json) print_tables(chain, small, rows);
   finish_suite("memory", rows, options.as_json, {{"chain", chain}, {"small_tensors", small}});
 }
@@ -170,8 +190,10 @@ void add_memory(const Command& program) {
   const Command command =
       program.subcommand("memory", "Very deep and very many tensors, arenas, a long attention");
   command.flag("--json", options->as_json, "One line of JSON");
+  command.option("--pytorch", options->pytorch,
+                 "Command of a Python with PyTorch, to compare training steps with");
   command.option("--in-this-process", options->in_this_process, "")
-      .one_of({"chain", "small", "arenas", "attention"})
+      .one_of({"chain", "small", "arenas", "attention", "training"})
       .hidden();
   command.action([options] { run_memory(*options); });
 }

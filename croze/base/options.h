@@ -28,6 +28,7 @@ enum class Option : uint8_t {
   Explain,
   FastMath,
   Fusion,
+  MemoryBudget,
   RuleStats,
   Seed,
   Threads,

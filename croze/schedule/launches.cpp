@@ -52,7 +52,8 @@ class Joiner {
  private:
   static int number(std::size_t i) { return static_cast<int>(i); }
 
-  // The launch that the first user of each step belongs to at the earliest.
+  // The last launch that leaves time for all that waits for a step, if each of these runs as early
+  // as it can or is wanted.
   void find_due() {
     std::vector<int> earliest(order_.steps.size(), 0);
     for (std::size_t i = 0; i < earliest.size(); i++) {
@@ -60,15 +61,11 @@ class Joiner {
         earliest[i] = std::max(earliest[i], earliest[static_cast<std::size_t>(w)] + 1);
       }
     }
-    due_.assign(earliest.size(), 0);
-    for (std::size_t i = earliest.size(); i-- > 0;) {
-      int first_user = earliest[i] + 1;
-      if (!users_[i].empty()) {
-        first_user = INT32_MAX;
-        for (int u : users_[i])
-          first_user = std::min(first_user, earliest[static_cast<std::size_t>(u)]);
-      }
-      due_[i] = first_user - 1;
+    due_ = std::move(earliest);
+    for (std::size_t i = due_.size(); i-- > 0;) {
+      if (users_[i].empty()) continue;
+      due_[i] = INT32_MAX;
+      for (int u : users_[i]) due_[i] = std::min(due_[i], due_[static_cast<std::size_t>(u)] - 1);
     }
   }
 

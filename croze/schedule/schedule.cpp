@@ -6,6 +6,7 @@
 #include "croze/base/error.h"
 #include "croze/graph/observer.h"
 #include "croze/schedule/blocks.h"
+#include "croze/schedule/budget/rematerialize.h"
 #include "croze/schedule/free_early.h"
 #include "croze/schedule/kernels.h"
 #include "croze/schedule/launches.h"
@@ -22,6 +23,9 @@ Schedule make_schedule(const CanonicalGraph& graph, const ScheduleContext& conte
     Schedule schedule;
     std::vector<PendingStep> steps = KernelList(graph, context, copied, schedule).build();
     if (context.fuse) merge_steps(steps, graph.roots, schedule, context);
+    if (context.fuse && rematerialize(steps, graph.roots, schedule, context)) {
+      merge_steps(steps, graph.roots, schedule, context);
+    }
     if (context.fuse) recompute_by_blocks(steps, graph.roots, schedule, context);
     if (context.fuse) join_by_blocks(steps, graph.roots, schedule, context);
     detach_kernels(steps);

@@ -11,6 +11,7 @@
 // lower.cpp: one buffered node as a kernel, its value pulled down to the loads.
 // kernels.cpp: the list of kernels, lowered from the roots down.
 // merge.cpp: kernels that pass values to each other become one.
+// budget/rematerialize.cpp: values are made again, so that less memory is needed at once.
 // recompute.cpp: large values that blocks of different axes want are made for each.
 // blocks.cpp: kernels that pass values to each other run one after the other, block by block.
 // detach.cpp: each a kernel of its own, the same for every part of a buffer.
@@ -122,6 +123,8 @@ struct ScheduleContext {
   const Caps& (*caps)(int device);
   int default_device = 0;
   bool fuse = true;  // else each operation is a kernel, to compare with
+  // Bytes of temporaries alive at once from which on values are made again; 0: any number.
+  std::int64_t memory_budget = 0;
 };
 
 // Schedules a canonical graph.

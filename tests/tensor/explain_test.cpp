@@ -51,5 +51,31 @@ TEST(ExplainTensors, TheOptionPrintsEachScheduleThatIsMade) {
   EXPECT_NE(printed.find("it was asked for"), std::string::npos) << printed;
 }
 
+// Layers whose activations the gradient wants.
+std::vector<Tensor> gradients_of_layers() {
+  manual_seed(7);
+  std::vector<Tensor> weights;
+  Tensor x = Tensor::uniform({128, 96}, -1, 1).realize();
+  for (int i = 0; i < 4; i++) {
+    weights.push_back((Tensor::uniform({96, 96}, -1, 1) * 0.2).realize());
+    x = gelu(matmul(x, weights.back()), Gelu::Tanh);
+  }
+  return x.square().mean().gradient(weights);
+}
+
+TEST(MemoryBudget, TakesLessMemoryAndGivesTheSame) {
+  std::vector<Tensor> expected = gradients_of_layers();
+  const std::int64_t free = explain(expected).peaks[0].bytes;
+  realize(expected);
+  const Options::Scope tight{{Option::MemoryBudget, free / 3}};
+  std::vector<Tensor> gradients = gradients_of_layers();
+  EXPECT_LT(explain(gradients).peaks[0].bytes, free * 3 / 4);
+  realize(gradients);
+  for (std::size_t i = 0; i < gradients.size(); i++) {
+    const double apart = (gradients[i] - expected[i]).abs().max().item<float>();
+    EXPECT_LE(apart, 1e-6 * expected[i].abs().max().item<float>()) << i;
+  }
+}
+
 }  // namespace
 }  // namespace croze

@@ -109,9 +109,14 @@ std::vector<Tensor> recorded(const Computation& compute) {
 // ---- as JSON ----------------------------------------------------------------------------------
 
 Json json_of(const ExplainedLaunch& l) {
-  return {
-      {"nests", l.nests}, {"reads", l.reads},   {"writes", l.writes},          {"bytes", l.bytes},
-      {"flops", l.flops}, {"cycles", l.cycles}, {"alive_bytes", l.alive_bytes}};
+  return {{"nests", l.nests},
+          {"reads", l.reads},
+          {"writes", l.writes},
+          {"bytes", l.bytes},
+          {"flops", l.flops},
+          {"cycles", l.cycles},
+          {"alive_bytes", l.alive_bytes},
+          {"block_bytes", l.block_bytes}};
 }
 
 std::string_view name_of_kind(ExplainedBuffer::Kind kind) {

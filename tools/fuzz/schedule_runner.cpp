@@ -79,10 +79,12 @@ void run_kernel(Device& device, UOp kernel, std::span<const std::span<std::byte>
   run_program(device, checked_program(kernel, device.caps(), chooser), buffers);
 }
 
-Schedule schedule_for(const Device& device, const CanonicalGraph& graph, bool fuse) {
+Schedule schedule_for(const Device& device, const CanonicalGraph& graph, bool fuse,
+                      std::int64_t memory_budget) {
   current_caps = &device.caps();
   const int index = graph.inputs.empty() ? 0 : graph.inputs[0].buffer_device();
-  return make_schedule(graph, {[](int) -> const Caps& { return *current_caps; }, index, fuse});
+  return make_schedule(
+      graph, {[](int) -> const Caps& { return *current_caps; }, index, fuse, memory_budget});
 }
 
 std::vector<Bytes> run_schedule(Device& device, const Schedule& schedule,

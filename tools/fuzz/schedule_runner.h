@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "croze/base/options.h"
 #include "croze/codegen/pipeline.h"
 #include "croze/device/device.h"
 #include "croze/graph/uop.h"
@@ -21,7 +22,8 @@ void run_kernel(Device& device, UOp kernel, std::span<const std::span<std::byte>
                 Chooser chooser = {});
 
 // Schedules the roots for the device alone; without `fuse`, each operation as a kernel.
-Schedule schedule_for(const Device& device, const CanonicalGraph& graph, bool fuse = true);
+Schedule schedule_for(const Device& device, const CanonicalGraph& graph, bool fuse = true,
+                      std::int64_t memory_budget = Options::integer(Option::MemoryBudget));
 
 // Runs a schedule on the device.  `inputs` holds the bytes of graph.inputs and is written where the
 // schedule assigns.  Temporaries lie in one arena as the memory plan says; arena and results are

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "croze/codegen/choose/machine_model.h"
+#include "croze/device/device.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/schedule/explain/cost.h"
@@ -93,6 +94,12 @@ class Explainer {
       add_once(launch.reads, step.buffers[1]);
       launch.bytes += 2 * schedule_.buffers[index(step.buffers[0])].bytes();
       return;
+    }
+    if (is_in_blocks(step)) {
+      const ScheduleSequence& sequence = schedule_.sequences[index(step.sequence)];
+      const std::int64_t at_once =
+          std::min(count_blocks(sequence.blocks), caps_(step.device).threads);
+      launch.block_bytes = std::max(launch.block_bytes, sequence.block_bytes * at_once);
     }
     const Facts& facts = facts_of(step);
     const std::int64_t blocks = blocks_of(schedule_, step);

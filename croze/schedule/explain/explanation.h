@@ -26,6 +26,7 @@ struct ExplainedLaunch {
   std::int64_t flops = 0;
   double cycles = 0;             // estimated (schedule/explain/cost.h)
   std::int64_t alive_bytes = 0;  // of the temporaries of its device
+  std::int64_t block_bytes = 0;  // memory of blocks, of all threads together
 };
 
 // Memory of the run.  Bytes of a Block are those of one block.

@@ -36,6 +36,7 @@ constexpr std::string_view buffer_causes[] = {"none",
                                               "own_contents",
                                               "other_device",
                                               "made_again",
+                                              "over_budget",
                                               "kept_reduction"};
 static_assert(std::size(buffer_causes) == static_cast<std::size_t>(BufferCause::KeptReduction) + 1);
 
@@ -104,6 +105,7 @@ std::string in_words(const BufferReason& r) {
     case BufferCause::OwnContents: return "it is assigned to memory that it reads elsewhere";
     case BufferCause::OtherDevice: return "it is wanted on another device";
     case BufferCause::MadeAgain: return "it is made again for readers along other axes";
+    case BufferCause::OverBudget: return "it is made again, so that less is alive in between";
     case BufferCause::KeptReduction: return "it is kept for a value that is made again";
   }
   return "";

@@ -33,6 +33,7 @@ enum class BufferCause : std::uint8_t {
   OwnContents,        // assigned to memory that it reads at other places
   OtherDevice,        // it belongs to no device and is wanted on another
   MadeAgain,          // made once more, for readers along other axes
+  OverBudget,         // made once more, so that less memory is needed in between
   KeptReduction,      // what the value that is made again would have to reduce again
 };
 

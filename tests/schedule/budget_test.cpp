@@ -1,0 +1,88 @@
+// budget_test.cpp -- values that are made again to stay below a budget.
+#include <algorithm>
+
+#include "croze/schedule/explain/explanation.h"
+#include "schedule/scheduled.h"
+
+namespace croze::test {
+namespace {
+
+constexpr std::int64_t rows = 64, columns = 32;
+
+UOp square(UOp x) { return x * x; }
+
+// Nothing of it fits into memory of blocks: each nest is a launch.
+Caps apart() {
+  Caps caps = cpu_shaped_caps();
+  caps.joins_nests = false;
+  return caps;
+}
+
+// A chain of stages and its way back, which wants what each stage has computed:
+//   forward:   h[i+1] = f(h[i]), a reduction behind an expression that is not cheap
+//   backward:  g[i] = h(g[i+1], f(h[i]))
+struct Chain {
+  Scheduled s{apart()};
+  std::vector<UOp> roots;
+
+  explicit Chain(int stages) {
+    UOp x = s.buffer({rows, columns}, DType::Int32);
+    std::vector<UOp> kept;
+    for (int i = 0; i < stages; i++) {
+      UOp inner = square(x) + 1;
+      for (int k = 0; k < 4; k++) inner = s.graph.alu(Op::Max, {inner * 3 % 101, x + k});
+      kept.push_back(s.contiguous(inner));
+      // Sums of rows and columns, so that no stage can be taken into the next.
+      const UOp down = s.expand(s.reduce(Op::Max, kept.back(), {0}), {rows, columns});
+      x = s.contiguous(s.flip(s.graph.alu(Op::Max, {kept.back(), down}) % 17, {1, 1}));
+    }
+    UOp g = x;
+    for (int i = stages; i-- > 0;) {
+      const UOp across = s.expand(s.reduce(Op::Max, g, {1}), {rows, columns});
+      const UOp wanted = kept[static_cast<std::size_t>(i)];
+      g = s.contiguous(s.flip(s.graph.alu(Op::Max, {across, wanted}) % 13 + 1, {1, 1}));
+    }
+    roots = {g};
+  }
+};
+
+std::int64_t bytes_of(const Schedule& schedule) {
+  return schedule.arenas.empty() ? 0 : schedule.arenas[0].lower_bound;
+}
+
+bool makes_again(const Schedule& schedule) {
+  return std::ranges::any_of(schedule.buffers, [](const ScheduleBuffer& b) {
+    return b.reason.cause == BufferCause::OverBudget;
+  });
+}
+
+TEST(Budget, ValuesAreMadeAgainUntilThePlanFits) {
+  Chain chain(12);
+  const Schedule free = chain.s.expect_right({chain.roots[0]});
+  EXPECT_FALSE(makes_again(free));
+  chain.s.memory_budget = bytes_of(free) / 2;
+  const Schedule tight = chain.s.expect_right({chain.roots[0]});
+  EXPECT_TRUE(makes_again(tight));
+  EXPECT_LE(bytes_of(tight), bytes_of(free) * 3 / 4);
+  EXPECT_GT(work_of(tight), work_of(free));
+}
+
+TEST(Budget, NothingChangesWhereThereIsRoom) {
+  Chain chain(6);
+  const Schedule free = chain.s.expect_right({chain.roots[0]});
+  chain.s.memory_budget = bytes_of(free) + 1'000'000;
+  const Schedule roomy = chain.s.expect_right({chain.roots[0]});
+  EXPECT_FALSE(makes_again(roomy));
+  EXPECT_EQ(roomy.steps.size(), free.steps.size());
+}
+
+TEST(Budget, OneThatCannotBeKeptIsApproached) {
+  Chain chain(8);
+  const Schedule free = chain.s.expect_right({chain.roots[0]});
+  chain.s.memory_budget = 1;
+  const Schedule least = chain.s.expect_right({chain.roots[0]});
+  EXPECT_LT(bytes_of(least), bytes_of(free));
+}
+
+}  // namespace
+}  // namespace croze::test
