@@ -33,6 +33,7 @@ constexpr OptionInfo option_table[] = {
   {Option::Explain,   "CROZE_EXPLAIN",    OptionType::Flag,    "0", 0, 1,      "Print each schedule that is made: its launches with their buffers and costs, why each buffer is there, and what is alive when most memory is."},
   {Option::FastMath,  "CROZE_FAST_MATH",  OptionType::Flag,    "0", 0, 1,      "Take floats for real numbers when kernels are compiled: reorder and cancel, as if nothing were rounded, infinite, NaN or -0."},
   {Option::Fusion,    "CROZE_FUSION",     OptionType::Flag,    "1", 0, 1,      "Compute several operations in one kernel; 0 gives each operation a kernel and a buffer, to compare with."},
+  {Option::KeptMemory, "CROZE_KEPT_MEMORY", OptionType::Integer, "256", 0, 1 << 20, "Megabytes (MiB) of freed memory that a device which computes in the memory of the process keeps for what is allocated next."},
   {Option::MemoryBudget, "CROZE_MEMORY_BUDGET", OptionType::Integer, "0", 0, any, "Bytes of intermediate values that one run may have alive at once: values are computed again where that helps to stay below, as far as it can be done. 0 means any number."},
   {Option::RuleStats, "CROZE_RULE_STATS", OptionType::Flag,    "0", 0, 1,      "Count tries, hits and time of each rewrite rule; the `croze` command prints them at its end."},
   {Option::Seed,      "CROZE_SEED",       OptionType::Integer, "0", -any, any, "Seed of random numbers until the program sets one."},

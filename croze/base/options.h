@@ -28,6 +28,7 @@ enum class Option : uint8_t {
   Explain,
   FastMath,
   Fusion,
+  KeptMemory,
   MemoryBudget,
   RuleStats,
   Seed,

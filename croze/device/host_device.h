@@ -1,8 +1,10 @@
 // host_device.h -- what devices that compute in the memory of the process have in common.
 #pragma once
 
+#include "croze/base/options.h"
 #include "croze/device/device.h"
 #include "croze/device/host_memory.h"
+#include "croze/device/memory_pool.h"
 
 namespace croze {
 
@@ -10,7 +12,7 @@ namespace croze {
 class HostDevice : public Device {
  public:
   Memory allocate(std::int64_t bytes) override;
-  void release(Memory memory) noexcept override { release_host(memory); }
+  void release(Memory memory) noexcept override { freed_.put(memory); }
   void copy_in(MemoryView to, std::span<const std::byte> from) override {
     copy_to_host_memory(to, from);
   }
@@ -19,6 +21,9 @@ class HostDevice : public Device {
   }
   std::byte* host_address(MemoryView view) override { return host_bytes(view); }
   void synchronize() override {}
+
+ private:
+  MemoryPool freed_{Options::integer(Option::KeptMemory) << 20};
 };
 
 }  // namespace croze

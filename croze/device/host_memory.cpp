@@ -17,8 +17,17 @@ namespace {
 constexpr std::int64_t scratch_alignment = 64;
 // Of the memory of blocks, what a thread keeps for the next one.
 constexpr std::int64_t most_kept = std::int64_t{32} << 20;
-// That of malloc: what lies before an aligned address has room for a pointer.
+// That of malloc: what lies before an aligned address has room for a header.
 constexpr std::int64_t least_alignment = 16;
+
+// Stands before the memory.
+struct Header {
+  void* block;  // of malloc
+  std::int64_t bytes;
+};
+static_assert(sizeof(Header) <= least_alignment);
+
+Header& header_of(void* address) { return static_cast<Header*>(address)[-1]; }
 
 // Memory of a thread, as large as the largest that was asked for.
 class Scratch {
@@ -54,12 +63,16 @@ Memory allocate_host(std::int64_t bytes, std::int64_t alignment, std::string_vie
   const auto after =
       reinterpret_cast<std::uintptr_t>(block) + static_cast<std::uintptr_t>(alignment);
   void* address = reinterpret_cast<void*>(after - after % static_cast<std::uintptr_t>(alignment));
-  static_cast<void**>(address)[-1] = block;
+  header_of(address) = {block, bytes};
   return {.handle = address, .bytes = bytes};
 }
 
 void release_host(Memory memory) noexcept {
-  if (memory.handle) std::free(static_cast<void**>(memory.handle)[-1]);
+  if (memory.handle) std::free(header_of(memory.handle).block);
+}
+
+std::int64_t host_capacity(Memory memory) noexcept {
+  return memory.handle ? header_of(memory.handle).bytes : 0;
 }
 
 void* thread_scratch(std::int64_t bytes, std::string_view device) {

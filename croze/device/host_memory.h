@@ -9,6 +9,8 @@ namespace croze {
 // left or `bytes` is negative.
 Memory allocate_host(std::int64_t bytes, std::int64_t alignment, std::string_view device);
 void release_host(Memory memory) noexcept;
+// The size that memory of allocate_host() was asked for with, whatever the handle says.
+std::int64_t host_capacity(Memory memory) noexcept;
 
 // Scratch memory of the calling thread: at least `bytes`, aligned to 64, as the last call left it.
 // It lives as long as the thread and grows to the largest size asked for; null if that is 0.

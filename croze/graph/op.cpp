@@ -58,6 +58,8 @@ constexpr std::array<OpInfo, num_ops> table = {{
     {Op::Local, "local", 0, 0},           {Op::Register, "register", -1, 0},
     {Op::Loop, "loop", 1, trait_effect},  {Op::EndLoop, "end_loop", 1, trait_effect},
     {Op::Barrier, "barrier", 0, trait_effect}, {Op::Special, "special", 0, 0},
+
+    {Op::TupleReduce, "tuple_reduce", -1, 0}, {Op::Part, "part", 1, 0},
 }};
 // clang-format on
 

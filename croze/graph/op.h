@@ -67,9 +67,14 @@ enum class Op : std::uint8_t {
   Loop, EndLoop,      // Loop (range); EndLoop (range)
   Barrier,
   Special,      // arg: {axis, size, LoopKind}; index of this thread or group in the launch
+
+  // kernels under edit
+  TupleReduce,  // (value ..., range ...); several reductions in one pass, of which some need what others
+                // come to (tuple.h); worth the first of its results
+  Part,         // (tuple reduction); arg k: its result k, k > 0
 };
 // clang-format on
-inline constexpr int num_ops = static_cast<int>(Op::Special) + 1;
+inline constexpr int num_ops = static_cast<int>(Op::Part) + 1;
 
 // How a range is run.  The scheduler makes the first three; the edits of codegen bind them to the
 // others.
@@ -117,10 +122,6 @@ const OpInfo& info(Op op);
 
 // The sign that stands between two operands where expressions are printed; empty if there is none.
 std::string_view infix(Op op);
-
-// The first source that is a Range closed by the op; all after it are, too.  For an op that closes
-// none, more than any op has sources.
-constexpr int first_closed(Op op) { return op == Op::Reduce ? 1 : op == Op::Store ? 2 : 1 << 20; }
 
 inline bool has_trait(Op op, OpTrait trait) { return (info(op).traits & trait) != 0; }
 inline bool is_elementwise(Op op) { return has_trait(op, trait_elementwise); }

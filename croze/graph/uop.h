@@ -70,6 +70,17 @@ struct Node {
   const Node* src[];
 };
 
+// Sources of a node that are not the ranges it closes; for one that closes none, more than any node
+// has.
+constexpr int first_closed(Op op, const Arg& arg) {
+  switch (op) {
+    case Op::Reduce: return 1;
+    case Op::TupleReduce: return static_cast<int>(arg.size / 3);  // tuple.h
+    case Op::Store: return 2;
+    default: return 1 << 20;
+  }
+}
+
 class UOp {
  public:
   constexpr UOp() = default;
@@ -118,6 +129,9 @@ class UOp {
   std::int64_t buffer_elements() const { return node_->arg.ints[1]; }  // Buffer, Param, Local
   int buffer_device() const { return static_cast<int>(node_->arg.ints[2]); }  // Buffer
   Op reduce_op() const;  // Reduce, in both forms; Scatter
+
+  // The first source that is a Range closed by the node; all after it are, too.
+  int first_closed() const { return croze::first_closed(op(), arg()); }
 
  private:
   const Node* node_ = nullptr;

@@ -76,7 +76,8 @@ bool ListReport::holds() const {
 
 bool RulesReport::holds() const {
   return std::ranges::all_of(lists, &ListReport::holds) &&
-         std::ranges::all_of(functions, &InstanceProof::is_proven);
+         std::ranges::all_of(functions, &InstanceProof::is_proven) &&
+         std::ranges::all_of(transports, &TransportProof::holds);
 }
 
 RulesReport prove_all(const ReportOptions& options) {
@@ -89,6 +90,13 @@ RulesReport prove_all(const ReportOptions& options) {
       Solver solver(steps);
       solver.state(smt_prelude());
       report.functions[i] = functions[i](solver, {options.instances, options.seed});
+    });
+  }
+  report.transports.resize(transports().size());
+  for (std::size_t i = 0; i < report.transports.size(); i++) {
+    tasks.push_back([&report, i] {
+      Solver solver(steps);
+      report.transports[i] = prove_transport(transports()[i], solver);
     });
   }
   for (const RuleList& list : rule_lists()) report.lists.push_back({list});

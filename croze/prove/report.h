@@ -9,6 +9,7 @@
 #include "croze/prove/float_check.h"
 #include "croze/prove/function_proof.h"
 #include "croze/prove/rule_proof.h"
+#include "croze/prove/transport_proof.h"
 
 namespace croze {
 
@@ -25,7 +26,8 @@ struct ListReport {
 
 struct RulesReport {
   std::vector<ListReport> lists = {};
-  std::vector<InstanceProof> functions = {};  // functions that are in no list
+  std::vector<InstanceProof> functions = {};    // functions that are in no list
+  std::vector<TransportProof> transports = {};  // the laws by which reductions go in one pass
 
   bool holds() const;
 };

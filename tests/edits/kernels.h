@@ -125,8 +125,33 @@ inline SmallKernel ordered_kernel() {
   return k;
 }
 
+// out[i] = the first k at which x[i, k] is the greatest of the row: a reduction that needs another;
+// r0 is i, r1 and r2 the loops of the maximum and of the position.
+inline SmallKernel position_kernel() {
+  constexpr std::int64_t rows = 4, columns = 8;
+  SmallKernel k{"position", std::make_shared<Graph>(), {}, {}, {}};
+  Graph& g = *k.graph;
+  k.buffers = {numbers(rows, 1), numbers(rows * columns, 9)};
+  const UOp i = g.range(0, rows, LoopKind::Parallel);
+  const UOp m = g.range(1, columns, LoopKind::Reduce), l = g.range(2, columns, LoopKind::Reduce);
+  const UOp memory = g.param(DType::Int32, 1, rows * columns);
+  const auto x = [&](UOp column) { return g.load(g.place(memory, i * columns + column)); };
+  const UOp most = g.reduce(Op::Max, x(m), std::vector<UOp>{m});
+  const UOp here =
+      where(equal(x(l), most), g.cast(l, DType::Int32), g.constant(DType::Int32, columns));
+  const UOp first = g.reduce(Op::Min, here, std::vector<UOp>{l});
+  const UOp out = g.place(g.param(DType::Int32, 0, rows), i);
+  k.sink = g.sink(std::vector<UOp>{g.store(out, first, std::vector<UOp>{i})});
+  for (std::size_t r = 0; r < rows; r++) {
+    const auto row = std::span(k.buffers[1]).subspan(r * columns, columns);
+    k.expected.push_back(
+        static_cast<std::int32_t>(std::max_element(row.begin(), row.end()) - row.begin()));
+  }
+  return k;
+}
+
 inline std::vector<SmallKernel> small_kernels() {
-  return {product_kernel(), window_kernel(), rows_kernel(), ordered_kernel()};
+  return {product_kernel(), window_kernel(), rows_kernel(), position_kernel(), ordered_kernel()};
 }
 
 }  // namespace croze::test

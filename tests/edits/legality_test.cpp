@@ -228,5 +228,26 @@ TEST(Legality, AllThatIsEnumeratedIsLegalAndDifferent) {
   }
 }
 
+TEST(OnePass, IsRefusedWithTheReason) {
+  const Caps caps = scalar_caps();
+  const SmallKernel k = position_kernel();
+  expect_refused(k, caps, "one_pass r1 r2 by 3", "cannot be cut");
+  expect_refused(k, caps, "one_pass r1 r2 by 8", "cannot be cut");
+  expect_refused(k, caps, "one_pass r2 r1 by 4", "none of them needs");
+  expect_refused(k, caps, "split r2 by 2; one_pass r1 r4 by 1", "other sizes");
+  expect_refused(k, caps, "bind r2 unroll; one_pass r1 r2 by 4", "has been decided");
+  expect_refused(rows_kernel(), caps, "one_pass r2 r3 by 4", "none of them needs");
+  expect_refused(power_kernel(), caps, "one_pass r0 r1 by 2", "has been decided");
+}
+
+TEST(LoopsOverBlocks, OfATupleRunInOrder) {
+  const Caps caps = cpu_shaped_caps();
+  const SmallKernel k = position_kernel();
+  for (const char* next :
+       {"bind r3 lane", "bind r3 unroll", "pad r3 by 4", "split_reduction r3 by 2"}) {
+    expect_refused(k, caps, (std::string("one_pass r1 r2 by 4; ") + next).c_str(), "tuple");
+  }
+}
+
 }  // namespace
 }  // namespace croze

@@ -7,6 +7,8 @@
 
 #include "croze/base/error.h"
 #include "croze/base/hash.h"
+#include "croze/graph/rules/transport.h"
+#include "croze/graph/tuple.h"
 
 namespace croze {
 namespace {
@@ -20,7 +22,11 @@ std::vector<UOp> sample(Graph& g) {
   const UOp copied = g.make(Op::Copy, DType::Float32, {y}, Arg(std::string_view("CPU")));
   const UOp kernel_index = g.range(3, 12, LoopKind::Loop) * 5 + g.variable(0, -4, 1 << 30);
   const UOp loaded = g.load(g.place(g.param(DType::Int64, 1, 90), kernel_index));
-  return {g.reduce_axes(Op::Add, copied, axes), loaded, x, loaded,
+  const TupleForm form{4, {{Op::Max}, {Op::Add, exponential_law, 0}}};
+  const UOp values[] = {g.constant(DType::Float32, 1.5), g.constant(DType::Float32, 2.5)};
+  const UOp loops[] = {g.range(5, 8, LoopKind::Reduce)};
+  const UOp sum = part_of(tuple_reduce(form, values, loops), 1);
+  return {g.reduce_axes(Op::Add, copied, axes), loaded, x, loaded, sum,
           g.constant(DType::Int64, INT64_MIN)};
 }
 

@@ -87,6 +87,12 @@ Json json_of_floats(const ListReport& r) {
   return json;
 }
 
+Json json_of(const TransportProof& p) {
+  Json json{{"name", p.law->name}, {"theorems", p.theorems}, {"proven", p.proven}};
+  if (!p.detail.empty()) json["detail"] = p.detail;
+  return json;
+}
+
 Json json_of(const RulesReport& report) {
   Json json;
   for (const ListReport& r : report.lists) {
@@ -102,6 +108,7 @@ Json json_of(const RulesReport& report) {
     json["lists"].push_back(list);
   }
   for (const InstanceProof& p : report.functions) json["functions"].push_back(json_of(p));
+  for (const TransportProof& p : report.transports) json["transports"].push_back(json_of(p));
   for (const auto& [what, tests] : elsewhere) json["elsewhere"][what] = tests;
   return json;
 }
@@ -130,6 +137,11 @@ void print_report(const RulesReport& report) {
   }
   fmt::print("functions that are no rules\n");
   for (const InstanceProof& p : report.functions) print_instances(p);
+  fmt::print("reductions in one pass (real)\n");
+  for (const TransportProof& p : report.transports) {
+    fmt::print("    {} of {} theorems proven: {}\n", p.proven, p.theorems, p.law->name);
+    if (!p.detail.empty()) fmt::print("      {}\n", p.detail);
+  }
 }
 
 void prove(const Settings& settings) {

@@ -359,6 +359,7 @@ class Generator {
       if (chance(50)) axes.push_back(i);
     }
     if (axes.empty()) return;
+    if (chance(20)) return dependent_reduction(x, axes);
     const int r = reduce(one_of(reductions), x, axes);
     // Half of the time the way of a softmax or a norm: back to x with the result.
     if (r < 0 || chance(50)) return;
@@ -366,6 +367,33 @@ class Generator {
     if (wide < 0) return;
     const DType t = dtype_of(x);
     elementwise(is_float(t) ? one_of(float_binary) : one_of(integer_binary), t, {x, wide});
+  }
+
+  // A reduction that needs another one over the same axes, as those of a softmax, a variance and an
+  // argmax do.
+  void dependent_reduction(int x, const Ints& axes) {
+    const DType t = dtype_of(x);
+    const bool squares = is_float(t) && chance(40);
+    int centre = reduce(squares ? Op::Add : Op::Max, x, axes);
+    if (centre < 0) return;
+    if (squares) {
+      const std::int64_t count =
+          elements_of(shape_of(x)) / std::max<std::int64_t>(1, elements_of(shape_of(centre)));
+      const std::int64_t bits = bits_of(static_cast<double>(count), t);
+      const int terms =
+          append({.op = Op::Const, .dtype = t, .shape = {}, .src = {}, .arg = {bits}});
+      centre = elementwise(Op::Div, t, {centre, terms});
+    }
+    const int wide = centre < 0 ? -1 : fit(centre, shape_of(x));
+    int term = -1;
+    if (is_float(t) && (squares || chance(60))) {
+      const int difference = elementwise(Op::Add, t, {x, elementwise(Op::Neg, t, {wide})});
+      term = squares ? elementwise(Op::Mul, t, {difference, difference})
+                     : elementwise(Op::Exp, t, {difference});
+    } else if (const int equal = elementwise(Op::Eq, DType::Bool, {x, wide}); equal >= 0) {
+      term = elementwise(Op::Where, t, {equal, partner(shape_of(x), t), constant(t)});
+    }
+    if (term >= 0) reduce(squares || chance(80) ? Op::Add : Op::Min, term, axes);
   }
 
   // One index per axis of `s`, in the shape `at`; some out of range.

@@ -6,6 +6,7 @@
 #include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/contraction.h"
 #include "croze/codegen/choose/groups.h"
+#include "croze/codegen/choose/join_passes.h"
 #include "croze/codegen/choose/normalize.h"
 #include "croze/codegen/choose/vectorize.h"
 #include "croze/codegen/edits/transform.h"
@@ -93,7 +94,10 @@ void choose_edits(KernelState& k) {
     choose_groups(k);
     return;
   }
-  if (!tile_contraction(k)) vectorize(k);
+  if (!tile_contraction(k)) {
+    join_passes(k);
+    vectorize(k);
+  }
   bind_tasks(k);
 }
 

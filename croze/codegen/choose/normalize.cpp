@@ -21,7 +21,7 @@ std::vector<UOp> index_uses(UOp sink) {
   std::vector<UOp> uses;
   for (UOp u : toposort(sink)) {
     if (u.dtype() == DType::Index) continue;
-    const int closed = first_closed(u.op());
+    const int closed = u.first_closed();
     for (int i = 0; i < std::min(closed, u.num_src()); i++) {
       if (u.src(i).dtype() == DType::Index) uses.push_back(u.src(i));
     }
@@ -75,7 +75,8 @@ std::unordered_map<const Node*, int> reduction_levels(UOp sink) {
   std::unordered_map<const Node*, int> levels;
   for (UOp u : toposort(sink)) {
     int level = 0;
-    for (UOp s : u.sources()) level = std::max(level, levels.at(s.node()) + s.is(Op::Reduce));
+    for (UOp s : u.sources())
+      level = std::max(level, levels.at(s.node()) + (s.is(Op::Reduce) || s.is(Op::TupleReduce)));
     levels[u.node()] = level;
   }
   return levels;

@@ -24,8 +24,10 @@ enum class EditKind : std::uint8_t {
   Bind,            // ranges: the loop.  loop: how it is run from now on
   Reorder,         // ranges: the output loops in their new order, outermost first
   Share,           // ranges: the loops of a reduction, and then of one that is to run in them
-  Stage,           // load, ranges: what is tabulated, over which loops.  space, size: lanes
-  Simplify,        // rewrites index arithmetic to its canonical form
+  OnePass,   // ranges: of reductions, and of others that need what they come to, and are to go
+             // over their terms along with them.  size: of the blocks in which they do
+  Stage,     // load, ranges: what is tabulated, over which loops.  space, size: lanes
+  Simplify,  // rewrites index arithmetic to its canonical form
 };
 
 struct Edit {

@@ -11,9 +11,10 @@ namespace {
 constexpr std::int64_t largest_inner = 4096;
 constexpr std::int64_t largest_multiple = 64;
 
-constexpr EditKind kinds[] = {EditKind::Split,          EditKind::Merge, EditKind::Pad,
-                              EditKind::SplitReduction, EditKind::Bind,  EditKind::Reorder,
-                              EditKind::Share,          EditKind::Stage, EditKind::Simplify};
+constexpr EditKind kinds[] = {EditKind::Split,          EditKind::Merge,   EditKind::Pad,
+                              EditKind::SplitReduction, EditKind::Bind,    EditKind::Reorder,
+                              EditKind::Share,          EditKind::OnePass, EditKind::Stage,
+                              EditKind::Simplify};
 
 class Enumerator {
  public:
@@ -28,6 +29,7 @@ class Enumerator {
       case EditKind::Bind: return add_binds();
       case EditKind::Reorder: return add_orders();
       case EditKind::Share: return add_shares();
+      case EditKind::OnePass: return add_passes();
       case EditKind::Stage: return add_tiles();
       case EditKind::Simplify: return add_if_legal({.kind = kind});
     }
@@ -98,6 +100,19 @@ class Enumerator {
         for (UOp r : closed_ranges(kept)) edit.ranges.push_back(r.range_id());
         for (UOp r : closed_ranges(dropped)) edit.ranges.push_back(r.range_id());
         add_if_legal(std::move(edit));
+      }
+    }
+  }
+
+  void add_passes() {
+    for (UOp first : legality_.ranges()) {
+      for (UOp second : legality_.ranges()) {
+        if (first == second || first.range_size() != second.range_size()) continue;
+        for (std::int64_t n = 1; n < std::min(first.range_size(), largest_inner); n++) {
+          add_if_legal({.kind = EditKind::OnePass,
+                        .ranges = {first.range_id(), second.range_id()},
+                        .size = n});
+        }
       }
     }
   }

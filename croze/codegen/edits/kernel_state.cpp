@@ -30,7 +30,7 @@ void ranges_in(UOp e, std::vector<UOp>& out) {
 using Copies = std::unordered_map<const Node*, UOp>;
 
 UOp rebuilt(UOp u, const Copies& copies) {
-  const int closed = first_closed(u.op());
+  const int closed = u.first_closed();
   bool changed = false;
   std::vector<UOp> src;
   for (int i = 0; i < u.num_src(); i++) {
@@ -57,12 +57,12 @@ UOp rebuilt(UOp u, const Copies& copies) {
 
 std::vector<UOp> closed_ranges(UOp u) {
   std::vector<UOp> result;
-  for (int i = first_closed(u.op()); i < u.num_src(); i++) result.push_back(u.src(i));
+  for (int i = u.first_closed(); i < u.num_src(); i++) result.push_back(u.src(i));
   return result;
 }
 
 bool closes(UOp u, UOp range) {
-  for (int i = first_closed(u.op()); i < u.num_src(); i++) {
+  for (int i = u.first_closed(); i < u.num_src(); i++) {
     if (u.src(i) == range) return true;
   }
   return false;

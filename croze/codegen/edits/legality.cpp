@@ -10,6 +10,7 @@
 
 #include "croze/base/error.h"
 #include "croze/codegen/decompose/words.h"
+#include "croze/codegen/edits/one_pass.h"
 #include "croze/codegen/edits/stage.h"
 #include "croze/graph/rewrite/rewrite.h"
 
@@ -52,7 +53,8 @@ std::unordered_map<const Node*, int> reduction_levels(const std::vector<UOp>& or
   std::unordered_map<const Node*, int> levels;
   for (UOp u : order) {
     int level = 0;
-    for (UOp s : u.sources()) level = std::max(level, levels.at(s.node()) + s.is(Op::Reduce));
+    for (UOp s : u.sources())
+      level = std::max(level, levels.at(s.node()) + (s.is(Op::Reduce) || s.is(Op::TupleReduce)));
     levels[u.node()] = level;
   }
   return levels;
@@ -79,7 +81,7 @@ Legality::Legality(const KernelState& k) : k_(k), order_(toposort(k.sink)), rang
   for (UOp u : order_) {
     if (u.is(Op::Range) && !contains(k.loops, u)) ranges_.push_back(u);
     if (u.is(Op::Load)) loads_.push_back(u);
-    if (u.is(Op::Store) || u.is(Op::Reduce)) closers_.push_back(u);
+    if (u.is(Op::Store) || u.is(Op::Reduce) || u.is(Op::TupleReduce)) closers_.push_back(u);
     if (u.is(Op::Store) && tile_of(u)) tiles_.push_back(tile_of(u));
   }
 }
@@ -107,6 +109,7 @@ std::string Legality::refusal(const Edit& e) const {
     case EditKind::Bind: return refuse_bind(e);
     case EditKind::Reorder: return refuse_reorder(e);
     case EditKind::Share: return refuse_share(e);
+    case EditKind::OnePass: return refuse_one_pass(e);
     case EditKind::Stage: return refuse_stage(e);
     case EditKind::Simplify: return {};
   }
@@ -117,7 +120,9 @@ std::string Legality::refusal(const Edit& e) const {
 std::string Legality::refuse_names(const Edit& e) const {
   const bool is_list =
       e.kind == EditKind::Reorder || e.kind == EditKind::Share || e.kind == EditKind::Stage;
-  const std::size_t count = e.kind == EditKind::Simplify ? 0 : e.kind == EditKind::Merge ? 2 : 1;
+  const std::size_t count = e.kind == EditKind::Simplify                               ? 0
+                            : e.kind == EditKind::Merge || e.kind == EditKind::OnePass ? 2
+                                                                                       : 1;
   if (!is_list && e.ranges.size() != count) {
     return fmt::format("it names {} loops", e.ranges.size());
   }
@@ -141,11 +146,18 @@ std::string Legality::refuse_split(const Edit& e) const {
   if (reduction ? r.loop_kind() != LoopKind::Reduce : !is_free(r)) {
     return fmt::format("loop r{} is of kind {}", r.range_id(), name_of(r.loop_kind()));
   }
+  if (reduction && is_in_tuple(r)) return "a tuple has no partial results";
   const std::int64_t size = r.range_size();
   if (e.size < 2 || size % e.size != 0 || (e.size == size && !reduction)) {
     return fmt::format("a loop of {} cannot be split by {}", size, e.size);
   }
   return refuse_new_ranges(2);
+}
+
+// The iterations of a tuple reduction are counted, and run one after the other.
+bool Legality::is_in_tuple(UOp range) const {
+  return std::ranges::any_of(closers_,
+                             [&](UOp u) { return u.is(Op::TupleReduce) && closes(u, range); });
 }
 
 bool Legality::are_closed_together(UOp a, UOp b) const {
@@ -181,6 +193,7 @@ std::string Legality::refuse_pad(const Edit& e) const {
   if (!is_free(r)) {
     return fmt::format("loop r{} is of kind {}", r.range_id(), name_of(r.loop_kind()));
   }
+  if (is_in_tuple(r)) return fmt::format("a tuple is reduced over loop r{}", r.range_id());
   if (e.size < 2 || e.size > largest_multiple) {
     return fmt::format("a loop is padded to a multiple of 2 to {}", largest_multiple);
   }
@@ -199,6 +212,7 @@ std::string Legality::refuse_bind(const Edit& e) const {
     return fmt::format("a loop of kind {} cannot become one of kind {}", name_of(r.loop_kind()),
                        name_of(e.loop));
   }
+  if (is_in_tuple(r)) return fmt::format("a tuple is reduced over loop r{}", r.range_id());
   for (UOp u : closers_) {
     const UOp tile = u.is(Op::Store) && u.varies_over(r) ? tile_of(u) : UOp();
     if (tile && !can_stand_around_tile(e.loop, space_of(tile))) {
@@ -342,6 +356,23 @@ std::string Legality::refuse_share(const Edit& e) const {
     }
   }
   return {};
+}
+
+std::string Legality::refuse_one_pass(const Edit& e) const {
+  const UOp first = range(e.ranges[0]), second = range(e.ranges[1]);
+  for (UOp r : {first, second}) {
+    if (r.loop_kind() != LoopKind::Reduce || is_in_tuple(r)) {
+      return "something has been decided about the loops";
+    }
+  }
+  if (first.range_size() != second.range_size()) return "the loops have other sizes";
+  const std::int64_t size = first.range_size();
+  if (e.size < 1 || e.size >= size || size % e.size != 0) {
+    return fmt::format("a loop of {} cannot be cut in blocks of {}", size, e.size);
+  }
+  OnePassPlan plan;
+  if (std::string why = plan_one_pass(k_.sink, first, second, &plan); !why.empty()) return why;
+  return refuse_new_ranges(3);
 }
 
 std::string Legality::refuse_stage(const Edit& e) const {

@@ -40,17 +40,19 @@ class Legality {
   std::string refuse_launch(std::span<const UOp> loops) const;
   std::string refuse_reorder(const Edit& e) const;
   std::string refuse_share(const Edit& e) const;
+  std::string refuse_one_pass(const Edit& e) const;
   std::string refuse_stage(const Edit& e) const;
   std::string refuse_tile(const Edit& e, UOp load) const;
   std::string refuse_new_ranges(std::int64_t count) const;
   bool is_output_loop(UOp range) const;
+  bool is_in_tuple(UOp range) const;
   bool are_closed_together(UOp a, UOp b) const;
   std::vector<UOp> named(const Edit& e) const;
 
   const KernelState& k_;
   std::vector<UOp> order_;  // all nodes, sources first
   std::vector<UOp> ranges_, loads_;
-  std::vector<UOp> closers_;  // Stores and Reduces
+  std::vector<UOp> closers_;  // Stores, Reduces and TupleReduces
   std::vector<UOp> tiles_;    // the Locals that are filled
 };
 

@@ -53,6 +53,11 @@ SplitRange split_reduction(KernelState& k, UOp range, std::int64_t inner_size);
 // what a reduction closes, of equal sizes, and may have loops in common.
 void share(KernelState& k, std::span<const UOp> kept, std::span<const UOp> dropped);
 
+// The reductions over `second` need what those over `first` come to, but can be moved when that
+// changes (rules/transport.h): both go over their terms in one pass, block by block.  `block`
+// divides the size of the loops.  Returns the loop over the blocks.
+UOp one_pass(KernelState& k, UOp first, UOp second, std::int64_t block);
+
 // Replaces `load` by a load from a tile that holds every element it reads while the loops not in
 // `inner` stand still.  `inner` is in loop order, outermost first: the tile is laid out in that
 // order, so that what the innermost loop reads next lies next.  The tile is filled where the

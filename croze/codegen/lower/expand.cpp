@@ -14,6 +14,7 @@
 #include "croze/graph/eval.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/rewrite/rewrite.h"
+#include "croze/graph/tuple.h"
 
 namespace croze {
 namespace {
@@ -90,9 +91,21 @@ class Expander {
     Copies result;
     Digits open(open_unrolls(u));
     do {
-      result.push_back(u.is(Op::Reduce) ? reduced(u, open) : copied(u, open));
+      result.push_back(copy_of(u, open));
     } while (open.next());
     return result;
+  }
+
+  UOp copy_of(UOp u, const Digits& open) {
+    switch (u.op()) {
+      case Op::Reduce: return reduced(u, open);
+      case Op::TupleReduce: return tuple_reduced(u, open);
+      case Op::Part: {
+        const std::vector<UOp>& all = tuples_.at(pick(u.src(0), open, Digits({})).node());
+        return all[static_cast<std::size_t>(u.arg().value)];
+      }
+      default: return copied(u, open);
+    }
   }
 
   Copies range_copies(UOp u) {
@@ -181,25 +194,67 @@ class Expander {
   }
 
   UOp looped(UOp u, std::span<const UOp> values, std::span<const UOp> loops) {
+    const Accumulator sum = accumulator(u, u.dtype(), u.reduce_op());
+    const UOp update = graph_.store(sum.reg, chained(u.reduce_op(), sum.before, values), loops);
+    return graph_.load(graph_.after(sum.reg, std::span(&update, 1)));
+  }
+
+  // A register for what the loops that `u` closes combine.
+  struct Accumulator {
+    UOp reg;
+    UOp before;  // what it holds when an iteration begins
+  };
+  Accumulator accumulator(UOp u, DType t, Op op) {
     const auto id = static_cast<std::int64_t>(registers_.size());
     registers_.push_back({u.ranges()});
     SmallVector<UOp, 2> lanes;
     for (UOp v : order_) {
-      if (v.is(Op::Range) && has_kind(v, LoopKind::Lane) && u.src(0).varies_over(v))
-        lanes.push_back(v);
+      if (!v.is(Op::Range) || !has_kind(v, LoopKind::Lane)) continue;
+      bool varies = false;
+      for (int i = 0; i < u.first_closed(); i++) varies = varies || u.src(i).varies_over(v);
+      if (varies) lanes.push_back(v);
     }
-    const UOp reg = graph_.make(Op::Register, u.dtype(), lanes, Arg(id));
-    const UOp identity = graph_.constant_bits(u.dtype(), identity_of(u.reduce_op(), u.dtype()));
+    const UOp reg = graph_.make(Op::Register, t, lanes, Arg(id));
+    const UOp identity = graph_.constant_bits(t, identity_of(op, t));
     const UOp start = graph_.store(reg, identity);
-    const UOp before = graph_.load(graph_.after(reg, std::span(&start, 1)));
-    const UOp update = graph_.store(reg, chained(u.reduce_op(), before, values), loops);
-    return graph_.load(graph_.after(reg, std::span(&update, 1)));
+    return {reg, graph_.load(graph_.after(reg, std::span(&start, 1)))};
+  }
+
+  // The loops run in the order in which they are closed, so what has been before an iteration is
+  // known: the first one sets the registers, the others combine.
+  UOp tuple_reduced(UOp u, const Digits& open) {
+    const TupleForm form = form_of(u);
+    const std::vector<UOp> loops = closed_ranges(u);
+    UOp before = graph_.index(0);
+    for (UOp r : loops) before = before * r.range_size() + r;
+    TupleState so_far{.values = {}, .terms = before * form.terms};
+    TupleState now{.values = {}, .terms = graph_.index(form.terms)};
+    std::vector<UOp> registers;
+    for (std::size_t i = 0; i < form.parts.size(); i++) {
+      const UOp value = u.src(static_cast<int>(i));
+      const Accumulator sum = accumulator(u, value.dtype(), form.parts[i].op);
+      registers.push_back(sum.reg);
+      so_far.values.push_back(sum.before);
+      now.values.push_back(pick(value, open, Digits({})));
+    }
+    const TupleState both = croze::combined(form, so_far, now);
+    const UOp is_first = equal(before, 0);
+    std::vector<UOp> updates, results;
+    for (std::size_t i = 0; i < registers.size(); i++) {
+      const UOp value = where(is_first, now.values[i], both.values[i]);
+      updates.push_back(graph_.store(registers[i], value, loops));
+    }
+    // All of them for each: a part that nobody wants may lead others.
+    for (UOp reg : registers) results.push_back(graph_.load(graph_.after(reg, updates)));
+    tuples_[results[0].node()] = results;
+    return results[0];
   }
 
   Graph& graph_;
   std::vector<UOp> order_;
   std::vector<UOp> unrolls_;
   std::unordered_map<const Node*, Copies> copies_;
+  std::unordered_map<const Node*, std::vector<UOp>> tuples_;  // all results, by the first of them
   std::vector<RegisterScope> registers_;
 };
 

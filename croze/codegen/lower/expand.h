@@ -26,8 +26,9 @@ struct Expanded {
 //     start  = Store(register, identity)
 //     update = Store(register, op(Load(After(register, start)), value), loop ..)
 //     result = Load(After(register, update))
-// with the unrolled values chained into one update, products as multiply-adds; then the lanes of
-// the result are combined if a Lane range was reduced.
+// (a TupleReduce likewise, with a register for each of its values) with the unrolled values chained
+// into one update, products as multiply-adds; then the lanes of the result are combined if a Lane
+// range was reduced.
 Expanded expand(UOp sink);
 
 }  // namespace croze

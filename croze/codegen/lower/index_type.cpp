@@ -46,7 +46,7 @@ class IndexLowering {
     if (u.is(Op::Variable)) return graph_.make(Op::Variable, type_, {}, u.arg());
     if (u.dtype() == DType::Index && (u.is(Op::Add) || u.is(Op::Mul))) return sum(u);
     SmallVector<UOp, 8> src;
-    const int closed = first_closed(u.op());
+    const int closed = u.first_closed();
     for (int i = 0; i < u.num_src(); i++) {
       const UOp s = lowered_.at(u.src(i).node());
       if (i >= closed && s.is(Op::Special)) continue;  // no loop to close

@@ -103,7 +103,7 @@ RangeSet derive_ranges(Op op, std::span<const UOp> src, const Arg& arg) {
   if (op == Op::Range) return RangeSet::of(arg.ints[0]);
   RangeSet open;
   for (UOp s : src) open = open | s.ranges();
-  for (auto i = static_cast<std::size_t>(first_closed(op)); i < src.size(); i++)
+  for (auto i = static_cast<std::size_t>(first_closed(op, arg)); i < src.size(); i++)
     open = open - src[i].ranges();
   return open;
 }

@@ -117,10 +117,10 @@ void check_tensor_node(const Checker& checker, UOp u) {
 // ---- kernels ----------------------------------------------------------------------------------
 
 const Checker& kernel_checker() {
-  static const Checker& checker =
-      *new Checker("kernel", (with_traits(trait_elementwise)) |
-                                 ops({Op::Param, Op::Variable, Op::Range, Op::Reduce, Op::Index,
-                                      Op::Load, Op::Store, Op::After, Op::Sink, Op::Local}));
+  static const Checker& checker = *new Checker(
+      "kernel", (with_traits(trait_elementwise)) |
+                    ops({Op::Param, Op::Variable, Op::Range, Op::Reduce, Op::TupleReduce, Op::Part,
+                         Op::Index, Op::Load, Op::Store, Op::After, Op::Sink, Op::Local}));
   return checker;
 }
 
@@ -156,6 +156,16 @@ void check_kernel_node(const Checker& checker, UOp u) {
       checker.require(u.num_src() >= 2, u, "is over ranges here");
       checker.require(is_reduction(u.reduce_op()), u, "is by an op that does not reduce");
       check_ranges(checker, u, 1);
+      break;
+    case Op::TupleReduce:
+      checker.require(u.first_closed() > 0 && u.num_src() > u.first_closed(), u,
+                      "needs values and ranges");
+      check_ranges(checker, u, u.first_closed());
+      break;
+    case Op::Part:
+      checker.require(u.src(0).is(Op::TupleReduce) && u.arg().value > 0 &&
+                          u.arg().value < u.src(0).first_closed(),
+                      u, "is of no tuple");
       break;
     case Op::Range: checker.require(u.range_size() > 0, u, "has no values"); break;
     default: break;

@@ -242,6 +242,7 @@ constexpr Pattern max(const Pattern& p, const Pattern& q) { return {Op::Max, {p,
 constexpr Pattern where(const Pattern& p, const Pattern& q, const Pattern& s) {
   return {Op::Where, {p, q, s}};
 }
+constexpr Pattern exp(const Pattern& p) { return {Op::Exp, {p}}; }
 constexpr Pattern cast(const Pattern& p) { return {Op::Cast, {p}}; }
 constexpr Pattern load(const Pattern& place) { return {Op::Load, {place}}; }
 constexpr Pattern index(const Pattern& buffer, const Pattern& i) {

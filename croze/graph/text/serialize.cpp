@@ -10,6 +10,7 @@
 
 #include "croze/base/error.h"
 #include "croze/base/flat_map.h"
+#include "croze/graph/rules/transport.h"
 
 namespace croze {
 namespace {
@@ -191,6 +192,22 @@ bool valid_reduce(std::span<const UOp> src, const Arg& arg) {
          all_in(a.subspan(1), 0, src[0].rank());
 }
 
+// See tuple.h: leaders stand before those who follow them.
+bool valid_tuple(std::span<const UOp> src, const Arg& arg) {
+  const auto a = arg.as_ints();
+  if (a.size() < 4 || a.size() % 3 != 1 || a[0] < 1 || src.size() <= a.size() / 3) return false;
+  const auto laws = static_cast<std::int64_t>(transports().size());
+  for (std::size_t part = 0; part < a.size() / 3; part++) {
+    const auto fields = a.subspan(1 + 3 * part, 3);
+    const std::int64_t least_leader = fields[1] < 0 ? -1 : 0;
+    if (!all_in(fields.first(1), 0, num_ops) || !all_in(fields.subspan(1, 1), -1, laws) ||
+        !all_in(fields.subspan(2), least_leader, static_cast<std::int64_t>(part))) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // An argument of the form that the op has: what Graph::make and the accessors of UOp rely on.
 bool valid_arg(Op op, std::span<const UOp> src, const Arg& arg) {
   const auto a = arg.as_ints();
@@ -210,6 +227,10 @@ bool valid_arg(Op op, std::span<const UOp> src, const Arg& arg) {
              a[2] <= static_cast<std::int64_t>(LoopKind::Loop);
     case Op::Local: return a.size() == 3 && a[1] >= 0 && (a[2] == 0 || a[2] == 1);
     case Op::Reduce: return valid_reduce(src, arg);
+    case Op::TupleReduce: return valid_tuple(src, arg);
+    case Op::Part:
+      return arg.kind == Arg::Kind::Int && src[0].is(Op::TupleReduce) && arg.value > 0 &&
+             arg.value < src[0].first_closed();
     default: return true;
   }
 }
