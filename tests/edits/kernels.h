@@ -150,8 +150,35 @@ inline SmallKernel position_kernel() {
   return k;
 }
 
+// out[i, j] = x[i, j]^2 - sum over k of x[i, k]^2: the squares are computed twice; r0 and r1 are i
+// and j, r2 is k.
+inline SmallKernel squares_kernel() {
+  constexpr std::int64_t rows = 3, columns = 12;
+  SmallKernel k{"squares", std::make_shared<Graph>(), {}, {}, {}};
+  Graph& g = *k.graph;
+  k.buffers = {numbers(rows * columns, 1), numbers(rows * columns, 9)};
+  const UOp i = g.range(0, rows, LoopKind::Parallel), j = g.range(1, columns, LoopKind::Parallel);
+  const UOp m = g.range(2, columns, LoopKind::Reduce);
+  const UOp memory = g.param(DType::Int32, 1, rows * columns);
+  const auto square = [&](UOp column) {
+    const UOp x = g.load(g.place(memory, i * columns + column));
+    return x * x;
+  };
+  const UOp sum = g.reduce(Op::Add, square(m), std::vector<UOp>{m});
+  const UOp out = g.place(g.param(DType::Int32, 0, rows * columns), i * columns + j);
+  k.sink = g.sink(std::vector<UOp>{g.store(out, square(j) - sum, std::vector<UOp>{i, j})});
+  for (std::size_t r = 0; r < rows; r++) {
+    const auto row = std::span(k.buffers[1]).subspan(r * columns, columns);
+    std::int32_t total = 0;
+    for (std::int32_t value : row) total += value * value;
+    for (std::int32_t value : row) k.expected.push_back(value * value - total);
+  }
+  return k;
+}
+
 inline std::vector<SmallKernel> small_kernels() {
-  return {product_kernel(), window_kernel(), rows_kernel(), position_kernel(), ordered_kernel()};
+  return {product_kernel(), window_kernel(),   rows_kernel(),
+          squares_kernel(), position_kernel(), ordered_kernel()};
 }
 
 }  // namespace croze::test

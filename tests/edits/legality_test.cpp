@@ -249,5 +249,15 @@ TEST(LoopsOverBlocks, OfATupleRunInOrder) {
   }
 }
 
+TEST(Keep, IsRefusedWithTheReason) {
+  const Caps caps = cpu_shaped_caps();
+  expect_refused(squares_kernel(), caps, "keep r2 r0 by 1", "other sizes");
+  expect_refused(squares_kernel(), caps, "keep r1 r2 by 1", "has been decided");
+  expect_refused(squares_kernel(), caps, "keep r2 r1 by 999", "no number of lanes");
+  expect_refused(squares_kernel(), caps, "bind r0 lane; keep r2 r1 by 1", "is of kind lane");
+  expect_refused(rows_kernel(), caps, "keep r2 r1 by 1", "nothing alike");
+  expect_refused(position_kernel(), caps, "keep r1 r2 by 1", "nothing alike");
+}
+
 }  // namespace
 }  // namespace croze

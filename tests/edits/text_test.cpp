@@ -19,6 +19,7 @@ const std::vector<Edit>& one_of_each() {
       {.kind = EditKind::Reorder, .ranges = {2, 0, 1}},
       {.kind = EditKind::Share, .ranges = {2, 3}},
       {.kind = EditKind::OnePass, .ranges = {2, 3}, .size = 8},
+      {.kind = EditKind::Keep, .ranges = {2, 3}, .size = 16},
       {.kind = EditKind::Stage, .ranges = {4, 5}, .size = 8, .load = 1, .space = Space::Thread},
       {.kind = EditKind::Stage, .ranges = {4}, .size = 1, .load = 0, .space = Space::Group},
       {.kind = EditKind::Simplify}};
@@ -26,11 +27,11 @@ const std::vector<Edit>& one_of_each() {
 }
 
 TEST(EditText, NamesLoopsByTheirIds) {
-  EXPECT_EQ(
-      to_text(one_of_each()),
-      "split r3 by 4; merge r1 r12; pad r0 by 16; split_reduction r7 by 2; bind r5 lane; "
-      "reorder r2 r0 r1; share r2 r3; one_pass r2 r3 by 8; stage load 1 over r4 r5 in thread by 8; "
-      "stage load 0 over r4 in group by 1; simplify");
+  EXPECT_EQ(to_text(one_of_each()),
+            "split r3 by 4; merge r1 r12; pad r0 by 16; split_reduction r7 by 2; bind r5 lane; "
+            "reorder r2 r0 r1; share r2 r3; one_pass r2 r3 by 8; keep r2 r3 by 16; stage load 1 "
+            "over r4 r5 in thread by 8; "
+            "stage load 0 over r4 in group by 1; simplify");
 }
 
 TEST(EditText, IsReadBackAsItWas) {

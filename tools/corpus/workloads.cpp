@@ -83,6 +83,11 @@ Computation variance_rows() {
 Computation argmax_rows() {
   return of_rows([](const Tensor& x) { return x.argmax(-1); });
 }
+// Rows that no cache holds.
+Computation logsumexp_long_rows() {
+  const Tensor x = numbers({4, 1 << 20}, 1);
+  return [=] { return std::vector<Tensor>{logsumexp(x, -1)}; };
+}
 Computation logsumexp_rows() {
   return of_rows([](const Tensor& x) { return logsumexp(x, -1); });
 }
@@ -285,6 +290,7 @@ constexpr Workload all[] = {
     {"variance", 1, variance_rows},
     {"argmax", 1, argmax_rows},
     {"logsumexp", 1, logsumexp_rows},
+    {"logsumexp_long", 1, logsumexp_long_rows},
     {"cross_entropy", 2, cross_entropy_rows},
     {"batch_norm_training", 2, batch_norm_training},
     {"attention", 1, attention},

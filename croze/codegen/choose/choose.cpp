@@ -7,6 +7,7 @@
 #include "croze/codegen/choose/contraction.h"
 #include "croze/codegen/choose/groups.h"
 #include "croze/codegen/choose/join_passes.h"
+#include "croze/codegen/choose/keep_work.h"
 #include "croze/codegen/choose/normalize.h"
 #include "croze/codegen/choose/vectorize.h"
 #include "croze/codegen/edits/transform.h"
@@ -96,6 +97,7 @@ void choose_edits(KernelState& k) {
   }
   if (!tile_contraction(k)) {
     join_passes(k);
+    keep_work(k);
     vectorize(k);
   }
   bind_tasks(k);

@@ -24,8 +24,8 @@ enum class EditKind : std::uint8_t {
   Bind,            // ranges: the loop.  loop: how it is run from now on
   Reorder,         // ranges: the output loops in their new order, outermost first
   Share,           // ranges: the loops of a reduction, and then of one that is to run in them
-  OnePass,   // ranges: of reductions, and of others that need what they come to, and are to go
-             // over their terms along with them.  size: of the blocks in which they do
+  OnePass,         // ranges: of a reduction, of others that need what it comes to.  size: of blocks
+  Keep,      // ranges: two loops that compute something alike.  size: lanes that fill its tile
   Stage,     // load, ranges: what is tabulated, over which loops.  space, size: lanes
   Simplify,  // rewrites index arithmetic to its canonical form
 };

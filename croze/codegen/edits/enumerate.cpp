@@ -13,8 +13,8 @@ constexpr std::int64_t largest_multiple = 64;
 
 constexpr EditKind kinds[] = {EditKind::Split,          EditKind::Merge,   EditKind::Pad,
                               EditKind::SplitReduction, EditKind::Bind,    EditKind::Reorder,
-                              EditKind::Share,          EditKind::OnePass, EditKind::Stage,
-                              EditKind::Simplify};
+                              EditKind::Share,          EditKind::OnePass, EditKind::Keep,
+                              EditKind::Stage,          EditKind::Simplify};
 
 class Enumerator {
  public:
@@ -30,6 +30,7 @@ class Enumerator {
       case EditKind::Reorder: return add_orders();
       case EditKind::Share: return add_shares();
       case EditKind::OnePass: return add_passes();
+      case EditKind::Keep: return add_keeps();
       case EditKind::Stage: return add_tiles();
       case EditKind::Simplify: return add_if_legal({.kind = kind});
     }
@@ -112,6 +113,19 @@ class Enumerator {
           add_if_legal({.kind = EditKind::OnePass,
                         .ranges = {first.range_id(), second.range_id()},
                         .size = n});
+        }
+      }
+    }
+  }
+
+  void add_keeps() {
+    for (UOp first : legality_.ranges()) {
+      for (UOp second : legality_.ranges()) {
+        if (first == second || first.range_size() != second.range_size()) continue;
+        for (std::int64_t n : {std::int64_t{1}, most_lanes(k_.caps())}) {
+          if (n < 1) continue;
+          add_if_legal(
+              {.kind = EditKind::Keep, .ranges = {first.range_id(), second.range_id()}, .size = n});
         }
       }
     }

@@ -10,6 +10,7 @@
 
 #include "croze/base/error.h"
 #include "croze/codegen/decompose/words.h"
+#include "croze/codegen/edits/keep.h"
 #include "croze/codegen/edits/one_pass.h"
 #include "croze/codegen/edits/stage.h"
 #include "croze/graph/rewrite/rewrite.h"
@@ -110,6 +111,7 @@ std::string Legality::refusal(const Edit& e) const {
     case EditKind::Reorder: return refuse_reorder(e);
     case EditKind::Share: return refuse_share(e);
     case EditKind::OnePass: return refuse_one_pass(e);
+    case EditKind::Keep: return refuse_keep(e);
     case EditKind::Stage: return refuse_stage(e);
     case EditKind::Simplify: return {};
   }
@@ -120,9 +122,9 @@ std::string Legality::refusal(const Edit& e) const {
 std::string Legality::refuse_names(const Edit& e) const {
   const bool is_list =
       e.kind == EditKind::Reorder || e.kind == EditKind::Share || e.kind == EditKind::Stage;
-  const std::size_t count = e.kind == EditKind::Simplify                               ? 0
-                            : e.kind == EditKind::Merge || e.kind == EditKind::OnePass ? 2
-                                                                                       : 1;
+  const bool is_pair =
+      e.kind == EditKind::Merge || e.kind == EditKind::OnePass || e.kind == EditKind::Keep;
+  const std::size_t count = e.kind == EditKind::Simplify ? 0 : is_pair ? 2 : 1;
   if (!is_list && e.ranges.size() != count) {
     return fmt::format("it names {} loops", e.ranges.size());
   }
@@ -375,14 +377,46 @@ std::string Legality::refuse_one_pass(const Edit& e) const {
   return refuse_new_ranges(3);
 }
 
+std::string Legality::refuse_keep(const Edit& e) const {
+  const UOp first = range(e.ranges[0]), second = range(e.ranges[1]);
+  if (first.loop_kind() != LoopKind::Reduce || is_in_tuple(first) || is_in_tuple(second) ||
+      (second.loop_kind() != LoopKind::Reduce && !is_parallel(second))) {
+    return "something has been decided about the loops";
+  }
+  if (first.range_size() != second.range_size()) return "the loops have other sizes";
+  if (e.size < 1 || e.size > std::max<std::int64_t>(1, most_lanes(k_.caps()))) {
+    return fmt::format("{} is no number of lanes", e.size);
+  }
+  const std::vector<SharedValue> values = shared_values(k_.sink, first, second, k_.loops);
+  if (values.empty()) return "the loops compute nothing alike";
+  const std::int64_t bytes = kept_bytes(values, first.range_size() + e.size);
+  const std::int64_t room = k_.caps().has_groups ? bytes_of_item : k_.caps().l2_bytes;
+  if (bytes > room) return fmt::format("tiles of {} bytes do not fit in {}", bytes, room);
+  for (const SharedValue& v : values) {
+    for (UOp r : ranges_) {
+      if (v.over_first.varies_over(r) && r != first &&
+          !can_stand_around_tile(r.loop_kind(), Space::Thread)) {
+        return fmt::format("loop r{} is of kind {}", r.range_id(), name_of(r.loop_kind()));
+      }
+    }
+    for (UOp u : toposort(v.over_first)) {
+      if (u.is(Op::Param) && is_written(u)) return "the kernel writes what it loads";
+    }
+  }
+  return refuse_new_ranges(2 * std::ssize(values));
+}
+
+bool Legality::is_written(UOp param) const {
+  return std::ranges::any_of(closers_,
+                             [&](UOp u) { return u.is(Op::Store) && u.src(0).src(0) == param; });
+}
+
 std::string Legality::refuse_stage(const Edit& e) const {
   if (e.load < 0 || e.load >= std::ssize(loads_)) return "there is no such load";
   const UOp load = loads_[static_cast<std::size_t>(e.load)];
   const UOp place = load.src(0);
   if (!place.src(0).is(Op::Param)) return "the load is not from memory of the program";
-  for (UOp store : k_.sink.sources()) {
-    if (store.src(0).src(0) == place.src(0)) return "the kernel writes what it loads";
-  }
+  if (is_written(place.src(0))) return "the kernel writes what it loads";
   for (UOp u : toposort(place)) {
     if (u.is(Op::Load) && u != load && !u.src(0).src(0).is(Op::Param)) {
       return "where it loads from is read from another tile";

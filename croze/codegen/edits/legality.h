@@ -41,11 +41,13 @@ class Legality {
   std::string refuse_reorder(const Edit& e) const;
   std::string refuse_share(const Edit& e) const;
   std::string refuse_one_pass(const Edit& e) const;
+  std::string refuse_keep(const Edit& e) const;
   std::string refuse_stage(const Edit& e) const;
   std::string refuse_tile(const Edit& e, UOp load) const;
   std::string refuse_new_ranges(std::int64_t count) const;
   bool is_output_loop(UOp range) const;
   bool is_in_tuple(UOp range) const;
+  bool is_written(UOp param) const;
   bool are_closed_together(UOp a, UOp b) const;
   std::vector<UOp> named(const Edit& e) const;
 

@@ -43,6 +43,7 @@ void apply(KernelState& k, const Edit& edit) {
       return;
     }
     case EditKind::OnePass: one_pass(k, r[0], r[1], edit.size); return;
+    case EditKind::Keep: keep(k, r[0], r[1], edit.size); return;
     case EditKind::Stage: {
       const UOp load = legality.loads()[static_cast<std::size_t>(edit.load)];
       stage(k, load, r, edit.space, edit.size);

@@ -58,6 +58,10 @@ void share(KernelState& k, std::span<const UOp> kept, std::span<const UOp> dropp
 // divides the size of the loops.  Returns the loop over the blocks.
 UOp one_pass(KernelState& k, UOp first, UOp second, std::int64_t block);
 
+// The expressions that the loops `first`, of a reduction, and `second` compute alike are computed
+// in a loop of their own, by vectors of `lanes`, into tiles that both load from (keep.h).
+void keep(KernelState& k, UOp first, UOp second, std::int64_t lanes);
+
 // Replaces `load` by a load from a tile that holds every element it reads while the loops not in
 // `inner` stand still.  `inner` is in loop order, outermost first: the tile is laid out in that
 // order, so that what the innermost loop reads next lies next.  The tile is filled where the

@@ -1,0 +1,72 @@
+// keep_work.cpp -- which values two loops share, and whether a tile of them pays.
+#include "croze/codegen/choose/keep_work.h"
+
+#include <algorithm>
+
+#include "croze/codegen/choose/access.h"
+#include "croze/codegen/choose/machine_model.h"
+#include "croze/codegen/edits/keep.h"
+#include "croze/codegen/edits/legality.h"
+#include "croze/codegen/edits/transform.h"
+#include "croze/graph/rewrite/rewrite.h"
+
+namespace croze {
+namespace {
+
+// Ops of ten instructions and more; a tile costs a store and two loads.
+bool is_dear(Op op) {
+  switch (op) {
+    case Op::Exp:
+    case Op::Exp2:
+    case Op::Log:
+    case Op::Log2:
+    case Op::Sin:
+    case Op::Cos:
+    case Op::Pow: return true;
+    default: return false;
+  }
+}
+
+// Whether the value takes dear ops for each iteration, on vectors from memory in order.
+bool pays(UOp value, UOp range) {
+  bool dear = false;
+  for (UOp u : toposort(value)) {
+    if (!u.varies_over(range)) continue;
+    dear = dear || (is_dear(u.op()) && is_float(u.dtype()));
+    if (u.is(Op::Index) && along(u, range) != Along::Contiguous) return false;
+  }
+  return dear;
+}
+
+bool keep_one(KernelState& k, std::int64_t lanes, const MachineModel& model) {
+  const std::vector<UOp> all = Legality(k).ranges();
+  for (UOp first : all) {
+    if (first.loop_kind() != LoopKind::Reduce || first.range_size() < 2 * lanes) continue;
+    for (UOp second : all) {
+      const bool innermost = !k.loops.empty() && second == k.loops.back();
+      if (second == first || (second.loop_kind() != LoopKind::Reduce && !innermost)) continue;
+      const Edit edit{
+          .kind = EditKind::Keep, .ranges = {first.range_id(), second.range_id()}, .size = lanes};
+      if (first.range_size() != second.range_size() || !is_legal(k, edit)) continue;
+      const std::vector<SharedValue> values = shared_values(k.sink, first, second, k.loops);
+      if (kept_bytes(values, first.range_size()) > model.tile_bytes) continue;
+      const auto all_pay = [&](const SharedValue& v) { return pays(v.over_first, first); };
+      if (!std::ranges::all_of(values, all_pay)) continue;
+      keep(k, first, second, lanes);
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void keep_work(KernelState& k) {
+  const MachineModel model(k.caps());
+  const std::int64_t lanes = full_lanes(k.sink, k.caps());
+  if (lanes == 1) return;
+  while (keep_one(k, lanes, model)) {
+  }
+}
+
+}  // namespace croze
