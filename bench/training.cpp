@@ -75,13 +75,14 @@ struct Case {
   const char *model, *workload;
   Explanation (*explain)();
   std::int64_t budget;  // CROZE_MEMORY_BUDGET
-  double limit;         // of PyTorch's
 };
 constexpr Case cases[] = {
-    {"resnet18", "ResNet-18, a step of 4 images", explain_resnet18, 0, 0.9},
-    {"gpt", "GPT of 4 layers, 16 x 64 tokens", explain_gpt, 0, 2},
-    {"gpt", "the same with a budget of 25 MB", explain_gpt, 25'000'000, 0.9},
+    {"resnet18", "ResNet-18, a step of 4 images", explain_resnet18, 0},
+    {"gpt", "GPT of 4 layers, 16 x 64 tokens", explain_gpt, 0},
+    {"gpt", "the same with a budget of 25 MB", explain_gpt, 25'000'000},
 };
+
+constexpr double limit = 0.9;  // of PyTorch's
 
 // What the command prints that is given the script.
 std::string run_script(const std::string& python) {
@@ -108,7 +109,7 @@ Json training_rows(const std::string& pytorch) {
     double cycles = 0;
     for (const ExplainedLaunch& l : explanation.launches) cycles += l.cycles;
     const std::int64_t bytes = allocated(explanation);
-    Json row{{"workload", c.workload}, {"bytes", bytes}, {"cycles", cycles}, {"limit", c.limit}};
+    Json row{{"workload", c.workload}, {"bytes", bytes}, {"cycles", cycles}, {"limit", limit}};
     if (pytorch.empty()) {
       row["skipped"] = "no PyTorch: --pytorch COMMAND";
       row["holds"] = true;
@@ -118,7 +119,7 @@ Json training_rows(const std::string& pytorch) {
       row["pytorch"] = theirs["version"];
       row["pytorch_bytes"] = their_bytes;
       row["ratio"] = ratio;
-      row["holds"] = ratio <= c.limit;
+      row["holds"] = ratio <= limit;
     }
     rows.push_back(std::move(row));
   }

@@ -36,17 +36,6 @@ TEST(Assign, DisjointPartsAreBothWritten) {
   EXPECT_EQ(schedule.launches.size(), 1u);
 }
 
-// Which launch each of the steps is in.
-std::vector<int> launches_of(const Schedule& schedule) {
-  std::vector<int> launches(schedule.steps.size());
-  for (std::size_t l = 0; l < schedule.launches.size(); l++) {
-    for (int i = schedule.launches[l].first; i < schedule.launches[l].last; i++) {
-      launches[static_cast<std::size_t>(i)] = static_cast<int>(l);
-    }
-  }
-  return launches;
-}
-
 TEST(Assign, PartsThatAreApartAreWrittenAtOnceByOneKernel) {
   Scheduled s;
   const UOp x = s.buffer({12, 10});

@@ -63,13 +63,20 @@ std::vector<Tensor> gradients_of_layers() {
   return x.square().mean().gradient(weights);
 }
 
+// Of the arenas; all that blocks hold may leave none.
+std::int64_t peak_bytes(const Explanation& e) {
+  std::int64_t bytes = 0;
+  for (const ExplainedPeak& peak : e.peaks) bytes += peak.bytes;
+  return bytes;
+}
+
 TEST(MemoryBudget, TakesLessMemoryAndGivesTheSame) {
   std::vector<Tensor> expected = gradients_of_layers();
-  const std::int64_t free = explain(expected).peaks[0].bytes;
+  const std::int64_t free = peak_bytes(explain(expected));
   realize(expected);
   const Options::Scope tight{{Option::MemoryBudget, free / 3}};
   std::vector<Tensor> gradients = gradients_of_layers();
-  EXPECT_LT(explain(gradients).peaks[0].bytes, free * 3 / 4);
+  EXPECT_LT(peak_bytes(explain(gradients)), free * 3 / 4);
   realize(gradients);
   for (std::size_t i = 0; i < gradients.size(); i++) {
     const double apart = (gradients[i] - expected[i]).abs().max().item<float>();

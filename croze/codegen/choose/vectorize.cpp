@@ -65,7 +65,7 @@ class Vectorizer {
     UOp best;
     double least = 0;
     for (UOp r : k_.loops) {
-      if (!is_parallel(r) || lanes_for(r.range_size()) < 4) continue;
+      if (!is_parallel(r) || lanes_for(r.range_size()) < 4 || stands_around_tile(r)) continue;
       const double c = cost(k_.sink, r);
       if (!best || c <= least) {
         best = r;
@@ -75,6 +75,13 @@ class Vectorizer {
     if (!best || reductions_prefer_their_own(best)) return;
     cut_lanes(best, lanes_for(best.range_size()));
     // The lanes innermost; the rest of the loop where it was.
+  }
+
+  // One tile does not serve all lanes.
+  bool stands_around_tile(UOp range) const {
+    return std::ranges::any_of(toposort(k_.sink), [&](UOp u) {
+      return u.is(Op::Store) && tile_of(u) && u.varies_over(range);
+    });
   }
 
   // A reduction at full depth over rows that are contiguous in memory.
