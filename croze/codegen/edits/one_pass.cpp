@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 
 #include "croze/codegen/edits/note.h"
 #include "croze/graph/eval.h"
@@ -29,13 +30,27 @@ bool uses(UOp u, UOp part) {
   return std::ranges::find(order, part) != order.end();
 }
 
+// Built anew: two equal expressions are one node then, whatever the order that their operands came
+// to stand in.
+UOp rebuilt(UOp root) {
+  std::unordered_map<const Node*, UOp> copies;
+  std::vector<UOp> src;
+  for (UOp u : toposort(root)) {
+    src.clear();
+    for (UOp s : u.sources()) src.push_back(copies.at(s.node()));
+    copies[u.node()] = u.num_src() == 0 ? u : u.graph().with_sources(u, src);
+  }
+  return copies.at(root.node());
+}
+
 // ---- finding ----------------------------------------------------------------------------------
 
 // How a value follows a leader: each law looks for its term in it.
 class Matcher {
  public:
   // `terms` is what the leader reduces, over the loops of the follower.
-  Matcher(UOp reduce, UOp leader, UOp terms) : reduce_(reduce), leader_(leader), terms_(terms) {}
+  Matcher(UOp reduce, UOp leader, UOp terms)
+      : reduce_(reduce), leader_(leader), terms_(rebuilt(terms)) {}
 
   std::optional<Follower> find() {
     for (auto law : {&Matcher::exponential, &Matcher::equality, &Matcher::square}) {
@@ -47,13 +62,13 @@ class Matcher {
  private:
   UOp value() const { return reduce_.src(0); }
   bool follows(UOp u) const { return uses(u, leader_); }
+  bool is_term(UOp u) const { return u.dtype() == terms_.dtype() && rebuilt(u) == terms_; }
 
-  Follower follower(TransportLaw law, UOp term, UOp centre, UOp without = {}) const {
-    return {reduce_, law, leader_, term, centre, without};
+  Follower follower(TransportLaw law, UOp centre, UOp without = {}) const {
+    return {reduce_, law, leader_, centre, without};
   }
 
-  // But for the term the value knows nothing of the leader, and but for the centre neither does the
-  // term.
+  // But for the centre the value knows nothing of the leader.
   bool leads_only_there(const Follower& f) const {
     const UOp zero = constant_like(f.centre, 0);
     return !follows(substitute(value(), std::vector{std::pair{f.centre, zero}}));
@@ -63,7 +78,7 @@ class Matcher {
   UOp centre_of_difference(UOp u) const {
     if (!u.is(Op::Add)) return {};
     for (int i = 0; i < 2; i++) {
-      if (u.src(i).is(Op::Neg) && u.src(1 - i) == terms_) return u.src(i).src(0);
+      if (u.src(i).is(Op::Neg) && is_term(u.src(1 - i))) return u.src(i).src(0);
     }
     return {};
   }
@@ -79,7 +94,7 @@ class Matcher {
     }
     const UOp centre = centre_of_difference(u.src(0));
     if (!centre || u.dtype() != leader_.dtype()) return {};
-    return follower(exponential_law, u, centre);
+    return follower(exponential_law, centre);
   }
 
   // The operand by which `u` follows the leader, if it is proportional to it.
@@ -108,18 +123,18 @@ class Matcher {
                        : combine == Op::Min      ? with.hi() <= without.lo()
                                                  : combine == Op::Max && with.lo() >= without.hi();
     if (!loses || !is_equality(v.src(0))) return {};
-    return follower(equality_law, v, leader_, without);
+    return follower(equality_law, leader_, without);
   }
 
   // x == extreme, or that and whether x is NaN.
   bool is_equality(UOp u) const {
     if (u.is(Op::Eq)) {
-      return (u.src(0) == leader_ && u.src(1) == terms_) ||
-             (u.src(1) == leader_ && u.src(0) == terms_);
+      return (u.src(0) == leader_ && is_term(u.src(1))) ||
+             (u.src(1) == leader_ && is_term(u.src(0)));
     }
     if (!u.is(Op::Or)) return false;
     const auto is_nan = [&](UOp c) {
-      return c.is(Op::Ne) && c.src(0) == terms_ && c.src(1) == terms_;
+      return c.is(Op::Ne) && c.src(0) == c.src(1) && is_term(c.src(0));
     };
     return (is_nan(u.src(0)) && is_equality(u.src(1))) ||
            (is_nan(u.src(1)) && is_equality(u.src(0)));
@@ -135,7 +150,7 @@ class Matcher {
     const double terms = static_cast<double>(iterations(closed_ranges(leader_)));
     const UOp count = centre.src(1);
     if (!count.is_const() || count.const_double() != terms) return {};
-    return follower(square_law, v, centre);
+    return follower(square_law, centre);
   }
 
   UOp reduce_, leader_, terms_;

@@ -15,8 +15,7 @@ struct Follower {
   UOp reduce;
   std::int64_t law = -1;  // -1: it depends on no leader
   UOp leader;
-  UOp term;     // the part of its value that the law is about
-  UOp centre;   // what stands in it for the centre, an expression of the leader
+  UOp centre;   // what stands in its terms for the centre, an expression of the leader
   UOp without;  // equality: what a term without the extreme is worth
 };
 
