@@ -91,6 +91,7 @@ FusionPlan::FusionPlan(std::span<const UOp> roots, bool fuse) {
   count_consumers(order);
   measure(order);
   assign_owners(order);
+  release_cheap(order);
 }
 
 void FusionPlan::buffer(UOp u, BufferReason reason) {
@@ -113,12 +114,14 @@ void FusionPlan::count_consumers(std::span<const UOp> order) {
   }
 }
 
-// Bottom-up.  A shared reduction counts as a boundary: it will be buffered in nearly every case.
+// Where the expression above reads: a shared reduction will be buffered in nearly every case.
+bool FusionPlan::is_boundary(UOp u) const {
+  const Facts& f = facts_[u.id()];
+  return f.buffered || is_free(u) || (f.contains_reduce && f.consumers > 1);
+}
+
+// Bottom-up.
 void FusionPlan::measure(std::span<const UOp> order) {
-  auto is_boundary = [&](UOp u) {
-    const Facts& f = facts(u);
-    return f.buffered || is_free(u) || (f.contains_reduce && f.consumers > 1);
-  };
   for (UOp u : order) {
     Facts& f = facts(u);
     if (is_free(u)) continue;
@@ -171,6 +174,44 @@ void FusionPlan::assign_owners(std::span<const UOp> order) {
       if (owner) g.owner = owner;
     }
   }
+}
+
+// Bottom-up.  What a value costs was counted before the values below it got buffers: from these it
+// may be a step away, and then they serve its readers as well.
+void FusionPlan::release_cheap(std::span<const UOp> order) {
+  for (UOp u : order) {
+    Facts& f = facts(u);
+    if (is_free(u)) continue;
+    std::int64_t cost = arithmetic_cost(u.op());
+    for (int i = 0; i < u.num_src(); i++) {
+      const UOp s = u.src(i);
+      if (i > 0 && s == u.src(0)) continue;
+      if (!is_boundary(s)) cost += facts(s).cost;
+    }
+    f.cost = static_cast<std::int32_t>(std::min<std::int64_t>(cost, f.cost));
+    if (!f.buffered || reason(u).cause != BufferCause::SharedArithmetic) continue;
+    if (f.cost > cheap_cost || large_reads(u) > 1) continue;
+    f.buffered = false;
+    reasons_.erase(u.node());
+  }
+}
+
+// Buffers of its own size, or half of it, that computing a cheap value takes.
+std::int64_t FusionPlan::large_reads(UOp u) const {
+  std::vector<UOp> pending{u}, found;
+  while (!pending.empty()) {
+    const UOp v = pending.back();
+    pending.pop_back();
+    for (UOp s : v.sources()) {
+      if (!is_boundary(s)) {
+        pending.push_back(s);
+      } else if (!is_number(s) && 2 * s.elements() > u.elements() &&
+                 std::ranges::find(found, s) == found.end()) {
+        found.push_back(s);
+      }
+    }
+  }
+  return std::ssize(found);
 }
 
 UOp FusionPlan::epilogue(UOp u) const {

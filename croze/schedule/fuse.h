@@ -57,9 +57,12 @@ class FusionPlan {
   };
 
   Facts& facts(UOp u) { return facts_[u.id()]; }
+  bool is_boundary(UOp u) const;
   void count_consumers(std::span<const UOp> order);
   void measure(std::span<const UOp> order);
   void assign_owners(std::span<const UOp> order);
+  void release_cheap(std::span<const UOp> order);
+  std::int64_t large_reads(UOp u) const;
 
   std::vector<Facts> facts_;
   FlatMap<const Node*, BufferReason> reasons_;  // of the buffered nodes

@@ -70,6 +70,17 @@ TEST(Explain, ArithmeticThatTwoKernelsWantIsStoredWhereItIsNotCheap) {
   EXPECT_EQ(b.readers, 1) << "the two run in one launch";
 }
 
+TEST(Explain, WhatIsAStepAwayFromWhatIsStoredIsNotStored) {
+  Scheduled s;
+  UOp x = s.buffer({50, 70});
+  for (int i = 0; i < 9; i++) x = s.graph.alu(Op::Max, {x * 3, s.flip(x, {0, 1})});
+  const UOp y = x * 2 + 1;
+  const Explanation e = explained(s, {s.reduce(Op::Add, x, {0}), s.reduce(Op::Max, x, {1}),
+                                      s.reduce(Op::Add, y, {1}), s.reduce(Op::Max, y, {0})});
+  const ExplainedBuffer b = only_buffer_for(e, BufferCause::SharedArithmetic);
+  EXPECT_EQ(b.shape, (Shape{50, 70}));
+}
+
 TEST(Explain, AReductionInsideOfAnotherIsStored) {
   Scheduled s;
   const UOp row = s.expand(s.reduce(Op::Max, s.buffer({30, 40}), {0}), {30, 40});
