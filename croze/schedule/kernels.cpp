@@ -247,7 +247,7 @@ bool KernelList::make_scatter_in_place(UOp after, int part) {
 UOp KernelList::outdated_read(std::span<const Lowering::Read> reads, UOp current) {
   for (const Lowering::Read& r : reads) {
     if (r.state == current || !memory_states_.are_of_one(r.state, current)) continue;
-    if (snapshots_.contains(r.state.node()) || snapshots_.contains(current.node())) continue;
+    if (snapshots_.contains(r.state.node())) continue;
     for (UOp place : r.places) {
       if (!memory_states_.is_kept(r.state, current, region_of(place))) return r.state;
     }

@@ -306,5 +306,14 @@ TEST(Assign, NothingToAssignIsNothingToDo) {
   EXPECT_TRUE(schedule.steps.empty());
 }
 
+// The first state is wanted by an assignment to the second, which is wanted later itself.
+TEST(Assign, TwoOlderStatesAreEachReadAsTheyWere) {
+  Scheduled s;
+  const UOp x = s.buffer({6, 2}), y = s.buffer({2, 1});
+  const UOp second = s.assign(x, s.shrink(x, {3, 5, 0, 1}), y * -1 - 5);
+  const UOp third = s.assign(second, second, x);
+  s.expect_right({second * 100 + s.reshape(third, {6, 2})});
+}
+
 }  // namespace
 }  // namespace croze::test
