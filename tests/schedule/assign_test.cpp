@@ -315,5 +315,14 @@ TEST(Assign, TwoOlderStatesAreEachReadAsTheyWere) {
   s.expect_right({second * 100 + s.reshape(third, {6, 2})});
 }
 
+// A reshape of nothing is no place in memory.
+TEST(Assign, NothingOverwritesNothing) {
+  Scheduled s;
+  const UOp x = s.buffer({6, 2}), nothing = s.buffer({2, 0});
+  const UOp empty = s.reshape(s.shrink(x, {0, 0, 0, 2}), {2, 0});
+  const UOp second = s.assign(x, empty, nothing);
+  s.expect_right({s.assign(second, s.shrink(second, {0, 3, 0, 2}), s.shrink(x, {3, 6, 0, 2}))});
+}
+
 }  // namespace
 }  // namespace croze::test

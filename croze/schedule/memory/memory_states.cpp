@@ -39,7 +39,9 @@ bool MemoryStates::is_kept(UOp state, UOp later, const Region& region) {
   const std::int64_t age = age_of(state);
   for (; age_of(later) > age; later = later.src(0)) {
     for (int i = 1; i < later.num_src(); i++) {
-      if (!are_disjoint(region_of_store(later.src(i)), region)) return false;
+      const UOp store = later.src(i);
+      const bool is_empty = store.src(0).elements() == 0;
+      if (!is_empty && !are_disjoint(region_of_store(store), region)) return false;
     }
   }
   return later == state;

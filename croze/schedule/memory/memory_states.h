@@ -21,7 +21,7 @@ class MemoryStates {
 
   // Whether the region holds the same in `later`, a state of the same memory, as in `state`.
   bool is_kept(UOp state, UOp later, const Region& region);
-  // What a Store into a view of memory overwrites.
+  // What a Store into a view of memory overwrites; the view has elements.
   Region region_of_store(UOp store);
 
  private:
