@@ -26,7 +26,11 @@ StepGraph::StepGraph(std::vector<PendingStep>& steps, std::span<const UOp> resul
   }
   for (const PendingStep& step : steps_) {
     std::vector<std::size_t>& before = waits_for_.emplace_back();
-    for (UOp r : step.reads) std::ranges::copy(makers(r), std::back_inserter(before));
+    for (UOp state : step.reads) {
+      // An After whose stores had size 0 has no makers: what it was before is read.
+      while (state.is(Op::After) && makers(state).empty()) state = state.src(0);
+      std::ranges::copy(makers(state), std::back_inserter(before));
+    }
     for (UOp w : step.writes) {
       std::ranges::copy_if(makers(w), std::back_inserter(before),
                            [&](std::size_t m) { return steps_[m].part < step.part; });

@@ -324,5 +324,17 @@ TEST(Assign, NothingOverwritesNothing) {
   s.expect_right({s.assign(second, s.shrink(second, {0, 3, 0, 2}), s.shrink(x, {3, 6, 0, 2}))});
 }
 
+// The last reader comes after all assignments, so it is no part of what makes one of them.
+TEST(Assign, AReaderBehindAnEmptyOneIsNotJoinedToWhatIsAssignedBefore) {
+  Scheduled s;
+  const UOp x = s.buffer({8}), y = s.buffer({8}), zero = s.buffer({8});
+  const UOp mean = s.expand(s.reduce(Op::Add, y, {0}), {8});
+  const UOp apart = y - mean;
+  const UOp first = s.assign(x, x, s.expand(s.reduce(Op::Add, apart * apart, {0}), {8}));
+  const UOp second = s.assign(first, s.flip(first, {1}), zero);
+  const UOp third = s.assign(second, s.shrink(second, {5, 5}), s.buffer({0}));
+  s.expect_right({s.graph.alu(Op::Max, {s.flip(third, {1}), -mean})});
+}
+
 }  // namespace
 }  // namespace croze::test
