@@ -1,6 +1,7 @@
 // Files that are almost right, and texts that would take long.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <ctime>
 
 #include "croze/base/error.h"
