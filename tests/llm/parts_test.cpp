@@ -1,6 +1,8 @@
 // What a tokenizer is asked for beside texts, and what is said of files that are not right.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "croze/io/gguf/value.h"
 #include "croze/llm/tokenizer/pieces.h"
 #include "croze/llm/tokenizer/tokenizer.h"
