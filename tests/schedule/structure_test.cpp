@@ -123,5 +123,13 @@ TEST(Canonical, OfAGivenGradientTheValueIsLeft) {
   EXPECT_EQ(form(given(a)).roots[0].op(), Op::Contiguous) << "memory is copied";
 }
 
+// Under the gate of the window its index is one of the output row alone, and the loop over the
+// other axis is padded to whole vectors.
+TEST(Structure, WindowsPutBackReadNoFurtherThanTheirBuffer) {
+  Scheduled s;
+  const UOp last = s.move(Op::Shrink, s.buffer({2, 10}), {1, 2, 0, 10});
+  s.expect_right({s.move(Op::Unwindow, last, {0, 12, 1, 1})});
+}
+
 }  // namespace
 }  // namespace croze::test

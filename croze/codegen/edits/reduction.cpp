@@ -28,9 +28,8 @@ bool stays_inside(UOp place) {
   return b.lo >= 0 && b.hi < place.src(0).elements();
 }
 
-bool needs_gate(UOp place, UOp range) {
-  return place.src(1).varies_over(range) && !stays_inside(place);
-}
+// Its index may have been simplified under a gate that alone varies over the range.
+bool needs_gate(UOp place, UOp range) { return place.varies_over(range) && !stays_inside(place); }
 
 // `sink` with every access that varies over `range` gated by `exists`, and every reduction over it
 // of its identity elsewhere.  An index may itself be loaded, so sources are rebuilt before users.
@@ -50,7 +49,7 @@ UOp guarded(UOp sink, UOp range, UOp exists) {
     copies.set(u, copy);
     if (u.is(Op::Load) && needs_gate(u.src(0), range)) {
       copies.set(u, g.load(gated_place(copy.src(0), exists)));
-    } else if (u.is(Op::Store) && u.src(0).src(1).varies_over(range)) {
+    } else if (u.is(Op::Store) && u.src(0).varies_over(range)) {
       src[0] = gated_place(src[0], exists);
       copies.set(u, g.with_sources(u, src));
     }
