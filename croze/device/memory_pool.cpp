@@ -1,6 +1,8 @@
 // memory_pool.cpp -- best fit among a few blocks.
 #include "croze/device/memory_pool.h"
 
+#include <new>
+
 #include "croze/device/host_memory.h"
 
 namespace croze {
@@ -34,13 +36,17 @@ std::optional<Memory> MemoryPool::take(std::int64_t bytes) {
 void MemoryPool::put(Memory memory) noexcept {
   memory.bytes = host_capacity(memory);
   if (memory.bytes < least_kept || memory.bytes > most_bytes_) return release_host(memory);
-  std::vector<Memory> released;
+  std::list<Memory> released;
   try {
+    std::list<Memory> added{memory};
     std::lock_guard lock(mutex_);
-    released = oldest_beyond(most_bytes_ - memory.bytes);
-    kept_.push_back(memory);
+    while (kept_bytes_ + memory.bytes > most_bytes_) {
+      kept_bytes_ -= kept_.front().bytes;
+      released.splice(released.end(), kept_, kept_.begin());
+    }
+    kept_.splice(kept_.end(), added);
     kept_bytes_ += memory.bytes;
-  } catch (...) {  // no memory to remember it by
+  } catch (const std::bad_alloc&) {  // no memory to remember it by
     release_host(memory);
   }
   for (const Memory& m : released) release_host(m);
@@ -54,17 +60,6 @@ void MemoryPool::clear() noexcept {
     kept_bytes_ = 0;
   }
   for (const Memory& m : all) release_host(m);
-}
-
-// Removes what keeps the pool from holding no more than `bytes`.
-std::vector<Memory> MemoryPool::oldest_beyond(std::int64_t bytes) {
-  std::vector<Memory> removed;
-  while (kept_bytes_ > bytes) {
-    removed.push_back(kept_.front());
-    kept_bytes_ -= kept_.front().bytes;
-    kept_.pop_front();
-  }
-  return removed;
 }
 
 }  // namespace croze

@@ -9,7 +9,6 @@
 #include <list>
 #include <mutex>
 #include <optional>
-#include <vector>
 
 #include "croze/device/device.h"
 
@@ -31,8 +30,6 @@ class MemoryPool {
   void clear() noexcept;
 
  private:
-  std::vector<Memory> oldest_beyond(std::int64_t bytes);
-
   const std::int64_t most_bytes_;
   std::mutex mutex_;
   std::list<Memory> kept_;  // the oldest first; their whole sizes

@@ -11,6 +11,7 @@ constexpr std::uint16_t comm = trait_elementwise | trait_commutative;
 constexpr std::uint16_t assoc = comm | trait_associative;
 constexpr std::uint16_t ints = trait_elementwise | trait_integer_only;
 constexpr std::uint16_t real = trait_elementwise | trait_float_only;
+constexpr std::uint16_t dear = real | trait_transcendental;
 
 // clang-format off
 constexpr std::array<OpInfo, num_ops> table = {{
@@ -31,9 +32,9 @@ constexpr std::array<OpInfo, num_ops> table = {{
 
     {Op::Cast, "cast", 1, ew},            {Op::Bitcast, "bitcast", 1, ew},
     {Op::Neg, "neg", 1, ew},              {Op::Not, "not", 1, ints},
-    {Op::Exp, "exp", 1, real},            {Op::Exp2, "exp2", 1, real},
-    {Op::Log, "log", 1, real},            {Op::Log2, "log2", 1, real},
-    {Op::Sin, "sin", 1, real},            {Op::Cos, "cos", 1, real},
+    {Op::Exp, "exp", 1, dear},            {Op::Exp2, "exp2", 1, dear},
+    {Op::Log, "log", 1, dear},            {Op::Log2, "log2", 1, dear},
+    {Op::Sin, "sin", 1, dear},            {Op::Cos, "cos", 1, dear},
     {Op::Sqrt, "sqrt", 1, real},          {Op::Reciprocal, "reciprocal", 1, real},
     {Op::Trunc, "trunc", 1, ew},
 
@@ -41,7 +42,7 @@ constexpr std::array<OpInfo, num_ops> table = {{
     {Op::Div, "div", 2, real},            {Op::IDiv, "idiv", 2, ints},
     {Op::Mod, "mod", 2, ints},            {Op::CDiv, "cdiv", 2, ints},
     {Op::CMod, "cmod", 2, ints},          {Op::Max, "max", 2, assoc},
-    {Op::Min, "min", 2, assoc},           {Op::Pow, "pow", 2, real},
+    {Op::Min, "min", 2, assoc},           {Op::Pow, "pow", 2, dear},
     {Op::Lt, "lt", 2, ew | trait_comparison},  {Op::Le, "le", 2, ew | trait_comparison},
     {Op::Eq, "eq", 2, comm | trait_comparison}, {Op::Ne, "ne", 2, comm | trait_comparison},
     {Op::And, "and", 2, assoc | trait_integer_only}, {Op::Or, "or", 2, assoc | trait_integer_only},

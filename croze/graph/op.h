@@ -108,7 +108,8 @@ enum OpTrait : std::uint16_t {
   trait_movement = 1 << 4,
   trait_integer_only = 1 << 5,
   trait_float_only = 1 << 6,
-  trait_effect = 1 << 7,  // has no value
+  trait_effect = 1 << 7,          // has no value
+  trait_transcendental = 1 << 8,  // takes ten instructions and more, or a call
 };
 
 struct OpInfo {

@@ -45,14 +45,8 @@ bool is_free(UOp u) { return is_number(u) || u.is(Op::Iota) || is_state(u); }
 }  // namespace
 
 std::int32_t arithmetic_cost(Op op) {
+  if (has_trait(op, trait_transcendental)) return 10;
   switch (op) {
-    case Op::Exp:
-    case Op::Exp2:
-    case Op::Log:
-    case Op::Log2:
-    case Op::Sin:
-    case Op::Cos:
-    case Op::Pow: return 10;
     case Op::Threefry: return 40;
     case Op::Div:
     case Op::Sqrt:

@@ -7,6 +7,7 @@
 #include "croze/io/gzip.h"
 #include "croze/llm/tokenizer/tokenizer.h"
 #include "croze/llm/tokenizer/unicode.h"
+#include "llm/vocabularies.h"
 
 namespace croze::llm {
 namespace {
@@ -112,11 +113,7 @@ INSTANTIATE_TEST_SUITE_P(Files, Golden,
                                          "bert.json", "bert_cased.json", "steps.json",
                                          "llama3.gguf", "bert.gguf", "spm_bpe.gguf",
                                          "spm_unigram.gguf"),
-                         [](const auto& param) {
-                           std::string name = param.param;
-                           std::ranges::replace(name, '.', '_');
-                           return name;
-                         });
+                         name_of_test);
 
 }  // namespace
 }  // namespace croze::llm

@@ -1,10 +1,10 @@
 // Texts of a megabyte that are one word to the models: nothing cuts them.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <ctime>
 
 #include "croze/llm/tokenizer/tokenizer.h"
+#include "llm/vocabularies.h"
 
 namespace croze::llm {
 namespace {
@@ -36,11 +36,7 @@ INSTANTIATE_TEST_SUITE_P(Files, LongWords,
                          testing::Values("gpt2.json", "llama3.json", "qwen2.json", "llama2.json",
                                          "gemma.json", "t5.json", "unigram.json", "bert.json",
                                          "steps.json", "spm_bpe.gguf"),
-                         [](const auto& param) {
-                           std::string name = param.param;
-                           std::ranges::replace(name, '.', '_');
-                           return name;
-                         });
+                         name_of_test);
 
 }  // namespace
 }  // namespace croze::llm

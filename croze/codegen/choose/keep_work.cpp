@@ -13,26 +13,13 @@
 namespace croze {
 namespace {
 
-// Ops of ten instructions and more; a tile costs a store and two loads.
-bool is_dear(Op op) {
-  switch (op) {
-    case Op::Exp:
-    case Op::Exp2:
-    case Op::Log:
-    case Op::Log2:
-    case Op::Sin:
-    case Op::Cos:
-    case Op::Pow: return true;
-    default: return false;
-  }
-}
-
-// Whether the value takes dear ops for each iteration, on vectors from memory in order.
+// Whether the value takes transcendental ops for each iteration, on vectors from memory in order.
+// A tile costs a store and two loads, less than any of them.
 bool pays(UOp value, UOp range) {
   bool dear = false;
   for (UOp u : toposort(value)) {
     if (!u.varies_over(range)) continue;
-    dear = dear || (is_dear(u.op()) && is_float(u.dtype()));
+    dear = dear || has_trait(u.op(), trait_transcendental);
     if (u.is(Op::Index) && along(u, range) != Along::Contiguous) return false;
   }
   return dear;
