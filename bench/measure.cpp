@@ -17,6 +17,8 @@
 #include "croze/base/error.h"
 #include "croze/base/thread_pool.h"
 #include "croze/base/version.h"
+#include "croze/graph/graph.h"
+#include "croze/run/buffers.h"
 #include "croze/run/devices.h"
 
 namespace croze::bench {
@@ -84,6 +86,13 @@ Json median(const std::vector<Json>& runs) {
     result[name] = median(std::move(values));
   }
   return result;
+}
+
+void launch(const PreparedRun& prepared) {
+  Graph results;
+  for (UOp value : run(prepared, inputs_of(prepared), results)) {
+    if (value) release_buffer(value.buffer_id());
+  }
 }
 
 Json machine() {

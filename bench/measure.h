@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "command_line/json.h"
+#include "croze/run/execute.h"
 
 namespace croze::bench {
 
@@ -37,6 +38,10 @@ Json median(const std::vector<Json>& runs);
 // `seconds` are over and each has been called five times.
 std::vector<double> interleaved(const std::vector<std::function<void()>>& functions,
                                 double seconds);
+
+// One run over the inputs that were prepared. The results are let go of, as those of a step in a
+// loop are when the next one begins: memory that piles up would be faulted in anew each time.
+void launch(const PreparedRun& prepared);
 
 // Processor, threads, version, and how busy the machine was: without them a number means nothing.
 Json machine();
