@@ -74,7 +74,7 @@ LinearProgram make_program(UOp kernel, const Caps& caps, Chooser choose) {
   // No Unroll range is left, every loop reduction is a register; values are scalars or lanes.
   Expanded expanded;
   sink = pass("expand", [&] {
-    expanded = expand(sink);
+    expanded = expand(sink, caps);
     return expanded.sink;
   });
   const std::vector<std::int64_t> loops = ids_of(state.loops);

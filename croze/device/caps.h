@@ -36,6 +36,7 @@ struct Caps {
   std::int64_t max_buffers = 64;  // buffers of one loop nest
   bool joins_nests = false;       // one launch can run many nests and sequences (Device::launch)
   bool masked_vectors = false;    // gated vector loads and stores
+  bool exchanges_lanes = false;   // has Op::Exchange
 
   bool has_op(Op op) const { return (ops >> static_cast<int>(op)) & 1; }
   bool has_dtype(DType t) const { return (dtypes >> static_cast<int>(t)) & 1; }

@@ -61,6 +61,8 @@ constexpr std::array<OpInfo, num_ops> table = {{
     {Op::Barrier, "barrier", 0, trait_effect}, {Op::Special, "special", 0, 0},
 
     {Op::TupleReduce, "tuple_reduce", -1, 0}, {Op::Part, "part", 1, 0},
+
+    {Op::Exchange, "exchange", 2, 0},
 }};
 // clang-format on
 

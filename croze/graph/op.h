@@ -72,9 +72,13 @@ enum class Op : std::uint8_t {
   TupleReduce,  // (value ..., range ...); several reductions in one pass, of which some need what others
                 // come to (tuple.h); worth the first of its results
   Part,         // (tuple reduction); arg k: its result k, k > 0
+
+  // programs again
+  Exchange,     // (x, y): vectors; arg b > 0, a power of two: lane l is that of x where l has not the bit b,
+                // and lane l - b of y where it has; -b: lane l of y where it has, else lane l + b of x
 };
 // clang-format on
-inline constexpr int num_ops = static_cast<int>(Op::Part) + 1;
+inline constexpr int num_ops = static_cast<int>(Op::Exchange) + 1;
 
 // How a range is run.  The scheduler makes the first three; the edits of codegen bind them to the
 // others.

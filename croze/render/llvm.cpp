@@ -129,6 +129,8 @@ void Emitter::want_sources(UOp u) {
     if (u.is(Op::Store)) want(u.src(1), lanes);
   } else if (u.is(Op::Reduce)) {
     want(u.src(0), u.src(1).range_size());
+  } else if (u.is(Op::Exchange)) {
+    for (UOp s : u.sources()) want(s, forms_.of(u).lanes);
   } else if (is_elementwise(u.op()) && !forms_.of(u).affine) {
     for (int i = 0; i < u.num_src(); i++) {
       if (!keeps_scalar(u, i)) want(u.src(i), forms_.of(u).lanes);
@@ -263,6 +265,9 @@ LlvmValue Emitter::compute(const Rendered& r) {
     case Op::Load: return load(u);
     case Op::Reduce:
       return llvm_reduce(text_, u.reduce_op(), value_of(u.src(0), u.src(1).range_size()));
+    case Op::Exchange:
+      return llvm_exchange(text_, u.arg().value, value_of(u.src(0), r.form.lanes),
+                           value_of(u.src(1), r.form.lanes));
     default:
       ensure(is_elementwise(u.op()), "llvm: {} cannot stand in a linear program",
              info(u.op()).name);

@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <vector>
 
 #include "croze/base/error.h"
@@ -363,6 +364,19 @@ LlvmValue llvm_reduce(LlvmText& text, Op op, const LlvmValue& vector) {
     result = llvm_elementwise(text, op, result.type, pair);
   }
   return result;
+}
+
+LlvmValue llvm_exchange(LlvmText& text, std::int64_t bit, const LlvmValue& x, const LlvmValue& y) {
+  const std::int64_t lanes = x.type.lanes;
+  std::string mask;
+  for (std::int64_t lane = 0; lane < lanes; lane++) {
+    const bool has_bit = (lane & std::abs(bit)) != 0;
+    const std::int64_t moved = bit > 0 ? lane - bit : lane;  // of y, where the lane has the bit
+    const std::int64_t kept = bit > 0 ? lane : lane - bit;   // of x
+    mask += fmt::format("{}i32 {}", lane == 0 ? "" : ", ", has_bit ? lanes + moved : kept);
+  }
+  return text.define(x.type, "shufflevector {}, {}, <{} x i32> <{}>", x.text(), y.text(), lanes,
+                     mask);
 }
 
 }  // namespace croze

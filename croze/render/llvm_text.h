@@ -97,4 +97,7 @@ LlvmValue llvm_elementwise(LlvmText& text, Op op, LlvmType result, std::span<con
 // else one after another.
 LlvmValue llvm_reduce(LlvmText& text, Op op, const LlvmValue& vector);
 
+// Op::Exchange of two vectors.
+LlvmValue llvm_exchange(LlvmText& text, std::int64_t bit, const LlvmValue& x, const LlvmValue& y);
+
 }  // namespace croze

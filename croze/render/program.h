@@ -27,6 +27,8 @@
 // Load(register), Store(register, value): a mutable variable; a vector if the Register has a Lane
 //   range among its sources.  The register may stand under After.
 //
+// Exchange(x, y): vectors of the same lanes, a power of two; on devices that have the op.
+//
 // Reduce(value, lane), arg the op: combines the lanes of a vector to a scalar.
 //
 // Barrier: the work-items of a group meet.

@@ -35,7 +35,8 @@ namespace croze {
 
 ScheduleContext schedule_context() {
   return {[](int index) -> const Caps& { return device(index).caps(); }, default_device(),
-          Options::flag(Option::Fusion), Options::integer(Option::MemoryBudget)};
+          Options::flag(Option::Fusion), Options::integer(Option::MemoryBudget),
+          Options::integer(Option::Recompute)};
 }
 
 namespace {
@@ -148,8 +149,9 @@ std::string settings(std::string_view kind) {
   const std::string_view maths = Options::flag(Option::FastMath) ? " fast" : "";
   const std::string_view fusion = Options::flag(Option::Fusion) ? "" : " unfused";
   const std::string edits = Options::text(Option::Edits);
-  return fmt::format("{} {}{}{} {} {}\n", kind, default_device(), maths, fusion,
-                     Options::integer(Option::MemoryBudget), edits);
+  return fmt::format("{} {}{}{} {} {} {}\n", kind, default_device(), maths, fusion,
+                     Options::integer(Option::MemoryBudget), Options::integer(Option::Recompute),
+                     edits);
 }
 
 std::string key_with_numbers(const CanonicalGraph& graph) { return settings("graph") + graph.key; }

@@ -66,7 +66,7 @@ UOp strip_movement(UOp u) {
   return u;
 }
 
-FusionPlan::FusionPlan(std::span<const UOp> roots, bool fuse) {
+FusionPlan::FusionPlan(std::span<const UOp> roots, bool fuse, const Caps& caps) : machine_(caps) {
   const std::vector<UOp> order = toposort(roots);
   facts_.resize(order.empty() ? 0 : order.front().graph().id_limit());
   for (UOp root : roots) {
@@ -85,6 +85,7 @@ FusionPlan::FusionPlan(std::span<const UOp> roots, bool fuse) {
   count_consumers(order);
   measure(order);
   assign_owners(order);
+  measure_distances(order);
   release_cheap(order);
 }
 
@@ -159,14 +160,34 @@ void FusionPlan::assign_owners(std::span<const UOp> order) {
         buffer(u, {BufferCause::SharedArithmetic, f.cost, cheap_cost});
       }
     }
-    const bool starts_kernel = f.buffered || u.is(Op::Store) || u.is(Op::After);
+    const bool starts = starts_kernel(u);
     for (UOp s : u.sources()) {
       Facts& g = facts(s);
-      const UOp owner = starts_kernel ? u : f.owner;
-      if (!starts_kernel && f.many_owners) g.many_owners = true;
+      const UOp owner = starts ? u : f.owner;
+      if (!starts && f.many_owners) g.many_owners = true;
       if (g.owner && owner && g.owner != owner) g.many_owners = true;
       if (owner) g.owner = owner;
     }
+  }
+}
+
+bool FusionPlan::starts_kernel(UOp u) const {
+  return facts_[u.id()].buffered || u.is(Op::Store) || u.is(Op::After);
+}
+
+// How much is read and written between the making of a value and its last use tells from where it
+// comes back.
+void FusionPlan::measure_distances(std::span<const UOp> order) {
+  double touched = 0;
+  for (UOp u : order) {
+    const bool in_memory = u.is(Op::Buffer) || facts(u).buffered;
+    if (in_memory) touched += static_cast<double>(u.elements() * size_of(u.dtype()));
+    facts(u).made_at = facts(u).wanted_at = touched;
+  }
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    const Facts& f = facts(*it);
+    const double at = starts_kernel(*it) ? f.made_at : f.wanted_at;
+    for (UOp s : it->sources()) facts(s).wanted_at = std::max(facts(s).wanted_at, at);
   }
 }
 
@@ -184,28 +205,48 @@ void FusionPlan::release_cheap(std::span<const UOp> order) {
     }
     f.cost = static_cast<std::int32_t>(std::min<std::int64_t>(cost, f.cost));
     if (!f.buffered || reason(u).cause != BufferCause::SharedArithmetic) continue;
-    if (f.cost > cheap_cost || large_reads(u) > 1) continue;
+    const Repeated again = repeated(u);
+    if (again.large_reads > 1) continue;
+    const std::int64_t affordable = affordable_operations(u);
+    if (again.operations > affordable) {
+      reasons_[u.node()] = {BufferCause::SharedArithmetic, again.operations, affordable};
+      continue;
+    }
     f.buffered = false;
     reasons_.erase(u.node());
   }
 }
 
-// Buffers of its own size, or half of it, that computing a cheap value takes.
-std::int64_t FusionPlan::large_reads(UOp u) const {
-  std::vector<UOp> pending{u}, found;
+FusionPlan::Repeated FusionPlan::repeated(UOp u) const {
+  Repeated result;
+  FlatSet<const Node*> seen;
+  std::vector<UOp> pending{u};
   while (!pending.empty()) {
     const UOp v = pending.back();
     pending.pop_back();
+    result.operations += arithmetic_cost(v.op());
     for (UOp s : v.sources()) {
+      if (!seen.insert(s.node())) continue;
       if (!is_boundary(s)) {
         pending.push_back(s);
-      } else if (!is_number(s) && 2 * s.elements() > u.elements() &&
-                 std::ranges::find(found, s) == found.end()) {
-        found.push_back(s);
+      } else if (!is_number(s) && 2 * s.elements() > u.elements()) {
+        result.large_reads++;
       }
     }
   }
-  return std::ssize(found);
+  return result;
+}
+
+// Operations an element that take no longer than writing the value down: reading it again takes as
+// long as reading what it is computed from.
+std::int64_t FusionPlan::affordable_operations(UOp u) const {
+  const Facts& f = facts_[u.id()];
+  const auto bytes = static_cast<double>(size_of(u.dtype()));
+  const double lanes = std::max(1.0, static_cast<double>(machine_.vector_bytes) / bytes);
+  const double touched = f.wanted_at - f.made_at + bytes * static_cast<double>(u.elements());
+  const double written = machine_.write_accesses * bytes * machine_.cycles_per_byte(touched);
+  const double operations = written * lanes * static_cast<double>(machine_.threads);
+  return std::max(cheap_cost, static_cast<std::int64_t>(operations));
 }
 
 UOp FusionPlan::epilogue(UOp u) const {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "croze/base/flat_map.h"
+#include "croze/codegen/choose/machine_model.h"
 #include "croze/graph/uop.h"
 #include "croze/schedule/explain/reason.h"
 
@@ -15,8 +16,8 @@ namespace croze {
 // grows.
 class FusionPlan {
  public:
-  // Without `fuse` everything that can have a buffer gets one.
-  FusionPlan(std::span<const UOp> roots, bool fuse);
+  // For a device with these capabilities. Without `fuse` everything that can have a buffer gets one.
+  FusionPlan(std::span<const UOp> roots, bool fuse, const Caps& caps);
 
   bool buffered(UOp u) const { return facts_[u.id()].buffered; }
   void buffer(UOp u, BufferReason reason);
@@ -40,7 +41,8 @@ class FusionPlan {
   // Arithmetic in one kernel beyond which compiling it costs more than a pass over memory.
   static constexpr std::int64_t max_size = 400;
 
-  // What is computed again rather than stored when two kernels want it.
+  // What is computed again rather than stored when two kernels want it, wherever it would be
+  // stored.
   static constexpr std::int64_t cheap_cost = 6;
 
  private:
@@ -54,6 +56,13 @@ class FusionPlan {
     float reads = 0;  // buffers of the fused expression, likewise
     UOp consumer;     // the last one seen
     UOp owner;        // the buffered node whose kernel computes this one, if it is the only one
+    double made_at = 0;    // bytes touched before and with it, as the graph is ordered
+    double wanted_at = 0;  // before the last kernel that wants it
+  };
+  // What computing a value again takes, down to the next buffers.
+  struct Repeated {
+    std::int64_t operations = 0;   // an element
+    std::int64_t large_reads = 0;  // buffers of its own size, or half of it
   };
 
   Facts& facts(UOp u) { return facts_[u.id()]; }
@@ -61,9 +70,13 @@ class FusionPlan {
   void count_consumers(std::span<const UOp> order);
   void measure(std::span<const UOp> order);
   void assign_owners(std::span<const UOp> order);
+  void measure_distances(std::span<const UOp> order);
   void release_cheap(std::span<const UOp> order);
-  std::int64_t large_reads(UOp u) const;
+  bool starts_kernel(UOp u) const;
+  Repeated repeated(UOp u) const;
+  std::int64_t affordable_operations(UOp u) const;
 
+  MachineModel machine_;
   std::vector<Facts> facts_;
   FlatMap<const Node*, BufferReason> reasons_;  // of the buffered nodes
 };

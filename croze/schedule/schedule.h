@@ -123,8 +123,12 @@ struct ScheduleContext {
   const Caps& (*caps)(int device);
   int default_device = 0;
   bool fuse = true;  // else each operation is a kernel, to compare with
-  // Bytes of temporaries alive at once from which on values are made again; 0: any number.
+  // Bytes of temporaries alive at once from which on values are made again whatever that takes; 0:
+  // any number.
   std::int64_t memory_budget = 0;
+  // Of the time of all steps, the percentage that may go to making values again so that less is
+  // alive at once.
+  std::int64_t recompute_percent = 0;
 };
 
 // Schedules a canonical graph.

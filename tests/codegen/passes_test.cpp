@@ -48,7 +48,7 @@ TEST(Expand, AnUnrolledLoopBecomesCopies) {
   const Caps caps = scalar_caps();
   KernelState state(doubled(graph, i), caps);
   bind(state, split(state, i, 2).inner, LoopKind::Unroll);
-  EXPECT_EQ(print_graph(expand(state.sink).sink), R"(%0 = param float32 [0, 8]
+  EXPECT_EQ(print_graph(expand(state.sink, caps).sink), R"(%0 = param float32 [0, 8]
 %1 = range index [1, 4, 0]
 %2 = const index 2
 %3 = mul index %1 %2
@@ -74,7 +74,7 @@ TEST(Expand, AReductionBecomesARegister) {
   Graph graph;
   UOp i, k;
   const UOp sink = row_sums(graph, 3, i, k);
-  const Expanded expanded = expand(sink);
+  const Expanded expanded = expand(sink, scalar_caps());
   EXPECT_EQ(print_graph(expanded.sink), R"(%0 = param float32 [0, 4]
 %1 = range index [0, 4, 0]
 %2 = index float32 %0 %1

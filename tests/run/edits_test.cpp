@@ -80,7 +80,7 @@ LinearProgram lowered(const Product& product, const KernelState& state, const Ca
   program.info.name = "product";
   program.info.num_buffers = 3;
   program.info.launch = launch_of(state.loops);
-  const Expanded expanded = expand(state.sink);
+  const Expanded expanded = expand(state.sink, caps);
   std::vector<std::int64_t> loops;
   for (UOp r : state.loops) loops.push_back(r.range_id());
   const UOp sink = decompose(lower_index_type(expanded.sink, state.loops, caps), caps);

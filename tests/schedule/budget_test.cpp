@@ -22,10 +22,10 @@ Caps apart() {
 //   forward:   h[i+1] = f(h[i]), a reduction behind an expression that is not cheap
 //   backward:  g[i] = h(g[i+1], f(h[i]))
 struct Chain {
-  Scheduled s{apart()};
+  Scheduled s;
   std::vector<UOp> roots;
 
-  explicit Chain(int stages) {
+  explicit Chain(int stages, const Caps& caps = apart()) : s(caps) {
     UOp x = s.buffer({rows, columns}, DType::Int32);
     std::vector<UOp> kept;
     for (int i = 0; i < stages; i++) {
@@ -60,7 +60,7 @@ TEST(Budget, ValuesAreMadeAgainUntilThePlanFits) {
   Chain chain(12);
   const Schedule free = chain.s.expect_right({chain.roots[0]});
   EXPECT_FALSE(makes_again(free));
-  chain.s.memory_budget = bytes_of(free) / 2;
+  chain.s.settings.memory_budget = bytes_of(free) / 2;
   const Schedule tight = chain.s.expect_right({chain.roots[0]});
   EXPECT_TRUE(makes_again(tight));
   EXPECT_LE(bytes_of(tight), bytes_of(free) * 3 / 4);
@@ -70,7 +70,7 @@ TEST(Budget, ValuesAreMadeAgainUntilThePlanFits) {
 TEST(Budget, NothingChangesWhereThereIsRoom) {
   Chain chain(6);
   const Schedule free = chain.s.expect_right({chain.roots[0]});
-  chain.s.memory_budget = bytes_of(free) + 1'000'000;
+  chain.s.settings.memory_budget = bytes_of(free) + 1'000'000;
   const Schedule roomy = chain.s.expect_right({chain.roots[0]});
   EXPECT_FALSE(makes_again(roomy));
   EXPECT_EQ(roomy.steps.size(), free.steps.size());
@@ -79,9 +79,35 @@ TEST(Budget, NothingChangesWhereThereIsRoom) {
 TEST(Budget, OneThatCannotBeKeptIsApproached) {
   Chain chain(8);
   const Schedule free = chain.s.expect_right({chain.roots[0]});
-  chain.s.memory_budget = 1;
+  chain.s.settings.memory_budget = 1;
   const Schedule least = chain.s.expect_right({chain.roots[0]});
   EXPECT_LT(bytes_of(least), bytes_of(free));
+}
+
+// So little cache that all of it is worth freeing.
+Caps small_caches() {
+  Caps caps = apart();
+  caps.l2_bytes = 256;
+  return caps;
+}
+
+TEST(Budget, WithoutOneALittleTimeIsGivenForMemoryThatCachesDoNotHold) {
+  Chain chain(12, small_caches());
+  const Schedule none = chain.s.expect_right({chain.roots[0]});
+  EXPECT_FALSE(makes_again(none));
+  chain.s.settings.recompute_percent = 5;
+  const Schedule little = chain.s.expect_right({chain.roots[0]});
+  EXPECT_TRUE(makes_again(little));
+  EXPECT_LT(bytes_of(little), bytes_of(none));
+  EXPECT_LE(static_cast<double>(work_of(little)), 1.1 * static_cast<double>(work_of(none)));
+  chain.s.settings.recompute_percent = 50;
+  EXPECT_LT(bytes_of(chain.s.expect_right({chain.roots[0]})), bytes_of(little));
+}
+
+TEST(Budget, WithoutOneWhatTheCachesHoldIsKept) {
+  Chain chain(12);
+  chain.s.settings.recompute_percent = 50;
+  EXPECT_FALSE(makes_again(chain.s.expect_right({chain.roots[0]})));
 }
 
 }  // namespace

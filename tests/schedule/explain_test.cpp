@@ -70,6 +70,23 @@ TEST(Explain, ArithmeticThatTwoKernelsWantIsStoredWhereItIsNotCheap) {
   EXPECT_EQ(b.readers, 1) << "the two run in one launch";
 }
 
+// The same arithmetic: reading and writing a value takes longer than so many operations.
+TEST(Explain, ArithmeticIsDoneTwiceWhereWritingItDownTakesLonger) {
+  Caps slow_memory = cpu_shaped_caps();
+  slow_memory.l2_bytes = 64;
+  slow_memory.vector_bytes = 64;
+  slow_memory.threads = 16;
+  Scheduled s(slow_memory);
+  const UOp x = s.buffer({50, 70});
+  UOp y = x;
+  for (int i = 0; i < 4; i++) y = s.graph.alu(Op::Max, {y * 3, y + x});
+  const Schedule schedule =
+      s.expect_right({s.reduce(Op::Add, y, {0}), s.reduce(Op::Max, y, {1})});
+  for (const ScheduleBuffer& b : schedule.buffers) {
+    EXPECT_NE(b.reason.cause, BufferCause::SharedArithmetic);
+  }
+}
+
 TEST(Explain, WhatIsAStepAwayFromWhatIsStoredIsNotStored) {
   Scheduled s;
   UOp x = s.buffer({50, 70});

@@ -55,13 +55,13 @@ UOp Scheduled::assign(UOp state, UOp view, UOp value) {
 }
 
 Schedule Scheduled::schedule(std::span<const UOp> roots) {
-  return schedule_for(*make_interp_device(caps_), canonical_graph(roots), true, memory_budget);
+  return schedule_for(*make_interp_device(caps_), canonical_graph(roots), settings);
 }
 
 Schedule Scheduled::expect_right(std::initializer_list<UOp> roots) {
   const std::unique_ptr<Device> device = make_interp_device(caps_);
   const CanonicalGraph canonical = canonical_graph(std::span(roots.begin(), roots.size()));
-  Schedule schedule = schedule_for(*device, canonical, true, memory_budget);
+  Schedule schedule = schedule_for(*device, canonical, settings);
   std::vector<Bytes> memory;
   for (UOp b : canonical.inputs) {
     memory.push_back(packed(contents_[static_cast<std::size_t>(b.buffer_id())], b.dtype()));

@@ -17,7 +17,7 @@ namespace croze::test {
 class Scheduled {
  public:
   Graph graph;
-  std::int64_t memory_budget = 0;
+  fuzz::ScheduleSettings settings{.memory_budget = 0, .recompute_percent = 0};
 
   // A buffer holding 0, 1, 2, ... (or these numbers), viewed in a shape.
   UOp buffer(std::vector<std::int64_t> shape, DType t = DType::Float32);

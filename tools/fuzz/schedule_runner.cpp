@@ -79,12 +79,16 @@ void run_kernel(Device& device, UOp kernel, std::span<const std::span<std::byte>
   run_program(device, checked_program(kernel, device.caps(), chooser), buffers);
 }
 
-Schedule schedule_for(const Device& device, const CanonicalGraph& graph, bool fuse,
-                      std::int64_t memory_budget) {
+Schedule schedule_for(const Device& device, const CanonicalGraph& graph,
+                      const ScheduleSettings& settings) {
   current_caps = &device.caps();
   const int index = graph.inputs.empty() ? 0 : graph.inputs[0].buffer_device();
-  return make_schedule(
-      graph, {[](int) -> const Caps& { return *current_caps; }, index, fuse, memory_budget});
+  return make_schedule(graph,
+                       {.caps = [](int) -> const Caps& { return *current_caps; },
+                        .default_device = index,
+                        .fuse = settings.fuse,
+                        .memory_budget = settings.memory_budget,
+                        .recompute_percent = settings.recompute_percent});
 }
 
 std::vector<Bytes> run_schedule(Device& device, const Schedule& schedule,
@@ -169,6 +173,7 @@ Caps spare_caps() {
   caps.vector_bytes = 16;
   caps.vector_registers = 16;
   caps.masked_vectors = false;
+  caps.exchanges_lanes = false;
   caps.ops = 0;
   for (Op op : needed) caps.ops |= std::uint64_t{1} << static_cast<int>(op);
   const std::uint32_t halves =

@@ -21,9 +21,16 @@ using Bytes = std::vector<std::byte>;
 void run_kernel(Device& device, UOp kernel, std::span<const std::span<std::byte>> buffers,
                 Chooser chooser = {});
 
-// Schedules the roots for the device alone; without `fuse`, each operation as a kernel.
-Schedule schedule_for(const Device& device, const CanonicalGraph& graph, bool fuse = true,
-                      std::int64_t memory_budget = Options::integer(Option::MemoryBudget));
+// Of ScheduleContext.
+struct ScheduleSettings {
+  bool fuse = true;
+  std::int64_t memory_budget = Options::integer(Option::MemoryBudget);
+  std::int64_t recompute_percent = Options::integer(Option::Recompute);
+};
+
+// Schedules the roots for the device alone.
+Schedule schedule_for(const Device& device, const CanonicalGraph& graph,
+                      const ScheduleSettings& settings = {});
 
 // Runs a schedule on the device.  `inputs` holds the bytes of graph.inputs and is written where the
 // schedule assigns.  Temporaries lie in one arena as the memory plan says; arena and results are

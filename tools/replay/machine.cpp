@@ -19,6 +19,7 @@ Caps described() {
   caps.vector_bytes = 32;
   caps.vector_registers = 16;
   caps.masked_vectors = true;
+  caps.exchanges_lanes = true;
   caps.joins_nests = true;
   caps.l1_bytes = 32 << 10;
   caps.l2_bytes = 1 << 20;

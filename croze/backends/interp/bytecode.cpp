@@ -37,6 +37,7 @@ class Decoder {
       case Op::Load: return load(u);
       case Op::Store: return store(u);
       case Op::Reduce: return reduce(u);
+      case Op::Exchange: return exchange(u);
       case Op::Barrier: code_.steps.push_back({.kind = Step::Kind::Barrier}); return;
       default: return elementwise(u);
     }
@@ -86,6 +87,13 @@ class Decoder {
     step.operand = value.dtype();
     step.lanes = static_cast<std::int32_t>(u.src(1).range_size());
     step.in[0] = operand(value);
+    step.result = slot(u);
+    code_.steps.push_back(step);
+  }
+
+  void exchange(UOp u) {
+    Step step{.kind = Step::Kind::Exchange, .lanes = lanes(u), .size = u.arg().value};
+    for (int i = 0; i < 2; i++) step.in[i] = operand(u.src(i));
     step.result = slot(u);
     code_.steps.push_back(step);
   }

@@ -26,6 +26,7 @@ struct Step {
     Load,         // result = memory[in[0]] where in[1]
     Store,        // memory[in[0]] = in[2] where in[1]
     Reduce,       // result = the lanes of in[0] combined by op
+    Exchange,     // result = lanes of in[0] and in[1]; `size` is the argument of the op
     Loop,         // result = 0; to `target`, behind the loop, if it is empty
     EndLoop,      // result += 1; to `target`, the body, while below `size`
     Barrier,

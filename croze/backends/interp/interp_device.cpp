@@ -85,6 +85,7 @@ Caps interp_caps() {
   caps.device = "INTERP";
   caps.architecture = "1";
   caps.joins_nests = true;
+  caps.exchanges_lanes = true;
   for (int op = 0; op < num_ops; op++) {
     if (is_elementwise(static_cast<Op>(op))) caps.ops |= std::uint64_t{1} << op;
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -74,6 +75,7 @@ class Item {
         case Step::Kind::Load: load(step); break;
         case Step::Kind::Store: store(step); break;
         case Step::Kind::Reduce: reduce(step); break;
+        case Step::Kind::Exchange: exchange(step); break;
         case Step::Kind::Loop:
           slots_[step.result] = 0;
           if (step.size <= 0) next_ = step.target;
@@ -120,6 +122,16 @@ class Item {
       n = half;
     }
     slots_[step.result] = lanes_[0];
+  }
+
+  void exchange(const Step& step) {
+    const auto bit = static_cast<std::int32_t>(step.size);
+    for (std::int32_t lane = 0; lane < step.lanes; lane++) {
+      const bool has_bit = (lane & std::abs(bit)) != 0;
+      const std::int32_t moved = lane - bit;  // the lane that trades places with this one
+      slots_[step.result + lane] = has_bit ? value(step.in[1], bit > 0 ? moved : lane)
+                                           : value(step.in[0], bit > 0 ? lane : moved);
+    }
   }
 
   bool open(const Step& step, std::int32_t lane) const {

@@ -15,13 +15,14 @@ namespace croze {
 struct MachineModel {
   explicit MachineModel(const Caps& caps)
       : registers(caps.vector_registers),
+        vector_bytes(caps.vector_bytes),
         threads(caps.threads),
         tile_bytes(caps.l2_bytes / 2),
         cache_bytes(static_cast<double>(caps.l2_bytes)) {}
 
   // ---- of the device ----
 
-  std::int64_t registers;
+  std::int64_t registers, vector_bytes;
   std::int64_t threads;
   // An operand's tile may fill half of the L2 cache: the other half is for what streams past it.
   std::int64_t tile_bytes;

@@ -9,6 +9,7 @@
 #include "croze/codegen/edits/stage.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "croze/codegen/edits/note.h"
 #include "croze/graph/index/index_form.h"
@@ -151,32 +152,60 @@ Fill fill_by_items(KernelState& k, const std::vector<Axis>& axes) {
   return fill;
 }
 
-// A loop per axis; the last with lanes if the source is contiguous along it.
-Fill fill_by_loops(KernelState& k, std::vector<Axis>& axes, std::int64_t lanes) {
-  Graph& g = k.graph();
+UOp new_loop(KernelState& k, std::int64_t size, LoopKind kind) {
+  return size == 1 ? k.graph().index(0) : k.graph().range(k.next_range++, size, kind);
+}
+
+// Which loops of a fill are vectors.
+struct FillVectors {
+  std::int64_t lanes = 1;  // 1: none
+  std::size_t axis = 0;    // cut into lanes
+  // Whether the last axis, another one, is cut into as many copies: the source is contiguous along
+  // `axis` and the tile along the last, so tiles of lanes x lanes are turned on the way.
+  bool turned = false;
+};
+
+// Lanes along the last axis, if the source is contiguous there.
+FillVectors vectors_of(const KernelState& k, const std::vector<Axis>& axes, DType dtype,
+                       std::int64_t lanes) {
+  if (lanes <= 1 || axes.empty()) return {};
+  const std::size_t last = axes.size() - 1;
+  if (axes[last].memory_stride == 1) {
+    const auto size = static_cast<std::uint64_t>(axes[last].size);
+    if (axes[last].size >= lanes / 2) return {lanes, last, false};
+    if (std::has_single_bit(size) && size > 1) return {axes[last].size, last, false};
+    return {};
+  }
+  const bool can_turn = k.caps().exchanges_lanes && k.caps().has_dtype(dtype) &&
+                        std::has_single_bit(static_cast<std::uint64_t>(lanes));
+  if (!can_turn || axes[last].size % lanes != 0) return {};
+  for (std::size_t i = 0; i < last; i++) {
+    if (axes[i].memory_stride == 1 && axes[i].size % lanes == 0) return {lanes, i, true};
+  }
+  return {};
+}
+
+// A loop per axis, or a loop over parts and the lanes, or copies, of a part.
+Fill fill_by_loops(KernelState& k, std::vector<Axis>& axes, const FillVectors& vectors) {
   Fill fill;
+  std::vector<UOp> parts;  // inside of all loops
   for (std::size_t i = 0; i < axes.size(); i++) {
     Axis& a = axes[i];
-    const bool vector =
-        i + 1 == axes.size() && lanes > 1 && a.memory_stride == 1 && a.size >= lanes / 2;
-    if (!vector) {
-      const UOp r = a.size == 1 ? g.index(0) : g.range(k.next_range++, a.size, LoopKind::Loop);
-      if (a.size != 1) fill.loops.push_back(r);
-      fill.position.push_back(r);
-      continue;
-    }
+    const bool copied = vectors.turned && i + 1 == axes.size();
+    const bool is_cut = vectors.lanes > 1 && (copied || i == vectors.axis);
+    const std::int64_t part = is_cut ? vectors.lanes : 1;
     const std::int64_t size = a.size;
-    a.size = (size + lanes - 1) / lanes * lanes;
-    UOp position = g.range(k.next_range++, lanes, LoopKind::Lane);
-    const UOp lane = position;
-    if (a.size > lanes) {
-      fill.loops.push_back(g.range(k.next_range++, a.size / lanes, LoopKind::Loop));
-      position = fill.loops.back() * lanes + lane;
+    a.size = (size + part - 1) / part * part;
+    UOp position = new_loop(k, a.size / part, LoopKind::Loop);
+    if (position.is(Op::Range)) fill.loops.push_back(position);
+    if (is_cut) {
+      parts.push_back(new_loop(k, part, copied ? LoopKind::Unroll : LoopKind::Lane));
+      position = position * part + parts.back();
     }
-    fill.loops.push_back(lane);
     if (a.size != size) fill.gate = less(position, size);
     fill.position.push_back(position);
   }
+  fill.loops.insert(fill.loops.end(), parts.begin(), parts.end());
   return fill;
 }
 
@@ -213,7 +242,8 @@ void stage(KernelState& k, UOp load, std::span<const UOp> inner, Space space, st
   const UOp place = load.src(0);
   std::vector<Axis> axes = tile_axes(place, inner);
   const bool shared = space == Space::Group;
-  const Fill fill = shared ? fill_by_items(k, axes) : fill_by_loops(k, axes, lanes);
+  const Fill fill = shared ? fill_by_items(k, axes)
+                           : fill_by_loops(k, axes, vectors_of(k, axes, load.dtype(), lanes));
 
   // What the tile holds at a position: the operand with each group's sum replaced by the position.
   std::vector<std::pair<UOp, UOp>> at_position;

@@ -11,6 +11,7 @@
 #include "croze/base/error.h"
 #include "croze/base/small_vector.h"
 #include "croze/codegen/edits/kernel_state.h"
+#include "croze/codegen/lower/transpose.h"
 #include "croze/graph/eval.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/rewrite/rewrite.h"
@@ -48,7 +49,8 @@ class Digits {
 
 class Expander {
  public:
-  explicit Expander(UOp sink) : graph_(sink.graph()), order_(toposort(sink)) {
+  Expander(UOp sink, const Caps& caps)
+      : graph_(sink.graph()), caps_(caps), order_(toposort(sink)) {
     for (UOp u : order_) {
       if (u.is(Op::Range) && has_kind(u, LoopKind::Unroll)) unrolls_.push_back(u);
     }
@@ -132,12 +134,31 @@ class Expander {
     for (UOp r : closed_ranges(u)) {
       (has_kind(r, LoopKind::Unroll) ? unrolled : loops).push_back(r);
     }
+    if (const auto tile = transposed_tile(u, caps_)) return transposed_stores(u, *tile, loops);
     Copies result;
     Digits closed(unrolled);
     do {
       const UOp place = pick(u.src(0), closed, closed), value = pick(u.src(1), closed, closed);
       result.push_back(graph_.store(place, value, loops));
     } while (closed.next());
+    return result;
+  }
+
+  // The lanes run over the copies, and there is a store for each lane.
+  Copies transposed_stores(UOp u, const TransposedTile& tile, std::span<const UOp> loops) {
+    std::vector<UOp> rows;
+    Digits closed({tile.unrolled});
+    do {
+      rows.push_back(pick(u.src(1), closed, closed));
+    } while (closed.next());
+    const UOp buffer = pick(u.src(0).src(0), closed, closed);
+    Copies result;
+    for (UOp column : transposed(std::move(rows))) {
+      const std::pair<UOp, UOp> turned[] = {{tile.lane, graph_.index(std::ssize(result))},
+                                            {tile.unrolled, tile.lane}};
+      const UOp index = substitute(u.src(0).src(1), turned);
+      result.push_back(graph_.store(graph_.place(buffer, index), column, loops));
+    }
     return result;
   }
 
@@ -251,6 +272,7 @@ class Expander {
   }
 
   Graph& graph_;
+  const Caps& caps_;
   std::vector<UOp> order_;
   std::vector<UOp> unrolls_;
   std::unordered_map<const Node*, Copies> copies_;
@@ -260,6 +282,6 @@ class Expander {
 
 }  // namespace
 
-Expanded expand(UOp sink) { return Expander(sink).run(); }
+Expanded expand(UOp sink, const Caps& caps) { return Expander(sink, caps).run(); }
 
 }  // namespace croze

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "croze/device/caps.h"
 #include "croze/graph/uop.h"
 
 namespace croze {
@@ -29,6 +30,9 @@ struct Expanded {
 // (a TupleReduce likewise, with a register for each of its values) with the unrolled values chained
 // into one update, products as multiply-adds; then the lanes of the result are combined if a Lane
 // range was reduced.
-Expanded expand(UOp sink);
+//
+// Copies of a Store that are contiguous in memory where the lanes are not change places with them,
+// if the device can exchange lanes.
+Expanded expand(UOp sink, const Caps& caps);
 
 }  // namespace croze

@@ -179,7 +179,7 @@ const Checker& program_checker() {
       "linear program",
       (with_traits(trait_elementwise) & ~ops({Op::Invalid})) |
           ops({Op::Param, Op::Variable, Op::Special, Op::Local, Op::Register, Op::Range, Op::Loop,
-               Op::EndLoop, Op::Load, Op::Store, Op::Reduce, Op::Barrier}));
+               Op::EndLoop, Op::Load, Op::Store, Op::Reduce, Op::Barrier, Op::Exchange}));
   return checker;
 }
 
@@ -226,6 +226,10 @@ void check_instruction(const Checker& checker, UOp u) {
       } else {
         checker.require(storage(u.src(0)).is(Op::Register), u, "is neither a place nor a register");
       }
+      break;
+    case Op::Exchange:
+      checker.require(u.src(0).dtype() == u.dtype() && u.src(1).dtype() == u.dtype(), u,
+                      "exchanges lanes of different dtypes");
       break;
     default: break;
   }

@@ -231,6 +231,7 @@ bool valid_arg(Op op, std::span<const UOp> src, const Arg& arg) {
     case Op::Part:
       return arg.kind == Arg::Kind::Int && src[0].is(Op::TupleReduce) && arg.value > 0 &&
              arg.value < src[0].first_closed();
+    case Op::Exchange: return arg.kind == Arg::Kind::Int && src.size() == 2;
     default: return true;
   }
 }

@@ -16,15 +16,17 @@
 // The steps are ordered as they would run, and the moment is found at which most is alive.  A value
 // that no step uses at that moment, and that later ones read, is a candidate; it can be made again
 // if what it is made of is alive then, or is small, or can be made again itself.  When enough
-// candidates have been taken to get below the budget the steps are ordered anew, until they fit or
-// nothing more can be gained.
+// candidates have been taken to lower the peak somewhat the steps are ordered anew, until they fit
+// or nothing more can be gained.
 #include "croze/schedule/budget/rematerialize.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <unordered_set>
 
+#include "croze/codegen/choose/machine_model.h"
 #include "croze/codegen/edits/kernel_state.h"
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/schedule/block_cost.h"
@@ -42,6 +44,8 @@ constexpr std::size_t most_steps = 8;
 constexpr std::int64_t small_part = 8;
 // Orders that are tried.
 constexpr int most_rounds = 16;
+// By how much each of them lowers the peak: another moment may be the peak then.
+constexpr std::int64_t part_of_round = 8;
 
 // The steps in the order in which they would run.
 struct Timeline {
@@ -70,26 +74,28 @@ struct Candidate {
 
 class Rematerializer {
  public:
-  Rematerializer(std::vector<PendingStep>& steps, std::span<const UOp> results, Schedule& schedule,
-                 std::int64_t budget)
-      : steps_(steps), schedule_(schedule), budget_(budget) {
+  Rematerializer(std::vector<PendingStep>& steps, std::span<const UOp> results, Schedule& schedule)
+      : steps_(steps), schedule_(schedule) {
     for (UOp r : results) results_.insert(r.node());
+    look_at_steps();
+    now_ = timeline();
   }
 
-  bool run() {
+  // Until so many bytes or fewer are alive at once, for so many cycles or fewer.
+  bool run(std::int64_t bytes, double cycles) {
     bool changed = false;
-    look_at_steps();
-    Timeline now = timeline();
-    for (int round = 0; round < most_rounds && now.most_bytes > budget_; round++) {
+    cycles_left_ = cycles;
+    for (int round = 0; round < most_rounds && now_.most_bytes > bytes; round++) {
       const std::vector<PendingStep> before = steps_;
-      if (!lower_peak(now)) break;
+      const std::int64_t lower = now_.most_bytes - now_.most_bytes / part_of_round;
+      if (!lower_peak(now_, std::max(bytes, lower))) break;
       look_at_steps();
       const Timeline next = timeline();
-      if (next.steps.empty() || next.most_bytes >= now.most_bytes) {
+      if (next.steps.empty() || next.most_bytes >= now_.most_bytes) {
         steps_ = before;
         break;
       }
-      now = next;
+      now_ = next;
       changed = true;
     }
     return changed;
@@ -230,7 +236,7 @@ class Rematerializer {
   }
 
   // Whether anything was done.
-  bool lower_peak(const Timeline& now) {
+  bool lower_peak(const Timeline& now, std::int64_t bytes) {
     const std::size_t known = steps_.size();
     std::vector<Candidate> candidates;
     for (std::size_t i = 0; i < steps_.size(); i++) {
@@ -240,9 +246,10 @@ class Rematerializer {
     }
     std::ranges::stable_sort(candidates, std::greater(), &Candidate::gain);
     std::set<std::size_t> taken;  // steps that run again, or whose values others count on
-    std::int64_t excess = now.most_bytes - budget_;
+    std::int64_t excess = now.most_bytes - bytes;
     for (const Candidate& c : candidates) {
       if (excess <= 0) break;
+      if (c.cycles > cycles_left_) continue;
       if (std::ranges::any_of(c.makers, [&](std::size_t m) { return taken.contains(m); })) continue;
       if (!are_sources_left(c, taken)) continue;
       run_again(c, now);
@@ -255,6 +262,7 @@ class Rematerializer {
         }
       }
       excess -= c.bytes;
+      cycles_left_ -= c.cycles;
     }
     counted_on_.clear();
     drop_unread();
@@ -360,19 +368,50 @@ class Rematerializer {
 
   std::vector<PendingStep>& steps_;
   Schedule& schedule_;
-  std::int64_t budget_;
+  Timeline now_;
+  double cycles_left_ = 0;  // for making values again
   std::unordered_set<const Node*> results_;
   std::map<const Node*, Value> values_;    // by state
   std::vector<std::vector<int>> buffers_;  // by step
   std::set<std::size_t> counted_on_;       // steps whose values are read once more
 };
 
+// Whether all temporaries together are more: only then can more be alive at once.
+bool makes_more_than(double bytes, const Schedule& schedule) {
+  double all = 0;
+  for (const ScheduleBuffer& b : schedule.buffers) {
+    if (b.kind != ScheduleBuffer::Kind::Temporary) continue;
+    all += static_cast<double>(b.elements * size_of(b.dtype));
+  }
+  return all > bytes;
+}
+
+// Of the arithmetic of all steps, on one thread.
+double cycles_of(std::span<const PendingStep> steps) {
+  double cycles = 0;
+  for (const PendingStep& step : steps) {
+    for (UOp nest : step.nests) cycles += blocked_nest(nest).cycles;
+  }
+  return cycles;
+}
+
 }  // namespace
 
 bool rematerialize(std::vector<PendingStep>& steps, std::span<const UOp> results,
                    Schedule& schedule, const ScheduleContext& context) {
-  if (context.memory_budget <= 0) return false;
-  return Rematerializer(steps, results, schedule, context.memory_budget).run();
+  constexpr double any = std::numeric_limits<double>::infinity();
+  const auto caches = MachineModel(context.caps(context.default_device)).all_caches();
+  if (context.memory_budget <= 0 && !makes_more_than(caches, schedule)) return false;
+  Rematerializer rematerializer(steps, results, schedule);
+  bool changed = false;
+  if (context.recompute_percent > 0) {
+    const double part = static_cast<double>(context.recompute_percent) / 100;
+    changed = rematerializer.run(static_cast<std::int64_t>(caches), part * cycles_of(steps));
+  }
+  if (context.memory_budget > 0) {
+    changed = rematerializer.run(context.memory_budget, any) || changed;
+  }
+  return changed;
 }
 
 }  // namespace croze

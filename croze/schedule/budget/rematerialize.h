@@ -8,10 +8,11 @@
 
 namespace croze {
 
-// While more bytes of temporaries are alive at once than ScheduleContext::memory_budget: values
-// that lie idle when most are alive get steps that make them again for their later readers.  Those
-// first that free most bytes for the cycles that making them takes.  Whether anything has changed.
-// `results`: the roots.
+// Values that lie idle when most bytes of temporaries are alive get steps that make them again for
+// their later readers: those first that free most bytes for the cycles that making them takes.  As
+// long as more is alive at once than ScheduleContext::memory_budget; and, where more is alive than
+// the caches hold, as long as it takes no more of the time than ScheduleContext::recompute_percent.
+// Whether anything has changed.  `results`: the roots.
 bool rematerialize(std::vector<PendingStep>& steps, std::span<const UOp> results,
                    Schedule& schedule, const ScheduleContext& context);
 

@@ -235,7 +235,7 @@ class GraphCheck {
 
   std::vector<HostTensor> interpreted(const Caps& caps, bool fuse) {
     const std::unique_ptr<Device> device = make_interpreter(caps);
-    const Schedule schedule = schedule_for(*device, graph_, fuse);
+    const Schedule schedule = schedule_for(*device, graph_, {.fuse = fuse});
     note(schedule, fuse);
     std::vector<Bytes> inputs = inputs_;
     const std::vector<Bytes> bytes = run_schedule(*device, schedule, inputs);

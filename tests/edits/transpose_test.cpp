@@ -1,0 +1,150 @@
+// Tiles that are read along one axis and written along the other are turned in registers.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include "croze/backends/interp/interp_device.h"
+#include "croze/codegen/edits/transform.h"
+#include "croze/codegen/lower/transpose.h"
+#include "croze/codegen/pipeline.h"
+#include "croze/run/devices.h"
+#include "support/schedule_runner.h"
+
+namespace croze {
+namespace {
+
+using namespace test;
+
+// out[c, r] = in[r, c]; r0 is r and r1 is c.
+UOp transposing_kernel(Graph& g, DType dtype, std::int64_t rows, std::int64_t columns) {
+  const UOp r = g.range(0, rows, LoopKind::Parallel), c = g.range(1, columns, LoopKind::Parallel);
+  const std::int64_t elements = rows * columns;
+  const UOp x = g.load(g.place(g.param(dtype, 1, elements), r * columns + c));
+  const UOp out = g.place(g.param(dtype, 0, elements), c * rows + r);
+  return g.sink(std::vector<UOp>{g.store(out, x, std::vector<UOp>{c, r})});
+}
+
+// Lanes along the source, copies along the result.
+void turn(KernelState& k, std::int64_t size) {
+  const UOp r = k.loops[1], c = k.loops[0];
+  bind(k, split(k, c, size).inner, LoopKind::Lane);
+  bind(k, split(k, r, size).inner, LoopKind::Unroll);
+}
+
+std::int64_t exchanges(const LinearProgram& program) {
+  return std::ranges::count_if(program.instructions, [](UOp u) { return u.is(Op::Exchange); });
+}
+
+std::vector<std::byte> noise(std::size_t count) {
+  std::vector<std::byte> bytes(count);
+  for (std::size_t i = 0; i < count; i++) bytes[i] = static_cast<std::byte>(i * 37 + i / 251);
+  return bytes;
+}
+
+// The bytes of elements of `size` bytes, columns of which become rows.
+std::vector<std::byte> turned(std::span<const std::byte> x, std::size_t rows, std::size_t columns,
+                              std::size_t size) {
+  std::vector<std::byte> result(x.size());
+  for (std::size_t r = 0; r < rows; r++) {
+    for (std::size_t c = 0; c < columns; c++) {
+      std::copy_n(&x[(r * columns + c) * size], size, &result[(c * rows + r) * size]);
+    }
+  }
+  return result;
+}
+
+class Transpose : public testing::TestWithParam<std::int64_t> {};
+
+TEST_P(Transpose, ATileMovesEveryElementOnce) {
+  const std::int64_t size = GetParam(), rows = 3 * size, columns = 2 * size;
+  const std::unique_ptr<Device> interpreter = make_interp_device(cpu_shaped_caps());
+  for (DType dtype : {DType::Float32, DType::Int64, DType::UInt8}) {
+    const std::int64_t element = size_of(dtype);
+    Graph graph;
+    const UOp kernel = transposing_kernel(graph, dtype, rows, columns);
+    std::vector<std::byte> in = noise(static_cast<std::size_t>(rows * columns * element));
+    const std::vector<std::byte> expected =
+        turned(in, static_cast<std::size_t>(rows), static_cast<std::size_t>(columns),
+               static_cast<std::size_t>(element));
+    for (Device* target : {interpreter.get(), &device(device_index("CPU"))}) {
+      if (size * std::max<std::int64_t>(element, 4) > target->caps().vector_bytes) continue;
+      std::vector<std::byte> out(in.size());
+      const std::vector<std::span<std::byte>> buffers{out, in};
+      run_kernel(*target, kernel, buffers, [&](KernelState& k) { turn(k, size); });
+      EXPECT_EQ(out, expected) << target->name() << ", " << name_of(dtype);
+    }
+  }
+}
+
+TEST_P(Transpose, TakesAnExchangeForEachVectorAndBit) {
+  const std::int64_t size = GetParam();
+  Graph graph;
+  const UOp kernel = transposing_kernel(graph, DType::Float32, size, size);
+  const Caps caps = cpu_shaped_caps();
+  const LinearProgram program =
+      make_program(kernel, caps, [&](KernelState& k) { turn(k, size); });
+  std::int64_t bits = 0;
+  while (std::int64_t{1} << bits < size) bits++;
+  EXPECT_EQ(exchanges(program), size * bits);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, Transpose, testing::Values(2, 4, 8, 16));
+
+TEST(TransposedTile, IsNoneWhereTheDeviceCannotExchangeLanes) {
+  Graph graph;
+  const UOp kernel = transposing_kernel(graph, DType::Float32, 8, 8);
+  Caps caps = cpu_shaped_caps();
+  caps.exchanges_lanes = false;
+  const LinearProgram program = make_program(kernel, caps, [&](KernelState& k) { turn(k, 4); });
+  EXPECT_EQ(exchanges(program), 0);
+}
+
+TEST(TransposedTile, IsNoneWhereTheResultIsContiguousAlongTheLanes) {
+  Graph graph;
+  const UOp kernel = transposing_kernel(graph, DType::Float32, 8, 8);
+  const LinearProgram program = make_program(kernel, cpu_shaped_caps(), [&](KernelState& k) {
+    const UOp r = k.loops[1], c = k.loops[0];
+    bind(k, split(k, r, 4).inner, LoopKind::Lane);
+    bind(k, split(k, c, 4).inner, LoopKind::Unroll);
+  });
+  EXPECT_EQ(exchanges(program), 0);
+}
+
+// A product with a transposed matrix, as of a linear layer: its panels are turned.
+TEST(TransposedTile, PanelsOfATransposedOperandAreTurned) {
+  Graph g;
+  constexpr std::int64_t n = 64;
+  const UOp i = g.range(0, n, LoopKind::Parallel), j = g.range(1, n, LoopKind::Parallel);
+  const UOp k = g.range(2, n, LoopKind::Reduce);
+  const UOp a = g.load(g.place(g.param(DType::Int32, 1, n * n), i * n + k));
+  const UOp b = g.load(g.place(g.param(DType::Int32, 2, n * n), j * n + k));
+  const UOp sum = g.reduce(Op::Add, a * b, std::vector<UOp>{k});
+  const UOp out = g.place(g.param(DType::Int32, 0, n * n), i * n + j);
+  const UOp kernel = g.sink(std::vector<UOp>{g.store(out, sum, std::vector<UOp>{i, j})});
+  EXPECT_GT(exchanges(make_program(kernel, cpu_shaped_caps())), 0);
+
+  std::vector<std::int32_t> x(n * n), y(n * n), result(n * n);
+  std::iota(x.begin(), x.end(), -700);
+  std::iota(y.begin(), y.end(), -900);
+  const std::vector<std::span<std::byte>> buffers{std::as_writable_bytes(std::span(result)),
+                                                  std::as_writable_bytes(std::span(x)),
+                                                  std::as_writable_bytes(std::span(y))};
+  const std::unique_ptr<Device> interpreter = make_interp_device(cpu_shaped_caps());
+  for (Device* target : {interpreter.get(), &device(device_index("CPU"))}) {
+    std::ranges::fill(result, 0);
+    run_kernel(*target, kernel, buffers);
+    for (std::size_t r = 0; r < n; r++) {
+      for (std::size_t c = 0; c < n; c++) {
+        std::int32_t expected = 0;
+        for (std::size_t d = 0; d < n; d++) expected += x[r * n + d] * y[c * n + d];
+        ASSERT_EQ(result[r * n + c], expected) << r << ", " << c;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace croze
