@@ -308,7 +308,8 @@ class Tiler {
                             row_loop_.range_size() >= machine_.least_reuse;
         if (reused && is_scattered(place))
           stage_if_it_fits(load, inner({}, {column_unroll_, lane_}));
-      } else if (block_loop_ && row_unroll_ && place.varies_over(row_unroll_)) {
+      } else if (block_loop_ && row_unroll_ && place.varies_over(row_unroll_) &&
+                 !follows_reduction(place)) {
         stage_if_it_fits(load, inner({row_loop_}, {row_unroll_}));
       }
     }
@@ -323,6 +324,13 @@ class Tiler {
       if (!s.affine || s.step * element_bytes() >= machine_.far_bytes) steps *= r.range_size();
     }
     return steps >= machine_.many_rows;
+  }
+
+  // Each row of the tile is read in order, which needs no copy.
+  bool follows_reduction(UOp place) const {
+    const std::vector<UOp> ranges = reduced();
+    return place.num_src() == 2 && !ranges.empty() &&
+           along(place, ranges.back()) == Along::Contiguous;
   }
 
   void stage_if_it_fits(UOp load, const std::vector<UOp>& inside) {
