@@ -84,7 +84,7 @@ constexpr Case cases[] = {
 
 constexpr double limit = 0.9;  // of PyTorch's
 
-// What the command prints that is given the script.
+// The last line that the command prints which is given the script: libraries may print others.
 std::string run_script(const std::string& python) {
   const std::string line = python + " - <" CROZE_BENCH_SOURCES "/training_memory.py";
   FILE* pipe = popen(line.c_str(), "r");
@@ -95,7 +95,8 @@ std::string run_script(const std::string& python) {
     output.append(part.data(), size);
   }
   check(pclose(pipe) == 0, "{} failed", line);
-  return output;
+  output.erase(output.find_last_not_of('\n') + 1);
+  return output.substr(output.rfind('\n') + 1);
 }
 
 }  // namespace

@@ -126,6 +126,7 @@ class BlockJoiner {
       return {RefusalCause::ManyNests, static_cast<std::int64_t>(nests), most_nests};
     }
     if (!tried_.emplace(producer, consumer, nests).second) return {};
+    if (steps_[consumer].is_again && !steps_[producer].is_again) return {RefusalCause::MadeLater};
     if (states_.is_reached_otherwise(producer, consumer)) return {RefusalCause::Circle};
     BlockPlan joined;
     joined.joinable = true;

@@ -16,7 +16,8 @@ namespace croze {
 // grows.
 class FusionPlan {
  public:
-  // For a device with these capabilities. Without `fuse` everything that can have a buffer gets one.
+  // For a device with these capabilities. Without `fuse` everything that can have a buffer gets
+  // one.
   FusionPlan(std::span<const UOp> roots, bool fuse, const Caps& caps);
 
   bool buffered(UOp u) const { return facts_[u.id()].buffered; }
@@ -52,11 +53,11 @@ class FusionPlan {
     bool many_owners = false;
     std::int32_t consumers = 0;
     std::int32_t cost = 0;
-    float size = 0;   // arithmetic of the fused expression, what is shared counted once
-    float reads = 0;  // buffers of the fused expression, likewise
-    UOp consumer;     // the last one seen
-    UOp owner;        // the buffered node whose kernel computes this one, if it is the only one
-    double made_at = 0;    // bytes touched before and with it, as the graph is ordered
+    float size = 0;      // arithmetic of the fused expression, what is shared counted once
+    float reads = 0;     // buffers of the fused expression, likewise
+    UOp consumer;        // the last one seen
+    UOp owner;           // the buffered node whose kernel computes this one, if it is the only one
+    double made_at = 0;  // bytes touched before and with it, as the graph is ordered
     double wanted_at = 0;  // before the last kernel that wants it
   };
   // What computing a value again takes, down to the next buffers.

@@ -28,6 +28,7 @@ struct PendingStep {
   std::vector<UOp> outputs;         // and the Buffer of each
   UOp supersedes;                   // of an After: the state whose memory is overwritten
   int part = 0;                     // steps that make one state run in order of part
+  bool is_again = false;            // makes values once more, as late as it can
 };
 
 // Whether the step copies a state into memory of its own, so that the state's can be overwritten.

@@ -108,6 +108,7 @@ class Merger {
       if (facts_[step].contraction) return RefusalCause::Contraction;
     }
     if (steps_[producer].device != steps_[consumer].device) return RefusalCause::OtherDevice;
+    if (steps_[consumer].is_again && !steps_[producer].is_again) return RefusalCause::MadeLater;
     // What several steps make is whole after the last of them.
     const bool has_one_maker = std::ranges::all_of(
         steps_[producer].writes, [&](UOp w) { return states_.makers(w).size() == 1; });

@@ -1,4 +1,6 @@
 // Tiles that are read along one axis and written along the other are turned in registers.
+#include "croze/codegen/lower/transpose.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 
 #include "croze/backends/interp/interp_device.h"
 #include "croze/codegen/edits/transform.h"
-#include "croze/codegen/lower/transpose.h"
 #include "croze/codegen/pipeline.h"
 #include "croze/run/devices.h"
 #include "support/schedule_runner.h"
@@ -84,8 +85,7 @@ TEST_P(Transpose, TakesAnExchangeForEachVectorAndBit) {
   Graph graph;
   const UOp kernel = transposing_kernel(graph, DType::Float32, size, size);
   const Caps caps = cpu_shaped_caps();
-  const LinearProgram program =
-      make_program(kernel, caps, [&](KernelState& k) { turn(k, size); });
+  const LinearProgram program = make_program(kernel, caps, [&](KernelState& k) { turn(k, size); });
   std::int64_t bits = 0;
   while (std::int64_t{1} << bits < size) bits++;
   EXPECT_EQ(exchanges(program), size * bits);

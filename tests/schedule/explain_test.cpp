@@ -80,8 +80,7 @@ TEST(Explain, ArithmeticIsDoneTwiceWhereWritingItDownTakesLonger) {
   const UOp x = s.buffer({50, 70});
   UOp y = x;
   for (int i = 0; i < 4; i++) y = s.graph.alu(Op::Max, {y * 3, y + x});
-  const Schedule schedule =
-      s.expect_right({s.reduce(Op::Add, y, {0}), s.reduce(Op::Max, y, {1})});
+  const Schedule schedule = s.expect_right({s.reduce(Op::Add, y, {0}), s.reduce(Op::Max, y, {1})});
   for (const ScheduleBuffer& b : schedule.buffers) {
     EXPECT_NE(b.reason.cause, BufferCause::SharedArithmetic);
   }

@@ -83,12 +83,11 @@ Schedule schedule_for(const Device& device, const CanonicalGraph& graph,
                       const ScheduleSettings& settings) {
   current_caps = &device.caps();
   const int index = graph.inputs.empty() ? 0 : graph.inputs[0].buffer_device();
-  return make_schedule(graph,
-                       {.caps = [](int) -> const Caps& { return *current_caps; },
-                        .default_device = index,
-                        .fuse = settings.fuse,
-                        .memory_budget = settings.memory_budget,
-                        .recompute_percent = settings.recompute_percent});
+  return make_schedule(graph, {.caps = [](int) -> const Caps& { return *current_caps; },
+                               .default_device = index,
+                               .fuse = settings.fuse,
+                               .memory_budget = settings.memory_budget,
+                               .recompute_percent = settings.recompute_percent});
 }
 
 std::vector<Bytes> run_schedule(Device& device, const Schedule& schedule,

@@ -49,8 +49,7 @@ class Digits {
 
 class Expander {
  public:
-  Expander(UOp sink, const Caps& caps)
-      : graph_(sink.graph()), caps_(caps), order_(toposort(sink)) {
+  Expander(UOp sink, const Caps& caps) : graph_(sink.graph()), caps_(caps), order_(toposort(sink)) {
     for (UOp u : order_) {
       if (u.is(Op::Range) && has_kind(u, LoopKind::Unroll)) unrolls_.push_back(u);
     }

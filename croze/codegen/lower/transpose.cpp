@@ -1,8 +1,8 @@
 // transpose.cpp -- a butterfly: n log n exchanges of two vectors turn a tile of n x n.
 //
 // Element by element a tile costs a load and a store each.  By rows it is n loads and n stores of
-// vectors, and for each bit of a lane's number one exchange per vector: rows whose numbers differ in
-// this bit trade the lanes whose numbers differ in it.
+// vectors, and for each bit of a lane's number one exchange per vector: rows whose numbers differ
+// in this bit trade the lanes whose numbers differ in it.
 #include "croze/codegen/lower/transpose.h"
 
 #include <bit>

@@ -9,8 +9,8 @@
 
 namespace croze {
 
-// What a store closes of a square tile: as many copies as lanes.  The value is made along the lanes,
-// and memory is contiguous along the copies.
+// What a store closes of a square tile: as many copies as lanes.  The value is made along the
+// lanes, and memory is contiguous along the copies.
 struct TransposedTile {
   UOp lane, unrolled;
 };

@@ -93,6 +93,7 @@ class Rematerializer {
       const Timeline next = timeline();
       if (next.steps.empty() || next.most_bytes >= now_.most_bytes) {
         steps_ = before;
+        look_at_steps();
         break;
       }
       now_ = next;
@@ -326,6 +327,7 @@ class Rematerializer {
     Graph& g = step.nests[0].graph();
     PendingStep again;
     again.device = step.device;
+    again.is_again = true;
     again.reads = step.reads;
     std::vector<std::pair<UOp, UOp>> map(memory.begin(), memory.end());
     for (UOp buffer : step.outputs) {

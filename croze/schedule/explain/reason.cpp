@@ -40,21 +40,13 @@ constexpr std::string_view buffer_causes[] = {"none",
                                               "kept_reduction"};
 static_assert(std::size(buffer_causes) == static_cast<std::size_t>(BufferCause::KeptReduction) + 1);
 
-constexpr std::string_view refusal_causes[] = {"none",
-                                               "contraction",
-                                               "in_order",
-                                               "several_makers",
-                                               "other_device",
-                                               "other_loops",
-                                               "circle",
-                                               "many_ranges",
-                                               "many_buffers",
-                                               "large_nest",
-                                               "loops_do_not_nest",
-                                               "few_outer_loops",
-                                               "many_nests",
-                                               "no_gain"};
-static_assert(std::size(refusal_causes) == static_cast<std::size_t>(RefusalCause::NoGain) + 1);
+constexpr std::string_view refusal_causes[] = {
+    "none",           "contraction",       "in_order",
+    "several_makers", "other_device",      "other_loops",
+    "circle",         "many_ranges",       "many_buffers",
+    "large_nest",     "loops_do_not_nest", "few_outer_loops",
+    "many_nests",     "no_gain",           "made_later"};
+static_assert(std::size(refusal_causes) == static_cast<std::size_t>(RefusalCause::MadeLater) + 1);
 
 }  // namespace
 
@@ -132,6 +124,7 @@ std::string in_words(const Refusal& r) {
     case RefusalCause::NoGain:
       return r.limit > 0 ? fmt::format("{} cycles saved, and {} without it", r.count, r.limit)
                          : fmt::format("{} cycles saved", r.count);
+    case RefusalCause::MadeLater: return "its reader makes values again, later";
   }
   return "";
 }

@@ -61,6 +61,7 @@ enum class RefusalCause : std::uint8_t {
   FewOuterLoops,   // count iterations for threads that want limit
   ManyNests,       // of one sequence: count, of at most limit
   NoGain,          // count = cycles gained by blocks, limit = by the parts without
+  MadeLater,       // what reads it there makes values once more, late
 };
 
 struct Refusal {
