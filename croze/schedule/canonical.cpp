@@ -1,9 +1,9 @@
 // canonical.cpp -- a tensor graph made independent of which buffers it stands on.
 #include <algorithm>
-#include <unordered_map>
 #include <vector>
 
-#include "croze/base/flat_map.h"
+#include "croze/graph/node_map.h"
+#include "croze/graph/node_set.h"
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/graph/text/serialize.h"
 #include "croze/schedule/schedule.h"
@@ -31,7 +31,7 @@ std::vector<UOp> computed_from(std::span<const UOp> roots) {
   std::vector<UOp> order = toposort(roots);
   const auto has_inputs = [](UOp u) { return u.is(Op::WithGradient); };
   if (std::ranges::none_of(order, has_inputs)) return order;
-  FlatSet<const Node*> needed;
+  NodeSet needed;
   for (UOp root : roots) needed.insert(root.node());
   for (std::size_t i = order.size(); i-- > 0;) {
     if (!needed.contains(order[i].node())) continue;
@@ -56,7 +56,7 @@ UOp value_alone(UOp value) {
 CanonicalGraph canonical_graph(std::span<const UOp> roots) {
   CanonicalGraph result{std::make_unique<Graph>(), {}, {}, {}, {}};
   Graph& graph = *result.graph;
-  std::unordered_map<const Node*, UOp> copy;
+  NodeMap<UOp> copies(roots.empty() ? graph : roots[0].graph());
   std::vector<UOp> src;
   for (UOp u : computed_from(roots)) {
     if (u.is(Op::Buffer)) {
@@ -64,19 +64,19 @@ CanonicalGraph canonical_graph(std::span<const UOp> roots) {
       result.inputs.push_back(u);
       result.buffers.push_back(
           graph.buffer(u.dtype(), number, u.buffer_elements(), u.buffer_device()));
-      copy[u.node()] = result.buffers.back();
+      copies.set(u, result.buffers.back());
       continue;
     }
     if (u.is(Op::WithGradient)) {
-      copy[u.node()] = value_alone(copy.at(u.src(0).node()));
+      copies.set(u, value_alone(copies.get(u.src(0))));
       continue;
     }
     src.clear();
-    for (UOp s : u.sources()) src.push_back(copy.at(s.node()));
-    copy[u.node()] =
-        u.is(Op::After) ? make_after(graph, src) : graph.make(u.op(), u.dtype(), src, u.arg());
+    for (UOp s : u.sources()) src.push_back(copies.get(s));
+    copies.set(
+        u, u.is(Op::After) ? make_after(graph, src) : graph.make(u.op(), u.dtype(), src, u.arg()));
   }
-  for (UOp root : roots) result.roots.push_back(copy.at(root.node()));
+  for (UOp root : roots) result.roots.push_back(copies.get(root));
   result.key = serialize(result.roots);
   return result;
 }

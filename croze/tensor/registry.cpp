@@ -207,7 +207,7 @@ std::vector<UOp> Registry::resolve(std::span<const UOp> roots) {
   std::vector<UOp> result(roots.begin(), roots.end());
   if (values_.empty()) return result;
   std::vector<std::pair<UOp, UOp>> replacements;
-  FlatSet<const Node*> seen;
+  NodeSet seen;
   std::vector<UOp> stack = result;
   while (!stack.empty()) {
     const UOp u = stack.back();
@@ -274,7 +274,7 @@ void Registry::collect_if_grown() {
 }
 
 void Registry::collect() {
-  const Nodes seen = free_unseen();
+  const Past::Nodes seen = free_unseen();
   std::vector<UOp> roots;
   for_each_record([&](TensorRecord& r) { roots.push_back(r.node); });
   past_.for_each_recorded([&](UOp history) { roots.push_back(history); });
@@ -299,13 +299,13 @@ void Registry::free_unseen_if_worthwhile() {
 }
 
 // Returns what is seen.
-Registry::Nodes Registry::free_unseen() {
+Past::Nodes Registry::free_unseen() {
   settle();
   std::vector<Past::Live> live;
   for_each_record([&](TensorRecord& r) {
     live.push_back({r.node, root_of(r).contents, r.is_seen_detached()});
   });
-  Nodes seen = past_.prune(live);
+  Past::Nodes seen = past_.prune(live);
   drop_values([&](UOp, UOp value) { return !seen.contains(value.node()); });
 
   Nodes orphans;
@@ -464,7 +464,7 @@ std::vector<TensorRecord*> Registry::readers_of(const Nodes& written, const Batc
     nodes.push_back(r->node);
   }
 
-  FlatSet<const Node*> touched;
+  NodeSet touched;
   for (UOp u : toposort(nodes)) {
     bool reads = written.contains(u.node());
     for (UOp s : u.sources()) reads = reads || touched.contains(s.node());

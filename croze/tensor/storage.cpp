@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "croze/base/flat_map.h"
+#include "croze/graph/node_set.h"
 #include "croze/graph/op.h"
 
 namespace croze {
@@ -19,7 +19,8 @@ UOp storage_of(UOp node) {
 }
 
 bool reads_memory(UOp node) {
-  FlatSet<const Node*> seen;
+  if (viewed_buffer(node)) return true;
+  NodeSet seen;
   std::vector<UOp> stack{node};
   while (!stack.empty()) {
     const UOp u = stack.back();
