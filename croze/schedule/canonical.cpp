@@ -26,16 +26,18 @@ UOp make_after(Graph& graph, std::span<const UOp> src) {
   return result;
 }
 
+// Names a call by a number of its own.
+bool is_given(UOp u) { return u.is(Op::WithGradient); }
+
 // What the roots are computed from, sources first: of a WithGradient only the value.
 std::vector<UOp> computed_from(std::span<const UOp> roots) {
   std::vector<UOp> order = toposort(roots);
-  const auto has_inputs = [](UOp u) { return u.is(Op::WithGradient); };
-  if (std::ranges::none_of(order, has_inputs)) return order;
+  if (std::ranges::none_of(order, is_given)) return order;
   NodeSet needed;
   for (UOp root : roots) needed.insert(root.node());
   for (std::size_t i = order.size(); i-- > 0;) {
     if (!needed.contains(order[i].node())) continue;
-    const int count = has_inputs(order[i]) ? 1 : order[i].num_src();
+    const int count = is_given(order[i]) ? 1 : order[i].num_src();
     for (int k = 0; k < count; k++) needed.insert(order[i].src(k).node());
   }
   std::erase_if(order, [&](UOp u) { return !needed.contains(u.node()); });
@@ -58,7 +60,8 @@ CanonicalGraph canonical_graph(std::span<const UOp> roots) {
   Graph& graph = *result.graph;
   NodeMap<UOp> copies(roots.empty() ? graph : roots[0].graph());
   std::vector<UOp> src;
-  for (UOp u : computed_from(roots)) {
+  const std::vector<UOp> order = computed_from(roots);
+  for (UOp u : order) {
     if (u.is(Op::Buffer)) {
       const auto number = static_cast<std::int64_t>(result.inputs.size());
       result.inputs.push_back(u);
@@ -67,7 +70,7 @@ CanonicalGraph canonical_graph(std::span<const UOp> roots) {
       copies.set(u, result.buffers.back());
       continue;
     }
-    if (u.is(Op::WithGradient)) {
+    if (is_given(u)) {
       copies.set(u, value_alone(copies.get(u.src(0))));
       continue;
     }
@@ -77,7 +80,15 @@ CanonicalGraph canonical_graph(std::span<const UOp> roots) {
         u, u.is(Op::After) ? make_after(graph, src) : graph.make(u.op(), u.dtype(), src, u.arg()));
   }
   for (UOp root : roots) result.roots.push_back(copies.get(root));
-  result.key = serialize(result.roots);
+  // Graphs with one key have one copy.
+  const bool names_calls = std::ranges::any_of(order, is_given);
+  result.key = names_calls ? serialize(result.roots) : canonical_key(roots).key;
+  return result;
+}
+
+CanonicalKey canonical_key(std::span<const UOp> roots) {
+  CanonicalKey result;
+  result.key = serialize_over(roots, result.inputs);
   return result;
 }
 
