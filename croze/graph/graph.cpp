@@ -131,7 +131,7 @@ UOp Graph::make(Op op, DType dtype, std::span<const UOp> src, Arg arg) {
   n->settled = 0;
   n->key = key_of(op, dtype, src, arg);
   n->arg = intern(arg);
-  n->dims = intern(Arg(std::span<const std::int64_t>(dims))).ints;
+  n->dims = intern_dims(dims, src, n->arg);
   n->bounds = bounds;
   n->ranges = ranges;
   for (std::size_t i = 0; i < src.size(); i++) n->src[i] = src[i].node();
@@ -162,6 +162,16 @@ Arg Graph::intern(const Arg& arg) {
     result.chars = static_cast<const char*>(intern_bytes(arg.as_text()));
   }
   return result;
+}
+
+// Most shapes are that of a source, or the argument.
+const std::int64_t* Graph::intern_dims(std::span<const std::int64_t> dims, std::span<const UOp> src,
+                                       const Arg& arg) {
+  for (UOp s : src) {
+    if (std::ranges::equal(s.shape(), dims)) return s.node()->dims;
+  }
+  if (std::ranges::equal(arg.as_ints(), dims)) return arg.ints;
+  return intern(Arg(dims)).ints;
 }
 
 const void* Graph::intern_bytes(std::string_view bytes) {

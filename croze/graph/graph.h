@@ -97,6 +97,8 @@ class Graph {
 
   Node* allocate(std::size_t num_src);
   Arg intern(const Arg& arg);
+  const std::int64_t* intern_dims(std::span<const std::int64_t> dims, std::span<const UOp> src,
+                                  const Arg& arg);
   const void* intern_bytes(std::string_view bytes);
   void insert(std::uint64_t hash, const Node* node);
   void grow();

@@ -221,8 +221,8 @@ void Step::Trace::check_inputs(std::span<const Tensor> given) const {
         "input {} of a captured step was {} of shape {} on {} at the first call, and is {} of "
         "shape "
         "{} on {} now: capture another step for it",
-        i, name_of(traced.dtype), to_text(traced.shape), traced.device, name_of(now.dtype()),
-        to_text(now.shape()), now.device());
+        i, name_of(traced.dtype), traced.shape, traced.device, name_of(now.dtype()), now.shape(),
+        now.device());
   }
 }
 

@@ -9,6 +9,7 @@
 #include "croze/tensor/elementwise/elementwise.h"
 #include "croze/tensor/movement/movement.h"
 #include "croze/tensor/network/functional.h"
+#include "croze/tensor/print.h"
 
 namespace croze::nn {
 namespace {
@@ -30,14 +31,14 @@ void check_channels(const std::string& layer, std::int64_t channels, Location at
 
 void check_axes(const std::string& layer, const Tensor& x, int fewest, int most, Location at) {
   check(x.ndim() >= fewest && x.ndim() <= most, at, "{}: shape {} has {} axes, not {}{}", layer,
-        to_text(x.shape()), x.ndim(), fewest < most ? std::to_string(fewest) + " or " : "", most);
+        x.shape(), x.ndim(), fewest < most ? std::to_string(fewest) + " or " : "", most);
 }
 
 void check_batch(const std::string& layer, int axes, const Tensor& x, const Tensor& mean,
                  Location at) {
   check_axes(layer, x, axes == 1 ? 2 : axes + 2, axes + 2, at);
   check(x.size(1) == mean.size(0), at, "{}: shape {} has {} channels, the layer {}", layer,
-        to_text(x.shape()), x.size(1), mean.size(0));
+        x.shape(), x.size(1), mean.size(0));
 }
 
 }  // namespace
@@ -64,7 +65,7 @@ Tensor BatchNorm<Axes>::operator()(const Tensor& x, bool training, Location at) 
   check_batch(name_of("BatchNorm", Axes), Axes, x, running_mean, at);
   const std::int64_t count = x.numel() / std::max<std::int64_t>(x.size(1), 1);
   check(count > 1, at, "{}: shape {} has {} values per channel, where training needs two",
-        name_of("BatchNorm", Axes), to_text(x.shape()), count);
+        name_of("BatchNorm", Axes), x.shape(), count);
   const ChannelStatistics batch = batch_statistics(x, at);
   // The running variance estimates that of all data, so it is divided by count - 1.
   const double unbiased = static_cast<double>(count) / static_cast<double>(count - 1);

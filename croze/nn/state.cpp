@@ -5,6 +5,7 @@
 
 #include "croze/base/call_site.h"
 #include "croze/base/error.h"
+#include "croze/tensor/print.h"
 
 namespace croze::nn::detail {
 
@@ -45,7 +46,7 @@ void load(const std::vector<StateEntry>& entries, const StateDict& dict, bool st
     if (it == values.end()) continue;
     const Shape expected = target.tensor.shape(), found = it->second->shape();
     check(expected == found, at, "load_state_dict: {} has shape {}, where the model has {}",
-          target.name, to_text(found), to_text(expected));
+          target.name, found, expected);
     assignments.emplace_back(target.tensor, it->second);
     values.erase(it);
   }

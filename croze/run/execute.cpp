@@ -154,29 +154,30 @@ std::string settings(std::string_view kind) {
                      edits);
 }
 
-std::string key_with_numbers(const CanonicalGraph& graph) { return settings("graph") + graph.key; }
+std::string key_with_numbers(std::string_view graph) { return settings("graph").append(graph); }
 
 std::string key_without(const GraphForm& form, const PassedNumbers& numbers) {
   return settings("form") + key_of(form, numbers);
 }
 
 std::shared_ptr<const PreparedRun> prepared_run(std::shared_ptr<const Plan> plan,
-                                                const CanonicalGraph& graph,
-                                                PassedNumbers numbers) {
+                                                std::vector<UOp> inputs, PassedNumbers numbers) {
   return std::make_shared<PreparedRun>(
-      PreparedRun{std::move(plan), graph.inputs, std::move(numbers.variables)});
+      PreparedRun{std::move(plan), std::move(inputs), std::move(numbers.variables)});
 }
 
 // By the graph with its numbers; only if there is no such plan, by its form, if it has one.
 std::shared_ptr<const PreparedRun> find_prepared(const CanonicalGraph& graph,
                                                  std::optional<GraphForm>& form) {
-  if (auto plan = plans().find(key_with_numbers(graph))) return prepared_run(plan, graph, {});
+  if (auto plan = plans().find(key_with_numbers(graph.key))) {
+    return prepared_run(std::move(plan), graph.inputs, {});
+  }
   if (!is_remembered(graph)) return nullptr;
   form = form_of(graph);
   auto numbers = known_numbers_to_pass(*form);
   if (!numbers || !numbers->any()) return nullptr;
   auto plan = plans().find(key_without(*form, *numbers));
-  return plan ? prepared_run(std::move(plan), graph, std::move(*numbers)) : nullptr;
+  return plan ? prepared_run(std::move(plan), graph.inputs, std::move(*numbers)) : nullptr;
 }
 
 }  // namespace
@@ -197,18 +198,24 @@ std::shared_ptr<const PreparedRun> prepare(const CanonicalGraph& graph) {
   if (auto found = find_prepared(graph, form)) return found;
   refuse_at_end_of_process();
   PassedNumbers numbers = form ? numbers_to_pass(*form) : PassedNumbers{};
-  const std::string key = numbers.any() ? key_without(*form, numbers) : key_with_numbers(graph);
+  const std::string key = numbers.any() ? key_without(*form, numbers) : key_with_numbers(graph.key);
   auto plan = plans().get(key, [&](std::int64_t& weight) {
     auto made = form ? make_plan(passing_numbers(graph, *form, numbers)) : make_plan(graph);
     weight = std::ssize(made->schedule.steps);
     return made;
   });
-  return prepared_run(std::move(plan), graph, std::move(numbers));
+  return prepared_run(std::move(plan), graph.inputs, std::move(numbers));
 }
 
 std::shared_ptr<const PreparedRun> find_prepared(const CanonicalGraph& graph) {
   std::optional<GraphForm> form;
   return find_prepared(graph, form);
+}
+
+std::shared_ptr<const PreparedRun> find_prepared(std::span<const UOp> roots) {
+  CanonicalKey form = canonical_key(roots);
+  auto plan = plans().find(key_with_numbers(form.key));
+  return plan ? prepared_run(std::move(plan), std::move(form.inputs), {}) : nullptr;
 }
 
 CanonicalGraph noted_canonical_graph(std::span<const UOp> roots) {
@@ -218,6 +225,7 @@ CanonicalGraph noted_canonical_graph(std::span<const UOp> roots) {
 }
 
 std::shared_ptr<const PreparedRun> prepare(std::span<const UOp> roots) {
+  if (auto found = find_prepared(roots)) return found;
   return prepare(noted_canonical_graph(roots));
 }
 

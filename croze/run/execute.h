@@ -39,6 +39,8 @@ CanonicalGraph noted_canonical_graph(std::span<const UOp> roots);
 std::shared_ptr<const PreparedRun> prepare(const CanonicalGraph& graph);
 // The same if the plan is there already; null if it has to be made.
 std::shared_ptr<const PreparedRun> find_prepared(const CanonicalGraph& graph);
+// The same without a copy, for graphs that have been prepared before; null may be wrong.
+std::shared_ptr<const PreparedRun> find_prepared(std::span<const UOp> roots);
 
 // The Buffer nodes that the roots read or assign, in the order in which run() takes them.
 std::span<const UOp> inputs_of(const PreparedRun& prepared);

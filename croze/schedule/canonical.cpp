@@ -1,9 +1,9 @@
 // canonical.cpp -- a tensor graph made independent of which buffers it stands on.
 #include <algorithm>
-#include <unordered_map>
 #include <vector>
 
-#include "croze/base/flat_map.h"
+#include "croze/graph/node_map.h"
+#include "croze/graph/node_set.h"
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/graph/text/serialize.h"
 #include "croze/schedule/schedule.h"
@@ -26,16 +26,18 @@ UOp make_after(Graph& graph, std::span<const UOp> src) {
   return result;
 }
 
+// Names a call by a number of its own.
+bool is_given(UOp u) { return u.is(Op::WithGradient); }
+
 // What the roots are computed from, sources first: of a WithGradient only the value.
 std::vector<UOp> computed_from(std::span<const UOp> roots) {
   std::vector<UOp> order = toposort(roots);
-  const auto has_inputs = [](UOp u) { return u.is(Op::WithGradient); };
-  if (std::ranges::none_of(order, has_inputs)) return order;
-  FlatSet<const Node*> needed;
+  if (std::ranges::none_of(order, is_given)) return order;
+  NodeSet needed;
   for (UOp root : roots) needed.insert(root.node());
   for (std::size_t i = order.size(); i-- > 0;) {
     if (!needed.contains(order[i].node())) continue;
-    const int count = has_inputs(order[i]) ? 1 : order[i].num_src();
+    const int count = is_given(order[i]) ? 1 : order[i].num_src();
     for (int k = 0; k < count; k++) needed.insert(order[i].src(k).node());
   }
   std::erase_if(order, [&](UOp u) { return !needed.contains(u.node()); });
@@ -56,28 +58,37 @@ UOp value_alone(UOp value) {
 CanonicalGraph canonical_graph(std::span<const UOp> roots) {
   CanonicalGraph result{std::make_unique<Graph>(), {}, {}, {}, {}};
   Graph& graph = *result.graph;
-  std::unordered_map<const Node*, UOp> copy;
+  NodeMap<UOp> copies(roots.empty() ? graph : roots[0].graph());
   std::vector<UOp> src;
-  for (UOp u : computed_from(roots)) {
+  const std::vector<UOp> order = computed_from(roots);
+  for (UOp u : order) {
     if (u.is(Op::Buffer)) {
       const auto number = static_cast<std::int64_t>(result.inputs.size());
       result.inputs.push_back(u);
       result.buffers.push_back(
           graph.buffer(u.dtype(), number, u.buffer_elements(), u.buffer_device()));
-      copy[u.node()] = result.buffers.back();
+      copies.set(u, result.buffers.back());
       continue;
     }
-    if (u.is(Op::WithGradient)) {
-      copy[u.node()] = value_alone(copy.at(u.src(0).node()));
+    if (is_given(u)) {
+      copies.set(u, value_alone(copies.get(u.src(0))));
       continue;
     }
     src.clear();
-    for (UOp s : u.sources()) src.push_back(copy.at(s.node()));
-    copy[u.node()] =
-        u.is(Op::After) ? make_after(graph, src) : graph.make(u.op(), u.dtype(), src, u.arg());
+    for (UOp s : u.sources()) src.push_back(copies.get(s));
+    copies.set(
+        u, u.is(Op::After) ? make_after(graph, src) : graph.make(u.op(), u.dtype(), src, u.arg()));
   }
-  for (UOp root : roots) result.roots.push_back(copy.at(root.node()));
-  result.key = serialize(result.roots);
+  for (UOp root : roots) result.roots.push_back(copies.get(root));
+  // Graphs with one key have one copy.
+  const bool names_calls = std::ranges::any_of(order, is_given);
+  result.key = names_calls ? serialize(result.roots) : canonical_key(roots).key;
+  return result;
+}
+
+CanonicalKey canonical_key(std::span<const UOp> roots) {
+  CanonicalKey result;
+  result.key = serialize_over(roots, result.inputs);
   return result;
 }
 

@@ -118,6 +118,14 @@ struct CanonicalGraph {
 };
 CanonicalGraph canonical_graph(std::span<const UOp> roots);
 
+// Its key and inputs, without the copy.  Where the roots reach a WithGradient, the key is one that
+// no canonical graph has.
+struct CanonicalKey {
+  std::string key;
+  std::vector<UOp> inputs;
+};
+CanonicalKey canonical_key(std::span<const UOp> roots);
+
 // What the scheduler asks of the devices (index -> capabilities), and where constants are computed.
 struct ScheduleContext {
   const Caps& (*caps)(int device);

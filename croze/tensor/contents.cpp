@@ -19,6 +19,15 @@ ContentsSet last_of_each(std::vector<Contents> sorted) {
   return std::make_shared<const std::vector<Contents>>(std::move(last));
 }
 
+std::uint64_t hash_of(const std::vector<Contents>& set) {
+  std::uint64_t hash = set.size();
+  for (const Contents& c : set) {
+    hash = hash_mix(hash, static_cast<std::uint64_t>(c.tensor));
+    hash = hash_mix(hash, static_cast<std::uint64_t>(c.version));
+  }
+  return hash;
+}
+
 }  // namespace
 
 ContentsSet set_of(std::vector<Contents> contents) {
@@ -28,14 +37,17 @@ ContentsSet set_of(std::vector<Contents> contents) {
 
 ContentsSet merged(const ContentsSet& a, const ContentsSet& b) {
   if (!a || a == b) return b;
-  if (!b) return a;
+  if (!b || std::ranges::includes(*a, *b)) return a;
+  if (std::ranges::includes(*b, *a)) return b;
   std::vector<Contents> all;
   std::ranges::merge(*a, *b, std::back_inserter(all));
   return last_of_each(std::move(all));
 }
 
 ContentsSet ContentsPool::shared(const ContentsSet& set) {
-  return set ? sets_.try_emplace(*set, set).first->second : set;
+  if (!set) return set;
+  const ContentsSet& known = *sets_.insert(hash_of(*set), set).first;
+  return *known == *set ? known : set;
 }
 
 ContentsSet ContentsPool::merged(const ContentsSet& a, const ContentsSet& b) {
@@ -43,7 +55,8 @@ ContentsSet ContentsPool::merged(const ContentsSet& a, const ContentsSet& b) {
   if (!b) return a;
   const Pair pair{a.get(), b.get()};
   if (const Merged* known = merged_.find(pair)) return known->result;
-  ContentsSet result = shared(croze::merged(a, b));
+  ContentsSet result = croze::merged(a, b);
+  if (result != a && result != b) result = shared(result);
   merged_.insert(pair, {a, b, result});
   return result;
 }

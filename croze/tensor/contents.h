@@ -6,7 +6,6 @@
 
 #include <compare>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <vector>
 
@@ -48,7 +47,7 @@ class ContentsPool {
     ContentsSet a, b, result;
   };
 
-  std::map<std::vector<Contents>, ContentsSet> sets_;
+  FlatMap<std::uint64_t, ContentsSet> sets_;  // by hash; of two with one hash the first
   FlatMap<Pair, Merged> merged_;
 };
 

@@ -154,8 +154,8 @@ Tensor Tensor::from_bytes(std::span<const std::byte> bytes, DType dtype, const S
   call.check_shape(shape);
   const std::int64_t expected = shape.numel() * size_of(dtype);
   call.require(static_cast<std::int64_t>(bytes.size()) == expected,
-               "shape {} of {} takes {} bytes, but {} are given", to_text(shape), name_of(dtype),
-               expected, bytes.size());
+               "shape {} of {} takes {} bytes, but {} are given", shape, name_of(dtype), expected,
+               bytes.size());
   if (options.dtype && *options.dtype != dtype) {
     return from_bytes(bytes, dtype, shape, {.device = options.device}, at).cast(*options.dtype);
   }

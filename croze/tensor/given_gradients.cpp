@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "croze/base/error.h"
+#include "croze/base/flat_map.h"
 #include "croze/graph/graph.h"
 
 namespace croze {
@@ -19,7 +20,7 @@ const std::shared_ptr<const GivenGradient>& GivenGradients::at(std::int64_t call
   return it->second;
 }
 
-void GivenGradients::drop_unseen(const FlatSet<const Node*>& seen) {
+void GivenGradients::drop_unseen(const NodeSet& seen) {
   if (calls_.empty()) return;
   FlatSet<std::int64_t> kept;
   for (const Node* node : seen) {

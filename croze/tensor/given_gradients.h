@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "croze/base/flat_map.h"
+#include "croze/graph/node_set.h"
 #include "croze/graph/uop.h"
 #include "croze/tensor/gradient.h"
 
@@ -38,7 +38,7 @@ class GivenGradients {
   std::int64_t add(GivenGradient given);
   const std::shared_ptr<const GivenGradient>& at(std::int64_t call) const;
   // Forgets the calls none of whose nodes is seen.
-  void drop_unseen(const FlatSet<const Node*>& seen);
+  void drop_unseen(const NodeSet& seen);
 
  private:
   std::map<std::int64_t, std::shared_ptr<const GivenGradient>> calls_;

@@ -143,8 +143,8 @@ class Differentiation {
       const Call call("with_gradient", {&input, &partials[i]}, at);
       call.require(partials[i].shape() == input.shape() && partials[i].dtype() == input.dtype(),
                    "the gradient that was returned for input {}, {} of shape {}, is {} of shape {}",
-                   i, name_of(input.dtype()), to_text(input.shape()), name_of(partials[i].dtype()),
-                   to_text(partials[i].shape()));
+                   i, name_of(input.dtype()), input.shape(), name_of(partials[i].dtype()),
+                   partials[i].shape());
       roots_.push_back(input);
       weights_.push_back(partials[i]);
     }

@@ -8,24 +8,19 @@
 
 namespace croze {
 
-void GraphMutex::lock() {
+void GraphMutex::lock_first() {
   enter_croze();
-  const std::thread::id self = std::this_thread::get_id();
-  if (owner_.load(std::memory_order_relaxed) != self) {
-    if (is_ending_process()) {
-      constexpr std::chrono::seconds patience(1);
-      check(mutex_.try_lock_for(patience),
-            "the process is ending, and another thread has stopped in the midst of its work");
-    } else {
-      mutex_.lock();
-    }
-    owner_.store(self, std::memory_order_relaxed);
+  if (is_ending_process()) {
+    constexpr std::chrono::seconds patience(1);
+    check(mutex_.try_lock_for(patience),
+          "the process is ending, and another thread has stopped in the midst of its work");
+  } else {
+    mutex_.lock();
   }
-  depth_++;
+  owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
 }
 
-void GraphMutex::unlock() {
-  if (--depth_ > 0) return;
+void GraphMutex::unlock_last() {
   owner_.store({}, std::memory_order_relaxed);
   mutex_.unlock();
 }

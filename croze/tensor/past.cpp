@@ -35,7 +35,7 @@ namespace {
 constexpr int longest_history = 64;  // in values of dropped tensors
 
 using Histories = FlatMap<const Node*, UOp>;
-using Nodes = FlatSet<const Node*>;
+using Nodes = Past::Nodes;
 
 bool always(UOp) { return true; }
 
@@ -110,10 +110,11 @@ UOp another(UOp node, int number) {
   return number == 0 ? node : node.graph().with_sources(node, sources);
 }
 
-// The sources of the nodes.
-Nodes read_by(std::span<const UOp> order) {
+// The sources of those of the nodes that pass.
+Nodes read_by(std::span<const UOp> order, bool (*passes)(UOp) = always) {
   Nodes read;
   for (UOp u : order) {
+    if (!passes(u)) continue;
     for (UOp s : u.sources()) read.insert(s.node());
   }
   return read;
@@ -310,16 +311,17 @@ Past::Nodes Past::known_of(const Call& call, std::span<const UOp> roots,
     if (is_read_as_history) wanted.insert(history->node());
     const std::int64_t* version = versions.find(t.contents.tensor);
     if (!version) continue;
-    const std::string shape = to_text(Shape(t.node.shape()));
+    const Shape shape(t.node.shape());
     call.require(*version != t.contents.version,
                  "this tensor depends on a target of shape {} through more than {} tensors that "
                  "were computed and dropped: detach() where the gradient may end, or compute "
                  "fewer of them",
                  shape, longest_history);
+    const std::string place = is_known ? "" : place_of(t.assigned_at);
     call.require(is_known,
                  "a target of shape {} was assigned to{} after this tensor had been computed "
                  "from it: ask for the gradient before that",
-                 shape, place_of(t.assigned_at));
+                 shape, place);
   }
   return wanted;
 }
@@ -388,9 +390,8 @@ void Past::drop_useless(std::span<const Live> live, ContentsPool& pool) {
   if (histories_.empty()) return;
   std::vector<Live> asked(live.begin(), live.end());
   std::erase_if(asked, [](const Live& l) { return l.is_detached; });
-  const Nodes wanted = wanted_of(asked, below(nodes_of(asked), histories_));
   const std::vector<UOp> order = below(nodes_of(asked), histories_, passes_gradient);
-  const Nodes leading = leading_to(wanted, order, histories_);
+  const Nodes leading = leading_to(wanted_of(asked, order), order, histories_);
   const FlatMap<const Node*, ContentsSet> led = led_to(order, leading, pool);
   erase_if(histories_, [&](const Node* value, UOp history) {
     if (leading.contains(history.node()) || is_gone(UOp(value))) return false;
@@ -403,17 +404,12 @@ void Past::drop_useless(std::span<const Live> live, ContentsPool& pool) {
 }
 
 // The nodes that live tensors have, or had before they were computed: what was recorded then reads
-// those.  Only memory: others cannot be targets.
+// those, and passes gradients on to them.  Only memory: others cannot be targets.
 Past::Nodes Past::wanted_of(std::span<const Live> live, std::span<const UOp> order) const {
-  const Nodes read = read_by(order);
-  Nodes reading, wanted;
-  for (UOp u : order) {
-    bool reads = u.is(Op::Buffer);
-    for (UOp s : u.sources()) reads = reads || reading.contains(s.node());
-    if (reads) reading.insert(u.node());
-  }
+  const Nodes read = read_by(order, passes_gradient);
+  Nodes wanted;
   for (const Live& l : live) {
-    if (!reading.contains(l.node.node())) continue;
+    if (!reads_memory(l.node)) continue;
     wanted.insert(l.node.node());
     for (const Histories* names : {&histories_, &stored_}) {
       const UOp* name = names->find(l.node.node());

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "croze/base/flat_map.h"
-#include "croze/graph/uop.h"
+#include "croze/graph/node_set.h"
 #include "croze/tensor/contents.h"
 #include "croze/tensor/tensor.h"
 
@@ -21,7 +21,7 @@ class Call;
 
 class Past {
  public:
-  using Nodes = FlatSet<const Node*>;
+  using Nodes = NodeSet;
   // A tensor, and what a gradient is asked by.
   struct Live {
     UOp node;

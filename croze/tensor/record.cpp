@@ -112,12 +112,11 @@ void Call::check_shape(const Shape& shape) const {
   std::int64_t elements = 1;
   bool fits = true;
   for (std::int64_t size : shape) {
-    require(size >= 0, "shape {} has a negative size", to_text(shape));
+    require(size >= 0, "shape {} has a negative size", shape);
     fits = fits && !__builtin_mul_overflow(elements, std::max<std::int64_t>(size, 1), &elements);
   }
   // Eight bytes an element must fit too.
-  require(fits && elements <= INT64_MAX / 8, "a tensor of shape {} has too many elements",
-          to_text(shape));
+  require(fits && elements <= INT64_MAX / 8, "a tensor of shape {} has too many elements", shape);
 }
 
 ErrorDetails Call::details() const {

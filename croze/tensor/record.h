@@ -21,6 +21,7 @@
 #include "croze/base/small_vector.h"
 #include "croze/graph/graph.h"
 #include "croze/tensor/contents.h"
+#include "croze/tensor/print.h"
 #include "croze/tensor/tensor.h"
 #include "croze/tensor/views.h"
 
@@ -77,6 +78,7 @@ class Call {
   Call(std::string_view op, std::initializer_list<const Tensor*> operands, Location at)
       : op_(op), operands_(operands), at_(at), scope_(op, at) {}
 
+  // The arguments are made text only if it is not: give a Shape as it is.
   template <typename... Args>
   void require(bool ok, fmt::format_string<Args...> format, Args&&... args) const {
     if (!ok) [[unlikely]]

@@ -40,33 +40,11 @@ constexpr std::int64_t bytes_grown = 64 << 20;
 constexpr std::int64_t least_bytes_to_free = 64 << 10;
 constexpr std::int64_t bytes_to_free_by_node = 64;
 
-std::vector<UOp> sources_of(UOp u) {
-  std::vector<UOp> sources;
-  for (UOp s : u.sources()) sources.push_back(s);
-  return sources;
-}
-
 const TensorRecord& root_of(const TensorRecord& record) {
   return record.root ? *record.root : record;
 }
 
 std::int64_t bytes_of(UOp buffer) { return buffer.buffer_elements() * size_of(buffer.dtype()); }
-
-// A view of a Buffer once its pending stores have happened, when memory is named by `now`.
-UOp without_stores(UOp node, const FlatMap<const Node*, UOp>& now) {
-  std::vector<UOp> views;
-  for (; !node.is(Op::Buffer); node = node.src(0)) {
-    ensure(node.is(Op::After) || is_view_op(node.op()), "stored into {}, which is no view",
-           info(node.op()).name);
-    if (!node.is(Op::After)) views.push_back(node);
-  }
-  if (const UOp* buffer = now.find(node.node())) node = *buffer;
-  for (auto view = views.rbegin(); view != views.rend(); ++view) {
-    const UOp source[] = {node};
-    node = node.graph().with_sources(*view, source);
-  }
-  return node;
-}
 
 // What the copy is one of.  That of what a store leaves is none of its results: it stays a copy.
 UOp without_copy(UOp root) {
@@ -207,7 +185,7 @@ std::vector<UOp> Registry::resolve(std::span<const UOp> roots) {
   std::vector<UOp> result(roots.begin(), roots.end());
   if (values_.empty()) return result;
   std::vector<std::pair<UOp, UOp>> replacements;
-  FlatSet<const Node*> seen;
+  NodeSet seen;
   std::vector<UOp> stack = result;
   while (!stack.empty()) {
     const UOp u = stack.back();
@@ -246,7 +224,9 @@ void Registry::settle() {
     nodes.push_back(r->node);
   }
   // Of a history the sources: that itself has been computed is what it says.
-  past_.for_each_recorded([&](UOp history) { nodes.push_back(graph.sink(sources_of(history))); });
+  past_.for_each_recorded([&](UOp history) {
+    for (UOp s : history.sources()) nodes.push_back(s);
+  });
   const std::vector<UOp> left = past_.left_nodes();
   nodes.insert(nodes.end(), left.begin(), left.end());
   nodes = resolve(nodes);
@@ -254,8 +234,11 @@ void Registry::settle() {
   for (TensorRecord* r : records) {
     if (const UOp node = nodes[i++]; r->node != node) replace_node(*r, node, r->owns_storage);
   }
-  past_.for_each_recorded(
-      [&](UOp& history) { history = graph.with_sources(history, sources_of(nodes[i++])); });
+  past_.for_each_recorded([&](UOp& history) {
+    const auto sources = std::span<const UOp>(nodes).subspan(i, history.num_src());
+    i += sources.size();
+    history = graph.with_sources(history, sources);
+  });
   past_.rename_left(left, std::span(nodes).subspan(i));
 }
 
@@ -274,7 +257,7 @@ void Registry::collect_if_grown() {
 }
 
 void Registry::collect() {
-  const Nodes seen = free_unseen();
+  const Past::Nodes seen = free_unseen();
   std::vector<UOp> roots;
   for_each_record([&](TensorRecord& r) { roots.push_back(r.node); });
   past_.for_each_recorded([&](UOp history) { roots.push_back(history); });
@@ -299,13 +282,13 @@ void Registry::free_unseen_if_worthwhile() {
 }
 
 // Returns what is seen.
-Registry::Nodes Registry::free_unseen() {
+Past::Nodes Registry::free_unseen() {
   settle();
   std::vector<Past::Live> live;
   for_each_record([&](TensorRecord& r) {
     live.push_back({r.node, root_of(r).contents, r.is_seen_detached()});
   });
-  Nodes seen = past_.prune(live);
+  Past::Nodes seen = past_.prune(live);
   drop_values([&](UOp, UOp value) { return !seen.contains(value.node()); });
 
   Nodes orphans;
@@ -365,15 +348,18 @@ void Registry::realize(std::span<TensorRecord* const> records) {
     if (batch.records.empty()) return;
     const std::vector<UOp> roots = roots_of(batch);
     if (is_watching()) return realize_watched(batch, roots);
-    const CanonicalGraph form = noted_canonical_graph(roots);
-    auto prepared = find_prepared(form);
-    if (!prepared && attempts > 0) {
-      lock.unlock();
-      prepare(form);
-      lock.lock();
-      continue;
+    auto prepared = find_prepared(roots);
+    if (!prepared) {
+      const CanonicalGraph form = noted_canonical_graph(roots);
+      prepared = find_prepared(form);
+      if (!prepared && attempts > 0) {
+        lock.unlock();
+        prepare(form);
+        lock.lock();
+        continue;
+      }
+      if (!prepared) prepared = prepare(form);
     }
-    if (!prepared) prepared = prepare(form);
     BoundRun run = bind(batch, roots, *prepared);
     if (may_let_go) lock.unlock();
     return run.launch();
@@ -418,9 +404,12 @@ Registry::Batch Registry::batch_of(std::span<TensorRecord* const> records) {
 // Completes a batch that stores: with every tensor that reads what is overwritten, and so on until
 // no tensor is left that would see a wrong value.
 void Registry::add_readers(Batch& batch) {
-  for (std::size_t known = 0;; known = batch.stores.size()) {
-    batch.stores.clear();
-    for (UOp u : toposort(batch.roots)) {
+  NodeSet seen;
+  for (std::size_t walked = 0;;) {
+    const std::size_t known = batch.stores.size();
+    const auto added = std::span<const UOp>(batch.roots).subspan(walked);
+    walked = batch.roots.size();
+    for (UOp u : toposort(added, seen)) {
       if (!u.is(Op::After)) continue;
       batch.stores.push_back(u);
       for (UOp effect : u.sources()) {
@@ -464,7 +453,7 @@ std::vector<TensorRecord*> Registry::readers_of(const Nodes& written, const Batc
     nodes.push_back(r->node);
   }
 
-  FlatSet<const Node*> touched;
+  NodeSet touched;
   for (UOp u : toposort(nodes)) {
     bool reads = written.contains(u.node());
     for (UOp s : u.sources()) reads = reads || touched.contains(s.node());
@@ -477,10 +466,11 @@ std::vector<TensorRecord*> Registry::readers_of(const Nodes& written, const Batc
 // What is given to the scheduler: for each tensor its root, and the stores.
 std::vector<UOp> Registry::roots_of(const Batch& batch) {
   std::vector<UOp> roots = batch.roots;
+  const NodeSet reading = nodes_reading_memory(roots);
   FlatSet<const Node*> seen;
   for (std::size_t i = 0; i < roots.size(); i++) {
     const int device = batch.records[i]->device;
-    if (reads_memory(roots[i])) continue;
+    if (reading.contains(roots[i].node())) continue;
     // Constants that look alike are different tensors: each gets memory of its own.  And they run
     // on the default device unless they are copied to another.
     if (!seen.insert(roots[i].node())) {
@@ -507,6 +497,7 @@ BoundRun Registry::bind(const Batch& batch, std::span<const UOp> roots,
     past_.stored(store, contents);
     past_.computed(contents, store);
   }
+  const NodeSet reading = nodes_reading_memory(batch.roots);
   Nodes claimed;
   for (const auto& [before, after] : now) claimed.insert(after.node());
   for (std::size_t i = 0; i < batch.records.size(); i++) {
@@ -522,11 +513,12 @@ BoundRun Registry::bind(const Batch& batch, std::span<const UOp> roots,
     const bool is_new = buffer != viewed_buffer(root) && claimed.insert(buffer.node());
     if (record.device < 0) record.device = buffer.buffer_device();
     set_node(record, result, owned_before || is_new);
-    record.is_computed = buffer != viewed_buffer(root) && reads_memory(root);
+    const bool is_read = reading.contains(root.node());
+    record.is_computed = buffer != viewed_buffer(root) && is_read;
     if (record.is_computed) past_.computed(result, root);
     if (record.is_computed && viewed_buffer(root)) past_.stored(without_copy(root), result);
     // A copy of memory is asked for as memory of its own: it is not shared.
-    if (!viewed_buffer(root) && reads_memory(root)) {
+    if (!viewed_buffer(root) && is_read) {
       values_.insert(root.node(), result);
       is_unsettled_ = true;
     }

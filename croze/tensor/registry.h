@@ -90,7 +90,7 @@ class Registry {
   template <typename Condition>
   void drop_values(Condition condition);
   void collect_if_grown();
-  Nodes free_unseen();
+  Past::Nodes free_unseen();
   void add_readers(Batch& batch);
   std::vector<TensorRecord*> readers_of(const Nodes& written, const Batch& batch);
   Batch batch_of(std::span<TensorRecord* const> records);

@@ -3,8 +3,10 @@
 
 #include <vector>
 
-#include "croze/base/flat_map.h"
+#include "croze/base/error.h"
+#include "croze/graph/graph.h"
 #include "croze/graph/op.h"
+#include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
 
@@ -19,16 +21,28 @@ UOp storage_of(UOp node) {
 }
 
 bool reads_memory(UOp node) {
-  FlatSet<const Node*> seen;
+  if (viewed_buffer(node)) return true;
+  NodeSet seen;
   std::vector<UOp> stack{node};
   while (!stack.empty()) {
     const UOp u = stack.back();
     stack.pop_back();
     if (u.is(Op::Buffer)) return true;
     if (!seen.insert(u.node())) continue;
-    for (UOp s : u.sources()) stack.push_back(s);
+    // The first is looked at first: where a choice or a movement begins, memory is not far.
+    for (int i = u.num_src(); i-- > 0;) stack.push_back(u.src(i));
   }
   return false;
+}
+
+NodeSet nodes_reading_memory(std::span<const UOp> roots) {
+  NodeSet reading;
+  for (UOp u : toposort(roots)) {
+    bool reads = u.is(Op::Buffer);
+    for (UOp s : u.sources()) reads = reads || reading.contains(s.node());
+    if (reads) reading.insert(u.node());
+  }
+  return reading;
 }
 
 bool looks_at_memory(UOp node) {
@@ -39,6 +53,21 @@ bool looks_at_memory(UOp node) {
 UOp viewed_buffer(UOp node) {
   while (is_view_op(node.op()) || node.is(Op::After)) node = node.src(0);
   return node.is(Op::Buffer) ? node : UOp();
+}
+
+UOp without_stores(UOp node, const FlatMap<const Node*, UOp>& now) {
+  std::vector<UOp> views;
+  for (; !node.is(Op::Buffer); node = node.src(0)) {
+    ensure(node.is(Op::After) || is_view_op(node.op()), "stored into {}, which is no view",
+           info(node.op()).name);
+    if (!node.is(Op::After)) views.push_back(node);
+  }
+  if (const UOp* buffer = now.find(node.node())) node = *buffer;
+  for (auto view = views.rbegin(); view != views.rend(); ++view) {
+    const UOp source[] = {node};
+    node = node.graph().with_sources(*view, source);
+  }
+  return node;
 }
 
 }  // namespace croze

@@ -1,7 +1,10 @@
 // storage.h -- internal to tensor/: which memory a node looks at.
 #pragma once
 
-#include "croze/graph/uop.h"
+#include <span>
+
+#include "croze/base/flat_map.h"
+#include "croze/graph/node_set.h"
 
 namespace croze {
 
@@ -11,10 +14,15 @@ bool is_view_op(Op op);
 UOp storage_of(UOp node);
 // Whether the node reaches a Buffer.
 bool reads_memory(UOp node);
+// The nodes that the roots reach and that do.
+NodeSet nodes_reading_memory(std::span<const UOp> roots);
 // Whether the node is a view of a Buffer as it stands in memory.
 bool looks_at_memory(UOp node);
 // The Buffer that a view looks at, through stores that have not happened yet; null if the node
 // computes something.
 UOp viewed_buffer(UOp node);
+
+// A view of a Buffer once its pending stores have happened, when memory is named by `now`.
+UOp without_stores(UOp node, const FlatMap<const Node*, UOp>& now);
 
 }  // namespace croze

@@ -136,6 +136,18 @@ TEST(Optimizers, KeepNothingOfTheStepsBefore) {
   EXPECT_LT(memory_use().bytes - before, 8 << 20);
 }
 
+// The averages were computed from gradients; no later gradient asks how.
+TEST(Optimizers, LetGoOfTheGradientsOfAStep) {
+  Tensor p = Tensor::ones({100'000}).realize();
+  optim::Adam adam({p}, {});
+  const Tensor batch = Tensor::rand({100'000}).realize();
+  const std::int64_t before = memory_use().bytes;
+  const Tensor loss = (p * batch).square().sum();
+  adam.step(loss.gradient(adam.parameters));
+  loss.item<float>();  // what was left before is freed here
+  EXPECT_LT(memory_use().bytes - before, 100'000);
+}
+
 TEST(Optimizers, EndTheGradient) {
   const Tensor scale = Tensor::from_data({2.f}, {1});
   Tensor p = parameter();

@@ -19,8 +19,9 @@ Dims elementwise_shape(Op op, std::span<const UOp> src) {
   for (UOp s : src) {
     if (s.rank() == 0) continue;
     if (shape.empty()) shape = s.shape();
-    ensure(std::ranges::equal(shape, s.shape()), "{}: sources of shapes {} and {}", info(op).name,
-           text_of(shape), text_of(s.shape()));
+    if (std::ranges::equal(shape, s.shape())) continue;
+    fail_internal({}, "{}: sources of shapes {} and {}", info(op).name, text_of(shape),
+                  text_of(s.shape()));
   }
   return Dims(shape);
 }

@@ -7,6 +7,7 @@
 #include "croze/base/small_vector.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/node_map.h"
+#include "croze/graph/node_set.h"
 #include "croze/graph/rewrite/rule_set.h"
 
 namespace croze {
@@ -228,25 +229,29 @@ UOp substitute(UOp root, std::span<const std::pair<UOp, UOp>> replacements) {
 std::vector<UOp> toposort(UOp root) { return toposort(std::span(&root, 1)); }
 
 std::vector<UOp> toposort(std::span<const UOp> roots) {
+  NodeSet seen;
+  return toposort(roots, seen);
+}
+
+std::vector<UOp> toposort(std::span<const UOp> roots, NodeSet& seen) {
+  struct Visit {
+    UOp node;
+    int next;  // source to look at
+  };
   std::vector<UOp> order;
-  if (roots.empty()) return order;
-  // 1: its sources have been pushed.  2: it is in the order.
-  NodeMap<std::uint8_t> mark(roots[0].graph());
-  std::vector<UOp> stack(roots.rbegin(), roots.rend());
-  while (!stack.empty()) {
-    const UOp u = stack.back();
-    const std::uint8_t m = mark.get(u);
-    if (m == 0) {
-      mark.set(u, 1);
-      for (int i = u.num_src(); i-- > 0;) {
-        if (mark.get(u.src(i)) == 0) stack.push_back(u.src(i));
+  std::vector<Visit> stack;
+  for (UOp root : roots) {
+    if (seen.insert(root.node())) stack.push_back({root, 0});
+    while (!stack.empty()) {
+      auto& [u, next] = stack.back();
+      while (next < u.num_src() && !seen.insert(u.src(next).node())) next++;
+      if (next < u.num_src()) {
+        stack.push_back({u.src(next), 0});
+      } else {
+        order.push_back(u);
+        stack.pop_back();
       }
-      continue;
     }
-    stack.pop_back();
-    if (m == 2) continue;
-    mark.set(u, 2);
-    order.push_back(u);
   }
   return order;
 }

@@ -11,6 +11,7 @@
 
 namespace croze {
 
+class NodeSet;
 class RuleSet;
 
 enum class Order {
@@ -31,5 +32,7 @@ enum class Order {
 // Everything `root` reaches, sources before users, each once.
 std::vector<UOp> toposort(UOp root);
 std::vector<UOp> toposort(std::span<const UOp> roots);
+// The same without what has been seen, which they are then, too.
+std::vector<UOp> toposort(std::span<const UOp> roots, NodeSet& seen);
 
 }  // namespace croze

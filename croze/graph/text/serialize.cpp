@@ -9,7 +9,7 @@
 #include <algorithm>
 
 #include "croze/base/error.h"
-#include "croze/base/flat_map.h"
+#include "croze/graph/node_map.h"
 #include "croze/graph/rules/transport.h"
 
 namespace croze {
@@ -22,8 +22,12 @@ constexpr std::uint8_t version = 1;
 class Writer {
  public:
   void byte(std::uint8_t value) { bytes_.push_back(static_cast<char>(value)); }
+  void bytes(std::initializer_list<std::uint8_t> values) {
+    bytes_.append(values.begin(), values.end());
+  }
 
   void number(std::uint64_t value) {
+    if (value < 0x80) return byte(static_cast<std::uint8_t>(value));
     char buffer[10];
     std::size_t size = 0;
     for (; value >= 0x80; value >>= 7) buffer[size++] = static_cast<char>(value | 0x80);
@@ -61,12 +65,16 @@ void write_arg(Writer& out, const Arg& arg) {
 // Numbers nodes in the order of the first visit and writes each when it gets its number.
 class Serializer {
  public:
+  // With a list of `buffers`: see serialize_over.
+  explicit Serializer(const Graph& graph, std::vector<UOp>* buffers = nullptr)
+      : number_of_(graph), buffers_(buffers) {}
+
   void visit(UOp root) {
-    if (number_of_.contains(root.node())) return;
+    if (is_written(root)) return;
     stack_.push_back({root.node(), 0});
     while (!stack_.empty()) {
       auto& [node, next] = stack_.back();
-      while (next < node->num_src && number_of_.contains(node->src[next])) next++;
+      while (next < node->num_src && is_written(UOp(node->src[next]))) next++;
       if (next < node->num_src) {
         stack_.push_back({node->src[next++], 0});
         continue;
@@ -79,10 +87,10 @@ class Serializer {
   std::string finish(std::span<const UOp> nodes) {
     Writer list;
     list.byte(version);
-    list.number(static_cast<std::uint64_t>(number_of_.size()));
+    list.number(count_);
     list.text(out_.take());
     list.number(nodes.size());
-    for (UOp u : nodes) list.number(*number_of_.find(u.node()));
+    for (UOp u : nodes) list.number(number_of_.get(u) - 1);
     return list.take();
   }
 
@@ -92,23 +100,45 @@ class Serializer {
     std::uint32_t next;
   };
 
+  bool is_written(UOp u) const { return number_of_.get(u) != 0; }
+
   void write(const Node& node) {
-    const auto self = static_cast<std::uint32_t>(number_of_.size());
-    out_.byte(static_cast<std::uint8_t>(node.op));
-    out_.byte(static_cast<std::uint8_t>(node.dtype));
-    out_.byte(static_cast<std::uint8_t>(node.arg.kind));
-    write_arg(out_, node.arg);
+    const std::uint32_t self = ++count_;
+    out_.bytes({static_cast<std::uint8_t>(node.op), static_cast<std::uint8_t>(node.dtype),
+                static_cast<std::uint8_t>(node.arg.kind)});
+    if (buffers_ && node.op == Op::Buffer) {
+      write_buffer(node);
+    } else {
+      write_arg(out_, node.arg);
+    }
     if (info(node.op).arity < 0) out_.number(node.num_src);
     for (std::uint32_t i = 0; i < node.num_src; i++) {
-      out_.number(self - *number_of_.find(node.src[i]));
+      out_.number(self - number_of_.get(UOp(node.src[i])));
     }
-    number_of_.insert(&node, self);
+    number_of_.set(UOp(&node), self);
   }
 
-  FlatMap<const Node*, std::uint32_t> number_of_;
+  void write_buffer(const Node& node) {
+    const UOp buffer(&node);
+    const std::int64_t arg[] = {std::ssize(*buffers_), buffer.buffer_elements(),
+                                buffer.buffer_device()};
+    write_arg(out_, Arg(std::span(arg)));
+    buffers_->push_back(buffer);
+  }
+
+  NodeMap<std::uint32_t> number_of_;  // from 1 on; 0: not written yet
+  std::uint32_t count_ = 0;
   std::vector<Visit> stack_;
   Writer out_;
+  std::vector<UOp>* buffers_;
 };
+
+std::string serialize(std::span<const UOp> nodes, std::vector<UOp>* buffers) {
+  if (nodes.empty()) return {version, 0, 0};  // no nodes, and a list of none
+  Serializer serializer(nodes[0].graph(), buffers);
+  for (UOp u : nodes) serializer.visit(u);
+  return serializer.finish(nodes);
+}
 
 // ---- reading ----------------------------------------------------------------------------------
 
@@ -306,10 +336,10 @@ class Deserializer {
 
 }  // namespace
 
-std::string serialize(std::span<const UOp> nodes) {
-  Serializer serializer;
-  for (UOp u : nodes) serializer.visit(u);
-  return serializer.finish(nodes);
+std::string serialize(std::span<const UOp> nodes) { return serialize(nodes, nullptr); }
+
+std::string serialize_over(std::span<const UOp> nodes, std::vector<UOp>& buffers) {
+  return serialize(nodes, &buffers);
 }
 
 std::vector<UOp> deserialize(Graph& graph, std::string_view bytes) {

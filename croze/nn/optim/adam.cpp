@@ -37,13 +37,15 @@ void Adam::step(const std::vector<Tensor>& gradients, Location at) {
   // One number each for all parameters: computed once, not per element.
   const Tensor rate = (learning_rate / correction(options.beta1, count)).contiguous();
   const Tensor scale = rsqrt(correction(options.beta2, count)).contiguous();
+  // As is what decay keeps of a parameter.
+  const Tensor kept = 1 - learning_rate * options.weight_decay;
   std::vector<Tensor> assigned{update(steps, count)};
   for (std::size_t i = 0; i < parameters.size(); i++) {
     Tensor p = widened(parameters[i]);
     Tensor g = widened(gradients[i]);
     if (options.weight_decay != 0) {
       if (options.decoupled) {
-        p = p * (1 - learning_rate * options.weight_decay);
+        p = p * kept;
       } else {
         g = g + options.weight_decay * p;
       }

@@ -3,6 +3,7 @@
 
 #include "croze/base/error.h"
 #include "croze/jit/capture.h"
+#include "croze/tensor/print.h"
 
 namespace croze::optim {
 
@@ -28,7 +29,7 @@ void check_gradients(std::string_view optimizer, const std::vector<Tensor>& para
   for (std::size_t i = 0; i < parameters.size(); i++) {
     const Shape expected = parameters[i].shape(), found = gradients[i].shape();
     check(expected == found, at, "{}: the gradient of parameter {} has shape {}, the parameter {}",
-          optimizer, i, to_text(found), to_text(expected));
+          optimizer, i, found, expected);
   }
 }
 

@@ -104,7 +104,7 @@ Tensor prelu(const Tensor& x, const Tensor& slope, Location at) {
   Tensor s = slope;
   if (slope.numel() != 1) {
     call.require(x.ndim() >= 2 && slope.numel() == x.size(1), "{} slopes for the channels of {}",
-                 slope.numel(), to_text(x.shape()));
+                 slope.numel(), x.shape());
     Shape channels;
     for (int i = 1; i < x.ndim(); i++) channels.push_back(i == 1 ? x.size(1) : 1);
     s = reshape(slope, channels, at);

@@ -10,23 +10,29 @@
 namespace croze {
 namespace {
 
+// The functions below hold the lock from their beginning: what they ask tensors for, and what they
+// record, would take it again and again.
+
 // Both operands cast to `dtype`, and the operation on them.
 Tensor in_dtype(const Call& call, Op op, const Operand& a, const Operand& b, DType dtype) {
   return elementwise(call, op, operand_as(a, dtype), operand_as(b, dtype));
 }
 
 Tensor arithmetic(std::string_view name, Op op, Op on_bool, const Operand& a, const Operand& b) {
+  const GraphLock lock;
   const Call call = call_of(name, a, b);
   const DType dtype = promoted({&a, &b});
   return in_dtype(call, dtype == DType::Bool ? on_bool : op, a, b, dtype);
 }
 
 Tensor comparison(std::string_view name, Op op, const Operand& a, const Operand& b) {
+  const GraphLock lock;
   const Call call = call_of(name, a, b);
   return in_dtype(call, op, a, b, promoted({&a, &b}));
 }
 
 Tensor integral(std::string_view name, Op op, const Operand& a, const Operand& b, bool allow_bool) {
+  const GraphLock lock;
   const Call call = call_of(name, a, b);
   const DType dtype = promoted({&a, &b});
   call.require(!is_float(dtype), "works on integers, not on {}", name_of(dtype));
@@ -56,6 +62,7 @@ Tensor operator*(const Operand& a, const Operand& b) {
 }
 
 Tensor operator-(const Operand& a, const Operand& b) {
+  const GraphLock lock;
   const Call call = call_of("sub", a, b);
   const DType dtype = promoted({&a, &b});
   call.require(dtype != DType::Bool, "bool cannot be subtracted: use ^ or logical_not");
@@ -94,6 +101,7 @@ Tensor addcdiv(const Tensor& x, const Operand& a, const Operand& b, Scalar value
 }
 
 Tensor operator/(const Operand& a, const Operand& b) {
+  const GraphLock lock;
   const Call call = call_of("div", a, b);
   return in_dtype(call, Op::Div, a, b, float_of(promoted({&a, &b})));
 }
@@ -139,8 +147,14 @@ Tensor lerp(const Operand& start, const Operand& end, const Operand& weight) {
   const Call call("lerp", {&a, &b, &w}, start.at());
   call.require(is_float(dtype), "works on floats, not on {}", name_of(dtype));
   // From the nearer end, so that weights 0 and 1 give the ends themselves.
+  const GraphLock lock;
   const Tensor gap = b - a;
-  return where(abs(w) < 0.5, a + w * gap, b - gap * (1 - w)).cast(dtype);
+  const auto from_start = [&] { return a + w * gap; };
+  const auto from_end = [&] { return b - gap * (1 - w); };
+  if (const UOp number = filling_of(w.node())) {
+    return (std::abs(number.const_double()) < 0.5 ? from_start() : from_end()).cast(dtype);
+  }
+  return where(abs(w) < 0.5, from_start(), from_end()).cast(dtype);
 }
 
 // ---- bits and logic ---------------------------------------------------------------------------
@@ -204,6 +218,7 @@ Tensor operator>(const Operand& a, const Operand& b) { return comparison("gt", O
 Tensor operator>=(const Operand& a, const Operand& b) { return comparison("ge", Op::Le, b, a); }
 
 Tensor where(const Operand& condition, const Operand& a, const Operand& b) {
+  const GraphLock lock;
   const CallScope scope("where", condition.at());
   const DType dtype = promoted({&a, &b});
   const Tensor c = as_bool(condition), x = operand_as(a, dtype), y = operand_as(b, dtype);

@@ -26,7 +26,7 @@ Tensor added(std::string_view name, const Tensor& c, const Tensor& product, doub
   const Call call(name, {&c, &product}, at);
   const Shape shapes[] = {c.shape(), product.shape()};
   call.require(call.broadcast(shapes) == product.shape(), "the addend does not expand to {}",
-               to_text(product.shape()));
+               product.shape());
   const bool logical = c.dtype() == DType::Bool && product.dtype() == DType::Bool;
   const auto times = [&](const Tensor& t, double factor) {
     if (factor == 1) return t;

@@ -54,8 +54,7 @@ Tensor unflatten(const Tensor& x, std::int64_t axis, const Shape& sizes, Locatio
       result.push_back(size == -1 && known > 0 ? shape[i] / known : size);
     }
   }
-  call.require(result.numel() == x.numel(), "{} elements do not fit sizes {}", shape[a],
-               to_text(sizes));
+  call.require(result.numel() == x.numel(), "{} elements do not fit sizes {}", shape[a], sizes);
   return reshape(x, result, at);
 }
 

@@ -81,7 +81,7 @@ Indexed basic_part(const Tensor& x, std::span<const TensorIndex> indices, Locati
           const Shape from = result.view.shape(), mask = i.tensor().shape();
           call.require(
               mask == Shape(std::span(from.begin() + axis, from.begin() + axis + mask.size())),
-              "a mask of shape {} does not fit axis {}", to_text(mask), axis);
+              "a mask of shape {} does not fit axis {}", mask, axis);
           for (const Tensor& place : places_where(i.tensor(), at)) keep_axis(place);
         } else {
           keep_axis(i.tensor());
@@ -246,13 +246,13 @@ Tensor put_at(const Call& call, const Tensor& x, std::span<const TensorIndex> in
     const Places places = places_of(call, basic);
     const Shape shapes[] = {places.shape, value.shape()};
     call.require(call.broadcast(shapes) == places.shape,
-                 "the value does not expand to the indexed shape {}", to_text(places.shape));
+                 "the value does not expand to the indexed shape {}", places.shape);
     return scatter_at(x, value, places, op);
   }
   const Tensor where_to = flat_places(x, indices, at);
   const Shape shapes[] = {where_to.shape(), value.shape()};
   call.require(call.broadcast(shapes) == where_to.shape(),
-               "the value does not expand to the indexed shape {}", to_text(where_to.shape()));
+               "the value does not expand to the indexed shape {}", where_to.shape());
   const Tensor values = flatten(expand(value, where_to.shape(), at), 0, -1, at);
   Places places{.shape = {where_to.numel()}, .device = call.device()};
   places.sources.push_back(index_numbers(flatten(where_to, 0, -1, at), x.numel(), false));
@@ -310,7 +310,7 @@ Tensor& Tensor::index_put_(std::span<const TensorIndex> indices, Operand value) 
   Tensor part = croze::index(*this, indices, at);
   const Shape shapes[] = {part.shape(), source.shape()};
   call.require(call.broadcast(shapes) == part.shape(),
-               "the value does not expand to the indexed shape {}", to_text(part.shape()));
+               "the value does not expand to the indexed shape {}", part.shape());
   if (part.numel() == 0) return *this;
   if (is_view_of(part, *this)) {
     part.assign(Operand(source, at));
@@ -384,7 +384,7 @@ Tensor put_along(std::string_view name, const Tensor& x, std::int64_t axis, cons
   if (value.ndim() > 0) {
     Shape expected = base.shape();
     expected[call.axis(axis, base.ndim())] = index.numel();
-    call.require(value.shape() == expected, "the source must have shape {}", to_text(expected));
+    call.require(value.shape() == expected, "the source must have shape {}", expected);
   }
   return reshape(put_at(call, base, indices, value, op, at), x.shape(), at);
 }

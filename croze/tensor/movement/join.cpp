@@ -110,10 +110,10 @@ std::vector<Tensor> split(const Tensor& x, const Shape& sizes, std::int64_t axis
   const std::int64_t size = x.shape()[call.axis(axis, x.ndim())];
   std::int64_t rest = size;
   for (std::int64_t part : sizes) {
-    call.require(0 <= part && part <= rest, "sizes {} do not add up to {}", to_text(sizes), size);
+    call.require(0 <= part && part <= rest, "sizes {} do not add up to {}", sizes, size);
     rest -= part;
   }
-  call.require(rest == 0, "sizes {} do not add up to {}", to_text(sizes), size);
+  call.require(rest == 0, "sizes {} do not add up to {}", sizes, size);
   std::vector<Tensor> parts;
   std::int64_t begin = 0;
   for (std::int64_t part : sizes) {

@@ -45,22 +45,21 @@ Tensor reshape(const Tensor& x, const Shape& shape, Location at) {
   std::int64_t known = 1;
   int unknown = -1;
   for (int i = 0; i < shape.size(); i++) {
-    call.require(shape[i] >= -1, "size {} in shape {}", shape[i], to_text(shape));
-    call.require(shape[i] >= 0 || unknown < 0, "shape {} has more than one -1", to_text(shape));
+    call.require(shape[i] >= -1, "size {} in shape {}", shape[i], shape);
+    call.require(shape[i] >= 0 || unknown < 0, "shape {} has more than one -1", shape);
     if (shape[i] < 0) {
       unknown = i;
     } else {
       call.require(!__builtin_mul_overflow(known, shape[i], &known), "shape {} is too large",
-                   to_text(shape));
+                   shape);
     }
   }
   if (unknown >= 0) {
     call.require(known > 0 && x.numel() % known == 0, "{} elements do not fit shape {}", x.numel(),
-                 to_text(shape));
+                 shape);
     result[unknown] = x.numel() / known;
   }
-  call.require(result.numel() == x.numel(), "{} elements do not fit shape {}", x.numel(),
-               to_text(shape));
+  call.require(result.numel() == x.numel(), "{} elements do not fit shape {}", x.numel(), shape);
   return moved(x, Op::Reshape, result);
 }
 
@@ -68,7 +67,7 @@ Tensor expand(const Tensor& x, const Shape& shape, Location at) {
   const Call call("expand", {&x}, at);
   const Shape from = x.shape();
   const int added = shape.size() - from.size();
-  call.require(added >= 0, "shape {} has too few axes", to_text(shape));
+  call.require(added >= 0, "shape {} has too few axes", shape);
   Shape result = shape;
   for (int i = 0; i < shape.size(); i++) {
     const std::int64_t size = i < added ? 1 : from[i - added];
@@ -86,7 +85,7 @@ Tensor expand(const Tensor& x, const Shape& shape, Location at) {
 Tensor permute(const Tensor& x, const Shape& order, Location at) {
   const Call call("permute", {&x}, at);
   const int rank = x.ndim();
-  call.require(order.size() == rank, "order {} does not name each axis once", to_text(order));
+  call.require(order.size() == rank, "order {} does not name each axis once", order);
   Shape axes;
   for (std::int64_t a : order) axes.push_back(call.axis(a, rank));
   const bool trivial = std::is_sorted(axes.begin(), axes.end());
@@ -243,8 +242,7 @@ Tensor flatten(const Tensor& x, std::int64_t first, std::int64_t last, Location 
 Tensor repeat(const Tensor& x, const Shape& times, Location at) {
   const Call call("repeat", {&x}, at);
   Shape shape = x.shape();
-  call.require(times.size() >= shape.size(), "{} is too short for {} axes", to_text(times),
-               shape.size());
+  call.require(times.size() >= shape.size(), "{} is too short for {} axes", times, shape.size());
   while (shape.size() < times.size()) shape.insert(0, 1);
   // (a, b) -> (1, a, 1, b) -> (t, a, u, b) -> (t * a, u * b).
   Shape spread, expanded, result;

@@ -41,8 +41,7 @@ Tensor put_into_view(std::string_view name, const Tensor& x, const Tensor& sourc
                      View view) {
   const Call call(name, {&x, &source}, at);
   const Tensor places = view(reshape(Tensor::arange(x.numel(), {}, at), x.shape(), at));
-  call.require(places.shape() == source.shape(), "the source must have shape {}",
-               to_text(places.shape()));
+  call.require(places.shape() == source.shape(), "the source must have shape {}", places.shape());
   return put(x, places, source.cast(x.dtype()), false, at);
 }
 

@@ -48,8 +48,7 @@ Tensor layer_norm(const Tensor& x, int axes, const Tensor& weight, const Tensor&
     sizes.push_back(x.shape()[i]);
   }
   for (const Tensor* t : {&weight, &bias}) {
-    call.require(!t->defined() || t->shape() == sizes, "weight and bias must have shape {}",
-                 to_text(sizes));
+    call.require(!t->defined() || t->shape() == sizes, "weight and bias must have shape {}", sizes);
   }
   return scaled(standardized(wide_float(x), list, epsilon, at), weight, bias, as_float(x).dtype());
 }
@@ -131,7 +130,7 @@ Tensor rms_norm(const Tensor& x, int axes, const Tensor& weight, std::optional<d
     sizes.push_back(x.shape()[i]);
   }
   call.require(!weight.defined() || weight.shape() == sizes, "the weight must have shape {}",
-               to_text(sizes));
+               sizes);
   const Tensor v = wide_float(x);
   const double least = epsilon.value_or(v.dtype() == DType::Float64 ? 0x1p-52 : 0x1p-23);
   return scaled(v * rsqrt(mean(square(v), list, true, at) + least), weight, {},

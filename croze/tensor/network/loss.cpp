@@ -105,7 +105,7 @@ struct ClassTargets {
                  "the target holds class numbers (integers) and the input a score for each class");
     Shape expected = input.shape();
     expected.erase(axis);
-    call.require(target.shape() == expected, "the target must have shape {}", to_text(expected));
+    call.require(target.shape() == expected, "the target must have shape {}", expected);
     const std::int64_t classes = input.shape()[axis];
     const std::int64_t ignored = options.ignore_index.value_or(-100);
     // An unsigned target has no negative numbers to ignore.
