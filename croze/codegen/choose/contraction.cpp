@@ -85,7 +85,7 @@ class Search {
         if (!machine_.fits_registers(n, columns)) continue;
         Tile t{lane, false, lanes, lane, rows, columns, n};
         t.cost = cycles(t) / (used * static_cast<double>(n * columns * lanes));
-        if (t.cost < best_.cost) best_ = t;
+        take_if_better(t);
       }
     }
   }
@@ -101,9 +101,16 @@ class Search {
             machine_.combine_lane * static_cast<double>(n * c * full_) / turns_;
         t.cost =
             (cycles(t) + combine) / (static_cast<double>(n * c * full_) * used_part(lane, full_));
-        if (t.cost < best_.cost) best_ = t;
+        take_if_better(t);
       }
     }
+  }
+
+  // Of equal ones, that whose rows go on in a longer loop: more tiles share a panel.
+  void take_if_better(const Tile& t) {
+    const auto rows = [](const Tile& tile) { return tile.rows ? tile.rows.range_size() : 0; };
+    if (t.cost > best_.cost || (t.cost == best_.cost && rows(t) <= rows(best_))) return;
+    best_ = t;
   }
 
   // Cycles of one turn of the reduction over a tile.

@@ -81,9 +81,9 @@ struct MachineModel {
   // A byte of memory that is used for the first time: a page of 4 KiB is faulted in and zeroed,
   // some 2000 cycles.
   static constexpr double touch_byte = 0.5;
-  // Rows that lie further apart than this are not fetched ahead by the hardware, which follows a
-  // stream within a page of 4 KiB and needs some of it to see one ...
-  static constexpr std::int64_t far_bytes = 1024;
+  // Rows that lie so far apart are not fetched ahead by the hardware, which follows a stream within
+  // a page of 4 KiB and needs some of it to see one ...
+  static constexpr std::int64_t far_bytes = 512;
   // ... and so many of them at once take all entries of the first TLB.
   static constexpr std::int64_t many_rows = 64;
 
