@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 
 #include "croze/codegen/edits/note.h"
 #include "croze/graph/index/index_form.h"
@@ -185,10 +186,12 @@ FillVectors vectors_of(const KernelState& k, const std::vector<Axis>& axes, DTyp
   return {};
 }
 
-// A loop per axis, or a loop over parts and the lanes, or copies, of a part.
+// A loop per axis, or a loop over parts and the lanes, or copies, of a part.  The loops walk the
+// source as it lies in memory: what is fetched with an element is used before it is gone.
 Fill fill_by_loops(KernelState& k, std::vector<Axis>& axes, const FillVectors& vectors) {
   Fill fill;
-  std::vector<UOp> parts;  // inside of all loops
+  std::vector<std::pair<std::int64_t, UOp>> walk;  // loops, and their steps in the source
+  std::vector<UOp> parts;                          // inside of all loops
   for (std::size_t i = 0; i < axes.size(); i++) {
     Axis& a = axes[i];
     const bool copied = vectors.turned && i + 1 == axes.size();
@@ -197,7 +200,7 @@ Fill fill_by_loops(KernelState& k, std::vector<Axis>& axes, const FillVectors& v
     const std::int64_t size = a.size;
     a.size = (size + part - 1) / part * part;
     UOp position = new_loop(k, a.size / part, LoopKind::Loop);
-    if (position.is(Op::Range)) fill.loops.push_back(position);
+    if (position.is(Op::Range)) walk.emplace_back(a.memory_stride * part, position);
     if (is_cut) {
       parts.push_back(new_loop(k, part, copied ? LoopKind::Unroll : LoopKind::Lane));
       position = position * part + parts.back();
@@ -205,6 +208,8 @@ Fill fill_by_loops(KernelState& k, std::vector<Axis>& axes, const FillVectors& v
     if (a.size != size) fill.gate = less(position, size);
     fill.position.push_back(position);
   }
+  std::ranges::stable_sort(walk, std::greater(), &std::pair<std::int64_t, UOp>::first);
+  for (const auto& [step, loop] : walk) fill.loops.push_back(loop);
   fill.loops.insert(fill.loops.end(), parts.begin(), parts.end());
   return fill;
 }
