@@ -49,19 +49,18 @@ void ExportTest::SetUp() {
   FilesTest::SetUp();
 }
 
-std::string ExportTest::compile(const std::string& model, const std::string& main_text,
-                                const std::string& flags) const {
+std::string ExportTest::compile(const std::string& model, const std::string& main_text) const {
   const std::string main = file("driver.c", main_text), program = path("program");
-  const std::string line = fmt::format("{0} {1} -I{2} {2}/{3}.c {4} -o {5} -lm -pthread >{6} 2>&1",
-                                       compiler_, flags, out(), model, main, program, path("log"));
+  const std::string line =
+      fmt::format("{0} {1} {2} -I{3} {3}/{4}.c {5} -o {6} -lm -pthread >{7} 2>&1", compiler_,
+                  strict, flags_, out(), model, main, program, path("log"));
   EXPECT_EQ(run_shell(line), 0) << line;
   EXPECT_EQ(content(path("log")), "");
   return program;
 }
 
-std::string ExportTest::run(const std::string& program, const std::string& input,
-                            const std::string& arguments) const {
-  const std::string line = fmt::format("cd {} && {} {} <{} >{}", out(), program, arguments,
+std::string ExportTest::run(const std::string& program, const std::string& input) const {
+  const std::string line = fmt::format("cd {} && {}{} <{} >{}", out(), runner_, program,
                                        file("stdin", input), path("stdout"));
   EXPECT_EQ(run_shell(line), 0) << line;
   return content(path("stdout"));
@@ -93,13 +92,14 @@ std::string driver(const std::string& model, const std::vector<CPort>& inputs,
         fmt::format("    if (fwrite({0}, 1, sizeof {0}, stdout) != sizeof {0}) return 2;\n", name);
   }
   return fmt::format(
-      "#include <stdio.h>\n#include \"{0}.h\"\n"
+      "#include <stdio.h>\n#include <string.h>\n#include \"{0}.h\"\n"
       "static _Alignas(64) unsigned char arena[{1}_ARENA_BYTES];\n"
       "static {0}_state state;\n{2}"
       "int main(void) {{\n"
       "  if ({0}_arena_bytes() != sizeof arena) return 3;\n"
       "  if ({0}_init(&state, arena, sizeof arena) != {1}_OK) return 4;\n"
-      "  for (;;) {{\n{3}{4}    {0}_run({5});\n{6}  }}\n"
+      "  for (;;) {{\n"
+      "    memset(arena, 0xa5, sizeof arena);\n{3}{4}    {0}_run({5});\n{6}  }}\n"
       "}}\n",
       model, upper, arrays, reads, before, arguments, writes);
 }

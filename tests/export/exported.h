@@ -22,22 +22,23 @@ struct CPort {
   std::int64_t elements = 0;
 };
 
-// Tests with a compiler as parameter: "gcc" or "clang".  Skipped where it is missing.
+// Tests with a compiler as parameter, "gcc" or "clang" or one for other processors.  Skipped where
+// it is missing.
 class ExportTest : public FilesTest, public testing::WithParamInterface<const char*> {
  protected:
   void SetUp() override;
 
   // The warnings that every exported file must be free of.
   static constexpr const char* strict = "-std=c11 -Wall -Wextra -Werror -pedantic -O3";
+  // Beside strict, and what runs the programs: a command with a blank at its end.
+  std::string flags_ = {}, runner_ = {};
 
   std::string out() const { return path("out"); }  // where models are exported to
   // Compiles a program with the model's source; returns its path.  The test fails if the compiler
   // says anything.
-  std::string compile(const std::string& model, const std::string& main_text,
-                      const std::string& flags = strict) const;
+  std::string compile(const std::string& model, const std::string& main_text) const;
   // What the program writes, given this input.  The test fails if it does not end with 0.
-  std::string run(const std::string& program, const std::string& input = {},
-                  const std::string& arguments = {}) const;
+  std::string run(const std::string& program, const std::string& input = {}) const;
   // The results of all runs, one after the other, from the inputs of all runs.
   std::string results(const std::string& model, const std::vector<CPort>& inputs,
                       const std::vector<CPort>& outputs, const std::string& input) const;
@@ -53,8 +54,8 @@ inline std::string compiler_name(const testing::TestParamInfo<const char*>& test
 // A command of the PATH; empty if there is none.
 std::string find_command(const std::string& name);
 
-// A program that runs a model over the inputs that it reads, until there are no more.  `before` is
-// what it does before each run.
+// A program that runs a model over the inputs that it reads, until there are no more, each time in
+// an arena full of noise.  `before` is what it does before each run.
 std::string driver(const std::string& model, const std::vector<CPort>& inputs,
                    const std::vector<CPort>& outputs, const std::string& before = {});
 

@@ -146,6 +146,22 @@ TEST_P(State, AnInputThatIsAssignedToIsCopied) {
   expect_same_bits(y, bytes_of(x * 2. + 1.));
 }
 
+// One memory under two types: a compiler may not take them for apart.
+TEST_P(State, BitsMayBeSeenUnderSeveralTypes) {
+  Tensor bits = Tensor::ones({8}, DType::Float32).bitcast(DType::Int32).contiguous().realize();
+  auto step = capture([&](const Tensor& x) {
+    const Tensor before = bits.bitcast(DType::Float32);
+    bits.assign((before + x).bitcast(DType::Int32) + 1);
+    return before * 2. + bits.flip({0}).cast(DType::Float32);
+  });
+  const Rows rows = random_rows(3, {8});
+  step(rows.list[0]);
+  export_c(step, out(), {.name = "bits", .tensors = {{"bits", bits}}});
+  std::string expected;
+  for (const Tensor& x : rows.list) expected += bytes_of(step(x));
+  expect_same_bits(results("bits", {{"float", 8}}, {{"float", 8}}, rows.bytes), expected);
+}
+
 constexpr const char* two_threads = R"(#include <pthread.h>
 #include <stdio.h>
 #include <string.h>

@@ -21,6 +21,15 @@ constexpr std::string_view float_guards =
     "#pragma GCC optimize(\"fp-contract=off\")\n"
     "#endif\n";
 
+// The arena has elements of one type after those of another in one place.  Seen as one function,
+// the accesses of two kernels could be taken for apart by their types, and be reordered.
+constexpr std::string_view kernel_macro =
+    "#if defined(__GNUC__)\n"
+    "#define CROZE_KERNEL __attribute__((noinline))\n"
+    "#else\n"
+    "#define CROZE_KERNEL\n"
+    "#endif\n";
+
 constexpr std::string_view at_text =
     "static inline void* croze_at(void* memory, size_t offset) {\n"
     "  return (unsigned char*)memory + offset;\n"
@@ -30,7 +39,7 @@ constexpr std::string_view at_const_text =
     "  return (const unsigned char*)memory + offset;\n"
     "}\n";
 
-// A random key: the two words of the product of seed and number, added without carry.
+// hash_mix() of base/hash.h, without integers of 128 bits.
 constexpr std::string_view random_key_text =
     "static uint64_t croze_random_key(uint64_t seed, uint64_t draw) {\n"
     "  const uint64_t a = seed ^ UINT64_C(0x243f6a8885a308d3);\n"
@@ -57,7 +66,7 @@ class SourceWriter {
         "#include <string.h>\n\n",
         model_.name);
     if (model_.embed_weights) text += fmt::format("#include \"{}_weights.h\"\n\n", model_.name);
-    text += float_guards;
+    text += fmt::format("{}\n{}", float_guards, kernel_macro);
     for (const c_family::Helper& helper : model_.helpers) text += "\n" + helper.text;
     for (const Function& f : model_.functions) text += "\n" + function_text(f);
     const std::string calls = run + reset;
@@ -79,7 +88,7 @@ class SourceWriter {
     if (f.scratch_bytes >= 0) {
       text += fmt::format(" * @param scratch  {} bytes of any contents\n", f.scratch_bytes);
     }
-    return text + " */\n" + f.text;
+    return text + " */\nCROZE_KERNEL " + f.text;
   }
 
   // ---- init and reset ----
