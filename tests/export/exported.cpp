@@ -59,6 +59,13 @@ std::string ExportTest::compile(const std::string& model, const std::string& mai
   return program;
 }
 
+void ExportTest::compile_alone(const std::string& model) const {
+  const std::string line = fmt::format("{0} {1} -c {2}/{3}.c -o {4} >{5} 2>&1", compiler_, strict,
+                                       out(), model, path("object"), path("log"));
+  EXPECT_EQ(run_shell(line), 0) << line;
+  EXPECT_EQ(content(path("log")), "");
+}
+
 std::string ExportTest::run(const std::string& program, const std::string& input) const {
   const std::string line = fmt::format("cd {} && {}{} <{} >{}", out(), runner_, program,
                                        file("stdin", input), path("stdout"));

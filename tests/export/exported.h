@@ -37,6 +37,8 @@ class ExportTest : public FilesTest, public testing::WithParamInterface<const ch
   // Compiles a program with the model's source; returns its path.  The test fails if the compiler
   // says anything.
   std::string compile(const std::string& model, const std::string& main_text) const;
+  // The model's source alone, likewise.
+  void compile_alone(const std::string& model) const;
   // What the program writes, given this input.  The test fails if it does not end with 0.
   std::string run(const std::string& program, const std::string& input = {}) const;
   // The results of all runs, one after the other, from the inputs of all runs.
