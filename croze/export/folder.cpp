@@ -1,7 +1,7 @@
 // folder.cpp -- folders and files, taken back unless all is well.
 #include "croze/export/folder.h"
 
-#include <algorithm>
+#include <ranges>
 #include <system_error>
 
 #include "croze/base/error.h"
@@ -37,7 +37,7 @@ OutputFolder::~OutputFolder() {
 // What is not empty stays: it has something of others.
 void OutputFolder::remove_made() {
   std::error_code error;
-  std::for_each(made_.rbegin(), made_.rend(), [&](const fs::path& p) { fs::remove(p, error); });
+  for (const fs::path& p : std::views::reverse(made_)) fs::remove(p, error);
 }
 
 void OutputFolder::add(const std::string& name, std::string_view content) {

@@ -11,32 +11,35 @@
 #include "croze/graph/observer.h"
 #include "croze/render/c_family/c_library.h"
 #include "croze/render/c_family/writer.h"
+#include "croze/run/given_edits.h"
 
 namespace croze::plain_c {
 namespace {
 
 // The buffer as the function sees it.
-Function::Parameter parameter_of(const LinearProgram& program, int slot,
-                                 const ScheduleBuffer& buffer) {
+Function::Parameter parameter_of(const LinearProgram& program, int slot) {
   Function::Parameter result;
-  int views = 0;
+  DType dtype = DType::Void;
+  std::int64_t elements = 0;
+  bool has_views = false;  // of several types
   for (UOp u : program.instructions) {
     if (!u.is(Op::Param) || u.slot() != slot) continue;
-    const std::string_view type = c_type(u.dtype());
-    if (views == 0 || result.type != type) views++;
-    result.type = type;
+    has_views = has_views || (dtype != DType::Void && dtype != u.dtype());
+    dtype = u.dtype();
+    elements = u.buffer_elements();
     result.is_written = result.is_written || c_family::is_written(program, u);
   }
-  if (views != 1) result.type.clear();
-  result.comment = fmt::format("{}, {}", name_of(buffer.dtype),
-                               views == 0          ? "not touched"
-                               : result.is_written ? "written"
-                                                   : "read");
+  if (dtype == DType::Void) {
+    result.comment = "not touched";
+    return result;
+  }
+  if (!has_views) result.type = c_type(dtype);
+  result.comment = fmt::format("{}: {}, {} element{}", result.is_written ? "written" : "read",
+                               name_of(dtype), elements, elements == 1 ? "" : "s");
   return result;
 }
 
-Function function_of(const LinearProgram& program, const Schedule& schedule,
-                     const ScheduleStep& step) {
+Function function_of(const LinearProgram& program) {
   const ProgramInfo& info = program.info;
   ensure(info.launch.tasks == 1, "kernel {} of an export has {} tasks", info.name,
          info.launch.tasks);
@@ -44,10 +47,7 @@ Function function_of(const LinearProgram& program, const Schedule& schedule,
   f.name = c_family::entry_name(info.name);
   f.comment =
       fmt::format("{} operations on elements, {} bytes of memory touched", info.flops, info.bytes);
-  for (int i = 0; i < info.num_buffers; i++) {
-    const auto buffer = static_cast<std::size_t>(step.buffers[static_cast<std::size_t>(i)]);
-    f.parameters.push_back(parameter_of(program, i, schedule.buffers[buffer]));
-  }
+  for (int i = 0; i < info.num_buffers; i++) f.parameters.push_back(parameter_of(program, i));
   f.variables = info.num_variables;
   if (c_family::takes_scratch(program)) f.scratch_bytes = info.launch.scratch_bytes;
   return f;
@@ -55,19 +55,20 @@ Function function_of(const LinearProgram& program, const Schedule& schedule,
 
 }  // namespace
 
-int FunctionTable::add(const Schedule& schedule, const ScheduleStep& step) {
-  const auto [at, is_new] =
-      numbers_.try_emplace(step.kernel->key, static_cast<int>(functions_.size()));
+int FunctionTable::add(const Kernel& kernel) {
+  const auto [at, is_new] = numbers_.try_emplace(kernel.key, static_cast<int>(functions_.size()));
   if (!is_new) return at->second;
-  const CompileScope scope(CompilePart::Kernel, step.kernel->key);
-  LinearProgram program = make_program(step.kernel->sink, portable_machine());
+  const std::string label =
+      is_watched() ? fmt::format("export {} {}", kernel_name(kernel), kernel_key(kernel)) : "";
+  const CompileScope scope(CompilePart::Kernel, label);
+  LinearProgram program = make_program(kernel.sink, portable_machine());
   program.info.name = fmt::format("k{}_{}", at->second, program.info.name);
   c_family::KernelText text = c_family::write_kernel(c_family::c_library_dialect(), program);
   for (c_family::Helper& helper : text.helpers) {
     const auto known = std::ranges::find(helpers_, helper.name, &c_family::Helper::name);
     if (known == helpers_.end()) helpers_.push_back(std::move(helper));
   }
-  functions_.push_back(function_of(program, schedule, step));
+  functions_.push_back(function_of(program));
   functions_.back().text = std::move(text.function);
   return at->second;
 }

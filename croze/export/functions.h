@@ -14,7 +14,7 @@ namespace croze::plain_c {
 class FunctionTable {
  public:
   // The number of the kernel's function.
-  int add(const Schedule& schedule, const ScheduleStep& step);
+  int add(const Kernel& kernel);
 
   std::vector<Function> take_functions() { return std::move(functions_); }
   std::vector<c_family::Helper> take_helpers() { return std::move(helpers_); }

@@ -192,7 +192,7 @@ class ModelMaker {
   }
 
   Call call_of(const ScheduleStep& step) {
-    Call call{functions_.add(schedule_, step), {}, step.own_variables};
+    Call call{functions_.add(*step.kernel), {}, step.own_variables};
     for (std::size_t i = 0; i < step.buffers.size(); i++) {
       call.buffers.push_back(place_of(step.buffers[i], step.offsets[i]));
     }

@@ -53,7 +53,7 @@ TEST(CLibrary, AKernelIsAStaticFunctionOfItsBuffers) {
       c_family::write_kernel(c_family::c_library_dialect(), vector_program());
   EXPECT_TRUE(kernel.helpers.empty());
   EXPECT_TRUE(kernel.function.starts_with(
-      "static void croze_scale(float* restrict b0, const float* restrict b1) {\n\n  for"))
+      "static void croze_scale(float* restrict b0, const float* restrict b1) {\n  for"))
       << kernel.function;
 }
 

@@ -52,7 +52,9 @@ std::string init_comment(const Model& model) {
       " * @brief Makes an instance ready to run, in its starting state.\n"
       " *\n"
       " * @param self         the instance, of any contents\n"
-      " * @param arena        memory for runs, of any contents; it stays the instance's own\n"
+      " * @param arena        memory for runs, of any contents, which the instance keeps; those "
+      "that\n"
+      " *                     never run at once may share it\n"
       " * @param arena_bytes  its size in bytes, at least {0}_ARENA_BYTES\n",
       upper(model.name));
   if (!model.embed_weights) {

@@ -42,7 +42,7 @@ class Writer {
   KernelText run() {
     name_all();
     declare_all();
-    body_ += '\n';
+    if (!body_.empty()) body_ += '\n';
     for (std::size_t i = 0; i < program_.instructions.size(); i++) {
       const UOp u = program_.instructions[i];
       if (!Segments::is_statement(u)) continue;
