@@ -3,6 +3,7 @@
 #include <croze/nn/nn.h>
 #include <fmt/format.h>
 
+#include "croze/export/model.h"
 #include "croze/export/names.h"
 #include "croze/export/onnx.h"
 #include "exported.h"
@@ -55,6 +56,40 @@ TEST_P(Exported, TheProjectBuildsWithCMakeAndTheExampleRuns) {
     ASSERT_EQ(std::system(line.c_str()), 0) << content(path("log"));
     EXPECT_EQ(content(path("printed")), "output0: 1 1 1 1 1 1\n");
   }
+}
+
+// Arrays of C hold what tensors hold, at the ends of each type too.
+TEST_P(Exported, WeightsOfEveryTypeKeepTheirBits) {
+  constexpr DType integers[] = {DType::Int8,    DType::UInt8,    DType::Int16,     DType::UInt16,
+                                DType::Int32,   DType::UInt32,   DType::Int64,     DType::UInt64,
+                                DType::Float16, DType::BFloat16, DType::Float8E4M3};
+  std::vector<Tensor> weights;
+  for (DType t : integers) {
+    std::vector<std::byte> bytes(static_cast<std::size_t>(4 * size_of(t)));
+    for (std::size_t i = 0; i < bytes.size(); i++) bytes[i] = static_cast<std::byte>(i * 37 + 1);
+    const auto element = static_cast<std::size_t>(size_of(t));
+    for (std::size_t i = 0; i < element; i++) bytes[i] = std::byte{0};
+    bytes[element - 1] = std::byte{0x80};  // the least of a signed type
+    weights.push_back(Tensor::from_bytes(bytes, t, {4}));
+  }
+  const double inf = std::numeric_limits<double>::infinity();
+  weights.push_back(Tensor::from_data({inf, -inf, -0., 4.9e-324}, {4}));
+  weights.push_back(Tensor::from_data({3.4028235e38f, -1e-45f, -0.f, 0.1f}, {4}));
+  weights.push_back(Tensor::from_data({1, 0, 1, 1}, {4}).cast(DType::Bool).realize());
+  auto step = capture([&](const Tensor&) {
+    std::vector<Tensor> results;
+    for (const Tensor& w : weights) results.push_back(w.flip({0}).contiguous());
+    return results;
+  });
+  const Tensor x = Tensor::zeros({1}).realize();
+  std::string expected;
+  std::vector<CPort> ports;
+  for (const Tensor& y : step(x)) {
+    expected += bytes_of(y);
+    ports.push_back({std::string(plain_c::c_type(y.dtype())), 4});
+  }
+  export_c(step, out(), {.name = "types"});
+  expect_same_bits(results("types", {{"float", 1}}, ports, bytes_of(x)), expected);
 }
 
 // The same results with weights beside, and none with those of another export.

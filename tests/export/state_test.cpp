@@ -146,6 +146,24 @@ TEST_P(State, AnInputThatIsAssignedToIsCopied) {
   expect_same_bits(y, bytes_of(x * 2. + 1.));
 }
 
+TEST_P(State, AStepMayTakeAndGiveNothing) {
+  Tensor count = Tensor::zeros({1}, DType::Int32).realize();
+  auto step = capture([&] { count += 1; });
+  step();
+  export_c(step, out(), {.name = "counter", .tensors = {{"count", count}}});
+  run(compile("counter", R"(#include "counter.h"
+int main(void) {
+  static unsigned char arena[COUNTER_ARENA_BYTES + 8];
+  counter_state state;
+  if (counter_init(&state, arena + 8 - (uintptr_t)arena % 8, COUNTER_ARENA_BYTES) != COUNTER_OK) return 1;
+  for (int i = 0; i < 5; i++) counter_run(&state);
+  if (state.count[0] != 6) return 2;
+  counter_reset(&state);
+  return state.count[0] != 1;
+}
+)"));
+}
+
 // One memory under two types: a compiler may not take them for apart.
 TEST_P(State, BitsMayBeSeenUnderSeveralTypes) {
   Tensor bits = Tensor::ones({8}, DType::Float32).bitcast(DType::Int32).contiguous().realize();
