@@ -4,7 +4,7 @@
 jobs := $(shell nproc)
 sources = $(shell find croze tools bench examples tests -name '*.h' -o -name '*.cpp')
 
-.PHONY: all configured demo test campaigns quick bench docs format format-check lint layers packages clean
+.PHONY: all configured demo export-demo test campaigns quick bench docs format format-check lint layers packages clean
 
 all: configured
 	cmake --build build -j $(jobs)
@@ -16,6 +16,11 @@ configured: packages
 demo: configured
 	cmake --build build -j $(jobs) --target croze-command
 	build/bin/croze train fashion-mnist --json
+
+# Exports that network as plain C, compiles it, and compares predictions and times with croze's.
+export-demo: configured
+	cmake --build build -j $(jobs) --target croze-command example_export_c
+	tools/export_demo.sh $(CURDIR)/build
 
 test: all
 	ctest --test-dir build --output-on-failure -j $(jobs) -LE campaign

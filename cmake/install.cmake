@@ -11,6 +11,8 @@ install(EXPORT croze-targets NAMESPACE croze:: DESTINATION ${package_dir})
 set(public_headers
   croze/croze.h
   croze/base/options.h
+  croze/export/export.h
+  croze/export/onnx.h
   croze/io/checkpoint.h
   croze/io/gguf/gguf.h
   croze/io/idx.h

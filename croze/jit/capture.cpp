@@ -18,8 +18,10 @@
 #include <mutex>
 #include <utility>
 
+#include "croze/base/checked.h"
 #include "croze/base/error.h"
 #include "croze/graph/graph.h"
+#include "croze/jit/recording.h"
 #include "croze/jit/trace.h"
 #include "croze/run/buffers.h"
 #include "croze/run/execute.h"
@@ -71,6 +73,7 @@ struct Step::Trace {
 
   std::vector<Input> inputs;
   std::shared_ptr<const PreparedRun> prepared;
+  CanonicalGraph graph;          // what was prepared, without the buffers that it was recorded over
   std::vector<Place> places;     // one per Buffer of the plan
   std::vector<int> random_keys;  // places, to draw anew in the order in which they were drawn
   std::vector<int> written;      // places
@@ -113,6 +116,47 @@ RunSummary Step::summary() const {
 Explanation Step::explanation() const {
   check(trace_ != nullptr, "a captured step has no explanation before its first call");
   return explanation_of(*trace_->prepared);
+}
+
+// ---- what was recorded ------------------------------------------------------------------------
+
+namespace {
+
+std::vector<std::byte> contents_of(UOp buffer) {
+  auto bytes = sized_vector<std::byte>(buffer.buffer_elements() * size_of(buffer.dtype()),
+                                       "the contents of a tensor");
+  read_buffer(buffer, bytes);
+  return bytes;
+}
+
+}  // namespace
+
+StepRecording Step::recording() const {
+  check(trace_ != nullptr, "a captured step has recorded nothing before its first call");
+  const std::unique_lock lock(Registry::instance().mutex);
+  realize_all(pending_stores());
+  const Trace& t = *trace_;
+  StepRecording result{.graph = canonical_graph(t.graph.roots),
+                       .places = {},
+                       .random_keys = {},
+                       .inputs = {},
+                       .results = {}};
+  for (const Trace::Input& i : t.inputs) result.inputs.push_back({i.shape, i.dtype});
+  for (const Trace::Result& r : t.results) result.results.push_back({r.shape, r.dtype});
+  std::vector<int> number(t.places.size(), -1);  // of a place of the trace in the copy
+  for (UOp buffer : result.graph.inputs) {
+    const auto i = static_cast<std::size_t>(buffer.buffer_id());
+    const Trace::Place& from = t.places[i];
+    number[i] = static_cast<int>(result.places.size());
+    StepRecording::Place& to = result.places.emplace_back();
+    to.input = from.input;
+    to.owner = from.owner;
+    if (from.input < 0) to.contents = contents_of(storage_of(from.owner.node()));
+    if (from.input >= 0) to.is_written = t.inputs[from.input].is_assigned;
+  }
+  for (int i : t.written) result.places[number[i]].is_written = true;
+  for (int i : t.random_keys) result.random_keys.push_back(number[i]);
+  return result;
 }
 
 // ---- tracing ----------------------------------------------------------------------------------
@@ -185,6 +229,8 @@ void Step::Trace::prepare(std::span<const Tensor> result_tensors, std::span<cons
     stored.insert(viewed_buffer(t.node()).node());
   }
   prepared = croze::prepare(roots);
+  graph = canonical_graph(roots);
+  graph.inputs.clear();
   FlatMap<const Node*, int> stands_in;
   for (std::size_t i = 0; i < stand_ins.size(); i++) {
     const UOp buffer = viewed_buffer(stand_ins[i].node());

@@ -49,6 +49,8 @@
 
 namespace croze {
 
+struct StepRecording;
+
 // Whether the calling thread is inside a function that is being captured.
 bool is_capturing();
 
@@ -75,6 +77,8 @@ class Step {
   RunSummary summary() const;
   // The same launch by launch and buffer by buffer, with the reasons.
   Explanation explanation() const;
+  // All that it has recorded, for recording.h.  Throws Error before the first call.
+  StepRecording recording() const;
 
  private:
   struct Trace;

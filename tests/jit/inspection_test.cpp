@@ -2,6 +2,7 @@
 // CROZE_CHECK_INDICES.
 #include "croze/base/options.h"
 #include "croze/jit/capture.h"
+#include "croze/jit/recording.h"
 #include "croze/tensor/print.h"
 #include "support/check.h"
 
@@ -35,6 +36,33 @@ TEST(Inspection, AStepSaysWhatAReplayDoes) {
   std::int64_t alive = 0;
   for (const ExplainedPeak& peak : e.peaks) alive += peak.bytes;
   EXPECT_EQ(alive, step.step().summary().arena_lower_bound);
+}
+
+// A recording is a copy: what later calls do is not seen in it.
+TEST(Inspection, AStepTellsWhatItHasRecorded) {
+  Tensor sum = Tensor::zeros({3}).realize();
+  const Tensor scale = Tensor::full({3}, 2.).realize();
+  auto step = capture([&](const Tensor& x) {
+    sum.assign(sum + x);
+    return sum * scale;
+  });
+  EXPECT_NE(error_of([&] { step.step().recording(); }).find("before its first call"),
+            std::string::npos);
+  step(Tensor::ones({3}));
+  const StepRecording recording = step.step().recording();
+  step(Tensor::ones({3}));
+  ASSERT_EQ(recording.inputs.size(), 1u);
+  EXPECT_EQ(recording.inputs[0].shape, (Shape{3}));
+  ASSERT_EQ(recording.results.size(), 1u);
+  ASSERT_EQ(recording.places.size(), 3u);
+  ASSERT_EQ(recording.graph.inputs.size(), 3u);
+  EXPECT_TRUE(recording.random_keys.empty());
+  for (const StepRecording::Place& place : recording.places) {
+    if (place.input == 0) continue;
+    const Tensor contents = Tensor::from_bytes(place.contents, DType::Float32, {3});
+    const float held = place.is_written ? 1 : 2;
+    expect_numbers(contents, {held, held, held});
+  }
 }
 
 // The function runs itself, so that what is found has its lines.

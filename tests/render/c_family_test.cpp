@@ -4,7 +4,9 @@
 
 #include "croze/base/error.h"
 #include "croze/render/c_family/c.h"
+#include "croze/render/c_family/c_library.h"
 #include "croze/render/c_family/opencl.h"
+#include "croze/render/c_family/writer.h"
 #include "support/programs.h"
 
 namespace croze::test {
@@ -44,6 +46,34 @@ void croze_scale(void* const* buffers, const int64_t* variables, int64_t task, v
   }
 }
 )");
+}
+
+TEST(CLibrary, AKernelIsAStaticFunctionOfItsBuffers) {
+  const c_family::KernelText kernel =
+      c_family::write_kernel(c_family::c_library_dialect(), vector_program());
+  EXPECT_TRUE(kernel.helpers.empty());
+  EXPECT_TRUE(kernel.function.starts_with(
+      "static void croze_scale(float* restrict b0, const float* restrict b1) {\n  for"))
+      << kernel.function;
+}
+
+// One buffer under two types is no restrict pointer, and one that is not touched is named.
+TEST(CLibrary, ABufferOfSeveralTypesIsAVoidPointer) {
+  ProgramBuilder b("views");
+  Graph& g = b.graph();
+  const UOp zero = b.integer(0);
+  const UOp whole = b.param(DType::Int32, 1);
+  const UOp same = b.emit(g.param(DType::Float32, whole.slot(), 1));
+  b.store(whole, zero, g.bitcast(b.load(same, zero), DType::Int32));
+  LinearProgram program = b.finish();
+  program.info.num_buffers = 2;
+  const std::string text = c_family::write_kernel(c_family::c_library_dialect(), program).function;
+  EXPECT_TRUE(
+      text.starts_with("static void croze_views(void* b0, const void* b1) {\n"
+                       "  (void)b1;\n"
+                       "  int32_t* b0int32 = (int32_t*)b0;\n"
+                       "  const float* b0float32 = (const float*)b0;\n"))
+      << text;
 }
 
 TEST(CRenderer, ArithmeticThatMayWrapIsUnsigned) {

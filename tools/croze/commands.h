@@ -9,6 +9,7 @@ void add_devices(const Command& program);
 void add_docs(const Command& program);
 void add_eval(const Command& program);
 void add_explain(const Command& program);
+void add_export(const Command& program);
 void add_fuzz(const Command& program);
 void add_info(const Command& program);
 void add_onnx_conformance(const Command& program);

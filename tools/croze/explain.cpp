@@ -9,13 +9,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <memory>
 
 #include "command_line/json.h"
 #include "commands.h"
 #include "corpus/graphs.h"
+#include "sizes.h"
 
 namespace croze::tool {
 namespace {
@@ -29,22 +29,6 @@ struct Settings {
 };
 
 // ---- what is explained ------------------------------------------------------------------------
-
-// "batch=4".
-std::map<std::string, std::int64_t> sizes_of(const std::vector<std::string>& texts) {
-  std::map<std::string, std::int64_t> sizes;
-  for (const std::string& text : texts) {
-    const std::size_t equals = text.rfind('=');
-    std::int64_t size = 0;
-    const char* end = text.data() + text.size();
-    const bool is_number = equals != text.npos &&
-                           std::from_chars(text.data() + equals + 1, end, size).ptr == end &&
-                           size > 0;
-    check(is_number, "--size {}: write NAME=NUMBER", text);
-    sizes[text.substr(0, equals)] = size;
-  }
-  return sizes;
-}
 
 Shape shape_of(const onnx::Port& port, const std::map<std::string, std::int64_t>& sizes) {
   check(port.has_shape, "input \"{}\" may have any shape: its run cannot be explained", port.name);

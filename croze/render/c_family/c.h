@@ -1,9 +1,15 @@
 // c.h -- renders linear programs as portable C11.
 #pragma once
 
+#include "croze/render/c_family/dialect.h"
 #include "croze/render/renderer.h"
 
 namespace croze {
+
+namespace c_family {
+// The words of C.
+const Dialect& c_dialect();
+}  // namespace c_family
 
 // The source of one function,
 //

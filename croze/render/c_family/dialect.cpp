@@ -101,6 +101,18 @@ std::uint32_t supported_dtypes(const Dialect& dialect) {
 
 std::string entry_name(std::string_view kernel) { return fmt::format("croze_{}", kernel); }
 
+bool is_alone(const LinearProgram& program, UOp param) {
+  return std::ranges::none_of(program.instructions, [=](UOp u) {
+    return u.is(Op::Param) && u != param && u.slot() == param.slot();
+  });
+}
+
+bool is_written(const LinearProgram& program, UOp buffer) {
+  return std::ranges::any_of(program.instructions, [=](UOp u) {
+    return u.is(Op::Store) && buffer_of(u.src(0)) == buffer;
+  });
+}
+
 std::string literal(std::int64_t bits, DType t) {
   if (is_float(t)) return float_literal(std::bit_cast<double>(bits), t);
   if (t == DType::UInt64 || t == DType::UInt32) {

@@ -43,7 +43,8 @@ struct Dialect {
   // The kernel's head, up to and with the opening brace.
   std::string (*signature)(const LinearProgram& program);
 
-  // Declarations at the start of the body, a line each, without indentation.
+  // Declarations at the start of the body, a line each, without indentation; no line where the text
+  // of a parameter is empty, because the head has declared it.
   std::string (*declare_param)(const Dialect&, UOp param, std::string_view name, bool is_written,
                                bool is_alone);
   std::string (*declare_variable)(const Dialect&, UOp variable, std::string_view name);
@@ -61,6 +62,10 @@ std::uint32_t supported_dtypes(const Dialect& dialect);
 
 // What the function of a kernel is called: a name that no library and no keyword has.
 std::string entry_name(std::string_view kernel);
+
+// Whether no other parameter is the same buffer, and whether the kernel stores into it.
+bool is_alone(const LinearProgram& program, UOp param);
+bool is_written(const LinearProgram& program, UOp buffer);
 
 // A constant of type `t`.
 std::string literal(std::int64_t bits, DType t);

@@ -39,10 +39,10 @@ class Writer {
   Writer(const Dialect& dialect, const LinearProgram& program)
       : dialect_(dialect), program_(program), segments_(program) {}
 
-  std::string run() {
+  KernelText run() {
     name_all();
     declare_all();
-    body_ += '\n';
+    if (!body_.empty()) body_ += '\n';
     for (std::size_t i = 0; i < program_.instructions.size(); i++) {
       const UOp u = program_.instructions[i];
       if (!Segments::is_statement(u)) continue;
@@ -50,9 +50,7 @@ class Writer {
       statement(u);
     }
     close_lane_loop();
-    std::string text(dialect_.preamble);
-    for (const Helper& helper : helpers_) text += "\n" + helper.text;
-    return text + "\n" + dialect_.signature(program_) + "\n" + body_ + "}\n";
+    return {std::move(helpers_), dialect_.signature(program_) + "\n" + body_ + "}\n"};
   }
 
  private:
@@ -65,7 +63,7 @@ class Writer {
       names_[u.node()] = [&]() -> std::string {
         switch (u.op()) {
           case Op::Param:
-            return fmt::format("b{}{}", u.slot(), is_alone(u) ? "" : name_of(u.dtype()));
+            return fmt::format("b{}{}", u.slot(), is_alone(program_, u) ? "" : name_of(u.dtype()));
           case Op::Variable: return fmt::format("n{}", u.arg().ints[0]);
           case Op::Special: return special_name(u);
           case Op::Range:
@@ -87,19 +85,6 @@ class Writer {
     }
   }
 
-  // Whether no other parameter is the same buffer.
-  bool is_alone(UOp param) const {
-    return std::ranges::none_of(program_.instructions, [=](UOp u) {
-      return u.is(Op::Param) && u != param && u.slot() == param.slot();
-    });
-  }
-
-  bool is_written(UOp buffer) const {
-    return std::ranges::any_of(program_.instructions, [=](UOp u) {
-      return u.is(Op::Store) && buffer_of(u.src(0)) == buffer;
-    });
-  }
-
   void declare_all() {
     const ScratchLayout scratch = scratch_layout(program_);
     FlatSet<const Node*> declared;
@@ -107,9 +92,7 @@ class Writer {
       if (Segments::is_statement(u) || !declared.insert(u.node())) continue;
       const std::string& name = *names_.find(u.node());
       switch (u.op()) {
-        case Op::Param:
-          line(dialect_.declare_param(dialect_, u, name, is_written(u), is_alone(u)));
-          break;
+        case Op::Param: declare_param(u, name); break;
         case Op::Variable: line(dialect_.declare_variable(dialect_, u, name)); break;
         case Op::Special: line(dialect_.declare_special(dialect_, u, name)); break;
         case Op::Local: {
@@ -121,6 +104,13 @@ class Writer {
         default: break;
       }
     }
+  }
+
+  // Nothing where the kernel's head has declared it.
+  void declare_param(UOp param, const std::string& name) {
+    const std::string text = dialect_.declare_param(
+        dialect_, param, name, is_written(program_, param), is_alone(program_, param));
+    if (!text.empty()) line(text);
   }
 
   static std::string with_size(const std::string& name, UOp lane) {
@@ -336,8 +326,15 @@ class Writer {
 
 }  // namespace
 
-std::string write_program(const Dialect& dialect, const LinearProgram& program) {
+KernelText write_kernel(const Dialect& dialect, const LinearProgram& program) {
   return Writer(dialect, program).run();
+}
+
+std::string write_program(const Dialect& dialect, const LinearProgram& program) {
+  const KernelText kernel = write_kernel(dialect, program);
+  std::string text(dialect.preamble);
+  for (const Helper& helper : kernel.helpers) text += "\n" + helper.text;
+  return text + "\n" + kernel.function;
 }
 
 }  // namespace croze::c_family

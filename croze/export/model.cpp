@@ -1,0 +1,244 @@
+// model.cpp -- from what a step has recorded to calls of functions over named memory.
+//
+// The arena of a run holds, one after the other: the temporaries of the schedule, copies of inputs
+// that the step assigns to, what the nests of a sequence pass to each other, and the scratch memory
+// of kernels.  The last two are one piece each for all, because one kernel runs at a time.
+#include "croze/export/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "croze/base/checked.h"
+#include "croze/base/error.h"
+#include "croze/base/options.h"
+#include "croze/export/functions.h"
+#include "croze/export/machine.h"
+#include "croze/export/names.h"
+#include "croze/render/c_family/c.h"
+#include "croze/run/devices.h"
+#include "croze/run/observers.h"
+#include "croze/run/random_state.h"
+#include "croze/tensor/record.h"
+
+namespace croze::plain_c {
+namespace {
+
+constexpr std::int64_t alignment = 64;
+
+std::int64_t aligned(std::int64_t bytes) { return checked_add(bytes, alignment - 1) & -alignment; }
+
+Schedule scheduled(const CanonicalGraph& graph) {
+  const ScheduleContext context{.caps = [](int) -> const Caps& { return portable_machine(); },
+                                .default_device = default_device(),
+                                .fuse = Options::flag(Option::Fusion),
+                                .memory_budget = Options::integer(Option::MemoryBudget)};
+  Schedule schedule = make_schedule(graph, context);
+  for (const ScheduleStep& step : schedule.steps) {
+    check(step.kernel != nullptr, "a step that copies between devices cannot be exported");
+    ensure(step.variables.empty(), "a step of an export takes numbers at launch");
+  }
+  check(schedule.arenas.size() <= 1, "a step that uses several devices cannot be exported");
+  return schedule;
+}
+
+class ModelMaker {
+ public:
+  ModelMaker(const StepRecording& step, const CExportOptions& options)
+      : step_(step), options_(options), schedule_(scheduled(step.graph)) {
+    model_.name = options.name;
+    model_.embed_weights = options.embed_weights;
+    if (!schedule_.arenas.empty()) model_.arena_bytes = schedule_.arenas[0].bytes;
+    for (const char* taken : {"self", "arena", "weights", "state"}) names_.reserve(taken);
+  }
+
+  Model make() {
+    add_ports();
+    for (const StepRecording::Place& p : step_.places) input_places_.push_back(place_of_input(p));
+    add_random_keys();
+    find_results();
+    place_blocks();
+    for (const ScheduleLaunch& launch : schedule_.launches) add_calls(launch);
+    place_scratch();
+    model_.arena_bytes = std::max<std::int64_t>(model_.arena_bytes, 1);
+    return std::move(model_);
+  }
+
+ private:
+  // ---- arrays ----
+
+  void add_ports() {
+    model_.inputs = ports(step_.inputs, options_.inputs, "input");
+    model_.outputs = ports(step_.results, options_.outputs, "output");
+  }
+
+  std::vector<Array> ports(const std::vector<StepRecording::Value>& values,
+                           const std::vector<std::string>& labels, std::string_view kind) {
+    check(labels.empty() || labels.size() == values.size(),
+          "an export names {} {}s of a step that has {}", labels.size(), kind, values.size());
+    std::vector<Array> arrays;
+    for (std::size_t i = 0; i < values.size(); i++) {
+      const std::string label = labels.empty() ? fmt::format("{}{}", kind, i) : labels[i];
+      check(values[i].shape.numel() > 0, "{} \"{}\" of an export has no elements: shape {}", kind,
+            label, to_text(values[i].shape));
+      arrays.push_back({names_.unique(label), label, values[i].shape, values[i].dtype});
+    }
+    return arrays;
+  }
+
+  Place place_of_input(const StepRecording::Place& p) {
+    const auto number = static_cast<std::size_t>(&p - step_.places.data());
+    if (p.input < 0) return place_of_tensor(p, step_.graph.buffers[number]);
+    const Place given{Place::Kind::Input, p.input, 0};
+    if (!p.is_written) return given;
+    // What the step writes is not what it was given.
+    const std::int64_t bytes = model_.inputs[static_cast<std::size_t>(p.input)].bytes();
+    const Place copy = more_arena(bytes);
+    model_.copies_in.push_back({copy, given, bytes});
+    return copy;
+  }
+
+  Place place_of_tensor(const StepRecording::Place& p, UOp buffer) {
+    const auto number = static_cast<int>(&p - step_.places.data());
+    const bool is_state =
+        p.is_written || std::ranges::find(step_.random_keys, number) != step_.random_keys.end();
+    std::vector<Array>& list = is_state ? model_.state : model_.weights;
+    const std::string label = label_of(p.owner);
+    Array array{
+        is_state ? fields_.unique(label.empty() ? fmt::format("state{}", list.size()) : label)
+                 : names_.unique("weight_" + (label.empty() ? std::to_string(list.size()) : label)),
+        label, p.owner.shape(), buffer.dtype(), p.contents};
+    const bool is_whole =
+        p.owner.dtype() == buffer.dtype() && array.shape.numel() == buffer.buffer_elements();
+    if (!is_whole) array.shape = {buffer.buffer_elements()};
+    list.push_back(std::move(array));
+    return {is_state ? Place::Kind::State : Place::Kind::Weight, static_cast<int>(list.size()) - 1,
+            0};
+  }
+
+  std::string label_of(const Tensor& owner) const {
+    for (const NamedTensor& t : options_.tensors) {
+      if (&TensorRecord::of(t.tensor) == &TensorRecord::of(owner)) return t.name;
+    }
+    return {};
+  }
+
+  void add_random_keys() {
+    const RandomState random = random_state();
+    model_.random_keys.seed = random.seed;
+    model_.random_keys.draws = random.draws;
+    for (int place : step_.random_keys) {
+      model_.random_keys.state.push_back(input_places_[static_cast<std::size_t>(place)].number);
+    }
+  }
+
+  // A buffer that is several results is written as the first and copied to the others.
+  void find_results() {
+    output_places_.resize(schedule_.buffers.size());
+    for (std::size_t i = 0; i < model_.outputs.size(); i++) {
+      const int buffer = schedule_.results[i];
+      ensure(buffer >= 0, "result {} of an export has no buffer", i);
+      Place& place = output_places_[static_cast<std::size_t>(buffer)];
+      const Place output{Place::Kind::Output, static_cast<int>(i), 0};
+      if (place.kind != Place::Kind::Output) {
+        place = output;
+      } else {
+        model_.copies_out.push_back({output, place, model_.outputs[i].bytes()});
+      }
+    }
+  }
+
+  // ---- the arena ----
+
+  Place more_arena(std::int64_t bytes) {
+    const std::int64_t offset = aligned(model_.arena_bytes);
+    model_.arena_bytes = checked_add(offset, bytes);
+    return {Place::Kind::Arena, -1, offset};
+  }
+
+  void place_blocks() {
+    std::int64_t bytes = 0;
+    for (const ScheduleSequence& s : schedule_.sequences) bytes = std::max(bytes, s.block_bytes);
+    if (bytes > 0) block_offset_ = more_arena(bytes).offset;
+  }
+
+  void place_scratch() {
+    model_.functions = functions_.take_functions();
+    model_.helpers = functions_.take_helpers();
+    std::int64_t bytes = 0;
+    for (const Function& f : model_.functions) bytes = std::max(bytes, f.scratch_bytes);
+    if (bytes > 0) model_.scratch_offset = more_arena(bytes).offset;
+  }
+
+  // ---- calls ----
+
+  Place place_of(int number, std::int64_t offset) {
+    const auto index = static_cast<std::size_t>(number);
+    const ScheduleBuffer& b = schedule_.buffers[index];
+    Place place;
+    switch (b.kind) {
+      case ScheduleBuffer::Kind::Input:
+        place = input_places_[static_cast<std::size_t>(b.input)];
+        break;
+      case ScheduleBuffer::Kind::Output: place = output_places_[index]; break;
+      case ScheduleBuffer::Kind::Temporary: place.offset = b.arena_offset; break;
+      case ScheduleBuffer::Kind::Block: place.offset = block_offset_ + b.arena_offset; break;
+    }
+    place.offset += offset;
+    if (place.kind == Place::Kind::Weight) {
+      model_.weights[static_cast<std::size_t>(place.number)].is_used = true;
+    }
+    return place;
+  }
+
+  Call call_of(const ScheduleStep& step) {
+    Call call{functions_.add(*step.kernel), {}, step.own_variables};
+    for (std::size_t i = 0; i < step.buffers.size(); i++) {
+      call.buffers.push_back(place_of(step.buffers[i], step.offsets[i]));
+    }
+    return call;
+  }
+
+  void add_calls(const ScheduleLaunch& launch) {
+    int sequence = -1;
+    for (int i = launch.first; i < launch.last; i++) {
+      const ScheduleStep& step = schedule_.steps[static_cast<std::size_t>(i)];
+      if (step.sequence < 0 || step.sequence != sequence) {
+        model_.sequences.emplace_back();
+        if (step.sequence >= 0) {
+          model_.sequences.back().blocks =
+              schedule_.sequences[static_cast<std::size_t>(step.sequence)].blocks;
+        }
+      }
+      sequence = step.sequence;
+      model_.sequences.back().calls.push_back(call_of(step));
+    }
+  }
+
+  const StepRecording& step_;
+  const CExportOptions& options_;
+  Schedule schedule_;
+  Model model_;
+  Names names_, fields_;  // of parameters and weights, and of the fields of the state
+  FunctionTable functions_;
+  std::vector<Place> input_places_;   // by number of the graph's buffer
+  std::vector<Place> output_places_;  // by number of the schedule's buffer
+  std::int64_t block_offset_ = 0;
+};
+
+}  // namespace
+
+std::string_view c_type(DType t) {
+  const std::string_view type = c_family::c_dialect().type(t);
+  if (!type.empty()) return type;
+  return size_of(t) == 1 ? "uint8_t" : "uint16_t";
+}
+
+Model make_model(const StepRecording& step, const CExportOptions& options) {
+  check(is_identifier(options.name), "the name of an export, \"{}\", is no identifier of C",
+        options.name);
+  const EnvironmentObservers watching;
+  return ModelMaker(step, options).make();
+}
+
+}  // namespace croze::plain_c

@@ -1,0 +1,75 @@
+// onnx.cpp -- a model of ONNX as a captured step.
+#include "croze/export/onnx.h"
+
+#include <vector>
+
+#include "croze/base/call_site.h"
+#include "croze/base/error.h"
+
+namespace croze {
+namespace {
+
+using onnx::Port;
+
+Shape shape_of(const Port& port, const std::map<std::string, std::int64_t>& sizes) {
+  check(port.has_shape, "input \"{}\" may have any shape: it cannot be exported", port.name);
+  Shape shape;
+  for (const onnx::Dimension& dim : port.shape) {
+    const auto given = sizes.find(dim.name);
+    check(dim.size >= 0 || given != sizes.end(),
+          "input \"{}\" has an open size{}: give it a number", port.name,
+          dim.name.empty() ? " without a name" : " \"" + dim.name + "\"");
+    shape.push_back(dim.size >= 0 ? dim.size : given->second);
+  }
+  return shape;
+}
+
+// A run of the model over lists of tensors.
+struct ModelRun {
+  const onnx::Model& model;
+  std::vector<Port> inputs;
+
+  std::vector<Tensor> operator()(std::span<const Tensor> tensors) const {
+    std::map<std::string, onnx::Value> given;
+    for (std::size_t i = 0; i < inputs.size(); i++) {
+      given.emplace(inputs[i].name, onnx::Value(tensors[i], inputs[i].element));
+    }
+    const auto outputs = model.run(given);
+    std::vector<Tensor> results;
+    for (const Port& port : model.outputs()) {
+      const onnx::Value& value = outputs.at(port.name);
+      check(value.is_tensor(), "output \"{}\" is no tensor, but {}: it cannot be exported",
+            port.name, onnx::describe(value));
+      results.push_back(value.tensor());
+    }
+    return results;
+  }
+
+  static std::vector<Tensor> call(void* context, std::span<const Tensor> tensors) {
+    return (*static_cast<const ModelRun*>(context))(tensors);
+  }
+};
+
+}  // namespace
+
+CExportSummary export_c(const onnx::Model& model, const std::map<std::string, std::int64_t>& sizes,
+                        const std::string& folder, CExportOptions options, Location at) {
+  const CallScope scope("export_c", at);
+  ModelRun run{model, {}};
+  std::vector<Tensor> inputs;
+  options.inputs.clear();
+  options.outputs.clear();
+  for (const Port& port : model.inputs()) {
+    if (port.has_default || port.is_optional) continue;
+    const DType dtype = onnx::dtype_of(port.element);
+    inputs.push_back(Tensor::zeros(shape_of(port, sizes), {.dtype = dtype}).realize());
+    run.inputs.push_back(port);
+    options.inputs.push_back(port.name);
+  }
+  for (const Port& port : model.outputs()) options.outputs.push_back(port.name);
+  Step step;
+  step.run(inputs, {&ModelRun::call, &run}, at);
+  return export_c(step, folder, options, at);
+}
+
+}  // namespace croze

@@ -1,0 +1,97 @@
+// The same code under tools that watch it, and on other processors.
+#include <croze/croze.h>
+#include <croze/nn/nn.h>
+
+#include "exported.h"
+
+namespace croze {
+namespace {
+
+using namespace croze::test;
+
+// A training step of a small convolutional network with dropout: gradients, scatters, an optimizer
+// and random numbers.
+struct ConvNet {
+  nn::Conv2d conv{1, 4, 3, {.padding = 1}};
+  nn::BatchNorm2d norm{4};
+  nn::Linear output{4 * 3 * 3, 3};
+
+  Tensor operator()(const Tensor& x) {
+    Tensor y = max_pool2d(relu(norm(conv(x), true)), 2);
+    return output(dropout(y.flatten(1), 0.2, true));
+  }
+};
+
+class Watched : public ExportTest {
+ protected:
+  // Exports the training step, runs it three times and compares with the interpreter.
+  void train() {
+    ConvNet net;
+    optim::SGD sgd(nn::parameters(net), {.learning_rate = 0.05, .momentum = 0.9});
+    auto step = capture([&](const Tensor& x, const Tensor& y) {
+      Tensor loss = cross_entropy(net(x), y);
+      sgd.step(loss.gradient(sgd.parameters));
+      return loss;
+    });
+    const Tensor given[] = {Tensor::uniform({5, 1, 6, 6}, -1, 1).realize(),
+                            Tensor::randint(0, 3, {5}).cast(DType::Int32).realize()};
+    step(given[0], given[1]);
+    export_c(step, out(), {.name = "training", .tensors = nn::state_dict(net)});
+    Reference reference(step.step());
+    std::string input, expected;
+    for (int i = 0; i < 3; i++) {
+      input += bytes_of(given[0]) + bytes_of(given[1]);
+      expected += reference.run(given);
+    }
+    expect_same_bits(results("training", {{"float", 180}, {"int32_t", 5}}, {{"float", 1}}, input),
+                     expected);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Compilers, Watched, testing::Values("gcc", "clang"), compiler_name);
+
+TEST_P(Watched, NothingIsUndefined) {
+  flags_ = "-fsanitize=address,undefined -fno-sanitize-recover=all";
+  train();
+}
+
+// Accesses of memory that does not belong to it, and jumps that hang on what was never written.
+TEST_P(Watched, ValgrindHasNothingToSay) {
+  if (find_command("valgrind").empty()) GTEST_SKIP() << "there is no valgrind on the PATH";
+  runner_ = "valgrind -q --error-exitcode=9 ";
+  train();
+}
+
+// Whatever else a compiler is told, but for -ffast-math: the bits stay.
+TEST_P(Watched, FlagsDoNotChangeResults) {
+  for (const char* flags : {"-O0", "-O2 -std=gnu11", "-O3 -march=native -std=gnu17"}) {
+    flags_ = flags;
+    train();
+  }
+}
+
+// Other processors, by qemu.
+class OtherProcessor : public Watched {
+ protected:
+  void SetUp() override {
+    ExportTest::SetUp();
+    if (IsSkipped()) return;
+    const std::string compiler = GetParam();
+    const std::string qemu = "qemu-" + compiler.substr(0, compiler.find('-'));
+    for (const std::string& name : {qemu, qemu + "-static"}) {
+      if (!find_command(name).empty()) runner_ = name + " ";
+    }
+    if (runner_.empty()) GTEST_SKIP() << "there is no " << qemu << " on the PATH";
+    flags_ = "-static";
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Compilers, OtherProcessor,
+                         testing::Values("aarch64-linux-gnu-gcc", "riscv64-linux-gnu-gcc"),
+                         [](const testing::TestParamInfo<const char*>& test) {
+                           const std::string compiler = test.param;
+                           return compiler.substr(0, compiler.find('-'));
+                         });
+
+TEST_P(OtherProcessor, GivesTheSameBits) { train(); }
+
+}  // namespace
+}  // namespace croze

@@ -1,0 +1,66 @@
+// croze export over models made here; tests/export compiles what is written.
+#include <nlohmann/json.hpp>
+
+#include "io/onnx/messages.h"
+#include "tools/command.h"
+
+namespace croze {
+namespace {
+
+using namespace croze::test;
+using Json = nlohmann::json;
+
+class ExportCommand : public Command {
+ protected:
+  // scores = relu(x w), x (n, 3).
+  std::string write_model() const {
+    return file("Two Layers.onnx",
+                model(GraphProto{.nodes = {node("MatMul", {"x", "w"}, {"h"}),
+                                           node("Relu", {"h"}, {"scores"})},
+                                 .initializers = {floats("w", {3, 2}, {1, -1, 2, -2, 3, -3})},
+                                 .inputs = {value_info("x", Float, {-1, 3})},
+                                 .outputs = {value_info("scores", Float, {-1, 2})}})
+                    .bytes());
+  }
+  // Its file and `quoted` arguments for the shell.
+  Outcome export_model(const std::string& arguments) const {
+    return run("export '" + write_model() + "' " + arguments);
+  }
+};
+
+TEST_F(ExportCommand, WritesAModelUnderTheNameOfItsFile) {
+  const Outcome outcome = export_model("--target c --size n=4 -o " + path("made/deep") + " --json");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const Json json = Json::parse(outcome.out);
+  EXPECT_EQ(json["name"], "two_layers");
+  EXPECT_EQ(json["weight_bytes"], 24);
+  EXPECT_EQ(json["files"].size(), 5u);
+  for (const std::string name : json["files"]) EXPECT_TRUE(std::filesystem::exists(name)) << name;
+  EXPECT_NE(content(path("made/deep/two_layers.h")).find("shape (4, 3)"), std::string::npos);
+}
+
+TEST_F(ExportCommand, WeightsMayStandBeside) {
+  const Outcome outcome = export_model("--size n=4 --weights beside --name net -o " + path("made"));
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(std::filesystem::exists(path("made/net.weights")));
+  EXPECT_NE(outcome.out.find("24 of weights, 0 of state"), std::string::npos) << outcome.out;
+}
+
+TEST_F(ExportCommand, SaysWhatIsWrongAndLeavesNothing) {
+  const std::string to = " -o " + path("made");
+  expect_error(export_model(to), "open size \"n\"");
+  expect_error(export_model("--size n=0" + to), "--size n=0: write NAME=NUMBER");
+  expect_error(export_model("--size n=1 --name 'a b'" + to), "no identifier");
+  expect_error(run("export " + file("bad.onnx", "no model") + to), "bad.onnx");
+  expect_error(run("export " + path("missing.onnx") + to), "missing.onnx");
+  EXPECT_FALSE(std::filesystem::exists(path("made")));
+  expect_error(export_model("--size n=1 -o " + file("taken", "a file") + "/out"), "taken");
+  EXPECT_EQ(content(path("taken")), "a file");
+}
+
+TEST_F(ExportCommand, RefusesOtherTargets) {
+  EXPECT_EQ(export_model("--target cobol -o " + path("made")).status, 2);
+}
+
+}  // namespace
+}  // namespace croze

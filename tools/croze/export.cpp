@@ -1,0 +1,80 @@
+// export.cpp -- croze export MODEL.onnx: a model as plain C.
+#include <croze/base/error.h>
+#include <croze/export/onnx.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <memory>
+
+#include "command_line/json.h"
+#include "commands.h"
+#include "sizes.h"
+
+namespace croze::tool {
+namespace {
+
+struct Settings {
+  std::string model, folder, name;
+  std::string target = "c", weights = "embedded";
+  std::vector<std::string> sizes;
+  bool json = false;
+};
+
+// "mobilenet_v2" of "models/MobileNet-v2.onnx".
+std::string name_of_file(const std::string& path) {
+  std::string name;
+  for (char c : std::filesystem::path(path).stem().string()) {
+    const auto byte = static_cast<unsigned char>(c);
+    name += byte < 128 && std::isalnum(byte) ? static_cast<char>(std::tolower(byte)) : '_';
+  }
+  const bool starts_well = !name.empty() && std::isalpha(static_cast<unsigned char>(name[0]));
+  return starts_well ? name : "model_" + name;
+}
+
+void export_model(const Settings& settings) {
+  const onnx::Model model(settings.model);
+  CExportOptions options;
+  options.name = settings.name.empty() ? name_of_file(settings.model) : settings.name;
+  options.embed_weights = settings.weights == "embedded";
+  const CExportSummary summary =
+      export_c(model, sizes_of(settings.sizes), settings.folder, options);
+  if (settings.json) {
+    const Json result{{"name", options.name},
+                      {"files", summary.files},
+                      {"arena_bytes", summary.arena_bytes},
+                      {"state_bytes", summary.state_bytes},
+                      {"weight_bytes", summary.weight_bytes},
+                      {"kernels", summary.kernels},
+                      {"calls", summary.calls}};
+    fmt::print("{}\n", result.dump());
+    return;
+  }
+  for (const std::string& file : summary.files) fmt::print("{}\n", file);
+  fmt::print("{} kernels in {} calls; bytes: {} of weights, {} of state, {} of arena\n",
+             summary.kernels, summary.calls, summary.weight_bytes, summary.state_bytes,
+             summary.arena_bytes);
+}
+
+}  // namespace
+
+void add_export(const Command& program) {
+  const Command command =
+      program.subcommand("export", "Write an ONNX model as a program that needs no croze");
+  const auto s = std::make_shared<Settings>();
+  command.option("model", s->model, "File of the model").required();
+  command.option("-o,--output-dir", s->folder, "Folder for what is written").required();
+  command.option("--target", s->target, "What to write: C11 that needs libc and libm alone")
+      .one_of({"c"})
+      .shows_default();
+  command.option("--name", s->name, "Name of files and functions; that of the model's file");
+  command.option("--size", s->sizes, "NAME=NUMBER for a size that the model leaves open");
+  command.option("--weights", s->weights, "In the source as arrays, or in a file beside it")
+      .one_of({"embedded", "beside"})
+      .shows_default();
+  command.flag("--json", s->json, "Print one line of JSON");
+  command.action([s] { export_model(*s); });
+}
+
+}  // namespace croze::tool
