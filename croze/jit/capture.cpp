@@ -21,6 +21,7 @@
 #include "croze/base/checked.h"
 #include "croze/base/error.h"
 #include "croze/graph/graph.h"
+#include "croze/graph/rewrite/rewrite.h"
 #include "croze/jit/recording.h"
 #include "croze/jit/trace.h"
 #include "croze/run/buffers.h"
@@ -172,6 +173,24 @@ void check_unassigned(const Dependents& before) {
         assigned.defined() ? to_text(assigned.shape()) : "");
 }
 
+// Each call would make such a tensor anew, but a replay would find in its memory what the last one
+// left there.
+void check_states_kept(std::span<const Tensor> results) {
+  FlatSet<const Node*> kept;
+  std::vector<UOp> roots = nodes_of(results);
+  for (const Tensor& t : pending_stores()) {
+    roots.push_back(t.node());
+    kept.insert(viewed_buffer(t.node()).node());
+  }
+  for (UOp u : toposort(roots)) {
+    check(
+        !u.is(Op::After) || kept.contains(viewed_buffer(u).node()),
+        "a captured function assigns to a tensor of {} {} elements that it has made from data and "
+        "let go of: make the tensor before, outside of the function",
+        u.elements(), name_of(u.dtype()));
+  }
+}
+
 }  // namespace
 
 // What is wrong has the lines of the function only when the function itself runs.
@@ -202,6 +221,7 @@ std::vector<Tensor> Step::trace(std::span<const Tensor> inputs, Function functio
     results = function.call(function.context, stand_ins);
     for (Tensor& r : results) r = new_result(r);
     check_unassigned(before);
+    check_states_kept(results);
   } catch (...) {
     before.restore();
     throw;

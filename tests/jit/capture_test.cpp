@@ -318,6 +318,26 @@ TEST(Capture, RefusesToAssignToWhatHasNoMemory) {
   EXPECT_NE(error_of([&] { count(); }).find("realize()"), std::string::npos);
 }
 
+// What it made anew in each call a replay would find changed by the last one.
+TEST(Capture, RefusesToAssignToDataThatTheFunctionItselfHasMade) {
+  auto step = capture([](const Tensor& x) {
+    Tensor state = floats({1, 2});
+    state += x;
+    return state * 2;
+  });
+  for (int i = 0; i < 2; i++) {
+    EXPECT_NE(error_of([&] { step(floats({1, 1})); }).find("made from data"), std::string::npos);
+  }
+  auto constant = capture([](const Tensor& x) {
+    Tensor state = Tensor::zeros({2});
+    state += x;
+    return state * 2;
+  });
+  for (int i = 0; i < 3; i++) {
+    EXPECT_EQ(constant(floats({1, 2})).to_vector<float>(), (Floats{2, 4}));
+  }
+}
+
 TEST(Capture, ARefusedFirstCallLeavesTensorsWithoutMemoryAsTheyWere) {
   const Tensor a = floats({1, 2});
   Tensor doubled = a * 2.f;
