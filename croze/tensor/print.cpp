@@ -234,3 +234,19 @@ std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << 
 std::ostream& operator<<(std::ostream& out, DType dtype) { return out << name_of(dtype); }
 
 }  // namespace croze
+
+fmt::appender fmt::formatter<croze::Tensor>::format(const croze::Tensor& x,
+                                                    fmt::format_context& context) const {
+  return fmt::formatter<fmt::string_view>::format(croze::to_text(x), context);
+}
+
+fmt::appender fmt::formatter<croze::Shape>::format(const croze::Shape& shape,
+                                                   fmt::format_context& context) const {
+  return fmt::formatter<fmt::string_view>::format(croze::to_text(shape), context);
+}
+
+fmt::appender fmt::formatter<croze::DType>::format(croze::DType dtype,
+                                                   fmt::format_context& context) const {
+  const std::string_view name = croze::name_of(dtype);
+  return fmt::formatter<fmt::string_view>::format({name.data(), name.size()}, context);
+}

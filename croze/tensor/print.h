@@ -35,26 +35,18 @@ std::ostream& operator<<(std::ostream& out, DType dtype);
 
 }  // namespace croze
 
+// Not inline: what formats a string_view is in <fmt/format.h>, which compiles slowly.
 template <>
 struct fmt::formatter<croze::Tensor> : fmt::formatter<fmt::string_view> {
-  auto format(const croze::Tensor& x, fmt::format_context& context) const
-      -> decltype(context.out()) {
-    return fmt::formatter<fmt::string_view>::format(croze::to_text(x), context);
-  }
+  fmt::appender format(const croze::Tensor& x, fmt::format_context& context) const;
 };
 
 template <>
 struct fmt::formatter<croze::Shape> : fmt::formatter<fmt::string_view> {
-  auto format(const croze::Shape& shape, fmt::format_context& context) const
-      -> decltype(context.out()) {
-    return fmt::formatter<fmt::string_view>::format(croze::to_text(shape), context);
-  }
+  fmt::appender format(const croze::Shape& shape, fmt::format_context& context) const;
 };
 
 template <>
 struct fmt::formatter<croze::DType> : fmt::formatter<fmt::string_view> {
-  auto format(croze::DType dtype, fmt::format_context& context) const -> decltype(context.out()) {
-    const std::string_view name = croze::name_of(dtype);
-    return fmt::formatter<fmt::string_view>::format({name.data(), name.size()}, context);
-  }
+  fmt::appender format(croze::DType dtype, fmt::format_context& context) const;
 };

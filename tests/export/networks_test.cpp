@@ -3,6 +3,8 @@
 #include <croze/croze.h>
 #include <croze/nn/nn.h>
 
+#include <limits>
+
 #include "examples/data/fashion_net.h"
 #include "exported.h"
 
@@ -88,10 +90,10 @@ TEST_P(Networks, ElementaryFunctionsAndCastsGiveTheSameBits) {
     return results;
   });
   const float inf = std::numeric_limits<float>::infinity();
-  const Tensor x =
-      Tensor::from_data(std::vector<float>{0, -0.f, 1, -1, inf, -inf, std::nanf(""), 1e-40f,
-                                           3.4e38f, -50.5f, 1e20f, 0.1f, 100, -1e10f},
-                        {14});
+  const Tensor x = Tensor::from_data(
+      std::vector<float>{0, -0.f, 1, -1, inf, -inf, std::numeric_limits<float>::quiet_NaN(), 1e-40f,
+                         3.4e38f, -50.5f, 1e20f, 0.1f, 100, -1e10f},
+      {14});
   step(x);
   export_c(step, out(), {.name = "functions"});
   const CPort f{"float", 14};
