@@ -180,9 +180,9 @@ bool FusionPlan::starts_kernel(UOp u) const {
 void FusionPlan::measure_distances(std::span<const UOp> order) {
   double touched = 0;
   for (UOp u : order) {
+    facts(u).made_at = facts(u).wanted_at = touched;
     const bool in_memory = u.is(Op::Buffer) || facts(u).buffered;
     if (in_memory) touched += static_cast<double>(u.elements() * size_of(u.dtype()));
-    facts(u).made_at = facts(u).wanted_at = touched;
   }
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     const Facts& f = facts(*it);
@@ -243,8 +243,8 @@ std::int64_t FusionPlan::affordable_operations(UOp u) const {
   const Facts& f = facts_[u.id()];
   const auto bytes = static_cast<double>(size_of(u.dtype()));
   const double lanes = std::max(1.0, static_cast<double>(machine_.vector_bytes) / bytes);
-  const double touched = f.wanted_at - f.made_at + bytes * static_cast<double>(u.elements());
-  const double written = machine_.write_accesses * bytes * machine_.cycles_per_byte(touched);
+  const double written =
+      machine_.write_accesses * bytes * machine_.cycles_per_byte(f.wanted_at - f.made_at);
   const double operations = written * lanes * static_cast<double>(machine_.threads);
   return std::max(cheap_cost, static_cast<std::int64_t>(operations));
 }

@@ -57,7 +57,7 @@ class FusionPlan {
     float reads = 0;     // buffers of the fused expression, likewise
     UOp consumer;        // the last one seen
     UOp owner;           // the buffered node whose kernel computes this one, if it is the only one
-    double made_at = 0;  // bytes touched before and with it, as the graph is ordered
+    double made_at = 0;  // bytes touched before it, as the graph is ordered
     double wanted_at = 0;  // before the last kernel that wants it
   };
   // What computing a value again takes, down to the next buffers.

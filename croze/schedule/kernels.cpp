@@ -29,12 +29,12 @@ ScheduleStep copy_step(UOp from, UOp to) {
           .device = to.buffer_device()};
 }
 
-// Whose memory most of the graph is weighed for.
-int main_device(const CanonicalGraph& graph, const ScheduleContext& context) {
-  return graph.buffers.empty() ? context.default_device : graph.buffers[0].buffer_device();
-}
-
 }  // namespace
+
+const Caps& main_caps(const CanonicalGraph& graph, const ScheduleContext& context) {
+  return context.caps(graph.buffers.empty() ? context.default_device
+                                            : graph.buffers[0].buffer_device());
+}
 
 UOp add_temporary(Schedule& schedule, Graph& graph, DType dtype, std::int64_t elements, int device,
                   BufferReason reason) {
@@ -54,7 +54,7 @@ KernelList::KernelList(const CanonicalGraph& graph, const ScheduleContext& conte
       context_(context),
       schedule_(schedule),
       graph_(*graph.graph),
-      plan_(graph.roots, context.fuse, context.caps(main_device(graph, context))) {
+      plan_(graph.roots, context.fuse, main_caps(graph, context)) {
   for (UOp state : copied) snapshots_.emplace(state.node(), false);
   for (UOp root : graph.roots) roots_.insert(root.node());
   devices_.assign(graph_.id_limit(), -1);

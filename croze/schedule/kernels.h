@@ -45,6 +45,9 @@ inline std::int64_t block_variable(std::int64_t axis) { return -1 - axis; }
 // those that it writes first.  Equal nests are one kernel, over whatever part of its buffers.
 void detach_kernels(std::vector<PendingStep>& steps);
 
+// Of the device that the memory of the whole graph is weighed for.
+const Caps& main_caps(const CanonicalGraph& graph, const ScheduleContext& context);
+
 // A new temporary of the schedule.
 UOp add_temporary(Schedule& schedule, Graph& graph, DType dtype, std::int64_t elements, int device,
                   BufferReason reason);

@@ -23,7 +23,7 @@ Schedule make_schedule(const CanonicalGraph& graph, const ScheduleContext& conte
     Schedule schedule;
     std::vector<PendingStep> steps = KernelList(graph, context, copied, schedule).build();
     if (context.fuse) merge_steps(steps, graph.roots, schedule, context);
-    if (context.fuse && rematerialize(steps, graph.roots, schedule, context)) {
+    if (context.fuse && rematerialize(steps, graph, schedule, context)) {
       merge_steps(steps, graph.roots, schedule, context);
     }
     if (context.fuse) recompute_by_blocks(steps, graph.roots, schedule, context);

@@ -407,9 +407,10 @@ void Past::drop_useless(std::span<const Live> live, ContentsPool& pool) {
 // those, and passes gradients on to them.  Only memory: others cannot be targets.
 Past::Nodes Past::wanted_of(std::span<const Live> live, std::span<const UOp> order) const {
   const Nodes read = read_by(order, passes_gradient);
+  const Nodes reading = nodes_reading_memory(nodes_of(live));
   Nodes wanted;
   for (const Live& l : live) {
-    if (!reads_memory(l.node)) continue;
+    if (!reading.contains(l.node.node())) continue;
     wanted.insert(l.node.node());
     for (const Histories* names : {&histories_, &stored_}) {
       const UOp* name = names->find(l.node.node());

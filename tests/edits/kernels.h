@@ -176,9 +176,26 @@ inline SmallKernel squares_kernel() {
   return k;
 }
 
+// out[i] = the product over n and k of x[i, k], which does not depend on n: r0 is i, r1 and r2 are
+// n and k.
+inline SmallKernel cubes_kernel() {
+  constexpr std::int64_t rows = 4, columns = 4, times = 3;
+  SmallKernel k{"cubes", std::make_shared<Graph>(), {}, {}, {}};
+  Graph& g = *k.graph;
+  k.buffers = {numbers(rows, 1), {1, 2, -1, 1, 2, 2, 1, 3, 1, 1, -2, 1, -1, -1, 1, 2}};
+  const UOp i = g.range(0, rows, LoopKind::Parallel);
+  const UOp n = g.range(1, times, LoopKind::Reduce), c = g.range(2, columns, LoopKind::Reduce);
+  const UOp x = g.load(g.place(g.param(DType::Int32, 1, rows * columns), i * columns + c));
+  const UOp product = g.reduce(Op::Mul, x, std::vector<UOp>{n, c});
+  const UOp out = g.place(g.param(DType::Int32, 0, rows), i);
+  k.sink = g.sink(std::vector<UOp>{g.store(out, product, std::vector<UOp>{i})});
+  k.expected = {-8, 12 * 12 * 12, -8, 8};
+  return k;
+}
+
 inline std::vector<SmallKernel> small_kernels() {
-  return {product_kernel(), window_kernel(),   rows_kernel(),
-          squares_kernel(), position_kernel(), ordered_kernel()};
+  return {product_kernel(),  window_kernel(),  rows_kernel(), squares_kernel(),
+          position_kernel(), ordered_kernel(), cubes_kernel()};
 }
 
 }  // namespace croze::test

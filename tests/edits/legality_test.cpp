@@ -149,6 +149,8 @@ TEST(Legality, AValueHasOneVectorOfLanes) {
 TEST(Legality, AReductionCombinesItsOwnLanesOnly) {
   expect_refused(power_kernel(), cpu_shaped_caps(), "bind r0 lane; bind r1 lane", "other lanes");
   expect_refused(power_kernel(), cpu_shaped_caps(), "bind r1 lane; bind r0 lane", "other lanes");
+  expect_refused(cubes_kernel(), cpu_shaped_caps(), "bind r1 lane; bind r2 lane", "other lanes");
+  expect_refused(cubes_kernel(), cpu_shaped_caps(), "bind r2 lane; bind r1 lane", "other lanes");
 }
 
 TEST(Legality, SharedReductionsStandInTheSamePlace) {

@@ -65,12 +65,13 @@ bool same_sizes(const std::vector<UOp>& a, const std::vector<UOp>& b) {
   return std::ranges::equal(a, b, {}, &UOp::range_size, &UOp::range_size);
 }
 
-// Whether the reduction, once `range` is lanes too, would combine lanes that it does not close.
+// Whether the reduction, once `range` is lanes too, would combine those of another range: lanes are
+// combined of the vector that the value is, whichever ranges the reduction closes.
 bool combines_other_lanes(UOp reduce, UOp range, RangeSet lanes) {
   const RangeSet of_value = reduce.src(0).ranges();
   RangeSet closed;
   for (UOp r : closed_ranges(reduce)) closed = closed | r.ranges();
-  if (closes(reduce, range)) return (of_value - closed).intersects(lanes);
+  if (closes(reduce, range)) return (of_value | closed).intersects(lanes);
   return of_value.contains(range.range_id()) && closed.intersects(lanes);
 }
 
@@ -286,7 +287,6 @@ std::string Legality::refuse_lanes(UOp r) const {
     if (u.varies_over(r) && u.ranges().intersects(lanes)) {
       return fmt::format("a value that varies over loop r{} has lanes already", r.range_id());
     }
-    // Lanes are combined of the vector that the value is, be they its own or not.
     if (u.is(Op::Reduce) && combines_other_lanes(u, r, lanes)) {
       return fmt::format("a reduction over loop r{} or inside of it has other lanes", r.range_id());
     }

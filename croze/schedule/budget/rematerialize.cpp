@@ -44,8 +44,8 @@ constexpr std::size_t most_steps = 8;
 constexpr std::int64_t small_part = 8;
 // Orders that are tried.
 constexpr int most_rounds = 16;
-// By how much each of them lowers the peak: another moment may be the peak then.
-constexpr std::int64_t part_of_round = 8;
+// Each of them lowers the peak by an eighth: then another moment may be the peak.
+constexpr std::int64_t rounds_to_nothing = 8;
 
 // The steps in the order in which they would run.
 struct Timeline {
@@ -87,8 +87,8 @@ class Rematerializer {
     cycles_left_ = cycles;
     for (int round = 0; round < most_rounds && now_.most_bytes > bytes; round++) {
       const std::vector<PendingStep> before = steps_;
-      const std::int64_t lower = now_.most_bytes - now_.most_bytes / part_of_round;
-      if (!lower_peak(now_, std::max(bytes, lower))) break;
+      const std::int64_t lower = now_.most_bytes - now_.most_bytes / rounds_to_nothing;
+      if (!lower_peak(std::max(bytes, lower))) break;
       look_at_steps();
       const Timeline next = timeline();
       if (next.steps.empty() || next.most_bytes >= now_.most_bytes) {
@@ -174,21 +174,21 @@ class Rematerializer {
   }
 
   // Those that run after the peak.
-  std::vector<std::size_t> late_readers(const Value& value, const Timeline& now) const {
+  std::vector<std::size_t> late_readers(const Value& value) const {
     std::vector<std::size_t> late;
     for (std::size_t r : value.readers) {
-      if (now.times[r] > now.peak) late.push_back(r);
+      if (now_.times[r] > now_.peak) late.push_back(r);
     }
     return late;
   }
 
   // Whether it is alive at the peak, where nobody uses it.
-  bool is_idle(const Value& value, const Timeline& now) const {
-    if (now.times[value.maker] >= now.peak) return false;
+  bool is_idle(const Value& value) const {
+    if (now_.times[value.maker] >= now_.peak) return false;
     bool wanted = false;
     for (std::size_t r : value.readers) {
-      if (steps_[r].nests.empty() || now.times[r] == now.peak) return false;  // a copy, or in use
-      wanted = wanted || now.times[r] > now.peak;
+      if (steps_[r].nests.empty() || now_.times[r] == now_.peak) return false;  // a copy, or in use
+      wanted = wanted || now_.times[r] > now_.peak;
     }
     return wanted;
   }
@@ -196,22 +196,22 @@ class Rematerializer {
   // ---- candidates ----
 
   // All idle values of a step are made again together.
-  Candidate candidate(std::size_t maker, const Timeline& now) const {
+  Candidate candidate(std::size_t maker) const {
     Candidate c;
     int first = static_cast<int>(steps_.size());
     for (UOp state : steps_[maker].writes) {
       const auto value = values_.find(state.node());
-      if (value == values_.end() || !is_idle(value->second, now)) continue;
+      if (value == values_.end() || !is_idle(value->second)) continue;
       c.bytes += value->second.bytes();
-      for (std::size_t r : late_readers(value->second, now)) first = std::min(first, now.times[r]);
+      for (std::size_t r : late_readers(value->second)) first = std::min(first, now_.times[r]);
     }
-    if (c.bytes == 0 || !add_makers(maker, first, now, c)) return {};
-    std::ranges::sort(c.makers, {}, [&](std::size_t m) { return now.times[m]; });
+    if (c.bytes == 0 || !add_makers(maker, first, c)) return {};
+    std::ranges::sort(c.makers, {}, [&](std::size_t m) { return now_.times[m]; });
     return c;
   }
 
   // The step and those that make what it reads and what will not be there at the time.
-  bool add_makers(std::size_t maker, int time, const Timeline& now, Candidate& c) const {
+  bool add_makers(std::size_t maker, int time, Candidate& c) const {
     std::vector<std::size_t> pending{maker};
     while (!pending.empty()) {
       const std::size_t m = pending.back();
@@ -228,7 +228,7 @@ class Rematerializer {
         }
         const Value& v = value->second;
         const bool lives =
-            std::ranges::any_of(v.readers, [&](std::size_t r) { return now.times[r] >= time; });
+            std::ranges::any_of(v.readers, [&](std::size_t r) { return now_.times[r] >= time; });
         if (lives || v.bytes() * small_part <= c.bytes) continue;
         pending.push_back(v.maker);
       }
@@ -237,23 +237,23 @@ class Rematerializer {
   }
 
   // Whether anything was done.
-  bool lower_peak(const Timeline& now, std::int64_t bytes) {
+  bool lower_peak(std::int64_t bytes) {
     const std::size_t known = steps_.size();
     std::vector<Candidate> candidates;
     for (std::size_t i = 0; i < steps_.size(); i++) {
       if (!can_run_again(steps_[i])) continue;
-      Candidate c = candidate(i, now);
+      Candidate c = candidate(i);
       if (c.bytes > 0) candidates.push_back(std::move(c));
     }
     std::ranges::stable_sort(candidates, std::greater(), &Candidate::gain);
     std::set<std::size_t> taken;  // steps that run again, or whose values others count on
-    std::int64_t excess = now.most_bytes - bytes;
+    std::int64_t excess = now_.most_bytes - bytes;
     for (const Candidate& c : candidates) {
       if (excess <= 0) break;
       if (c.cycles > cycles_left_) continue;
       if (std::ranges::any_of(c.makers, [&](std::size_t m) { return taken.contains(m); })) continue;
       if (!are_sources_left(c, taken)) continue;
-      run_again(c, now);
+      run_again(c);
       taken.insert(c.makers.begin(), c.makers.end());
       for (std::size_t m : c.makers) {
         for (UOp state : steps_[m].reads) {
@@ -291,7 +291,7 @@ class Rematerializer {
 
   // ---- making it so ----
 
-  void run_again(const Candidate& c, const Timeline& now) {
+  void run_again(const Candidate& c) {
     std::vector<std::pair<UOp, UOp>> states, memory;  // and what takes their place
     for (std::size_t m : c.makers) {
       PendingStep again = copy_of(m, memory);
@@ -306,7 +306,7 @@ class Rematerializer {
     for (const auto& [state, other] : states) {
       const auto value = values_.find(state.node());
       if (value == values_.end()) continue;
-      for (std::size_t r : late_readers(value->second, now)) {
+      for (std::size_t r : late_readers(value->second)) {
         for (UOp& nest : steps_[r].nests) nest = substitute(nest, memory);
         // What is read first is made last (order.cpp).
         std::vector<UOp>& reads = steps_[r].reads;
@@ -399,12 +399,12 @@ double cycles_of(std::span<const PendingStep> steps) {
 
 }  // namespace
 
-bool rematerialize(std::vector<PendingStep>& steps, std::span<const UOp> results,
-                   Schedule& schedule, const ScheduleContext& context) {
+bool rematerialize(std::vector<PendingStep>& steps, const CanonicalGraph& graph, Schedule& schedule,
+                   const ScheduleContext& context) {
   constexpr double any = std::numeric_limits<double>::infinity();
-  const auto caches = MachineModel(context.caps(context.default_device)).all_caches();
+  const double caches = MachineModel(main_caps(graph, context)).all_caches();
   if (context.memory_budget <= 0 && !makes_more_than(caches, schedule)) return false;
-  Rematerializer rematerializer(steps, results, schedule);
+  Rematerializer rematerializer(steps, graph.roots, schedule);
   bool changed = false;
   if (context.recompute_percent > 0) {
     const double part = static_cast<double>(context.recompute_percent) / 100;

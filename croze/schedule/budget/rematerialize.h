@@ -12,8 +12,8 @@ namespace croze {
 // their later readers: those first that free most bytes for the cycles that making them takes.  As
 // long as more is alive at once than ScheduleContext::memory_budget; and, where more is alive than
 // the caches hold, as long as it takes no more of the time than ScheduleContext::recompute_percent.
-// Whether anything has changed.  `results`: the roots.
-bool rematerialize(std::vector<PendingStep>& steps, std::span<const UOp> results,
-                   Schedule& schedule, const ScheduleContext& context);
+// Whether anything has changed.  `steps` are those of the graph.
+bool rematerialize(std::vector<PendingStep>& steps, const CanonicalGraph& graph, Schedule& schedule,
+                   const ScheduleContext& context);
 
 }  // namespace croze
