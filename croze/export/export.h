@@ -51,7 +51,8 @@ struct CExportSummary {
 // Writes a captured step, which has been called at least once, into a folder, which is made if need
 // be; files of these names are replaced.  Throws Error if the step was not called, if an input or
 // a result has no elements, if names are wrong, or if the folder cannot be written: then nothing is
-// left behind that was not there before.
+// left behind that was not there before, unless it was the last act that failed, in which complete
+// files get their names one after the other.
 CExportSummary export_c(const Step& step, const std::string& folder,
                         const CExportOptions& options = {}, Location at = Location::current());
 

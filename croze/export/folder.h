@@ -1,4 +1,4 @@
-// folder.h -- internal to export/: several files that are written all or not at all.
+// folder.h -- internal to export/: several files that get their names when all are complete.
 #pragma once
 
 #include <filesystem>
