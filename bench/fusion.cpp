@@ -33,14 +33,15 @@ class Prepared {
     results_ = compute_();
     for (const Tensor& t : results_) roots_.push_back(t.node());
     run_ = prepare(roots_);
+    has_kernels_ = summary_of(*run_).kernels > 0;
     launch();
   }
 
   // Only the launches, except of a step that computes what it assigns at once.
   void launch() {
     const Options::Scope fusion{{Option::Fusion, fuse_}};
-    if (summary_of(*run_).kernels > 0) {
-      bench::launch(*run_);
+    if (has_kernels_) {
+      bench::launch(*run_, graph_);
     } else {
       realize(compute_());
     }
@@ -52,6 +53,8 @@ class Prepared {
   std::vector<Tensor> results_;
   std::vector<UOp> roots_;
   std::shared_ptr<const PreparedRun> run_;
+  bool has_kernels_ = false;
+  Graph graph_;  // of the results
 };
 
 Json measure(const corpus::Workload& workload, double seconds) {

@@ -88,8 +88,7 @@ Json median(const std::vector<Json>& runs) {
   return result;
 }
 
-void launch(const PreparedRun& prepared) {
-  Graph results;
+void launch(const PreparedRun& prepared, Graph& results) {
   for (UOp value : run(prepared, inputs_of(prepared), results)) {
     if (value) release_buffer(value.buffer_id());
   }

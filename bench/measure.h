@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "command_line/json.h"
+#include "croze/graph/graph.h"
 #include "croze/run/execute.h"
 
 namespace croze::bench {
@@ -41,7 +42,8 @@ std::vector<double> interleaved(const std::vector<std::function<void()>>& functi
 
 // One run over the inputs that were prepared. The results are let go of, as those of a step in a
 // loop are when the next one begins: memory that piles up would be faulted in anew each time.
-void launch(const PreparedRun& prepared);
+// `results` gets their nodes; one graph serves all launches, since making one takes microseconds.
+void launch(const PreparedRun& prepared, Graph& results);
 
 // Processor, threads, version, and how busy the machine was: without them a number means nothing.
 Json machine();

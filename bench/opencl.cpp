@@ -83,10 +83,11 @@ Json measure_matmul(std::int64_t n, const OpenClOptions& options) {
   Device& opencl = device(default_device());
   const std::vector<UOp> roots{matmul(a, b).node()};
   const auto prepared = prepare(roots);
+  Graph results;
   for (int i = 0; i < options.rounds; i++) {
     opencl.synchronize();
     const Stopwatch watch;
-    launch(*prepared);
+    launch(*prepared, results);
     opencl.synchronize();
     times.push_back(watch.seconds());
   }

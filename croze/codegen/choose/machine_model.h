@@ -52,6 +52,10 @@ struct MachineModel {
   static constexpr double load = 0.8;
   // The same with a mask, which has to be made first.
   static constexpr double masked_load = 1.1;
+  // A vector of a loop of which the last one is not full, when all are masked: making the mask is
+  // two instructions where there are registers for masks, and a handful, and slow stores, where
+  // not.
+  double masked_vector() const { return vector_bytes == 64 ? 1.3 : 2; }
   // A scalar spread over a register: no line is crossed.
   static constexpr double broadcast = 0.6;
   // The same under a gate: two selects, of the address and of the value, stand before it.
@@ -62,8 +66,9 @@ struct MachineModel {
   static constexpr std::int64_t least_reuse = 4;
   // One that is loaded in order, a vector at a time.
   static constexpr double load_element = load / 16;
-  // Starting a launch: waking the threads and waiting for the last of them, some microseconds.
-  static constexpr double launch = 6000;
+  // Starting a launch: handing it to threads that look for work, and waiting for the last of them,
+  // more than a microsecond.
+  static constexpr double launch = 4200;
   // With all threads at it, a byte of so many that are passed over again and again: on its way from
   // the L2 cache of each thread or its share of the L3 cache, 64 and 16 bytes a cycle, or from
   // memory, which the threads have in common, 4.  Of more than the caches hold a part is found

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "croze/codegen/choose/access.h"
+#include "croze/codegen/choose/machine_model.h"
 #include "croze/codegen/decompose/words.h"
 #include "croze/codegen/edits/transform.h"
 #include "croze/graph/rewrite/rewrite.h"
@@ -17,11 +18,15 @@ namespace croze {
 namespace {
 
 constexpr std::int64_t most_unrolled_reduction = 16;
+// Partial results of a reduction that are under way at once.
+constexpr std::int64_t most_chains = 4;
+// Values of a loop that there are copies of so that it need not wait for itself.
+constexpr std::int64_t most_copied = 16;
 
 class Vectorizer {
  public:
   explicit Vectorizer(KernelState& k)
-      : k_(k), caps_(k.caps()), lanes_(full_lanes(k.sink, k.caps())) {}
+      : k_(k), caps_(k.caps()), model_(k.caps()), lanes_(full_lanes(k.sink, k.caps())) {}
 
   void run() {
     unroll_small_reductions(k_);
@@ -45,20 +50,23 @@ class Vectorizer {
     return total;
   }
 
-  // Lanes to cut from a loop of this size: a divisor if it is wide enough, else full with a
-  // remainder.
+  // Lanes to cut from a loop of this size: a divisor, or all of a register under masks if that
+  // takes less time.
   std::int64_t lanes_for(std::int64_t size) const {
     if (size % lanes_ == 0) return lanes_;
     std::int64_t divisor = 1;
     while (size % (divisor * 2) == 0 && divisor * 2 <= lanes_) divisor *= 2;
-    const std::int64_t padded = (size + lanes_ - 1) / lanes_;
-    if (divisor >= 4 && size / divisor <= 2 * padded) return divisor;
-    return caps_.masked_vectors && size * 2 > lanes_ ? lanes_ : divisor;
+    if (!caps_.masked_vectors || size * 2 <= lanes_) return divisor;
+    const auto vectors = static_cast<double>(size / divisor);
+    const auto masked = static_cast<double>((size + lanes_ - 1) / lanes_);
+    if (divisor >= 4 && vectors <= model_.masked_vector() * masked) return divisor;
+    return lanes_;
   }
 
-  UOp cut_lanes(UOp range, std::int64_t lanes) {
+  // The loop over vectors, no Range if there is one vector, and that over the lanes of each.
+  SplitRange cut_lanes(UOp range, std::int64_t lanes) {
     const SplitRange parts = split(k_, pad(k_, range, lanes), lanes);
-    return bind(k_, parts.inner, LoopKind::Lane);
+    return {parts.outer, bind(k_, parts.inner, LoopKind::Lane)};
   }
 
   void cut_output_loop() {
@@ -73,8 +81,53 @@ class Vectorizer {
       }
     }
     if (!best || reductions_prefer_their_own(best)) return;
-    cut_lanes(best, lanes_for(best.range_size()));
     // The lanes innermost; the rest of the loop where it was.
+    const SplitRange cut = cut_lanes(best, lanes_for(best.range_size()));
+    if (is_short(cut.inner)) hide_latency(cut);
+  }
+
+  // Whether there can be several copies of the code of a loop.
+  bool is_short(UOp loop) const {
+    const std::vector<UOp> order = toposort(k_.sink);
+    const auto values = std::ranges::count_if(order, [&](UOp u) {
+      return u.dtype() != DType::Index && u.dtype() != DType::Void && u.varies_over(loop);
+    });
+    return values <= most_copied;
+  }
+
+  // Each step of a reduction of vectors waits for the one before: several vectors at once do not,
+  // nor, where there are too few of them, several partial results.
+  void hide_latency(const SplitRange& cut) {
+    const UOp reduced = only_reduction(cut.inner);
+    if (!reduced) return;
+    std::int64_t copies = 1;
+    if (cut.outer.is(Op::Range)) {
+      copies = largest_divisor(cut.outer.range_size(), most_chains);
+      if (copies > 1) bind(k_, split(k_, cut.outer, copies).inner, LoopKind::Unroll);
+    }
+    cut_partials(reduced, most_chains / copies);
+  }
+
+  // As many partial results as divide a loop, at most so many.
+  void cut_partials(UOp range, std::int64_t most) {
+    const std::int64_t partials = largest_divisor(range.range_size(), most);
+    if (partials == 1) return;
+    const SplitRange chains = split_reduction(k_, range, partials);
+    bind(k_, chains.inner, LoopKind::Unroll);
+  }
+
+  // The loop of the only reduction of vectors with these lanes; null if there are none or several.
+  UOp only_reduction(UOp lane) const {
+    UOp found;
+    for (UOp u : reduces(k_.sink)) {
+      if (is_small_reduction(u) || !u.varies_over(lane)) continue;
+      for (UOp r : closed_ranges(u)) {
+        if (r.loop_kind() != LoopKind::Reduce) continue;
+        if (found) return {};
+        found = r;
+      }
+    }
+    return found;
   }
 
   // One tile does not serve all lanes.
@@ -147,19 +200,19 @@ class Vectorizer {
   }
 
   void cut_reduction(UOp range) {
-    const std::int64_t lanes = lanes_for(range.range_size());
-    const UOp padded = pad(k_, range, lanes);
+    const std::int64_t size = range.range_size(), lanes = lanes_for(size);
+    // Under masks some more idle lanes cost less than waiting for one chain of results.
+    const bool masked = size % lanes != 0;
+    const bool long_chain = size >= 2 * most_chains * lanes;
+    const UOp padded = pad(k_, range, masked && long_chain ? lanes * most_chains : lanes);
     const SplitRange parts = split_reduction(k_, padded, lanes);
     bind(k_, parts.inner, LoopKind::Lane);
-    if (!parts.outer.is(Op::Range)) return;
-    const std::int64_t partials = largest_divisor(parts.outer.range_size(), 4);
-    if (partials == 1) return;
-    const SplitRange chains = split_reduction(k_, parts.outer, partials);
-    bind(k_, chains.inner, LoopKind::Unroll);
+    if (parts.outer.is(Op::Range)) cut_partials(parts.outer, most_chains);
   }
 
   KernelState& k_;
   const Caps& caps_;
+  const MachineModel model_;
   std::int64_t lanes_;
 };
 

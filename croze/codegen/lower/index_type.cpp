@@ -19,6 +19,9 @@ class IndexLowering {
       : graph_(sink.graph()), order_(toposort(sink)), loops_(loops.begin(), loops.end()) {
     const bool narrow = caps.has_groups || !caps.has_dtype(DType::Int64);
     type_ = narrow && fits_int32() ? DType::Int32 : DType::Int64;
+    for (UOp u : order_) {
+      if (u.is(Op::Range) && u.loop_kind() == LoopKind::Lane) lanes_ = lanes_ | u.ranges();
+    }
     int groups = 0, items = 0;
     for (UOp r : loops_) {
       if (r.loop_kind() == LoopKind::Group) axis_[r.node()] = groups++;
@@ -45,6 +48,9 @@ class IndexLowering {
     if (u.is(Op::Const)) return u.dtype() == DType::Index ? number(u.const_int()) : u;
     if (u.is(Op::Variable)) return graph_.make(Op::Variable, type_, {}, u.arg());
     if (u.dtype() == DType::Index && (u.is(Op::Add) || u.is(Op::Mul))) return sum(u);
+    if (u.is(Op::Lt) && u.src(0).dtype() == DType::Index) {
+      if (const UOp narrow = lanes_below(u)) return narrow;
+    }
     SmallVector<UOp, 8> src;
     const int closed = u.first_closed();
     for (int i = 0; i < u.num_src(); i++) {
@@ -81,10 +87,14 @@ class IndexLowering {
   }
 
   UOp sum(UOp u) {
-    LinearForm form = LinearForm::of(u);
+    const LinearForm form = LinearForm::of(u);
     if (form.terms.size() == 1 && form.terms[0].atom == u) {  // a product of two atoms
       return graph_.alu(u.op(), {lowered_.at(u.src(0).node()), lowered_.at(u.src(1).node())});
     }
+    return sum(form);
+  }
+
+  UOp sum(LinearForm form) {
     std::stable_sort(form.terms.begin(), form.terms.end(),
                      [&](const Term& a, const Term& b) { return depth(a.atom) < depth(b.atom); });
     UOp result;
@@ -93,14 +103,37 @@ class IndexLowering {
       if (t.coefficient != 1) term = graph_.alu(Op::Mul, {term, number(t.coefficient)});
       result = result ? graph_.make(Op::Add, type_, {result, term}) : term;
     }
+    if (!result) return number(form.constant);
     if (form.constant != 0) result = graph_.make(Op::Add, type_, {result, number(form.constant)});
     return result;
+  }
+
+  // The mask of a vector at the end of a row: lanes are compared in 32 bits, all at once, with the
+  // scalar that tells how many are left.  Null if there are no lanes, or 32 bits do not hold it.
+  UOp lanes_below(UOp comparison) {
+    LinearForm left = LinearForm::of(comparison.src(1));
+    left.add(LinearForm::of(comparison.src(0)), -1);
+    LinearForm lanes, rest;
+    rest.constant = left.constant;
+    for (const Term& t : left.terms) {
+      const bool varies = t.atom.ranges().intersects(lanes_);
+      if (varies) lanes.add(t.atom, -t.coefficient);
+      if (!varies) rest.add(t.atom, t.coefficient);
+    }
+    const auto fits = [](const Bounds& b) {
+      return b.lo >= min_value(DType::Int32) && b.hi <= max_value(DType::Int32);
+    };
+    if (lanes.terms.empty() || !fits(lanes.bounds()) || !fits(rest.bounds())) return {};
+    const UOp narrow[] = {graph_.cast(sum(lanes), DType::Int32),
+                          graph_.cast(sum(rest), DType::Int32)};
+    return graph_.alu(Op::Lt, narrow);
   }
 
   Graph& graph_;
   std::vector<UOp> order_;
   std::vector<UOp> loops_;
   DType type_;
+  RangeSet lanes_;
   std::unordered_map<const Node*, std::int64_t> axis_;
   std::unordered_map<const Node*, UOp> lowered_;
 };
