@@ -13,6 +13,7 @@
 #include <unordered_map>
 
 #include "croze/base/error.h"
+#include "croze/base/flat_map.h"
 #include "croze/codegen/edits/kernel_state.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/rewrite/rewrite.h"
@@ -28,7 +29,12 @@ struct Block {
   std::vector<int> units;  // nodes as they come; inner blocks as ~block
 };
 
-bool is_loop(UOp u) { return u.is(Op::Range) && u.loop_kind() != LoopKind::Lane; }
+bool is_lane(UOp u) { return u.is(Op::Range) && u.loop_kind() == LoopKind::Lane; }
+bool is_loop(UOp u) { return u.is(Op::Range) && !is_lane(u); }
+bool is_lane_or_load(UOp u) { return is_lane(u) || u.is(Op::Load); }
+
+// Turns of a loop in which memory can be fetched.
+constexpr std::int64_t long_loop = 16;
 
 // Declarations and constants: they stand at the head of the program.
 bool is_head(UOp u) {
@@ -39,7 +45,7 @@ bool is_head(UOp u) {
     case Op::Special:
     case Op::Local:
     case Op::Register: return true;
-    default: return u.is(Op::Range) && u.loop_kind() == LoopKind::Lane;
+    default: return is_lane(u);
   }
 }
 
@@ -163,8 +169,11 @@ class Linearizer {
         u.is(Op::Store) && u.src(0).is(Op::Register) && !u.src(0).is(Op::After) && !updates(u);
     if (starts) return around_.at(id);
     if (u.is(Op::Store)) return inner_.at(id);
-    return updates(u.src(0).src(1)) ? around_.at(id) : inner_.at(id);
+    return is_result(u) ? around_.at(id) : inner_.at(id);
   }
+
+  // Whether a load from a register comes after the loops that update it.
+  static bool is_result(UOp load) { return updates(load.src(0).src(1)); }
 
   // Whether a store to a register is the one in the loop (it reads the register, or closes loops).
   static bool updates(UOp store) {
@@ -238,7 +247,7 @@ class Linearizer {
     for (std::size_t i = 0; i < order_.size(); i++) {
       const UOp u = order_[i];
       if (u.is(Op::Load) && buffer_of(u.src(0)).is(Op::Register)) {
-        progress_[i] = 1;
+        progress_[i] = is_result(u) ? 0 : 1;
         continue;
       }
       for (UOp s : u.sources()) {
@@ -272,31 +281,83 @@ class Linearizer {
     return effects;
   }
 
-  void emit(int block) {
-    for (int root : demands(block)) {
-      std::vector<int> stack{root};
-      while (!stack.empty()) {
-        const int unit = stack.back();
-        State& state = states_[unit];
-        if (state == State::Done) {
-          stack.pop_back();
-          continue;
-        }
-        const bool again = state == State::Open;
-        state = State::Open;
-        bool ready = true;
-        for (int w : waits_for_[unit]) {
-          if (states_[w] == State::Done) continue;
-          ensure(!again || states_[w] != State::Open,
-                 "instructions of a kernel wait for each other");
-          stack.push_back(w);
-          ready = false;
-        }
-        if (!ready) continue;
-        states_[unit] = State::Done;
-        stack.pop_back();
-        emit_unit(unit);
+  // Memory that a block reads in vectors when its long loops are over is fetched while they run:
+  // rows of a tile are too far apart for the hardware to foresee.
+  std::vector<UOp> fetched_ahead(int block) const {
+    std::vector<UOp> places;
+    if (!input_.prefetches) return places;
+    FlatSet<int> before;
+    bool has_long_loop = false;
+    const std::vector<int>& units = blocks_[static_cast<std::size_t>(block)].units;
+    for (int unit : units) {
+      if (unit >= 0) continue;
+      const UOp range = blocks_[static_cast<std::size_t>(~unit)].range;
+      has_long_loop = has_long_loop || range.range_size() >= long_loop;
+      if (const auto it = waits_for_.find(unit); it != waits_for_.end()) {
+        for (int w : it->second) before.insert(w);
       }
+    }
+    if (!has_long_loop) return places;
+    for (int unit : units) {
+      if (unit < 0 || before.contains(unit)) continue;
+      const UOp u = order_[static_cast<std::size_t>(unit)];
+      if (u.is(Op::Load) && is_fetchable(u.src(0))) places.push_back(u.src(0));
+    }
+    return places;
+  }
+
+  // Whether a vector of consecutive elements is known without loading anything: lanes are a term of
+  // the index, and the rest of it is the same for all of them.
+  static bool is_fetchable(UOp place) {
+    if (!place.is(Op::Index) || !place.src(0).is(Op::Param)) return false;
+    bool has_lanes = false;
+    std::vector<UOp> terms{place.src(1)};
+    while (!terms.empty()) {
+      const UOp term = terms.back();
+      terms.pop_back();
+      if (is_lane(term)) {
+        has_lanes = true;
+      } else if (term.is(Op::Add)) {
+        for (UOp s : term.sources()) terms.push_back(s);
+      } else if (std::ranges::any_of(toposort(term), is_lane_or_load)) {
+        return false;
+      }
+    }
+    return has_lanes;
+  }
+
+  void emit(int block) {
+    for (UOp place : fetched_ahead(block)) {
+      const UOp index = place.src(1);
+      if (!is_head(index) && !is_loop(index)) emit_with_sources(number_.at(index.node()));
+      Graph& g = place.graph();
+      result_.push_back(g.make(Op::Prefetch, DType::Void, {g.place(place.src(0), index)}));
+    }
+    for (int root : demands(block)) emit_with_sources(root);
+  }
+
+  void emit_with_sources(int root) {
+    std::vector<int> stack{root};
+    while (!stack.empty()) {
+      const int unit = stack.back();
+      State& state = states_[unit];
+      if (state == State::Done) {
+        stack.pop_back();
+        continue;
+      }
+      const bool again = state == State::Open;
+      state = State::Open;
+      bool ready = true;
+      for (int w : waits_for_[unit]) {
+        if (states_[w] == State::Done) continue;
+        ensure(!again || states_[w] != State::Open, "instructions of a kernel wait for each other");
+        stack.push_back(w);
+        ready = false;
+      }
+      if (!ready) continue;
+      states_[unit] = State::Done;
+      stack.pop_back();
+      emit_unit(unit);
     }
   }
 

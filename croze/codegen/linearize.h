@@ -13,6 +13,7 @@ struct LinearizeInput {
   UOp sink;
   std::span<const std::int64_t> loops;  // ids of the output loops, outermost first
   std::span<const RegisterScope> registers;
+  bool prefetches = false;  // the device has Op::Prefetch
 };
 
 // The instructions of render/program.h.  Every value stands in the outermost loop it can.

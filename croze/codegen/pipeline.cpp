@@ -86,7 +86,7 @@ LinearProgram make_program(UOp kernel, const Caps& caps, Chooser choose) {
   // Integers of 64 bits are pairs of words where the device has none.
   sink = pass("words", [&] { return split_words(sink, expanded.registers, caps); });
 
-  program.instructions = linearize({sink, loops, expanded.registers});
+  program.instructions = linearize({sink, loops, expanded.registers, caps.prefetches});
   program.lanes = lanes_in(program.instructions);
   program.info.launch.scratch_bytes = scratch_layout(program).bytes;
   return program;

@@ -37,6 +37,7 @@ struct Caps {
   bool joins_nests = false;       // one launch can run many nests and sequences (Device::launch)
   bool masked_vectors = false;    // gated vector loads and stores
   bool exchanges_lanes = false;   // has Op::Exchange
+  bool prefetches = false;        // has Op::Prefetch
 
   bool has_op(Op op) const { return (ops >> static_cast<int>(op)) & 1; }
   bool has_dtype(DType t) const { return (dtypes >> static_cast<int>(t)) & 1; }

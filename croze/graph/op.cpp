@@ -62,7 +62,7 @@ constexpr std::array<OpInfo, num_ops> table = {{
 
     {Op::TupleReduce, "tuple_reduce", -1, 0}, {Op::Part, "part", 1, 0},
 
-    {Op::Exchange, "exchange", 2, 0},
+    {Op::Exchange, "exchange", 2, 0}, {Op::Prefetch, "prefetch", 1, trait_effect},
 }};
 // clang-format on
 

@@ -76,9 +76,10 @@ enum class Op : std::uint8_t {
   // programs again
   Exchange,     // (x, y): vectors; arg b > 0, a power of two: lane l is that of x where l has not the bit b,
                 // and lane l - b of y where it has; -b: lane l of y where it has, else lane l + b of x
+  Prefetch,     // (place): a hint that the vector there is read soon
 };
 // clang-format on
-inline constexpr int num_ops = static_cast<int>(Op::Exchange) + 1;
+inline constexpr int num_ops = static_cast<int>(Op::Prefetch) + 1;
 
 // How a range is run.  The scheduler makes the first three; the edits of codegen bind them to the
 // others.

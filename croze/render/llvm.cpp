@@ -127,6 +127,8 @@ void Emitter::want_sources(UOp u) {
     const std::int64_t lanes = access_lanes(u);
     if (place.is(Op::Index)) want_place(place, lanes);
     if (u.is(Op::Store)) want(u.src(1), lanes);
+  } else if (u.is(Op::Prefetch)) {
+    want_place(u.src(0), 1);
   } else if (u.is(Op::Reduce)) {
     want(u.src(0), u.src(1).range_size());
   } else if (u.is(Op::Exchange)) {
@@ -249,6 +251,7 @@ void Emitter::emit(Rendered& r) {
     case Op::Loop: open_loop(u.src(0)); break;
     case Op::EndLoop: close_loop(u.src(0)); break;
     case Op::Store: store(u); break;
+    case Op::Prefetch: llvm_prefetch(text_, place_of(u.src(0), 1)); break;
     default:
       r.base = compute(r);
       for (std::int64_t lanes : r.wanted) make_vector(r, lanes);

@@ -13,6 +13,7 @@ class Memory {
 
   LlvmValue load();
   void store(const LlvmValue& value);
+  void prefetch();
 
  private:
   LlvmValue load_scalar_gated();
@@ -176,11 +177,22 @@ void Memory::store_strided(const LlvmValue& value) {
   }
 }
 
+// ---- hints ------------------------------------------------------------------------------------
+
+void Memory::prefetch() {
+  // Of what is read; to be kept in all caches; data.
+  const LlvmArgument arguments[] = {
+      {"ptr", address(false)}, {"i32", "0"}, {"i32", "3"}, {"i32", "1"}};
+  text_.line("{}", text_.call("void", "prefetch.p0", arguments));
+}
+
 }  // namespace
 
 LlvmValue llvm_load(LlvmText& text, const LlvmPlace& place, std::int64_t lanes) {
   return Memory(text, place, lanes).load();
 }
+
+void llvm_prefetch(LlvmText& text, const LlvmPlace& place) { Memory(text, place, 1).prefetch(); }
 
 void llvm_store(LlvmText& text, const LlvmPlace& place, const LlvmValue& value) {
   Memory(text, place, value.type.lanes).store(value);

@@ -26,4 +26,7 @@ struct LlvmPlace {
 LlvmValue llvm_load(LlvmText& text, const LlvmPlace& place, std::int64_t lanes);
 void llvm_store(LlvmText& text, const LlvmPlace& place, const LlvmValue& value);
 
+// Has the cache line of a scalar index fetched to all caches; not a fault wherever it lies.
+void llvm_prefetch(LlvmText& text, const LlvmPlace& place);
+
 }  // namespace croze

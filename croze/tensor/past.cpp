@@ -360,8 +360,6 @@ void Past::check_present(const Call& call, std::span<const UOp> nodes) const {
 
 Past::Nodes Past::prune(std::span<const Live> live) {
   ContentsPool pool;
-  forget_dead(live, pool);
-  drop_useless(live, pool);
   Nodes seen = keep_reached(live, pool);
   erase_if(histories_, [&](const Node* value, UOp) { return !seen.contains(value); });
   erase_if(former_, [&](const Node* value, const auto&) { return !seen.contains(value); });
@@ -384,9 +382,19 @@ void Past::forget_dead(std::span<const Live> live, ContentsPool& pool) {
   erase_if(leads_, [](const Node*, const ContentsSet& set) { return !set; });
 }
 
+void Past::drop_useless(std::span<const Live> live) {
+  ContentsPool pool;
+  forget_dead(live, pool);
+  drop_useless_histories(live, pool);
+  if (stored_.empty()) return;
+  Nodes seen;
+  below(nodes_of(live), histories_, seen);
+  erase_if(stored_, [&](const Node*, UOp node) { return !seen.contains(node.node()); });
+}
+
 // Drops the histories through which no gradient comes from a live tensor to another, unless they
 // can bring back what is gone.
-void Past::drop_useless(std::span<const Live> live, ContentsPool& pool) {
+void Past::drop_useless_histories(std::span<const Live> live, ContentsPool& pool) {
   if (histories_.empty()) return;
   std::vector<Live> asked(live.begin(), live.end());
   std::erase_if(asked, [](const Live& l) { return l.is_detached; });

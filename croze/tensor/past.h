@@ -56,8 +56,10 @@ class Past {
   std::vector<UOp> left_nodes() const;
   void rename_left(std::span<const UOp> nodes, std::span<const UOp> now);
 
-  // Drops what no gradient by a tensor of `live` needs, and returns all nodes that are reached
-  // then.
+  // Drops what is written down that no gradient by a tensor of `live` needs.  The nodes may be as
+  // they were recorded: a value is not told from what it was computed as.
+  void drop_useless(std::span<const Live> live);
+  // Drops all else that these tensors do not reach, and returns the nodes that they do.
   Nodes prune(std::span<const Live> live);
 
   // Gradients through what was recorded, whether it has been computed since or not: of the roots,
@@ -93,7 +95,7 @@ class Past {
   void unfold(UOp root, const Histories& histories, Histories& now) const;
   Histories histories_below(std::span<const UOp> roots) const;
   void forget_dead(std::span<const Live> live, ContentsPool& pool);
-  void drop_useless(std::span<const Live> live, ContentsPool& pool);
+  void drop_useless_histories(std::span<const Live> live, ContentsPool& pool);
   Nodes wanted_of(std::span<const Live> live, std::span<const UOp> order) const;
   FlatMap<const Node*, ContentsSet> led_to(std::span<const UOp> order, const Nodes& leading,
                                            ContentsPool& pool) const;

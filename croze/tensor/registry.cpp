@@ -36,9 +36,10 @@ namespace {
 constexpr std::size_t nodes_grown = 20'000;
 constexpr std::int64_t bytes_grown = 64 << 20;
 
-// A walk over what live tensors reach costs about as much as recording it.
+// A walk over what live tensors reach takes some 500 cycles a node, as long as a kilobyte of fresh
+// memory takes to be faulted in.
 constexpr std::int64_t least_bytes_to_free = 64 << 10;
-constexpr std::int64_t bytes_to_free_by_node = 64;
+constexpr std::int64_t bytes_to_free_by_node = 1 << 10;
 
 const TensorRecord& root_of(const TensorRecord& record) {
   return record.root ? *record.root : record;
@@ -179,31 +180,6 @@ std::vector<Tensor> Registry::owners_of(std::span<const UOp> buffers) {
   return result;
 }
 
-// ---- what has been computed -------------------------------------------------------------------
-
-std::vector<UOp> Registry::resolve(std::span<const UOp> roots) {
-  std::vector<UOp> result(roots.begin(), roots.end());
-  if (values_.empty()) return result;
-  std::vector<std::pair<UOp, UOp>> replacements;
-  NodeSet seen;
-  std::vector<UOp> stack = result;
-  while (!stack.empty()) {
-    const UOp u = stack.back();
-    stack.pop_back();
-    if (!seen.insert(u.node())) continue;
-    if (const UOp* value = values_.find(u.node())) {
-      replacements.emplace_back(u, *value);
-      continue;
-    }
-    for (UOp s : u.sources()) stack.push_back(s);
-  }
-  if (replacements.empty()) return result;
-  const UOp all = substitute(graph.sink(result), replacements);
-  for (std::size_t i = 0; i < result.size(); i++) result[i] = all.src(static_cast<int>(i));
-  carry_notes(roots, result);
-  return result;
-}
-
 template <typename F>
 void Registry::for_each_record(F f) {
   for (TensorRecord* head : {&settled_, &dependents_}) {
@@ -212,39 +188,6 @@ void Registry::for_each_record(F f) {
       f(*r);
     }
   }
-}
-
-void Registry::settle() {
-  if (!is_unsettled_) return;
-  is_unsettled_ = false;
-  std::vector<TensorRecord*> records;
-  std::vector<UOp> nodes;
-  for (TensorRecord* r = dependents_.next; r != &dependents_; r = r->next) {
-    records.push_back(r);
-    nodes.push_back(r->node);
-  }
-  // Of a history the sources: that itself has been computed is what it says.
-  past_.for_each_recorded([&](UOp history) {
-    for (UOp s : history.sources()) nodes.push_back(s);
-  });
-  const std::vector<UOp> left = past_.left_nodes();
-  nodes.insert(nodes.end(), left.begin(), left.end());
-  nodes = resolve(nodes);
-  std::size_t i = 0;
-  for (TensorRecord* r : records) {
-    if (const UOp node = nodes[i++]; r->node != node) replace_node(*r, node, r->owns_storage);
-  }
-  past_.for_each_recorded([&](UOp& history) {
-    const auto sources = std::span<const UOp>(nodes).subspan(i, history.num_src());
-    i += sources.size();
-    history = graph.with_sources(history, sources);
-  });
-  past_.rename_left(left, std::span(nodes).subspan(i));
-}
-
-void Registry::forget_values() {
-  settle();
-  values_.clear();
 }
 
 // ---- memory -----------------------------------------------------------------------------------
@@ -283,11 +226,13 @@ void Registry::free_unseen_if_worthwhile() {
 
 // Returns what is seen.
 Past::Nodes Registry::free_unseen() {
-  settle();
+  settle_records();
   std::vector<Past::Live> live;
   for_each_record([&](TensorRecord& r) {
     live.push_back({r.node, root_of(r).contents, r.is_seen_detached()});
   });
+  past_.drop_useless(live);  // most of it, which then need not be settled
+  settle_past();
   Past::Nodes seen = past_.prune(live);
   drop_values([&](UOp, UOp value) { return !seen.contains(value.node()); });
 

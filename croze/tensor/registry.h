@@ -85,6 +85,8 @@ class Registry {
   void replace_node(TensorRecord& record, UOp node, bool owns);
   void leave(UOp buffer, bool is_borrowed);
   std::vector<UOp> resolve(std::span<const UOp> roots);
+  void settle_records();
+  void settle_past();
   template <typename F>
   void for_each_record(F f);
   template <typename Condition>

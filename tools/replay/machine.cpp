@@ -20,6 +20,7 @@ Caps described() {
   caps.vector_registers = 16;
   caps.masked_vectors = true;
   caps.exchanges_lanes = true;
+  caps.prefetches = true;
   caps.joins_nests = true;
   caps.l1_bytes = 32 << 10;
   caps.l2_bytes = 1 << 20;

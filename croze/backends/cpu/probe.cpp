@@ -97,6 +97,7 @@ Caps probe_cpu(int threads) {
   caps.vector_registers = has.avx512 ? 32 : 16;
   caps.masked_vectors = has.avx512 || has.avx2;
   caps.exchanges_lanes = true;
+  caps.prefetches = true;
   caps.l1_bytes = system_value(_SC_LEVEL1_DCACHE_SIZE, caps.l1_bytes);
   caps.l2_bytes = system_value(_SC_LEVEL2_CACHE_SIZE, caps.l2_bytes);
   return caps;

@@ -176,10 +176,10 @@ void check_kernel_node(const Checker& checker, UOp u) {
 
 const Checker& program_checker() {
   static const Checker& checker = *new Checker(
-      "linear program",
-      (with_traits(trait_elementwise) & ~ops({Op::Invalid})) |
-          ops({Op::Param, Op::Variable, Op::Special, Op::Local, Op::Register, Op::Range, Op::Loop,
-               Op::EndLoop, Op::Load, Op::Store, Op::Reduce, Op::Barrier, Op::Exchange}));
+      "linear program", (with_traits(trait_elementwise) & ~ops({Op::Invalid})) |
+                            ops({Op::Param, Op::Variable, Op::Special, Op::Local, Op::Register,
+                                 Op::Range, Op::Loop, Op::EndLoop, Op::Load, Op::Store, Op::Reduce,
+                                 Op::Barrier, Op::Exchange, Op::Prefetch}));
   return checker;
 }
 
@@ -227,6 +227,7 @@ void check_instruction(const Checker& checker, UOp u) {
         checker.require(storage(u.src(0)).is(Op::Register), u, "is neither a place nor a register");
       }
       break;
+    case Op::Prefetch: check_place(checker, u.src(0), DType::Int64); break;
     case Op::Exchange:
       checker.require(u.src(0).dtype() == u.dtype() && u.src(1).dtype() == u.dtype(), u,
                       "exchanges lanes of different dtypes");
