@@ -265,15 +265,16 @@ struct Registry::Batch {
   // Tensors that read what is to be overwritten.
   void add(std::span<TensorRecord* const> readers) {
     for (TensorRecord* r : readers) {
-      UOp node = r->node;
-      // An owner that waits for a store has it performed; whoever else looks on is given a copy.
-      const bool is_writer = r->owns_storage && node.is(Op::After);
-      if (viewed_buffer(node) && !is_writer) {
-        node = node.graph().make(Op::Contiguous, node.dtype(), {node});
-      }
       records.push_back(r);
-      roots.push_back(node);
+      roots.push_back(own_value(*r, r->node));
     }
+  }
+
+  // An owner that waits for a store has it performed; whoever else looks on is given a copy.
+  static UOp own_value(const TensorRecord& record, UOp node) {
+    const bool is_writer = record.owns_storage && node.is(Op::After);
+    if (!viewed_buffer(node) || is_writer) return node;
+    return node.graph().make(Op::Contiguous, node.dtype(), {node});
   }
 };
 
@@ -342,6 +343,11 @@ Registry::Batch Registry::batch_of(std::span<TensorRecord* const> records) {
     batch.roots.push_back(r->node);
   }
   batch.roots = resolve(batch.roots);
+  // What a store has left may be stored over in the same run.
+  for (std::size_t i = 0; i < batch.roots.size(); i++) {
+    UOp& root = batch.roots[i];
+    if (!looks_at_memory(root)) root = Batch::own_value(*batch.records[i], root);
+  }
   add_readers(batch);
   return batch;
 }

@@ -51,6 +51,20 @@ TEST(Assignment, IsCastAndExpanded) {
   EXPECT_NE(text.find("assign"), std::string::npos) << text;
 }
 
+// The first store has not happened yet when the second is recorded.
+TEST(Assignment, ToWhatWasTakenFromLeavesWhatWasTaken) {
+  Tensor x = Tensor::from_data({1, 2, 3}, {3}, {.dtype = DType::Float32}).contiguous().realize();
+  x.assign(x + 1);
+  const Tensor same = x * 1;
+  Tensor copy = Tensor::zeros({3});
+  copy.assign(x);
+  x.assign(x * 10);
+  copy.realize();
+  expect_numbers(copy, {2, 3, 4});
+  expect_numbers(same, {2, 3, 4});
+  expect_numbers(x, {20, 30, 40});
+}
+
 TEST(Assignment, ThatNobodyWouldSeeIsRefused) {
   Tensor a = counted();
   const Tensor positions = Tensor::from_data({0, 1}, {2});
