@@ -362,6 +362,23 @@ def tokenizer_seeds():
               types, ("unknown_token_id", 4, struct.pack("<I", 3)))
 
 
+# ---- chat templates ----------------------------------------------------------------------------
+
+def chat_template_seeds():
+    """The templates of tests/golden that Jinja takes, those of one family in one file."""
+    golden = os.path.join(HERE, "..", "..", "golden", "chat_templates", "expected.json.gz")
+    recorded = json.loads(gzip.open(golden).read())
+    variables = recorded["chats"]["variables"]["variables"]
+    head = "".join("{%% set %s = %r %%}" % variable for variable in variables.items())
+    families = {}
+    for case in recorded["cases"]:
+        name = case["name"].split(":")[0].rstrip("0123456789 ")
+        if case["text"] is not None:
+            families.setdefault(name.replace(" ", "_"), {})[case["template"]] = None
+    for name, templates in families.items():
+        save("chat_template", name, (head + "\n".join(templates)).encode())
+
+
 onnx_seeds()
 npy_seeds()
 safetensors_seeds()
@@ -369,3 +386,4 @@ gguf_seeds()
 idx_seeds()
 image_seeds()
 tokenizer_seeds()
+chat_template_seeds()

@@ -5,6 +5,7 @@
 
 namespace croze::tool {
 
+void add_chat_template(const Command& program);
 void add_devices(const Command& program);
 void add_docs(const Command& program);
 void add_eval(const Command& program);
