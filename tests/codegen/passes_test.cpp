@@ -101,6 +101,52 @@ TEST(Expand, AReductionBecomesARegister) {
   EXPECT_EQ(expanded.registers[0].outer, i.ranges());
 }
 
+// The lanes, of 32 bits, are constants; a scalar tells how many are left of the row.
+TEST(IndexType, LanesAtTheEndOfARowAreMaskedByAScalar) {
+  Graph graph;
+  UOp i, k;
+  const UOp sums = row_sums(graph, 100, i, k);
+  Caps caps = scalar_caps();
+  caps.vector_bytes = 64;
+  caps.masked_vectors = true;
+  const auto in_vectors = [](KernelState& state) {
+    const UOp row = pad(state, closed_ranges(reduces(state.sink)[0])[0], 16);
+    bind(state, split_reduction(state, row, 16).inner, LoopKind::Lane);
+  };
+  EXPECT_EQ(print_program(make_program(sums, caps, in_vectors)), R"(%0 = param float32
+%1 = range int64 [16 lane]
+%2 = register float32 %1
+%3 = const float32 0
+%4 = param float32
+%5 = const int64 100
+%6 = const int64 16
+%7 = const int64 -16
+%8 = cast int32 %1
+loop r0
+  %9 = range int64 [4 parallel]
+  store %2 %3
+  %10 = mul int64 %9 %5
+  loop r3
+    %11 = range int64 [7 reduce]
+    %12 = load float32 %2
+    %13 = mul int64 %11 %7
+    %14 = add int64 %13 %5
+    %15 = cast int32 %14
+    %16 = lt bool %8 %15
+    %17 = mul int64 %11 %6
+    %18 = add int64 %10 %17
+    %19 = add int64 %1 %18
+    %20 = load float32 %4[%19 if %16]
+    %21 = add float32 %12 %20
+    store %2 %21
+  end_loop %11
+  %22 = load float32 %2
+  %23 = reduce float32 %22 %1 (add)
+  store %0[%9] %23
+end_loop %9
+)");
+}
+
 TEST(Linearize, InvariantsStandOutsideOfLoops) {
   Graph graph;
   UOp i, k;
