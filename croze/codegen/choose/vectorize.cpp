@@ -18,6 +18,14 @@ namespace {
 
 constexpr std::int64_t most_unrolled_reduction = 16;
 
+// A task of an open loop has so many element visits, which hide what calling it costs, or vectors.
+constexpr std::int64_t least_work_of_task = 1 << 12;
+constexpr std::int64_t most_vectors_of_task = 64;
+
+// Sums of an open loop that are added up side by side, and how many vectors long it must be to have
+// them.
+constexpr std::int64_t open_chains = 4, least_chained = 16;
+
 class Vectorizer {
  public:
   explicit Vectorizer(KernelState& k)
@@ -45,6 +53,15 @@ class Vectorizer {
     return total;
   }
 
+  // Lanes to cut from a loop: of an open one full ones, if what is too much can be masked.
+  std::int64_t lanes_for(UOp range) const {
+    if (!range.is_open()) return lanes_for(range.range_size());
+    if (caps_.masked_vectors && range.range_size() * 2 > lanes_) return lanes_;
+    std::int64_t divisor = lanes_;
+    while (range.trip_divisor() % divisor != 0) divisor /= 2;
+    return divisor;
+  }
+
   // Lanes to cut from a loop of this size: a divisor if it is wide enough, else full with a
   // remainder.
   std::int64_t lanes_for(std::int64_t size) const {
@@ -57,15 +74,26 @@ class Vectorizer {
   }
 
   UOp cut_lanes(UOp range, std::int64_t lanes) {
-    const SplitRange parts = split(k_, pad(k_, range, lanes), lanes);
+    const std::int64_t vectors = range.is_open() ? vectors_of_task(range, lanes) : 1;
+    const SplitRange parts = split(k_, pad(k_, range, lanes * vectors), lanes);
     return bind(k_, parts.inner, LoopKind::Lane);
+  }
+
+  // An open loop that stands alone is all that tasks can be made of: vectors of it come in blocks
+  // that are worth a task.
+  std::int64_t vectors_of_task(UOp range, std::int64_t lanes) const {
+    if (k_.loops.size() > 1 || caps_.threads <= 1) return 1;
+    const std::int64_t work = work_of(k_.sink) / range.range_size() * lanes;
+    std::int64_t vectors = 1;
+    while (vectors < most_vectors_of_task && vectors * work < least_work_of_task) vectors *= 2;
+    return vectors;
   }
 
   void cut_output_loop() {
     UOp best;
     double least = 0;
     for (UOp r : k_.loops) {
-      if (!is_parallel(r) || lanes_for(r.range_size()) < 4 || stands_around_tile(r)) continue;
+      if (!is_parallel(r) || lanes_for(r) < 4 || stands_around_tile(r)) continue;
       const double c = cost(k_.sink, r);
       if (!best || c <= least) {
         best = r;
@@ -73,7 +101,7 @@ class Vectorizer {
       }
     }
     if (!best || reductions_prefer_their_own(best)) return;
-    cut_lanes(best, lanes_for(best.range_size()));
+    cut_lanes(best, lanes_for(best));
     // The lanes innermost; the rest of the loop where it was.
   }
 
@@ -135,7 +163,7 @@ class Vectorizer {
     UOp best;
     double least = 0;
     for (UOp r : closed_ranges(u)) {
-      if (r.loop_kind() != LoopKind::Reduce || lanes_for(r.range_size()) < 4) continue;
+      if (r.loop_kind() != LoopKind::Reduce || lanes_for(r) < 4) continue;
       if (!takes_lanes(r)) continue;
       const double c = cost(u.src(0), r);
       if (c < static_cast<double>(lanes_) && (!best || c <= least)) {
@@ -147,12 +175,13 @@ class Vectorizer {
   }
 
   void cut_reduction(UOp range) {
-    const std::int64_t lanes = lanes_for(range.range_size());
-    const UOp padded = pad(k_, range, lanes);
+    const std::int64_t lanes = lanes_for(range);
+    const bool is_long = range.is_open() && range.range_size() >= least_chained * lanes;
+    const UOp padded = pad(k_, range, is_long ? open_chains * lanes : lanes);
     const SplitRange parts = split_reduction(k_, padded, lanes);
     bind(k_, parts.inner, LoopKind::Lane);
     if (!parts.outer.is(Op::Range)) return;
-    const std::int64_t partials = largest_divisor(parts.outer.range_size(), 4);
+    const std::int64_t partials = largest_divisor(parts.outer.trip_divisor(), 4);
     if (partials == 1) return;
     const SplitRange chains = split_reduction(k_, parts.outer, partials);
     bind(k_, chains.inner, LoopKind::Unroll);
@@ -166,7 +195,9 @@ class Vectorizer {
 }  // namespace
 
 bool is_small_reduction(UOp reduce) {
-  return iterations(closed_ranges(reduce)) <= most_unrolled_reduction;
+  const std::vector<UOp> closed = closed_ranges(reduce);
+  return std::ranges::none_of(closed, &UOp::is_open) &&
+         iterations(closed) <= most_unrolled_reduction;
 }
 
 void unroll_small_reductions(KernelState& k, std::span<const UOp> kept) {
