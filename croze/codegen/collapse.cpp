@@ -165,7 +165,7 @@ class Sum {
 
   UOp one_place(const Solution& s, UOp value) {
     const UOp p = s.point;
-    UOp inside = less(graph_.index(-1), p) & less(p, range_.range_size());
+    UOp inside = less(graph_.index(-1), p) & less(p, range_.trip_count());
     for (UOp l : s.lower) inside = inside & less_equal(l, p);
     for (UOp u : s.upper) inside = inside & less(p, u);
     const UOp found = at_place(value, range_, p, inside);
@@ -173,7 +173,7 @@ class Sum {
   }
 
   UOp counted(const Solution& s, UOp value) {
-    UOp begin = graph_.index(0), end = graph_.index(range_.range_size());
+    UOp begin = graph_.index(0), end = range_.trip_count();
     for (UOp l : s.lower) begin = max(begin, l);
     for (UOp u : s.upper) end = min(end, u);
     return times(value, max(end - begin, graph_.index(0)), range_.range_size());
@@ -186,7 +186,7 @@ class Sum {
     for (UOp u : s.upper) end = std::min(end, u.hi());
     const bool decided = std::ranges::all_of(s.lower, [](UOp l) { return l.is_const(); }) &&
                          std::ranges::all_of(s.upper, [](UOp u) { return u.is_const(); });
-    if (!decided || next_range_ >= RangeSet::capacity) return UOp();
+    if (!decided || range_.is_open() || next_range_ >= RangeSet::capacity) return UOp();
     if (end - begin >= range_.range_size()) return UOp();
     if (end <= begin) return constant_like(value, 0);
     const UOp part = graph_.range(next_range_, end - begin, range_.loop_kind());

@@ -1,9 +1,11 @@
-// estimate.cpp -- what a kernel does, in numbers.
+// estimate.cpp -- what a kernel does, in numbers.  Open loops count with the most that they turn.
 #include "croze/codegen/estimate.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 #include <vector>
 
 #include "croze/codegen/edits/kernel_state.h"
@@ -30,15 +32,17 @@ class Estimator {
     for (UOp u : order_) {
       if (u.is(Op::Param)) {
         info.num_buffers = std::max(info.num_buffers, static_cast<int>(u.slot()) + 1);
+        if (u.num_src() > 0) info.sizes.push_back(open_size(u));
       } else if (u.is(Op::Variable)) {
         info.num_variables = std::max(info.num_variables, static_cast<int>(u.slot()) + 1);
+        narrow(&info.variables, u);
       } else if (is_arithmetic(u)) {
-        info.flops += runs(u.ranges());
+        info.flops = sum(info.flops, runs(u.ranges()));
       } else if (u.is(Op::Reduce) && is_float(u.dtype())) {
-        info.flops += runs(u.ranges() | closed(u));
+        info.flops = sum(info.flops, runs(u.ranges() | closed(u)));
       }
     }
-    for (std::int64_t bytes : bytes_touched()) info.bytes += bytes;
+    for (std::int64_t bytes : bytes_touched()) info.bytes = sum(info.bytes, bytes);
     info.name = name();
     return info;
   }
@@ -59,12 +63,28 @@ class Estimator {
   }
 
  private:
+  static std::int64_t sum(std::int64_t a, std::int64_t b) {
+    return __builtin_add_overflow(a, b, &a) ? INT64_MAX : a;
+  }
+
+  static BufferSize open_size(UOp param) {
+    return {static_cast<int>(param.slot()), LaunchSize::of(param.src(0) * size_of(param.dtype()))};
+  }
+
+  // One variable may stand in several nodes.
+  static void narrow(std::vector<VariableBounds>* bounds, UOp variable) {
+    const auto slot = static_cast<std::size_t>(variable.slot());
+    if (slot >= bounds->size()) bounds->resize(slot + 1);
+    VariableBounds& b = (*bounds)[slot];
+    b.lo = std::max(b.lo, variable.lo());
+    b.hi = std::min(b.hi, variable.hi());
+  }
+
   std::int64_t runs(RangeSet set) const {
-    std::int64_t n = 1;
-    for (UOp r : ranges_) {
-      if (set.contains(r.range_id())) n *= r.range_size();
-    }
-    return n;
+    std::vector<UOp> turned;
+    std::ranges::copy_if(ranges_, std::back_inserter(turned),
+                         [&](UOp r) { return set.contains(r.range_id()); });
+    return iterations(turned);
   }
 
   static RangeSet closed(UOp u) {
@@ -73,14 +93,16 @@ class Estimator {
     return set;
   }
 
-  // Like "reduce_64_128_3x3": the sizes of the output loops, then of the reductions.
+  // Like "reduce_64_128_3x3": the sizes of the output loops, then of the reductions; "to64" is one
+  // that is open.
   std::string name() const {
     std::string output, reduced;
     for (UOp r : ranges_) {
+      const std::string_view to = r.is_open() ? "to" : "";
       if (r.loop_kind() == LoopKind::Reduce) {
-        reduced += fmt::format("{}{}", reduced.empty() ? "_r" : "x", r.range_size());
+        reduced += fmt::format("{}{}{}", reduced.empty() ? "_r" : "x", to, r.range_size());
       } else {
-        output += fmt::format("_{}", r.range_size());
+        output += fmt::format("_{}{}", to, r.range_size());
       }
     }
     return (reduced.empty() ? "map" : "reduce") + output + reduced;
@@ -100,8 +122,10 @@ Launch launch_of(std::span<const UOp> loops) {
   Launch launch;
   int groups = 0, items = 0;
   for (UOp r : loops) {
-    if (r.loop_kind() == LoopKind::Thread) launch.tasks *= r.range_size();
-    if (r.loop_kind() == LoopKind::Group) launch.groups[groups++] = r.range_size();
+    if (r.loop_kind() == LoopKind::Thread) launch.tasks = LaunchSize::of(r.trip_count());
+    if (r.loop_kind() == LoopKind::Group) {
+      launch.groups[groups++] = LaunchSize::of(r.trip_count());
+    }
     if (r.loop_kind() == LoopKind::Item) launch.items[items++] = r.range_size();
   }
   return launch;

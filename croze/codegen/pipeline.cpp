@@ -8,6 +8,7 @@
 #include "croze/codegen/decompose/decompose.h"
 #include "croze/codegen/decompose/words.h"
 #include "croze/codegen/edits/kernel_state.h"
+#include "croze/codegen/empty_loops.h"
 #include "croze/codegen/estimate.h"
 #include "croze/codegen/linearize.h"
 #include "croze/codegen/lower/expand.h"
@@ -62,13 +63,17 @@ LinearProgram make_program(UOp kernel, const Caps& caps, Chooser choose) {
   const ProgramInfo passed = estimate(kernel);  // whether still read or not
   program.info.num_buffers = passed.num_buffers;
   program.info.num_variables = passed.num_variables;
+  program.info.variables = passed.variables;
+  program.info.sizes = passed.sizes;
 
-  // Each range has the kind that says how it is run; tiles are staged in locals.
+  // Each range has the kind that says how it is run; tiles are staged in locals.  What is loaded is
+  // there, or its gate is false, even where a loop does not turn.
   KernelState state(sink, caps);
   sink = pass("edits", [&] {
     choose ? choose(state) : choose_edits(state);
     tell_observers([&](CompileObserver& o) { o.edited(to_text(state.applied)); });
-    return simplify_kernel(state.sink);
+    replace_sink(state, guard_empty_loops(simplify_kernel(state.sink)));
+    return state.sink;
   });
 
   // No Unroll range is left, every loop reduction is a register; values are scalars or lanes.

@@ -16,7 +16,7 @@ bool is_gated(UOp u) { return u.is(Op::Index) && u.num_src() == 3; }
 
 bool stays_inside(UOp place) {
   const UOp index = place.src(1);
-  return index.lo() >= 0 && index.hi() < place.src(0).elements();
+  return index.lo() >= 0 && index.hi() < place.src(0).least_elements();
 }
 
 // `value` as it may be where only its values under `condition` are used: an inner choice may be

@@ -1,4 +1,4 @@
-// device.cpp -- launches one block after the other.
+// device.cpp -- arguments of launches; launches one block after the other.
 #include "croze/device/device.h"
 
 #include "croze/base/error.h"
@@ -19,6 +19,26 @@ void run_block(const Sequence& sequence, std::int64_t block, Memory memory) {
 }
 
 }  // namespace
+
+void check_launch(const ProgramInfo& info, std::span<const MemoryView> buffers,
+                  std::span<const std::int64_t> variables) {
+  ensure(static_cast<int>(buffers.size()) == info.num_buffers &&
+             static_cast<int>(variables.size()) >= info.num_variables,
+         "kernel {} is launched with {} buffers and {} variables, not {} and {}", info.name,
+         buffers.size(), variables.size(), info.num_buffers, info.num_variables);
+  for (std::size_t i = 0; i < info.variables.size(); i++) {
+    const VariableBounds& b = info.variables[i];
+    check(b.lo <= variables[i] && variables[i] <= b.hi,
+          "kernel {}: variable {} is {}, but it was compiled for {} to {}", info.name, i,
+          variables[i], b.lo, b.hi);
+  }
+  for (const BufferSize& size : info.sizes) {
+    const std::int64_t bytes = buffers[static_cast<std::size_t>(size.buffer)].bytes;
+    const std::int64_t needed = size.bytes.value(variables);
+    check(bytes >= needed, "kernel {}: buffer {} has {} bytes, with these variables it needs {}",
+          info.name, size.buffer, bytes, needed);
+  }
+}
 
 std::int64_t count_blocks(std::span<const std::int64_t> blocks) {
   std::int64_t count = 1;

@@ -13,6 +13,7 @@
 
 #include "croze/base/small_vector.h"
 #include "croze/device/caps.h"
+#include "croze/device/launch_size.h"
 
 namespace croze {
 
@@ -33,12 +34,23 @@ struct MemoryView {
 };
 
 // How a program is launched.  On a device with a thread pool: `tasks` calls.  On a device with
-// groups: a grid of groups of items.
+// groups: a grid of groups of items.  Of no tasks, or no groups along an axis, nothing is run.
 struct Launch {
-  std::int64_t tasks = 1;
-  std::int64_t groups[3] = {1, 1, 1};
+  LaunchSize tasks;
+  LaunchSize groups[3];
   std::int64_t items[3] = {1, 1, 1};
   std::int64_t scratch_bytes = 0;  // Space::Thread memory per task, on devices with tasks
+};
+
+// The values that a kernel was compiled for.
+struct VariableBounds {
+  std::int64_t lo = INT64_MIN, hi = INT64_MAX;
+};
+
+// What a buffer must have where that depends on variables.
+struct BufferSize {
+  int buffer = 0;
+  LaunchSize bytes;
 };
 
 // What is known of a compiled kernel beside its code.
@@ -49,6 +61,8 @@ struct ProgramInfo {
   int num_variables = 0;
   std::int64_t flops = 0;  // arithmetic operations on elements, a multiply-add counts two
   std::int64_t bytes = 0;  // distinct bytes of the buffers touched
+  std::vector<VariableBounds> variables = {};  // by slot; those beyond the end are any number
+  std::vector<BufferSize> sizes = {};          // of buffers whose size is open
 };
 
 // A kernel ready to run.
@@ -63,6 +77,11 @@ class Program {
   // The machine code as text, for CROZE_DEBUG=6.  (optional)
   virtual std::string disassembly() const { return {}; }
 };
+
+// Checks the arguments of a launch.  Throws InternalError if there are too few, and Error, naming
+// the kernel, if a variable has a value that it was not compiled for or a buffer is too small.
+void check_launch(const ProgramInfo& info, std::span<const MemoryView> buffers,
+                  std::span<const std::int64_t> variables);
 
 // One of the programs of a launch.
 struct Nest {

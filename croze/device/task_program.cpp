@@ -20,11 +20,17 @@ const TaskProgram& program_of(const Nest& nest) {
   return static_cast<const TaskProgram&>(*nest.program);
 }
 
-// Block memory has another address on each thread.
+// Block memory has another address on each thread.  A kernel may read the first element of a buffer
+// whatever its gate says (render/llvm_memory.cpp), so an empty one has an element too.
 Addresses addresses_of(std::span<const MemoryView> buffers, std::byte* block_memory) {
+  alignas(64) static std::byte nothing[64];
   Addresses addresses;
   for (const MemoryView& view : buffers) {
-    addresses.push_back(view.per_block ? block_memory + view.offset : host_bytes(view));
+    if (view.per_block) {
+      addresses.push_back(block_memory + view.offset);
+    } else {
+      addresses.push_back(view.bytes == 0 ? nothing : host_bytes(view));
+    }
   }
   return addresses;
 }
@@ -55,13 +61,13 @@ Part part_of(const Sequence& sequence, std::int64_t first_task) {
   Part part{&sequence, {}, 1, 0};
   if (sequence.blocks.empty()) {
     const Nest& nest = sequence.nests[0];
-    program_of(nest).check_arguments(nest.buffers.size(), nest.variables.size());
+    check_launch(program_of(nest).info(), nest.buffers, nest.variables);
     part.addresses = addresses_of(nest.buffers, nullptr);
-    part.tasks = program_of(nest).tasks();
+    part.tasks = program_of(nest).tasks().value(nest.variables);
   } else {
+    const BlockPosition first = position_of(0, sequence.blocks);
     for (const Nest& nest : sequence.nests) {
-      program_of(nest).check_arguments(nest.buffers.size(),
-                                       sequence.blocks.size() + nest.variables.size());
+      check_launch(program_of(nest).info(), nest.buffers, variables_at(first, nest));
       ensure(program_of(nest).tasks() == 1, "a nest of a block has tasks of its own");
     }
     part.tasks = count_blocks(sequence.blocks);
@@ -72,19 +78,13 @@ Part part_of(const Sequence& sequence, std::int64_t first_task) {
 
 }  // namespace
 
-void TaskProgram::check_arguments(std::size_t buffers, std::size_t variables) const {
-  ensure(static_cast<int>(buffers) == info_.num_buffers &&
-             static_cast<int>(variables) >= info_.num_variables,
-         "{} is launched with {} buffers and {} variables, not {} and {}", info_.name, buffers,
-         variables, info_.num_buffers, info_.num_variables);
-}
-
 void TaskProgram::launch(std::span<const MemoryView> buffers,
                          std::span<const std::int64_t> variables) {
-  check_arguments(buffers.size(), variables.size());
+  check_launch(info_, buffers, variables);
   const Addresses addresses = addresses_of(buffers, nullptr);
-  if (tasks() == 1) return run(addresses, variables, 0);
-  pool_.run(tasks(), [&](std::int64_t task) { run(addresses, variables, task); });
+  const std::int64_t count = tasks().value(variables);
+  if (count == 1) return run(addresses, variables, 0);
+  pool_.run(count, [&](std::int64_t task) { run(addresses, variables, task); });
 }
 
 void launch_tasks(std::span<const Sequence> sequences, ThreadPool& pool) {
@@ -98,7 +98,7 @@ void launch_tasks(std::span<const Sequence> sequences, ThreadPool& pool) {
     parts.push_back(part_of(sequence, tasks));
     tasks = parts.back().end;
   }
-  if (tasks == 1) return parts[0].run(0);
+  if (tasks == 1 && parts.size() == 1) return parts[0].run(0);
   pool.run(tasks, [&](std::int64_t task) {
     const auto part = std::ranges::upper_bound(parts, task, {}, &Part::end);
     part->run(task - (part->end - part->tasks));

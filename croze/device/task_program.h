@@ -23,13 +23,8 @@ class TaskProgram : public Program {
   virtual void run(const Addresses& buffers, std::span<const std::int64_t> variables,
                    std::int64_t task) const = 0;
 
-  // Checks that there are all buffers and variables of the program.
-  void check_arguments(std::size_t buffers, std::size_t variables) const;
-
-  std::int64_t tasks() const { return info_.launch.tasks; }
-
- protected:
   const ProgramInfo& info() const { return info_; }
+  const LaunchSize& tasks() const { return info_.launch.tasks; }
 
  private:
   ProgramInfo info_;

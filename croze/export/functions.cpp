@@ -42,7 +42,7 @@ Function::Parameter parameter_of(const LinearProgram& program, int slot) {
 Function function_of(const LinearProgram& program) {
   const ProgramInfo& info = program.info;
   ensure(info.launch.tasks == 1, "kernel {} of an export has {} tasks", info.name,
-         info.launch.tasks);
+         info.launch.tasks.text());
   Function f;
   f.name = c_family::entry_name(info.name);
   f.comment =

@@ -89,6 +89,11 @@ void release_words(FreeLists& free, const void* memory, std::size_t words) {
   free[words].push_back(const_cast<void*>(memory));
 }
 
+// What a size that is not a constant can be.
+bool is_open_size(UOp u) {
+  return u.dtype() == DType::Index && u.ranges().empty() && u.lo() >= 0 && u.hi() < INT64_MAX;
+}
+
 std::size_t words_of_node(std::size_t num_src) {
   return words_for(sizeof(Node) + num_src * sizeof(Node*));
 }
@@ -314,6 +319,7 @@ UOp Graph::bitcast(UOp x, DType t) {
 UOp Graph::with_sources(UOp u, std::span<const UOp> src) {
   if (u.is(Op::Cast)) return cast(src[0], u.dtype());
   if (u.is(Op::Bitcast)) return bitcast(src[0], u.dtype());
+  if (u.is_open() && u.dtype() == DType::Index) return range(u.range_id(), src[0], u.loop_kind());
   if (is_elementwise(u.op()) && !src.empty()) return alu(u.op(), src);
   return make(u.op(), u.dtype(), src, u.arg());
 }
@@ -337,6 +343,14 @@ UOp Graph::param(DType t, std::int64_t slot, std::int64_t elements) {
   return make(Op::Param, t, {}, Arg(std::span(arg)));
 }
 
+UOp Graph::param(DType t, std::int64_t slot, std::int64_t elements, UOp count) {
+  if (count.is_const()) return param(t, slot, count.const_int());
+  ensure(is_open_size(count) && count.hi() <= elements, "a parameter of {} elements has {} to {}",
+         elements, count.lo(), count.hi());
+  const std::int64_t arg[] = {slot, elements};
+  return make(Op::Param, t, {count}, Arg(std::span(arg)));
+}
+
 UOp Graph::variable(std::int64_t slot, std::int64_t lo, std::int64_t hi) {
   const std::int64_t arg[] = {slot, lo, hi};
   return make(Op::Variable, DType::Index, {}, Arg(std::span(arg)));
@@ -352,6 +366,22 @@ UOp Graph::range(std::int64_t id, std::int64_t size, LoopKind kind) {
   ensure(id < RangeSet::capacity, "a kernel has more than {} ranges", RangeSet::capacity);
   const std::int64_t arg[] = {id, size, static_cast<std::int64_t>(kind)};
   return make(Op::Range, DType::Index, {}, Arg(std::span(arg)));
+}
+
+UOp Graph::range(std::int64_t id, UOp trip, LoopKind kind) {
+  if (trip.is_const() && trip.const_int() > 0) return range(id, trip.const_int(), kind);
+  ensure(id < RangeSet::capacity, "a kernel has more than {} ranges", RangeSet::capacity);
+  ensure(is_open_size(trip), "a loop of {} to {}", trip.lo(), trip.hi());
+  const std::int64_t arg[] = {id, std::max<std::int64_t>(trip.hi(), 1),
+                              static_cast<std::int64_t>(kind)};
+  return make(Op::Range, DType::Index, {trip}, Arg(std::span(arg)));
+}
+
+UOp Graph::range_of_kind(UOp range, LoopKind kind) {
+  const std::int64_t arg[] = {range.range_id(), range.range_size(),
+                              static_cast<std::int64_t>(kind)};
+  if (!range.is_open()) return make(Op::Range, range.dtype(), {}, Arg(std::span(arg)));
+  return make(Op::Range, range.dtype(), {range.src(0)}, Arg(std::span(arg)));
 }
 
 UOp Graph::local(DType t, std::int64_t id, std::int64_t elements, Space space) {

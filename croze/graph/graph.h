@@ -58,9 +58,16 @@ class Graph {
   UOp invalid(DType t);
   UOp buffer(DType t, std::int64_t id, std::int64_t elements, int device);
   UOp param(DType t, std::int64_t slot, std::int64_t elements);
+  // A Param that has `count` elements, at most `elements`.
+  UOp param(DType t, std::int64_t slot, std::int64_t elements, UOp count);
   UOp variable(std::int64_t slot, std::int64_t lo, std::int64_t hi);
   UOp number(DType t, std::int64_t slot);  // a Variable of the tensor stage, shape ()
   UOp range(std::int64_t id, std::int64_t size, LoopKind kind);
+  // A Range that turns as often as `trip` says, an Index of constants and Variables that is not
+  // negative: open, or of a constant size if that is what it is.
+  UOp range(std::int64_t id, UOp trip, LoopKind kind);
+  // The Range run another way.
+  UOp range_of_kind(UOp range, LoopKind kind);
   UOp local(DType t, std::int64_t id, std::int64_t elements, Space space);
   UOp iota(std::int64_t size);
 

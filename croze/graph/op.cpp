@@ -12,12 +12,13 @@ constexpr std::uint16_t assoc = comm | trait_associative;
 constexpr std::uint16_t ints = trait_elementwise | trait_integer_only;
 constexpr std::uint16_t real = trait_elementwise | trait_float_only;
 constexpr std::uint16_t dear = real | trait_transcendental;
+constexpr std::uint16_t open = trait_optional_source;
 
 // clang-format off
 constexpr std::array<OpInfo, num_ops> table = {{
     {Op::Const, "const", 0, ew},          {Op::Buffer, "buffer", 0, 0},
-    {Op::Param, "param", 0, 0},           {Op::Variable, "variable", 0, 0},
-    {Op::Invalid, "invalid", 0, ew},      {Op::Range, "range", 0, 0},
+    {Op::Param, "param", 0, open},        {Op::Variable, "variable", 0, 0},
+    {Op::Invalid, "invalid", 0, ew},      {Op::Range, "range", 0, open},
     {Op::Iota, "iota", 0, 0},
 
     {Op::Reshape, "reshape", 1, trait_movement},   {Op::Expand, "expand", 1, trait_movement},

@@ -15,10 +15,12 @@ enum class Op : std::uint8_t {
   // leaves
   Const,        // arg: the value's bits (see Arg::constant)
   Buffer,       // arg: {unique id, elements, device}; flat storage, shape (elements)
-  Param,        // arg: {slot, elements}; the kernel's view of a buffer, shape (elements)
+  Param,        // arg: {slot, elements}; the kernel's view of a buffer, shape (elements); [elements that it
+                // really has, where that depends on Variables]
   Variable,     // arg: {slot, lo, hi}; a bounded integer given at launch; tensor stage: any number
   Invalid,      // no value here: absorbs arithmetic, ends as a gate on a load or a store
-  Range,        // arg: {id, size, LoopKind}; a loop variable, 0 <= value < size
+  Range,        // arg: {id, size, LoopKind}; a loop variable, 0 <= value < size; open if it has a source:
+                // [how often it turns, at most size: an expression of Variables]
   Iota,         // arg: size; tensor stage: the vector 0, 1, ..., size-1
 
   // movement (tensor stage): views, they become index arithmetic
@@ -113,8 +115,9 @@ enum OpTrait : std::uint16_t {
   trait_movement = 1 << 4,
   trait_integer_only = 1 << 5,
   trait_float_only = 1 << 6,
-  trait_effect = 1 << 7,          // has no value
-  trait_transcendental = 1 << 8,  // takes ten instructions and more, or a call
+  trait_effect = 1 << 7,           // has no value
+  trait_transcendental = 1 << 8,   // takes ten instructions and more, or a call
+  trait_optional_source = 1 << 9,  // may have one source more than its arity says
 };
 
 struct OpInfo {
@@ -130,6 +133,12 @@ const OpInfo& info(Op op);
 std::string_view infix(Op op);
 
 inline bool has_trait(Op op, OpTrait trait) { return (info(op).traits & trait) != 0; }
+// Whether a node of the op may have so many sources.
+inline bool takes_sources(Op op, std::int64_t count) {
+  const int arity = info(op).arity;
+  return arity < 0 || count == arity ||
+         (count == arity + 1 && has_trait(op, trait_optional_source));
+}
 inline bool is_elementwise(Op op) { return has_trait(op, trait_elementwise); }
 inline bool is_movement(Op op) { return has_trait(op, trait_movement); }
 inline bool is_comparison(Op op) { return has_trait(op, trait_comparison); }

@@ -29,6 +29,19 @@ bool UOp::is_const(std::int64_t value) const {
   return is_const() && node_->arg.value == bits_of(value, dtype());
 }
 
+UOp UOp::trip_count() const {
+  return num_src() > 0 ? src(0) : graph().constant_bits(dtype(), range_size());
+}
+
+std::int64_t UOp::trip_divisor() const {
+  if (!is_open() || src(0).bounds().multiple == 0) return range_size();
+  return src(0).bounds().multiple;
+}
+
+std::int64_t UOp::least_elements() const {
+  return is(Op::Param) && num_src() > 0 ? src(0).lo() : elements();
+}
+
 Op UOp::reduce_op() const {
   const Arg& a = node_->arg;
   return static_cast<Op>(a.kind == Arg::Kind::Ints ? a.ints[0] : a.value);

@@ -122,11 +122,19 @@ class UOp {
 
   // Records.
   std::int64_t range_id() const { return node_->arg.ints[0]; }
-  std::int64_t range_size() const { return node_->arg.ints[1]; }
+  std::int64_t range_size() const { return node_->arg.ints[1]; }  // the greatest, if it is open
   LoopKind loop_kind() const { return static_cast<LoopKind>(node_->arg.ints[2]); }
   std::int64_t slot() const { return node_->arg.ints[0]; }             // Param, Variable
   std::int64_t buffer_id() const { return node_->arg.ints[0]; }        // Buffer
   std::int64_t buffer_elements() const { return node_->arg.ints[1]; }  // Buffer, Param, Local
+  bool is_open() const { return is(Op::Range) && num_src() > 0; }
+  // How often a Range turns: its source, or the size as a constant.
+  UOp trip_count() const;
+  // A number that divides the trip count: the size, or what is known of the source.
+  std::int64_t trip_divisor() const;
+  // Elements that a Param, Local or Buffer has, whatever its Variables are: fewer than elements()
+  // if the size is open.
+  std::int64_t least_elements() const;
   int buffer_device() const { return static_cast<int>(node_->arg.ints[2]); }  // Buffer
   Op reduce_op() const;  // Reduce, in both forms; Scatter
 

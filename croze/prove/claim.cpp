@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "croze/graph/graph.h"
+#include "croze/graph/rewrite/rewrite.h"
 #include "croze/graph/text/print.h"
 #include "croze/prove/evaluation.h"
 #include "croze/prove/meaning.h"
@@ -48,6 +49,12 @@ void ClaimProver::claim(UOp left, UOp right, UOp gate) {
   Meanings meanings(graph);
   Claim c{left, right, gate, difference(meanings, left, right)};
   if (gate) c.bad = graph.make(Op::And, DType::Bool, {gate, c.bad});
+  // An open loop has the values below its trip count.
+  for (UOp u : toposort(c.bad)) {
+    if (!u.is_open()) continue;
+    const UOp turns = graph.make(Op::Lt, DType::Bool, {u, u.trip_count()});
+    c.bad = graph.make(Op::And, DType::Bool, {turns, c.bad});
+  }
   if (exhaust(c)) return;
   waiting_.push_back(c);
 }

@@ -40,6 +40,17 @@ void RandomIndex::draw_leaves() {
     leaves_.push_back(is_variable ? graph_.variable(id, lo, lo + size - 1)
                                   : graph_.range(id, size, LoopKind::Parallel));
   }
+  trip_ = UOp();
+  if (!wide_ && pick(3) == 0) draw_open_range(4);
+}
+
+// A loop whose trip count is a Variable, or made of one.
+void RandomIndex::draw_open_range(i64 id) {
+  const UOp v = graph_.variable(20, pick(2), 1 + pick(6));
+  const UOp trips[] = {v, v, v * 2, (v + 3) / 4, (v + 1) / 2 * 2};
+  trip_ = trips[pick(5)];
+  leaves_.push_back(graph_.range(id, trip_, LoopKind::Parallel));
+  leaves_.push_back(trip_);
 }
 
 i64 RandomIndex::pick(i64 n) { return std::uniform_int_distribution<i64>(0, n - 1)(random_); }
@@ -70,6 +81,10 @@ RandomIndex::Pair RandomIndex::index(int depth) {
     return {leaf, leaf};
   }
   const Pair a = index(depth - 1);
+  if (trip_ && pick(3) == 0) {
+    constexpr Op by_trip[] = {Op::Mul, Op::IDiv, Op::Mod};
+    return combine(by_trip[pick(3)], a, {trip_, trip_});
+  }
   // Sums of products of large numbers would leave 64 bits.
   const bool is_large = a.canonical.hi() > (i64{1} << 36) || a.canonical.lo() < -(i64{1} << 36);
   const i64 kind = is_large ? 6 + pick(4) : pick(12);

@@ -37,6 +37,7 @@ class RandomIndex : public LeafSource {
 
  private:
   void draw_leaves();
+  void draw_open_range(std::int64_t id);
   Pair combine(Op op, const Pair& a, const Pair& b);
   Pair constant_pair(std::int64_t value);
   std::int64_t number();
@@ -46,6 +47,7 @@ class RandomIndex : public LeafSource {
   std::mt19937_64& random_;
   bool wide_;
   std::vector<UOp> leaves_;
+  UOp trip_;  // how often the open loop among them turns, if there is one
 };
 
 }  // namespace croze

@@ -261,7 +261,7 @@ std::string SmtScript::name(UOp u) {
     pending.pop_back();
     if (known_.get(node)) continue;
     const UOp chosen = chosen_of(node);
-    if (ready || (!chosen && term_of(node).empty())) {
+    if (ready || (!chosen && !node.is_open() && term_of(node).empty())) {
       known_.set(node, true);
       define(node);
       continue;
@@ -285,7 +285,7 @@ UOp SmtScript::chosen_of(UOp u) {
   std::vector<std::pair<UOp, UOp>> values;
   for (int i = 1; i < u.num_src(); i++) {
     const UOp r = u.src(i);
-    if (!r.is(Op::Range) || r.range_size() < 1) return {};
+    if (!r.is(Op::Range) || r.range_size() < 1 || r.is_open()) return {};  // there may be none
     const std::int64_t slot = -2 - (std::int64_t{u.id()} * RangeSet::capacity + r.range_id());
     values.emplace_back(r, u.graph().variable(slot, 0, r.range_size() - 1));
   }
@@ -329,6 +329,9 @@ void SmtScript::declare(UOp u) {
   leaves_.push_back(u);
   text_ += fmt::format("(declare-const {} {})\n", own_name(u), sort_of(u.dtype()));
   if (trust_bounds_ || is_counter(u)) text_ += fmt::format("(assert {})\n", bounds_term(u));
+  if (u.is_open()) {
+    text_ += fmt::format("(assert (< {} {}))\n", own_name(u), own_name(u.src(0)));
+  }
 }
 
 void SmtScript::assert_true(UOp u) { text_ += fmt::format("(assert {})\n", name(u)); }

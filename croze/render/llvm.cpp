@@ -66,6 +66,7 @@ class Emitter {
   void open_loop(UOp range);
   LlvmValue counter(UOp range);
   void close_loop(UOp range);
+  LlvmValue end_of(UOp range);
   std::string declarations_of_memory() const;
 
   // Functions.
@@ -322,10 +323,12 @@ void Emitter::store(UOp u) {
 
 void Emitter::open_loop(UOp range) {
   before_loop_ = text_.block();
-  if (range.range_size() > 0) {
-    text_.line("br label %loop{}", range.range_id());
+  const bool may_be_empty = range.is_open() ? range.src(0).lo() < 1 : range.range_size() == 0;
+  if (may_be_empty) {
+    text_.line("%i{0}.any = icmp sgt {1}, 0", range.range_id(), end_of(range).text());
+    text_.line("br i1 %i{0}.any, label %loop{0}, label %loop{0}.end", range.range_id());
   } else {
-    text_.line("br i1 false, label %loop{0}, label %loop{0}.end", range.range_id());
+    text_.line("br label %loop{}", range.range_id());
   }
   text_.label(fmt::format("loop{}", range.range_id()));
 }
@@ -343,13 +346,19 @@ LlvmValue Emitter::counter(UOp range) {
   return {fmt::format("%i{}", id), type};
 }
 
+// What the counter stays below.
+LlvmValue Emitter::end_of(UOp range) {
+  if (range.is_open()) return value_of(range.src(0), 1);
+  return {fmt::format("{}", range.range_size()), {range.dtype(), 1}};
+}
+
 void Emitter::close_loop(UOp range) {
   const std::int64_t id = range.range_id();
   const std::string type = LlvmType{range.dtype(), 1}.text();
   text_.line("br label %loop{}.next", id);
   text_.label(fmt::format("loop{}.next", id));
   text_.line("%i{0}.next = add nuw nsw {1} %i{0}, 1", id, type);
-  text_.line("%i{0}.more = icmp ult {1} %i{0}.next, {2}", id, type, range.range_size());
+  text_.line("%i{0}.more = icmp ult {1} %i{0}.next, {2}", id, type, end_of(range).name);
   text_.line("br i1 %i{0}.more, label %loop{0}, label %loop{0}.end", id);
   text_.label(fmt::format("loop{}.end", id));
 }

@@ -45,7 +45,10 @@ class Listing {
     switch (u.op()) {
       case Op::Const: return " " + to_string(u);
       case Op::Reduce: return fmt::format(" ({})", info(u.reduce_op()).name);
-      case Op::Range: return fmt::format(" [{} {}]", u.range_size(), name_of(u.loop_kind()));
+      case Op::Range: {
+        const std::string_view most = u.is_open() ? "to " : "";
+        return fmt::format(" [{}{} {}]", most, u.range_size(), name_of(u.loop_kind()));
+      }
       default: return "";
     }
   }

@@ -10,7 +10,8 @@
 //   broadcast.  A node varies over at most one Lane range.
 //
 // Loop(range) .. EndLoop(range): the Range, bound to nothing else, is the counter; it stands in the
-//   list right after its Loop.
+//   list right after its Loop.  It turns as often as its source says, an integer known before the
+//   Loop, or else as often as its size; perhaps never.
 //
 // Elementwise ops: only those in Caps::ops, on dtypes in Caps::dtypes.  Cast (saturating float to
 //   integer, NaN to 0) also from and to the dtypes in Caps::storage, which else are only loaded and

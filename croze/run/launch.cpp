@@ -114,8 +114,12 @@ void launch_timed(const ProgramInfo& info, Device& d, const Sequence& sequence, 
   d.synchronize();
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   const Launch& l = info.launch;
+  // Of a sequence in blocks all sizes are constants.
+  const auto variables = sequence.nests[0].variables;
+  const auto turns = [&](const LaunchSize& size) { return size.value(variables); };
   log_line(2, "{:<6}{} {:<40} {:>4} x {:<4} {:>10.1f} us {:>8.2f} GFLOP/s {:>8.2f} GB/s", d.name(),
-           first ? ' ' : '+', info.name, l.tasks * l.groups[0] * l.groups[1] * l.groups[2],
+           first ? ' ' : '+', info.name,
+           turns(l.tasks) * turns(l.groups[0]) * turns(l.groups[1]) * turns(l.groups[2]),
            l.items[0] * l.items[1] * l.items[2], seconds * 1e6,
            static_cast<double>(info.flops) / seconds * 1e-9,
            static_cast<double>(info.bytes) / seconds * 1e-9);

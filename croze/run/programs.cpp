@@ -66,15 +66,29 @@ void append(std::string& out, const T& value) {
   out.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
+void append_text(std::string& out, std::string_view text) {
+  append(out, std::ssize(text));
+  out += text;
+}
+
 std::string encode(const ProgramInfo& info, const std::string& code) {
   std::string out;
-  append(out, static_cast<std::int64_t>(info.name.size()));
-  out += info.name;
-  append(out, info.launch);
+  append_text(out, info.name);
+  append_text(out, info.launch.tasks.text());
+  for (const LaunchSize& size : info.launch.groups) append_text(out, size.text());
+  append(out, info.launch.items);
+  append(out, info.launch.scratch_bytes);
   append(out, info.num_buffers);
   append(out, info.num_variables);
   append(out, info.flops);
   append(out, info.bytes);
+  append(out, std::ssize(info.variables));
+  for (const VariableBounds& bounds : info.variables) append(out, bounds);
+  append(out, std::ssize(info.sizes));
+  for (const BufferSize& size : info.sizes) {
+    append(out, size.buffer);
+    append_text(out, size.bytes.text());
+  }
   return out + code;
 }
 
@@ -83,16 +97,38 @@ void take(ByteReader& reader, T& value) {
   std::memcpy(&value, reader.bytes(sizeof value).data(), sizeof value);
 }
 
+std::string_view take_text(ByteReader& reader) {
+  return reader.text(reader.read<std::ptrdiff_t>());
+}
+
+// A list whose items take `item_bytes` at least.
+template <typename T>
+void take_count(ByteReader& reader, std::int64_t item_bytes, std::vector<T>& list) {
+  const auto count = reader.read<std::ptrdiff_t>();
+  check(count >= 0 && count <= reader.remaining() / item_bytes, "program cache: {} items", count);
+  list.resize(static_cast<std::size_t>(count));
+}
+
 std::string_view decode(std::string_view entry, ProgramInfo& info) {
   ByteReader reader(std::as_bytes(std::span(entry.data(), entry.size())), "program cache");
-  std::int64_t name_bytes = 0;
-  take(reader, name_bytes);
-  info.name = reader.text(name_bytes);
-  take(reader, info.launch);
+  info.name = take_text(reader);
+  info.launch.tasks = LaunchSize::parse(take_text(reader));
+  for (LaunchSize& size : info.launch.groups) size = LaunchSize::parse(take_text(reader));
+  take(reader, info.launch.items);
+  take(reader, info.launch.scratch_bytes);
   take(reader, info.num_buffers);
   take(reader, info.num_variables);
   take(reader, info.flops);
   take(reader, info.bytes);
+  take_count(reader, sizeof(VariableBounds), info.variables);
+  check(std::ssize(info.variables) <= info.num_variables, "program cache: too many variables");
+  for (VariableBounds& bounds : info.variables) take(reader, bounds);
+  take_count(reader, sizeof(int), info.sizes);
+  for (BufferSize& size : info.sizes) {
+    take(reader, size.buffer);
+    check(0 <= size.buffer && size.buffer < info.num_buffers, "program cache: no such buffer");
+    size.bytes = LaunchSize::parse(take_text(reader));
+  }
   return entry.substr(static_cast<std::size_t>(reader.offset()));
 }
 

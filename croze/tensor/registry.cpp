@@ -47,6 +47,12 @@ const TensorRecord& root_of(const TensorRecord& record) {
 
 std::int64_t bytes_of(UOp buffer) { return buffer.buffer_elements() * size_of(buffer.dtype()); }
 
+// Whether the node is what a store leaves, or a view of that.
+bool looks_at_store(UOp node) {
+  while (is_movement(node.op()) || node.is(Op::Detach)) node = node.src(0);
+  return node.is(Op::After);
+}
+
 // What the copy is one of.  That of what a store leaves is none of its results: it stays a copy.
 UOp without_copy(UOp root) {
   return root.is(Op::Contiguous) && !root.src(0).is(Op::After) ? root.src(0) : root;
@@ -346,7 +352,7 @@ Registry::Batch Registry::batch_of(std::span<TensorRecord* const> records) {
   // What a store has left may be stored over in the same run.
   for (std::size_t i = 0; i < batch.roots.size(); i++) {
     UOp& root = batch.roots[i];
-    if (!looks_at_memory(root)) root = Batch::own_value(*batch.records[i], root);
+    if (looks_at_store(root)) root = Batch::own_value(*batch.records[i], root);
   }
   add_readers(batch);
   return batch;

@@ -41,7 +41,7 @@ TEST_F(AccessTest, BoundsDecideThePlainOnes) {
   const UOp i = range(10), j = range(10);
   const AccessProofs proofs =
       prove_accesses(copy(graph.place(buffer(100), i * 10 + j), {i, j}), "copy");
-  EXPECT_EQ(proofs.by_intervals, 2);
+  EXPECT_EQ(proofs.by_bounds, 2);
   EXPECT_EQ(proofs.by_solver, 0);
 }
 

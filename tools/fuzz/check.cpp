@@ -10,6 +10,7 @@
 #include "croze/graph/analysis/spec.h"
 #include "croze/run/buffers.h"
 #include "croze/run/execute.h"
+#include "fuzz/open/opened.h"
 #include "fuzz/schedule_runner.h"
 
 namespace croze::fuzz {
@@ -101,7 +102,7 @@ bool may_become_buffer(const Instruction& in) {
 
 }  // namespace
 
-ScheduledProgram::ScheduledProgram(const FuzzProgram& program, Device& device)
+ScheduledProgram::ScheduledProgram(const FuzzProgram& program, Device& device, OpeningSeed opening)
     : program_(program), device_(device) {
   Graph graph;
   const std::vector<UOp> nodes = build(program, graph, [&](int i) {
@@ -113,6 +114,7 @@ ScheduledProgram::ScheduledProgram(const FuzzProgram& program, Device& device)
   graph_ = canonical_graph(roots);
   for (UOp input : graph_.inputs) buffers_.push_back(static_cast<int>(input.buffer_id()));
   schedule_ = schedule_for(device, graph_);
+  if (opening) open_sizes(schedule_, *opening);
 }
 
 std::string ScheduledProgram::run(Chooser chooser) const {
@@ -133,8 +135,9 @@ std::string ScheduledProgram::run(Chooser chooser) const {
   });
 }
 
-std::string run_alone(const FuzzProgram& program, Device& device, Chooser chooser) {
-  return guarded([&] { return ScheduledProgram(program, device).run(chooser); });
+std::string run_alone(const FuzzProgram& program, Device& device, Chooser chooser,
+                      OpeningSeed opening) {
+  return guarded([&] { return ScheduledProgram(program, device, opening).run(chooser); });
 }
 
 std::string run_realized(const FuzzProgram& program, int device) {

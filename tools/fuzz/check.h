@@ -1,7 +1,9 @@
 // check.h -- running random programs, and making failing ones small.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,11 +16,13 @@ namespace croze::fuzz {
 
 // Each returns what went wrong, or nothing.
 
+using OpeningSeed = std::optional<std::uint64_t>;
+
 // A program scheduled for one Device object, to be run without caches and more than once.
 class ScheduledProgram {
  public:
-  // Both must outlive this object.
-  ScheduledProgram(const FuzzProgram& program, Device& device);
+  // Both must outlive this object.  With a seed for it some sizes are open (open/opened.h).
+  ScheduledProgram(const FuzzProgram& program, Device& device, OpeningSeed opening = {});
 
   std::string run(Chooser chooser = {}) const;
   const Schedule& schedule() const { return schedule_; }
@@ -32,7 +36,8 @@ class ScheduledProgram {
 };
 
 // The same, scheduled and run once.
-std::string run_alone(const FuzzProgram& program, Device& device, Chooser chooser = {});
+std::string run_alone(const FuzzProgram& program, Device& device, Chooser chooser = {},
+                      OpeningSeed opening = {});
 // Through realize(), on a device of the table.
 std::string run_realized(const FuzzProgram& program, int device);
 

@@ -14,11 +14,14 @@
 #include "fuzz/check.h"
 #include "fuzz/edits.h"
 #include "fuzz/generate.h"
+#include "fuzz/open/cases.h"
 #include "fuzz/paste.h"
 #include "fuzz/schedule_runner.h"
 
 namespace croze::fuzz {
 namespace {
+
+constexpr int percent_open = 30;  // of the cases
 
 constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 
@@ -36,9 +39,14 @@ constexpr MachineShape shapes[] = {{"scalars", scalar_caps},
 class KernelCase {
  public:
   KernelCase(Device& device, const char* machine, std::uint64_t seed)
-      : KernelCase(device, machine, seed, seed) {}
-  KernelCase(Device& device, const char* machine, std::uint64_t seed, std::uint64_t edits_seed)
-      : device_(device), machine_(machine), seed_(seed), edits_seed_(edits_seed) {}
+      : KernelCase(device, machine, seed, seed, {}) {}
+  KernelCase(Device& device, const char* machine, std::uint64_t seed, std::uint64_t edits_seed,
+             OpeningSeed opening)
+      : device_(device),
+        machine_(machine),
+        seed_(seed),
+        edits_seed_(edits_seed),
+        opening_(opening) {}
 
   std::optional<Mismatch> run(Counts& counts) {
     Chance chance(seed_);
@@ -47,6 +55,8 @@ class KernelCase {
                                .largest = 400,
                                .rare_dtypes = chance.percent(30),
                                .contractions = 20});
+    if (chance.percent(percent_open)) opening_ = seed_;
+    counts["cases of open sizes"] += opening_.has_value();
     const std::string failure = failure_of(program, no_limit);
     counts["edits"] += std::ssize(applied_);
     counts["refused edits"] += refused_;
@@ -65,13 +75,14 @@ class KernelCase {
     const std::string failure = failure_of(small, limit);
     std::string code = cpp_of(small);
     for (const Edit& edit : applied_) code += fmt::format("// {}\n", to_text(edit));
-    return {seed_, fmt::format("{}: {}", machine_, failure), code};
+    const char* open = opening_ ? ", open sizes" : "";
+    return {seed_, fmt::format("{}{}: {}", machine_, open, failure), code};
   }
 
  private:
   std::string failure_of(const FuzzProgram& program, std::int64_t limit) {
     RandomEdits edits(edits_seed_, limit);
-    const std::string failure = run_alone(program, device_, edits);
+    const std::string failure = run_alone(program, device_, edits, opening_);
     applied_ = edits.applied();
     refused_ = edits.refused();
     return failure;
@@ -80,12 +91,14 @@ class KernelCase {
   Device& device_;
   const char* machine_;
   std::uint64_t seed_, edits_seed_;
+  OpeningSeed opening_;
   std::vector<Edit> applied_;
   std::int64_t refused_ = 0;
 };
 
 constexpr std::uint64_t sequences_of_case = 100;
 constexpr std::uint64_t replayed = 10;  // one in so many sequences
+constexpr int percent_of_forms = 15;    // of the cases are of a form of open sizes
 
 // Whether the list of a sequence of edits of the kernel makes the same program again.
 std::string replay_failure(UOp kernel, const Caps& caps, std::uint64_t seed) {
@@ -108,15 +121,23 @@ std::optional<Mismatch> edits_case(std::uint64_t seed, Counts& counts) {
                                                     .largest = 60,
                                                     .rare_dtypes = chance.percent(20),
                                                     .contractions = 30});
-  const ScheduledProgram scheduled(program, *device);
+  if (chance.percent(percent_of_forms)) {
+    return open_edits_case(*device, shape.name, seed, sequences_of_case, counts);
+  }
+  OpeningSeed opening;
+  if (chance.percent(percent_open)) opening = seed;
+  const ScheduledProgram scheduled(program, *device, opening);
   for (std::uint64_t i = 0; i < sequences_of_case; i++) {
     const std::uint64_t edits_seed = hash_mix(seed, i);
     RandomEdits edits(edits_seed, no_limit);
     const std::string failure = scheduled.run(edits);
     counts["sequences"] += edits.sequences();
+    if (opening) counts["sequences of open sizes"] += edits.sequences();
     counts["edits"] += std::ssize(edits.applied());
     counts["refused edits"] += edits.refused();
-    if (!failure.empty()) return KernelCase(*device, shape.name, seed, edits_seed).reduced(program);
+    if (!failure.empty()) {
+      return KernelCase(*device, shape.name, seed, edits_seed, opening).reduced(program);
+    }
     if (i % replayed != 0) continue;
     for (const ScheduleStep& step : scheduled.schedule().steps) {
       if (!step.kernel) continue;

@@ -31,11 +31,8 @@ std::unique_ptr<Program> compile_program(Device& device, const LinearProgram& pr
   return device.load(program.info, device.compile(program.info.name, source));
 }
 
-void run_program(Device& device, const LinearProgram& program,
-                 std::span<const std::span<std::byte>> buffers,
-                 std::span<const std::int64_t> variables) {
-  const std::unique_ptr<Program> loaded = compile_program(device, program);
-
+void launch_program(Device& device, Program& program, std::span<const std::span<std::byte>> buffers,
+                    std::span<const std::int64_t> variables) {
   const std::int64_t offset = device.caps().alignment;
   std::vector<std::unique_ptr<Allocation>> allocations;
   std::vector<MemoryView> views;
@@ -45,9 +42,15 @@ void run_program(Device& device, const LinearProgram& program,
     views.push_back({allocations.back()->memory(), offset, size});
     device.copy_in(views.back(), bytes);
   }
-  loaded->launch(views, variables);
+  program.launch(views, variables);
   device.synchronize();
   for (std::size_t i = 0; i < buffers.size(); i++) device.copy_out(buffers[i], views[i]);
+}
+
+void run_program(Device& device, const LinearProgram& program,
+                 std::span<const std::span<std::byte>> buffers,
+                 std::span<const std::int64_t> variables) {
+  launch_program(device, *compile_program(device, program), buffers, variables);
 }
 
 }  // namespace croze::fuzz

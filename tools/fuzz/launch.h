@@ -1,4 +1,4 @@
-// launch.h -- running one linear program once, without caches, queues or the table of devices.
+// launch.h -- running linear programs without caches, queues or the table of devices.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,12 @@ namespace croze::fuzz {
 // Renders, compiles and loads.
 std::unique_ptr<Program> compile_program(Device& device, const LinearProgram& program);
 
-// The same, and runs it once and waits.  Each buffer is copied to the device and back; it starts at
-// a byte offset in its memory that is a multiple of the device's alignment.
+// Runs a program once and waits.  Each buffer is copied to the device and back; it starts at a byte
+// offset in its memory that is a multiple of the device's alignment.
+void launch_program(Device& device, Program& program, std::span<const std::span<std::byte>> buffers,
+                    std::span<const std::int64_t> variables = {});
+
+// Compiles it and does so.
 void run_program(Device& device, const LinearProgram& program,
                  std::span<const std::span<std::byte>> buffers,
                  std::span<const std::int64_t> variables = {});

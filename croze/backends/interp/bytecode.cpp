@@ -167,18 +167,22 @@ class Decoder {
 
   void loop(UOp range) {
     loops_.push_back({range, static_cast<std::int32_t>(code_.steps.size())});
-    code_.steps.push_back(
-        {.kind = Step::Kind::Loop, .result = slot(range), .size = range.range_size()});
+    code_.steps.push_back(counting(Step::Kind::Loop, range));
+  }
+
+  Step counting(Step::Kind kind, UOp range) {
+    Step step{.kind = kind, .result = slot(range), .size = range.range_size()};
+    if (range.is_open()) step.in[0] = operand(range.src(0));
+    return step;
   }
 
   void end_loop(UOp range) {
     ensure(!loops_.empty() && loops_.back().range == range, "linear program: loops are not nested");
     const std::int32_t start = loops_.back().start;
     loops_.pop_back();
-    code_.steps.push_back({.kind = Step::Kind::EndLoop,
-                           .result = slot(range),
-                           .target = start + 1,
-                           .size = range.range_size()});
+    Step step = counting(Step::Kind::EndLoop, range);
+    step.target = start + 1;
+    code_.steps.push_back(step);
     code_.steps[start].target = static_cast<std::int32_t>(code_.steps.size());
   }
 

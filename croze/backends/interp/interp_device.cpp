@@ -39,13 +39,14 @@ class InterpProgram final : public Program {
 
   void launch(std::span<const MemoryView> buffers,
               std::span<const std::int64_t> variables) override {
-    ensure(static_cast<int>(buffers.size()) == info_.num_buffers &&
-               static_cast<int>(variables.size()) >= info_.num_variables,
-           "kernel {}: launched with {} buffers and {} variables, it has {} and {}", info_.name,
-           buffers.size(), variables.size(), info_.num_buffers, info_.num_variables);
+    check_launch(info_, buffers, variables);
     std::vector<interp::View> views;
     views.reserve(buffers.size());
     for (const MemoryView& view : buffers) views.push_back({host_bytes(view), view.bytes});
+    // What lies behind the elements that the variables give a buffer is not the kernel's.
+    for (const BufferSize& size : info_.sizes) {
+      views[static_cast<std::size_t>(size.buffer)].bytes = size.bytes.value(variables);
+    }
     interp::run(code_, info_, views, variables);
   }
 

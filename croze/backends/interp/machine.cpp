@@ -78,10 +78,10 @@ class Item {
         case Step::Kind::Exchange: exchange(step); break;
         case Step::Kind::Loop:
           slots_[step.result] = 0;
-          if (step.size <= 0) next_ = step.target;
+          if (turns(step) <= 0) next_ = step.target;
           break;
         case Step::Kind::EndLoop:
-          if (++slots_[step.result] < step.size) next_ = step.target;
+          if (++slots_[step.result] < turns(step)) next_ = step.target;
           break;
         case Step::Kind::Barrier: return false;
       }
@@ -92,6 +92,10 @@ class Item {
  private:
   std::int64_t value(const Operand& operand, std::int32_t lane) const {
     return slots_[operand.slot + lane * operand.stride];
+  }
+
+  std::int64_t turns(const Step& loop) const {
+    return loop.in[0].slot < 0 ? loop.size : value(loop.in[0], 0);
   }
 
   void elementwise(const Step& step) {
@@ -174,7 +178,7 @@ class Item {
 
 // Calls f(x, y, z) for every point of the grid, x fastest.
 template <typename F>
-void for_grid(const std::int64_t (&size)[3], F f) {
+void for_grid(const std::array<std::int64_t, 3>& size, F f) {
   for (std::int64_t z = 0; z < size[2]; z++) {
     for (std::int64_t y = 0; y < size[1]; y++) {
       for (std::int64_t x = 0; x < size[0]; x++) f(x, y, z);
@@ -194,17 +198,20 @@ void run_group(std::vector<Item>& items) {
 void run(const Code& code, const ProgramInfo& info, std::span<const View> buffers,
          std::span<const std::int64_t> variables) {
   const Launch& launch = info.launch;
-  const std::int64_t count = launch.items[0] * launch.items[1] * launch.items[2];
+  const auto& [width, height, depth] = launch.items;
+  const std::int64_t count = width * height * depth, tasks = launch.tasks.value(variables);
+  std::array<std::int64_t, 3> groups;
+  for (std::size_t axis = 0; axis < 3; axis++) groups[axis] = launch.groups[axis].value(variables);
   std::vector<Item> items(static_cast<std::size_t>(count), Item(code, info.name));
   std::vector<std::byte> group_memory(code.group_bytes);
 
   Position position;
-  for (position.task = 0; position.task < launch.tasks; position.task++) {
-    for_grid(launch.groups, [&](std::int64_t gx, std::int64_t gy, std::int64_t gz) {
+  for (position.task = 0; position.task < tasks; position.task++) {
+    for_grid(groups, [&](std::int64_t gx, std::int64_t gy, std::int64_t gz) {
       std::ranges::copy(std::array{gx, gy, gz}, position.group);
       std::fill(group_memory.begin(), group_memory.end(), poison);
       std::size_t next = 0;
-      for_grid(launch.items, [&](std::int64_t x, std::int64_t y, std::int64_t z) {
+      for_grid({width, height, depth}, [&](std::int64_t x, std::int64_t y, std::int64_t z) {
         std::ranges::copy(std::array{x, y, z}, position.item);
         items[next++].start(position, buffers, group_memory.data(), variables);
       });

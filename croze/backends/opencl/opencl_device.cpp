@@ -117,22 +117,22 @@ class OpenClProgram final : public Program {
 
   void launch(std::span<const MemoryView> buffers,
               std::span<const std::int64_t> variables) override {
-    ensure(static_cast<int>(buffers.size()) == info_.num_buffers &&
-               static_cast<int>(variables.size()) == info_.num_variables,
-           "kernel {}: launched with {} buffers and {} variables, it has {} and {}", info_.name,
-           buffers.size(), variables.size(), info_.num_buffers, info_.num_variables);
+    check_launch(info_, buffers, variables);
     const std::lock_guard lock(mutex_);
     cl_uint next = 0;
     for (const MemoryView& view : buffers) {
       set_argument(next++, buffer_of(view.memory));
       set_argument(next++, cl_long{view.offset});
     }
-    for (std::int64_t value : variables) set_argument(next++, cl_long{value});
+    for (std::int64_t value : variables.first(static_cast<std::size_t>(info_.num_variables))) {
+      set_argument(next++, cl_long{value});
+    }
 
     std::size_t global[3], local[3];
     for (int axis = 0; axis < 3; axis++) {
       local[axis] = static_cast<std::size_t>(info_.launch.items[axis]);
-      global[axis] = static_cast<std::size_t>(info_.launch.groups[axis]) * local[axis];
+      global[axis] =
+          static_cast<std::size_t>(info_.launch.groups[axis].value(variables)) * local[axis];
       if (global[axis] == 0) return;
     }
     check_status(cl_.enqueue_nd_range_kernel(queue_, kernel_, 3, nullptr, global, local, 0, nullptr,

@@ -35,11 +35,10 @@ std::int64_t work_of(UOp sink) {
                [](UOp u) { return u.is(Op::Range); });
   for (UOp u : order) {
     if (u.dtype() == DType::Index || u.ranges().empty()) continue;  // what is done once is nothing
-    std::int64_t runs = 1;
-    for (UOp r : ranges) {
-      if (u.varies_over(r)) runs *= r.range_size();
-    }
-    work += runs;
+    std::vector<UOp> turned;
+    std::ranges::copy_if(ranges, std::back_inserter(turned),
+                         [&](UOp r) { return u.varies_over(r); });
+    if (__builtin_add_overflow(work, iterations(turned), &work)) return INT64_MAX;
   }
   return work;
 }

@@ -31,10 +31,17 @@ void unroll_branches(KernelState& k) {
     if (u.is(Op::Where) && u.src(0).ranges().count() == 1) branched = branched | u.src(0).ranges();
   }
   for (UOp r : std::vector<UOp>(k.loops)) {
-    if (!is_parallel(r) || r.range_size() > longest_branched_loop) continue;
+    if (!is_parallel(r) || r.is_open() || r.range_size() > longest_branched_loop) continue;
     if (branched.contains(r.range_id())) bind(k, r, LoopKind::Unroll);
   }
 }
+
+// How evenly an open loop feeds the threads: mostly well, but it may turn once only, so a constant
+// loop that does better is preferred.
+constexpr double open_balance = 0.85;
+
+// Iterations of an open loop in a task.
+constexpr std::int64_t most_open_iterations = 64;
 
 // How many tasks to make of a loop: a divisor near a few per thread.
 std::int64_t tasks_of(std::int64_t size, std::int64_t threads) {
@@ -62,7 +69,8 @@ UOp loop_for_tasks(const KernelState& k) {
   for (UOp r : k.loops) {
     if (!is_parallel(r)) continue;
     if (stores_in(k.sink, r) < k.sink.num_src()) break;
-    const double even = balance(tasks_of(r.range_size(), threads), threads);
+    const double even =
+        r.is_open() ? open_balance : balance(tasks_of(r.range_size(), threads), threads);
     if (!best || even > best_balance + 0.1) {
       best = r;
       best_balance = even;
@@ -72,13 +80,19 @@ UOp loop_for_tasks(const KernelState& k) {
   return best;
 }
 
+// Iterations of a task.
+std::int64_t iterations_of_task(UOp loop, std::int64_t threads) {
+  if (loop.is_open()) return largest_divisor(loop.trip_divisor(), most_open_iterations);
+  return loop.range_size() / tasks_of(loop.range_size(), threads);
+}
+
 // One loop becomes tasks of the thread pool, outermost.
 void bind_tasks(KernelState& k) {
   const std::int64_t threads = k.caps().threads;
   if (threads <= 1 || work_of(k.sink) < least_parallel_work) return;
   const UOp loop = loop_for_tasks(k);
   if (!loop) return;
-  const SplitRange parts = split(k, loop, loop.range_size() / tasks_of(loop.range_size(), threads));
+  const SplitRange parts = split(k, loop, iterations_of_task(loop, threads));
   if (!parts.outer.is(Op::Range)) return;
   const UOp task = bind(k, parts.outer, LoopKind::Thread);
   std::vector<UOp> order = k.loops;

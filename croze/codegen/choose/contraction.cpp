@@ -79,9 +79,9 @@ class Search {
     const double used = used_part(lane, lanes);
     if (used < machine_.least_used) return;
     for (std::int64_t columns = 1; columns <= machine_.most_columns; columns++) {
-      if (vectors % columns != 0) continue;
+      if (vectors % columns != 0 && !lane.is_open()) continue;
       for (std::int64_t n = 1; n <= (rows ? machine_.most_rows : 1); n++) {
-        if (rows && rows.range_size() % n != 0) continue;
+        if (rows && !can_cut(rows, n)) continue;
         if (!machine_.fits_registers(n, columns)) continue;
         Tile t{lane, false, lanes, lane, rows, columns, n};
         t.cost = cycles(t) / (used * static_cast<double>(n * columns * lanes));
@@ -92,9 +92,9 @@ class Search {
 
   void try_reduction_lanes(UOp lane, UOp columns, UOp rows) {
     for (std::int64_t c = 1; c <= machine_.most_outputs; c++) {
-      if (columns.range_size() % c != 0) continue;
+      if (!can_cut(columns, c)) continue;
       for (std::int64_t n = 1; n <= (rows ? machine_.most_outputs : 1); n++) {
-        if (rows && rows.range_size() % n != 0) continue;
+        if (rows && !can_cut(rows, n)) continue;
         if (!machine_.fits_registers(n, c)) continue;
         Tile t{lane, true, full_, columns, rows, c, n};
         const double combine =  // once, at the end
@@ -144,8 +144,22 @@ class Search {
     return static_cast<double>(range.range_size()) / static_cast<double>(vectors * lanes);
   }
 
+  // An open loop is padded to what it is cut by.
+  static bool can_cut(UOp range, std::int64_t count) {
+    return range.is_open() || range.range_size() % count == 0;
+  }
+
+  // Whether the place is gated, or will be where a loop is padded.
+  static bool is_gated(UOp place, const Tile& t) {
+    const auto pads = [&](UOp r, std::int64_t count) {
+      return r && r.is_open() && r.trip_divisor() % count != 0 && place.varies_over(r);
+    };
+    return place.num_src() > 2 || pads(t.lane, t.lanes) || pads(t.columns, t.num_columns) ||
+           pads(t.rows, t.num_rows);
+  }
+
   double load_cost(UOp place, const Tile& t) const {
-    const bool gated = place.num_src() > 2;
+    const bool gated = is_gated(place, t);
     switch (along(place, t.lane)) {
       case Along::Still: return gated ? machine_.gated_broadcast : machine_.broadcast;
       case Along::Contiguous: return gated ? machine_.masked_load : machine_.load;
@@ -217,7 +231,8 @@ class Tiler {
     if (tile_.in_reduction) {
       cut_reduction_lanes();
     } else {
-      const UOp padded = pad(k_, tile_.lane, tile_.lanes);
+      const std::int64_t vectors = tile_.lane.is_open() ? tile_.num_columns : 1;
+      const UOp padded = pad(k_, tile_.lane, tile_.lanes * vectors);
       const SplitRange parts = split(k_, padded, tile_.lanes);
       lane_ = bind(k_, parts.inner, LoopKind::Lane);
       if (parts.outer.is(Op::Range))
@@ -234,7 +249,7 @@ class Tiler {
 
   // Unrolls `count` values of a loop; what is left of the loop goes to `loop`, null if nothing is.
   void cut(UOp range, std::int64_t count, UOp& loop, UOp& unrolled) {
-    const SplitRange parts = split(k_, range, count);
+    const SplitRange parts = split(k_, pad(k_, range, count), count);
     if (parts.outer.is(Op::Range)) loop = parts.outer;
     if (parts.inner.is(Op::Range)) unrolled = bind(k_, parts.inner, LoopKind::Unroll);
   }
@@ -280,12 +295,12 @@ class Tiler {
     if (!row_loop_ || !column_loop_ || tile_.in_reduction) return;
     if (column_loop_.range_size() < machine_.least_blocked_columns) return;
     const std::int64_t row_tile = iterations(reduced()) * tile_.num_rows * element_bytes();
-    std::int64_t rows = largest_divisor(row_loop_.range_size(),
+    std::int64_t rows = largest_divisor(row_loop_.trip_divisor(),
                                         std::max<std::int64_t>(1, machine_.tile_bytes / row_tile));
     // Leave each thread some blocks.
     const std::int64_t blocks = machine_.blocks_per_thread * machine_.threads;
     while (rows > machine_.least_blocked_rows && row_loop_.range_size() / rows < blocks) {
-      rows = largest_divisor(row_loop_.range_size(), rows - 1);
+      rows = largest_divisor(row_loop_.trip_divisor(), rows - 1);
     }
     if (rows < machine_.least_blocked_rows || rows == row_loop_.range_size()) return;
     const SplitRange parts = split(k_, row_loop_, rows);
@@ -348,7 +363,8 @@ class Tiler {
   void unroll_small_reductions() {
     std::int64_t copies = tile_.num_rows * tile_.num_columns;
     std::vector<UOp> ranges = reduced();
-    while (ranges.size() > 1 && ranges.back().range_size() <= machine_.longest_window &&
+    while (ranges.size() > 1 && !ranges.back().is_open() &&
+           ranges.back().range_size() <= machine_.longest_window &&
            copies * ranges.back().range_size() <= machine_.most_unrolled) {
       copies *= ranges.back().range_size();
       bind(k_, ranges.back(), LoopKind::Unroll);

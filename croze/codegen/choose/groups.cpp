@@ -37,8 +37,8 @@ class Grouper {
     if (!rows || !columns) return false;
     const std::int64_t side = item_side();
     const UOp reduced = closed_ranges(all[0])[0];
-    if (side == 0 || rows.range_size() % (side * 4) || columns.range_size() % (side * 4) ||
-        reduced.range_size() % slice) {
+    if (side == 0 || !can_cut(rows, side * 4) || !can_cut(columns, side * 4) ||
+        !can_cut(reduced, slice)) {
       return false;
     }
     apply(rows, columns, reduced, side);
@@ -46,6 +46,11 @@ class Grouper {
   }
 
   static constexpr std::int64_t slice = 16;  // of the reduction, staged at a time
+
+  // An open loop is padded to what it is cut by.
+  static bool can_cut(UOp range, std::int64_t size) {
+    return range.is_open() || range.range_size() % size == 0;
+  }
 
   // Items along each of the two axes of a group; 0 if the device has no room for such tiles.
   std::int64_t item_side() const {
@@ -75,7 +80,7 @@ class Grouper {
   };
 
   Cut cut(UOp range, std::int64_t side) {
-    const SplitRange outer = split(k_, range, side * 4);
+    const SplitRange outer = split(k_, pad(k_, range, side * 4), side * 4);
     const SplitRange inner = split(k_, outer.inner, 4);
     return {outer.outer, bind(k_, inner.outer, LoopKind::Item),
             bind(k_, inner.inner, LoopKind::Unroll)};
@@ -83,7 +88,7 @@ class Grouper {
 
   void apply(UOp rows, UOp columns, UOp reduced, std::int64_t side) {
     const Cut r = cut(rows, side), c = cut(columns, side);
-    const SplitRange slices = split(k_, reduced, slice);
+    const SplitRange slices = split(k_, pad(k_, reduced, slice), slice);
     for (UOp load : loads(reduces(k_.sink)[0].src(0))) {
       const bool of_rows = load.src(0).varies_over(r.item);
       const std::vector<UOp> inner{slices.inner, of_rows ? r.item : c.item,
@@ -99,9 +104,10 @@ class Grouper {
     for (std::size_t i = k_.loops.size(); i-- > 0;) {
       const UOp r = k_.loops[i];
       if (!is_parallel(r)) continue;
-      const std::int64_t count = largest_divisor(
-          r.range_size(), std::min({std::int64_t{64}, caps_.max_items, caps_.max_group_axis[0]}));
-      const SplitRange parts = split(k_, r, count);
+      const std::int64_t most =
+          std::min({std::int64_t{64}, caps_.max_items, caps_.max_group_axis[0]});
+      const std::int64_t count = r.is_open() ? most : largest_divisor(r.range_size(), most);
+      const SplitRange parts = split(k_, pad(k_, r, count), count);
       if (parts.inner.is(Op::Range)) bind(k_, parts.inner, LoopKind::Item);
       return;
     }

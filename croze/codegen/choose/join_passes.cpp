@@ -55,7 +55,7 @@ std::int64_t block_of(UOp reduce, UOp loop, const MachineModel& model) {
   const std::int64_t of_one = std::max<std::int64_t>(1, bytes / iterations(closed) * inside);
   const std::int64_t most = model.tile_bytes / of_one;
   if (most < 1) return 0;
-  const std::int64_t size = loop.range_size();
+  const std::int64_t size = loop.trip_divisor();
   const std::int64_t lanes = largest_divisor(size, least_block);
   const std::int64_t block =
       lanes * largest_divisor(size / lanes, std::max<std::int64_t>(1, most / lanes));

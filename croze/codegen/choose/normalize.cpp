@@ -29,8 +29,25 @@ std::vector<UOp> index_uses(UOp sink) {
   return uses;
 }
 
+// How `use` moves when `range` moves by one, an expression of Variables; null if that is not always
+// the same.
+UOp step_of(UOp use, UOp range) {
+  const std::pair<UOp, UOp> next[] = {{range, range + 1}};
+  const UOp step = substitute(use, next) - use;
+  return step.varies_over(range) ? UOp() : step;
+}
+
+bool open_walked_as_one(const std::vector<UOp>& uses, UOp outer, UOp inner) {
+  return std::ranges::all_of(uses, [&](UOp use) {
+    if (!use.varies_over(outer) && !use.varies_over(inner)) return true;
+    const UOp a = step_of(use, outer), b = step_of(use, inner);
+    return a && b && a == b * inner.trip_count();
+  });
+}
+
 // Whether every use sees `outer` and `inner` as outer * size + inner.
 bool walked_as_one(const std::vector<UOp>& uses, UOp outer, UOp inner) {
+  if (outer.is_open() || inner.is_open()) return open_walked_as_one(uses, outer, inner);
   for (UOp use : uses) {
     if (!use.varies_over(outer) && !use.varies_over(inner)) continue;
     const Stride a = stride_over(use, outer), b = stride_over(use, inner);
@@ -66,8 +83,7 @@ void merge_neighbours(KernelState& k) {
 // ---- sharing ----------------------------------------------------------------------------------
 
 bool same_sizes(const std::vector<UOp>& a, const std::vector<UOp>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](UOp x, UOp y) { return x.range_size() == y.range_size(); });
+  return std::ranges::equal(a, b, turn_alike);
 }
 
 // For each reduction, how many stand one below the other in what it reduces.

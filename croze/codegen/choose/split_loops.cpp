@@ -48,7 +48,7 @@ class Cuts {
   void add(UOp range, std::int64_t inner_size) {
     if (!range.is(Op::Range) || inner_size < 2 || inner_size >= range.range_size()) return;
     const Cut cut{range, inner_size};
-    if (range.range_size() % inner_size || std::ranges::find(all, cut) != all.end()) return;
+    if (range.trip_divisor() % inner_size || std::ranges::find(all, cut) != all.end()) return;
     all.push_back(cut);
   }
 

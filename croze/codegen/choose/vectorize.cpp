@@ -23,6 +23,10 @@ constexpr std::int64_t most_chains = 4;
 // Values of a loop that there are copies of so that it need not wait for itself.
 constexpr std::int64_t most_copied = 16;
 
+// A task of an open loop has so many element visits, which hide what calling it costs, or vectors.
+constexpr std::int64_t least_work_of_task = 1 << 12;
+constexpr std::int64_t most_vectors_of_task = 64;
+
 class Vectorizer {
  public:
   explicit Vectorizer(KernelState& k)
@@ -50,6 +54,15 @@ class Vectorizer {
     return total;
   }
 
+  // Lanes to cut from a loop: of an open one full ones, if what is too much can be masked.
+  std::int64_t lanes_for(UOp range) const {
+    if (!range.is_open()) return lanes_for(range.range_size());
+    if (caps_.masked_vectors && range.range_size() * 2 > lanes_) return lanes_;
+    std::int64_t divisor = lanes_;
+    while (range.trip_divisor() % divisor != 0) divisor /= 2;
+    return divisor;
+  }
+
   // Lanes to cut from a loop of this size: a divisor, or all of a register under masks if that
   // takes less time.
   std::int64_t lanes_for(std::int64_t size) const {
@@ -65,15 +78,26 @@ class Vectorizer {
 
   // The loop over vectors, no Range if there is one vector, and that over the lanes of each.
   SplitRange cut_lanes(UOp range, std::int64_t lanes) {
-    const SplitRange parts = split(k_, pad(k_, range, lanes), lanes);
+    const std::int64_t vectors = range.is_open() ? vectors_of_task(range, lanes) : 1;
+    const SplitRange parts = split(k_, pad(k_, range, lanes * vectors), lanes);
     return {parts.outer, bind(k_, parts.inner, LoopKind::Lane)};
+  }
+
+  // An open loop that stands alone is all that tasks can be made of: vectors of it come in blocks
+  // that are worth a task.
+  std::int64_t vectors_of_task(UOp range, std::int64_t lanes) const {
+    if (k_.loops.size() > 1 || caps_.threads <= 1) return 1;
+    const std::int64_t work = work_of(k_.sink) / range.range_size() * lanes;
+    std::int64_t vectors = 1;
+    while (vectors < most_vectors_of_task && vectors * work < least_work_of_task) vectors *= 2;
+    return vectors;
   }
 
   void cut_output_loop() {
     UOp best;
     double least = 0;
     for (UOp r : k_.loops) {
-      if (!is_parallel(r) || lanes_for(r.range_size()) < 4 || stands_around_tile(r)) continue;
+      if (!is_parallel(r) || lanes_for(r) < 4 || stands_around_tile(r)) continue;
       const double c = cost(k_.sink, r);
       if (!best || c <= least) {
         best = r;
@@ -82,7 +106,7 @@ class Vectorizer {
     }
     if (!best || reductions_prefer_their_own(best)) return;
     // The lanes innermost; the rest of the loop where it was.
-    const SplitRange cut = cut_lanes(best, lanes_for(best.range_size()));
+    const SplitRange cut = cut_lanes(best, lanes_for(best));
     if (is_short(cut.inner)) hide_latency(cut);
   }
 
@@ -102,7 +126,7 @@ class Vectorizer {
     if (!reduced) return;
     std::int64_t copies = 1;
     if (cut.outer.is(Op::Range)) {
-      copies = largest_divisor(cut.outer.range_size(), most_chains);
+      copies = largest_divisor(cut.outer.trip_divisor(), most_chains);
       if (copies > 1) bind(k_, split(k_, cut.outer, copies).inner, LoopKind::Unroll);
     }
     cut_partials(reduced, most_chains / copies);
@@ -110,7 +134,7 @@ class Vectorizer {
 
   // As many partial results as divide a loop, at most so many.
   void cut_partials(UOp range, std::int64_t most) {
-    const std::int64_t partials = largest_divisor(range.range_size(), most);
+    const std::int64_t partials = largest_divisor(range.trip_divisor(), most);
     if (partials == 1) return;
     const SplitRange chains = split_reduction(k_, range, partials);
     bind(k_, chains.inner, LoopKind::Unroll);
@@ -188,7 +212,7 @@ class Vectorizer {
     UOp best;
     double least = 0;
     for (UOp r : closed_ranges(u)) {
-      if (r.loop_kind() != LoopKind::Reduce || lanes_for(r.range_size()) < 4) continue;
+      if (r.loop_kind() != LoopKind::Reduce || lanes_for(r) < 4) continue;
       if (!takes_lanes(r)) continue;
       const double c = cost(u.src(0), r);
       if (c < static_cast<double>(lanes_) && (!best || c <= least)) {
@@ -200,9 +224,9 @@ class Vectorizer {
   }
 
   void cut_reduction(UOp range) {
-    const std::int64_t size = range.range_size(), lanes = lanes_for(size);
+    const std::int64_t size = range.range_size(), lanes = lanes_for(range);
     // Under masks some more idle lanes cost less than waiting for one chain of results.
-    const bool masked = size % lanes != 0;
+    const bool masked = range.is_open() || size % lanes != 0;
     const bool long_chain = size >= 2 * most_chains * lanes;
     const UOp padded = pad(k_, range, masked && long_chain ? lanes * most_chains : lanes);
     const SplitRange parts = split_reduction(k_, padded, lanes);
@@ -219,7 +243,9 @@ class Vectorizer {
 }  // namespace
 
 bool is_small_reduction(UOp reduce) {
-  return iterations(closed_ranges(reduce)) <= most_unrolled_reduction;
+  const std::vector<UOp> closed = closed_ranges(reduce);
+  return std::ranges::none_of(closed, &UOp::is_open) &&
+         iterations(closed) <= most_unrolled_reduction;
 }
 
 void unroll_small_reductions(KernelState& k, std::span<const UOp> kept) {

@@ -94,12 +94,13 @@ Pair WordSplitter::same_over_new_sources(UOp u) {
   return {same ? u : graph_.make(u.op(), u.dtype(), std::span<const UOp>(src), u.arg()), {}};
 }
 
-// A range, or an index of the launch, in a type that the device can count in.
+// A range, or an index of the launch, in a type that the device can count in; so is its trip count.
 UOp WordSplitter::counter(UOp u) {
   if (!is_wide(u.dtype())) return u;
   ensure(u.lo() >= min_value(DType::Int32) && u.hi() <= max_value(DType::Int32),
          "words: a loop of {}", u.hi());
-  return graph_.make(u.op(), DType::Int32, {}, u.arg());
+  if (!u.is_open()) return graph_.make(u.op(), DType::Int32, {}, u.arg());
+  return graph_.make(u.op(), DType::Int32, {address(u.src(0))}, u.arg());
 }
 
 Pair WordSplitter::counted(UOp u) { return words::from(counter(u), true); }

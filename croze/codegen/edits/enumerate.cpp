@@ -46,7 +46,7 @@ class Enumerator {
   void add_splits(EditKind kind) {
     for (UOp r : legality_.ranges()) {
       for (std::int64_t n = 2; n <= std::min(r.range_size(), largest_inner); n++) {
-        if (r.range_size() % n != 0) continue;
+        if (r.trip_divisor() % n != 0) continue;
         add_if_legal({.kind = kind, .ranges = {r.range_id()}, .size = n});
       }
     }
@@ -108,7 +108,7 @@ class Enumerator {
   void add_passes() {
     for (UOp first : legality_.ranges()) {
       for (UOp second : legality_.ranges()) {
-        if (first == second || first.range_size() != second.range_size()) continue;
+        if (first == second || !turn_alike(first, second)) continue;
         for (std::int64_t n = 1; n < std::min(first.range_size(), largest_inner); n++) {
           add_if_legal({.kind = EditKind::OnePass,
                         .ranges = {first.range_id(), second.range_id()},
@@ -121,7 +121,7 @@ class Enumerator {
   void add_keeps() {
     for (UOp first : legality_.ranges()) {
       for (UOp second : legality_.ranges()) {
-        if (first == second || first.range_size() != second.range_size()) continue;
+        if (first == second || !turn_alike(first, second)) continue;
         for (std::int64_t n : {std::int64_t{1}, most_lanes(k_.caps())}) {
           if (n < 1) continue;
           add_if_legal(

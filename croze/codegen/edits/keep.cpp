@@ -124,12 +124,13 @@ std::int64_t kept_bytes(const std::vector<SharedValue>& values, std::int64_t siz
 void keep(KernelState& k, UOp first, UOp second, std::int64_t lanes) {
   note(k, {.kind = EditKind::Keep, .ranges = {first.range_id(), second.range_id()}, .size = lanes});
   Graph& g = k.graph();
-  const std::int64_t size = first.range_size(), turns = (size + lanes - 1) / lanes;
+  const std::int64_t most_turns = (first.range_size() + lanes - 1) / lanes;
+  const UOp size = first.trip_count(), turns = (size + (lanes - 1)) / lanes;
   std::vector<std::pair<UOp, UOp>> replacements;
   for (const SharedValue& v : shared_values(k.sink, first, second, k.loops)) {
     std::vector<UOp> loops;
     UOp position = g.index(0);
-    if (turns > 1) {
+    if (!turns.is_const(1)) {
       loops.push_back(g.range(k.next_range++, turns, LoopKind::Loop));
       position = loops[0] * lanes;
     }
@@ -137,9 +138,9 @@ void keep(KernelState& k, UOp first, UOp second, std::int64_t lanes) {
       loops.push_back(g.range(k.next_range++, lanes, LoopKind::Lane));
       position = position + loops.back();
     }
-    const UOp inside = turns * lanes == size ? UOp() : less(position, size);
+    const UOp inside = first.trip_divisor() % lanes == 0 ? UOp() : less(position, size);
     const UOp value = at_position(v.over_first, first, position, inside);
-    const UOp tile = g.local(value.dtype(), k.next_local++, turns * lanes, Space::Thread);
+    const UOp tile = g.local(value.dtype(), k.next_local++, most_turns * lanes, Space::Thread);
     const UOp filled = g.store(g.place(tile, position), value, loops);
     const UOp after = g.after(tile, std::span(&filled, 1));
     replacements.emplace_back(v.over_first, g.load(g.place(after, first)));

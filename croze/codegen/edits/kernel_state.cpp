@@ -93,8 +93,21 @@ std::vector<UOp> loads(UOp root) {
 
 std::int64_t iterations(std::span<const UOp> ranges) {
   std::int64_t n = 1;
-  for (UOp r : ranges) n *= r.range_size();
+  for (UOp r : ranges) {
+    if (__builtin_mul_overflow(n, r.range_size(), &n)) return INT64_MAX;
+  }
   return n;
+}
+
+bool turn_alike(UOp a, UOp b) {
+  if (a.is_open() || b.is_open()) return a.trip_count() == b.trip_count();
+  return a.range_size() == b.range_size();
+}
+
+UOp range_divided_by(KernelState& k, UOp range, std::int64_t by) {
+  const std::int64_t id = k.next_range++;
+  if (range.is_open()) return k.graph().range(id, range.trip_count() / by, range.loop_kind());
+  return k.graph().range(id, range.range_size() / by, range.loop_kind());
 }
 
 UOp tile_of(UOp store) {
@@ -120,6 +133,15 @@ KernelState::KernelState(UOp kernel, const Caps& caps) : sink(kernel), caps_(&ca
   }
   for (UOp u : toposort(sink)) {
     if (u.is(Op::Range)) next_range = std::max(next_range, u.range_id() + 1);
+  }
+}
+
+void replace_sink(KernelState& k, UOp sink) {
+  k.sink = sink;
+  for (UOp u : toposort(sink)) {
+    if (!u.is_open()) continue;
+    const auto loop = std::ranges::find(k.loops, u.range_id(), &UOp::range_id);
+    if (loop != k.loops.end()) *loop = u;
   }
 }
 

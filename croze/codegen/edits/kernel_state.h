@@ -37,16 +37,23 @@ struct KernelState {
 using RangeMap = std::vector<std::pair<UOp, UOp>>;
 void replace_ranges(KernelState& k, const RangeMap& map);
 
+// The kernel in another form, with ranges of the same ids: trip counts may be written another way.
+void replace_sink(KernelState& k, UOp sink);
+
 // ---- questions about a kernel ----
 
 inline bool is_serial(UOp range) { return range.loop_kind() == LoopKind::Serial; }
 inline bool is_parallel(UOp range) { return range.loop_kind() == LoopKind::Parallel; }
 std::vector<UOp> reduces(UOp sink);                    // users before the reductions they contain
 std::vector<UOp> loads(UOp root);                      // Load nodes, each once
-std::int64_t iterations(std::span<const UOp> ranges);  // product of the sizes
+std::int64_t iterations(std::span<const UOp> ranges);  // product of the sizes; saturated
+bool turn_alike(UOp a, UOp b);                         // ranges that turn equally often
 std::vector<UOp> closed_ranges(UOp u);                 // ranges that a Store or Reduce closes
 bool closes(UOp u, UOp range);
 int stores_in(UOp sink, UOp range);  // how many stores stand in a loop
+
+// A new range of the same kind that turns 1/`by` times as often; `by` divides its trip count.
+UOp range_divided_by(KernelState& k, UOp range, std::int64_t by);
 
 // The tile that a Store fills; null if it does not fill one.
 UOp tile_of(UOp store);

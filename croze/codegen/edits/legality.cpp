@@ -62,7 +62,13 @@ std::unordered_map<const Node*, int> reduction_levels(const std::vector<UOp>& or
 }
 
 bool same_sizes(const std::vector<UOp>& a, const std::vector<UOp>& b) {
-  return std::ranges::equal(a, b, {}, &UOp::range_size, &UOp::range_size);
+  return std::ranges::equal(a, b, turn_alike);
+}
+
+// "a loop of 12", "a loop of a multiple of 4".
+std::string length_of(UOp range) {
+  if (!range.is_open()) return fmt::format("a loop of {}", range.range_size());
+  return fmt::format("a loop of a multiple of {}", range.trip_divisor());
 }
 
 // Whether the reduction, once `range` is lanes too, would combine those of another range: lanes are
@@ -150,9 +156,9 @@ std::string Legality::refuse_split(const Edit& e) const {
     return fmt::format("loop r{} is of kind {}", r.range_id(), name_of(r.loop_kind()));
   }
   if (reduction && is_in_tuple(r)) return "a tuple has no partial results";
-  const std::int64_t size = r.range_size();
-  if (e.size < 2 || size % e.size != 0 || (e.size == size && !reduction)) {
-    return fmt::format("a loop of {} cannot be split by {}", size, e.size);
+  const bool is_whole = e.size == r.range_size() && !r.is_open();
+  if (e.size < 2 || r.trip_divisor() % e.size != 0 || (is_whole && !reduction)) {
+    return fmt::format("{} cannot be split by {}", length_of(r), e.size);
   }
   return refuse_new_ranges(2);
 }
@@ -200,7 +206,7 @@ std::string Legality::refuse_pad(const Edit& e) const {
   if (e.size < 2 || e.size > largest_multiple) {
     return fmt::format("a loop is padded to a multiple of 2 to {}", largest_multiple);
   }
-  if (r.range_size() % e.size == 0) return "the size is such a multiple already";
+  if (r.trip_divisor() % e.size == 0) return "the size is such a multiple already";
   if (r.range_size() > std::numeric_limits<std::int64_t>::max() - e.size) {
     return "the loop would be too long to count";
   }
@@ -216,6 +222,9 @@ std::string Legality::refuse_bind(const Edit& e) const {
                        name_of(e.loop));
   }
   if (is_in_tuple(r)) return fmt::format("a tuple is reduced over loop r{}", r.range_id());
+  if (r.is_open() && e.loop != LoopKind::Thread && e.loop != LoopKind::Group) {
+    return fmt::format("how often loop r{} turns is known at launch only", r.range_id());
+  }
   for (UOp u : closers_) {
     const UOp tile = u.is(Op::Store) && u.varies_over(r) ? tile_of(u) : UOp();
     if (tile && !can_stand_around_tile(e.loop, space_of(tile))) {
@@ -240,7 +249,7 @@ std::string Legality::refuse_parallel(UOp r, LoopKind kind) const {
     }
   }
   std::vector<UOp> loops = k_.loops;
-  std::ranges::replace(loops, r, k_.graph().range(r.range_id(), r.range_size(), kind));
+  std::ranges::replace(loops, r, k_.graph().range_of_kind(r, kind));
   return refuse_launch(loops);
 }
 
@@ -367,11 +376,12 @@ std::string Legality::refuse_one_pass(const Edit& e) const {
       return "something has been decided about the loops";
     }
   }
-  if (first.range_size() != second.range_size()) return "the loops have other sizes";
-  const std::int64_t size = first.range_size();
-  if (e.size < 1 || e.size >= size || size % e.size != 0) {
-    return fmt::format("a loop of {} cannot be cut in blocks of {}", size, e.size);
+  if (!turn_alike(first, second)) return "the loops have other sizes";
+  if (e.size < 1 || e.size >= first.range_size() || first.trip_divisor() % e.size != 0) {
+    return fmt::format("{} cannot be cut in blocks of {}", length_of(first), e.size);
   }
+  // The results of two passes over nothing are identities; those of one are moved by a law, too.
+  if (first.trip_count().lo() < 1) return "the loops may not turn at all";
   OnePassPlan plan;
   if (std::string why = plan_one_pass(k_.sink, first, second, &plan); !why.empty()) return why;
   return refuse_new_ranges(3);
@@ -383,7 +393,7 @@ std::string Legality::refuse_keep(const Edit& e) const {
       (second.loop_kind() != LoopKind::Reduce && !is_parallel(second))) {
     return "something has been decided about the loops";
   }
-  if (first.range_size() != second.range_size()) return "the loops have other sizes";
+  if (!turn_alike(first, second)) return "the loops have other sizes";
   if (e.size < 1 || e.size > std::max<std::int64_t>(1, most_lanes(k_.caps()))) {
     return fmt::format("{} is no number of lanes", e.size);
   }

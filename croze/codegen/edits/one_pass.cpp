@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <unordered_map>
 
@@ -147,10 +148,20 @@ class Matcher {
     if (!is_float(v.dtype()) || !v.is(Op::Mul) || v.src(0) != v.src(1)) return {};
     const UOp centre = centre_of_difference(v.src(0));
     if (!centre || !centre.is(Op::Div) || centre.src(0) != leader_) return {};
-    const double terms = static_cast<double>(iterations(closed_ranges(leader_)));
-    const UOp count = centre.src(1);
-    if (!count.is_const() || count.const_double() != terms) return {};
+    if (!counts_terms(centre.src(1))) return {};
     return follower(square_law, centre);
+  }
+
+  // Whether `u` is how many terms the leader has.
+  bool counts_terms(UOp u) const {
+    const std::vector<UOp> closed = closed_ranges(leader_);
+    if (u.is_const()) {
+      return std::ranges::none_of(closed, &UOp::is_open) &&
+             u.const_double() == static_cast<double>(iterations(closed));
+    }
+    UOp count = u.graph().index(1);
+    for (UOp r : closed) count = count * r.trip_count();
+    return rebuilt(u) == cast(count, u.dtype());
   }
 
   UOp reduce_, leader_, terms_;
@@ -193,9 +204,13 @@ std::string plan_one_pass(UOp sink, UOp first, UOp second, OnePassPlan* plan) {
     if (!why.empty()) return why;
   }
   const std::vector<UOp> from = closed_ranges(others[0]), to = closed_ranges(plan->leaders[0]);
-  if (!std::ranges::equal(from, to, {}, &UOp::range_size, &UOp::range_size) ||
+  if (!std::ranges::equal(from, to, turn_alike) ||
       plan->around[0].size() != plan->around[1].size()) {
     return "the loops have other sizes";
+  }
+  // A block has a number of terms that is known (TupleForm).
+  if (std::any_of(std::ranges::find(to, first) + 1, to.end(), std::mem_fn(&UOp::is_open))) {
+    return "how often a loop inside turns is known at launch only";
   }
   if (others[0].ranges() != plan->leaders[0].ranges()) {
     return "the reductions do not stand in the same place";
@@ -224,8 +239,7 @@ class OnePass {
  public:
   OnePass(KernelState& k, const OnePassPlan& plan, std::int64_t block)
       : k_(k), plan_(plan), g_(k.graph()), block_(block) {
-    const std::int64_t size = plan.first.range_size();
-    outer_ = g_.range(k.next_range++, size / block, LoopKind::Reduce);
+    outer_ = range_divided_by(k, plan.first, block);
     cut(plan.first, plan.around[0], 0);
     cut(plan.second, plan.around[1], 1);
   }

@@ -25,7 +25,7 @@ UOp gated_place(UOp place, UOp condition) {
 bool stays_inside(UOp place) {
   if (place.num_src() < 3) return false;
   const Bounds b = bounds_under(place.src(2), place.src(1));
-  return b.lo >= 0 && b.hi < place.src(0).elements();
+  return b.lo >= 0 && b.hi < place.src(0).least_elements();
 }
 
 // Its index may have been simplified under a gate that alone varies over the range.
@@ -63,7 +63,7 @@ SplitRange split_reduction(KernelState& k, UOp range, std::int64_t inner_size) {
   Graph& g = k.graph();
   if (inner_size == 1) return {range, g.index(0)};
   note(k, {.kind = EditKind::SplitReduction, .ranges = {range.range_id()}, .size = inner_size});
-  const bool whole = inner_size == range.range_size();
+  const bool whole = inner_size == range.range_size() && !range.is_open();
   const SplitRange parts =
       whole ? SplitRange{g.index(0), range} : split_in_two(k, range, inner_size);
   std::vector<std::pair<UOp, UOp>> replacements;
@@ -83,10 +83,9 @@ SplitRange split_reduction(KernelState& k, UOp range, std::int64_t inner_size) {
 
 UOp pad(KernelState& k, UOp range, std::int64_t multiple) {
   Graph& g = k.graph();
-  const std::int64_t size = range.range_size();
-  if (size % multiple == 0) return range;
+  if (range.trip_divisor() % multiple == 0) return range;
   note(k, {.kind = EditKind::Pad, .ranges = {range.range_id()}, .size = multiple});
-  const std::int64_t padded = (size / multiple + 1) * multiple;
+  const UOp size = range.trip_count(), padded = (size + (multiple - 1)) / multiple * multiple;
   const UOp wide = g.range(k.next_range++, padded, range.loop_kind());
   replace_ranges(k, {{range, wide}});
   k.sink = guarded(k.sink, wide, less(wide, size));

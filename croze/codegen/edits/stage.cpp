@@ -28,8 +28,13 @@ struct Member {
 struct Axis {
   std::vector<Member> members;     // the first has factor 1
   std::int64_t memory_stride = 0;  // elements of the source per step; 0: not affine
-  std::int64_t size = 1;
-  std::size_t loop_order = 0;  // of its innermost member
+  std::int64_t size = 1;           // places of the tile
+  std::size_t loop_order = 0;      // of its innermost member
+
+  // The only member, if it is an open loop: its trip count may be less than the places.
+  UOp open_loop() const { return members[0].range.is_open() ? members[0].range : UOp(); }
+  // A number that divides how many places are filled.
+  std::int64_t divisor() const { return open_loop() ? open_loop().trip_divisor() : size; }
 };
 
 UOp gate_of(UOp place) { return place.num_src() > 2 ? place.src(2) : UOp(); }
@@ -99,8 +104,8 @@ std::vector<Axis> tile_axes(UOp place, std::span<const UOp> inner) {
                    [](const Axis& a, const Axis& b) { return a.memory_stride < b.memory_stride; });
   std::vector<Axis> result;
   for (const Axis& axis : axes) {
-    if (!result.empty() && result.back().memory_stride > 0 &&
-        axis.memory_stride % result.back().memory_stride == 0) {
+    if (!result.empty() && result.back().memory_stride > 0 && !axis.open_loop() &&
+        !result.back().open_loop() && axis.memory_stride % result.back().memory_stride == 0) {
       // Ranges that reach no further than one step of the next are apart: i * 4 + j for j < 4.
       const Axis& last = result.back();
       const bool overlap = axis.memory_stride < last.memory_stride * last.size;
@@ -149,12 +154,15 @@ Fill fill_by_items(KernelState& k, const std::vector<Axis>& axes) {
   for (std::size_t i = axes.size(); i-- > 0;) {
     fill.position[i] = i == 0 ? flat : flat % axes[i].size;
     flat = flat / axes[i].size;
+    if (const UOp open = axes[i].open_loop()) {
+      fill.gate = and_also(fill.gate, less(fill.position[i], open.trip_count()));
+    }
   }
   return fill;
 }
 
-UOp new_loop(KernelState& k, std::int64_t size, LoopKind kind) {
-  return size == 1 ? k.graph().index(0) : k.graph().range(k.next_range++, size, kind);
+UOp new_loop(KernelState& k, UOp turns, LoopKind kind) {
+  return turns.is_const(1) ? k.graph().index(0) : k.graph().range(k.next_range++, turns, kind);
 }
 
 // Which loops of a fill are vectors.
@@ -179,9 +187,9 @@ FillVectors vectors_of(const KernelState& k, const std::vector<Axis>& axes, DTyp
   }
   const bool can_turn = k.caps().exchanges_lanes && k.caps().has_dtype(dtype) &&
                         std::has_single_bit(static_cast<std::uint64_t>(lanes));
-  if (!can_turn || axes[last].size % lanes != 0) return {};
+  if (!can_turn || axes[last].divisor() % lanes != 0) return {};
   for (std::size_t i = 0; i < last; i++) {
-    if (axes[i].memory_stride == 1 && axes[i].size % lanes == 0) return {lanes, i, true};
+    if (axes[i].memory_stride == 1 && axes[i].divisor() % lanes == 0) return {lanes, i, true};
   }
   return {};
 }
@@ -197,15 +205,17 @@ Fill fill_by_loops(KernelState& k, std::vector<Axis>& axes, const FillVectors& v
     const bool copied = vectors.turned && i + 1 == axes.size();
     const bool is_cut = vectors.lanes > 1 && (copied || i == vectors.axis);
     const std::int64_t part = is_cut ? vectors.lanes : 1;
-    const std::int64_t size = a.size;
-    a.size = (size + part - 1) / part * part;
-    UOp position = new_loop(k, a.size / part, LoopKind::Loop);
+    const UOp size = a.open_loop() ? a.open_loop().trip_count() : k.graph().index(a.size);
+    const bool is_whole = a.divisor() % part == 0;
+    a.size = (a.size + part - 1) / part * part;
+    UOp position = new_loop(k, (size + (part - 1)) / part, LoopKind::Loop);
     if (position.is(Op::Range)) walk.emplace_back(a.memory_stride * part, position);
     if (is_cut) {
-      parts.push_back(new_loop(k, part, copied ? LoopKind::Unroll : LoopKind::Lane));
+      const LoopKind kind = copied ? LoopKind::Unroll : LoopKind::Lane;
+      parts.push_back(new_loop(k, k.graph().index(part), kind));
       position = position * part + parts.back();
     }
-    if (a.size != size) fill.gate = less(position, size);
+    if (!is_whole) fill.gate = and_also(fill.gate, less(position, size));
     fill.position.push_back(position);
   }
   std::ranges::stable_sort(walk, std::greater(), &std::pair<std::int64_t, UOp>::first);

@@ -63,17 +63,15 @@ void apply_all(KernelState& k, std::span<const Edit> edits) {
 
 SplitRange split(KernelState& k, UOp range, std::int64_t inner_size) {
   Graph& g = k.graph();
-  const std::int64_t size = range.range_size();
   if (inner_size == 1) return {range, g.index(0)};
-  if (inner_size == size) return {g.index(0), range};
+  if (inner_size == range.range_size() && !range.is_open()) return {g.index(0), range};
   note(k, {.kind = EditKind::Split, .ranges = {range.range_id()}, .size = inner_size});
   return split_in_two(k, range, inner_size);
 }
 
 SplitRange split_in_two(KernelState& k, UOp range, std::int64_t inner_size) {
   Graph& g = k.graph();
-  const std::int64_t size = range.range_size();
-  const UOp outer = g.range(k.next_range++, size / inner_size, range.loop_kind());
+  const UOp outer = range_divided_by(k, range, inner_size);
   const UOp inner = g.range(k.next_range++, inner_size, range.loop_kind());
   replace_ranges(k, {{range, outer * inner_size + inner}});
   return {outer, inner};
@@ -81,15 +79,15 @@ SplitRange split_in_two(KernelState& k, UOp range, std::int64_t inner_size) {
 
 UOp merge(KernelState& k, UOp outer, UOp inner) {
   note(k, {.kind = EditKind::Merge, .ranges = {outer.range_id(), inner.range_id()}});
-  const std::int64_t size = inner.range_size();
-  const UOp m = k.graph().range(k.next_range++, outer.range_size() * size, outer.loop_kind());
+  const UOp size = inner.trip_count();
+  const UOp m = k.graph().range(k.next_range++, outer.trip_count() * size, outer.loop_kind());
   replace_ranges(k, {{outer, m / size}, {inner, m % size}});
   return m;
 }
 
 UOp bind(KernelState& k, UOp range, LoopKind kind) {
   note(k, {.kind = EditKind::Bind, .ranges = {range.range_id()}, .loop = kind});
-  const UOp bound = k.graph().range(range.range_id(), range.range_size(), kind);
+  const UOp bound = k.graph().range_of_kind(range, kind);
   replace_ranges(k, {{range, bound}});
   return bound;
 }
@@ -113,7 +111,7 @@ void share(KernelState& k, std::span<const UOp> kept, std::span<const UOp> dropp
 
 void simplify(KernelState& k) {
   k.applied.push_back({.kind = EditKind::Simplify});
-  k.sink = simplify_kernel(k.sink);
+  replace_sink(k, simplify_kernel(k.sink));
 }
 
 }  // namespace croze

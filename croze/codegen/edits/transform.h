@@ -26,14 +26,15 @@ struct SplitRange {
   UOp outer, inner;
 };
 
-// range -> outer * inner_size + inner, both of the kind of the range.  `inner_size` divides its
-// size.  A split by 1 or by the whole size gives a constant 0 for the part of size 1.
+// range -> outer * inner_size + inner, both of the kind of the range.  `inner_size` divides the
+// trip count, of an open range whatever its Variables are (pad() sees to that); then the outer one
+// is open.  A split by 1 or by the whole size gives a constant 0 for the part of size 1.
 SplitRange split(KernelState& k, UOp range, std::int64_t inner_size);
 
-// Two ranges to one of the product of their sizes: outer -> m / size, inner -> m % size.
+// Two ranges to one of the product of their trip counts: outer -> m / size, inner -> m % size.
 UOp merge(KernelState& k, UOp outer, UOp inner);
 
-// Makes the size of the range a multiple of `multiple`; the added iterations load and store
+// Makes the trip count of the range a multiple of `multiple`; the added iterations load and store
 // nothing, and contribute the identity to a reduction.
 UOp pad(KernelState& k, UOp range, std::int64_t multiple);
 

@@ -246,7 +246,7 @@ class Expander {
     const TupleForm form = form_of(u);
     const std::vector<UOp> loops = closed_ranges(u);
     UOp before = graph_.index(0);
-    for (UOp r : loops) before = before * r.range_size() + r;
+    for (UOp r : loops) before = before * r.trip_count() + r;
     TupleState so_far{.values = {}, .terms = before * form.terms};
     TupleState now{.values = {}, .terms = graph_.index(form.terms)};
     std::vector<UOp> registers;

@@ -47,6 +47,7 @@ class IndexLowering {
     if (u.is(Op::Range)) return range(u);
     if (u.is(Op::Const)) return u.dtype() == DType::Index ? number(u.const_int()) : u;
     if (u.is(Op::Variable)) return graph_.make(Op::Variable, type_, {}, u.arg());
+    if (u.is(Op::Param)) return graph_.param(u.dtype(), u.slot(), u.elements());
     if (u.dtype() == DType::Index && (u.is(Op::Add) || u.is(Op::Mul))) return sum(u);
     if (u.is(Op::Lt) && u.src(0).dtype() == DType::Index) {
       if (const UOp narrow = lanes_below(u)) return narrow;
@@ -66,7 +67,10 @@ class IndexLowering {
 
   UOp range(UOp u) {
     auto it = axis_.find(u.node());
-    if (it == axis_.end()) return graph_.make(Op::Range, type_, {}, u.arg());
+    if (it == axis_.end() && !u.is_open()) return graph_.make(Op::Range, type_, {}, u.arg());
+    if (it == axis_.end()) {
+      return graph_.make(Op::Range, type_, {lowered_.at(u.src(0).node())}, u.arg());
+    }
     const std::int64_t arg[] = {it->second, u.range_size(),
                                 static_cast<std::int64_t>(u.loop_kind())};
     return graph_.make(Op::Special, type_, {}, Arg(std::span(arg)));

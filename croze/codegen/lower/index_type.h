@@ -12,7 +12,8 @@ namespace croze {
 // in 64 bits anyway (those with tasks), else Int32 if every index expression fits.  The terms of a
 // sum are added in the order of the loops they vary over, outermost first, so that all but the last
 // additions stand outside the innermost loop.  Ranges of kinds Thread, Group and Item become
-// Special.
+// Special.  Trip counts stay sources of loops; what is open of launches and buffers is known from
+// ProgramInfo.
 UOp lower_index_type(UOp sink, std::span<const UOp> loops, const Caps& caps);
 
 }  // namespace croze

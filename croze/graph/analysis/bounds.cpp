@@ -252,30 +252,34 @@ Interval converted(UOp x, DType to) {
 
 Interval with_zero(UOp x) { return join(interval_of(x), falsehood); }
 
-// How many values a Reduce takes together; -1: not known.
-Wide reduced_count(std::span<const UOp> src, const Arg& arg) {
-  Wide count = 1;
+// How many values a Reduce takes together; at most -1: not known.
+Interval reduced_count(std::span<const UOp> src, const Arg& arg) {
+  Interval count{1, 1};
   for (UOp range : src.subspan(1)) {
-    if (!range.is(Op::Range)) return -1;
-    count *= range.range_size();
-    if (count > two_to_64) break;
+    if (!range.is(Op::Range)) return {-1, -1};
+    count.lo *= range.is_open() ? range.src(0).lo() : range.range_size();
+    count.hi *= range.range_size();
+    if (count.hi > two_to_64) break;
   }
   if (src.size() > 1) return count;
   for (i64 axis : arg.as_ints().subspan(1)) {
-    count *= src[0].shape()[static_cast<std::size_t>(axis)];
-    if (count > two_to_64) break;
+    count.hi *= src[0].shape()[static_cast<std::size_t>(axis)];
+    if (count.hi > two_to_64) break;
   }
-  return count;
+  return {count.hi, count.hi};
 }
 
+// Of no values a reduction is the identity, of which nothing is known here but for a sum.
 Interval reduction(std::span<const UOp> src, const Arg& arg, DType t) {
   const Interval x = interval_of(src[0]);
-  const Wide count = reduced_count(src, arg);
-  if (count <= 0 || count > two_to_64 / 4) return whole(t);
+  const Interval count = reduced_count(src, arg);
+  if (count.hi <= 0 || count.hi > two_to_64 / 4) return whole(t);
   switch (static_cast<Op>(arg.ints[0])) {
     case Op::Max:
-    case Op::Min: return x;
-    case Op::Add: return {x.lo * count, x.hi * count, x.multiple};
+    case Op::Min: return count.lo > 0 ? x : whole(t);
+    case Op::Add:
+      return corners(x.lo * count.lo, x.lo * count.hi, x.hi * count.lo, x.hi * count.hi,
+                     x.multiple);
     default: return whole(t);
   }
 }

@@ -45,8 +45,7 @@ class Checker {
   // What holds at every stage.
   void check_node(UOp u) const {
     require(legal_.test(static_cast<std::size_t>(u.op())), u, "does not belong here");
-    const int arity = info(u.op()).arity;
-    require(arity < 0 || u.num_src() == arity, u, "has the wrong number of sources");
+    require(takes_sources(u.op(), u.num_src()), u, "has the wrong number of sources");
     if (has_trait(u.op(), trait_effect)) require(u.dtype() == DType::Void, u, "has a dtype");
     if (is_elementwise(u.op()) && u.num_src() > 0) check_elementwise(u);
   }
@@ -142,6 +141,26 @@ void check_place(const Checker& checker, UOp u, DType index_type) {
                   "has a gate that is not bool");
 }
 
+// The source of an open range or buffer is known before the kernel begins.
+void check_size(const Checker& checker, UOp u, std::int64_t most) {
+  const UOp size = u.src(0);
+  checker.require(size.dtype() == DType::Index, u, "has a size that is no index");
+  checker.require(size.lo() >= 0 && size.hi() <= most, u, "has a size beyond its limits");
+  for (UOp part : toposort(size)) {
+    switch (part.op()) {
+      case Op::Const:
+      case Op::Variable:
+      case Op::Add:
+      case Op::Mul:
+      case Op::IDiv:
+      case Op::Mod:
+      case Op::Max:
+      case Op::Min: break;
+      default: checker.require(false, u, "has a size that depends on more than variables");
+    }
+  }
+}
+
 void check_kernel_node(const Checker& checker, UOp u) {
   checker.check_node(u);
   switch (u.op()) {
@@ -167,7 +186,13 @@ void check_kernel_node(const Checker& checker, UOp u) {
                           u.arg().value < u.src(0).first_closed(),
                       u, "is of no tuple");
       break;
-    case Op::Range: checker.require(u.range_size() > 0, u, "has no values"); break;
+    case Op::Range:
+      checker.require(u.range_size() > 0, u, "has no values");
+      if (u.is_open()) check_size(checker, u, u.range_size());
+      break;
+    case Op::Param:
+      if (u.num_src() > 0) check_size(checker, u, u.elements());
+      break;
     default: break;
   }
 }

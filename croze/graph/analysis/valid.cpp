@@ -80,11 +80,12 @@ void learn_from(std::vector<Fact>* facts, UOp term) {
 }
 
 // `x` with replacements that hold under the gate only.  What an expression loads is loaded whether
-// the gate holds or not, so loads stay as they are, with their places and gates.
+// the gate holds or not, so loads stay as they are, with their places and gates; and so do loops,
+// with their trip counts.
 UOp substitute_outside_loads(UOp x, std::span<const std::pair<UOp, UOp>> replacements) {
   std::vector<std::pair<UOp, UOp>> all;
   for (UOp u : toposort(x)) {
-    if (u.is(Op::Load)) all.emplace_back(u, u);
+    if (u.is(Op::Load) || u.is_open()) all.emplace_back(u, u);
   }
   all.insert(all.end(), replacements.begin(), replacements.end());
   return substitute(x, all);
@@ -202,7 +203,9 @@ UOp simplify_gate(UOp gate) {
 // Each bounded sum is taken out of the expression, if that narrows what is left.
 Bounds bounds_under(UOp gate, UOp x) {
   std::vector<Fact> facts;
-  for (UOp term : conjuncts(gate)) learn_from(&facts, term);
+  if (gate) {
+    for (UOp term : conjuncts(gate)) learn_from(&facts, term);
+  }
   LinearForm rest = LinearForm::of(x);
   __int128 lo = 0, hi = 0;
   auto width = [](const LinearForm& f) {

@@ -17,7 +17,7 @@ std::vector<UOp> conjuncts(UOp gate);
 [[nodiscard]] UOp simplify_under(UOp gate, UOp x);
 
 // The values that the Index expression `x` can take where `gate` is true, by the sums that the gate
-// bounds.
+// bounds.  The gate may be null: always.
 Bounds bounds_under(UOp gate, UOp x);
 
 // `gate` with the terms of its And simplified under each other: what the others imply goes away.

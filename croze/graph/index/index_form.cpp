@@ -78,6 +78,38 @@ i64 LinearForm::coefficient(UOp atom) const {
 }
 
 Bounds LinearForm::bounds() const {
+  Bounds b = bounds_of_atoms();
+  if (!has_open_ranges()) return b;
+  try {
+    b.hi = std::min(b.hi, with_last_turns(true).bounds_of_atoms().hi);
+    b.lo = std::max(b.lo, with_last_turns(false).bounds_of_atoms().lo);
+  } catch (const IndexOverflow&) {
+    // The atoms alone have to do.
+  }
+  return b;
+}
+
+bool LinearForm::has_open_ranges() const {
+  return std::ranges::any_of(terms, [](const Term& t) { return t.atom.is_open(); });
+}
+
+// The sum with trip - 1 in place of each open loop that its coefficient makes larger, or smaller:
+// no less, or no more, than any value of the sum.
+LinearForm LinearForm::with_last_turns(bool of_positive) const {
+  LinearForm result;
+  result.constant = constant;
+  for (const Term& t : terms) {
+    if (t.atom.is_open() && (t.coefficient > 0) == of_positive) {
+      result.add(LinearForm::of(t.atom.trip_count()), t.coefficient);
+      result.constant = checked(Wide{result.constant} - t.coefficient);
+    } else {
+      result.add(t.atom, t.coefficient);
+    }
+  }
+  return result;
+}
+
+Bounds LinearForm::bounds_of_atoms() const {
   Wide lo = constant, hi = constant;
   i64 multiple = constant == INT64_MIN ? 1 : std::abs(constant);
   for (const Term& t : terms) {
@@ -181,23 +213,37 @@ void divide_symbolic(UOp a, UOp b, LinearForm* quotient, LinearForm* rest) {
   }
 }
 
-bool lies_below(const Bounds& x, UOp divisor) { return x.lo >= 0 && x.hi < divisor.lo(); }
+// Whether 0 <= x < divisor wherever x has a value.
+bool lies_below(const LinearForm& x, UOp divisor) {
+  if (x.bounds().lo < 0) return false;
+  LinearForm room = LinearForm::of(divisor);
+  room.add(x, -1);
+  return room.bounds().lo > 0;
+}
+
+// A loop that the divisor is the trip count of has a value only where that is not 0.
+bool is_nonzero(UOp divisor, UOp dividend) {
+  if (is_nonzero(divisor)) return true;
+  return std::ranges::any_of(LinearForm::of(dividend).terms, [&](const Term& t) {
+    return t.atom.is_open() && t.atom.trip_count() == divisor;
+  });
+}
 
 UOp divide_by_node(UOp a, UOp b, Graph& graph) {
-  if (!is_nonzero(b)) return graph.make(Op::IDiv, DType::Index, {a, b});
+  if (!is_nonzero(b, a)) return graph.make(Op::IDiv, DType::Index, {a, b});
   LinearForm quotient, rest;
   divide_symbolic(a, b, &quotient, &rest);
-  if (lies_below(rest.bounds(), b)) return build_recombined(std::move(quotient), graph);
+  if (lies_below(rest, b)) return build_recombined(std::move(quotient), graph);
   const UOp core = graph.make(Op::IDiv, DType::Index, {rest.build(graph), b});
   return index_add(quotient.build(graph), core);
 }
 
 UOp modulo_by_node(UOp a, UOp b, Graph& graph) {
-  if (!is_nonzero(b)) return graph.make(Op::Mod, DType::Index, {a, b});
+  if (!is_nonzero(b, a)) return graph.make(Op::Mod, DType::Index, {a, b});
   LinearForm quotient, rest;
   divide_symbolic(a, b, &quotient, &rest);
   const UOp core = rest.build(graph);
-  if (lies_below(rest.bounds(), b)) return core;
+  if (lies_below(rest, b)) return core;
   return graph.make(Op::Mod, DType::Index, {core, b});
 }
 

@@ -39,13 +39,21 @@ struct LinearForm {
   void add(UOp atom, std::int64_t coefficient);
   void add(const LinearForm& other, std::int64_t coefficient);
 
-  // The values the sum can take, by the bounds of its atoms; saturated.
+  // The values the sum can take, by the bounds of its atoms, and what of them stays below its trip
+  // count; saturated.
   Bounds bounds() const;
+
+  // Whether a loop among the atoms has a trip count that is no constant.
+  bool has_open_ranges() const;
 
   // Coefficient of `atom`, 0 if absent.  Occurrences inside other atoms do not count.
   std::int64_t coefficient(UOp atom) const;
 
   bool operator==(const LinearForm&) const = default;
+
+ private:
+  Bounds bounds_of_atoms() const;
+  LinearForm with_last_turns(bool of_positive) const;
 };
 
 // Constructors used by Graph::alu for dtype Index: results are canonical and simplified by bounds,

@@ -132,6 +132,10 @@ UOp less_in_lowest_terms(UOp p, UOp q, Graph& graph) {
       return less_in_lowest_terms(atom.src(0), graph.index(bound), graph);
     }
   }
+  if (c.sum.has_open_ranges()) {  // which stay below their trip counts
+    const Bounds b = c.sum.bounds();
+    if (b.hi < c.bound || b.lo >= c.bound) return graph.boolean(b.hi < c.bound);
+  }
   return build(Op::Lt, c, graph);
 }
 

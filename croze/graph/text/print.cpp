@@ -198,8 +198,7 @@ UOp read_node(LineReader& line, Graph& graph, const std::vector<UOp>& lines) {
     line.require(number < lines.size(), "the number of an earlier line");
     src.push_back(lines[number]);
   }
-  const int arity = info(op).arity;
-  line.require(arity < 0 || src.size() == static_cast<std::size_t>(arity), "other sources");
+  line.require(takes_sources(op, std::ssize(src)), "other sources");
 
   std::vector<i64> ints;
   std::string text;

@@ -2,7 +2,8 @@
 //
 // Form: version, count of nodes, nodes, count of the list, list.  A node is op, dtype and kind of
 // argument in a byte each, the argument, the number of sources unless the op fixes it, and each
-// source as the distance back to it.  Numbers are variable-length: seven bits a byte, low bits
+// source as the distance back to it.  The kind of argument is 4 more where a source is there that
+// the op need not have.  Numbers are variable-length: seven bits a byte, low bits
 // first; signed ones are folded so that small magnitudes stay short.
 #include "croze/graph/text/serialize.h"
 
@@ -16,6 +17,7 @@ namespace croze {
 namespace {
 
 constexpr std::uint8_t version = 1;
+constexpr int num_arg_kinds = static_cast<int>(Arg::Kind::Text) + 1;
 
 // ---- writing ----------------------------------------------------------------------------------
 
@@ -104,14 +106,17 @@ class Serializer {
 
   void write(const Node& node) {
     const std::uint32_t self = ++count_;
+    const int arity = info(node.op).arity;
+    const bool has_more = arity >= 0 && node.num_src > static_cast<std::uint32_t>(arity);
+    const int kind = static_cast<int>(node.arg.kind) + (has_more ? num_arg_kinds : 0);
     out_.bytes({static_cast<std::uint8_t>(node.op), static_cast<std::uint8_t>(node.dtype),
-                static_cast<std::uint8_t>(node.arg.kind)});
+                static_cast<std::uint8_t>(kind)});
     if (buffers_ && node.op == Op::Buffer) {
       write_buffer(node);
     } else {
       write_arg(out_, node.arg);
     }
-    if (info(node.op).arity < 0) out_.number(node.num_src);
+    if (arity < 0) out_.number(node.num_src);
     for (std::uint32_t i = 0; i < node.num_src; i++) {
       out_.number(self - number_of_.get(UOp(node.src[i])));
     }
@@ -250,6 +255,7 @@ bool valid_arg(Op op, std::span<const UOp> src, const Arg& arg) {
     case Op::Variable: return a.size() == 3;
     case Op::Param: return a.size() == 2 && all_in(a.first(1), 0, INT32_MAX);
     case Op::Range:
+      if (!src.empty() && !src[0].ranges().empty()) return false;
       return a.size() == 3 && a[0] >= 0 && a[0] < RangeSet::capacity && a[1] >= 0 && a[2] >= 0 &&
              a[2] <= static_cast<std::int64_t>(LoopKind::Loop);
     case Op::Special:
@@ -302,8 +308,11 @@ class Deserializer {
   UOp read_node() {
     const auto op = in_.choice<Op>(num_ops);
     const auto dtype = in_.choice<DType>(num_dtypes);
-    const Arg arg = read_arg(in_.choice<Arg::Kind>(4));
-    src_.resize(info(op).arity < 0 ? in_.count() : static_cast<std::size_t>(info(op).arity));
+    const int kind = in_.choice<int>(2 * num_arg_kinds), more = kind / num_arg_kinds;
+    const Arg arg = read_arg(static_cast<Arg::Kind>(kind % num_arg_kinds));
+    const int arity = info(op).arity;
+    src_.resize(arity < 0 ? in_.count() : static_cast<std::size_t>(arity + more));
+    require(takes_sources(op, std::ssize(src_)) && (arity >= 0 || more == 0));
     for (UOp& s : src_) {
       const std::uint64_t distance = in_.number();
       require(distance >= 1 && distance <= nodes_.size());

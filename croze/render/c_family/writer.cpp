@@ -131,7 +131,7 @@ class Writer {
       const UOp u = program_.instructions[k];
       if (segments_.escapes(u)) line("{} {};", type(u), with_size(ref(u), lane));
     }
-    open_loop(lane, lane.range_size());
+    open_loop(lane, end_of(lane));
     open_lane_ = lane;
     open_segment_ = segments_.number(i);
   }
@@ -141,10 +141,15 @@ class Writer {
     open_lane_ = {};
   }
 
-  void open_loop(UOp range, std::int64_t size) {
+  void open_loop(UOp range, const std::string& end) {
     const std::string& name = *names_.find(range.node());
-    line("for ({} {} = 0; {} < {}; {}++) {{", type(range), name, name, size, name);
+    line("for ({} {} = 0; {} < {}; {}++) {{", type(range), name, name, end, name);
     depth_++;
+  }
+
+  // What the counter stays below.
+  std::string end_of(UOp range) const {
+    return range.is_open() ? ref(range.src(0)) : fmt::format("{}", range.range_size());
   }
 
   void close_loop() {
@@ -181,7 +186,7 @@ class Writer {
 
   void statement(UOp u) {
     switch (u.op()) {
-      case Op::Loop: return open_loop(u.src(0), u.src(0).range_size());
+      case Op::Loop: return open_loop(u.src(0), end_of(u.src(0)));
       case Op::EndLoop: return close_loop();
       case Op::Load: return define(u, load_text(u.src(0)));
       case Op::Store: return store(u);
@@ -225,13 +230,13 @@ class Writer {
     const std::string& name = *names_.find(u.node());
     const std::string lanes = name + "_lanes";
     line("{} {}[{}];", type(u), lanes, lane.range_size());
-    open_loop(lane, lane.range_size());
+    open_loop(lane, end_of(lane));
     open_lane_ = lane;
     line("{}[{}] = {};", lanes, ref(lane), ref(u.src(0)));
     for (std::int64_t n = lane.range_size(); n > 1; n = (n + 1) / 2) {
       const std::int64_t half = (n + 1) / 2;
       close_loop();
-      open_loop(lane, n - half);
+      open_loop(lane, fmt::format("{}", n - half));
       const std::string low = fmt::format("{}[{}]", lanes, ref(lane));
       const std::string high = fmt::format("{}[{} + {}]", lanes, ref(lane), half);
       line("{} = {};", low, op_text(u, u.reduce_op(), low, high));
