@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::uint32_t local_signature = 0x04034b50, central_signature = 0x02014b50,
                         end_signature = 0x06054b50;
+constexpr std::uint32_t large_place_signature = 0x07064b50, large_end_signature = 0x06064b50;
+constexpr std::int64_t large_place_bytes = 20, max_entries = 1 << 20;
 constexpr std::int64_t end_bytes = 22, local_bytes = 30, max_comment_bytes = 65535;
 constexpr std::uint32_t not_here = 0xffffffff;  // the number stands in the extra field
 constexpr std::int64_t max_ratio = 1032;        // of deflate
@@ -26,6 +28,24 @@ std::string shortened(const std::string& name) { return name.substr(0, 200); }
 struct End {
   std::int64_t count, bytes, offset;  // of the central directory
 };
+
+// Of archives that are large there are two records more before the end: where the end is that has
+// numbers of 64 bits, and this itself.
+End find_large_end(const MappedFile& file, std::int64_t end) {
+  ByteReader reader = file.reader();
+  check(end >= large_place_bytes, "{}: the end of the archive is damaged", file.path());
+  reader.seek(end - large_place_bytes);
+  if (reader.read<std::uint32_t>() != large_place_signature) reader.fail_here("a damaged end");
+  reader.skip(4);  // disk
+  reader.seek(reader.read<std::int64_t>());
+  if (reader.read<std::uint32_t>() != large_end_signature) reader.fail_here("a damaged end");
+  reader.skip(8 + 4 + 4 + 4);  // size, versions, disks
+  const auto here = reader.read<std::int64_t>(), count = reader.read<std::int64_t>();
+  const auto bytes = reader.read<std::int64_t>(), offset = reader.read<std::int64_t>();
+  check(here == count && count >= 0 && count < max_entries, "{}: an archive of {} files",
+        file.path(), count);
+  return {count, bytes, offset};
+}
 
 // The last record stands at the very end, before a comment.
 End find_end(const MappedFile& file) {
@@ -42,9 +62,8 @@ End find_end(const MappedFile& file) {
     if (comment != reader.remaining()) continue;
     check(disk == 0 && first_disk == 0 && here == count, "{} is one part of a split archive",
           file.path());
-    check(count != 0xffff && offset != not_here, "{}: archives of the zip64 form are not read",
-          file.path());
-    return {count, bytes, offset};
+    if (count != 0xffff && bytes != not_here && offset != not_here) return {count, bytes, offset};
+    return find_large_end(file, at);
   }
   fail({}, "{} is not a zip archive", file.path());
 }

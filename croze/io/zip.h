@@ -28,7 +28,7 @@ struct ZipEntry {
 class ZipReader {
  public:
   // Throws Error naming the file if it is no zip archive or damaged, if it is encrypted, split or
-  // has more than 65,534 entries, or if a name stands twice.
+  // has more than 2^20 entries, or if a name stands twice.
   explicit ZipReader(const std::string& path);
 
   const std::vector<ZipEntry>& entries() const { return entries_; }
@@ -37,11 +37,12 @@ class ZipReader {
   // The bytes of an entry as they stand in the archive; only of stored entries.  Their checksum is
   // checked.
   std::span<const std::byte> stored(const ZipEntry& entry) const;
+  // The bytes of an entry as they stand in the archive, packed or not; unchecked.
+  std::span<const std::byte> packed(const ZipEntry& entry) const;
   // The unpacked bytes.  Throws Error if they are damaged or not as many as the entry says.
   std::vector<std::byte> read(const ZipEntry& entry) const;
 
  private:
-  std::span<const std::byte> packed(const ZipEntry& entry) const;
   void check_sum(const ZipEntry& entry, std::span<const std::byte> bytes) const;
 
   std::shared_ptr<const MappedFile> file_;

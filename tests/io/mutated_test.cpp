@@ -18,6 +18,7 @@
 #include "croze/io/image.h"
 #include "croze/io/npy.h"
 #include "croze/io/onnx/model.h"
+#include "croze/io/pytorch/pytorch.h"
 #include "croze/io/safetensors.h"
 #include "io/mutator.h"
 #include "libfuzzer/memory_file.h"
@@ -57,6 +58,11 @@ std::int64_t read_gguf(const std::string& path) {
   return bytes;
 }
 
+// An expanded tensor has more elements than there are bytes, and no memory for them.
+std::int64_t read_pytorch(const std::string& path) {
+  return std::ssize(load_pytorch(path).tensors);
+}
+
 std::int64_t read_image(const std::string& path) { return load_image(path).numel(); }
 
 const Format formats[] = {
@@ -69,6 +75,7 @@ const Format formats[] = {
      }},
     {"Npz", "npy", ".npz", [](const std::string& path) { return bytes_of(load_npz(path)); }},
     {"Idx", "idx", "", [](const std::string& path) { return std::ssize(read_idx(path).bytes); }},
+    {"PyTorch", "pytorch", ".pth", read_pytorch},
 #if CROZE_HAVE_PNG
     {"Png", "image", ".png", read_image},
 #endif

@@ -379,11 +379,23 @@ def chat_template_seeds():
         save("chat_template", name, (head + "\n".join(templates)).encode())
 
 
+# ---- PyTorch -----------------------------------------------------------------------------------
+
+def pytorch_seeds():
+    """The files of tests/golden that PyTorch made."""
+    golden = os.path.join(HERE, "..", "..", "golden", "pytorch")
+    for name in sorted(os.listdir(golden)):
+        if name.endswith(".pth"):
+            with open(os.path.join(golden, name), "rb") as file:
+                save("pytorch", name, file.read())
+
+
 onnx_seeds()
 npy_seeds()
 safetensors_seeds()
 gguf_seeds()
 idx_seeds()
 image_seeds()
+pytorch_seeds()
 tokenizer_seeds()
 chat_template_seeds()

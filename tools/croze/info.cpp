@@ -1,4 +1,4 @@
-// info.cpp -- croze info MODEL: what an ONNX or GGUF model is made of.
+// info.cpp -- croze info MODEL: what an ONNX or GGUF model, or a checkpoint of PyTorch, is made of.
 #include <croze/base/printable.h>
 #include <croze/io/onnx/model.h>
 #include <fmt/format.h>
@@ -9,6 +9,7 @@
 #include "command_line/json.h"
 #include "commands.h"
 #include "gguf_info.h"
+#include "pytorch_info.h"
 
 namespace croze::tool {
 namespace {
@@ -89,13 +90,15 @@ std::string text_of(const onnx::Model& model) {
 }  // namespace
 
 void add_info(const Command& program) {
-  const Command command = program.subcommand("info", "Say what an ONNX or GGUF model is made of");
+  const Command command = program.subcommand(
+      "info", "Say what an ONNX or GGUF model, or a checkpoint of PyTorch, is made of");
   const auto path = std::make_shared<std::string>();
   const auto as_json = std::make_shared<bool>(false);
   command.option("model", *path, "File of the model").required();
   command.flag("--json", *as_json, "Print one line of JSON");
   command.action([path, as_json] {
     if (is_gguf(*path)) return print_gguf_info(*path, *as_json);
+    if (is_pytorch(*path)) return print_pytorch_info(*path, *as_json);
     const onnx::Model model(*path);
     if (*as_json) {
       print_json(*path, model);
