@@ -9,7 +9,7 @@ namespace croze::fuzz {
 
 // Exchanges sizes of the schedule's kernels, as the seed has it, for expressions of Variables that
 // are worth as much when it is run: loops of one size turn alike still.  What it computes stays,
-// but it is compiled for fewer turns and for more.  The nests of sequences stay as they are.
+// but it is compiled for fewer turns, too.  The nests of sequences stay as they are.
 void open_sizes(Schedule& schedule, std::uint64_t seed);
 
 }  // namespace croze::fuzz
