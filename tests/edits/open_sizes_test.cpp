@@ -2,8 +2,11 @@
 #include <cmath>
 
 #include "croze/base/error.h"
+#include "croze/base/options.h"
 #include "croze/codegen/edits/transform.h"
+#include "croze/prove/solver.h"
 #include "croze/run/devices.h"
+#include "croze/run/observers.h"
 #include "edits/open_support.h"
 #include "support/errors.h"
 #include "support/schedule_runner.h"
@@ -110,6 +113,22 @@ TEST(OpenSizes, OfASoftmax) {
       if (entry.name != name || !entry.available) continue;
       expect_softmax(device(device_index(name)), {0, 300});
       expect_softmax(device(device_index(name)), {1, 300});
+    }
+  }
+}
+
+// For all values of the sizes.
+TEST(OpenSizes, HaveAccessesThatAreProvenToStayInside) {
+  if (!Solver::available()) GTEST_SKIP() << "libz3 is not installed";
+  const Options::Scope scope{{Option::CheckBounds, true}};
+  const EnvironmentObservers watching;
+  for (auto caps : {scalar_caps, cpu_shaped_caps, gpu_shaped_caps}) {
+    const Caps machine = caps();
+    for (const OpenForm& form : open_forms()) {
+      for (const auto& bounds : choices_of_bounds(form.sizes)) {
+        const OpenKernel kernel = open_kernel(form, bounds);
+        EXPECT_NO_THROW(make_program(kernel.sink, machine)) << form.name;
+      }
     }
   }
 }

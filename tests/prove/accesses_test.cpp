@@ -55,6 +55,33 @@ TEST_F(AccessTest, TheSolverDecidesWhatBoundsCannot) {
   EXPECT_EQ(proofs.by_solver, 1);
 }
 
+// Sizes that are Variables: for all of their values.
+TEST_F(AccessTest, OfOpenBuffersAreDecidedByWhatIsLeftOfTheirLoops) {
+  const UOp m = graph.variable(0, 0, 1 << 20), n = graph.variable(1, 0, 1 << 20);
+  const UOp i = graph.range(7, m, LoopKind::Parallel), j = graph.range(8, n, LoopKind::Parallel);
+  const UOp whole = graph.param(DType::Float32, 8, std::int64_t{1} << 40, m * n);
+  const auto kernel = [&](UOp place) {
+    const UOp both[] = {i, j};
+    const UOp out =
+        graph.place(graph.param(DType::Float32, 9, std::int64_t{1} << 40, m * n), i * n + j);
+    const UOp store = graph.store(out, graph.load(place), both);
+    return graph.sink(std::span(&store, 1));
+  };
+  const AccessProofs straight = prove_accesses(kernel(graph.place(whole, j * m + i)), "transpose");
+  EXPECT_EQ(straight.by_bounds, 2);
+  // A loop of whole tiles under its gate.
+  const UOp tiles = graph.range(9, (m + 7) / 8 * 8, LoopKind::Parallel);
+  const UOp gated = graph.place(whole, tiles * n + j, less(tiles, m));
+  const UOp three[] = {i, j, tiles};
+  const UOp store =
+      graph.store(graph.place(graph.param(DType::Float32, 9, 8, graph.index(8)), graph.index(0)),
+                  graph.load(gated), three);
+  EXPECT_EQ(prove_accesses(graph.sink(std::span(&store, 1)), "tiles").by_bounds, 2);
+  if (!Solver::available()) GTEST_SKIP() << "libz3 is not installed";
+  const std::string text = complaint(kernel(graph.place(whole, i * n + j + 1)));
+  EXPECT_NE(text.find("leaves it where"), std::string::npos) << text;
+}
+
 TEST_F(AccessTest, AnAccessBeyondTheEndIsNamedWithAWitness) {
   if (!Solver::available()) GTEST_SKIP() << "libz3 is not installed";
   const UOp i = range(10), j = range(10);

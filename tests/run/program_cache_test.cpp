@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -13,9 +14,11 @@
 
 #include "croze/base/options.h"
 #include "croze/graph/graph.h"
+#include "croze/graph/text/serialize.h"
 #include "croze/run/buffers.h"
 #include "croze/run/devices.h"
 #include "croze/run/execute.h"
+#include "croze/run/programs.h"
 
 namespace croze {
 namespace {
@@ -67,6 +70,48 @@ TEST(ProgramCache, AWarmStartCompilesNothing) {
       EXPECT_EQ(compiled(), before + 1) << device;
     }
   }
+}
+
+// out[i] = x[i] + x[i] for i below variable 0: what is kept of a launch whose size is open.
+std::shared_ptr<const Kernel> open_kernel() {
+  auto kernel = std::make_shared<Kernel>();
+  kernel->graph = std::make_shared<Graph>();
+  Graph& g = *kernel->graph;
+  const UOp n = g.variable(0, 1, 1000000), i = g.range(0, n, LoopKind::Parallel);
+  const auto place = [&](std::int64_t slot) {
+    return g.place(g.param(DType::Float32, slot, 1000000, n), i);
+  };
+  const UOp store = g.store(place(0), g.load(place(1)) + g.load(place(1)), std::span(&i, 1));
+  kernel->sink = g.sink(std::span(&store, 1));
+  kernel->key = serialize(std::span(&kernel->sink, 1));
+  return kernel;
+}
+
+TEST(ProgramCache, AnOpenLaunchIsTheSameAfterAWarmStart) {
+  const KernelRequest request{open_kernel(), device_index("CPU")};
+  std::vector<std::string> texts;
+  for (int start = 0; start < 2; start++) {
+    const std::int64_t before = compiled();
+    const auto program = load_programs(std::span(&request, 1))[0];
+    EXPECT_EQ(compiled(), before + (start == 0));
+    const ProgramInfo& info = program->info;
+    texts.push_back(info.launch.tasks.text() + ", " + info.sizes.at(1).bytes.text());
+    ASSERT_EQ(info.variables.size(), 1u);
+    EXPECT_EQ(info.variables[0].lo, 1);
+    EXPECT_EQ(info.variables[0].hi, 1000000);
+    std::vector<float> x(4097, 1.5f), out(x.size());
+    const auto view = [](std::vector<float>& v) {
+      const auto bytes = static_cast<std::int64_t>(v.size() * sizeof(float));
+      return MemoryView{{v.data(), bytes}, 0, bytes};
+    };
+    const MemoryView views[] = {view(out), view(x)};
+    const std::int64_t n = 4097;
+    program->program->launch(views, std::span(&n, 1));
+    EXPECT_EQ(std::ranges::count(out, 3.0f), n);
+    clear_program_cache();
+  }
+  EXPECT_EQ(texts[0], texts[1]);
+  EXPECT_NE(texts[0].find("v0"), std::string::npos) << texts[0];
 }
 
 TEST(ProgramCache, ADamagedEntryIsCompiledAgain) {

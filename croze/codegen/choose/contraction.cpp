@@ -138,8 +138,10 @@ class Search {
     return each * static_cast<double>(t.num_rows * t.num_columns);
   }
 
-  // The part of the lanes that does work when the loop's size is not a multiple of them.
+  // The part of the lanes that does work when the loop's size is not a multiple of them.  An open
+  // loop may turn once: a constant one gives the lanes if there is one.
   static double used_part(UOp range, std::int64_t lanes) {
+    if (range.is_open()) return MachineModel::used_if_open;
     const std::int64_t vectors = (range.range_size() + lanes - 1) / lanes;
     return static_cast<double>(range.range_size()) / static_cast<double>(vectors * lanes);
   }
@@ -168,6 +170,7 @@ class Search {
     }
     const auto one_by_one = static_cast<double>(t.lanes);
     if (t.in_reduction || !t.rows || place.src(1).varies_over(t.rows)) return one_by_one;
+    if (std::ranges::any_of(reduced_, &UOp::is_open)) return one_by_one;  // the tile may not fit
     const std::int64_t reuse = t.rows.range_size() / t.num_rows;
     if (reuse < machine_.least_reuse) return one_by_one;
     return machine_.load + machine_.copy_element * one_by_one / static_cast<double>(reuse);

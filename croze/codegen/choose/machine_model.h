@@ -96,6 +96,8 @@ struct MachineModel {
 
   // Lanes doing nothing beyond this part cost more than a narrower vector or another loop.
   static constexpr double least_used = 0.6;
+  // What is taken for the part of the lanes that does work where the size is known at launch only.
+  static constexpr double used_if_open = 0.6;
   // Multiply-adds in the body of the innermost loop: what the cache of decoded instructions holds
   // with their loads.
   static constexpr std::int64_t most_unrolled = 160;

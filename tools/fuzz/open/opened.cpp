@@ -15,13 +15,15 @@ using i64 = std::int64_t;
 
 constexpr int percent_open = 60;
 
-// A trip count for loops of this size: n, or n times what divides it.
+// A trip count for loops of this size, which is the most that it can be: n, or n times what divides
+// it, or the lesser of n and a number.
 UOp trip_of(i64 size, ScheduleStep& step, Graph& graph, Chance& chance) {
   const i64 factor = size % 4 == 0 && chance.percent(30) ? 4 : 1, value = size / factor;
   const auto slot = std::ssize(step.variables) + std::ssize(step.own_variables);
-  const i64 lo = chance.below(value + 1);
-  step.own_variables.push_back(value);
-  return graph.variable(slot, lo, value) * factor;  // buffers have no room for more
+  const i64 lo = chance.below(value), more = chance.percent(25) ? 1 + chance.below(5) : 0;
+  step.own_variables.push_back(value + chance.below(more + 1));
+  const UOp n = graph.variable(slot, lo, value + more);
+  return min(n, graph.index(value)) * factor;
 }
 
 void open_step(ScheduleStep& step, Chance& chance) {
