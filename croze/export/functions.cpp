@@ -43,6 +43,10 @@ Function function_of(const LinearProgram& program) {
   const ProgramInfo& info = program.info;
   ensure(info.launch.tasks == 1, "kernel {} of an export has {} tasks", info.name,
          info.launch.tasks.text());
+  // Nobody would check the values of its variables.
+  const bool is_open = std::ranges::any_of(program.instructions, &UOp::is_open);
+  check(!is_open && info.sizes.empty(), "kernel {} has open sizes: those of an export are constant",
+        info.name);
   Function f;
   f.name = c_family::entry_name(info.name);
   f.comment =

@@ -193,9 +193,23 @@ inline SmallKernel cubes_kernel() {
   return k;
 }
 
+// out[0] = x[i], one after the other: the last one stays; r0 is i.
+inline SmallKernel last_kernel() {
+  constexpr std::int64_t size = 6;
+  SmallKernel k{"last", std::make_shared<Graph>(), {}, {}, {}};
+  Graph& g = *k.graph;
+  k.buffers = {{77}, {1, 2, 3, 4, 5, 6}};
+  const UOp i = g.range(0, size, LoopKind::Serial);
+  const UOp x = g.load(g.place(g.param(DType::Int32, 1, size), i));
+  const UOp out = g.place(g.param(DType::Int32, 0, 1), g.index(0));
+  k.sink = g.sink(std::vector<UOp>{g.store(out, x, std::vector<UOp>{i})});
+  k.expected = {6};
+  return k;
+}
+
 inline std::vector<SmallKernel> small_kernels() {
   return {product_kernel(),  window_kernel(),  rows_kernel(), squares_kernel(),
-          position_kernel(), ordered_kernel(), cubes_kernel()};
+          position_kernel(), ordered_kernel(), last_kernel(), cubes_kernel()};
 }
 
 }  // namespace croze::test

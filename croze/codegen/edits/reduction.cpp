@@ -31,8 +31,9 @@ bool stays_inside(UOp place) {
 // Its index may have been simplified under a gate that alone varies over the range.
 bool needs_gate(UOp place, UOp range) { return place.varies_over(range) && !stays_inside(place); }
 
-// `sink` with every access that varies over `range` gated by `exists`, and every reduction over it
-// of its identity elsewhere.  An index may itself be loaded, so sources are rebuilt before users.
+// `sink` with every load that varies over `range`, and every store inside of it, gated by `exists`,
+// and every reduction over it of its identity elsewhere.  An index may itself be loaded, so sources
+// are rebuilt before users.
 UOp guarded(UOp sink, UOp range, UOp exists) {
   Graph& g = sink.graph();
   NodeMap<UOp> copies(g);
@@ -49,7 +50,7 @@ UOp guarded(UOp sink, UOp range, UOp exists) {
     copies.set(u, copy);
     if (u.is(Op::Load) && needs_gate(u.src(0), range)) {
       copies.set(u, g.load(gated_place(copy.src(0), exists)));
-    } else if (u.is(Op::Store) && u.src(0).varies_over(range)) {
+    } else if (u.is(Op::Store) && closes(u, range)) {
       src[0] = gated_place(src[0], exists);
       copies.set(u, g.with_sources(u, src));
     }
