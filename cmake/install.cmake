@@ -19,9 +19,11 @@ set(public_headers
   croze/io/image.h
   croze/io/npy.h
   croze/io/onnx/model.h
+  croze/io/pytorch/pytorch.h
   croze/io/safetensors.h
   croze/jit/capture.h
   croze/jit/scan.h
+  croze/llm/template/chat_template.h
   croze/llm/tokenizer/tokenizer.h
   croze/nn/nn.h
   croze/run/statistics.h)
