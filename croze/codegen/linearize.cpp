@@ -29,7 +29,6 @@ struct Block {
   std::vector<int> units;  // nodes as they come; inner blocks as ~block
 };
 
-bool is_lane(UOp u) { return u.is(Op::Range) && u.loop_kind() == LoopKind::Lane; }
 bool is_loop(UOp u) { return u.is(Op::Range) && !is_lane(u); }
 bool is_lane_or_load(UOp u) { return is_lane(u) || u.is(Op::Load); }
 

@@ -32,7 +32,7 @@ std::vector<std::int64_t> ids_of(const std::vector<UOp>& ranges) {
 std::vector<UOp> lanes_in(const std::vector<UOp>& instructions) {
   std::vector<UOp> lanes;
   for (UOp u : instructions) {
-    if (u.is(Op::Range) && u.loop_kind() == LoopKind::Lane) lanes.push_back(u);
+    if (is_lane(u)) lanes.push_back(u);
   }
   return lanes;
 }

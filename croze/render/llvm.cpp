@@ -88,8 +88,6 @@ UOp without_after(UOp u) {
   return u;
 }
 
-bool is_lane(UOp u) { return u.is(Op::Range) && u.loop_kind() == LoopKind::Lane; }
-
 // Whether an integer is known not to have wrapped (see Bounds).  What may have has the bounds of
 // its type, or the multiples of its divisor next to them.
 bool fits(UOp u) {

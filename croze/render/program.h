@@ -59,6 +59,9 @@ struct LinearProgram {
   ProgramInfo info;
 };
 
+// Whether the node is the vector 0, 1, ..
+inline bool is_lane(UOp u) { return u.is(Op::Range) && u.loop_kind() == LoopKind::Lane; }
+
 // The element of a place, looking through After: Index -> its buffer.
 UOp buffer_of(UOp place_or_buffer);
 

@@ -1,8 +1,13 @@
 // mutator.cpp -- the changes that are made to good files.
 #include "io/mutator.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
+
+#include "support/files.h"
 
 namespace croze::test {
 
@@ -68,6 +73,42 @@ void Mutator::overwrite_digits(std::string& bytes) {
   if (begin == bytes.npos) return;
   const std::size_t end = std::min(bytes.find_first_not_of(digits, begin), bytes.size());
   bytes.replace(begin, end - begin, numbers[below(std::size(numbers))]);
+}
+
+std::vector<std::string> good_files(const std::filesystem::path& folder,
+                                    std::optional<std::string_view> extension) {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (extension && entry.path().extension() != *extension) continue;
+    files.push_back(content_of(entry.path()));
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+namespace {
+
+std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
+  const char* text = std::getenv(variable);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+}  // namespace
+
+MutantCounts for_each_mutant(std::vector<std::string> good_files,
+                             function_ref<bool(const std::string& bytes)> read) {
+  MutantCounts counts{.seed = number_from("FUZZ_SEED", 1)};
+  const std::uint64_t cases = number_from("FUZZ_CASES", 500);
+  EXPECT_FALSE(good_files.empty());
+  Mutator mutator(std::move(good_files), counts.seed);
+  while (counts.files < cases && !testing::Test::HasFailure()) {
+    SCOPED_TRACE("seed " + std::to_string(counts.seed) + ", file " + std::to_string(counts.files));
+    counts.files++;
+    counts.read += read(mutator.next());
+  }
+  EXPECT_GT(counts.read, 0u);
+  EXPECT_LT(counts.read, cases);
+  return counts;
 }
 
 }  // namespace croze::test

@@ -3,9 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <optional>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "croze/base/function_ref.h"
 
 namespace croze::test {
 
@@ -30,5 +35,20 @@ class Mutator {
   std::vector<std::string> good_files_;
   std::mt19937_64 random_;
 };
+
+// The contents of the files in a folder, or of those with this extension; in an order that does not
+// depend on the file system.
+std::vector<std::string> good_files(const std::filesystem::path& folder,
+                                    std::optional<std::string_view> extension = {});
+
+struct MutantCounts {
+  std::uint64_t seed = 0, files = 0, read = 0;
+};
+
+// Gives `read` files that are almost right, until an expectation fails: FUZZ_CASES of them, else
+// 500, from seed FUZZ_SEED on, else 1.  It returns whether it took them.  Expects that some are
+// taken, and some are not.
+MutantCounts for_each_mutant(std::vector<std::string> good_files,
+                             function_ref<bool(const std::string& bytes)> read);
 
 }  // namespace croze::test

@@ -14,7 +14,9 @@ names="onnx npy safetensors gguf idx image pytorch tokenizer chat_template"
 cmake --build build-fuzz -j "$(nproc)" --target $(printf 'fuzz_%s ' $names)
 for name in $names; do
   mkdir -p "build-fuzz/corpus/$name"
-  # New inputs go to the first folder, the committed ones are only read.
+  # New inputs go to the first folder, the committed ones are only read: some are golden files, too.
+  seeds="tests/libfuzzer/corpus/$name"
+  [ -d "$seeds" ] || seeds="tests/golden/$name"
   "build-fuzz/bin/fuzz_$name" -max_total_time="$seconds" -rss_limit_mb=512 -timeout=10 \
-    -print_final_stats=1 "build-fuzz/corpus/$name" "tests/libfuzzer/corpus/$name"
+    -print_final_stats=1 "build-fuzz/corpus/$name" "$seeds"
 done

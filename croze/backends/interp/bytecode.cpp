@@ -14,7 +14,7 @@ class Decoder {
  public:
   explicit Decoder(std::span<const UOp> instructions) {
     for (UOp u : instructions) {
-      if (u.is(Op::Range) && u.loop_kind() == LoopKind::Lane) lanes_.push_back(u);
+      if (is_lane(u)) lanes_.push_back(u);
     }
     for (UOp u : instructions) decode(u);
     ensure(loops_.empty(), "linear program: a loop is not closed");

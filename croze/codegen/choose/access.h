@@ -24,6 +24,12 @@ std::int64_t full_lanes(UOp sink, const Caps& caps);
 // the most that they turn.
 std::int64_t work_of(UOp sink);
 
+// Whether a loop can be cut in parts of this size, perhaps after pad(): an open loop is padded, a
+// constant one must be a multiple.
+inline bool can_cut(UOp range, std::int64_t size) {
+  return range.is_open() || range.range_size() % size == 0;
+}
+
 // True if `reduce` varies over all output loops: it is not hoisted.
 bool is_at_full_depth(const KernelState& k, UOp reduce);
 

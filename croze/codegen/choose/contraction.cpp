@@ -146,11 +146,6 @@ class Search {
     return static_cast<double>(range.range_size()) / static_cast<double>(vectors * lanes);
   }
 
-  // An open loop is padded to what it is cut by.
-  static bool can_cut(UOp range, std::int64_t count) {
-    return range.is_open() || range.range_size() % count == 0;
-  }
-
   // Whether the place is gated, or will be where a loop is padded.
   static bool is_gated(UOp place, const Tile& t) {
     const auto pads = [&](UOp r, std::int64_t count) {

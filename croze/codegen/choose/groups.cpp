@@ -47,11 +47,6 @@ class Grouper {
 
   static constexpr std::int64_t slice = 16;  // of the reduction, staged at a time
 
-  // An open loop is padded to what it is cut by.
-  static bool can_cut(UOp range, std::int64_t size) {
-    return range.is_open() || range.range_size() % size == 0;
-  }
-
   // Items along each of the two axes of a group; 0 if the device has no room for such tiles.
   std::int64_t item_side() const {
     const std::int64_t longest = std::min(caps_.max_group_axis[0], caps_.max_group_axis[1]);
