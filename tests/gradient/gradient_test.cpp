@@ -333,6 +333,29 @@ TEST(Gradient, IntermediateValuesCanBeTargets) {
   EXPECT_EQ(reference.evaluate(gradients[1]).numbers(), (std::vector<double>{108, 500}));
 }
 
+// A magnitude and a sigmoid are differentiated whole, but not past a target inside of them.
+TEST(Gradient, PartsOfAFormCanBeTargets) {
+  Graph graph;
+  const UOp x = graph.buffer(DType::Float64, 1, 2, 0), zero = graph.constant(DType::Float64, 0.0);
+  const UOp negative = less(x, zero), opposite = -x, magnitude = where(negative, opposite, x);
+  const UOp e = call(Op::Exp, -magnitude), chosen = where(negative, e, number(x, 1));
+  const UOp sum = e + 1, sigmoid = chosen / sum;
+  Reference reference;
+  reference.bind(x, {-2, 3});
+  const auto expect = [&](UOp of, UOp by, std::initializer_list<double> expected) {
+    const UOp g = gradient(all_summed(of), std::vector<UOp>{by})[0];
+    const std::vector<double> got = reference.evaluate(g).numbers();
+    std::size_t i = 0;
+    for (double value : expected) EXPECT_NEAR(got[i++], value, 1e-12);
+  };
+  const double e0 = std::exp(-2.0), e1 = std::exp(-3.0);
+  expect(magnitude, x, {-1, 1});
+  expect(magnitude, opposite, {1, 0});
+  expect(sigmoid, x, {e0 / ((1 + e0) * (1 + e0)), e1 / ((1 + e1) * (1 + e1))});
+  expect(sigmoid, chosen, {1 / (1 + e0), 1 / (1 + e1)});
+  expect(sigmoid, sum, {-e0 / ((1 + e0) * (1 + e0)), -1 / ((1 + e1) * (1 + e1))});
+}
+
 TEST(Gradient, HalfSumsAccumulateInFloat32) {
   Graph graph;
   const UOp x = graph.buffer(DType::Float16, 0, 1, 0);

@@ -17,12 +17,11 @@ class Backward {
     place_.reserve(static_cast<std::int64_t>(order_.size()));
     depends_.resize(order_.size());
     gradients_.resize(order_.size());
-    FlatSet<const Node*> wanted;
-    for (UOp t : targets) wanted.insert(t.node());
+    for (UOp t : targets) targets_.insert(t.node());
     for (std::size_t i = 0; i < order_.size(); i++) {
       const UOp u = order_[i];
       place_.insert(u.node(), i);
-      bool depends = wanted.contains(u.node());
+      bool depends = targets_.contains(u.node());
       if (!depends && has_partials(u)) {
         for (UOp s : u.sources()) depends = depends || depends_[*place_.find(s.node())];
       }
@@ -54,7 +53,7 @@ class Backward {
       any = any || wanted.back();
     }
     if (!any) return;
-    const Partials partials = partials_of(u, g, wanted);
+    const Partials partials = partials_of(u, g, wanted, targets_);
     for (int k = 0; k < u.num_src(); k++) {
       if (partials[k] && wanted[k]) add(u.src(k), partials[k]);
     }
@@ -68,6 +67,7 @@ class Backward {
   }
 
   std::vector<UOp> order_;
+  NodeSet targets_;
   FlatMap<const Node*, std::size_t> place_;
   std::vector<bool> depends_;   // on a target
   std::vector<UOp> gradients_;  // of the roots, by node in order_; null: none yet

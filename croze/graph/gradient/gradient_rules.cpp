@@ -82,22 +82,25 @@ Partials from_rule(const GradientRule& rule, UOp u, UOp upstream, std::span<cons
   return result;
 }
 
-// Two forms are differentiated whole: of their parts come selections that sum to one.
+// Two forms are differentiated whole, unless a part of them is a target: of the parts come
+// selections that sum to one.
 //
 // where(a, -x, x) is x but for the sign.
-UOp through_magnitude(UOp u, UOp upstream) {
+UOp through_magnitude(UOp u, UOp upstream, const NodeSet& targets) {
   const bool is_one = u.is(Op::Where) && u.src(1).is(Op::Neg) && u.src(1).src(0) == u.src(2);
-  return is_one ? where(u.src(0), -upstream, upstream) : UOp();
+  if (!is_one || targets.contains(u.src(1).node())) return {};
+  return where(u.src(0), -upstream, upstream);
 }
 
 // where(a, x, 1) / (x + 1), of which sigmoids are made, changes with x by 1 / (x + 1)^2 or by minus
 // that; given to x + 1.
-UOp through_sigmoid(UOp u, UOp upstream) {
+UOp through_sigmoid(UOp u, UOp upstream, const NodeSet& targets) {
   if (!u.is(Op::Div) || !u.src(0).is(Op::Where) || !u.src(1).is(Op::Add)) return {};
   const UOp chosen = u.src(0), sum = u.src(1);
   const bool is_one =
       chosen.src(1) == sum.src(0) && chosen.src(2).is_const(1) && sum.src(1).is_const(1);
-  return is_one ? where(chosen.src(0), upstream, -upstream) / (sum * sum) : UOp();
+  if (!is_one || targets.contains(chosen.node()) || targets.contains(sum.node())) return {};
+  return where(chosen.src(0), upstream, -upstream) / (sum * sum);
 }
 
 }  // namespace
@@ -110,11 +113,11 @@ bool passes_gradient(UOp u) {
   return !u.is(Op::Detach) && !u.is(Op::Trunc) && !u.is(Op::Bitcast);
 }
 
-Partials partials_of(UOp u, UOp upstream, std::span<const bool> wanted) {
+Partials partials_of(UOp u, UOp upstream, std::span<const bool> wanted, const NodeSet& targets) {
   if (u.is(Op::Cast)) return {u.graph().cast(upstream, u.src(0).dtype())};
   if (!is_elementwise(u.op())) return structural_partials(u, upstream, wanted);
-  if (const UOp magnitude = through_magnitude(u, upstream)) return {UOp(), UOp(), magnitude};
-  if (const UOp sigmoid = through_sigmoid(u, upstream)) return {UOp(), sigmoid};
+  if (const UOp by_x = through_magnitude(u, upstream, targets)) return {UOp(), UOp(), by_x};
+  if (const UOp by_sum = through_sigmoid(u, upstream, targets)) return {UOp(), by_sum};
   const GradientRule* rule = rule_of(u.op());
   ensure(rule != nullptr, "{} has no derivative", info(u.op()).name);
   return from_rule(*rule, u, upstream, wanted);

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "croze/base/small_vector.h"
+#include "croze/graph/node_set.h"
 #include "croze/graph/rewrite/rule.h"
 #include "croze/graph/uop.h"
 
@@ -30,9 +31,10 @@ std::span<const GradientRule> gradient_rules();
 using Partials = SmallVector<UOp, 4>;
 
 // What flows back to each source of u when g flows into u.  Only sources that are `wanted` need an
-// answer.  A partial of an elementwise op may have the broadcast shape; fit_gradient cures that.
-// Throws InternalError for an op of no tensor graph.
-Partials partials_of(UOp u, UOp g, std::span<const bool> wanted);
+// answer, and what flows past a source to one below it may be given to that, unless the gradient by
+// the source is asked for: it is one of the targets.  A partial of an elementwise op may have the
+// broadcast shape; fit_gradient cures that. Throws InternalError for an op of no tensor graph.
+Partials partials_of(UOp u, UOp g, std::span<const bool> wanted, const NodeSet& targets);
 
 // Whether a gradient can flow through the node at all.
 bool passes_gradient(UOp u);
