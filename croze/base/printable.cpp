@@ -62,4 +62,6 @@ std::string printable(std::string_view text) {
   return result;
 }
 
+std::string shortened(std::string_view text) { return std::string(text.substr(0, 200)); }
+
 }  // namespace croze

@@ -11,4 +11,7 @@ namespace croze {
 // Messages of Errors pass through here, since names in them may come from a file.
 std::string printable(std::string_view text);
 
+// As much of the text as a message has room for: 200 bytes.
+std::string shortened(std::string_view text);
+
 }  // namespace croze

@@ -13,6 +13,7 @@
 #include "croze/base/checked.h"
 #include "croze/base/error.h"
 #include "croze/base/file.h"
+#include "croze/base/printable.h"
 #include "croze/io/byte_size.h"
 
 namespace croze {
@@ -42,9 +43,6 @@ constexpr DTypeName dtype_names[] = {
   {DType::Float32, "F32"}, {DType::Float64, "F64"},
 };
 // clang-format on
-
-// For messages: names may be long.
-std::string shortened(std::string_view text) { return std::string(text.substr(0, 200)); }
 
 // One tensor of a header.
 struct Entry {

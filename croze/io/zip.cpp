@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "croze/base/error.h"
+#include "croze/base/printable.h"
 #include "croze/io/inflate.h"
 
 namespace croze {
@@ -21,9 +22,6 @@ constexpr std::int64_t large_place_bytes = 20, max_entries = 1 << 20;
 constexpr std::int64_t end_bytes = 22, local_bytes = 30, max_comment_bytes = 65535;
 constexpr std::uint32_t not_here = 0xffffffff;  // the number stands in the extra field
 constexpr std::int64_t max_ratio = 1032;        // of deflate
-
-// For messages: names may be long.
-std::string shortened(const std::string& name) { return name.substr(0, 200); }
 
 struct End {
   std::int64_t count, bytes, offset;  // of the central directory

@@ -14,14 +14,12 @@
 #include "croze/base/checked.h"
 #include "croze/base/error.h"
 #include "croze/base/file.h"
+#include "croze/base/printable.h"
 #include "croze/io/gguf/decode.h"
 #include "croze/io/gguf/header.h"
 
 namespace croze {
 namespace {
-
-// For messages: names may be long.
-std::string shortened(std::string_view text) { return std::string(text.substr(0, 200)); }
 
 // ---- one file ---------------------------------------------------------------------------------
 

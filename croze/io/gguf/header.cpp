@@ -21,6 +21,7 @@
 #include "croze/base/bytes.h"
 #include "croze/base/checked.h"
 #include "croze/base/error.h"
+#include "croze/base/printable.h"
 
 namespace croze {
 namespace {
@@ -31,9 +32,6 @@ constexpr std::int64_t default_alignment = 32;
 constexpr std::int64_t max_name_bytes = 65535;  // of metadata, by the format
 constexpr std::int64_t max_tensors = 1 << 18;
 constexpr std::int64_t max_pieces = 1 << 22;  // names, texts and arrays of the metadata
-
-// For messages: names may be long.
-std::string shortened(std::string_view text) { return std::string(text.substr(0, 200)); }
 
 // ---- numbers and texts ------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "croze/base/error.h"
+#include "croze/base/printable.h"
 
 namespace croze {
 namespace {
@@ -30,8 +31,6 @@ std::optional<std::int64_t> integer_from(const T& value) {
   }
   return std::nullopt;
 }
-
-std::string shortened(std::string_view text) { return std::string(text.substr(0, 200)); }
 
 }  // namespace
 

@@ -13,6 +13,7 @@
 
 #include "croze/base/checked.h"
 #include "croze/base/error.h"
+#include "croze/base/printable.h"
 #include "croze/io/pytorch/pickle.h"
 #include "croze/io/pytorch/storages.h"
 #include "croze/io/zip.h"
@@ -23,8 +24,6 @@ namespace {
 
 using Object = PickledObject;
 using Kind = Object::Kind;
-
-std::string shortened(std::string_view text) { return std::string(text.substr(0, 200)); }
 
 struct Checkpoint {
   Pickle pickle;
@@ -261,7 +260,7 @@ PyTorchFile load_pytorch(const std::string& path, const TensorOptions& options) 
   std::ranges::sort(names);
   const auto twice = std::ranges::adjacent_find(names);
   if (twice != names.end()) {
-    fail({}, "{}: two tensors are named \"{}\"", path, pytorch::shortened(*twice));
+    fail({}, "{}: two tensors are named \"{}\"", path, shortened(*twice));
   }
   return result;
 }

@@ -14,6 +14,7 @@
 
 #include "croze/base/checked.h"
 #include "croze/base/error.h"
+#include "croze/base/printable.h"
 #include "croze/io/pytorch/globals.h"
 
 namespace croze::pytorch {
@@ -23,8 +24,6 @@ constexpr std::size_t max_rank = 16;
 
 // Copies of views may take so much: of the file, since many views may be of one storage.
 constexpr std::int64_t max_copies = 4, always_copied = 64 << 20;
-
-std::string shortened(std::string_view text) { return std::string(text.substr(0, 200)); }
 
 std::optional<DType> dtype_of(const PickledObject& global) {
   const Global* found = find_global(global.text);

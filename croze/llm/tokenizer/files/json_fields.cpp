@@ -6,8 +6,6 @@
 
 namespace croze::llm {
 
-std::string shortened(std::string_view text) { return std::string(text.substr(0, 200)); }
-
 JsonFields::JsonFields(const JsonValue& object, std::string_view what)
     : object_(object), what_(what) {
   check(object.is_object(), "{} is not an object", what);

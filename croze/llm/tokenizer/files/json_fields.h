@@ -6,12 +6,11 @@
 #include <string>
 #include <string_view>
 
+#include "croze/base/printable.h"
+
 namespace croze::llm {
 
 using JsonValue = nlohmann::json;
-
-// For messages: a text of the file, which may be long.
-std::string shortened(std::string_view text);
 
 // Each function throws Error if the member is missing, which null is, too, or of another kind; but
 // for those that say what there is otherwise.
