@@ -102,17 +102,21 @@ std::vector<PendingStep> KernelList::build() {
     schedule_.buffers[static_cast<std::size_t>(index)].kind = ScheduleBuffer::Kind::Output;
     schedule_.results.push_back(index);
   }
+  make_needed();
+  if (context_.fuse) reuse_values();
+  return std::move(steps_);
+}
+
+void KernelList::make_needed() {
   while (!pending_.empty()) {
     const UOp state = pending_.back();
     pending_.pop_back();
     make_state(state);
   }
-  return std::move(steps_);
 }
 
 void KernelList::need(UOp state) {
-  if (!needed_.emplace(state.node(), true).second) return;
-  pending_.push_back(state);
+  if (needed_.insert(state.node())) pending_.push_back(state);
 }
 
 void KernelList::make_state(UOp state) {
@@ -346,7 +350,7 @@ KernelList::Draft KernelList::draft_value(UOp u, UOp value, UOp out) {
   if (!v) return {};
   const UOp store =
       graph_.store(gated_place(out, loops.at, value.shape()), cast(v, out.dtype()), loops.ranges);
-  return {graph_.sink(std::span(&store, 1)), lower.reads()};
+  return {graph_.sink(std::span(&store, 1)), lower.reads(), lower.computed()};
 }
 
 // out[index(i, j, ..)] = value[i, j, ..], or added to what is there.  `view`: what the index is a
@@ -370,7 +374,7 @@ KernelList::Draft KernelList::draft_scatter(UOp u, UOp view, UOp buffer) {
   const bool overwrites = u.arg().value == 0;
   const UOp stored = overwrites ? v : graph_.alu(u.reduce_op(), {graph_.load(place), v});
   const UOp store = graph_.store(place, stored, loops.ranges);
-  return {graph_.sink(std::span(&store, 1)), lower.reads()};
+  return {graph_.sink(std::span(&store, 1)), lower.reads(), lower.computed()};
 }
 
 // The axes of a Scatter's value along which two elements may meet in one place.  An axis that an
@@ -403,7 +407,7 @@ KernelList::Draft KernelList::draft_store(UOp store) {
   for (; is_movement(view.op()); view = view.src(0)) at = through_movement(view, at);
   const UOp result =
       graph_.store(gated_place(memory_states_.buffer_of(view), at, view.shape()), v, loops.ranges);
-  return {graph_.sink(std::span(&result, 1)), lower.reads()};
+  return {graph_.sink(std::span(&result, 1)), lower.reads(), lower.computed()};
 }
 
 // ---- finishing --------------------------------------------------------------------------------
@@ -419,6 +423,8 @@ void KernelList::add(Draft draft, UOp writes, UOp out, UOp supersedes, int part)
     if (std::ranges::find(pending.reads, read) == pending.reads.end())
       pending.reads.push_back(read);
   }
+  FlatSet<const Node*>& computed = computed_[writes.node()];
+  for (const Node* n : draft.computed) computed.insert(n);
   pending.writes = {writes};
   pending.outputs = {out};
   pending.supersedes = supersedes;

@@ -66,6 +66,7 @@ class KernelList {
   struct Draft {  // a kernel whose memory is still named by Buffer nodes
     UOp sink;
     std::vector<Lowering::Read> reads;
+    FlatSet<const Node*> computed;
   };
 
   struct OutputLoops {  // a loop per axis, and the position they form
@@ -74,6 +75,11 @@ class KernelList {
   };
 
   void need(UOp state);
+  void make_needed();
+  void reuse_values();
+  bool computes_one_of(const FlatSet<const Node*>& stored, UOp state) const;
+  void drop_unread_steps();
+  void make_again(UOp state);
   void make_state(UOp state);
   void make_copy(UOp u);
   void make_scatter(UOp u);
@@ -118,7 +124,8 @@ class KernelList {
   std::unordered_map<const Node*, UOp> buffers_;      // of buffered nodes and snapshots
   std::map<std::pair<const Node*, int>, UOp> moved_;  // of states, on devices that are not theirs
   std::unordered_map<const Node*, bool> moves_made_;  // by buffer
-  std::unordered_map<const Node*, bool> needed_;
+  FlatSet<const Node*> needed_;
+  std::unordered_map<const Node*, FlatSet<const Node*>> computed_;  // by the state that is made
   std::unordered_map<const Node*, bool>
       snapshots_;  // states read through a copy; whether it is made
   std::vector<PendingStep> steps_;

@@ -131,6 +131,7 @@ UOp Lowering::result_of(UOp u, const Position& p) {
   if (u.is(Op::Variable)) return number_of_words(graph_, u.dtype(), u.slot());
   if (is_state(u) || (plan_.buffered(u) && u != root_)) return lower_load(u, p);
   if (must_buffer(u, p)) return UOp();
+  computed_.insert(u.node());
   switch (u.op()) {
     case Op::Iota: return p.index[0];
     case Op::Reduce: return lower_reduce({u, pack(p)}, p);

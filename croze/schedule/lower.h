@@ -49,6 +49,9 @@ class Lowering {
   };
   const std::vector<Read>& reads() const { return reads_; }
 
+  // The nodes whose values the kernel computes itself, once or at several positions.
+  const FlatSet<const Node*>& computed() const { return computed_; }
+
  private:
   struct Task {
     UOp node;
@@ -100,6 +103,7 @@ class Lowering {
   RangeSet serial_ranges_;         // those of them whose iterations stay in order
   std::vector<RangeSet> hoisted_;  // output ranges of the hoisted reductions: a chain by inclusion
   std::vector<Read> reads_;
+  FlatSet<const Node*> computed_;
   bool grown_ = false;
 };
 

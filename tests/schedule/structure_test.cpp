@@ -1,4 +1,5 @@
 // structure_test.cpp -- how many kernels a graph becomes, and that none repeats work.
+#include "schedule/products.h"
 #include "schedule/scheduled.h"
 
 namespace croze::test {
@@ -69,6 +70,15 @@ TEST(Structure, AReductionOfABroadcastReductionIsNotRepeated) {
   const UOp row = s.expand(s.reduce(Op::Max, x, {0}), {30, 40});
   const Schedule schedule = s.expect_right({s.reduce(Op::Add, row, {0, 1})});
   EXPECT_LE(work_of(schedule), 2 * 30 * 40);
+}
+
+TEST(Structure, WhatIsStoredForOneKernelIsNotComputedAgainByAnother) {
+  // The kernel of the result is made first and adds h; that h is stored is found for its rows.
+  Scheduled s;
+  const UOp h = s.buffer({16, 16}) + product(s, s.buffer({16, 16}), s.buffer({16, 16}));
+  const UOp result = h + product(s, normalised(s, h), s.buffer({16, 16}));
+  const Schedule schedule = s.expect_right({result});
+  EXPECT_LE(work_of(schedule), 3 * 16 * 16 * 16);
 }
 
 TEST(Structure, CheapArithmeticWithTwoUsersIsNotStored) {
