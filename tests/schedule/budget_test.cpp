@@ -67,6 +67,32 @@ TEST(Budget, ValuesAreMadeAgainUntilThePlanFits) {
   EXPECT_GT(work_of(tight), work_of(free));
 }
 
+// One step makes a stage's value and the base of a Scatter, and one step reads both: the values
+// that were scattered are in the base that was made first.
+TEST(Budget, ABaseThatIsScatteredIntoIsNotMadeAgain) {
+  Scheduled s(apart());
+  const UOp at = s.expand(s.buffer({3, 9, 40, 63}, {4, 1}, DType::Int32), {4, columns});
+  const UOp column = s.expand(s.reshape(s.graph.iota(columns), {1, columns}), {4, columns});
+  UOp x = s.buffer({rows, columns}, DType::Int32);
+  std::vector<std::pair<UOp, UOp>> kept;
+  for (int i = 0; i < 8; i++) {
+    const UOp value = s.contiguous(square(x) % 101);
+    const UOp src[] = {square(x) % 103, s.buffer({4, columns}, DType::Int32), at, column};
+    const UOp scattered = s.graph.make(Op::Scatter, DType::Int32, src, Arg(std::int64_t{0}));
+    kept.emplace_back(value, scattered);
+    const UOp down = s.expand(s.reduce(Op::Max, value, {0}), {rows, columns});
+    x = s.contiguous(s.flip(s.graph.alu(Op::Max, {value, down}) % 17, {1, 1}));
+  }
+  UOp g = x;
+  for (; !kept.empty(); kept.pop_back()) {
+    const UOp across = s.expand(s.reduce(Op::Max, g, {1}), {rows, columns});
+    const UOp wanted = kept.back().first + kept.back().second;
+    g = s.contiguous(s.flip(s.graph.alu(Op::Max, {across, wanted}) % 13 + 1, {1, 1}));
+  }
+  s.settings.memory_budget = 1;
+  EXPECT_TRUE(makes_again(s.expect_right({g})));
+}
+
 TEST(Budget, NothingChangesWhereThereIsRoom) {
   Chain chain(6);
   const Schedule free = chain.s.expect_right({chain.roots[0]});

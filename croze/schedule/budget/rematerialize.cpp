@@ -298,6 +298,7 @@ class Rematerializer {
       for (UOp& state : again.reads) state = replaced(state, states);
       const PendingStep& step = steps_[m];
       for (std::size_t o = 0; o < step.outputs.size(); o++) {
+        if (!values_.contains(step.writes[o].node())) continue;  // other steps make it, too
         states.emplace_back(step.writes[o], again.writes[o]);
         memory.emplace_back(step.outputs[o], again.outputs[o]);
       }
