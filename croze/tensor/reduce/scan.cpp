@@ -18,6 +18,9 @@ namespace {
 
 constexpr std::int64_t block = 32;
 
+// So few elements are one block: their windows cost less than a second kernel.
+constexpr std::int64_t most_at_once = 128;
+
 // An associative operation: of two tensors, and of all elements along the last axis.
 struct Combination {
   Tensor (*of_two)(const Tensor& a, const Tensor& b);
@@ -28,7 +31,7 @@ struct Combination {
 // Along the last axis.
 Tensor scanned(const Tensor& x, const Combination& f, Location at) {
   const std::int64_t size = x.shape().back();
-  if (size <= block) {
+  if (size <= most_at_once) {
     return f.of_last_axis(unfold(pad(x, {size - 1, 0}, f.identity, at), -1, size, 1, 1, at), at);
   }
   const std::int64_t blocks = (size + block - 1) / block;
