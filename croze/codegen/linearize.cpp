@@ -15,6 +15,7 @@
 #include "croze/base/error.h"
 #include "croze/base/flat_map.h"
 #include "croze/codegen/edits/kernel_state.h"
+#include "croze/codegen/prefetch.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/render/program.h"
@@ -64,10 +65,11 @@ class Linearizer {
     place_nodes();
     collect_units();
     for (UOp u : order_) {
-      if (is_head(u)) result_.push_back(u);
+      if (is_head(u)) head_.push_back(u);
     }
     emit(0);
-    return std::move(result_);
+    head_.insert(head_.end(), result_.begin(), result_.end());
+    return std::move(head_);
   }
 
  private:
@@ -325,14 +327,45 @@ class Linearizer {
     return has_lanes;
   }
 
-  void emit(int block) {
-    for (UOp place : fetched_ahead(block)) {
-      const UOp index = place.src(1);
-      if (!is_head(index) && !is_loop(index)) emit_with_sources(number_.at(index.node()));
-      Graph& g = place.graph();
-      result_.push_back(g.make(Op::Prefetch, DType::Void, {g.place(place.src(0), index)}));
+  // What the next turn of the loop around a reduction reads is fetched in its own turns.
+  std::vector<UOp> fetched_for_next_turn(int block) const {
+    const Block& inner = blocks_[static_cast<std::size_t>(block)];
+    const UOp outer =
+        inner.parent < 0 ? UOp() : blocks_[static_cast<std::size_t>(inner.parent)].range;
+    if (!input_.prefetches || !outer || inner.range.range_size() < long_loop) return {};
+    if (outer.loop_kind() == LoopKind::Thread) return {};  // the next turn is another thread's
+    std::vector<UOp> places;
+    bool updates_register = false;
+    for (int unit : inner.units) {
+      if (unit < 0) return {};
+      const auto n = static_cast<std::size_t>(unit);
+      updates_register = updates_register || progress_[n] > 0;
+      if (order_[n].is(Op::Load) && order_[n].src(0).is(Op::Index)) {
+        places.push_back(order_[n].src(0));
+      }
     }
+    return updates_register ? places_of_next_turn(places, inner.range, outer) : std::vector<UOp>{};
+  }
+
+  void emit(int block) {
+    for (UOp place : fetched_ahead(block)) emit_prefetch(place);
+    for (UOp place : fetched_for_next_turn(block)) emit_prefetch(place);
     for (int root : demands(block)) emit_with_sources(root);
+  }
+
+  // With those parts of its index that nothing else computes.
+  void emit_prefetch(UOp place) {
+    for (UOp u : toposort(place.src(1))) {
+      const auto known = number_.find(u.node());
+      if (known != number_.end()) {
+        if (!is_head(u) && !is_loop(u)) emit_with_sources(known->second);
+      } else if (added_.insert(u.node())) {
+        (is_head(u) ? head_ : result_).push_back(u);
+      }
+    }
+    Graph& g = place.graph();
+    const UOp fetched = g.place(place.src(0), place.src(1));
+    result_.push_back(g.make(Op::Prefetch, DType::Void, {fetched}));
   }
 
   void emit_with_sources(int root) {
@@ -413,7 +446,8 @@ class Linearizer {
   std::unordered_map<int, std::vector<int>> waits_for_;
   std::unordered_map<int, State> states_;
   int in_fill_ = 0;
-  std::vector<UOp> result_;
+  FlatSet<const Node*> added_;  // to compute what is fetched
+  std::vector<UOp> head_, result_;
 };
 
 }  // namespace

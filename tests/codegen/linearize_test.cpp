@@ -61,17 +61,27 @@ TEST(Linearize, WhatFollowsASumIsDoneRowByRow) {
   EXPECT_EQ(order, expected);
 }
 
+// How many places of a parameter are fetched inside of so many loops.
+std::int64_t fetched(const LinearProgram& program, std::int64_t slot, std::int64_t loops) {
+  std::int64_t count = 0, nesting = 0;
+  for (UOp u : program.instructions) {
+    nesting += u.is(Op::Loop) - u.is(Op::EndLoop);
+    count += nesting == loops && touches(u, Op::Prefetch, slot);
+  }
+  return count;
+}
+
 TEST(Linearize, WhatIsReadAfterALoopIsFetchedBeforeIt) {
   const LinearProgram program = tiled(true);
-  std::int64_t fetched = 0, loops = 0;
-  for (UOp u : program.instructions) {
-    loops += u.is(Op::Loop);
-    if (!u.is(Op::Prefetch)) continue;
-    EXPECT_TRUE(touches(u, Op::Prefetch, 3)) << "operands of the loop are streams";
-    EXPECT_EQ(loops, 1) << "inside of the loop over tiles, before that of the sum";
-    fetched++;
-  }
-  EXPECT_EQ(fetched, 4);
+  EXPECT_EQ(fetched(program, 3, 1), 4) << "in the loop over tiles, before that of the sum";
+  EXPECT_EQ(fetched(program, 3, 2), 0);
+}
+
+TEST(Linearize, RowsOfTheNextTileAreFetchedOneATurn) {
+  const LinearProgram program = tiled(true);
+  EXPECT_EQ(fetched(program, 1, 2), 1);
+  EXPECT_EQ(fetched(program, 1, 1), 0);
+  EXPECT_EQ(fetched(program, 2, 1) + fetched(program, 2, 2), 0) << "it stays for all tiles";
 }
 
 TEST(Linearize, NothingIsFetchedWhereTheDeviceCannot) {

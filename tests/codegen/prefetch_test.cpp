@@ -1,0 +1,81 @@
+// prefetch_test.cpp -- what is fetched for the next turn, counted out.
+#include "croze/codegen/prefetch.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <vector>
+
+#include "croze/graph/graph.h"
+#include "croze/graph/rewrite/rewrite.h"
+
+namespace croze {
+namespace {
+
+constexpr std::int64_t line = 16;  // floats of a cache line
+
+class Prefetch : public testing::Test {
+ protected:
+  UOp number(std::int64_t n) { return graph.constant(DType::Int64, n); }
+  UOp typed(UOp range) { return graph.make(Op::Range, DType::Int64, {}, range.arg()); }
+  UOp place(UOp buffer, UOp index) { return graph.place(buffer, index); }
+
+  // The lines that are touched in all turns of a loop while another stands at a turn.
+  static std::set<std::int64_t> lines(const std::vector<UOp>& places, UOp inner, UOp outer,
+                                      std::int64_t turn) {
+    std::set<std::int64_t> result;
+    for (std::int64_t k = 0; k < inner.range_size(); k++) {
+      const std::pair<UOp, UOp> at[] = {
+          {inner, inner.graph().constant(inner.dtype(), k)},
+          {outer, inner.graph().constant(inner.dtype(), turn)},
+      };
+      for (UOp p : places) result.insert(substitute(p.src(1), at).arg().value / line);
+    }
+    return result;
+  }
+
+  Graph graph;
+  UOp outer = typed(graph.range(0, 32, LoopKind::Parallel));
+  UOp inner = typed(graph.range(1, 64, LoopKind::Reduce));
+  UOp a = graph.param(DType::Float32, 0, 1 << 16), b = graph.param(DType::Float32, 1, 1 << 16);
+  UOp kept = place(b, inner);
+};
+
+TEST_F(Prefetch, AllLinesOfTheNextRowsAreFetchedOneATurn) {
+  std::vector<UOp> places{kept};
+  for (std::int64_t row = 0; row < 4; row++) {
+    places.push_back(place(a, (outer * number(4 * 64) + inner) + number(row * 64)));
+  }
+  const std::vector<UOp> fetched = places_of_next_turn(places, inner, outer);
+  ASSERT_EQ(fetched.size(), 1u);
+  places.erase(places.begin());
+  EXPECT_EQ(lines(fetched, inner, outer, 2), lines(places, inner, outer, 3));
+}
+
+TEST_F(Prefetch, ColumnsAreFetchedWhereTheNextTileReadsThemInTheSameTurn) {
+  std::vector<UOp> places{kept};
+  for (std::int64_t column = 0; column < 32; column++) {
+    places.push_back(place(a, (inner * number(512) + outer * number(32)) + number(column)));
+  }
+  const std::vector<UOp> fetched = places_of_next_turn(places, inner, outer);
+  EXPECT_EQ(fetched.size(), 2u);
+  places.erase(places.begin());
+  EXPECT_EQ(lines(fetched, inner, outer, 2), lines(places, inner, outer, 3));
+}
+
+TEST_F(Prefetch, NothingIsFetchedWhereNothingIsUsedAgain) {
+  const std::vector<UOp> places{place(a, outer * number(64) + inner),
+                                place(b, outer * number(64) + inner)};
+  EXPECT_TRUE(places_of_next_turn(places, inner, outer).empty());
+}
+
+TEST_F(Prefetch, NothingIsFetchedOfATileNorWhereTheNextPlaceIsNotKnown) {
+  const UOp tile = graph.local(DType::Float32, 0, 4096, Space::Thread);
+  const UOp loaded = graph.load(place(graph.param(DType::Int64, 2, 64), outer));
+  const std::vector<UOp> places{kept, place(tile, outer * number(64) + inner),
+                                place(a, loaded * number(64) + inner)};
+  EXPECT_TRUE(places_of_next_turn(places, inner, outer).empty());
+}
+
+}  // namespace
+}  // namespace croze
