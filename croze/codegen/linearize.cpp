@@ -121,7 +121,10 @@ class Linearizer {
         auto known = block_of_range_.find(r.range_id());
         block = known != block_of_range_.end() ? known->second : add_block(block, r);
       }
-      if (!reduction) continue;
+      if (!reduction) {
+        filled_in_[target.node()] = block;
+        continue;
+      }
       int base = block;  // the block around the reduction's loops
       for (UOp r : closed_ranges(u)) {
         if (is_loop(r)) base = blocks_[static_cast<std::size_t>(base)].parent;
@@ -151,6 +154,8 @@ class Linearizer {
           block = register_block(u, target);
         } else if (u.is(Op::Load) && target.is(Op::Param) && stored.contains(target.node())) {
           block = deeper(block, innermost_output_);
+        } else if (u.is(Op::Load) && u.src(0).src(0).is(Op::Local)) {  // sums so far
+          block = deeper(block, filled_in_.at(target.node()));
         } else if (u.is(Op::Store)) {
           for (UOp r : closed_ranges(u)) block = deeper(block, place(r));
         }
@@ -440,6 +445,7 @@ class Linearizer {
   std::vector<Block> blocks_;
   std::unordered_map<std::int64_t, int> block_of_range_;
   std::unordered_map<std::size_t, int> inner_, around_;  // by register id
+  std::unordered_map<const Node*, int> filled_in_;       // innermost block, by tile
   int innermost_output_ = 0;
   std::vector<int> place_;     // block of each node
   std::vector<int> progress_;  // of each node in the update of a register

@@ -219,7 +219,10 @@ class Tiler {
 
   void run() {
     cut_registers();
+    turn_ = turn_of_rows();
+    block_rows();
     arrange();
+    if (turn_ > 0) accumulate_rows();
     stage_operands();
     unroll_small_reductions();
   }
@@ -259,7 +262,6 @@ class Tiler {
 
   // Other loops, blocks of rows, columns, rows, and the unrolled ones last.
   void arrange() {
-    block_rows();
     std::vector<UOp> order;
     for (UOp r : k_.loops) {
       if (!is_tile_loop(r) && r != block_loop_) order.push_back(r);
@@ -288,11 +290,14 @@ class Tiler {
 
   std::int64_t element_bytes() const { return widest_bytes(k_.sink); }
 
-  // A block of rows: half the L2 cache holds it.
+  // A block of rows: half the L2 cache holds it, or its sums.
   void block_rows() {
-    if (!row_loop_ || !column_loop_ || tile_.in_reduction) return;
-    if (column_loop_.range_size() < machine_.least_blocked_columns) return;
-    const std::int64_t row_tile = iterations(reduced()) * tile_.num_rows * element_bytes();
+    if (!row_loop_ || tile_.in_reduction) return;
+    const bool has_columns =
+        column_loop_ && column_loop_.range_size() >= machine_.least_blocked_columns;
+    if (turn_ == 0 && !has_columns) return;
+    const std::int64_t along = turn_ > 0 ? columns() : iterations(reduced());
+    const std::int64_t row_tile = along * tile_.num_rows * element_bytes();
     std::int64_t rows = largest_divisor(row_loop_.trip_divisor(),
                                         std::max<std::int64_t>(1, machine_.tile_bytes / row_tile));
     // Leave each thread some blocks.
@@ -304,6 +309,45 @@ class Tiler {
     const SplitRange parts = split(k_, row_loop_, rows);
     block_loop_ = parts.outer;
     row_loop_ = parts.inner;
+  }
+
+  std::int64_t columns() const {
+    const std::int64_t tiles = column_loop_ ? column_loop_.range_size() : 1;
+    return tiles * tile_.num_columns * tile_.lanes;
+  }
+
+  // How far a long reduction over rows of memory goes at a time, so that the L1 cache holds a
+  // tile's columns of these rows; 0 if it need not go in turns.
+  std::int64_t turn_of_rows() const {
+    const UOp reduce = contraction();
+    if (tile_.in_reduction || !row_loop_ || row_loop_.is_open() || !reduce) return 0;
+    if (reduces(k_.sink).size() > 1 ||
+        columns() * tile_.num_rows * element_bytes() > machine_.tile_bytes)
+      return 0;
+    const std::vector<UOp> ranges = closed_ranges(reduce);
+    if (ranges.size() != 1 || ranges[0].is_open()) return 0;
+    for (UOp load : loads(reduce.src(0))) {
+      const Stride s = stride_over(load.src(0).src(1), ranges[0]);
+      if (load.src(0).num_src() > 2 || !s.affine || s.step * element_bytes() < machine_.far_bytes)
+        return 0;
+    }
+    const std::int64_t size = ranges[0].range_size();
+    const std::int64_t turn = largest_divisor(
+        size, machine_.turn_bytes / (tile_.num_columns * tile_.lanes * element_bytes()));
+    return turn < machine_.shortest_turn || size / turn < machine_.least_turns ? 0 : turn;
+  }
+
+  // From here on the loops of the tile are those of a turn.
+  void accumulate_rows() {
+    std::vector<UOp*> loops;
+    std::vector<UOp> over;
+    for (UOp* r : {&column_loop_, &row_loop_, &row_unroll_, &column_unroll_, &lane_}) {
+      if (std::ranges::find(k_.loops, *r) == k_.loops.end()) continue;
+      loops.push_back(r);
+      over.push_back(*r);
+    }
+    const TurnLoops turn = accumulate(k_, reduced()[0], over, turn_);
+    for (std::size_t i = 0; i < loops.size(); i++) *loops[i] = turn.over[i];
   }
 
   std::vector<UOp> inner(std::initializer_list<UOp> before,
@@ -373,6 +417,7 @@ class Tiler {
   KernelState& k_;
   const MachineModel machine_;
   const Tile tile_;
+  std::int64_t turn_ = 0;  // iterations of the reduction in one; 0: it has no turns
   UOp lane_, column_loop_, column_unroll_, row_loop_, row_unroll_, block_loop_;
 };
 

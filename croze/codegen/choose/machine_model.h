@@ -18,6 +18,7 @@ struct MachineModel {
         vector_bytes(caps.vector_bytes),
         threads(caps.threads),
         tile_bytes(caps.l2_bytes / 2),
+        turn_bytes(caps.l1_bytes / 2),
         cache_bytes(static_cast<double>(caps.l2_bytes)) {}
 
   // ---- of the device ----
@@ -26,6 +27,8 @@ struct MachineModel {
   std::int64_t threads;
   // An operand's tile may fill half of the L2 cache: the other half is for what streams past it.
   std::int64_t tile_bytes;
+  // What is read again and again in a turn of a long reduction may fill half of the L1 cache.
+  std::int64_t turn_bytes;
   double cache_bytes;  // of the L2 cache of one core
 
   // ---- arithmetic ----
@@ -93,6 +96,9 @@ struct MachineModel {
   static constexpr std::int64_t many_rows = 64;
 
   // ---- limits of what is tried ----
+
+  // Iterations in a turn of a long reduction, and turns, from which sums are worth a tile.
+  static constexpr std::int64_t shortest_turn = 16, least_turns = 16;
 
   // Lanes doing nothing beyond this part cost more than a narrower vector or another loop.
   static constexpr double least_used = 0.6;

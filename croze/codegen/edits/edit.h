@@ -25,9 +25,11 @@ enum class EditKind : std::uint8_t {
   Reorder,         // ranges: the output loops in their new order, outermost first
   Share,           // ranges: the loops of a reduction, and then of one that is to run in them
   OnePass,         // ranges: of a reduction, of others that need what it comes to.  size: of blocks
-  Keep,      // ranges: two loops that compute something alike.  size: lanes that fill its tile
-  Stage,     // load, ranges: what is tabulated, over which loops.  space, size: lanes
-  Simplify,  // rewrites index arithmetic to its canonical form
+  Keep,        // ranges: two loops that compute something alike.  size: lanes that fill its tile
+  Accumulate,  // ranges: of a reduction, and output loops over which a tile of its sums extends.
+               // size: of turns
+  Stage,       // load, ranges: what is tabulated, over which loops.  space, size: lanes
+  Simplify,    // rewrites index arithmetic to its canonical form
 };
 
 struct Edit {

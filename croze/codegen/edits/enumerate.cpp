@@ -14,7 +14,7 @@ constexpr std::int64_t largest_multiple = 64;
 constexpr EditKind kinds[] = {EditKind::Split,          EditKind::Merge,   EditKind::Pad,
                               EditKind::SplitReduction, EditKind::Bind,    EditKind::Reorder,
                               EditKind::Share,          EditKind::OnePass, EditKind::Keep,
-                              EditKind::Stage,          EditKind::Simplify};
+                              EditKind::Accumulate,     EditKind::Stage,   EditKind::Simplify};
 
 class Enumerator {
  public:
@@ -31,6 +31,7 @@ class Enumerator {
       case EditKind::Share: return add_shares();
       case EditKind::OnePass: return add_passes();
       case EditKind::Keep: return add_keeps();
+      case EditKind::Accumulate: return add_turns();
       case EditKind::Stage: return add_tiles();
       case EditKind::Simplify: return add_if_legal({.kind = kind});
     }
@@ -128,6 +129,27 @@ class Enumerator {
               {.kind = EditKind::Keep, .ranges = {first.range_id(), second.range_id()}, .size = n});
         }
       }
+    }
+  }
+
+  void add_turns() {
+    for (UOp reduce : reduces(k_.sink)) {
+      std::vector<std::int64_t> over;
+      for (UOp r : k_.loops) {
+        if (reduce.varies_over(r)) over.push_back(r.range_id());
+      }
+      for (UOp r : closed_ranges(reduce)) {
+        for (auto first = over.begin(); first != over.end(); ++first)
+          add_turns(r, {first, over.end()});
+      }
+    }
+  }
+
+  void add_turns(UOp range, const std::vector<std::int64_t>& over) {
+    Edit edit{.kind = EditKind::Accumulate, .ranges = {range.range_id()}};
+    edit.ranges.insert(edit.ranges.end(), over.begin(), over.end());
+    for (edit.size = 1; edit.size < std::min(range.range_size(), largest_inner); edit.size++) {
+      if (range.trip_divisor() % edit.size == 0) add_if_legal(edit);
     }
   }
 

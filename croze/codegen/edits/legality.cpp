@@ -10,6 +10,7 @@
 
 #include "croze/base/error.h"
 #include "croze/codegen/decompose/words.h"
+#include "croze/codegen/edits/accumulate.h"
 #include "croze/codegen/edits/keep.h"
 #include "croze/codegen/edits/one_pass.h"
 #include "croze/codegen/edits/stage.h"
@@ -119,6 +120,7 @@ std::string Legality::refusal(const Edit& e) const {
     case EditKind::Share: return refuse_share(e);
     case EditKind::OnePass: return refuse_one_pass(e);
     case EditKind::Keep: return refuse_keep(e);
+    case EditKind::Accumulate: return refuse_accumulate(e);
     case EditKind::Stage: return refuse_stage(e);
     case EditKind::Simplify: return {};
   }
@@ -127,8 +129,8 @@ std::string Legality::refusal(const Edit& e) const {
 
 // Every range that the edit names is there, and but for the two sides of Share it is named once.
 std::string Legality::refuse_names(const Edit& e) const {
-  const bool is_list =
-      e.kind == EditKind::Reorder || e.kind == EditKind::Share || e.kind == EditKind::Stage;
+  const bool is_list = e.kind == EditKind::Reorder || e.kind == EditKind::Share ||
+                       e.kind == EditKind::Accumulate || e.kind == EditKind::Stage;
   const bool is_pair =
       e.kind == EditKind::Merge || e.kind == EditKind::OnePass || e.kind == EditKind::Keep;
   const std::size_t count = e.kind == EditKind::Simplify ? 0 : is_pair ? 2 : 1;
@@ -414,6 +416,22 @@ std::string Legality::refuse_keep(const Edit& e) const {
     }
   }
   return refuse_new_ranges(2 * std::ssize(values));
+}
+
+std::string Legality::refuse_accumulate(const Edit& e) const {
+  const std::vector<UOp> all = named(e);
+  if (all.size() < 2) return fmt::format("it names {} loops", all.size());
+  const UOp r = all[0];
+  const std::span<const UOp> over = std::span(all).subspan(1);
+  if (r.loop_kind() != LoopKind::Reduce || is_in_tuple(r)) {
+    return fmt::format("loop r{} is of kind {}", r.range_id(), name_of(r.loop_kind()));
+  }
+  if (r.is_open() || e.size < 1 || e.size >= r.range_size() || r.range_size() % e.size != 0) {
+    return fmt::format("{} does not go in turns of {}", length_of(r), e.size);
+  }
+  const std::int64_t room = k_.caps().has_groups ? bytes_of_item : k_.caps().l2_bytes;
+  if (std::string why = refuse_accumulation(k_, r, over, room); !why.empty()) return why;
+  return refuse_new_ranges(2 + std::ssize(over));
 }
 
 bool Legality::is_written(UOp param) const {

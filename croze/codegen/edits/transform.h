@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "croze/codegen/edits/kernel_state.h"
 
@@ -62,6 +63,17 @@ UOp one_pass(KernelState& k, UOp first, UOp second, std::int64_t block);
 // The expressions that the loops `first`, of a reduction, and `second` compute alike are computed
 // in a loop of their own, by vectors of `lanes`, into tiles that both load from (keep.h).
 void keep(KernelState& k, UOp first, UOp second, std::int64_t lanes);
+
+struct TurnLoops {
+  std::vector<UOp> over;  // for each loop of the tile
+  UOp reduced;
+};
+
+// The reduction over `range` goes in turns of `turn` iterations, which divide it, over sums that
+// wait in a tile: one for each iteration of the output loops `over`, in whose order the loops of a
+// turn run (accumulate.h).  Loops that the reduction varies over and that are not in `over` stand
+// around the turns.  Returns the loops of a turn.
+TurnLoops accumulate(KernelState& k, UOp range, std::span<const UOp> over, std::int64_t turn);
 
 // Replaces `load` by a load from a tile that holds every element it reads while the loops not in
 // `inner` stand still.  `inner` is in loop order, outermost first: the tile is laid out in that

@@ -1,0 +1,120 @@
+// Sums that wait in a tile while a long reduction goes on in turns.
+#include "croze/codegen/edits/accumulate.h"
+
+#include <gtest/gtest.h>
+
+#include "croze/codegen/choose/choose.h"
+#include "croze/codegen/edits/legality.h"
+#include "croze/codegen/edits/transform.h"
+#include "croze/run/devices.h"
+#include "edits/kernels.h"
+#include "support/schedule_runner.h"
+
+namespace croze {
+namespace {
+
+using namespace test;
+
+// out[i, j] = sum over k of a[k, i] * b[k, j]; r0, r1, r2 are i, j, k.
+SmallKernel columns_kernel(std::int64_t rows, std::int64_t columns, std::int64_t depth) {
+  SmallKernel k{"columns", std::make_shared<Graph>(), {}, {}, {}};
+  Graph& g = *k.graph;
+  k.buffers = {numbers(rows * columns, 1), numbers(depth * rows, 2), numbers(depth * columns, 3)};
+  const UOp i = g.range(0, rows, LoopKind::Parallel), j = g.range(1, columns, LoopKind::Parallel);
+  const UOp d = g.range(2, depth, LoopKind::Reduce);
+  const UOp a = g.load(g.place(g.param(DType::Int32, 1, depth * rows), d * rows + i));
+  const UOp b = g.load(g.place(g.param(DType::Int32, 2, depth * columns), d * columns + j));
+  const UOp out = g.place(g.param(DType::Int32, 0, rows * columns), i * columns + j);
+  const UOp sum = g.reduce(Op::Add, a * b, std::vector<UOp>{d});
+  k.sink = g.sink(std::vector<UOp>{g.store(out, sum, std::vector<UOp>{i, j})});
+  k.expected.assign(static_cast<std::size_t>(rows * columns), 0);
+  for (std::int64_t z = 0; z < depth; z++) {
+    for (std::int64_t n = 0; n < rows * columns; n++) {
+      k.expected[static_cast<std::size_t>(n)] +=
+          k.buffers[1][static_cast<std::size_t>(z * rows + n / columns)] *
+          k.buffers[2][static_cast<std::size_t>(z * columns + n % columns)];
+    }
+  }
+  return k;
+}
+
+// The result, and the edits that were made.
+std::pair<std::vector<std::int32_t>, std::string> run(const SmallKernel& kernel, const Caps& caps,
+                                                      function_ref<void(KernelState&)> edit) {
+  const std::unique_ptr<Device> device = make_interpreter(caps);
+  std::vector<std::vector<std::int32_t>> buffers = kernel.buffers;
+  std::vector<std::span<std::byte>> bytes;
+  for (auto& b : buffers) bytes.push_back(std::as_writable_bytes(std::span(b)));
+  std::string text;
+  run_kernel(*device, kernel.sink, bytes, [&](KernelState& k) {
+    edit(k);
+    text = to_text(k.applied);
+  });
+  return {buffers[0], text};
+}
+
+Caps tiny_caches() {
+  Caps caps = cpu_shaped_caps();
+  caps.l1_bytes = 8 << 10;
+  return caps;
+}
+
+TEST(Accumulate, IsChosenForLongReductionsOverRowsOfMemory) {
+  const SmallKernel kernel = columns_kernel(128, 128, 512);
+  const auto [result, edits] = run(kernel, tiny_caches(), choose_edits);
+  EXPECT_NE(edits.find("accumulate r2"), std::string::npos) << edits;
+  EXPECT_EQ(result, kernel.expected);
+}
+
+TEST(Accumulate, IsNotChosenWhereTheRowsStayNear) {
+  const SmallKernel kernel = columns_kernel(128, 128, 32);
+  const auto [result, edits] = run(kernel, tiny_caches(), choose_edits);
+  EXPECT_EQ(edits.find("accumulate"), std::string::npos) << edits;
+  EXPECT_EQ(result, kernel.expected);
+}
+
+// No loop but that of the turns: the sums so far are read anew in each.
+TEST(Accumulate, ATileMayBeLanesAndCopiesAlone) {
+  const SmallKernel kernel = columns_kernel(4, 16, 12);
+  const auto edit = [](KernelState& k) {
+    apply_all(k, parse_edits("bind r0 unroll; bind r1 lane; accumulate r2 r0 r1 by 3"));
+  };
+  EXPECT_EQ(run(kernel, cpu_shaped_caps(), edit).first, kernel.expected);
+}
+
+TEST(Accumulate, LoopsOutsideOfTheTileStandAroundTheTurns) {
+  const SmallKernel kernel = columns_kernel(6, 8, 12);
+  const auto edit = [](KernelState& k) {
+    apply_all(k, parse_edits("split r0 by 2; accumulate r2 r4 r1 by 4; bind r3 thread"));
+  };
+  EXPECT_EQ(run(kernel, cpu_shaped_caps(), edit).first, kernel.expected);
+}
+
+TEST(Accumulate, IsRefusedWithTheReason) {
+  const SmallKernel kernel = columns_kernel(4, 16, 12);
+  const auto reason = [&](const Caps& caps, const char* before, const char* text) {
+    KernelState k(kernel.sink, caps);
+    apply_all(k, parse_edits(before));
+    return refusal(k, parse_edits(text)[0]);
+  };
+  const Caps caps = cpu_shaped_caps();
+  EXPECT_EQ(reason(caps, "", "accumulate r2 r0 r1 by 5"), "a loop of 12 does not go in turns of 5");
+  EXPECT_EQ(reason(caps, "", "accumulate r2 r0 r1 by 12"),
+            "a loop of 12 does not go in turns of 12");
+  EXPECT_EQ(reason(caps, "", "accumulate r0 r1 by 2"), "loop r0 is of kind parallel");
+  EXPECT_EQ(reason(caps, "", "accumulate r2 r2 by 3"), "loop r2 is named twice");
+  EXPECT_EQ(reason(caps, "bind r1 lane", "accumulate r2 r0 by 3"),
+            "loop r1 is of kind lane and not one of the tile's");
+  EXPECT_EQ(reason(caps, "bind r0 thread", "accumulate r2 r0 r1 by 3"),
+            "a tile cannot extend over loop r0 of kind thread");
+  EXPECT_EQ(reason(caps, "stage load 0 over r2 in thread by 1", "accumulate r2 r0 r1 by 3"),
+            "what is summed holds other loops");
+  EXPECT_EQ(reason(small_cache_caps(), "split r1 by 8", "accumulate r2 r0 r3 r4 by 3"), "");
+  Caps none = cpu_shaped_caps();
+  none.l2_bytes = 128;
+  EXPECT_EQ(reason(none, "", "accumulate r2 r0 r1 by 3"),
+            "a tile of 64 sums does not fit in 128 bytes");
+}
+
+}  // namespace
+}  // namespace croze
