@@ -7,8 +7,7 @@
 #include "croze/codegen/edits/legality.h"
 #include "croze/codegen/edits/transform.h"
 #include "croze/run/devices.h"
-#include "edits/kernels.h"
-#include "support/schedule_runner.h"
+#include "edits/run_edited.h"
 
 namespace croze {
 namespace {
@@ -38,19 +37,9 @@ SmallKernel columns_kernel(std::int64_t rows, std::int64_t columns, std::int64_t
   return k;
 }
 
-// The result, and the edits that were made.
-std::pair<std::vector<std::int32_t>, std::string> run(const SmallKernel& kernel, const Caps& caps,
-                                                      function_ref<void(KernelState&)> edit) {
+Edited run(const SmallKernel& kernel, const Caps& caps, function_ref<void(KernelState&)> edit) {
   const std::unique_ptr<Device> device = make_interpreter(caps);
-  std::vector<std::vector<std::int32_t>> buffers = kernel.buffers;
-  std::vector<std::span<std::byte>> bytes;
-  for (auto& b : buffers) bytes.push_back(std::as_writable_bytes(std::span(b)));
-  std::string text;
-  run_kernel(*device, kernel.sink, bytes, [&](KernelState& k) {
-    edit(k);
-    text = to_text(k.applied);
-  });
-  return {buffers[0], text};
+  return run_edited(*device, kernel, edit);
 }
 
 Caps tiny_caches() {
@@ -79,7 +68,7 @@ TEST(Accumulate, ATileMayBeLanesAndCopiesAlone) {
   const auto edit = [](KernelState& k) {
     apply_all(k, parse_edits("bind r0 unroll; bind r1 lane; accumulate r2 r0 r1 by 3"));
   };
-  EXPECT_EQ(run(kernel, cpu_shaped_caps(), edit).first, kernel.expected);
+  EXPECT_EQ(run(kernel, cpu_shaped_caps(), edit).result, kernel.expected);
 }
 
 TEST(Accumulate, LoopsOutsideOfTheTileStandAroundTheTurns) {
@@ -87,7 +76,7 @@ TEST(Accumulate, LoopsOutsideOfTheTileStandAroundTheTurns) {
   const auto edit = [](KernelState& k) {
     apply_all(k, parse_edits("split r0 by 2; accumulate r2 r4 r1 by 4; bind r3 thread"));
   };
-  EXPECT_EQ(run(kernel, cpu_shaped_caps(), edit).first, kernel.expected);
+  EXPECT_EQ(run(kernel, cpu_shaped_caps(), edit).result, kernel.expected);
 }
 
 TEST(Accumulate, IsRefusedWithTheReason) {

@@ -7,8 +7,7 @@
 #include "croze/codegen/edits/transform.h"
 #include "croze/codegen/pipeline.h"
 #include "croze/run/devices.h"
-#include "edits/kernels.h"
-#include "support/schedule_runner.h"
+#include "edits/run_edited.h"
 
 namespace croze {
 namespace {
@@ -24,12 +23,7 @@ constexpr Machine machines[] = {
 
 std::vector<std::int32_t> result_of(Device& device, const SmallKernel& kernel,
                                     std::span<const Edit> edits) {
-  std::vector<std::vector<std::int32_t>> buffers = kernel.buffers;
-  std::vector<std::span<std::byte>> bytes;
-  for (auto& b : buffers) bytes.push_back(std::as_writable_bytes(std::span(b)));
-  auto replay = [&](KernelState& k) { apply_all(k, edits); };
-  run_kernel(device, kernel.sink, bytes, replay);
-  return buffers[0];
+  return run_edited(device, kernel, [&](KernelState& k) { apply_all(k, edits); }).result;
 }
 
 // The edits that the kernel takes after these.  (make_program edits the simplified kernel.)

@@ -6,6 +6,7 @@
 #include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/contraction.h"
 #include "croze/codegen/choose/groups.h"
+#include "croze/codegen/choose/interleave_rows.h"
 #include "croze/codegen/choose/join_passes.h"
 #include "croze/codegen/choose/keep_work.h"
 #include "croze/codegen/choose/normalize.h"
@@ -111,6 +112,7 @@ void choose_edits(KernelState& k) {
   }
   if (!tile_contraction(k)) {
     join_passes(k);
+    interleave_rows(k);
     keep_work(k);
     vectorize(k);
   }

@@ -104,6 +104,16 @@ UOp at_position(UOp value, UOp range, UOp position, UOp inside) {
   return copies.get(value);
 }
 
+// The unrolled loops that the value has copies for: each has a row of the tile.
+std::vector<UOp> copied_over(UOp value) {
+  std::vector<UOp> result;
+  for (UOp u : toposort(value)) {
+    const bool is_unrolled = u.is(Op::Range) && u.loop_kind() == LoopKind::Unroll;
+    if (is_unrolled && value.varies_over(u)) result.push_back(u);
+  }
+  return result;
+}
+
 }  // namespace
 
 std::vector<SharedValue> shared_values(UOp sink, UOp first, UOp second,
@@ -116,7 +126,9 @@ std::int64_t kept_bytes(const std::vector<SharedValue>& values, std::int64_t siz
   if (size > too_many) return too_many;
   std::int64_t bytes = 0;
   for (const SharedValue& v : values) {
-    bytes = std::min(too_many, bytes + size * size_of(v.over_first.dtype()));
+    const std::int64_t row = size * size_of(v.over_first.dtype());
+    const std::int64_t rows = iterations(copied_over(v.over_first));
+    bytes = rows > (too_many - bytes) / row ? too_many : bytes + rows * row;
   }
   return bytes;
 }
@@ -140,11 +152,17 @@ void keep(KernelState& k, UOp first, UOp second, std::int64_t lanes) {
     }
     const UOp inside = first.trip_divisor() % lanes == 0 ? UOp() : less(position, size);
     const UOp value = at_position(v.over_first, first, position, inside);
-    const UOp tile = g.local(value.dtype(), k.next_local++, most_turns * lanes, Space::Thread);
-    const UOp filled = g.store(g.place(tile, position), value, loops);
+    const std::vector<UOp> copied = copied_over(value);
+    const std::int64_t row_size = most_turns * lanes;
+    UOp row = g.index(0);
+    for (UOp r : copied) row = row * r.range_size() + r;
+    row = row * row_size;
+    const UOp tile =
+        g.local(value.dtype(), k.next_local++, iterations(copied) * row_size, Space::Thread);
+    const UOp filled = g.store(g.place(tile, row + position), value, loops);
     const UOp after = g.after(tile, std::span(&filled, 1));
-    replacements.emplace_back(v.over_first, g.load(g.place(after, first)));
-    replacements.emplace_back(v.over_second, g.load(g.place(after, second)));
+    replacements.emplace_back(v.over_first, g.load(g.place(after, row + first)));
+    replacements.emplace_back(v.over_second, g.load(g.place(after, row + second)));
   }
   k.sink = substitute(k.sink, replacements);
 }

@@ -19,7 +19,8 @@ struct SharedValue {
 std::vector<SharedValue> shared_values(UOp sink, UOp first, UOp second,
                                        const std::vector<UOp>& around);
 
-// Bytes of the tiles that keep() would make of them; 2^48 if it is more.
+// Bytes of the tiles that keep() would make of them, a row of `size` for each copy of the code that
+// they have; 2^48 if it is more.
 std::int64_t kept_bytes(const std::vector<SharedValue>& values, std::int64_t size);
 
 }  // namespace croze

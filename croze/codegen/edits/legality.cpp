@@ -406,7 +406,8 @@ std::string Legality::refuse_keep(const Edit& e) const {
   if (bytes > room) return fmt::format("tiles of {} bytes do not fit in {}", bytes, room);
   for (const SharedValue& v : values) {
     for (UOp r : ranges_) {
-      if (v.over_first.varies_over(r) && r != first &&
+      const bool has_rows = r.loop_kind() == LoopKind::Unroll;  // one for each copy
+      if (v.over_first.varies_over(r) && r != first && !has_rows &&
           !can_stand_around_tile(r.loop_kind(), Space::Thread)) {
         return fmt::format("loop r{} is of kind {}", r.range_id(), name_of(r.loop_kind()));
       }

@@ -126,10 +126,9 @@ class Expander {
     return changed ? graph_.with_sources(u, src) : u;
   }
 
-  // One store per value of the Unroll ranges it closes.
+  // One store per value of the Unroll ranges it closes, and of those it stands in.
   Copies store_copies(UOp u) {
-    ensure(open_unrolls(u).empty(), "a store stands inside an unrolled loop it does not close");
-    std::vector<UOp> unrolled, loops;
+    std::vector<UOp> unrolled = open_unrolls(u), loops;
     for (UOp r : closed_ranges(u)) {
       (has_kind(r, LoopKind::Unroll) ? unrolled : loops).push_back(r);
     }

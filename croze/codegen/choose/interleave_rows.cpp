@@ -1,0 +1,65 @@
+// interleave_rows.cpp -- which rows are short, and which loop goes over them.
+#include "croze/codegen/choose/interleave_rows.h"
+
+#include <algorithm>
+
+#include "croze/codegen/choose/access.h"
+#include "croze/codegen/choose/vectorize.h"
+#include "croze/codegen/edits/transform.h"
+#include "croze/graph/rewrite/rewrite.h"
+
+namespace croze {
+namespace {
+
+constexpr std::int64_t rows_at_once = 2;
+// Vectors of a row from which a reduction has enough of its own to do while it waits.
+constexpr std::int64_t most_vectors = 8;
+
+// Over one loop, which makes a few vectors.
+bool is_short(UOp reduce, std::int64_t lanes) {
+  const std::vector<UOp> closed = closed_ranges(reduce);
+  if (closed.size() != 1 || closed[0].is_open() || closed[0].loop_kind() != LoopKind::Reduce) {
+    return false;
+  }
+  const std::int64_t size = closed[0].range_size();
+  return size >= lanes && size <= most_vectors * lanes;
+}
+
+// Whether lanes go along the row: what is read of it follows in memory.
+bool is_read_in_order(UOp reduce) {
+  const UOp r = closed_ranges(reduce)[0];
+  return std::ranges::all_of(loads(reduce.src(0)),
+                             [&](UOp load) { return along(load.src(0), r) != Along::Strided; });
+}
+
+// The innermost loop that all of them vary over; null if one varies over a loop inside of it.
+UOp loop_over_rows(const KernelState& k, const std::vector<UOp>& all) {
+  UOp innermost;
+  for (UOp r : k.loops) {
+    const auto varying = std::ranges::count_if(all, [&](UOp u) { return u.varies_over(r); });
+    if (varying == std::ssize(all)) {
+      innermost = r;
+    } else if (varying > 0) {
+      return UOp();
+    }
+  }
+  return innermost;
+}
+
+}  // namespace
+
+void interleave_rows(KernelState& k) {
+  const std::int64_t lanes = full_lanes(k.sink, k.caps());
+  std::vector<UOp> all = reduces(k.sink);
+  std::erase_if(all, is_small_reduction);
+  if (lanes <= 1 || all.empty()) return;
+  for (UOp u : all) {
+    if (!is_short(u, lanes) || !is_read_in_order(u)) return;
+  }
+  const UOp rows = loop_over_rows(k, all);
+  if (!rows || !is_parallel(rows) || rows.is_open() || rows.range_size() % rows_at_once != 0)
+    return;
+  bind(k, split(k, rows, rows_at_once).inner, LoopKind::Unroll);
+}
+
+}  // namespace croze

@@ -1,0 +1,70 @@
+// Short rows are computed two at a time.
+#include "croze/codegen/choose/interleave_rows.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "croze/codegen/choose/choose.h"
+#include "croze/codegen/edits/transform.h"
+#include "croze/run/devices.h"
+#include "edits/run_edited.h"
+
+namespace croze {
+namespace {
+
+using namespace test;
+
+// out[i, j] = x[i, j] minus the largest of its row; r0, r1, r2 are i, j and the row's loop.
+SmallKernel below_maximum(std::int64_t rows, std::int64_t columns) {
+  SmallKernel k{"below the maximum", std::make_shared<Graph>(), {}, {}, {}};
+  Graph& g = *k.graph;
+  k.buffers = {numbers(rows * columns, 1), numbers(rows * columns, 2)};
+  const UOp i = g.range(0, rows, LoopKind::Parallel), j = g.range(1, columns, LoopKind::Parallel);
+  const UOp n = g.range(2, columns, LoopKind::Reduce);
+  const UOp in = g.param(DType::Int32, 1, rows * columns);
+  const UOp most = g.reduce(Op::Max, g.load(g.place(in, i * columns + n)), std::vector<UOp>{n});
+  const UOp x = g.load(g.place(in, i * columns + j));
+  const UOp out = g.place(g.param(DType::Int32, 0, rows * columns), i * columns + j);
+  k.sink = g.sink(std::vector<UOp>{g.store(out, x - most, std::vector<UOp>{i, j})});
+  for (std::int64_t r = 0; r < rows; r++) {
+    const auto row =
+        std::span(k.buffers[1])
+            .subspan(static_cast<std::size_t>(r * columns), static_cast<std::size_t>(columns));
+    for (std::int32_t v : row) k.expected.push_back(v - std::ranges::max(row));
+  }
+  return k;
+}
+
+std::size_t unrolled_before_lanes(const std::string& edits) {
+  return edits.substr(0, edits.find("lane")).find("unroll");
+}
+
+TEST(InterleaveRows, TwoShortRowsAreCopiesOfTheCode) {
+  const std::unique_ptr<Device> device = make_interpreter(cpu_shaped_caps());
+  const SmallKernel kernel = below_maximum(6, 64);
+  const Edited edited = run_edited(*device, kernel, choose_edits);
+  EXPECT_NE(unrolled_before_lanes(edited.edits), std::string::npos) << edited.edits;
+  EXPECT_EQ(edited.result, kernel.expected);
+}
+
+TEST(InterleaveRows, LongRowsAndOddNumbersOfThemStayAlone) {
+  const std::unique_ptr<Device> device = make_interpreter(cpu_shaped_caps());
+  for (const SmallKernel& kernel : {below_maximum(6, 1024), below_maximum(5, 64)}) {
+    const Edited edited = run_edited(*device, kernel, choose_edits);
+    EXPECT_EQ(unrolled_before_lanes(edited.edits), std::string::npos) << edited.edits;
+    EXPECT_EQ(edited.result, kernel.expected);
+  }
+}
+
+TEST(InterleaveRows, WhatIsKeptHasARowForEachCopy) {
+  const std::unique_ptr<Device> device = make_interpreter(cpu_shaped_caps());
+  const SmallKernel kernel = squares_kernel();
+  for (const char* edits : {"bind r0 unroll; keep r2 r1 by 1", "bind r0 unroll; keep r2 r1 by 8"}) {
+    const auto edit = [&](KernelState& k) { apply_all(k, parse_edits(edits)); };
+    EXPECT_EQ(run_edited(*device, kernel, edit).result, kernel.expected) << edits;
+  }
+}
+
+}  // namespace
+}  // namespace croze
