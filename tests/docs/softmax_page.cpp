@@ -138,9 +138,9 @@ void write_page() {
   fmt::print("{}", introduction);
   section("Tensor code", about_code);
   block("cpp",
-        "Tensor x = Tensor::zeros({32, 56}).realize();\n"
+        "Tensor x = Tensor::zeros({7, 56}).realize();\n"
         "Tensor y = softmax(x, 1);");
-  const Tensor x = Tensor::zeros({32, 56}).realize();
+  const Tensor x = Tensor::zeros({7, 56}).realize();
   const Tensor y = softmax(x, 1);
 
   const CanonicalGraph graph = [&] {
