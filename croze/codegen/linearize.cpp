@@ -335,10 +335,8 @@ class Linearizer {
   // What the next turn of the loop around a reduction reads is fetched in its own turns.
   std::vector<UOp> fetched_for_next_turn(int block) const {
     const Block& inner = blocks_[static_cast<std::size_t>(block)];
-    const UOp outer =
-        inner.parent < 0 ? UOp() : blocks_[static_cast<std::size_t>(inner.parent)].range;
-    if (!input_.prefetches || !outer || inner.range.range_size() < long_loop) return {};
-    if (outer.loop_kind() == LoopKind::Thread) return {};  // the next turn is another thread's
+    if (!input_.prefetches || inner.parent <= 0 || inner.range.range_size() < long_loop) return {};
+    const UOp outer = blocks_[static_cast<std::size_t>(inner.parent)].range;
     std::vector<UOp> places;
     bool updates_register = false;
     for (int unit : inner.units) {

@@ -319,22 +319,23 @@ class Tiler {
   // How far a long reduction over rows of memory goes at a time, so that the L1 cache holds a
   // tile's columns of these rows; 0 if it need not go in turns.
   std::int64_t turn_of_rows() const {
-    const UOp reduce = contraction();
-    if (tile_.in_reduction || !row_loop_ || row_loop_.is_open() || !reduce) return 0;
-    if (reduces(k_.sink).size() > 1 ||
-        columns() * tile_.num_rows * element_bytes() > machine_.tile_bytes)
-      return 0;
-    const std::vector<UOp> ranges = closed_ranges(reduce);
-    if (ranges.size() != 1 || ranges[0].is_open()) return 0;
-    for (UOp load : loads(reduce.src(0))) {
-      const Stride s = stride_over(load.src(0).src(1), ranges[0]);
-      if (load.src(0).num_src() > 2 || !s.affine || s.step * element_bytes() < machine_.far_bytes)
-        return 0;
+    const std::vector<UOp> ranges = reduced();
+    if (tile_.in_reduction || !row_loop_ || row_loop_.is_open()) return 0;
+    if (reduces(k_.sink).size() > 1 || ranges.size() != 1 || ranges[0].is_open()) return 0;
+    if (columns() * tile_.num_rows * element_bytes() > machine_.tile_bytes) return 0;
+    for (UOp load : loads(contraction().src(0))) {
+      if (!walks_rows(load.src(0), ranges[0])) return 0;
     }
     const std::int64_t size = ranges[0].range_size();
     const std::int64_t turn = largest_divisor(
         size, machine_.turn_bytes / (tile_.num_columns * tile_.lanes * element_bytes()));
     return turn < machine_.shortest_turn || size / turn < machine_.least_turns ? 0 : turn;
+  }
+
+  // Whether each iteration reads another row, too far away for the hardware to foresee.
+  bool walks_rows(UOp place, UOp range) const {
+    const Stride s = stride_over(place.src(1), range);
+    return place.num_src() == 2 && s.affine && s.step * element_bytes() >= machine_.far_bytes;
   }
 
   // From here on the loops of the tile are those of a turn.

@@ -6,8 +6,8 @@
 // rows that it has touched are gone from the cache.  Accumulated over i and j, in turns of 64:
 //     for t in turns:
 //       for i, j:
-//         tile[i, j] = (t == 0 ? 0 : tile[i, j]) + reduce add a[64 t + k, i] * b[64 t + k, j], k <
-//         64
+//         so_far = t == 0 ? 0 : tile[i, j]
+//         tile[i, j] = so_far + reduce add a[64 t + k, i] * b[64 t + k, j], k < 64
 //     for i, j:
 //       out[i, j] = tile[i, j]
 // In a turn 64 rows are read again and again, and stay near.
@@ -30,29 +30,12 @@ UOp index_in_tile(Graph& g, std::span<const UOp> ranges) {
   return index;
 }
 
-// What closes the range, if that is one reduction and nothing else; else null.
-UOp only_reduction(UOp sink, UOp range) {
-  UOp found;
-  for (UOp u : toposort(sink)) {
-    if (!closes(u, range)) continue;
-    if (!u.is(Op::Reduce) || found) return UOp();
-    found = u;
-  }
-  return found;
-}
-
 }  // namespace
 
-std::string refuse_accumulation(const KernelState& k, UOp range, std::span<const UOp> over,
-                                std::int64_t room) {
-  const UOp reduce = only_reduction(k.sink, range);
-  if (!reduce) return fmt::format("not just one reduction goes over loop r{}", range.range_id());
+std::string refuse_accumulation(UOp reduce, std::span<const UOp> over, std::int64_t room) {
   if (reduce.dtype() == DType::Index) return "mathematical integers have no width in a tile";
   for (UOp r : over) {
-    const bool is_output = std::ranges::find(k.loops, r) != k.loops.end();
-    if (!is_output || !reduce.varies_over(r)) {
-      return fmt::format("the sums do not belong to loop r{} of the output", r.range_id());
-    }
+    if (!reduce.varies_over(r)) return fmt::format("loop r{} has no sums", r.range_id());
     const LoopKind kind = r.loop_kind();
     if (r.is_open() ||
         (kind != LoopKind::Parallel && kind != LoopKind::Lane && kind != LoopKind::Unroll)) {
@@ -72,11 +55,6 @@ std::string refuse_accumulation(const KernelState& k, UOp range, std::span<const
     }
     // They would be copied, and their loops with them.
     if (u != reduce && u.first_closed() < u.num_src()) return "what is summed holds other loops";
-    if (u.is(Op::Load) && u.src(0).src(0).is(Op::Param)) {
-      for (UOp store : k.sink.sources()) {
-        if (store.src(0).src(0) == u.src(0).src(0)) return "the kernel writes what it loads";
-      }
-    }
   }
   return {};
 }
@@ -87,7 +65,8 @@ TurnLoops accumulate(KernelState& k, UOp range, std::span<const UOp> over, std::
   note(k, edit);
   Graph& g = k.graph();
   const SplitRange parts = split_in_two(k, range, turn);
-  const UOp reduce = only_reduction(k.sink, parts.inner);
+  const std::vector<UOp> all = reduces(k.sink);
+  const UOp reduce = *std::ranges::find_if(all, [&](UOp u) { return closes(u, parts.inner); });
   const UOp turns = g.range_of_kind(parts.outer, LoopKind::Loop);
   std::vector<std::pair<UOp, UOp>> renamed{{parts.outer, turns}};
   std::vector<UOp> loops{turns};

@@ -5,13 +5,12 @@
 #include <span>
 #include <string>
 
-#include "croze/codegen/edits/kernel_state.h"
+#include "croze/graph/uop.h"
 
 namespace croze {
 
-// Why the reduction over `range` cannot go on in turns over sums in a tile that extends over the
-// loops `over` and has `room` bytes; empty if it can.
-std::string refuse_accumulation(const KernelState& k, UOp range, std::span<const UOp> over,
-                                std::int64_t room);
+// Why sums of `reduce` cannot wait in a tile that extends over the output loops `over` and has
+// `room` bytes; empty if they can.
+std::string refuse_accumulation(UOp reduce, std::span<const UOp> over, std::int64_t room);
 
 }  // namespace croze

@@ -430,8 +430,20 @@ std::string Legality::refuse_accumulate(const Edit& e) const {
   if (r.is_open() || e.size < 1 || e.size >= r.range_size() || r.range_size() % e.size != 0) {
     return fmt::format("{} does not go in turns of {}", length_of(r), e.size);
   }
+  UOp reduce;
+  for (UOp u : closers_) {
+    if (!closes(u, r)) continue;
+    if (reduce || !u.is(Op::Reduce)) return "the loop is not that of one reduction alone";
+    reduce = u;
+  }
+  for (UOp u : over) {
+    if (!is_output_loop(u)) return fmt::format("loop r{} is none of the output", u.range_id());
+  }
   const std::int64_t room = k_.caps().has_groups ? bytes_of_item : k_.caps().l2_bytes;
-  if (std::string why = refuse_accumulation(k_, r, over, room); !why.empty()) return why;
+  if (std::string why = refuse_accumulation(reduce, over, room); !why.empty()) return why;
+  for (UOp load : croze::loads(reduce)) {
+    if (is_written(load.src(0).src(0))) return "the kernel writes what it loads";
+  }
   return refuse_new_ranges(2 + std::ssize(over));
 }
 
