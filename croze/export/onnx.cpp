@@ -68,7 +68,7 @@ CExportSummary export_c(const onnx::Model& model, const std::map<std::string, st
   }
   for (const Port& port : model.outputs()) options.outputs.push_back(port.name);
   Step step;
-  step.run(inputs, {&ModelRun::call, &run}, at);
+  step.run(inputs, Signature::of(inputs), {&ModelRun::call, &run}, at);
   return export_c(step, folder, options, at);
 }
 

@@ -22,6 +22,7 @@
 #include "croze/base/error.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/rewrite/rewrite.h"
+#include "croze/jit/closed_over.h"
 #include "croze/jit/recording.h"
 #include "croze/jit/trace.h"
 #include "croze/run/buffers.h"
@@ -58,7 +59,6 @@ struct Step::Trace {
   struct Input {
     Shape shape;
     DType dtype;
-    std::string device;
     bool is_assigned = false;  // by the function
   };
   struct Result {
@@ -72,17 +72,21 @@ struct Step::Trace {
     Tensor owner;    // the tensor that owns the memory
   };
 
+  Signature signature;
   std::vector<Input> inputs;
   std::shared_ptr<const PreparedRun> prepared;
   CanonicalGraph graph;          // what was prepared, without the buffers that it was recorded over
-  std::vector<Place> places;     // one per Buffer of the plan
+  std::vector<Place> places;     // one per Buffer of the plan; their owners,
+  ClosedOver closed_over;        // as far as the function did not make them; ends before them
   std::vector<int> random_keys;  // places, to draw anew in the order in which they were drawn
   std::vector<int> written;      // places
   std::vector<Result> results;
 
   void prepare(std::span<const Tensor> results, std::span<const Tensor> assigned,
                std::span<const Tensor> stand_ins);
-  void check_inputs(std::span<const Tensor> given) const;
+  void note_assigned(std::span<const Tensor> stand_ins);
+  void hold_closed_over(const ClosedOver::Beginning& beginning);
+  void check_apart(std::span<const Tensor> given) const;
   std::vector<TensorRecord*> overwritten() const;
 };
 
@@ -97,12 +101,14 @@ struct Step::Replay {
   std::vector<Tensor> results;
 };
 
-std::vector<Tensor> Step::run(std::span<const Tensor> inputs, Function function, Location at) {
+std::vector<Tensor> Step::run(std::span<const Tensor> inputs, const Signature& signature,
+                              Function function, Location at) {
   const CallScope scope("captured step", at);
   check(!is_capturing(), "a captured step was called while another one is captured");
   std::unique_lock lock(Registry::instance().mutex);
   if (is_watching()) return run_unrecorded(inputs, function);
-  if (!trace_) return trace(inputs, function);
+  if (!trace_) return trace(inputs, signature, function);
+  trace_->signature.check_same(signature);
   Replay replay = this->replay(inputs);
   lock.unlock();
   replay.run.launch();
@@ -204,24 +210,31 @@ std::vector<Tensor> Step::run_unrecorded(std::span<const Tensor> inputs, Functio
   return results;
 }
 
-std::vector<Tensor> Step::trace(std::span<const Tensor> inputs, Function function) {
+std::vector<Tensor> Step::trace(std::span<const Tensor> inputs, const Signature& signature,
+                                Function function) {
   realize_all(pending_stores());
   auto trace = std::make_unique<Trace>();
+  trace->signature = signature;
   std::vector<Tensor> stand_ins;
   for (const Tensor& input : inputs) {
-    trace->inputs.push_back({input.shape(), input.dtype(), std::string(input.device())});
+    trace->inputs.push_back({input.shape(), input.dtype()});
     stand_ins.push_back(input.numel() == 0 ? input : copy_of(input));
   }
   Registry::instance().settle();
   const Dependents before;
+  const ClosedOver::Beginning beginning;
   std::vector<Tensor> results;
   try {
-    Capturing capturing;
-    const CallbackScope user;
-    results = function.call(function.context, stand_ins);
+    const Capturing capturing;
+    {
+      const CallbackScope user;
+      results = function.call(function.context, stand_ins);
+    }
     for (Tensor& r : results) r = new_result(r);
     check_unassigned(before);
     check_states_kept(results);
+    trace->note_assigned(stand_ins);
+    trace->check_apart(inputs);
   } catch (...) {
     before.restore();
     throw;
@@ -231,10 +244,27 @@ std::vector<Tensor> Step::trace(std::span<const Tensor> inputs, Function functio
   all.insert(all.end(), assigned.begin(), assigned.end());
   before.compute_used(nodes_of(all));
   trace->prepare(results, assigned, stand_ins);
+  trace->hold_closed_over(beginning);
   realize_all(all);
   for (const Tensor& t : all) Registry::instance().forget_past(TensorRecord::of(t));
   trace_ = std::move(trace);
   return results;
+}
+
+void Step::Trace::note_assigned(std::span<const Tensor> stand_ins) {
+  for (const Tensor& t : pending_stores()) {
+    for (std::size_t i = 0; i < inputs.size(); i++) {
+      if (stand_ins[i].is_same(t)) inputs[i].is_assigned = true;
+    }
+  }
+}
+
+void Step::Trace::hold_closed_over(const ClosedOver::Beginning& beginning) {
+  const std::span<const UOp> buffers = inputs_of(*prepared);
+  for (std::size_t i = 0; i < places.size(); i++) {
+    if (places[i].input >= 0 || is_random_key(buffers[i].buffer_id())) continue;
+    if (beginning.is_before(buffers[i], places[i].owner)) closed_over.add(places[i].owner);
+  }
 }
 
 void Step::Trace::prepare(std::span<const Tensor> result_tensors, std::span<const Tensor> assigned,
@@ -256,7 +286,6 @@ void Step::Trace::prepare(std::span<const Tensor> result_tensors, std::span<cons
     const UOp buffer = viewed_buffer(stand_ins[i].node());
     if (!buffer) continue;
     stands_in.insert(buffer.node(), static_cast<int>(i));
-    inputs[i].is_assigned = stored.contains(buffer.node());
   }
 
   const std::span<const UOp> buffers = inputs_of(*prepared);
@@ -276,19 +305,19 @@ void Step::Trace::prepare(std::span<const Tensor> result_tensors, std::span<cons
 
 // ---- replaying --------------------------------------------------------------------------------
 
-void Step::Trace::check_inputs(std::span<const Tensor> given) const {
-  check(given.size() == inputs.size(), "a captured step of {} inputs was called with {}",
-        inputs.size(), given.size());
+// The function would see in one input what it assigns to the other.
+void Step::Trace::check_apart(std::span<const Tensor> given) const {
+  const auto root_of = [&](std::size_t i) {
+    const TensorRecord& record = TensorRecord::of(given[i]);
+    return record.root ? record.root : &record;
+  };
   for (std::size_t i = 0; i < given.size(); i++) {
-    const Input& traced = inputs[i];
-    const Tensor& now = given[i];
-    check(
-        now.shape() == traced.shape && now.dtype() == traced.dtype && now.device() == traced.device,
-        "input {} of a captured step was {} of shape {} on {} at the first call, and is {} of "
-        "shape "
-        "{} on {} now: capture another step for it",
-        i, name_of(traced.dtype), traced.shape, traced.device, name_of(now.dtype()), now.shape(),
-        now.device());
+    if (!inputs[i].is_assigned) continue;
+    for (std::size_t k = 0; k < given.size(); k++) {
+      check(k == i || root_of(k) != root_of(i),
+            "{} of a captured step is the same memory as {}, which the function assigns to",
+            signature.place_of_tensor(k), signature.place_of_tensor(i));
+    }
   }
 }
 
@@ -304,7 +333,8 @@ std::vector<TensorRecord*> Step::Trace::overwritten() const {
 Step::Replay Step::replay(std::span<const Tensor> inputs) {
   const Trace& t = *trace_;
   Registry& registry = Registry::instance();
-  t.check_inputs(inputs);
+  t.closed_over.check_held();
+  t.check_apart(inputs);
   realize_all(pending_stores());
   const std::vector<TensorRecord*> overwritten = t.overwritten();
   Registry::Nodes changing;

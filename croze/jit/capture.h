@@ -15,10 +15,19 @@
 // tensor that lives on (parameters, optimizer state, running statistics).  Later calls launch that
 // schedule over the new inputs, and the function is not run again.  What follows from this:
 //
-// * Inputs must keep their shapes, dtypes and devices; a call with others throws Error.
-// * Other tensors that the function uses are read anew at every call: assigning to them shows.
-//   Numbers and other C++ values are fixed by the first call; what is to change must be a tensor.
-//   So must branches: the function takes the same one at every call.
+// * Inputs and results are tensors, or vectors, arrays, maps, optionals, tuples and plain structs
+// of
+//   them, nested as deep as you like, with numbers and texts among them (tensor/parts.h).
+// * Inputs must keep their shapes, dtypes and devices, the sizes of vectors, the keys of maps, what
+//   is absent, and their numbers and texts.  A call with others throws Error, naming the part.  A
+//   Tensor() in a container is absent, as an empty optional is.
+// * The function has values as inputs: what it assigns to one of them is not seen outside.  If it
+//   assigns to one, no other may be the same memory; Error.
+// * Other tensors that the function uses are read anew at every call: assigning to them shows.  One
+//   that nobody but captured steps refers to any more, because its variable was given another
+//   tensor or has ended, is an Error: the function would not find it.
+// * Numbers and other C++ values, those among the results too, are fixed by the first call; what is
+//   to change must be a tensor.  So must branches: the function takes the same one at every call.
 // * Random numbers are drawn anew at every call, and are those that the function itself would draw.
 // * Nothing can be computed inside: realize(), item() and to_vector() throw Error there, and so
 //   does a captured step inside a captured function.
@@ -34,17 +43,20 @@
 // untraced.
 #pragma once
 
+#include <any>
 #include <concepts>
-#include <cstdint>
-#include <initializer_list>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "croze/base/error.h"
+#include "croze/jit/signature.h"
 #include "croze/run/statistics.h"
 #include "croze/schedule/explain/explanation.h"
+#include "croze/tensor/parts.h"
 #include "croze/tensor/tensor.h"
 
 namespace croze {
@@ -68,9 +80,11 @@ class Step {
   Step(Step&&) noexcept;
   Step& operator=(Step&&) noexcept;
 
-  // Traces the function if this is the first call, replays otherwise.  Errors name the place.
-  std::vector<Tensor> run(std::span<const Tensor> inputs, Function function,
-                          Location at = Location::current());
+  // Traces the function if this is the first call, replays otherwise.  The signature is that of all
+  // in which the inputs stood; another one than that of the first call throws Error.  Errors name
+  // the place.
+  std::vector<Tensor> run(std::span<const Tensor> inputs, const Signature& signature,
+                          Function function, Location at = Location::current());
 
   bool is_traced() const { return trace_ != nullptr; }
   // What one replay does.  Throws Error before the first call.
@@ -83,7 +97,8 @@ class Step {
  private:
   struct Trace;
   struct Replay;
-  std::vector<Tensor> trace(std::span<const Tensor> inputs, Function function);
+  std::vector<Tensor> trace(std::span<const Tensor> inputs, const Signature& signature,
+                            Function function);
   Replay replay(std::span<const Tensor> inputs);
   std::vector<Tensor> run_unrecorded(std::span<const Tensor> inputs, Function function);
 
@@ -97,18 +112,19 @@ class Captured {
   explicit Captured(F function, Location at = Location::current())
       : function_(std::move(function)), at_(at) {}
 
-  // The result of the function for these inputs: a Tensor, a std::vector<Tensor>, or nothing.
-  template <std::convertible_to<const Tensor&>... Inputs>
+  // The result of the function for these inputs.
+  template <typename... Inputs>
   requires std::invocable<F&, const Inputs&...>
   auto operator()(const Inputs&... inputs) {
-    using Result = std::invoke_result_t<F&, const Inputs&...>;
-    const Tensor list[] = {inputs..., Tensor()};
-    const std::span<const Tensor> given(list, sizeof...(Inputs));
-    std::vector<Tensor> results = step_.run(given, {&call<Result, Inputs...>, &function_}, at_);
-    if constexpr (std::same_as<Result, Tensor>) {
-      return std::move(results[0]);
-    } else if constexpr (!std::is_void_v<Result>) {
-      return results;
+    using Result = std::remove_cvref_t<std::invoke_result_t<F&, const Inputs&...>>;
+    const std::tuple<const Inputs&...> all(inputs...);
+    Call<Result, Inputs...> call{*this, all};
+    const std::vector<Tensor> results =
+        step_.run(tensors_in(all), Signature::of_values(inputs...), {&call.run, &call}, at_);
+    if constexpr (!std::is_void_v<Result>) {
+      const auto* form = std::any_cast<Form<Result>>(&form_);
+      check(form != nullptr, at_, "a captured step was called with other types at first");
+      return form->filled(results);
     }
   }
 
@@ -116,32 +132,37 @@ class Captured {
 
  private:
   template <typename Result, typename... Inputs>
-  static std::vector<Tensor> call(void* context, std::span<const Tensor> inputs) {
-    static_assert(std::is_void_v<Result> || std::same_as<Result, Tensor> ||
-                      std::same_as<Result, std::vector<Tensor>>,
-                  "a captured function returns a Tensor, a std::vector<Tensor> or nothing");
-    F& function = *static_cast<F*>(context);
-    const auto invoke = [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return function(static_cast<const Inputs&>(inputs[I])...);
-    };
-    constexpr auto indices = std::index_sequence_for<Inputs...>();
-    if constexpr (std::is_void_v<Result>) {
-      invoke(indices);
-      return {};
-    } else if constexpr (std::same_as<Result, Tensor>) {
-      return {invoke(indices)};
-    } else {
-      return invoke(indices);
+  struct Call {
+    Captured& captured;
+    const std::tuple<const Inputs&...>& inputs;
+
+    // Runs the function over stand-ins for the tensors among the inputs.
+    static std::vector<Tensor> run(void* context, std::span<const Tensor> stand_ins) {
+      const Call& call = *static_cast<const Call*>(context);
+      F& function = call.captured.function_;
+      const auto replaced = Form<std::tuple<Inputs...>>(call.inputs).filled(stand_ins);
+      if constexpr (std::is_void_v<Result>) {
+        std::apply(function, replaced);
+        return {};
+      } else {
+        const Result result = std::apply(function, replaced);
+        if constexpr (std::same_as<Result, Tensor>) {
+          check(result.defined(), "a captured function returned a tensor that is not defined");
+        }
+        call.captured.form_ = Form<Result>(result);
+        return tensors_in(result);
+      }
     }
-  }
+  };
 
   F function_;
   Location at_;
   Step step_;
+  std::any form_;  // of the results
 };
 
-// A step of `function`, which takes tensors and returns a Tensor, a std::vector<Tensor> or nothing.
-// Errors of the function name its own lines, those of calling the step the line of capture().
+// A step of `function`, which takes and returns what is listed above, or returns nothing.  Errors
+// of the function name its own lines, those of calling the step the line of capture().
 template <typename F>
 Captured<F> capture(F function, Location at = Location::current()) {
   return Captured<F>(std::move(function), at);

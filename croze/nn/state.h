@@ -17,8 +17,8 @@
 // Visited are tensors, and all they stand in: structs, C arrays, std::vector, array, deque, map,
 // pair, tuple, optional, unique_ptr and shared_ptr, nested as deep as you like.  Numbers,
 // enumerations, texts and functions are passed over.  An aggregate is taken apart by the compiler
-// (members.h); a struct that is none, because it has constructors, private or very many members, or
-// base classes that hold something, says what it holds:
+// (base/members.h); a struct that is none, because it has constructors, private or very many
+// members, or base classes that hold something, says what it holds:
 //
 //     template <typename V>
 //     void visit(V&& v) const {
@@ -37,19 +37,14 @@
 
 #include <array>
 #include <concepts>
-#include <deque>
-#include <map>
-#include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "croze/nn/members.h"
+#include "croze/base/parts.h"
 #include "croze/tensor/tensor.h"
 
 namespace croze {
@@ -63,6 +58,8 @@ struct NamedTensor {
 using StateDict = std::vector<NamedTensor>;
 
 namespace nn {
+
+using croze::visit_members;
 
 // A tensor that belongs to the state of a model and is not trained.
 struct Buffer : Tensor {
@@ -97,36 +94,6 @@ struct StateEntry {
   bool trained = false;
 };
 
-template <typename T>
-inline constexpr bool is_list = std::is_array_v<T>;
-template <typename T, typename A>
-inline constexpr bool is_list<std::vector<T, A>> = true;
-template <typename T, typename A>
-inline constexpr bool is_list<std::deque<T, A>> = true;
-template <typename T, std::size_t N>
-inline constexpr bool is_list<std::array<T, N>> = true;
-
-template <typename T>
-inline constexpr bool is_map = false;
-template <typename K, typename T, typename C, typename A>
-inline constexpr bool is_map<std::map<K, T, C, A>> = true;
-
-template <typename T>
-inline constexpr bool is_tuple = false;
-template <typename A, typename B>
-inline constexpr bool is_tuple<std::pair<A, B>> = true;
-template <typename... T>
-inline constexpr bool is_tuple<std::tuple<T...>> = true;
-
-template <typename T>
-inline constexpr bool is_maybe = false;
-template <typename T>
-inline constexpr bool is_maybe<std::optional<T>> = true;
-template <typename T, typename D>
-inline constexpr bool is_maybe<std::unique_ptr<T, D>> = true;
-template <typename T>
-inline constexpr bool is_maybe<std::shared_ptr<T>> = true;
-
 }  // namespace detail
 
 // What a struct's own visit() is given: called with the name of a member and the member.
@@ -149,21 +116,6 @@ class StateVisitor {
  private:
   template <typename T>
   void collect_struct(const T& object);
-  template <typename R>
-  void collect_elements(const R& elements) {
-    std::size_t i = 0;
-    for (const auto& element : elements) (*this)(std::to_string(i++), element);
-  }
-  template <typename M>
-  void collect_values(const M& map) {
-    for (const auto& [key, value] : map) {
-      if constexpr (std::integral<typename M::key_type>) {
-        (*this)(std::to_string(key), value);
-      } else {
-        (*this)(key, value);
-      }
-    }
-  }
   void add(const Tensor& tensor, bool trained) {
     if (tensor.defined()) entries.push_back({path_, tensor, trained && is_float(tensor.dtype())});
   }
@@ -201,14 +153,15 @@ void StateVisitor::collect(const T& object) {
     add(object, !std::derived_from<T, Buffer>);
   } else if constexpr (has_no_tensors<T>) {
     return;
-  } else if constexpr (detail::is_list<T>) {
-    collect_elements(object);
-  } else if constexpr (detail::is_map<T>) {
-    collect_values(object);
-  } else if constexpr (detail::is_tuple<T>) {
-    std::size_t i = 0;
-    std::apply([&](const auto&... e) { ((*this)(std::to_string(i++), e), ...); }, object);
-  } else if constexpr (detail::is_maybe<T>) {
+  } else if constexpr (is_list<T> || is_map<T> || is_tuple<T>) {
+    for_each_part(object, [&](const auto& name, const auto& part) {
+      if constexpr (std::integral<std::remove_cvref_t<decltype(name)>>) {
+        (*this)(std::to_string(name), part);
+      } else {
+        (*this)(name, part);
+      }
+    });
+  } else if constexpr (is_optional<T> || is_owner<T>) {
     if (object) collect(*object);
   } else {
     collect_struct(object);

@@ -1,6 +1,6 @@
 // Structs of every kind are taken apart whole: no member vanishes, whatever it is and wherever it
 // stands.  What cannot be taken apart does not compile: refused.cpp.
-#include "croze/nn/members.h"
+#include "croze/base/members.h"
 
 #include <deque>
 #include <map>

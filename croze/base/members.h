@@ -15,8 +15,8 @@
 //
 // The price is a line per number of members below, so there is a most.  A struct with more, with
 // references, with members that can be neither copied nor moved, or with base classes that hold
-// something, is refused; one with constructors or private members is no aggregate.  Such a struct
-// names its members itself (state.h).
+// something, is refused; one with constructors or private members is no aggregate.  A model of such
+// a kind names its members itself (nn/state.h).
 #pragma once
 
 #include <concepts>
@@ -26,7 +26,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace croze::nn {
+namespace croze {
 namespace detail {
 
 inline constexpr std::size_t most_members = 24;
@@ -142,11 +142,14 @@ constexpr std::size_t count_members() {
     constexpr bool has_only_empty_bases = bases == count_bases<T, EmptyBaseOf<T>, total>();
     static_assert(total > 0,
                   "the members of this struct cannot be counted: it has very many, references, or "
-                  "some that can be neither copied nor moved; give it a visit() (nn/state.h)");
+                  "some that can be neither copied nor moved; a model may name them in a visit() "
+                  "(nn/state.h)");
     static_assert(members <= most_members,
-                  "this struct has more than 24 members: give it a visit() (nn/state.h)");
+                  "this struct has more than 24 members; a model may name them in a visit() "
+                  "(nn/state.h)");
     static_assert(has_only_empty_bases,
-                  "this struct has a base class with members: give it a visit() (nn/state.h)");
+                  "this struct has a base class with members; a model may name them in a visit() "
+                  "(nn/state.h)");
     return members <= most_members && has_only_empty_bases ? members : 0;
   }
 }
@@ -265,15 +268,16 @@ inline constexpr std::string_view name_of_member =
 
 }  // namespace detail
 
-// Calls f(name, member) for each member of an aggregate, in order of declaration.
+// Calls f(name, member) for each member of an aggregate, const or not, in order of declaration.
 template <typename T, typename F>
-void visit_members(const T& object, F&& f) {
-  constexpr std::size_t count = detail::count_members<T>();
+void visit_members(T& object, F&& f) {
+  using Struct = std::remove_const_t<T>;
+  constexpr std::size_t count = detail::count_members<Struct>();
   const auto members = detail::tie_members<count>(object);
   [&]<std::size_t... I>(std::index_sequence<I...>) {
-    (f(detail::name_of_member<T, I>, std::get<I>(members)), ...);
+    (f(detail::name_of_member<Struct, I>, std::get<I>(members)), ...);
   }
   (std::make_index_sequence<count>());
 }
 
-}  // namespace croze::nn
+}  // namespace croze

@@ -1,0 +1,54 @@
+// signature.cpp -- whether a captured step is called with what it was traced for.
+#include "croze/jit/signature.h"
+
+#include <algorithm>
+
+#include "croze/base/error.h"
+#include "croze/base/printable.h"
+
+namespace croze {
+
+Signature Signature::of(std::span<const Tensor> inputs) {
+  Signature signature;
+  for (std::size_t i = 0; i < inputs.size(); i++) {
+    signature.add_tensor(fmt::format("input {}", i), inputs[i]);
+  }
+  return signature;
+}
+
+void Signature::add_tensor(std::string place, const Tensor& t) {
+  if (!t.defined()) return add_fact(std::move(place), "absent");
+  parts_.push_back({std::move(place), "", t.shape(), t.dtype(), std::string(t.device())});
+}
+
+const std::string& Signature::place_of_tensor(std::size_t i) const {
+  for (const Part& p : parts_) {
+    if (p.is_tensor() && i-- == 0) return p.place;
+  }
+  ensure(false, "a step has fewer tensors among its inputs");
+  return parts_[0].place;
+}
+
+std::string Signature::Part::to_text() const {
+  if (!is_tensor()) return shortened(fact);
+  return fmt::format("{} of shape {} on {}", name_of(dtype), shape, device);
+}
+
+void Signature::check_same(const Signature& now) const {
+  const auto [then, is] = std::ranges::mismatch(parts_, now.parts_);
+  if (then == parts_.end() && is == now.parts_.end()) return;
+  // A part that there was or is alone: the containers before it, if any, are of the same size.
+  check(then != parts_.end() && is != now.parts_.end(),
+        "a captured step was called with {} parts of inputs at first and with {} now: capture "
+        "another step for it",
+        parts_.size(), now.parts_.size());
+  check(then->place == is->place,
+        "a captured step was called with {} at first, where {} stands now: capture another step "
+        "for it",
+        then->place, is->place);
+  fail({},
+       "{} of a captured step was {} at the first call, and is {} now: capture another step for it",
+       then->place, then->to_text(), is->to_text());
+}
+
+}  // namespace croze
