@@ -26,7 +26,8 @@ set(public_headers
   croze/llm/template/chat_template.h
   croze/llm/tokenizer/tokenizer.h
   croze/nn/nn.h
-  croze/run/statistics.h)
+  croze/run/statistics.h
+  croze/tensor/custom_gradient.h)
 set(pending ${public_headers})
 while(pending)
   list(POP_FRONT pending header)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "croze/croze.h"
+#include "croze/tensor/custom_gradient.h"
 #include "support/errors.h"
 
 namespace croze {
@@ -257,6 +258,29 @@ TEST(Capture, KeepsWhatItReadsAlive) {
   }();
   for (int i = 0; i < 50; i++) (Tensor::rand({1000}) + 1).realize();
   EXPECT_EQ((*with_local)(floats({2})).item<float>(), 9);
+}
+
+// The forward function rounds, so without the given gradient nothing would be learned.
+TEST(Capture, HonoursCustomGradients) {
+  const auto rounded =
+      custom_gradient([](const Tensor& x) { return round(x); },
+                      [](const Tensor&, const Tensor&, const Tensor& g) { return g; });
+  const auto train = [&](bool captured) {
+    Tensor w = floats({0.2f, 0.9f}).realize();
+    const auto body = [&](const Tensor& x) {
+      const Tensor loss = (rounded(w * 4) * x - 3).square().sum();
+      w -= 0.01 * loss.gradient({w})[0];
+      return loss;
+    };
+    auto step = capture(body);
+    for (int i = 0; i < 5; i++) {
+      const Tensor x = floats({1, 0.5f * static_cast<float>(i)});
+      realize({captured ? step(x) : body(x), w});
+    }
+    return w.to_vector<float>();
+  };
+  EXPECT_EQ(train(true), train(false));
+  EXPECT_NE(train(true), (Floats{0.2f, 0.9f}));
 }
 
 // ---- errors -----------------------------------------------------------------------------------
