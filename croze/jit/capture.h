@@ -16,8 +16,7 @@
 // schedule over the new inputs, and the function is not run again.  What follows from this:
 //
 // * Inputs and results are tensors, or vectors, arrays, maps, optionals, tuples and plain structs
-// of
-//   them, nested as deep as you like, with numbers and texts among them (tensor/parts.h).
+//   that hold some, nested as deep as you like, with numbers and texts among them (tensor/parts.h).
 // * Inputs must keep their shapes, dtypes and devices, the sizes of vectors, the keys of maps, what
 //   is absent, and their numbers and texts.  A call with others throws Error, naming the part.  A
 //   Tensor() in a container is absent, as an empty optional is.
@@ -119,13 +118,13 @@ class Captured {
     using Result = std::remove_cvref_t<std::invoke_result_t<F&, const Inputs&...>>;
     const std::tuple<const Inputs&...> all(inputs...);
     Call<Result, Inputs...> call{*this, all};
+    if constexpr (!std::is_void_v<Result>) {
+      check(!step_.is_traced() || form_of<Result>() != nullptr, at_,
+            "a captured step was called with inputs of other types at first");
+    }
     const std::vector<Tensor> results =
         step_.run(tensors_in(all), Signature::of_values(inputs...), {&call.run, &call}, at_);
-    if constexpr (!std::is_void_v<Result>) {
-      const auto* form = std::any_cast<Form<Result>>(&form_);
-      check(form != nullptr, at_, "a captured step was called with other types at first");
-      return form->filled(results);
-    }
+    if constexpr (!std::is_void_v<Result>) return form_of<Result>()->filled(results);
   }
 
   const Step& step() const { return step_; }
@@ -154,6 +153,11 @@ class Captured {
       }
     }
   };
+
+  template <typename Result>
+  const Form<Result>* form_of() const {
+    return std::any_cast<Form<Result>>(&form_);
+  }
 
   F function_;
   Location at_;

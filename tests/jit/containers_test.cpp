@@ -174,7 +174,10 @@ TEST(ContainerForm, OfAnotherTypeIsRefused) {
     }
   });
   EXPECT_EQ(step(floats({1})).item<float>(), 2);
-  expect_in(error_of([&] { step(std::vector{floats({1})}); }), {"input 0", "list of 1"});
+  expect_in(error_of([&] { step(std::vector{floats({1})}); }), {"inputs of other types"});
+  auto same = capture([](const auto& x) { return std::pair(x[0] * 2, 1); });
+  EXPECT_EQ(same(std::vector{floats({1})}).first.item<float>(), 2);
+  expect_in(error_of([&] { same(std::vector{floats({1}), floats({1})}); }), {"a list of 1"});
 }
 
 }  // namespace
