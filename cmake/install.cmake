@@ -22,6 +22,7 @@ set(public_headers
   croze/io/pytorch/pytorch.h
   croze/io/safetensors.h
   croze/jit/capture.h
+  croze/jit/checkpoint.h
   croze/jit/scan.h
   croze/llm/template/chat_template.h
   croze/llm/tokenizer/tokenizer.h
