@@ -30,23 +30,12 @@ Tensor beside(const Tensor& factor, const Tensor& x, std::int64_t axis, std::int
                                                                             x.size(place));
 }
 
-struct Range {
-  double low, high;
-};
-
-Range range_of(ElementType type) {
-  if (type == ElementType::Int4) return {-8, 7};
-  if (type == ElementType::UInt4) return {0, 15};
-  const DType dtype = dtype_of(type);
-  return {static_cast<double>(min_value(dtype)), static_cast<double>(max_value(dtype))};
-}
-
 // Rounded, shifted by the zero point (undefined: 0) and saturated.
 Value quantized(const Tensor& scaled, const Tensor& zero_point, ElementType type, bool saturate) {
   const DType dtype = dtype_of(type);
-  if (is_float8(dtype)) {
+  if (is_float(dtype)) {
     const Tensor moved = zero_point.defined() ? scaled + zero_point.cast(scaled.dtype()) : scaled;
-    return to_float8(moved, dtype, saturate);
+    return {converted_to(moved, type, {.saturate = saturate}), type};
   }
   Tensor result = round(scaled);
   if (zero_point.defined()) result = result + zero_point.cast(result.dtype());
@@ -54,11 +43,16 @@ Value quantized(const Tensor& scaled, const Tensor& zero_point, ElementType type
   return {clamp(result, range.low, range.high).cast(dtype), type};
 }
 
+// The type that an attribute names; Undefined if it names none.
+ElementType type_named(const NodeCall& call, std::string_view attribute) {
+  return static_cast<ElementType>(call.integer(attribute, 0));
+}
+
 Results quantize_linear(const NodeCall& call) {
   const Tensor& x = call[0];
   const std::int64_t axis = call.integer("axis", 1), block = call.integer("block_size", 0);
   const Tensor scale = beside(call[1], x, axis, block);
-  auto type = static_cast<ElementType>(call.integer("output_dtype", 0));
+  ElementType type = type_named(call, "output_dtype");
   Tensor zero;
   if (call.has(2)) {
     zero = beside(call[2], x, axis, block);
@@ -66,8 +60,11 @@ Results quantize_linear(const NodeCall& call) {
   } else if (type == ElementType::Undefined) {
     type = ElementType::UInt8;
   }
-  const Tensor wide = x.cast(DType::Float32) / scale.cast(DType::Float32);
-  return {quantized(wide, zero, type, call.flag("saturate", true))};
+  const ElementType precision = type_named(call, "precision");
+  const DType divided = precision == ElementType::Undefined ? DType::Float32 : dtype_of(precision);
+  check(is_float(divided), "a precision of {}", name_of(precision));
+  const Tensor quotient = x.cast(divided) / scale.cast(divided);
+  return {quantized(quotient.cast(DType::Float32), zero, type, call.flag("saturate", true))};
 }
 
 Results dequantize_linear(const NodeCall& call) {
@@ -79,7 +76,9 @@ Results dequantize_linear(const NodeCall& call) {
   Tensor shifted = x.cast(is_whole ? DType::Int32 : DType::Float32);
   if (call.has(2)) shifted = shifted - beside(call[2], x, axis, block).cast(shifted.dtype());
   const Tensor wide = shifted.cast(DType::Float32) * scale.cast(DType::Float32);
-  return {wide.cast(call[1].dtype())};
+  ElementType type = type_named(call, "output_dtype");
+  if (type == ElementType::Undefined) type = call.value(1).element_type();
+  return {{converted_to(wide, type), type}};
 }
 
 // UInt8 over the range of the values, which is made to hold 0.
