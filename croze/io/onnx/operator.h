@@ -43,9 +43,11 @@ std::string why_absent(std::string_view domain, std::string_view name, std::int6
 std::span<const Operator> activation_operators();
 std::span<const Operator> attention_operators();
 std::span<const Operator> cache_operators();
+std::span<const Operator> contrib_attention_operators();
 std::span<const Operator> control_operators();
 std::span<const Operator> convolution_operators();
 std::span<const Operator> elementwise_operators();
+std::span<const Operator> fused_operators();
 std::span<const Operator> generator_operators();
 std::span<const Operator> image_operators();
 std::span<const Operator> indexing_operators();

@@ -140,6 +140,9 @@ constexpr Operator table[] = {
   {"LpNormalization", 1, lp_normalization},
   {"MeanVarianceNormalization", 9, mean_variance},
   {"RMSNormalization", 23, rms_normalization},
+  // Never specified: what exporters wrote before RMSNormalization, in either domain.
+  {"SimplifiedLayerNormalization", 1, rms_normalization},
+  {"SimplifiedLayerNormalization", 1, rms_normalization, "com.microsoft"},
 };
 // clang-format on
 

@@ -2,6 +2,7 @@
 // them.  Integer products and sums are exact, in Int32; rounding is to nearest, halves to even.
 #include <cmath>
 
+#include "croze/base/checked.h"
 #include "croze/io/onnx/ops/convert.h"
 #include "croze/io/onnx/ops/windows.h"
 
@@ -135,11 +136,83 @@ Results q_linear_conv(const NodeCall& call) {
   return rescaled(call, sums, call[1].reshape({}), scale_along(call[4], 1, sums.ndim()));
 }
 
+// ---- products with weights in blocks -----------------------------------------------------------
+
+// Numbers of a few bits, the first of a byte in its lowest: the last axis of x grows.
+Tensor unpacked(const Tensor& x, std::int64_t bits) {
+  check(x.dtype() == DType::UInt8, "packed numbers in {}", name_of(x.dtype()));
+  if (bits == 8) return x;
+  const Tensor shifts = Tensor::arange(8 / bits, DType::UInt8) * bits;
+  const Tensor parts = (x.unsqueeze(-1) >> shifts.cast(DType::UInt8)) & ((1 << bits) - 1);
+  return parts.flatten(x.ndim() - 1);
+}
+
+// MatMulNBits: weights (N, blocks, bytes of a block), of `bits` each.
+struct BlockWeights {
+  std::int64_t rows, columns, bits, block, blocks;
+};
+
+BlockWeights block_weights_of(const NodeCall& call) {
+  BlockWeights w{.rows = call.required_integer("N"),
+                 .columns = call.required_integer("K"),
+                 .bits = call.integer("bits", 4),
+                 .block = call.required_integer("block_size"),
+                 .blocks = 0};
+  check(w.bits == 2 || w.bits == 4 || w.bits == 8, "weights of {} bits", w.bits);
+  check(w.block >= 16 && w.block <= (1 << 20) && w.columns > 0 && w.rows > 0,
+        "weights of {} x {} in blocks of {}", w.rows, w.columns, w.block);
+  w.blocks = (w.columns - 1) / w.block + 1;
+  check(call[1].numel() == checked_mul(w.rows, checked_mul(w.blocks, w.block * w.bits / 8)),
+        "weights of shape {} for {} x {} of {} bits", to_text(call[1].shape()), w.rows, w.columns,
+        w.bits);
+  return w;
+}
+
+// What is taken off the numbers of each block: (N, blocks, 1).
+Tensor block_zeros(const NodeCall& call, const BlockWeights& w) {
+  if (!call.has(3)) return Tensor::scalar(1 << (w.bits - 1));
+  Tensor zeros = call[3];
+  // Packed to whole bytes row by row.
+  if (zeros.dtype() == DType::UInt8) {
+    zeros = unpacked(zeros.reshape({w.rows, -1}), w.bits);
+    check(zeros.size(1) >= w.blocks, "zero points of shape {} for {} blocks",
+          to_text(call[3].shape()), w.blocks);
+    zeros = zeros.narrow(1, 0, w.blocks);
+  }
+  return zeros.reshape({w.rows, w.blocks, 1});
+}
+
+// Inputs: a, weights, scales, zero points, the block of each column, bias.
+Results mat_mul_n_bits(const NodeCall& call) {
+  const BlockWeights w = block_weights_of(call);
+  const DType wide = accumulator(call[0].dtype());
+  const Tensor packed = call[1].reshape({w.rows, w.blocks, w.block * w.bits / 8});
+  const Tensor numbers = unpacked(packed, w.bits).cast(wide);
+  Tensor zeros = block_zeros(call, w).cast(wide);
+  Tensor scales = call[2].reshape({w.rows, w.blocks, 1}).cast(wide);
+  Tensor weights;
+  if (call.has(4)) {
+    check(call[4].numel() >= w.columns, "{} columns, not {}", call[4].numel(), w.columns);
+    const Tensor block = call[4].flatten().narrow(0, 0, w.columns);
+    const auto of_column = [&](const Tensor& t) {
+      return t.numel() == 1 ? t.reshape({1, 1}) : index_select(t.squeeze(-1), 1, block);
+    };
+    const Tensor rows = numbers.flatten(1).narrow(1, 0, w.columns);
+    weights = (rows - of_column(zeros)) * of_column(scales);
+  } else {
+    weights = ((numbers - zeros) * scales).flatten(1).narrow(1, 0, w.columns);
+  }
+  Tensor product = matmul(call[0].cast(wide), weights.transpose());
+  if (call.has(5)) product = product + call[5].cast(wide);
+  return {product.cast(call[0].dtype())};
+}
+
 // clang-format off
 constexpr Operator table[] = {
   {"DequantizeLinear", 10, dequantize_linear},
   {"DynamicQuantizeLinear", 11, dynamic_quantize},
   {"MatMulInteger", 10, mat_mul_integer},
+  {"MatMulNBits", 1, mat_mul_n_bits, "com.microsoft"},
   {"QLinearConv", 10, q_linear_conv},
   {"QLinearMatMul", 10, q_linear_mat_mul},
   {"QuantizeLinear", 10, quantize_linear},

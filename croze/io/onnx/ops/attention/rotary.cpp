@@ -1,4 +1,4 @@
-// rotary.cpp -- rotary embeddings.
+// rotary.cpp -- rotary embeddings, as ONNX and as com.microsoft have them.
 #include "croze/io/onnx/ops/attention/rotary.h"
 
 #include "croze/io/onnx/ops/attention/attention.h"
@@ -23,8 +23,41 @@ Results rotary_embedding(const NodeCall& call) {
   return {is_joined ? join_heads(result) : result};
 }
 
+// ---- com.microsoft ----------------------------------------------------------------------------
+
+// A table says the width of heads, unless an attribute does.
+std::int64_t heads_to_rotate(const NodeCall& call, const Tensor& cosines) {
+  const std::int64_t given = call.integer("num_heads", 0);
+  if (given != 0) return given;
+  check(call.integer("rotary_embedding_dim", 0) == 0,
+        "heads are rotated in part: num_heads is missing");
+  const std::int64_t width = 2 * cosines.size(-1);
+  check(width > 0 && call[0].size(-1) % width == 0, "heads of {} in a shape of {}", width,
+        to_text(call[0].shape()));
+  return call[0].size(-1) / width;
+}
+
+// Inputs: x, positions or the first of them, cosines, sines.
+Results scaled_rotary_embedding(const NodeCall& call) {
+  const Tensor& cosines = call[2];
+  check(!call.flag("is_packed_batching"), "croze has no packed batches");
+  check(call[0].ndim() == 3 || call[0].ndim() == 4, "an input of shape {}",
+        to_text(call[0].shape()));
+  const bool is_joined = call[0].ndim() == 3;
+  const Tensor x = is_joined ? split_heads(call[0], heads_to_rotate(call, cosines)) : call[0];
+  Tensor places = call[1].cast(DType::Int64);
+  if (places.numel() == 1) places = places.reshape({1, 1}) + Tensor::arange(x.size(2));
+  check(places.ndim() == 2, "positions of shape {}", to_text(places.shape()));
+  places = places.expand({x.size(0), x.size(2)});
+  const Tensor result =
+      rotated(x, rows_at(cosines, places), rows_at(call[3], places), call.flag("interleaved")) *
+      call.real("scale", 1);
+  return {(is_joined ? join_heads(result) : result).cast(x.dtype())};
+}
+
 // clang-format off
 constexpr Operator table[] = {
+  {"RotaryEmbedding", 1, scaled_rotary_embedding, "com.microsoft"},
   {"RotaryEmbedding", 23, rotary_embedding},
 };
 // clang-format on
