@@ -135,7 +135,12 @@ std::vector<std::byte> write_ppm(const Picture& picture, const std::string& path
 
 Tensor load_image(const std::string& path, const TensorOptions& options) {
   const MappedFile file(path);
-  const Picture picture = read_picture(file.data(), path);
+  return decode_image(file.data(), path, options);
+}
+
+Tensor decode_image(std::span<const std::byte> file, const std::string& name,
+                    const TensorOptions& options) {
+  const Picture picture = read_picture(file, name);
   const Tensor image = Tensor::from_bytes(std::as_bytes(std::span(picture.samples)), DType::UInt8,
                                           {picture.height, picture.width, picture.channels},
                                           {.dtype = std::nullopt, .device = options.device});

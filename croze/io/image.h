@@ -7,6 +7,8 @@
 // PNG needs libpng and JPEG needs libjpeg when croze is built; PPM needs nothing.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 
 #include "croze/tensor/tensor.h"
@@ -22,6 +24,10 @@ namespace croze {
 // Throws Error naming the file if it is none of PNG, JPEG or PPM (P5, P6), is damaged or cut short,
 // has more than 2^27 pixels, or needs a library that croze was built without.
 Tensor load_image(const std::string& path, const TensorOptions& options = {});
+
+// The same of the bytes of a file that `name` stands for in errors.
+Tensor decode_image(std::span<const std::byte> file, const std::string& name,
+                    const TensorOptions& options = {});
 
 struct ImageOptions {
   int jpeg_quality = 90;  // 1 to 100

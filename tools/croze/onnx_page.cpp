@@ -4,6 +4,7 @@
 #include <croze/io/onnx/operator.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,15 +16,16 @@ namespace {
 
 constexpr const char* introduction = R"(# ONNX
 
-`croze::onnx::Model` (`croze/io/onnx/model.h`) runs models written in the opsets 7 to 22 of ONNX;
+`croze::onnx::Model` (`croze/io/onnx/model.h`) runs models written in the opsets 7 to 25 of ONNX;
 `croze info MODEL.onnx` says what a model is made of, and `croze run MODEL.onnx --input name=x.npy`
 runs it.  On a CPU weights stay in the mapped file; they are copied only where they are not aligned.
 Files are not trusted: every length is checked, and external data must be a regular file in the
 model's folder.
 
-* **Types**: bool, int4 to int64, uint4 to uint64, fp8 (all four), float16, bfloat16, float32 and
-  float64; sequences and optionals of them; texts in the operators that need them.  Complex numbers
-  and float4 are refused.
+* **Types**: bool, int2 to int64, uint2 to uint64, float4e2m1, fp8 (all four, and float8e8m0),
+  float16, bfloat16, float32 and float64; sequences and optionals of them; texts in the operators
+  that need them.  Types of 2 and 4 bits take a byte an element once they are read, float8e8m0 two.
+  Complex numbers are refused.
 * **Sizes** that a model leaves open are taken from the inputs of a run; a second run of the same
   sizes finds everything compiled.
 * **Control flow**: `If`, `Loop` and `Scan` run their graphs; functions of the model are called.
@@ -37,11 +39,11 @@ constexpr const char* about_tests = R"(
 `croze onnx-conformance DIR` runs the tests that the ONNX project records (Debian has them in
 `libonnx-testdata`) and compares with a relative tolerance of 1e-3 and an absolute one of 1e-7, as
 ONNX's own runner does.  It fails if a test does not pass that is not listed here.  All whole
-networks of `light` and all of `simple`, `pytorch-converted` and `pytorch-operator` pass.  Of the {}
-node tests of version 1.17.0 {} pass; these do not:
+networks of `light` and all of `simple`, `pytorch-converted` and `pytorch-operator` pass.  Of the
+{} node tests of version {} {} pass, of the {} of version {} {}; these do not:
 
-| test | why |
-|---|---|
+| test | versions | why |
+|---|---|---|
 )";
 
 // The rows of one domain: operator and the opsets from which on there is a meaning of it.
@@ -60,11 +62,21 @@ void print_operators(std::string_view domain) {
   for (const auto& [name, versions] : rows) fmt::print("| {} | {} |\n", name, versions);
 }
 
+int num_passing(const NodeTests& tests, bool KnownDifference::*in_version) {
+  return tests.count - static_cast<int>(std::ranges::count(known_differences(), true, in_version));
+}
+
 void print_tests() {
-  const auto known = known_differences();
-  fmt::print(fmt::runtime(about_tests), num_node_tests,
-             num_node_tests - static_cast<int>(known.size()));
-  for (const KnownDifference& k : known) fmt::print("| {} | {} |\n", k.test, k.reason);
+  const NodeTests &before = old_node_tests, &after = new_node_tests;
+  fmt::print(fmt::runtime(about_tests), before.count, before.version,
+             num_passing(before, &KnownDifference::in_old), after.count, after.version,
+             num_passing(after, &KnownDifference::in_new));
+  for (const KnownDifference& k : known_differences()) {
+    const std::string_view versions = !k.in_new   ? before.version
+                                      : !k.in_old ? after.version
+                                                  : "both";
+    fmt::print("| {} | {} | {} |\n", k.test, versions, k.reason);
+  }
 }
 
 }  // namespace

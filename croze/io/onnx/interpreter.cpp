@@ -116,7 +116,7 @@ std::string folder_of(const std::string& path) {
 }  // namespace
 
 std::shared_ptr<const Program> load_program(const std::string& path) {
-  constexpr std::int64_t newest_opset = 22;
+  constexpr std::int64_t newest_opset = 25;
   auto program = std::make_shared<Program>();
   program->path = path;
   program->file = std::make_shared<const MappedFile>(path);

@@ -10,17 +10,39 @@ namespace croze::onnx {
 namespace {
 
 constexpr std::span<const Operator> (*families[])() = {
-    activation_operators, control_operators,      convolution_operators, elementwise_operators,
-    generator_operators,  indexing_operators,     learning_operators,    linear_operators,
-    loss_operators,       ml_operators,           movement_operators,    normalization_operators,
-    pooling_operators,    quantization_operators, recurrent_operators,   reduction_operators,
-    resize_operators,     sampling_operators,     selection_operators,   sequence_operators,
-    signal_operators,     text_operators,         type_operators,
+    activation_operators,
+    attention_operators,
+    cache_operators,
+    contrib_attention_operators,
+    control_operators,
+    convolution_operators,
+    elementwise_operators,
+    fused_operators,
+    generator_operators,
+    image_operators,
+    indexing_operators,
+    learning_operators,
+    linear_operators,
+    loss_operators,
+    ml_operators,
+    movement_operators,
+    normalization_operators,
+    pooling_operators,
+    quantization_operators,
+    recurrent_operators,
+    reduction_operators,
+    resize_operators,
+    rotary_operators,
+    sampling_operators,
+    selection_operators,
+    sequence_operators,
+    signal_operators,
+    text_operators,
+    type_operators,
 };
 
 constexpr AbsentOperator absent[] = {
-    {"ImageDecoder", "it decodes files of images, and croze reads no format of images"},
-    {"RegexFullMatch", "it works on texts only, and croze has no regular expressions"},
+    {"RegexFullMatch", "it works on texts only, and croze has no engine for patterns of RE2"},
 };
 
 std::vector<Operator> joined() {

@@ -41,10 +41,15 @@ std::string why_absent(std::string_view domain, std::string_view name, std::int6
 
 // The families, one file each.
 std::span<const Operator> activation_operators();
+std::span<const Operator> attention_operators();
+std::span<const Operator> cache_operators();
+std::span<const Operator> contrib_attention_operators();
 std::span<const Operator> control_operators();
 std::span<const Operator> convolution_operators();
 std::span<const Operator> elementwise_operators();
+std::span<const Operator> fused_operators();
 std::span<const Operator> generator_operators();
+std::span<const Operator> image_operators();
 std::span<const Operator> indexing_operators();
 std::span<const Operator> learning_operators();
 std::span<const Operator> linear_operators();
@@ -57,6 +62,7 @@ std::span<const Operator> quantization_operators();
 std::span<const Operator> recurrent_operators();
 std::span<const Operator> reduction_operators();
 std::span<const Operator> resize_operators();
+std::span<const Operator> rotary_operators();
 std::span<const Operator> sampling_operators();
 std::span<const Operator> selection_operators();
 std::span<const Operator> sequence_operators();

@@ -1,4 +1,4 @@
-// tensor_data.cpp -- elements from raw bytes, from typed fields, from files, and packed in nibbles.
+// tensor_data.cpp -- elements from raw bytes, from typed fields, from files, and packed in bits.
 #include "croze/io/onnx/tensor_data.h"
 
 #include <charconv>
@@ -20,7 +20,8 @@ namespace {
 
 constexpr int max_rank = 64;
 
-bool is_nibble(ElementType type) { return type == ElementType::Int4 || type == ElementType::UInt4; }
+// Whether files hold codes that are not the elements of the dtype.
+bool is_coded(ElementType type) { return bits_of(type) != 8 * size_of(dtype_of(type)); }
 
 // "path: tensor "name"", for messages.
 std::string title(std::string_view source, const TensorProto& tensor) {
@@ -39,17 +40,42 @@ std::int64_t bytes_of(const Shape& shape, ElementType type, const std::string& w
   const DType dtype = dtype_of(type);
   const std::optional<std::int64_t> bytes = byte_size(shape, dtype);
   check(bytes.has_value(), "{}: the size of shape {} does not fit 64 bits", what, to_text(shape));
-  return is_nibble(type) ? *bytes / 2 + *bytes % 2 : *bytes;
+  if (!is_coded(type)) return *bytes;
+  const std::int64_t count = shape.numel(), per_byte = 8 / bits_of(type);
+  return count / per_byte + (count % per_byte != 0);
 }
 
-// Two elements a byte, low half first, to one element a byte.
-std::vector<std::byte> unpacked(Bytes packed, std::int64_t count, bool is_signed) {
-  std::vector<std::byte> elements(static_cast<std::size_t>(count));
-  for (std::size_t i = 0; i < elements.size(); i++) {
-    const auto both = std::to_integer<unsigned>(packed[i / 2]);
-    const unsigned nibble = i % 2 == 0 ? both & 15 : both >> 4;
-    const unsigned extended = is_signed && nibble >= 8 ? nibble | 0xf0 : nibble;
-    elements[i] = static_cast<std::byte>(extended);
+// The element of a dtype in memory that a code stands for.
+unsigned element_of(unsigned code, ElementType type) {
+  switch (type) {
+    case ElementType::Int2: return code >= 2 ? code | 0xfc : code;
+    case ElementType::Int4: return code >= 8 ? code | 0xf0 : code;
+    // Sign, two bits of exponent, one of fraction: 0, 0.5, 1, 1.5, 2, 3, 4, 6.  Float8E4M3 has
+    // three bits of fraction, and an exponent that is greater by 6.
+    case ElementType::Float4E2M1: {
+      const unsigned exponent = code >> 1 & 3, fraction = code & 1;
+      const unsigned half = 0x30;
+      const unsigned magnitude =
+          exponent > 0 ? (exponent + 6) << 3 | fraction << 2 : fraction * half;
+      return (code >> 3) << 7 | magnitude;
+    }
+    // The exponent of a power of two, as it stands in BFloat16; the least is subnormal there.
+    case ElementType::Float8E8M0: return code == 0 ? 0x40 : code == 255 ? 0x7fc0 : code << 7;
+    default: return code;
+  }
+}
+
+// Codes that share bytes, the first in the lowest bits, to elements of the dtype.  As long as the
+// file at most times four.
+std::vector<std::byte> decoded(Bytes packed, std::int64_t count, ElementType type) {
+  const auto bits = static_cast<unsigned>(bits_of(type)), per_byte = 8 / bits;
+  const auto width = static_cast<std::size_t>(size_of(dtype_of(type)));
+  std::vector<std::byte> elements(static_cast<std::size_t>(count) * width);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); i++) {
+    const auto all = std::to_integer<unsigned>(packed[i / per_byte]);
+    const unsigned code = all >> (i % per_byte * bits) & ((1U << bits) - 1);
+    const unsigned element = element_of(code, type);
+    std::memcpy(&elements[i * width], &element, width);
   }
   return elements;
 }
@@ -76,7 +102,7 @@ std::vector<std::byte> typed_elements(const TensorProto& tensor, std::string_vie
   if (dtype == DType::Float32) return raw(floats);
   if (dtype == DType::Float64) return raw(doubles);
   // Half types stand as the integers of their bits.
-  const auto width = is_nibble(tensor.type) ? 1 : static_cast<std::size_t>(size_of(dtype));
+  const auto width = static_cast<std::size_t>(is_coded(tensor.type) ? 1 : size_of(dtype));
   std::vector<std::byte> elements(integers.size() * width);
   for (std::size_t i = 0; i < integers.size(); i++) {
     std::memcpy(&elements[i * width], &integers[i], width);
@@ -150,9 +176,8 @@ Value DataSource::numbers(const TensorProto& tensor, const Shape& shape) {
   check(static_cast<std::int64_t>(content.bytes.size()) == wanted,
         "{}: shape {} of {} takes {} bytes, but {} are there", what, to_text(shape),
         name_of(tensor.type), wanted, content.bytes.size());
-  if (is_nibble(tensor.type)) {
-    const bool is_signed = tensor.type == ElementType::Int4;
-    const auto elements = unpacked(content.bytes, shape.numel(), is_signed);
+  if (is_coded(tensor.type)) {
+    const auto elements = decoded(content.bytes, shape.numel(), tensor.type);
     return {Tensor::from_bytes(elements, dtype, shape), tensor.type};
   }
   // A file may place a tensor anywhere; memory that its dtype cannot be loaded from is copied.
@@ -182,7 +207,8 @@ Value DataSource::value_of(const SparseTensorProto& tensor) {
   const auto given_count = static_cast<std::int64_t>(given.size());
   // No file of its own bounds the dense form.
   constexpr std::int64_t max_dense_bytes = std::int64_t{1} << 31;
-  check(bytes_of(shape, tensor.values.type, what) <= max_dense_bytes,
+  const auto dense_bytes = byte_size(shape, dtype_of(tensor.values.type));
+  check(dense_bytes && *dense_bytes <= max_dense_bytes,
         "{}: the dense form of shape {} is too large", what, to_text(shape));
   const bool coordinates = given_count != count;
   check(!coordinates || given_count == checked_mul(count, rank), "{}: {} values but {} indices",

@@ -13,7 +13,8 @@ namespace {
 struct TypeRow {
   ElementType type;
   std::string_view name;
-  DType dtype;  // Void: croze computes nothing with it
+  DType dtype;   // Void: croze computes nothing with it
+  int bits = 0;  // of an element in a file, where they are not those of the dtype
 };
 
 // The first row of a dtype is the type of its tensors.
@@ -39,9 +40,12 @@ constexpr TypeRow types[] = {
   {ElementType::Float8E4M3FNUZ, "float8e4m3fnuz", DType::Float8E4M3FNUZ},
   {ElementType::Float8E5M2, "float8e5m2", DType::Float8E5M2},
   {ElementType::Float8E5M2FNUZ, "float8e5m2fnuz", DType::Float8E5M2FNUZ},
-  {ElementType::UInt4, "uint4", DType::UInt8},
-  {ElementType::Int4, "int4", DType::Int8},
-  {ElementType::Float4E2M1, "float4e2m1", DType::Void},
+  {ElementType::UInt4, "uint4", DType::UInt8, 4},
+  {ElementType::Int4, "int4", DType::Int8, 4},
+  {ElementType::Float4E2M1, "float4e2m1", DType::Float8E4M3, 4},
+  {ElementType::Float8E8M0, "float8e8m0", DType::BFloat16, 8},
+  {ElementType::UInt2, "uint2", DType::UInt8, 2},
+  {ElementType::Int2, "int2", DType::Int8, 2},
 };
 // clang-format on
 
@@ -75,6 +79,12 @@ bool has_dtype(ElementType type) {
 DType dtype_of(ElementType type) {
   check(has_dtype(type), "croze does not compute with elements of {}", name_of(type));
   return row_of(type)->dtype;
+}
+
+int bits_of(ElementType type) {
+  const DType dtype = dtype_of(type);
+  const int bits = row_of(type)->bits;
+  return bits > 0 ? bits : static_cast<int>(8 * size_of(dtype));
 }
 
 ElementType element_type_of(DType dtype) {

@@ -14,10 +14,14 @@ namespace croze::onnx {
 
 // "float16", "int4", ...; "type 99" for numbers that have no name.
 std::string name_of(ElementType type);
-// The dtype that elements are computed in.  Int4 and UInt4 stand in Int8 and UInt8, one element a
-// byte.  Throws Error for types that croze has no numbers for (texts, complex numbers, float4).
+// The dtype that elements are computed in.  Types without a dtype of their own stand in the
+// smallest that holds all their values: Int4 and Int2 in Int8, UInt4 and UInt2 in UInt8, Float4E2M1
+// in Float8E4M3, Float8E8M0 in BFloat16.  Throws Error for types that croze has no numbers for
+// (texts, complex numbers).
 DType dtype_of(ElementType type);
 bool has_dtype(ElementType type);
+// Bits that an element takes in a file: 2 or 4 if several share a byte.  Throws as dtype_of does.
+int bits_of(ElementType type);
 // The type of tensors of a dtype.
 ElementType element_type_of(DType dtype);
 

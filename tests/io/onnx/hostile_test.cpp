@@ -107,6 +107,10 @@ TEST_F(OnnxHostile, DataAreAsManyAsTheShapeSays) {
   EXPECT_HAS(load_error(with(int64s("w", {3}, {1}))), "takes 24 bytes");
   EXPECT_HAS(load_error(with(tensor("w", Int4, {3}).text(9, "x"))), "takes 2 bytes");
   EXPECT_HAS(load_error(with(tensor("w", String, {2}).text(6, "one"))), "but 1 texts");
+  EXPECT_HAS(load_error(with(tensor("w", Float4, {3}).text(9, "x"))), "takes 2 bytes");
+  EXPECT_HAS(load_error(with(tensor("w", UInt2, {5}).text(9, "x"))), "takes 2 bytes");
+  EXPECT_HAS(load_error(with(tensor("w", Int2, {4}).text(9, "xy"))), "takes 1 bytes, but 2");
+  EXPECT_HAS(load_error(with(tensor("w", Float8E8M0, {3}).text(9, "x"))), "takes 3 bytes");
 }
 
 TEST_F(OnnxHostile, SizesMayNotWrap) {
@@ -124,6 +128,7 @@ TEST_F(OnnxHostile, ATinyFileCannotAskForGigabytes) {
   EXPECT_HAS(load_error(with(tensor("w", Float, {std::int64_t{1} << 40}))), "bytes, but 0");
   EXPECT_HAS(load_error(with(tensor("w", Int64, {std::int64_t{1} << 50}).integers(7, {1}))),
              "but 8 are there");
+  EXPECT_HAS(load_error(with(tensor("w", UInt2, {std::int64_t{1} << 40}))), "bytes, but 0");
   EXPECT_HAS(load_error(with(tensor("w", String, {std::int64_t{1} << 50}))), "but 0 texts");
   getrusage(RUSAGE_SELF, &after);
   EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 64 * 1024);

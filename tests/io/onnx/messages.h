@@ -62,7 +62,11 @@ enum Type : std::int64_t {
   Int64 = 7,
   String = 8,
   Bool = 9,
-  Int4 = 22
+  Int4 = 22,
+  Float4 = 23,
+  Float8E8M0 = 24,
+  UInt2 = 25,
+  Int2 = 26
 };
 
 inline std::string raw_floats(const std::vector<float>& values) {
@@ -96,6 +100,9 @@ inline Message value_info(std::string_view name, std::int64_t type,
 
 inline Message attribute(std::string_view name, std::int64_t value) {
   return Message().text(1, name).integer(3, value).integer(20, 2);
+}
+inline Message real_attribute(std::string_view name, float value) {
+  return Message().text(1, name).real(2, value).integer(20, 1);
 }
 inline Message attribute(std::string_view name, const std::vector<std::int64_t>& values) {
   return Message().text(1, name).integers(8, values).integer(20, 7);

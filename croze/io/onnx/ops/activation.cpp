@@ -52,6 +52,11 @@ Results shrink_op(const NodeCall& call) {
   return {result.cast(x.dtype())};
 }
 
+Results swish(const NodeCall& call) {
+  const double alpha = call.real("alpha", 1);
+  return wide(call, [&](const Tensor& x) { return x * sigmoid(alpha * x); });
+}
+
 Results thresholded_relu(const NodeCall& call) {
   return {where(call[0] > call.real("alpha", 1), call[0], 0)};
 }
@@ -108,6 +113,7 @@ constexpr Operator table[] = {
   {"Softmax", 1, softmax_op},
   {"Softplus", 1, [](const NodeCall& c) -> Results { return {softplus(c[0])}; }},
   {"Softsign", 1, [](const NodeCall& c) -> Results { return {softsign(c[0])}; }},
+  {"Swish", 24, swish},
   {"ThresholdedRelu", 10, thresholded_relu},
 };
 // clang-format on

@@ -1,18 +1,14 @@
 // normalization.cpp -- values brought to mean 0 and variance 1, over various axes.
-#include <numeric>
+#include "croze/io/onnx/ops/normalization.h"
 
-#include "croze/io/onnx/ops/ops.h"
+#include <numeric>
 
 namespace croze::onnx {
 namespace {
 
 double epsilon_of(const NodeCall& call) { return call.real("epsilon", static_cast<double>(1e-5f)); }
 
-// (x - mean) / sqrt(var + epsilon)
-struct Normalized {
-  Tensor value, mean, inverse_deviation;
-};
-
+// (x - mean) / sqrt(var + epsilon), and no more.
 Normalized normalized(const Tensor& x, const Axes& axes, double epsilon) {
   const Tensor center = mean(x, axes, true);
   const Tensor distance = x - center;
@@ -20,12 +16,14 @@ Normalized normalized(const Tensor& x, const Axes& axes, double epsilon) {
   return {distance * inverse, center, inverse};
 }
 
-Axes axes_from(int first, int rank) {
+Axes axes_from(std::int64_t first, int rank) {
   check(first < rank, "an input of {} axes: there must be more than {}", rank, first);
   Ints axes(static_cast<std::size_t>(rank - first));
   std::iota(axes.begin(), axes.end(), first);
   return Axes(axes);
 }
+
+Tensor wide_statistics(const Tensor& x) { return is_half(x.dtype()) ? x.cast(DType::Float32) : x; }
 
 // Inputs x, scale, bias, mean, variance.  In training the last two are averages that take in those
 // of the batch.
@@ -39,7 +37,7 @@ Results batch_normalization(const NodeCall& call) {
   if (training) {
     Ints axes{0};
     for (int i = 2; i < rank; i++) axes.push_back(i);
-    const Tensor wide = is_half(x.dtype()) ? x.cast(DType::Float32) : x;
+    const Tensor wide = wide_statistics(x);
     mean_used = mean(wide, Axes(axes));
     var_used = var(wide, Axes(axes), 0);
   }
@@ -64,15 +62,14 @@ Results instance_normalization(const NodeCall& call) {
 }
 
 Results layer_normalization(const NodeCall& call) {
-  const Tensor& x = call[0];
-  const std::int64_t axis = checked_axis(call.integer("axis", -1), x.ndim());
-  const Tensor wide = is_half(x.dtype()) ? x.cast(DType::Float32) : x;
-  const Normalized n =
-      normalized(wide, axes_from(static_cast<int>(axis), x.ndim()), epsilon_of(call));
-  // The scale is applied in the dtype of x.
-  Tensor y = n.value.cast(x.dtype()) * call[1];
-  if (call.has(2)) y = y + call[2];
-  return {y.cast(x.dtype()), n.mean, n.inverse_deviation};
+  const Normalized n = layer_normalized(call[0], call.integer("axis", -1), epsilon_of(call),
+                                        call[1], call.optional(2));
+  return {n.value, n.mean, n.inverse_deviation};
+}
+
+Results rms_normalization(const NodeCall& call) {
+  const Normalized n = rms_normalized(call[0], call.integer("axis", -1), epsilon_of(call), call[1]);
+  return {n.value, n.inverse_deviation};
 }
 
 // Scale and bias are per group before opset 21, per channel from then on.
@@ -142,11 +139,34 @@ constexpr Operator table[] = {
   {"LayerNormalization", 17, layer_normalization},
   {"LpNormalization", 1, lp_normalization},
   {"MeanVarianceNormalization", 9, mean_variance},
+  {"RMSNormalization", 23, rms_normalization},
+  // Never specified: what exporters wrote before RMSNormalization, in either domain.
+  {"SimplifiedLayerNormalization", 1, rms_normalization},
+  {"SimplifiedLayerNormalization", 1, rms_normalization, "com.microsoft"},
 };
 // clang-format on
 
 }  // namespace
 
 std::span<const Operator> normalization_operators() { return table; }
+
+Normalized layer_normalized(const Tensor& x, std::int64_t axis, double epsilon, const Tensor& scale,
+                            const Tensor& bias) {
+  Normalized n =
+      normalized(wide_statistics(x), axes_from(checked_axis(axis, x.ndim()), x.ndim()), epsilon);
+  // The scale is applied in the dtype of x.
+  n.value = n.value.cast(x.dtype()) * scale;
+  if (bias.defined()) n.value = n.value + bias;
+  n.value = n.value.cast(x.dtype());
+  return n;
+}
+
+Normalized rms_normalized(const Tensor& x, std::int64_t axis, double epsilon, const Tensor& scale) {
+  const Tensor wide = wide_statistics(x);
+  const Axes axes = axes_from(checked_axis(axis, x.ndim()), x.ndim());
+  const Tensor inverse = reciprocal(sqrt(mean(square(wide), axes, true) + epsilon));
+  const Tensor value = (wide * inverse).cast(x.dtype()) * scale;
+  return {value.cast(x.dtype()), {}, inverse};
+}
 
 }  // namespace croze::onnx

@@ -1,5 +1,5 @@
-// text.cpp -- operators on texts, on the host.  Texts pass through models beside the numbers; those
-// operators that need a regular expression or a decoder of images are not here.
+// text.cpp -- operators on texts, on the host.  Texts pass through models beside the numbers; the
+// one operator that needs a regular expression is not here.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,7 +1,5 @@
 // types.cpp -- constants, conversions and questions about shapes.
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "croze/io/onnx/ops/convert.h"
 #include "croze/io/onnx/ops/ops.h"
@@ -10,14 +8,8 @@
 namespace croze::onnx {
 namespace {
 
-// The greatest finite value of an 8-bit float.
-double greatest_float8(DType dtype) {
-  switch (dtype) {
-    case DType::Float8E4M3: return 448;
-    case DType::Float8E4M3FNUZ: return 240;
-    default: return 57344;
-  }
-}
+// From this opset on integers of 2 and 4 bits keep the low bits of what is cast to them.
+constexpr int wrapping_casts = 24;
 
 Value converted(const NodeCall& call, ElementType type) {
   if (call.value(0).kind() == Value::Kind::Texts) {
@@ -26,14 +18,11 @@ Value converted(const NodeCall& call, ElementType type) {
   }
   const Tensor& x = call[0];
   if (type == ElementType::String) return texts_of_numbers(x);
-  const DType dtype = dtype_of(type);
-  if (is_float8(dtype)) return to_float8(x, dtype, call.flag("saturate", true));
-  if (type == ElementType::Int4 || type == ElementType::UInt4) {
-    const bool is_signed = type == ElementType::Int4;
-    const Tensor whole = is_float(x.dtype()) ? round(x.cast(DType::Float32)) : x.cast(DType::Int64);
-    return {clamp(whole, is_signed ? -8 : 0, is_signed ? 7 : 15).cast(dtype), type};
-  }
-  return {x.cast(dtype), type};
+  return {converted_to(x, type,
+                       {.saturate = call.flag("saturate", true),
+                        .wrap = call.version() >= wrapping_casts,
+                        .round_mode = call.text("round_mode", "up")}),
+          type};
 }
 
 Results cast_op(const NodeCall& call) {
@@ -95,22 +84,5 @@ constexpr Operator table[] = {
 }  // namespace
 
 std::span<const Operator> type_operators() { return table; }
-
-Tensor to_float8(const Tensor& x, DType dtype, bool saturate) {
-  const double greatest = greatest_float8(dtype);
-  const Tensor wide = x.dtype() == DType::Float64 ? x : x.cast(DType::Float32);
-  const Tensor rounded = clamp(wide, -greatest, greatest).cast(dtype);
-  if (saturate) return rounded;
-  // The first value that rounds beyond the greatest lies half a step above it.
-  const double step = dtype == DType::Float8E4M3 ? 32 : dtype == DType::Float8E4M3FNUZ ? 16 : 8192;
-  const double infinity = std::numeric_limits<double>::infinity();
-  const bool has_infinity = dtype == DType::Float8E5M2;
-  const Tensor out = has_infinity ? sign(wide) * infinity : wide * std::nan("");
-  // The greatest of E4M3 is even, so the middle rounds to it.
-  const bool ties_stay = dtype == DType::Float8E4M3;
-  const double limit = greatest + step / 2;
-  const Tensor is_out = ties_stay ? abs(wide) > limit : abs(wide) >= limit;
-  return where(is_out, out.cast(dtype), rounded);
-}
 
 }  // namespace croze::onnx
