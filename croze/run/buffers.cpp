@@ -267,6 +267,12 @@ bool is_random_key(std::int64_t buffer_id) {
   return it != table().entries.end() && it->second.random_key;
 }
 
+bool is_stand_in(std::int64_t buffer_id) {
+  std::lock_guard lock(table().mutex);
+  auto it = table().entries.find(buffer_id);
+  return it != table().entries.end() && it->second.stands_in;
+}
+
 std::uint64_t fresh_random_key() {
   std::lock_guard lock(table().mutex);
   return hash_mix(table().random.seed, ++table().random.draws);

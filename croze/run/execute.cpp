@@ -142,22 +142,23 @@ UOp shaped(UOp buffer, std::span<const std::int64_t> shape) {
 
 // ---- preparing --------------------------------------------------------------------------------
 
-namespace {
-
-// All that a plan depends on beside its graph.
-std::string settings(std::string_view kind) {
+std::string run_settings() {
   const std::string_view maths = Options::flag(Option::FastMath) ? " fast" : "";
   const std::string_view fusion = Options::flag(Option::Fusion) ? "" : " unfused";
   const std::string edits = Options::text(Option::Edits);
-  return fmt::format("{} {}{}{} {} {} {}\n", kind, default_device(), maths, fusion,
+  return fmt::format("{}{}{} {} {} {}\n", default_device(), maths, fusion,
                      Options::integer(Option::MemoryBudget), Options::integer(Option::Recompute),
                      edits);
 }
 
-std::string key_with_numbers(std::string_view graph) { return settings("graph").append(graph); }
+namespace {
+
+std::string key_with_numbers(std::string_view graph) {
+  return ("graph " + run_settings()).append(graph);
+}
 
 std::string key_without(const GraphForm& form, const PassedNumbers& numbers) {
-  return settings("form") + key_of(form, numbers);
+  return "form " + run_settings() + key_of(form, numbers);
 }
 
 std::shared_ptr<const PreparedRun> prepared_run(std::shared_ptr<const Plan> plan,
