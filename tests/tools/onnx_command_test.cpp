@@ -57,6 +57,18 @@ TEST_F(OnnxCommand, RunsAModelOverFiles) {
   EXPECT_EQ(numbers_of(content(output["file"])), (std::vector<float>{0, 2, 0, 4}));
 }
 
+TEST_F(OnnxCommand, RefusesAModelThatAsksForTooMuchMemory) {
+  const GraphProto g{.nodes = {node("Pad", {"x", "pads"}, {"y"})},
+                     .initializers = {int64s("pads", {2}, {0, 100'000'000})},
+                     .inputs = {value_info("x", Float, {-1})},
+                     .outputs = {value_info("y", Float, {-1})}};
+  const std::string file = write("pad.onnx", model(g).bytes());
+  const std::string x = write("x.npy", npy({-1, 2}));
+  const Outcome outcome = run("run " + file + " --input x=" + x + " --memory-limit 100");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.err.find("more than the limit of 100.0 MiB"), std::string::npos) << outcome.err;
+}
+
 TEST_F(OnnxCommand, ExplainsWhatARunWouldDo) {
   const std::string model = write_relu("relu.onnx");
   expect_error(run("explain " + model), "has an open size");

@@ -196,6 +196,24 @@ TEST_F(OnnxModel, ACapturedStepMayRunAModel) {
   }
 }
 
+// A few bytes of pads ask for four terabytes; what is asked for within the limit is given.
+TEST_F(OnnxModel, MemoryBeyondTheLimitIsRefusedBeforeItIsAllocated) {
+  const Model m = load({.nodes = {node("Pad", {"x", "pads"}, {"y"})},
+                        .inputs = {value_info("x", Float, {1, 1}), value_info("pads", Int64, {4})},
+                        .outputs = {value_info("y", Float, {-1, -1})}});
+  const Options::Scope scope{{Option::MemoryLimit, 64}};
+  const auto padded_by = [&](std::int64_t n) {
+    const Tensor pads = Tensor::from_data<std::int64_t>({n, n, 0, 0}, {4});
+    return m.run({{"x", Tensor::zeros({1, 1}).realize()}, {"pads", pads}}).at("y").shape();
+  };
+  EXPECT_EQ(padded_by(1000), (Shape{1001, 1001}));
+  const std::int64_t before = memory_use().peak_bytes;
+  const std::string error = error_of([&] { padded_by(1'000'000); });
+  EXPECT_NE(error.find("float32 of 1000002000001 elements"), std::string::npos) << error;
+  EXPECT_NE(error.find("more than the limit of 64.0 MiB"), std::string::npos) << error;
+  EXPECT_LT(memory_use().peak_bytes, before + (64 << 20));
+}
+
 // ---- control flow -----------------------------------------------------------------------------
 
 // if sum(x) > 0 then x + w else x * w, where w is a name of the graph around.
