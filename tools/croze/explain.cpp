@@ -74,6 +74,7 @@ Json json_of(const ExplainedLaunch& l) {
           {"bytes", l.bytes},
           {"flops", l.flops},
           {"cycles", l.cycles},
+          {"nodes", l.parts},
           {"alive_bytes", l.alive_bytes},
           {"block_bytes", l.block_bytes}};
 }
