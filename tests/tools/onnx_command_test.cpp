@@ -67,6 +67,7 @@ TEST_F(OnnxCommand, RefusesAModelThatAsksForTooMuchMemory) {
   const Outcome outcome = run("run " + file + " --input x=" + x + " --memory-limit 100");
   EXPECT_EQ(outcome.status, 1);
   EXPECT_NE(outcome.err.find("more than the limit of 100.0 MiB"), std::string::npos) << outcome.err;
+  EXPECT_EQ(outcome.err.find(".cpp"), std::string::npos) << outcome.err;
 }
 
 // The rectifier has no kernel of its own: it is named with the product before or after it.

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "commands.h"
+#include "croze/base/error.h"
 #include "croze/base/log.h"
 #include "croze/base/options.h"
 #include "croze/base/version.h"
@@ -34,6 +35,11 @@ int main(int count, char** arguments) {
     }
     if (std::fflush(stdout) == 0) return status;
     std::fputs("croze: cannot write to standard output\n", stderr);
+  } catch (const croze::Error& e) {
+    // Its place is a line of the command, which says nothing to who uses it.
+    croze::ErrorDetails details = e.details();
+    details.where = {};
+    std::fprintf(stderr, "croze: %s\n", croze::Error(e.message(), details).what());
   } catch (const std::exception& e) {
     std::fprintf(stderr, "croze: %s\n", e.what());
   }

@@ -8,10 +8,10 @@
 #include <memory>
 
 #include "command_line/json.h"
-#include "commands.h"
+#include "croze/commands.h"
+#include "croze/run_options.h"
 #include "onnx_case.h"
 #include "onnx_known.h"
-#include "run_options.h"
 
 namespace croze::tool {
 namespace {
