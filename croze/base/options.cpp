@@ -35,6 +35,7 @@ constexpr OptionInfo option_table[] = {
   {Option::Fusion,    "CROZE_FUSION",     OptionType::Flag,    "1", 0, 1,      "Compute several operations in one kernel; 0 gives each operation a kernel and a buffer, to compare with."},
   {Option::KeptMemory, "CROZE_KEPT_MEMORY", OptionType::Integer, "256", 0, 1 << 20, "Megabytes (MiB) of freed memory that a device which computes in the memory of the process keeps for what is allocated next."},
   {Option::MemoryBudget, "CROZE_MEMORY_BUDGET", OptionType::Integer, "0", 0, any, "Bytes of intermediate values that one run may have alive at once: values are computed again where that helps to stay below, as far as it can be done. 0 means any number."},
+  {Option::MemoryLimit, "CROZE_MEMORY_LIMIT", OptionType::Integer, "0", 0, 1 << 30, "Megabytes (MiB) that tensors and the temporaries of a run may take together: what would take more is an error before it is allocated. 0 means three quarters of the machine's memory."},
   {Option::Recompute, "CROZE_RECOMPUTE", OptionType::Integer, "5", 0, 100, "Percentage of a run's time that may go to computing values again so that less memory is needed at once, where more is than the caches hold."},
   {Option::RuleStats, "CROZE_RULE_STATS", OptionType::Flag,    "0", 0, 1,      "Count tries, hits and time of each rewrite rule; the `croze` command prints them at its end."},
   {Option::Seed,      "CROZE_SEED",       OptionType::Integer, "0", -any, any, "Seed of random numbers until the program sets one."},

@@ -30,6 +30,7 @@ enum class Option : uint8_t {
   Fusion,
   KeptMemory,
   MemoryBudget,
+  MemoryLimit,
   Recompute,
   RuleStats,
   Seed,

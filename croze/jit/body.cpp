@@ -6,6 +6,7 @@
 #include "croze/jit/body.h"
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 #include "croze/base/error.h"
@@ -15,6 +16,7 @@
 #include "croze/jit/trace.h"
 #include "croze/run/buffers.h"
 #include "croze/run/devices.h"
+#include "croze/schedule/schedule.h"
 #include "croze/tensor/record.h"
 #include "croze/tensor/registry.h"
 #include "croze/tensor/storage.h"
@@ -23,13 +25,14 @@ namespace croze {
 namespace {
 
 // The function's results.  What it assigned to is as before.
-std::vector<Tensor> traced(std::span<const Tensor> stand_ins, Body::Function function) {
+std::vector<Tensor> traced(std::span<const Tensor> stand_ins, Body::Function function,
+                           Capturing::Computes computes) {
   realize_all(pending_stores());
   Registry::instance().settle();
   const Dependents before;
   std::vector<Tensor> results;
   try {
-    const Capturing capturing;
+    const Capturing capturing(computes);
     results = function(stand_ins);
     for (Tensor& r : results) r = new_result(r);
     const std::vector<Tensor> stores = pending_stores();
@@ -75,16 +78,22 @@ MemoryRead memory_read(std::span<const UOp> roots, const FlatSet<const Node*>& k
 
 }  // namespace
 
-Body::Body(std::span<const Value> arguments, Function function) {
-  GraphLock lock;
+Body::Body(std::span<const Value> arguments, Function function, Capturing::Computes computes) {
+  std::unique_lock lock(Registry::instance().mutex);
   for (const Value& v : arguments) add_argument(v);
-  recorded_ = traced(stand_ins_, function);
+  recorded_ = traced(stand_ins_, function, computes);
   for (const Tensor& r : recorded_) {
     results_.push_back(Value::of(r));
     if (results_.back().device < 0) results_.back().device = default_device();
   }
   find_further_arguments();
-  prepare();
+  const std::vector<UOp> roots = this->roots();
+  if (roots.empty()) return;
+  const CanonicalGraph form = noted_canonical_graph(roots);
+  lock.unlock();
+  prepared_ = croze::prepare(form);
+  lock.lock();
+  find_order();
 }
 
 std::size_t Body::add_argument(const Value& value) {
@@ -120,7 +129,8 @@ void Body::find_further_arguments() {
   }
 }
 
-void Body::prepare() {
+// The results that have elements.
+std::vector<UOp> Body::roots() const {
   std::vector<UOp> roots;
   FlatSet<const Node*> seen;
   for (const Tensor& r : recorded_) {
@@ -132,8 +142,10 @@ void Body::prepare() {
     }
     roots.push_back(root);
   }
-  if (roots.empty()) return;
-  prepared_ = croze::prepare(roots);
+  return roots;
+}
+
+void Body::find_order() {
   for (UOp input : inputs_of(*prepared_)) {
     const auto stand_in = std::ranges::find_if(
         stand_ins_, [&](const Tensor& s) { return storage_of(s.node()) == input; });

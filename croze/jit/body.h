@@ -1,5 +1,5 @@
 // body.h -- internal to jit/: a function over tensors that has been traced once, and can be run by
-// a loop or recorded anew over other tensors.
+// a loop, launched over other tensors or recorded anew over them.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include "croze/base/function_ref.h"
 #include "croze/graph/uop.h"
 #include "croze/run/execute.h"
+#include "croze/tensor/registry.h"
 #include "croze/tensor/tensor.h"
 
 namespace croze {
@@ -31,8 +32,10 @@ class Body {
   // Runs the function on stand-ins for arguments of this kind.  What the function read beside them
   // becomes further arguments, first the random keys that it drew, in their order, then tensors
   // that it closes over.  Throws Error if it computes anything, or assigns to a tensor that there
-  // was before, which it undoes.
-  Body(std::span<const Value> arguments, Function function);
+  // was before, which it undoes.  `computes`: what it may compute all the same.  Lets go of the
+  // lock of the graph while it compiles.
+  Body(std::span<const Value> arguments, Function function,
+       Capturing::Computes computes = Capturing::Computes::Nothing);
 
   std::span<const Value> arguments() const { return arguments_; }
   std::span<const Value> results() const { return results_; }
@@ -42,9 +45,11 @@ class Body {
 
   // Whether a result is computed from the argument.
   bool reads(std::size_t argument) const;
-  // What a loop runs: its inputs are the arguments `order()`, its roots the results that have
+  // What is launched: its inputs are the arguments `order()`, its roots the results that have
   // elements.
   const PreparedRun& prepared() const { return *prepared_; }
+  // Whether there are such results.
+  bool has_work() const { return prepared_ != nullptr; }
   std::span<const std::size_t> order() const { return order_; }
 
   // The results for these arguments, recorded.
@@ -53,7 +58,8 @@ class Body {
  private:
   std::size_t add_argument(const Value& value);
   void find_further_arguments();
-  void prepare();
+  std::vector<UOp> roots() const;
+  void find_order();
 
   std::vector<Value> arguments_, results_;
   std::vector<Tensor> stand_ins_;  // by argument

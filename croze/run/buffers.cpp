@@ -1,6 +1,8 @@
 // buffers.cpp -- the storage behind Buffer nodes.
 #include "croze/run/buffers.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
@@ -12,6 +14,7 @@
 #include "croze/base/hash.h"
 #include "croze/base/options.h"
 #include "croze/run/devices.h"
+#include "croze/run/memory_limit.h"
 #include "croze/run/random_state.h"
 
 namespace croze {
@@ -80,11 +83,14 @@ void materialise(Entry& e) {
     Memory memory;
     ~Block() { device.release(memory); }
   };
+  MemoryUse& use = table().use;
+  if (e.bytes > memory_limit() - use.bytes) {
+    check_memory(e.bytes, use.bytes, fmt::format("a buffer on {}", device_name(e.device)));
+  }
   Device& d = device(e.device);
   auto block = std::make_shared<Block>(d, d.allocate(std::max<std::int64_t>(e.bytes, 1)));
   e.memory = block->memory;
   e.owner = std::move(block);
-  MemoryUse& use = table().use;
   use.bytes += e.bytes;
   use.peak_bytes = std::max(use.peak_bytes, use.bytes);
 }
@@ -265,6 +271,12 @@ bool is_random_key(std::int64_t buffer_id) {
   std::lock_guard lock(table().mutex);
   auto it = table().entries.find(buffer_id);
   return it != table().entries.end() && it->second.random_key;
+}
+
+bool is_stand_in(std::int64_t buffer_id) {
+  std::lock_guard lock(table().mutex);
+  auto it = table().entries.find(buffer_id);
+  return it != table().entries.end() && it->second.stands_in;
 }
 
 std::uint64_t fresh_random_key() {

@@ -22,6 +22,7 @@ UOp new_buffer(Graph& graph, DType dtype, std::int64_t elements, int device);
 
 // A Buffer that stands for others and never has memory.  Throws Error where its value is asked for.
 UOp new_stand_in(Graph& graph, DType dtype, std::int64_t elements, int device);
+bool is_stand_in(std::int64_t buffer_id);
 
 // A Buffer over memory of the host that `owner` keeps alive.  On devices that see host memory
 // nothing is copied; on others the bytes are copied in now.

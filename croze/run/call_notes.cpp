@@ -75,7 +75,7 @@ void note_call(UOp node) {
     if (known->function == function) known->where = call.where;
     return;
   }
-  state().add(node, {std::move(function), call.where});
+  state().add(node, {std::move(function), call.where, std::string(call.part)});
 }
 
 void note_indices(UOp node, Negative negative) {

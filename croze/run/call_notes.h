@@ -24,6 +24,7 @@ enum class Negative { Unknown, Refused, FromTheEnd };
 struct CallNote {
   std::string function;
   std::source_location where;
+  std::string part;  // of a model: its node, with which `function` begins; else empty
   Negative indices = Negative::Unknown;  // of a Gather or Scatter that is looked at
 };
 

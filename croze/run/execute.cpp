@@ -26,6 +26,7 @@
 #include "croze/run/counters.h"
 #include "croze/run/devices.h"
 #include "croze/run/launch.h"
+#include "croze/run/memory_limit.h"
 #include "croze/run/observers.h"
 #include "croze/run/plan.h"
 #include "croze/run/programs.h"
@@ -84,6 +85,16 @@ std::vector<bool> written_inputs(const CanonicalGraph& graph) {
   return is_written;
 }
 
+// What the run will allocate: its temporaries and its results.
+std::int64_t planned_bytes(const Schedule& schedule) {
+  std::int64_t bytes = 0;
+  for (const ArenaPlan& a : schedule.arenas) bytes = checked_add(bytes, a.bytes);
+  for (const ScheduleBuffer& b : schedule.buffers) {
+    if (b.kind == ScheduleBuffer::Kind::Output) bytes = checked_add(bytes, b.bytes());
+  }
+  return bytes;
+}
+
 std::shared_ptr<const Plan> make_plan(const CanonicalGraph& graph) {
   const EnvironmentObservers watching;
   const CompileScope scope(CompilePart::Schedule, "schedule");
@@ -94,6 +105,7 @@ std::shared_ptr<const Plan> make_plan(const CanonicalGraph& graph) {
   auto plan = std::make_shared<Plan>();
   plan->is_written = written_inputs(graph);
   plan->schedule = make_schedule(graph, schedule_context());
+  plan->bytes = planned_bytes(plan->schedule);
   run_counters().schedules_built++;
   for (const ArenaPlan& a : plan->schedule.arenas) {
     run_counters().arena_bytes += a.bytes;
@@ -142,22 +154,23 @@ UOp shaped(UOp buffer, std::span<const std::int64_t> shape) {
 
 // ---- preparing --------------------------------------------------------------------------------
 
-namespace {
-
-// All that a plan depends on beside its graph.
-std::string settings(std::string_view kind) {
+std::string run_settings() {
   const std::string_view maths = Options::flag(Option::FastMath) ? " fast" : "";
   const std::string_view fusion = Options::flag(Option::Fusion) ? "" : " unfused";
   const std::string edits = Options::text(Option::Edits);
-  return fmt::format("{} {}{}{} {} {} {}\n", kind, default_device(), maths, fusion,
+  return fmt::format("{}{}{} {} {} {}\n", default_device(), maths, fusion,
                      Options::integer(Option::MemoryBudget), Options::integer(Option::Recompute),
                      edits);
 }
 
-std::string key_with_numbers(std::string_view graph) { return settings("graph").append(graph); }
+namespace {
+
+std::string key_with_numbers(std::string_view graph) {
+  return ("graph " + run_settings()).append(graph);
+}
 
 std::string key_without(const GraphForm& form, const PassedNumbers& numbers) {
-  return settings("form") + key_of(form, numbers);
+  return "form " + run_settings() + key_of(form, numbers);
 }
 
 std::shared_ptr<const PreparedRun> prepared_run(std::shared_ptr<const Plan> plan,
@@ -251,9 +264,30 @@ struct BoundRun::Bound {
   }
 };
 
+namespace {
+
+// "a run of 3 launches (its largest buffer is float32 of 1000000 elements)".
+std::string text_of(const Schedule& schedule) {
+  const auto made = [](const ScheduleBuffer& b) {
+    return b.kind == ScheduleBuffer::Kind::Input ? 0 : b.bytes();
+  };
+  const auto largest = std::ranges::max_element(schedule.buffers, {}, made);
+  return fmt::format("a run of {} launches (its largest buffer is {} of {} elements)",
+                     schedule.launches.size(), name_of(largest->dtype), largest->elements);
+}
+
+void check_planned_memory(const PreparedRun::Plan& plan) {
+  const std::int64_t held = memory_use().bytes;
+  if (plan.bytes <= memory_limit() - held) return;
+  check_memory(plan.bytes, held, text_of(plan.schedule));
+}
+
+}  // namespace
+
 BoundRun::BoundRun(const PreparedRun& prepared, std::span<const UOp> inputs, Graph& results) {
   const Plan& plan = *prepared.plan;
   const Schedule& schedule = plan.schedule;
+  check_planned_memory(plan);
   std::vector<RunArena> arenas;
   for (const ArenaPlan& a : schedule.arenas) arenas.emplace_back(a.device, a.bytes);
   std::vector<UOp> outputs(schedule.buffers.size());

@@ -42,6 +42,9 @@ std::shared_ptr<const PreparedRun> find_prepared(const CanonicalGraph& graph);
 // The same without a copy, for graphs that have been prepared before; null may be wrong.
 std::shared_ptr<const PreparedRun> find_prepared(std::span<const UOp> roots);
 
+// All that a prepared run depends on beside its graph, options and the default device, as a key.
+std::string run_settings();
+
 // The Buffer nodes that the roots read or assign, in the order in which run() takes them.
 std::span<const UOp> inputs_of(const PreparedRun& prepared);
 

@@ -119,8 +119,8 @@ void load(UOp buffer, HostArray& result) {
 
 bool can_evaluate(UOp u) {
   switch (u.op()) {
+    case Op::Buffer: return !is_stand_in(u.buffer_id());
     case Op::Const:
-    case Op::Buffer:
     case Op::Iota:
     case Op::Gather:
     case Op::Contiguous:

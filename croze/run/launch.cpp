@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 #include <vector>
 
 #include "croze/base/checked.h"
 #include "croze/base/log.h"
 #include "croze/run/counters.h"
 #include "croze/run/devices.h"
+#include "croze/run/launch_timing.h"
 
 namespace croze {
 namespace {
@@ -105,9 +107,12 @@ ProgramInfo info_of(Programs programs, std::int64_t blocks) {
   return all;
 }
 
+// Of each thread: named in docs/architecture.md as global state.
+thread_local LaunchTiming* timing_here = nullptr;
+
 // One line per sequence, a + before those that belong to the launch of the one above: each runs
 // alone and is waited for, so that the time is its own.
-void launch_timed(const ProgramInfo& info, Device& d, const Sequence& sequence, bool first) {
+double launch_timed(const ProgramInfo& info, Device& d, const Sequence& sequence, bool first) {
   d.synchronize();
   const Clock::time_point start = Clock::now();
   d.launch(std::span(&sequence, 1));
@@ -123,32 +128,48 @@ void launch_timed(const ProgramInfo& info, Device& d, const Sequence& sequence, 
            l.items[0] * l.items[1] * l.items[2], seconds * 1e6,
            static_cast<double>(info.flops) / seconds * 1e-9,
            static_cast<double>(info.bytes) / seconds * 1e-9);
+  return seconds;
+}
+
+void launch_timed(const Schedule& schedule, int number, Programs programs, Device& d,
+                  std::span<const Sequence> sequences) {
+  const int first = schedule.launches[static_cast<std::size_t>(number)].first;
+  auto i = static_cast<std::size_t>(first);
+  for (const Sequence& s : sequences) {
+    const std::int64_t blocks = s.blocks.empty() ? 0 : count_blocks(s.blocks);
+    const ProgramInfo info = info_of(programs.subspan(i, s.nests.size()), blocks);
+    const double seconds = launch_timed(info, d, s, i == static_cast<std::size_t>(first));
+    if (timing_here) {
+      timing_here->add({number, info.name, std::string(d.name()), seconds, info.flops, info.bytes});
+    }
+    i += s.nests.size();
+  }
 }
 
 }  // namespace
 
+LaunchTiming::LaunchTiming() : around_(std::exchange(timing_here, this)) {}
+LaunchTiming::~LaunchTiming() { timing_here = around_; }
+LaunchTiming* LaunchTiming::current() { return timing_here; }
+
 void launch_all(const Schedule& schedule, Programs programs, std::span<const MemoryView> views,
                 std::span<const std::int64_t> variables) {
-  const bool timed = log_enabled(2);
+  const bool timed = log_enabled(2) || LaunchTiming::current();
   LaunchList list(schedule, programs, views, variables);
-  for (const ScheduleLaunch& launch : schedule.launches) {
-    const auto first = static_cast<std::size_t>(launch.first);
-    if (!schedule.steps[first].kernel) {
-      copy_between(schedule, schedule.steps[first], views);
+  for (std::size_t i = 0; i < schedule.launches.size(); i++) {
+    const ScheduleLaunch& launch = schedule.launches[i];
+    const ScheduleStep& first = schedule.steps[static_cast<std::size_t>(launch.first)];
+    if (!first.kernel) {
+      copy_between(schedule, first, views);
       continue;
     }
     run_counters().kernels++;
-    Device& d = device(schedule.steps[first].device);
+    Device& d = device(first.device);
     const std::span<const Sequence> sequences = list.sequences(launch);
-    if (!timed) {
+    if (timed) {
+      launch_timed(schedule, static_cast<int>(i), programs, d, sequences);
+    } else {
       d.launch(sequences);
-      continue;
-    }
-    std::size_t i = first;
-    for (const Sequence& s : sequences) {
-      const std::int64_t blocks = s.blocks.empty() ? 0 : count_blocks(s.blocks);
-      launch_timed(info_of(programs.subspan(i, s.nests.size()), blocks), d, s, i == first);
-      i += s.nests.size();
     }
   }
 }

@@ -17,6 +17,7 @@ class PreparedRun {
     Schedule schedule;
     std::vector<bool> is_written;  // per input: whether a root stores into it
     std::vector<std::shared_ptr<const LoadedProgram>> programs;  // per step; null for a copy
+    std::int64_t bytes = 0;  // that a run allocates: its temporaries and its results
   };
 
   std::shared_ptr<const Plan> plan;

@@ -18,6 +18,7 @@
 #include "croze/tensor/registry.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "croze/base/error.h"
 #include "croze/graph/rewrite/rewrite.h"
@@ -73,13 +74,25 @@ std::vector<UOp> last_of(std::span<const UOp> stores) {
   return last;
 }
 
-thread_local bool is_capturing_here = false;  // named in docs/architecture.md as global state
+// Named in docs/architecture.md as global state.
+thread_local std::optional<Capturing::Computes> capturing_here;
+
+bool reads_stand_in(UOp root) {
+  return std::ranges::any_of(toposort(std::span(&root, 1)),
+                             [](UOp u) { return u.is(Op::Buffer) && is_stand_in(u.buffer_id()); });
+}
 
 }  // namespace
 
-Capturing::Capturing() { is_capturing_here = true; }
-Capturing::~Capturing() { is_capturing_here = false; }
-bool Capturing::is_active() { return is_capturing_here; }
+Capturing::Capturing(Computes computes) { capturing_here = computes; }
+Capturing::~Capturing() { capturing_here = std::nullopt; }
+bool Capturing::is_active() { return capturing_here.has_value(); }
+
+bool Capturing::may_compute(const Tensor& t) {
+  if (!capturing_here) return true;
+  const GraphLock lock;
+  return *capturing_here == Computes::Constants && !reads_stand_in(t.node());
+}
 
 // Leaked on purpose: tensors with static lifetime may outlive any other order of destruction.
 Registry& Registry::instance() {
@@ -230,6 +243,11 @@ void Registry::free_unseen_if_worthwhile() {
   if (bytes >= std::max(least_bytes_to_free, bytes_to_free_by_node * nodes_seen_)) free_unseen();
 }
 
+void Registry::tidy() {
+  free_unseen_if_worthwhile();
+  collect_if_grown();
+}
+
 // Returns what is seen.
 Past::Nodes Registry::free_unseen() {
   settle_records();
@@ -286,13 +304,13 @@ struct Registry::Batch {
 
 void Registry::realize(std::span<TensorRecord* const> records) {
   check(
-      !Capturing::is_active(),
+      std::ranges::all_of(
+          records, [](TensorRecord* r) { return Capturing::may_compute(TensorRecord::share(*r)); }),
       "a tensor was computed or read while a step is captured: in a captured function nothing has "
       "a value yet; return the tensor from it and read the result");
   std::unique_lock lock(mutex);
   const bool may_let_go = mutex.depth() == 1;
-  free_unseen_if_worthwhile();
-  collect_if_grown();
+  tidy();
   // While a plan is made without the lock, others may change what there is to do.  If they always
   // do, it is made with the lock in the end.
   for (int attempts = may_let_go ? 3 : 0;; attempts--) {

@@ -46,6 +46,8 @@ class Registry {
   void forget_values();
   // Frees memory that no tensor can see, when enough may have come together.  Nodes stay.
   void free_unseen_if_worthwhile();
+  // That, and collect() where it is time.  realize() does it; who launches without it, too.
+  void tidy();
   // Frees all memory and nodes that no tensor needs.  It is done by itself when graph or memory has
   // doubled, and changes no value and no gradient.
   void collect();
@@ -119,15 +121,20 @@ class Registry {
   std::int64_t nodes_seen_ = 0;      // then
 };
 
-// While one lives, the thread that made it captures a step: realize() throws Error there.
+// While one lives, the thread that made it captures a step: realize() throws Error there, but, if
+// that is said, for what does not depend on stand-ins.
 class Capturing {
  public:
-  Capturing();
+  enum class Computes { Nothing, Constants };
+
+  explicit Capturing(Computes computes = Computes::Nothing);
   ~Capturing();
   Capturing(const Capturing&) = delete;
   Capturing& operator=(const Capturing&) = delete;
 
   static bool is_active();  // on the calling thread
+  // Whether the calling thread may compute the tensor now.
+  static bool may_compute(const Tensor& t);
 };
 
 }  // namespace croze

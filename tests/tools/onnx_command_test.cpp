@@ -57,6 +57,56 @@ TEST_F(OnnxCommand, RunsAModelOverFiles) {
   EXPECT_EQ(numbers_of(content(output["file"])), (std::vector<float>{0, 2, 0, 4}));
 }
 
+TEST_F(OnnxCommand, RefusesAModelThatAsksForTooMuchMemory) {
+  const GraphProto g{.nodes = {node("Pad", {"x", "pads"}, {"y"})},
+                     .initializers = {int64s("pads", {2}, {0, 100'000'000})},
+                     .inputs = {value_info("x", Float, {-1})},
+                     .outputs = {value_info("y", Float, {-1})}};
+  const std::string file = write("pad.onnx", model(g).bytes());
+  const std::string x = write("x.npy", npy({-1, 2}));
+  const Outcome outcome = run("run " + file + " --input x=" + x + " --memory-limit 100");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.err.find("more than the limit of 100.0 MiB"), std::string::npos) << outcome.err;
+  EXPECT_EQ(outcome.err.find(".cpp"), std::string::npos) << outcome.err;
+}
+
+// The rectifier has no kernel of its own: it is named with the product before or after it.
+TEST_F(OnnxCommand, ProfilesAModelByNodeAndByKernel) {
+  const GraphProto g{.nodes = {node("MatMul", {"x", "w"}, {"h"}).text(3, "product"),
+                               node("Relu", {"h"}, {"r"}).text(3, "rectified"),
+                               node("MatMul", {"r", "w"}, {"y"}).text(3, "again")},
+                     .initializers = {floats("w", {2, 2}, {1, 2, 3, 4})},
+                     .inputs = {value_info("x", Float, {-1, 2})},
+                     .outputs = {value_info("y", Float, {-1, 2})}};
+  const std::string file = write("net.onnx", model(g).bytes());
+  const Outcome outcome = run("profile " + file + " --size n=64 --runs 3 --json");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const Json profile = Json::parse(outcome.out);
+  EXPECT_EQ(profile["runs"], 3);
+  double seconds = 0;
+  std::string nodes;
+  for (const Json& row : profile["by_node"]) {
+    EXPECT_EQ(row["launches"], 1);
+    seconds += row["seconds"].get<double>();
+    nodes += row["nodes"].dump();
+  }
+  EXPECT_NEAR(seconds, profile["seconds"].get<double>(), 1e-9);
+  EXPECT_GT(seconds, 0);
+  for (const char* name : {"product", "rectified", "again"}) {
+    EXPECT_NE(nodes.find(name), std::string::npos) << nodes;
+  }
+  EXPECT_TRUE(profile["by_kernel"][0].contains("kernel"));
+
+  const Outcome text = run("profile " + file + " --size n=64 --runs 1");
+  EXPECT_EQ(text.status, 0) << text.err;
+  EXPECT_NE(text.out.find("us in kernels"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("MatMul (node \"again\")"), std::string::npos) << text.out;
+
+  const Outcome open = run("profile " + file);
+  EXPECT_EQ(open.status, 1);
+  EXPECT_NE(open.err.find("open size \"n\""), std::string::npos) << open.err;
+}
+
 TEST_F(OnnxCommand, ExplainsWhatARunWouldDo) {
   const std::string model = write_relu("relu.onnx");
   expect_error(run("explain " + model), "has an open size");

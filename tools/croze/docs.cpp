@@ -6,7 +6,7 @@
 
 #include "command_line/json.h"
 #include "commands.h"
-#include "onnx_page.h"
+#include "onnx/onnx_page.h"
 #include "ops_page.h"
 
 namespace croze::tool {

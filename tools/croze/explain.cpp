@@ -15,7 +15,7 @@
 #include "command_line/json.h"
 #include "commands.h"
 #include "corpus/graphs.h"
-#include "sizes.h"
+#include "model_inputs.h"
 
 namespace croze::tool {
 namespace {
@@ -30,33 +30,6 @@ struct Settings {
 
 // ---- what is explained ------------------------------------------------------------------------
 
-Shape shape_of(const onnx::Port& port, const std::map<std::string, std::int64_t>& sizes) {
-  check(port.has_shape, "input \"{}\" may have any shape: its run cannot be explained", port.name);
-  std::vector<std::int64_t> shape;
-  for (const onnx::Dimension& dim : port.shape) {
-    const auto given = sizes.find(dim.name);
-    check(dim.size >= 0 || given != sizes.end(),
-          "input \"{}\" has an open size{}: give it with --size NAME=NUMBER", port.name,
-          dim.name.empty() ? " without a name" : " \"" + dim.name + "\"");
-    shape.push_back(dim.size >= 0 ? dim.size : given->second);
-  }
-  return Shape(shape);
-}
-
-// Zeros take the place of data.
-std::map<std::string, onnx::Value> inputs_of(const onnx::Model& model,
-                                             const std::vector<std::string>& texts) {
-  const auto sizes = sizes_of(texts);
-  std::map<std::string, onnx::Value> inputs;
-  for (const onnx::Port& port : model.inputs()) {
-    if (port.has_default || port.is_optional) continue;
-    const DType dtype = onnx::dtype_of(port.element);
-    const Tensor zeros = Tensor::zeros(shape_of(port, sizes), {.dtype = dtype}).realize();
-    inputs.emplace(port.name, onnx::Value(zeros, port.element));
-  }
-  return inputs;
-}
-
 void add_tensors(const onnx::Value& value, std::vector<Tensor>& tensors) {
   if (value.is_tensor()) tensors.push_back(value.tensor());
   if (value.kind() != onnx::Value::Kind::Sequence) return;
@@ -65,7 +38,9 @@ void add_tensors(const onnx::Value& value, std::vector<Tensor>& tensors) {
 
 Computation run_of(const Settings& settings) {
   const auto model = std::make_shared<const onnx::Model>(settings.model);
-  return [model, inputs = inputs_of(*model, settings.sizes)] {
+  ModelInputs inputs;
+  add_zeros(*model, settings.sizes, inputs);
+  return [model, inputs = std::move(inputs)] {
     std::vector<Tensor> tensors;
     for (const auto& [name, value] : model->run(inputs)) add_tensors(value, tensors);
     return tensors;
@@ -99,6 +74,7 @@ Json json_of(const ExplainedLaunch& l) {
           {"bytes", l.bytes},
           {"flops", l.flops},
           {"cycles", l.cycles},
+          {"nodes", l.parts},
           {"alive_bytes", l.alive_bytes},
           {"block_bytes", l.block_bytes}};
 }

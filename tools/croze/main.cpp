@@ -4,6 +4,7 @@
 #include <string>
 
 #include "commands.h"
+#include "croze/base/error.h"
 #include "croze/base/log.h"
 #include "croze/base/options.h"
 #include "croze/base/version.h"
@@ -18,9 +19,9 @@ int run(int count, char** arguments) {
   return croze::run_program({.name = "croze",
                              .description = "croze: a deep-learning compiler and framework",
                              .version = std::string("croze ") + croze::version()},
-                            {add_train, add_eval, add_run, add_explain, add_export, add_info,
-                             add_tokenize, add_chat_template, add_onnx_conformance, add_devices,
-                             add_fuzz, add_replay, add_options, add_docs, add_rules},
+                            {add_train, add_eval, add_run, add_profile, add_explain, add_export,
+                             add_info, add_tokenize, add_chat_template, add_onnx_conformance,
+                             add_devices, add_fuzz, add_replay, add_options, add_docs, add_rules},
                             count, arguments);
 }
 
@@ -34,6 +35,11 @@ int main(int count, char** arguments) {
     }
     if (std::fflush(stdout) == 0) return status;
     std::fputs("croze: cannot write to standard output\n", stderr);
+  } catch (const croze::Error& e) {
+    // Its place is a line of the command, which says nothing to who uses it.
+    croze::ErrorDetails details = e.details();
+    details.where = {};
+    std::fprintf(stderr, "croze: %s\n", croze::Error(e.message(), details).what());
   } catch (const std::exception& e) {
     std::fprintf(stderr, "croze: %s\n", e.what());
   }

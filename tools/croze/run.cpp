@@ -1,6 +1,5 @@
 // run.cpp -- croze run MODEL.onnx: a model over arrays in files.
 #include <croze/base/error.h>
-#include <croze/base/options.h>
 #include <croze/base/printable.h>
 #include <croze/io/npy.h>
 #include <croze/io/onnx/model.h>
@@ -15,6 +14,8 @@
 
 #include "command_line/json.h"
 #include "commands.h"
+#include "model_inputs.h"
+#include "run_options.h"
 
 namespace croze::tool {
 namespace {
@@ -22,29 +23,11 @@ namespace {
 using onnx::Value;
 
 struct Settings {
-  std::string model, output_folder, device;
+  std::string model, output_folder;
+  RunOptions options;
   std::vector<std::string> inputs;
   bool json = false;
 };
-
-// "name=file.npy", or a .npz whose arrays are named as inputs.
-std::map<std::string, Value> inputs_of(const Settings& settings) {
-  std::map<std::string, Value> inputs;
-  const auto add = [&](const std::string& name, Value value) {
-    check(inputs.emplace(name, std::move(value)).second, "input \"{}\" is given twice", name);
-  };
-  for (const std::string& text : settings.inputs) {
-    if (text.ends_with(".npz")) {
-      for (const NamedTensor& t : load_npz(text)) add(t.name, t.tensor);
-      continue;
-    }
-    // Names of inputs may hold an equals sign, paths of files seldom do.
-    const std::size_t equals = text.rfind('=');
-    check(equals != text.npos, "--input {}: write NAME=FILE.npy or FILE.npz", text);
-    add(text.substr(0, equals), load_npy(text.substr(equals + 1)));
-  }
-  return inputs;
-}
 
 // Made before the model runs, so that nobody waits for outputs that cannot be kept.
 void make_folder(const std::string& path) {
@@ -88,10 +71,9 @@ Json saved(const std::string& name, const Value& value, const std::string& folde
 }
 
 void run_model(const Settings& settings) {
-  Options::Scope scope{
-      {Option::Device, settings.device.empty() ? Options::text(Option::Device) : settings.device}};
+  const Options::Scope scope = settings.options.scope();
   const onnx::Model model(settings.model);
-  const auto inputs = inputs_of(settings);
+  const ModelInputs inputs = inputs_from_files(settings.inputs);
   if (!settings.output_folder.empty()) make_folder(settings.output_folder);
   const auto begin = std::chrono::steady_clock::now();
   const auto outputs = model.run(inputs);
@@ -121,7 +103,7 @@ void add_run(const Command& program) {
   command.option("model", s->model, "File of the model").required();
   command.option("--input", s->inputs, "NAME=FILE.npy, or FILE.npz with arrays by name");
   command.option("--output-dir", s->output_folder, "Folder for the outputs, as NAME.npy");
-  command.option("--device", s->device, "Device to compute on, as croze devices names it");
+  s->options.add_to(command);
   command.flag("--json", s->json, "Print one line of JSON");
   command.action([s] { run_model(*s); });
 }

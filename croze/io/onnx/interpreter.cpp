@@ -9,6 +9,7 @@
 #include "croze/base/call_site.h"
 #include "croze/base/error.h"
 #include "croze/jit/capture.h"
+#include "croze/tensor/registry.h"
 
 namespace croze::onnx {
 namespace {
@@ -199,12 +200,22 @@ void Interpreter::run_nodes(const std::vector<NodeProto>& nodes, Frame& frame) {
     try {
       run_node(nodes[i], frame);
     } catch (const Error& e) {
+      note_failure(nodes[i], frame);
       ErrorDetails details = e.details();
       const std::string within = details.op.empty() ? "" : details.op + ": ";
       details.op = node;
       fail(std::move(details), "{}{}", within, e.message());
     }
     for (std::string_view name : last_uses[i]) frame.values.erase(name);
+  }
+}
+
+// The innermost node fails first.
+void Interpreter::note_failure(const NodeProto& node, const Frame& frame) {
+  if (std::exchange(has_failed_, true)) return;
+  for (std::string_view name : node.inputs) {
+    const Value* value = frame.find(name);
+    if (value && value->is_tensor()) read_in_vain_.push_back(value->tensor());
   }
 }
 
@@ -255,9 +266,10 @@ Results Interpreter::call_function(const FunctionProto& function, const NodeCall
 
 void Interpreter::compute_live_values(const Tensor& wanted) {
   check(
-      !is_capturing(),
+      Capturing::may_compute(wanted),
       "the model must know a value that depends on the data of its inputs, a shape or a condition, "
       "and while a step is captured there are none: run it outside of captured functions");
+  if (is_capturing()) return realize({wanted});
   std::vector<Tensor> live{wanted};
   for (const Frame* frame : frames_) {
     for (const auto& [name, value] : frame->values) {

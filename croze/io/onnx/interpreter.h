@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -55,6 +56,8 @@ class Interpreter {
                          const Opsets& opsets);
 
   const Program& program() const { return program_; }
+  // After an Error: the tensors that the node at fault takes.
+  std::span<const Tensor> read_in_vain() const { return read_in_vain_; }
   // Computes all tensors that a node of some frame may still read.
   void compute_live_values(const Tensor& wanted);
 
@@ -62,10 +65,13 @@ class Interpreter {
   void run_nodes(const std::vector<NodeProto>& nodes, Frame& frame);
   void run_node(const NodeProto& node, Frame& frame);
   Results call_function(const FunctionProto& function, const NodeCall& call);
+  void note_failure(const NodeProto& node, const Frame& frame);
   void load_constants(const GraphProto& graph, Frame& frame);
 
   const Program& program_;
   std::vector<Frame*> frames_;  // at work, innermost last
+  std::vector<Tensor> read_in_vain_;
+  bool has_failed_ = false;
 };
 
 }  // namespace croze::onnx

@@ -4,12 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "croze/base/call_site.h"
 #include "croze/base/error.h"
 #include "croze/io/onnx/interpreter.h"
+#include "croze/io/onnx/replays.h"
 #include "croze/jit/capture.h"
+#include "croze/jit/trace.h"
+#include "croze/run/call_notes.h"
 
 namespace croze::onnx {
 namespace {
@@ -64,12 +68,6 @@ void check_input(const Port& port, const Value& value, std::map<std::string, std
     check(it->second == shape[i], "axis {} of input \"{}\", \"{}\", is {} here and {} elsewhere", i,
           port.name, dim.name, shape[i], it->second);
   }
-}
-
-void collect_tensors(const Value& value, std::vector<Tensor>& tensors) {
-  if (value.is_tensor()) tensors.push_back(value.tensor());
-  if (value.kind() != Value::Kind::Sequence) return;
-  for (const Value& item : value.items()) collect_tensors(item, tensors);
 }
 
 void count_nodes(const std::vector<NodeProto>& nodes, Summary& summary,
@@ -129,6 +127,7 @@ Value load_recorded(const std::string& path, Recorded kind, Location at) {
 Model::Model(const std::string& path, Location at) {
   const CallScope scope("onnx::Model", at);
   program_ = load_program(path);
+  replays_ = std::make_shared<Replays>(program_);
   const GraphProto& graph = program_->proto.graph;
   for (const ValueInfo& info : graph.inputs) {
     const bool has_default = std::ranges::find(graph.initializers, info.name, &TensorProto::name) !=
@@ -155,30 +154,53 @@ Summary Model::summary() const {
   return result;
 }
 
-std::map<std::string, Value> Model::run(const std::map<std::string, Value>& inputs,
-                                        Location at) const {
-  const CallScope scope("onnx::Model::run", at);
+namespace {
+
+// In the order of the ports; nothing where none is given.
+std::vector<Value> checked_inputs(const std::vector<Port>& ports,
+                                  const std::map<std::string, Value>& inputs) {
   for (const auto& [name, value] : inputs) {
-    check(std::ranges::find(inputs_, name, &Port::name) != inputs_.end(),
-          "the model has no input \"{}\": its inputs are {}", name, names_of(inputs_));
+    check(std::ranges::find(ports, name, &Port::name) != ports.end(),
+          "the model has no input \"{}\": its inputs are {}", name, names_of(ports));
   }
   std::vector<Value> values;
   std::map<std::string, std::int64_t> sizes;
-  for (const Port& port : inputs_) {
+  for (const Port& port : ports) {
     const auto given = inputs.find(port.name);
     check(given != inputs.end() || port.has_default || port.is_optional,
           "input \"{}\" ({}) is missing", port.name, port.type);
     values.push_back(given == inputs.end() ? Value() : given->second);
     check_input(port, values.back(), sizes);
   }
-  Interpreter interpreter(*program_);
-  const std::vector<Value> results =
-      interpreter.run(program_->proto.graph, std::move(values), nullptr, program_->proto.opsets);
-  std::vector<Tensor> tensors;
-  for (const Value& value : results) collect_tensors(value, tensors);
-  if (!is_capturing()) realize(tensors);
+  return values;
+}
+
+// Computed, and none of them memory of an input or of the model.
+std::vector<Value> computed(std::span<const Value> values) {
+  std::vector<Tensor> tensors = tensors_of(values);
+  for (Tensor& t : tensors) t = new_result(t);
+  realize(tensors);
+  return with_tensors(values, tensors);
+}
+
+}  // namespace
+
+std::map<std::string, Value> Model::run(const std::map<std::string, Value>& inputs,
+                                        Location at) const {
+  const CallScope scope("onnx::Model::run", at);
+  std::vector<Value> values = checked_inputs(inputs_, inputs);
+  // What is noted or checked has nodes of the model only when they are recorded.
+  const bool may_replay = !is_capturing() && !are_calls_noted();
+  std::optional<std::vector<Value>> results;
+  if (may_replay) results = replays_->run(values);
+  if (!results) {
+    Interpreter interpreter(*program_);
+    const GraphProto& graph = program_->proto.graph;
+    results = interpreter.run(graph, std::move(values), nullptr, program_->proto.opsets);
+    if (!is_capturing()) results = computed(*results);
+  }
   std::map<std::string, Value> outputs;
-  for (std::size_t i = 0; i < results.size(); i++) outputs[outputs_[i].name] = results[i];
+  for (std::size_t i = 0; i < results->size(); i++) outputs[outputs_[i].name] = (*results)[i];
   return outputs;
 }
 

@@ -5,8 +5,10 @@
 //   Tensor probabilities = outputs.at("softmax").tensor();
 //
 // A model is a file mapped into memory; its weights stand there and are not copied.  It is run by
-// recording tensor operations node by node, so the compiler sees the whole network at once; running
-// it again with inputs of the same shapes finds everything compiled.
+// recording tensor operations node by node, so the compiler sees the whole network at once. Running
+// it again with inputs of the same types and shapes launches what was recorded (the last 32 kinds
+// of inputs are kept), unless its shapes or branches depend on data, or it draws random numbers:
+// then it is recorded anew and finds everything compiled.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +22,7 @@
 namespace croze::onnx {
 
 struct Program;
+class Replays;
 
 // A size of an input or output: a number, or a name, equal wherever the name stands, whose number
 // is known when the model runs.
@@ -68,8 +71,9 @@ class Model {
   const std::vector<Port>& outputs() const { return outputs_; }
   Summary summary() const;
 
-  // Computes all outputs, by name.  Every input without a default must be given, in the type and
-  // shape that the file declares; one name of a dimension means one size.  Throws Error for inputs
+  // Computes all outputs, by name: new tensors, at which gradients end.  Every input without a
+  // default must be given, in the type and shape that the file declares; one name of a dimension
+  // means one size.  Throws Error for inputs
   // that do not fit, and, naming the node, where an operator is not there or refuses its inputs.
   // May be called from several threads.  In a captured function (jit/capture.h) outputs are
   // recorded and not computed; there a model throws Error whose shapes or branches depend on the
@@ -79,6 +83,7 @@ class Model {
 
  private:
   std::shared_ptr<const Program> program_;
+  std::shared_ptr<Replays> replays_;
   std::vector<Port> inputs_, outputs_;
 };
 

@@ -131,6 +131,41 @@ const std::vector<Value>& Value::items() const {
   return *items_;
 }
 
+// Recursion is as deep as sequences nest, which the parser has bounded.
+namespace {
+
+void collect_tensors(const Value& value, std::vector<Tensor>& tensors) {
+  if (value.is_tensor()) tensors.push_back(value.tensor());
+  if (value.kind() != Value::Kind::Sequence) return;
+  for (const Value& item : value.items()) collect_tensors(item, tensors);
+}
+
+Value with_next(const Value& value, std::span<const Tensor>& tensors) {
+  if (value.kind() == Value::Kind::Sequence) {
+    std::vector<Value> items;
+    for (const Value& item : value.items()) items.push_back(with_next(item, tensors));
+    return Value::sequence(std::move(items));
+  }
+  if (!value.is_tensor()) return value;
+  const Tensor& next = tensors.front();
+  tensors = tensors.subspan(1);
+  return {next, value.element_type()};
+}
+
+}  // namespace
+
+std::vector<Tensor> tensors_of(std::span<const Value> values) {
+  std::vector<Tensor> tensors;
+  for (const Value& value : values) collect_tensors(value, tensors);
+  return tensors;
+}
+
+std::vector<Value> with_tensors(std::span<const Value> values, std::span<const Tensor> tensors) {
+  std::vector<Value> result;
+  for (const Value& value : values) result.push_back(with_next(value, tensors));
+  return result;
+}
+
 std::string describe(const Value& value) {
   switch (value.kind()) {
     case Value::Kind::Nothing: return "nothing";

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,6 +65,11 @@ class Value {
   std::shared_ptr<const TextArray> texts_;
   std::shared_ptr<const std::vector<Value>> items_;
 };
+
+// All tensors of the values, those in sequences included, in order; and the values with others in
+// their places.
+std::vector<Tensor> tensors_of(std::span<const Value> values);
+std::vector<Value> with_tensors(std::span<const Value> values, std::span<const Tensor> tensors);
 
 // "float32 (2, 3)", "sequence of 4", "nothing".
 std::string describe(const Value& value);

@@ -22,6 +22,7 @@ struct Schedule;
 struct ExplainedLaunch {
   std::vector<std::string> nests;  // named after their loops; none: a copy
   std::vector<int> reads, writes;  // numbers of buffers, each once
+  std::vector<std::string> parts;  // nodes of a model that it computes, if that was noted
   std::int64_t bytes = 0;          // read and written, without what stays in memory of a block
   std::int64_t flops = 0;
   double cycles = 0;             // estimated (schedule/explain/cost.h)
@@ -66,7 +67,7 @@ struct Explanation {
 // The tables of launches and buffers, and the peaks, as text for people.
 std::string to_text(const Explanation& explanation);
 
-// Internal: of a schedule for devices that can do this.  Calls are left out.
+// Internal: of a schedule for devices that can do this.  Calls and parts are left out.
 Explanation explanation_of(const Schedule& schedule, const Caps& (*caps)(int device));
 
 // "shared_reduction", for programs.

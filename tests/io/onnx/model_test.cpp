@@ -159,7 +159,8 @@ TEST_F(OnnxModel, WeightsAreNotCopied) {
   FAIL() << "the weights were copied wherever they stood";
 }
 
-// A model that flattens its input by computing the shape: Shape, Gather, Mul, Concat, Reshape.
+// A model that flattens its input by computing the shape: Shape, Gather, Mul, Concat, Reshape.  The
+// one kernel gives the output memory of its own.
 TEST_F(OnnxModel, ComputingAShapeTakesNoKernel) {
   const GraphProto g{.nodes = {node("Shape", {"x"}, {"s"}), node("Gather", {"s", "zero"}, {"a"}),
                                node("Gather", {"s", "one"}, {"b"}), node("Mul", {"a", "b"}, {"n"}),
@@ -175,7 +176,7 @@ TEST_F(OnnxModel, ComputingAShapeTakesNoKernel) {
   const Tensor x = Tensor::from_data(Numbers{1, 2, 3, 4, 5, 6, 7, 8}, {2, 2, 2}).realize();
   const std::int64_t before = run_statistics().kernels;
   const Value y = m.run({{"x", x}}).at("y");
-  EXPECT_EQ(run_statistics().kernels, before);
+  EXPECT_EQ(run_statistics().kernels, before + 1);
   EXPECT_EQ(y.shape(), (Shape{4, 2}));
 }
 
@@ -193,6 +194,24 @@ TEST_F(OnnxModel, ACapturedStepMayRunAModel) {
   for (float v : {1.f, 2.f, 3.f}) {
     EXPECT_EQ(step(vector({-1, v})).to_vector<float>(), (Numbers{20, 2 * v + 20}));
   }
+}
+
+// A few bytes of pads ask for four terabytes; what is asked for within the limit is given.
+TEST_F(OnnxModel, MemoryBeyondTheLimitIsRefusedBeforeItIsAllocated) {
+  const Model m = load({.nodes = {node("Pad", {"x", "pads"}, {"y"})},
+                        .inputs = {value_info("x", Float, {1, 1}), value_info("pads", Int64, {4})},
+                        .outputs = {value_info("y", Float, {-1, -1})}});
+  const Options::Scope scope{{Option::MemoryLimit, 64}};
+  const auto padded_by = [&](std::int64_t n) {
+    const Tensor pads = Tensor::from_data<std::int64_t>({n, n, 0, 0}, {4});
+    return m.run({{"x", Tensor::zeros({1, 1}).realize()}, {"pads", pads}}).at("y").shape();
+  };
+  EXPECT_EQ(padded_by(1000), (Shape{1001, 1001}));
+  const std::int64_t before = memory_use().peak_bytes;
+  const std::string error = error_of([&] { padded_by(1'000'000); });
+  EXPECT_NE(error.find("float32 of 1000002000001 elements"), std::string::npos) << error;
+  EXPECT_NE(error.find("more than the limit of 64.0 MiB"), std::string::npos) << error;
+  EXPECT_LT(memory_use().peak_bytes, before + (64 << 20));
 }
 
 // ---- control flow -----------------------------------------------------------------------------

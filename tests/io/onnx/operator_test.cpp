@@ -1,6 +1,7 @@
 // Operators whose corner cases no recorded test of ONNX has, against numbers worked out by hand.
 #include "croze/io/onnx/model.h"
 #include "io/onnx/messages.h"
+#include "io/onnx/replayed.h"
 #include "support/files.h"
 
 namespace croze {
@@ -11,10 +12,12 @@ using Numbers = std::vector<float>;
 
 class OnnxOperator : public FilesTest {
  protected:
-  // The output y of a graph.
-  onnx::Value run(const GraphProto& g, const std::map<std::string, onnx::Value>& inputs,
-                  std::int64_t opset = 17) const {
-    return onnx::Model(file("model.onnx", model(g, opset).bytes())).run(inputs).at("y");
+  // The output y of a graph, which gives what it must when it runs again.
+  onnx::Value run(const GraphProto& g, const Inputs& inputs, std::int64_t opset = 17) const {
+    const std::string path = file("model.onnx", model(g, opset).bytes());
+    const onnx::Value y = onnx::Model(path).run(inputs).at("y");
+    expect_replays_like_recordings(path, inputs);
+    return y;
   }
 };
 

@@ -1,6 +1,5 @@
 // onnx_conformance.cpp -- croze onnx-conformance DIR: the tests that the ONNX project records.
 #include <croze/base/error.h>
-#include <croze/base/options.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +8,8 @@
 #include <memory>
 
 #include "command_line/json.h"
-#include "commands.h"
+#include "croze/commands.h"
+#include "croze/run_options.h"
 #include "onnx_case.h"
 #include "onnx_known.h"
 
@@ -17,7 +17,8 @@ namespace croze::tool {
 namespace {
 
 struct Settings {
-  std::string folder, filter, device;
+  std::string folder, filter;
+  RunOptions options;
   Tolerance tolerance;
   bool json = false;
 };
@@ -92,8 +93,7 @@ void print_text(const Results& results, double seconds) {
 }
 
 void run_conformance(const Settings& settings) {
-  Options::Scope scope{
-      {Option::Device, settings.device.empty() ? Options::text(Option::Device) : settings.device}};
+  const Options::Scope scope = settings.options.scope();
   Results results;
   double seconds = 0;
   for (const OnnxCase& test : find_onnx_cases(settings.folder)) {
@@ -118,7 +118,7 @@ void add_onnx_conformance(const Command& program) {
   const auto s = std::make_shared<Settings>();
   command.option("folder", s->folder, "Folder of tests, or of groups of them").required();
   command.option("--filter", s->filter, "Only tests whose names hold this");
-  command.option("--device", s->device, "Device to compute on, as croze devices names it");
+  s->options.add_to(command);
   command.option("--rtol", s->tolerance.relative, "Relative tolerance").shows_default();
   command.option("--atol", s->tolerance.absolute, "Absolute tolerance").shows_default();
   command.flag("--json", s->json, "Print JSON");

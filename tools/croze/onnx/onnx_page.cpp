@@ -27,7 +27,9 @@ model's folder.
   that need them.  Types of 2 and 4 bits take a byte an element once they are read, float8e8m0 two.
   Complex numbers are refused.
 * **Sizes** that a model leaves open are taken from the inputs of a run; a second run of the same
-  sizes finds everything compiled.
+  sizes launches what the first has recorded.
+* **Memory**: a run that needs more than `CROZE_MEMORY_LIMIT` (or `--memory-limit`) allows is an
+  error before anything is allocated.
 * **Control flow**: `If`, `Loop` and `Scan` run their graphs; functions of the model are called.
 
 `croze docs onnx` writes this page from the code, and a test compares the two.
