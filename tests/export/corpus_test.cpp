@@ -26,7 +26,7 @@ TEST_P(Corpus, EveryGraphCompilesWithoutAWarning) {
                                     return (*static_cast<const corpus::Computation*>(context))();
                                   },
                                   const_cast<corpus::Computation*>(&compute)};
-    step.run({}, function);
+    step.run({}, Signature(), function);
     export_c(step, out(), {.name = "graph", .embed_weights = false});
     compile_alone("graph");
   }
