@@ -13,9 +13,8 @@
 // flows, such as to integers.
 //
 // * No gradient flows into what `forward` closes over: what is to get one must be an input.
-// * `backward` is called when a gradient is asked for, at any later time, by any thread, and
-// several
-//   times; not at all if nothing is asked for behind its inputs.
+// * `backward` is called when a gradient is asked for, at any later time, by any thread, and more
+//   than once; not at all if nothing is asked for behind its inputs.
 // * If it is made of tensor functions of its arguments, its result can be differentiated again, as
 //   often as one likes: the output, as it is given to `backward`, has this gradient, too.
 // * What `backward` closes over lives as long as the results can be differentiated.

@@ -73,8 +73,8 @@ class Model {
 
   // Computes all outputs, by name: new tensors, at which gradients end.  Every input without a
   // default must be given, in the type and shape that the file declares; one name of a dimension
-  // means one size.  Throws Error for inputs
-  // that do not fit, and, naming the node, where an operator is not there or refuses its inputs.
+  // means one size.  Throws Error for inputs that do not fit, and, naming the node, where an
+  // operator is not there or refuses its inputs.
   // May be called from several threads.  In a captured function (jit/capture.h) outputs are
   // recorded and not computed; there a model throws Error whose shapes or branches depend on the
   // data of inputs.

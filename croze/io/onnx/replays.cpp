@@ -191,8 +191,7 @@ std::optional<std::vector<Value>> Replays::run(std::span<const Value> inputs) {
         return record(key, inputs, kind.fixed);
       });
     } catch (const Error&) {
-      continue;  // what was wrong has been learned: if it is the inputs, running them plainly says
-                 // so
+      continue;  // what was wrong is known now; of bad inputs a plain run tells
     }
     count(key, is_recorded);
     std::vector<Tensor> arguments;
