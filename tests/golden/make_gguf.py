@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Writes GGUF files and what ggml's own Python package reads in them, for tests/io/gguf/.
 
-    python3 make_gguf.py OUTPUT_FOLDER
+    python3 make_gguf.py OUTPUT_FOLDER LIBGGML
 
-Needs gguf and numpy (made with gguf 0.19.0, numpy 2.4.6).
+Needs gguf and numpy (made with gguf 0.19.0, numpy 2.4.6) and ggml's library libggml-base.so (that of
+the npm package @node-llama-cpp/linux-x64 3.22.1).
 
 blocks.gguf has, for each type of block, random blocks (tensor "Q4_K") and their elements as the
 package decodes them ("Q4_K.decoded").  The scales are finite, some of them subnormal or zero; all
@@ -13,7 +14,12 @@ a scale and eight-bit numbers; their structs are those of ggml-common.h.
 little.gguf and big.gguf hold the same metadata of all types and the same tensors in the two byte
 orders.  plain.gguf has a few tensors, for the writer to be compared with; split-*.gguf are a model
 in three parts.
+
+quantized.gguf has numbers of several distributions, a row each ("numbers"), the blocks that the
+package makes of them ("Q4_0"), and for the k-quants, which it does not make, the sum of the squared
+errors of each row that ggml's library leaves ("Q4_K.errors").
 """
+import ctypes
 import os
 import sys
 
@@ -156,6 +162,39 @@ def write_split(folder):
     finish(writer)
 
 
+def distributions(random):
+    size = 256
+    normal = random.standard_normal((4, size))
+    sparse = np.where(random.random(size) < 0.05, normal[2], 0)
+    groups = np.exp(2 * random.standard_normal(size // 32)).repeat(32)
+    return np.stack([
+        0.02 * normal[0], random.laplace(size=size), 0.05 * random.standard_t(3, size),
+        random.uniform(-1, 1, size), abs(normal[1]), normal[1] + 5, sparse, normal[3] * groups,
+        np.zeros(size)]).astype(np.float32)
+
+
+def errors_of(library, numbers, kind):
+    size, block_bytes = SIZES[kind]
+    blocks = np.zeros((len(numbers), numbers.shape[1] // size * block_bytes), np.uint8)
+    library.ggml_quantize_chunk(
+        ctypes.c_int(kind), numbers.ctypes.data_as(ctypes.c_void_p),
+        blocks.ctypes.data_as(ctypes.c_void_p), ctypes.c_int64(0), ctypes.c_int64(len(numbers)),
+        ctypes.c_int64(numbers.shape[1]), None)
+    found = gguf.quants.dequantize(blocks, kind).astype(np.float64)
+    return ((found - numbers)**2).sum(axis=1).astype(np.float32)
+
+
+def write_quantized(folder, library):
+    numbers = distributions(np.random.default_rng(3))
+    writer = gguf.GGUFWriter(os.path.join(folder, "quantized.gguf"), "golden")
+    writer.add_tensor("numbers", numbers)
+    for kind in (Type.Q4_0, Type.Q4_1, Type.Q5_0, Type.Q5_1, Type.Q8_0, Type.MXFP4):
+        writer.add_tensor(kind.name, gguf.quants.quantize(numbers, kind), raw_dtype=kind)
+    for kind in (Type.Q4_K, Type.Q5_K, Type.Q6_K):
+        writer.add_tensor(kind.name + ".errors", errors_of(library, numbers, kind))
+    finish(writer)
+
+
 def main():
     folder = sys.argv[1]
     os.makedirs(folder, exist_ok=True)
@@ -163,6 +202,7 @@ def main():
     write_orders(folder)
     write_plain(folder)
     write_split(folder)
+    write_quantized(folder, ctypes.CDLL(sys.argv[2]))
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ void add_info(const Command& program);
 void add_onnx_conformance(const Command& program);
 void add_options(const Command& program);
 void add_profile(const Command& program);
+void add_quantize(const Command& program);
 void add_replay(const Command& program);
 void add_run(const Command& program);
 void add_rules(const Command& program);

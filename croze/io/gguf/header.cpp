@@ -63,7 +63,7 @@ class HeaderReader {
   }
 
   int version();
-  GgufMetadata::Map metadata(std::int64_t entries);
+  GgufMetadata::Map metadata(std::int64_t entries, std::vector<std::string>& order);
   GgufValue value(std::uint32_t type);
   GgufArray array();
   GgufArray array_of(std::uint32_t type, std::int64_t size);
@@ -131,7 +131,7 @@ bool visit_number_type(std::uint32_t type, const F& f) {
 }
 constexpr std::uint32_t bool_type = 7, text_type = 8, array_type = 9;
 
-GgufMetadata::Map HeaderReader::metadata(std::int64_t entries) {
+GgufMetadata::Map HeaderReader::metadata(std::int64_t entries, std::vector<std::string>& order) {
   GgufMetadata::Map values;
   for (std::int64_t i = 0; i < entries; i++) {
     count_piece();
@@ -141,6 +141,7 @@ GgufMetadata::Map HeaderReader::metadata(std::int64_t entries) {
     const auto type = number<std::uint32_t>();
     const auto [place, is_new] = values.try_emplace(std::move(name), value(type));
     check(is_new, "{}: the metadata \"{}\" stand twice", path_, shortened(place->first));
+    order.push_back(place->first);
   }
   return values;
 }
@@ -227,19 +228,6 @@ GgufArray HeaderReader::array_of(std::uint32_t type, std::int64_t size) {
 
 // ---- tensors ----------------------------------------------------------------------------------
 
-// Bytes of a tensor; nothing if they do not fit 64 bits.
-std::optional<std::int64_t> bytes_of(const Shape& shape, const GgmlTypeInfo& type) {
-  std::int64_t bytes = type.block_bytes;
-  bool fits = true, empty = false;
-  for (int i = 0; i < shape.size(); i++) {
-    const std::int64_t size = i + 1 == shape.size() ? shape[i] / type.block_elements : shape[i];
-    empty = empty || size == 0;
-    fits = fits && !__builtin_mul_overflow(bytes, size, &bytes);
-  }
-  if (empty) return 0;
-  return fits ? std::optional(bytes) : std::nullopt;
-}
-
 GgufEntry HeaderReader::tensor() {
   GgufEntry entry;
   entry.name = text();
@@ -258,7 +246,7 @@ GgufEntry HeaderReader::tensor() {
   check(row % entry.type->block_elements == 0,
         "{}: rows of shape {} are no whole number of blocks of {} ({} elements)", what,
         to_text(entry.shape), entry.type->name, entry.type->block_elements);
-  const std::optional<std::int64_t> bytes = bytes_of(entry.shape, *entry.type);
+  const std::optional<std::int64_t> bytes = gguf_data_bytes(entry.shape, *entry.type);
   check(bytes.has_value(), "{}: the size of shape {} does not fit 64 bits", what,
         to_text(entry.shape));
   entry.bytes = *bytes;
@@ -287,6 +275,8 @@ void HeaderReader::locate(std::vector<GgufEntry>& entries, std::int64_t alignmen
           "of the alignment {}",
           path_, shortened(e.name), e.offset, alignment);
     e.offset = checked_add(e.offset, data);
+    // Padding that nothing follows need not be there.
+    if (e.bytes == 0) e.offset = std::min(e.offset, file_bytes_);
     check(e.bytes <= file_bytes_ && e.offset <= file_bytes_ - e.bytes,
           "{}: tensor \"{}\", {} of shape {}, takes {} bytes from {}, but the file ends at {}",
           path_, shortened(e.name), e.type->name, to_text(e.shape), e.bytes, e.offset, file_bytes_);
@@ -312,7 +302,7 @@ GgufHeader HeaderReader::read() {
   const std::int64_t tensor_count = count(least_tensor, "tensors");
   check(tensor_count <= max_tensors, "{}: more than {} tensors", path_, max_tensors);
   const std::int64_t metadata_count = count(least_metadata, "metadata");
-  header.metadata = GgufMetadata(path_, metadata(metadata_count));
+  header.metadata = GgufMetadata(path_, metadata(metadata_count, header.metadata_order));
   const std::int64_t alignment = gguf_alignment(header.metadata, path_);
   header.entries = tensors(tensor_count);
   locate(header.entries, alignment);
@@ -329,6 +319,18 @@ std::int64_t gguf_alignment(const GgufMetadata& metadata, const std::string& pat
             std::has_single_bit(static_cast<std::uint64_t>(alignment)),
         "{}: an alignment of {}, which is no power of two", path, alignment);
   return alignment;
+}
+
+std::optional<std::int64_t> gguf_data_bytes(const Shape& shape, const GgmlTypeInfo& type) {
+  std::int64_t bytes = type.block_bytes;
+  bool fits = true, empty = false;
+  for (int i = 0; i < shape.size(); i++) {
+    const std::int64_t size = i + 1 == shape.size() ? shape[i] / type.block_elements : shape[i];
+    empty = empty || size == 0;
+    fits = fits && !__builtin_mul_overflow(bytes, size, &bytes);
+  }
+  if (empty) return 0;
+  return fits ? std::optional(bytes) : std::nullopt;
 }
 
 GgufHeader read_gguf_header(std::span<const std::byte> file, const std::string& path) {
