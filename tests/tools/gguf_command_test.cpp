@@ -1,4 +1,4 @@
-// croze info over GGUF models.
+// croze info and croze quantize over GGUF models.
 #include <nlohmann/json.hpp>
 
 #include "tools/command.h"
@@ -43,6 +43,28 @@ TEST_F(GgufCommand, NamesOfAModelDoNotSteerTheTerminal) {
 TEST_F(GgufCommand, RefusesAFileThatIsCutOff) {
   const std::string bytes = content(GGUF_GOLDEN "/little.gguf");
   expect_error(run("info " + file("cut.gguf", bytes.substr(0, 100))), "cut.gguf");
+}
+
+TEST_F(GgufCommand, QuantizesAModelAndSaysWhatBecameOfEachTensor) {
+  // Its one tensor of two axes is no weight by its name.
+  const std::string arguments = "quantize " GGUF_GOLDEN "/plain.gguf " + path("out.gguf");
+  const Outcome outcome = run(arguments + " --type Q8_0");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.out,
+            "matrix (2, 3): F32\nhalves (5,): F16\nintegers (5,): I64\n"
+            "0 of 3 tensors changed, 0 by a fallback; 74 bytes to 74\n");
+  const Outcome info = run("info " + path("out.gguf") + " --json");
+  ASSERT_EQ(info.status, 0) << info.err;
+  EXPECT_EQ(Json::parse(info.out)["parameters"], 16);
+}
+
+TEST_F(GgufCommand, ADryRunWritesNothingAndATypeMustExist) {
+  const std::string arguments = "quantize " GGUF_GOLDEN "/plain.gguf " + path("none.gguf");
+  EXPECT_EQ(run(arguments + " --type Q4_K --dry-run").status, 0);
+  EXPECT_EQ(run(arguments + " --type Q4_X").status, 2);
+  EXPECT_FALSE(std::filesystem::exists(path("none.gguf")));
+  expect_error(run("quantize " GGUF_GOLDEN "/big.gguf " + path("none.gguf") + " --type Q4_K"),
+               "big-endian");
 }
 
 }  // namespace
