@@ -57,8 +57,9 @@ std::vector<HostTensor> evaluated(const GraphFunction& function, GraphTrial tria
 struct Expected {
   std::vector<double> values;
   std::vector<std::int64_t> bits;
-  bool is_stable = true;  // no noise changes an integer, or which elements are finite
-  double spread = 0;      // of noise the size of roundings
+  // No noise changes an integer, or which elements are finite; nor does rounding change an integer.
+  bool is_stable = true;
+  double spread = 0;  // of noise the size of roundings
   // In the arithmetic that is written: what is too large for it, and how far that is off.
   std::vector<double> written;
   double distance = 0;
@@ -85,6 +86,11 @@ class Expectation {
     }
     const std::vector<HostTensor> written = evaluated(function_, GraphTrial("INTERP"));
     for (std::size_t r = 0; r < roots_.size(); r++) compare(roots_[r], written.at(r));
+    const std::vector<HostTensor> rounding = evaluated(function_, GraphTrial::rounding(rounded_));
+    for (std::size_t r = 0; r < roots_.size(); r++) {
+      const bool is_number = is_float(rounding.at(r).dtype);
+      roots_[r].is_stable = is_number || rounding.at(r).bits == roots_[r].bits;
+    }
     for (DType t : rounded_) {
       if (is_float(t)) magnification_ = std::min(magnification_, GraphTrial::magnification(t));
     }

@@ -38,6 +38,12 @@ GraphTrial GraphTrial::noisy(std::vector<DType> rounded, std::uint64_t seed) {
   return trial;
 }
 
+GraphTrial GraphTrial::rounding(std::vector<DType> rounded) {
+  GraphTrial trial = wide(std::move(rounded));
+  trial.is_rounding_ = true;
+  return trial;
+}
+
 double GraphTrial::epsilon(DType dtype) {
   switch (dtype) {
     case DType::Float64: return 0x1p-52;
@@ -87,8 +93,9 @@ Tensor GraphTrial::whole(const Shape& shape, DType dtype, std::int64_t low, std:
 Tensor GraphTrial::operator()(const Tensor& x) {
   if (!is_wide_) rounded_.push_back(x.dtype());
   const std::size_t call = calls_++;
-  if (!is_noisy_ || !is_float(x.dtype())) return x;
+  if (!(is_noisy_ || is_rounding_) || !is_float(x.dtype())) return x;
   const DType dtype = rounded_.at(call);
+  if (is_rounding_) return x.cast(dtype).cast(x.dtype());
   const double size = epsilon(dtype) * magnification(dtype);
   Chance chance(seed_ * 0x9e3779b97f4a7c15u + call);
   HostTensor noise = empty_data(x.shape(), DType::Float64);

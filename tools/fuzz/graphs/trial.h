@@ -2,9 +2,11 @@
 // another arithmetic.
 //
 // A function that makes its leaves and casts with a GraphTrial, and marks what is rounded on the
-// way, is recorded three ways: as it is written; with every float as float64, which is what its
-// numbers mean; and with every float as float64 and noise on all that was marked, as much as its
-// dtype rounds and many times more.  How far the noise comes is how far roundings may come.
+// way, is recorded four ways: as it is written; with every float as float64, which is what its
+// numbers mean; with every float as float64 and noise on all that was marked, as much as its dtype
+// rounds and many times more; and with every float as float64, what was marked rounded to its
+// dtype. How far the noise comes is how far roundings may come.  Which numbers become equal by
+// rounding is seen without noise only.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +28,9 @@ class GraphTrial {
   static GraphTrial wide(std::vector<DType> rounded);
   // The same with noise, another for each seed.
   static GraphTrial noisy(std::vector<DType> rounded, std::uint64_t seed);
+
+  // In float64, and what is marked rounded.
+  static GraphTrial rounding(std::vector<DType> rounded);
 
   // Numbers of [-2, 2) in memory.
   Tensor real(const Shape& shape, DType dtype, std::int64_t seed);
@@ -52,7 +57,7 @@ class GraphTrial {
   Tensor reals(const Shape& shape, DType dtype, std::int64_t seed, int specials);
 
   std::string device_ = "INTERP";
-  bool is_wide_ = false, is_noisy_ = false;
+  bool is_wide_ = false, is_noisy_ = false, is_rounding_ = false;
   std::uint64_t seed_ = 0;
   std::size_t calls_ = 0;
   std::vector<DType> rounded_;
