@@ -30,6 +30,16 @@ std::uint64_t hash_arg(const Arg& arg) {
   return 0;
 }
 
+// Of the argument of a movement: of an open size, what it is and not where it stands.
+std::uint64_t key_of(const Arg& arg) {
+  std::uint64_t h = hash_mix(2, arg.size);
+  for (std::int64_t word : arg.as_ints()) {
+    const Extent size = Extent::of_word(word);
+    h = hash_mix(h, size.is_open() ? size.expression().key() : static_cast<std::uint64_t>(word));
+  }
+  return h;
+}
+
 std::uint64_t hash_kind(Op op, DType dtype) {
   return static_cast<std::uint64_t>(op) << 8 | static_cast<std::uint64_t>(dtype);
 }
@@ -42,7 +52,7 @@ std::uint64_t key_of(Op op, DType dtype, std::span<const UOp> src, const Arg& ar
   const bool has_identity = op == Op::Buffer || op == Op::Param;
   const bool is_number = op == Op::Const && dtype != DType::Index && dtype != DType::Bool;
   const Arg form = has_identity ? Arg(arg.as_ints().subspan(1)) : is_number ? Arg() : arg;
-  std::uint64_t h = hash_mix(hash_kind(op, dtype), hash_arg(form));
+  std::uint64_t h = hash_mix(hash_kind(op, dtype), is_movement(op) ? key_of(form) : hash_arg(form));
   for (UOp s : src) h = hash_mix(h, s.key());
   return h;
 }
@@ -125,17 +135,18 @@ UOp Graph::make(Op op, DType dtype, std::span<const UOp> src, Arg arg) {
     }
   }
 
-  const Dims dims = derive_shape(op, src, arg);
+  const Extents dims = derive_shape(op, src, arg);
   const Bounds bounds = derive_bounds(op, dtype, src, arg);
   const RangeSet ranges = derive_ranges(op, src, arg);
   Node* n = allocate(src.size());
   n->op = op;
   n->dtype = dtype;
-  n->rank = static_cast<std::uint8_t>(dims.size());
+  n->rank = dims.size() & 127;
   n->mark = 0;
   n->settled = 0;
   n->key = key_of(op, dtype, src, arg);
   n->arg = intern(arg);
+  n->has_open = std::ranges::any_of(dims, &Extent::is_open);
   n->dims = intern_dims(dims, src, n->arg);
   n->bounds = bounds;
   n->ranges = ranges;
@@ -170,13 +181,15 @@ Arg Graph::intern(const Arg& arg) {
 }
 
 // Most shapes are that of a source, or the argument.
-const std::int64_t* Graph::intern_dims(std::span<const std::int64_t> dims, std::span<const UOp> src,
+const std::int64_t* Graph::intern_dims(std::span<const Extent> dims, std::span<const UOp> src,
                                        const Arg& arg) {
+  Dims words;
+  for (Extent d : dims) words.push_back(d.word());
   for (UOp s : src) {
-    if (std::ranges::equal(s.shape(), dims)) return s.node()->dims;
+    if (std::ranges::equal(std::span(s.node()->dims, s.node()->rank), words)) return s.node()->dims;
   }
-  if (std::ranges::equal(arg.as_ints(), dims)) return arg.ints;
-  return intern(Arg(dims)).ints;
+  if (std::ranges::equal(arg.as_ints(), words)) return arg.ints;
+  return intern(Arg(words)).ints;
 }
 
 const void* Graph::intern_bytes(std::string_view bytes) {
@@ -231,11 +244,18 @@ void Graph::mark(std::span<const UOp> roots) {
     n->mark = 1;
     stack.push_back(n);
   };
+  auto visit_open = [&](std::span<const std::int64_t> words) {
+    for (std::int64_t word : words) {
+      if (Extent::is_open_word(word)) visit(Extent::of_word(word).expression().node());
+    }
+  };
   for (UOp root : roots) visit(root.node());
   while (!stack.empty()) {
     const Node* n = stack.back();
     stack.pop_back();
     for (std::uint32_t i = 0; i < n->num_src; i++) visit(n->src[i]);
+    if (n->has_open) visit_open({n->dims, n->rank});
+    if (is_movement(n->op)) visit_open(n->arg.as_ints());
   }
 }
 
@@ -338,6 +358,14 @@ UOp Graph::buffer(DType t, std::int64_t id, std::int64_t elements, int device) {
   return make(Op::Buffer, t, {}, Arg(std::span(arg)));
 }
 
+UOp Graph::buffer(DType t, std::int64_t id, Extent elements, int device) {
+  if (!elements.is_open()) return buffer(t, id, elements.number(), device);
+  ensure(is_open_size(elements.expression()), "a buffer of {} to {} elements", elements.least(),
+         elements.most());
+  const std::int64_t arg[] = {id, elements.most(), device};
+  return make(Op::Buffer, t, {elements.expression()}, Arg(std::span(arg)));
+}
+
 UOp Graph::param(DType t, std::int64_t slot, std::int64_t elements) {
   const std::int64_t arg[] = {slot, elements};
   return make(Op::Param, t, {}, Arg(std::span(arg)));
@@ -368,6 +396,10 @@ UOp Graph::range(std::int64_t id, std::int64_t size, LoopKind kind) {
   return make(Op::Range, DType::Index, {}, Arg(std::span(arg)));
 }
 
+UOp Graph::range(std::int64_t id, Extent trip, LoopKind kind) {
+  return trip.is_open() ? range(id, trip.expression(), kind) : range(id, trip.number(), kind);
+}
+
 UOp Graph::range(std::int64_t id, UOp trip, LoopKind kind) {
   if (trip.is_const() && trip.const_int() > 0) return range(id, trip.const_int(), kind);
   ensure(id < RangeSet::capacity, "a kernel has more than {} ranges", RangeSet::capacity);
@@ -389,12 +421,21 @@ UOp Graph::local(DType t, std::int64_t id, std::int64_t elements, Space space) {
   return make(Op::Local, t, {}, Arg(std::span(arg)));
 }
 
-UOp Graph::iota(std::int64_t size) { return make(Op::Iota, DType::Index, {}, Arg(size)); }
+UOp Graph::iota(Extent size) {
+  if (!size.is_open()) return make(Op::Iota, DType::Index, {}, Arg(size.number()));
+  return make(Op::Iota, DType::Index, {size.expression()}, Arg(size.most()));
+}
 
 // ---- movement, reduction, memory --------------------------------------------------------------
 
 UOp Graph::movement(Op op, UOp x, std::span<const std::int64_t> arg) {
   return make(op, x.dtype(), {x}, Arg(arg));
+}
+
+UOp Graph::movement(Op op, UOp x, std::span<const Extent> arg) {
+  Dims words;
+  for (Extent d : arg) words.push_back(d.word());
+  return make(op, x.dtype(), {x}, Arg(words));
 }
 
 UOp Graph::reduce_axes(Op op, UOp x, std::span<const std::int64_t> axes) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "croze/base/arena.h"
+#include "croze/graph/extent.h"
 #include "croze/graph/uop.h"
 
 namespace croze {
@@ -57,6 +58,7 @@ class Graph {
   UOp boolean(bool value) { return constant(DType::Bool, static_cast<std::int64_t>(value)); }
   UOp invalid(DType t);
   UOp buffer(DType t, std::int64_t id, std::int64_t elements, int device);
+  UOp buffer(DType t, std::int64_t id, Extent elements, int device);
   UOp param(DType t, std::int64_t slot, std::int64_t elements);
   // A Param that has `count` elements, at most `elements`.
   UOp param(DType t, std::int64_t slot, std::int64_t elements, UOp count);
@@ -66,13 +68,15 @@ class Graph {
   // A Range that turns as often as `trip` says, an Index of constants and Variables that is not
   // negative: open, or of a constant size if that is what it is.
   UOp range(std::int64_t id, UOp trip, LoopKind kind);
+  UOp range(std::int64_t id, Extent trip, LoopKind kind);
   // The Range run another way.
   UOp range_of_kind(UOp range, LoopKind kind);
   UOp local(DType t, std::int64_t id, std::int64_t elements, Space space);
-  UOp iota(std::int64_t size);
+  UOp iota(Extent size);
 
   // Movement and structure (tensor stage).
   UOp movement(Op op, UOp x, std::span<const std::int64_t> arg);
+  UOp movement(Op op, UOp x, std::span<const Extent> arg);
   UOp reduce_axes(Op op, UOp x, std::span<const std::int64_t> axes);
 
   // Kernel stage.
@@ -104,7 +108,7 @@ class Graph {
 
   Node* allocate(std::size_t num_src);
   Arg intern(const Arg& arg);
-  const std::int64_t* intern_dims(std::span<const std::int64_t> dims, std::span<const UOp> src,
+  const std::int64_t* intern_dims(std::span<const Extent> dims, std::span<const UOp> src,
                                   const Arg& arg);
   const void* intern_bytes(std::string_view bytes);
   void insert(std::uint64_t hash, const Node* node);

@@ -16,10 +16,10 @@ constexpr std::uint16_t open = trait_optional_source;
 
 // clang-format off
 constexpr std::array<OpInfo, num_ops> table = {{
-    {Op::Const, "const", 0, ew},          {Op::Buffer, "buffer", 0, 0},
+    {Op::Const, "const", 0, ew},          {Op::Buffer, "buffer", 0, open},
     {Op::Param, "param", 0, open},        {Op::Variable, "variable", 0, 0},
     {Op::Invalid, "invalid", 0, ew},      {Op::Range, "range", 0, open},
-    {Op::Iota, "iota", 0, 0},
+    {Op::Iota, "iota", 0, open},
 
     {Op::Reshape, "reshape", 1, trait_movement},   {Op::Expand, "expand", 1, trait_movement},
     {Op::Permute, "permute", 1, trait_movement},   {Op::Flip, "flip", 1, trait_movement},

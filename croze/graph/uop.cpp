@@ -5,6 +5,7 @@
 
 #include "croze/base/error.h"
 #include "croze/graph/eval.h"
+#include "croze/graph/extent.h"
 #include "croze/graph/graph.h"
 
 namespace croze {
@@ -19,9 +20,21 @@ int RangeSet::count() const { return std::popcount(words[0]) + std::popcount(wor
 
 Graph& UOp::graph() const { return *static_cast<Graph*>(Arena::owner_of(node_)); }
 
+void UOp::refuse_open() const {
+  fail_internal({}, "{}: a shape of numbers is asked for, and a size is open", info(op()).name);
+}
+
+Extent UOp::extent(std::int64_t axis) const { return Extent::of_word(node_->dims[axis]); }
+
 std::int64_t UOp::elements() const {
   std::int64_t n = 1;
-  for (std::int64_t d : shape()) n *= d;
+  for (int axis = 0; axis < rank(); axis++) n *= extent(axis).most();
+  return n;
+}
+
+Extent UOp::element_count() const {
+  Extent n = 1;
+  for (int axis = 0; axis < rank(); axis++) n = n * extent(axis);
   return n;
 }
 
@@ -39,7 +52,7 @@ std::int64_t UOp::trip_divisor() const {
 }
 
 std::int64_t UOp::least_elements() const {
-  return is(Op::Param) && num_src() > 0 ? src(0).lo() : elements();
+  return is(Op::Param) && num_src() > 0 ? src(0).lo() : element_count().least();
 }
 
 Op UOp::reduce_op() const {

@@ -17,6 +17,7 @@
 
 namespace croze {
 
+class Extent;
 class Graph;
 class UOp;
 
@@ -57,14 +58,15 @@ struct Bounds {
 struct Node {
   Op op;
   DType dtype;
-  std::uint8_t rank;          // of the shape
+  std::uint8_t rank : 7;      // of the shape
+  std::uint8_t has_open : 1;  // sizes in it (extent.h)
   mutable std::uint8_t mark;  // scratch of the collector
   std::uint32_t num_src;
   std::uint32_t id;               // dense in its graph; reused after a collection
   mutable std::uint32_t settled;  // id of a rule set that has nothing to do here or below; 0: none
   std::uint64_t key;              // structural hash: equal in every run and every graph
   Arg arg;
-  const std::int64_t* dims;  // the shape
+  const std::int64_t* dims;  // the shape, as words of Dims
   Bounds bounds;             // of integral nodes
   RangeSet ranges;           // the loops this value varies over
   const Node* src[];
@@ -105,9 +107,16 @@ class UOp {
   Sources sources() const;
 
   // Derived.
-  std::span<const std::int64_t> shape() const { return {node_->dims, node_->rank}; }
+  // Throws InternalError if a size is open: who can do with that asks for extent().
+  std::span<const std::int64_t> shape() const {
+    if (node_->has_open) refuse_open();
+    return {node_->dims, node_->rank};
+  }
+  bool has_open_shape() const { return node_->has_open; }
+  Extent extent(std::int64_t axis) const;
   int rank() const { return node_->rank; }
-  std::int64_t elements() const;  // product of the shape
+  std::int64_t elements() const;  // product of the shape; the greatest, if it is open
+  Extent element_count() const;   // the same, open if the shape is
   const Bounds& bounds() const { return node_->bounds; }
   std::int64_t lo() const { return node_->bounds.lo; }
   std::int64_t hi() const { return node_->bounds.hi; }
@@ -142,6 +151,8 @@ class UOp {
   int first_closed() const { return croze::first_closed(op(), arg()); }
 
  private:
+  [[noreturn]] void refuse_open() const;
+
   const Node* node_ = nullptr;
 };
 

@@ -16,6 +16,7 @@
 #include "croze/jit/trace.h"
 #include "croze/run/buffers.h"
 #include "croze/run/devices.h"
+#include "croze/run/open_sizes.h"
 #include "croze/schedule/schedule.h"
 #include "croze/tensor/record.h"
 #include "croze/tensor/registry.h"
@@ -78,7 +79,8 @@ MemoryRead memory_read(std::span<const UOp> roots, const FlatSet<const Node*>& k
 
 }  // namespace
 
-Body::Body(std::span<const Value> arguments, Function function, Capturing::Computes computes) {
+Body::Body(std::span<const Value> arguments, Function function, Capturing::Computes computes,
+           const OpenRecording& open) {
   std::unique_lock lock(Registry::instance().mutex);
   for (const Value& v : arguments) add_argument(v);
   recorded_ = traced(stand_ins_, function, computes);
@@ -91,7 +93,11 @@ Body::Body(std::span<const Value> arguments, Function function, Capturing::Compu
   if (roots.empty()) return;
   const CanonicalGraph form = noted_canonical_graph(roots);
   lock.unlock();
-  prepared_ = croze::prepare(form);
+  if (open.is_for_comparison) {
+    open.plans->keep(form, open.sizes);
+    return;
+  }
+  prepared_ = open.plans ? open.plans->prepare(form, open.sizes) : croze::prepare(form);
   lock.lock();
   find_order();
 }

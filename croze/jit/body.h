@@ -15,6 +15,15 @@
 
 namespace croze {
 
+class OpenSizes;
+
+// Sizes of arguments that are open (run/open_sizes.h), as they are in one recording.
+struct OpenRecording {
+  OpenSizes* plans = nullptr;  // null: all sizes are closed
+  std::vector<std::int64_t> sizes = {};
+  bool is_for_comparison = false;  // to be kept beside others, and not launched
+};
+
 class Body {
  public:
   using Function = function_ref<std::vector<Tensor>(std::span<const Tensor>)>;
@@ -35,7 +44,7 @@ class Body {
   // was before, which it undoes.  `computes`: what it may compute all the same.  Lets go of the
   // lock of the graph while it compiles.
   Body(std::span<const Value> arguments, Function function,
-       Capturing::Computes computes = Capturing::Computes::Nothing);
+       Capturing::Computes computes = Capturing::Computes::Nothing, const OpenRecording& open = {});
 
   std::span<const Value> arguments() const { return arguments_; }
   std::span<const Value> results() const { return results_; }
@@ -48,7 +57,7 @@ class Body {
   // What is launched: its inputs are the arguments `order()`, its roots the results that have
   // elements.
   const PreparedRun& prepared() const { return *prepared_; }
-  // Whether there are such results.
+  // Whether there are such results, and what computes them.
   bool has_work() const { return prepared_ != nullptr; }
   std::span<const std::size_t> order() const { return order_; }
 

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "croze/base/checked.h"
@@ -23,6 +24,7 @@
 #include "croze/graph/graph.h"
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/jit/closed_over.h"
+#include "croze/jit/open_axes.h"
 #include "croze/jit/recording.h"
 #include "croze/jit/trace.h"
 #include "croze/run/buffers.h"
@@ -35,6 +37,9 @@
 
 namespace croze {
 namespace {
+
+// Lists of open sizes for which a step keeps what it has recorded.
+constexpr std::int64_t most_traces = 64;
 
 Tensor copy_of(const Tensor& x) {
   return Tensor::from_bytes(x.to_bytes(), x.dtype(), x.shape(),
@@ -107,22 +112,46 @@ std::vector<Tensor> Step::run(std::span<const Tensor> inputs, const Signature& s
   check(!is_capturing(), "a captured step was called while another one is captured");
   std::unique_lock lock(Registry::instance().mutex);
   if (is_watching()) return run_unrecorded(inputs, function);
-  if (!trace_) return trace(inputs, signature, function);
-  trace_->signature.check_same(signature);
+  std::vector<std::int64_t> open_sizes;
+  if (open_) open_sizes = open_->sizes(signature);
+  if (!find_trace(signature)) return trace(inputs, signature, open_sizes, function);
   Replay replay = this->replay(inputs);
   lock.unlock();
   replay.run.launch();
   return std::move(replay.results);
 }
 
-RunSummary Step::summary() const {
-  check(trace_ != nullptr, "a captured step has no summary before its first call");
-  return summary_of(*trace_->prepared);
+// Puts the trace for this signature in front, if there is one.  Throws Error if the step was traced
+// for inputs that differ in more than open sizes.
+bool Step::find_trace(const Signature& signature) {
+  if (traces_.empty()) return false;
+  const auto is_it = [&](const auto& trace) { return trace->signature == signature; };
+  const auto found = std::ranges::find_if(traces_, is_it);
+  if (found == traces_.end()) {
+    const Signature& first = traces_.front()->signature;
+    first.check_same(open_ ? open_->with_sizes_of(signature, first) : signature);
+    return false;
+  }
+  std::rotate(traces_.begin(), found, found + 1);
+  return true;
 }
 
+void Step::open(std::string_view place, std::int64_t axis, const Dim& dim, Location at) {
+  const CallScope scope("captured step", at);
+  check(traces_.empty(), "a size of {} is to be open after the first call", place);
+  if (!open_) open_ = std::make_unique<OpenAxes>();
+  open_->add(place, axis, dim);
+}
+
+const Step::Trace& Step::last_trace(std::string_view what) const {
+  check(!traces_.empty(), "a captured step has {} before its first call", what);
+  return *traces_.front();
+}
+
+RunSummary Step::summary() const { return summary_of(*last_trace("no summary").prepared); }
+
 Explanation Step::explanation() const {
-  check(trace_ != nullptr, "a captured step has no explanation before its first call");
-  return explanation_of(*trace_->prepared);
+  return explanation_of(*last_trace("no explanation").prepared);
 }
 
 // ---- what was recorded ------------------------------------------------------------------------
@@ -139,10 +168,9 @@ std::vector<std::byte> contents_of(UOp buffer) {
 }  // namespace
 
 StepRecording Step::recording() const {
-  check(trace_ != nullptr, "a captured step has recorded nothing before its first call");
+  const Trace& t = last_trace("recorded nothing");
   const std::unique_lock lock(Registry::instance().mutex);
   realize_all(pending_stores());
-  const Trace& t = *trace_;
   StepRecording result{.graph = canonical_graph(t.graph.roots),
                        .places = {},
                        .random_keys = {},
@@ -211,7 +239,7 @@ std::vector<Tensor> Step::run_unrecorded(std::span<const Tensor> inputs, Functio
 }
 
 std::vector<Tensor> Step::trace(std::span<const Tensor> inputs, const Signature& signature,
-                                Function function) {
+                                std::span<const std::int64_t> open_sizes, Function function) {
   realize_all(pending_stores());
   auto trace = std::make_unique<Trace>();
   trace->signature = signature;
@@ -243,11 +271,14 @@ std::vector<Tensor> Step::trace(std::span<const Tensor> inputs, const Signature&
   std::vector<Tensor> all = results;
   all.insert(all.end(), assigned.begin(), assigned.end());
   before.compute_used(nodes_of(all));
+  std::optional<OpenSizes::Scope> open;
+  if (open_) open.emplace(open_->plans(), open_sizes);
   trace->prepare(results, assigned, stand_ins);
   trace->hold_closed_over(beginning);
   realize_all(all);
   for (const Tensor& t : all) Registry::instance().forget_past(TensorRecord::of(t));
-  trace_ = std::move(trace);
+  if (std::ssize(traces_) == most_traces) traces_.pop_back();
+  traces_.insert(traces_.begin(), std::move(trace));
   return results;
 }
 
@@ -277,6 +308,10 @@ void Step::Trace::prepare(std::span<const Tensor> result_tensors, std::span<cons
   for (const Tensor& t : assigned) {
     roots.push_back(t.node());
     stored.insert(viewed_buffer(t.node()).node());
+  }
+  // As realizing these tensors asks for them, which is the first run.
+  for (UOp u : toposort(roots)) {
+    if (u.is(Op::After)) roots.push_back(u);
   }
   prepared = croze::prepare(roots);
   graph = canonical_graph(roots);
@@ -331,7 +366,7 @@ std::vector<TensorRecord*> Step::Trace::overwritten() const {
 }
 
 Step::Replay Step::replay(std::span<const Tensor> inputs) {
-  const Trace& t = *trace_;
+  const Trace& t = *traces_.front();
   Registry& registry = Registry::instance();
   t.closed_over.check_held();
   t.check_apart(inputs);

@@ -20,6 +20,11 @@
 // * Inputs must keep their shapes, dtypes and devices, the sizes of vectors, the keys of maps, what
 //   is absent, and their numbers and texts.  A call with others throws Error, naming the part.  A
 //   Tensor() in a container is absent, as an empty optional is.
+// * open("input 0", 1, Dim("length", 1, 4096)) leaves a size of an input open, within bounds.  The
+//   function is then run once for each size that it is called with, and what two such recordings
+//   have in common is compiled once for all sizes.  A recording that is something else (because the
+//   function branches on the size) is compiled by itself: what a call computes is always what the
+//   function says for that size.
 // * The function has values as inputs: what it assigns to one of them is not seen outside.  If it
 //   assigns to one, no other may be the same memory; Error.
 // * Other tensors that the function uses are read anew at every call: assigning to them shows.  One
@@ -46,6 +51,7 @@
 #include <concepts>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -60,6 +66,8 @@
 
 namespace croze {
 
+class OpenAxes;
+class Dim;
 struct StepRecording;
 
 // Whether the calling thread is inside a function that is being captured.
@@ -85,8 +93,12 @@ class Step {
   std::vector<Tensor> run(std::span<const Tensor> inputs, const Signature& signature,
                           Function function, Location at = Location::current());
 
-  bool is_traced() const { return trace_ != nullptr; }
-  // What one replay does.  Throws Error before the first call.
+  // Leaves the size along an axis of the input at this place open.  Before the first call.
+  void open(std::string_view place, std::int64_t axis, const Dim& dim,
+            Location at = Location::current());
+
+  bool is_traced() const { return !traces_.empty(); }
+  // What one replay does, of the sizes of the last call.  Throws Error before the first call.
   RunSummary summary() const;
   // The same launch by launch and buffer by buffer, with the reasons.
   Explanation explanation() const;
@@ -97,11 +109,15 @@ class Step {
   struct Trace;
   struct Replay;
   std::vector<Tensor> trace(std::span<const Tensor> inputs, const Signature& signature,
-                            Function function);
+                            std::span<const std::int64_t> open_sizes, Function function);
+  bool find_trace(const Signature& signature);
+  const Trace& last_trace(std::string_view what) const;
   Replay replay(std::span<const Tensor> inputs);
   std::vector<Tensor> run_unrecorded(std::span<const Tensor> inputs, Function function);
 
-  std::unique_ptr<Trace> trace_;
+  std::unique_ptr<OpenAxes> open_;  // null: all sizes are closed
+  std::vector<std::unique_ptr<Trace>>
+      traces_;  // one for each list of open sizes, the last used first
 };
 
 // A function together with the step that was traced from it.
@@ -125,6 +141,19 @@ class Captured {
     const std::vector<Tensor> results =
         step_.run(tensors_in(all), Signature::of_values(inputs...), {&call.run, &call}, at_);
     if constexpr (!std::is_void_v<Result>) return form_of<Result>()->filled(results);
+  }
+
+  // Leaves a size of an input open; before the first call.  `input` is "input 0", or
+  // "input 1.tokens[2]" for a tensor in a container.
+  Captured& open(std::string_view input, std::int64_t axis, const Dim& dim,
+                 Location at = Location::current()) & {
+    step_.open(input, axis, dim, at);
+    return *this;
+  }
+  Captured&& open(std::string_view input, std::int64_t axis, const Dim& dim,
+                  Location at = Location::current()) && {
+    step_.open(input, axis, dim, at);
+    return std::move(*this);
   }
 
   const Step& step() const { return step_; }

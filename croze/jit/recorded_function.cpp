@@ -49,7 +49,8 @@ std::unique_lock<GraphMutex> lock_over_memory(std::vector<Tensor>& tensors) {
 
 }  // namespace
 
-RecordedFunction::RecordedFunction(std::span<const Body::Value> arguments, Body::Function function)
+RecordedFunction::RecordedFunction(std::span<const Body::Value> arguments, Body::Function function,
+                                   const OpenRecording& open)
     : body_(
           arguments,
           [&](std::span<const Tensor> stand_ins) {
@@ -57,7 +58,7 @@ RecordedFunction::RecordedFunction(std::span<const Body::Value> arguments, Body:
             check_stores_nothing(results);
             return results;
           },
-          Capturing::Computes::Constants) {
+          Capturing::Computes::Constants, open) {
   draws_random_numbers_ = !body_.take_keys().empty();
   closed_ = body_.take_closed();
 }

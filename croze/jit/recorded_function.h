@@ -15,7 +15,8 @@ class RecordedFunction {
   // Traces the function, as Body does, and compiles what it recorded.  Throws Error if it assigns
   // to anything, or computes what depends on its arguments.  What it reads beside them is never
   // assigned to afterwards.
-  RecordedFunction(std::span<const Body::Value> arguments, Body::Function function);
+  RecordedFunction(std::span<const Body::Value> arguments, Body::Function function,
+                   const OpenRecording& open = {});
 
   // Whether the function drew random numbers, of which every launch would have the same.
   bool draws_random_numbers() const { return draws_random_numbers_; }

@@ -29,6 +29,28 @@ const std::string& Signature::place_of_tensor(std::size_t i) const {
   return parts_[0].place;
 }
 
+const Signature::Part& Signature::tensor_at(std::string_view place, std::int64_t axis) const {
+  const auto part = std::ranges::find(parts_, place, &Part::place);
+  std::string places;
+  for (const Part& p : parts_) {
+    if (p.is_tensor()) places += (places.empty() ? "" : ", ") + p.place;
+  }
+  check(part != parts_.end() && part->is_tensor(),
+        "a size of {} is open, which is no tensor: the tensors are {}", place, places);
+  check(0 <= axis && axis < part->shape.size(),
+        "the size along axis {} of {} is open, which has shape {}", axis, place, part->shape);
+  return *part;
+}
+
+std::int64_t Signature::shape_at(std::string_view place, std::int64_t axis) const {
+  return tensor_at(place, axis).shape[axis];
+}
+
+void Signature::set_shape_at(std::string_view place, std::int64_t axis, std::int64_t size) {
+  const Part& part = tensor_at(place, axis);
+  parts_[static_cast<std::size_t>(&part - parts_.data())].shape[axis] = size;
+}
+
 std::string Signature::Part::to_text() const {
   if (!is_tensor()) return shortened(fact);
   return fmt::format("{} of shape {} on {}", name_of(dtype), shape, device);

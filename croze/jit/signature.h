@@ -35,6 +35,12 @@ class Signature {
 
   // Throws Error, naming the first part that differs, unless `now` is the same.
   void check_same(const Signature& now) const;
+  bool operator==(const Signature&) const = default;
+
+  // The size along an axis of the tensor at this place ("input 0").  Throws Error if there is none.
+  std::int64_t shape_at(std::string_view place, std::int64_t axis) const;
+  void set_shape_at(std::string_view place, std::int64_t axis, std::int64_t size);
+
   // Where the tensor of this number stands: "input 1.layers[2]".
   const std::string& place_of_tensor(std::size_t i) const;
 
@@ -52,6 +58,7 @@ class Signature {
     std::string to_text() const;
   };
 
+  const Part& tensor_at(std::string_view place, std::int64_t axis) const;
   template <typename T>
   void add(std::string place, const T& value);
   void add_tensor(std::string place, const Tensor& t);

@@ -28,6 +28,7 @@
 #include "croze/run/launch.h"
 #include "croze/run/memory_limit.h"
 #include "croze/run/observers.h"
+#include "croze/run/open_sizes.h"
 #include "croze/run/plan.h"
 #include "croze/run/programs.h"
 #include "croze/schedule/schedule.h"
@@ -95,6 +96,8 @@ std::int64_t planned_bytes(const Schedule& schedule) {
   return bytes;
 }
 
+}  // namespace
+
 std::shared_ptr<const Plan> make_plan(const CanonicalGraph& graph) {
   const EnvironmentObservers watching;
   const CompileScope scope(CompilePart::Schedule, "schedule");
@@ -129,6 +132,20 @@ std::shared_ptr<const Plan> make_plan(const CanonicalGraph& graph) {
   log_schedule(plan->schedule);
   return plan;
 }
+
+std::shared_ptr<const Plan> plan_of_instance(const Plan& open, OpenGraph::Instance instance) {
+  auto plan = std::make_shared<Plan>(open);
+  plan->schedule =
+      with_sizes(open.schedule, instance.variables, instance.inputs, schedule_context());
+  for (std::size_t i = 0; i < open.is_written.size(); i++) {
+    plan->is_written[static_cast<std::size_t>(instance.inputs[i])] = open.is_written[i];
+  }
+  plan->bytes = planned_bytes(plan->schedule);
+  plan->variables = std::move(instance.variables);
+  return plan;
+}
+
+namespace {
 
 // ---- results ----------------------------------------------------------------------------------
 
@@ -175,8 +192,10 @@ std::string key_without(const GraphForm& form, const PassedNumbers& numbers) {
 
 std::shared_ptr<const PreparedRun> prepared_run(std::shared_ptr<const Plan> plan,
                                                 std::vector<UOp> inputs, PassedNumbers numbers) {
+  std::vector<std::int64_t>& variables = numbers.variables;
+  if (variables.empty()) variables = plan->variables;
   return std::make_shared<PreparedRun>(
-      PreparedRun{std::move(plan), std::move(inputs), std::move(numbers.variables)});
+      PreparedRun{std::move(plan), std::move(inputs), std::move(variables)});
 }
 
 // By the graph with its numbers; only if there is no such plan, by its form, if it has one.
@@ -209,6 +228,7 @@ CanonicalGraph passing_numbers(const CanonicalGraph& graph, const GraphForm& for
 std::shared_ptr<const PreparedRun> prepare(const CanonicalGraph& graph) {
   std::optional<GraphForm> form;
   if (auto found = find_prepared(graph, form)) return found;
+  if (auto open = OpenSizes::prepare_in_scope(graph)) return open;
   refuse_at_end_of_process();
   PassedNumbers numbers = form ? numbers_to_pass(*form) : PassedNumbers{};
   const std::string key = numbers.any() ? key_without(*form, numbers) : key_with_numbers(graph.key);
@@ -218,6 +238,15 @@ std::shared_ptr<const PreparedRun> prepare(const CanonicalGraph& graph) {
     return made;
   });
   return prepared_run(std::move(plan), graph.inputs, std::move(numbers));
+}
+
+std::shared_ptr<const PreparedRun> prepare(const CanonicalGraph& graph,
+                                           std::shared_ptr<const Plan> plan) {
+  auto shared = plans().get(key_with_numbers(graph.key), [&](std::int64_t& weight) {
+    weight = std::ssize(plan->schedule.steps);
+    return std::move(plan);
+  });
+  return prepared_run(std::move(shared), graph.inputs, {});
 }
 
 std::shared_ptr<const PreparedRun> find_prepared(const CanonicalGraph& graph) {

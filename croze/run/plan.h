@@ -8,6 +8,7 @@
 #include "croze/graph/uop.h"
 #include "croze/run/programs.h"
 #include "croze/schedule/schedule.h"
+#include "croze/schedule/sizes/open_graph.h"
 
 namespace croze {
 
@@ -17,13 +18,23 @@ class PreparedRun {
     Schedule schedule;
     std::vector<bool> is_written;  // per input: whether a root stores into it
     std::vector<std::shared_ptr<const LoadedProgram>> programs;  // per step; null for a copy
-    std::int64_t bytes = 0;  // that a run allocates: its temporaries and its results
+    std::int64_t bytes = 0;               // that a run allocates: its temporaries and its results
+    std::vector<std::int64_t> variables;  // of each launch, if the schedule is one with_sizes()
   };
 
   std::shared_ptr<const Plan> plan;
   std::vector<UOp> inputs;
   std::vector<std::int64_t> variables;  // of each launch: the numbers that are passed
 };
+
+// Schedules the graph and loads its programs.
+std::shared_ptr<const PreparedRun::Plan> make_plan(const CanonicalGraph& graph);
+// A plan for open sizes, as what a recording is an instance of.
+std::shared_ptr<const PreparedRun::Plan> plan_of_instance(const PreparedRun::Plan& open,
+                                                          OpenGraph::Instance instance);
+// From now on the plan is that of the graph, which others will find.
+std::shared_ptr<const PreparedRun> prepare(const CanonicalGraph& graph,
+                                           std::shared_ptr<const PreparedRun::Plan> plan);
 
 // What the scheduler is told of this machine and of the options.
 ScheduleContext schedule_context();

@@ -38,8 +38,14 @@ Parts parts_touched(std::span<const UOp> order) {
   Parts parts;
   for (UOp u : order) {
     if (!u.is(Op::Index)) continue;
+    const UOp buffer = u.src(0);
+    // Of an open one, all: where a part begins would be open too.
+    if (buffer.has_open_shape()) {
+      parts.insert(buffer.node(), {0, buffer.elements() - 1});
+      continue;
+    }
     const Region r = region_of(u);
-    const auto [part, is_new] = parts.insert(u.src(0).node(), {r.first, r.last()});
+    const auto [part, is_new] = parts.insert(buffer.node(), {r.first, r.last()});
     if (!is_new) *part = {std::min(part->first, r.first), std::max(part->last, r.last())};
   }
   return parts;
@@ -55,8 +61,10 @@ std::shared_ptr<Kernel> detach(std::span<const UOp> order, const Parts& parts,
   std::vector<UOp> src;
   for (UOp u : order) {
     if (u.is(Op::Buffer)) {
-      const std::int64_t elements = parts.find(u.node())->elements();
-      copy[u.node()] = kernel->graph->param(u.dtype(), slot_of(u, slots), elements);
+      const std::int64_t elements = parts.find(u.node())->elements(), slot = slot_of(u, slots);
+      copy[u.node()] = u.has_open_shape() ? kernel->graph->param(u.dtype(), slot, elements,
+                                                                 copy.at(u.src(0).node()))
+                                          : kernel->graph->param(u.dtype(), slot, elements);
       continue;
     }
     if (u.is(Op::Variable)) {

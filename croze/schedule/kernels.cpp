@@ -31,18 +31,23 @@ ScheduleStep copy_step(UOp from, UOp to) {
 
 }  // namespace
 
+LaunchSize count_of(Extent elements) {
+  return elements.is_open() ? LaunchSize::of(elements.expression()) : LaunchSize(elements.number());
+}
+
 const Caps& main_caps(const CanonicalGraph& graph, const ScheduleContext& context) {
   return context.caps(graph.buffers.empty() ? context.default_device
                                             : graph.buffers[0].buffer_device());
 }
 
-UOp add_temporary(Schedule& schedule, Graph& graph, DType dtype, std::int64_t elements, int device,
+UOp add_temporary(Schedule& schedule, Graph& graph, DType dtype, Extent elements, int device,
                   BufferReason reason) {
   const auto id = static_cast<std::int64_t>(schedule.buffers.size());
   schedule.buffers.push_back({.kind = ScheduleBuffer::Kind::Temporary,
                               .input = -1,
                               .dtype = dtype,
-                              .elements = elements,
+                              .elements = elements.most(),
+                              .count = count_of(elements),
                               .device = device,
                               .reason = reason});
   return graph.buffer(dtype, id, elements, device);
@@ -72,6 +77,7 @@ KernelList::KernelList(const CanonicalGraph& graph, const ScheduleContext& conte
                                  .input = static_cast<int>(schedule_.buffers.size()),
                                  .dtype = buffer.dtype(),
                                  .elements = buffer.elements(),
+                                 .count = count_of(buffer.element_count()),
                                  .device = buffer.buffer_device()});
   }
 }
@@ -304,7 +310,7 @@ void KernelList::make_snapshot(UOp state) {
   if (std::exchange(snapshots_.at(state.node()), true)) return;
   const UOp copy = own_buffer(state);
   const UOp source = memory_states_.buffer_of(state);
-  const UOp r = graph_.range(0, state.elements(), LoopKind::Parallel);
+  const UOp r = graph_.range(0, state.element_count(), LoopKind::Parallel);
   Draft draft;
   draft.sink = graph_.sink(std::vector<UOp>{
       graph_.store(graph_.place(copy, r), graph_.load(graph_.place(source, r)), std::span(&r, 1))});
@@ -324,11 +330,11 @@ Lowering KernelList::lowering(UOp root) {
 }
 
 // The loops over `shape`: serial where told, else parallel.
-KernelList::OutputLoops KernelList::open_loops(Lowering& lower, std::span<const std::int64_t> shape,
+KernelList::OutputLoops KernelList::open_loops(Lowering& lower, const Extents& shape,
                                                const std::vector<bool>& serial) {
   OutputLoops loops{{{}, graph_.boolean(true)}, {}};
-  for (std::size_t i = 0; i < shape.size(); i++) {
-    const bool in_order = i < serial.size() && serial[i];
+  for (std::int64_t i = 0; i < shape.size(); i++) {
+    const bool in_order = i < std::ssize(serial) && serial[static_cast<std::size_t>(i)];
     const UOp r = lower.new_range(shape[i], in_order ? LoopKind::Serial : LoopKind::Parallel);
     loops.at.index.push_back(r);
     if (r.is(Op::Range)) loops.ranges.push_back(r);
@@ -337,7 +343,7 @@ KernelList::OutputLoops KernelList::open_loops(Lowering& lower, std::span<const 
   return loops;
 }
 
-UOp KernelList::gated_place(UOp buffer, const Position& at, std::span<const std::int64_t> shape) {
+UOp KernelList::gated_place(UOp buffer, const Position& at, const Extents& shape) {
   const UOp flat = flat_index(at.index, shape, graph_);
   return at.gate.is_const() ? graph_.place(buffer, flat) : graph_.place(buffer, flat, at.gate);
 }
@@ -345,11 +351,11 @@ UOp KernelList::gated_place(UOp buffer, const Position& at, std::span<const std:
 // out[i, j, ..] = value[i, j, ..] for every element; `u` is the node being made.
 KernelList::Draft KernelList::draft_value(UOp u, UOp value, UOp out) {
   Lowering lower = lowering(u);
-  const OutputLoops loops = open_loops(lower, value.shape());
+  const OutputLoops loops = open_loops(lower, extents_of(value));
   const UOp v = lower.value(value, loops.at);
   if (!v) return {};
-  const UOp store =
-      graph_.store(gated_place(out, loops.at, value.shape()), cast(v, out.dtype()), loops.ranges);
+  const UOp store = graph_.store(gated_place(out, loops.at, extents_of(value)),
+                                 cast(v, out.dtype()), loops.ranges);
   return {graph_.sink(std::span(&store, 1)), lower.reads(), lower.computed()};
 }
 
@@ -358,7 +364,7 @@ KernelList::Draft KernelList::draft_value(UOp u, UOp value, UOp out) {
 KernelList::Draft KernelList::draft_scatter(UOp u, UOp view, UOp buffer) {
   const UOp base = u.src(0), value = u.src(1);
   Lowering lower = lowering(u);
-  const OutputLoops loops = open_loops(lower, value.shape(), serial_axes(u));
+  const OutputLoops loops = open_loops(lower, extents_of(value), serial_axes(u));
   const UOp v = lower.value(value, loops.at);
   if (!v) return {};
   Position to{{}, graph_.boolean(true)};
@@ -366,11 +372,10 @@ KernelList::Draft KernelList::draft_scatter(UOp u, UOp view, UOp buffer) {
     const UOp i = lower.value(u.src(2 + axis), loops.at);
     if (!i) return {};
     to.index.push_back(cast(i, DType::Index));
-    const std::int64_t size = base.shape()[static_cast<std::size_t>(axis)];
-    to.gate = both(to.gate, within(to.index.back(), 0, size));
+    to.gate = both(to.gate, within(to.index.back(), base.extent(axis)));
   }
   for (; is_movement(view.op()); view = view.src(0)) to = through_movement(view, to);
-  const UOp place = gated_place(buffer, to, view.shape());
+  const UOp place = gated_place(buffer, to, extents_of(view));
   const bool overwrites = u.arg().value == 0;
   const UOp stored = overwrites ? v : graph_.alu(u.reduce_op(), {graph_.load(place), v});
   const UOp store = graph_.store(place, stored, loops.ranges);
@@ -384,8 +389,8 @@ std::vector<bool> KernelList::serial_axes(UOp scatter) {
   for (int i = 2; i < scatter.num_src(); i++) {
     UOp index = scatter.src(i);
     Position at{{}, graph_.boolean(true)};
-    for (std::int64_t size : index.shape()) {
-      at.index.push_back(graph_.variable(at.index.size(), 0, size - 1));
+    for (Extent size : extents_of(index)) {
+      at.index.push_back(graph_.variable(at.index.size(), 0, size.most() - 1));
     }
     for (; is_movement(index.op()) || index.is(Op::Cast); index = index.src(0)) {
       if (is_movement(index.op())) at = through_movement(index, at);
@@ -400,13 +405,13 @@ std::vector<bool> KernelList::serial_axes(UOp scatter) {
 KernelList::Draft KernelList::draft_store(UOp store) {
   UOp view = store.src(0);
   Lowering lower = lowering(store);
-  const OutputLoops loops = open_loops(lower, view.shape());
+  const OutputLoops loops = open_loops(lower, extents_of(view));
   const UOp v = lower.value(store.src(1), loops.at);
   if (!v) return {};
   Position at = loops.at;
   for (; is_movement(view.op()); view = view.src(0)) at = through_movement(view, at);
-  const UOp result =
-      graph_.store(gated_place(memory_states_.buffer_of(view), at, view.shape()), v, loops.ranges);
+  const UOp result = graph_.store(gated_place(memory_states_.buffer_of(view), at, extents_of(view)),
+                                  v, loops.ranges);
   return {graph_.sink(std::span(&result, 1)), lower.reads(), lower.computed()};
 }
 
@@ -475,9 +480,9 @@ UOp KernelList::own_buffer(UOp state) {
 UOp KernelList::new_buffer(UOp state, int device, BufferReason reason) {
   // Index is no dtype of memory.
   const DType dtype = state.dtype() == DType::Index ? DType::Int64 : state.dtype();
-  const UOp buffer = add_temporary(schedule_, graph_, dtype, state.elements(), device, reason);
+  const UOp buffer = add_temporary(schedule_, graph_, dtype, state.element_count(), device, reason);
   ScheduleBuffer& added = schedule_.buffers.back();
-  added.shape.assign(state.shape().begin(), state.shape().end());
+  for (Extent size : extents_of(state)) added.shape.push_back(size.most());
   added.value = state.id();
   return buffer;
 }

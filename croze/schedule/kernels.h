@@ -49,7 +49,7 @@ void detach_kernels(std::vector<PendingStep>& steps);
 const Caps& main_caps(const CanonicalGraph& graph, const ScheduleContext& context);
 
 // A new temporary of the schedule.
-UOp add_temporary(Schedule& schedule, Graph& graph, DType dtype, std::int64_t elements, int device,
+UOp add_temporary(Schedule& schedule, Graph& graph, DType dtype, Extent elements, int device,
                   BufferReason reason);
 
 // Builds kernels from the roots down.
@@ -91,9 +91,9 @@ class KernelList {
   bool is_copied_whole(UOp value, UOp state);
   void read_through_copy(UOp value);
   void make_snapshot(UOp state);
-  OutputLoops open_loops(Lowering& lower, std::span<const std::int64_t> shape,
+  OutputLoops open_loops(Lowering& lower, const Extents& shape,
                          const std::vector<bool>& serial = {});
-  UOp gated_place(UOp buffer, const Position& at, std::span<const std::int64_t> shape);
+  UOp gated_place(UOp buffer, const Position& at, const Extents& shape);
   std::vector<bool> serial_axes(UOp scatter);
   Draft draft_value(UOp u, UOp value, UOp out);
   Draft draft_scatter(UOp u, UOp view, UOp buffer);

@@ -63,9 +63,9 @@ Lowering::Lowering(Graph& graph, FusionPlan& plan, UOp root, Limits limits, Buff
       context_(context),
       reduced_(reduced_elements(root, plan)) {}
 
-UOp Lowering::new_range(std::int64_t size, LoopKind kind) {
-  if (size == 1) return graph_.index(0);
-  sizes_.push_back(size);
+UOp Lowering::new_range(Extent size, LoopKind kind) {
+  if (size.is_number(1)) return graph_.index(0);
+  sizes_.push_back(size.most());
   return graph_.range(static_cast<std::int64_t>(sizes_.size()) - 1, size, kind);
 }
 
@@ -128,7 +128,9 @@ UOp Lowering::result_of(UOp u, const Position& p) {
   const bool never_used = p.gate.is_const(0) || u.elements() == 0;
   if (never_used) return graph_.constant(u.dtype(), std::int64_t{0});
   if (u.is(Op::Const)) return u;
-  if (u.is(Op::Variable)) return number_of_words(graph_, u.dtype(), u.slot());
+  if (u.is(Op::Variable)) {
+    return u.dtype() == DType::Index ? u : number_of_words(graph_, u.dtype(), u.slot());
+  }
   if (is_state(u) || (plan_.buffered(u) && u != root_)) return lower_load(u, p);
   if (must_buffer(u, p)) return UOp();
   computed_.insert(u.node());
@@ -159,7 +161,7 @@ UOp Lowering::result_of(UOp u, const Position& p) {
 UOp Lowering::lower_reshape(UOp u, const Position& p) {
   UOp x = u.src(0);
   while (x.is(Op::Reshape) && !plan_.buffered(x)) x = x.src(0);
-  return want(x, through_reshape(x.shape(), u.shape(), p));
+  return want(x, through_reshape(x, u, p));
 }
 
 UOp Lowering::lower_elementwise(UOp u, const Position& p) {
@@ -180,8 +182,9 @@ UOp Lowering::lower_reduce(const Task& task, const Position& p) {
   SmallVector<UOp, 8> ranges;
   UOp* known = reduce_ranges_.find(task);
   for (std::size_t i = 0; i < axes.size(); i++) {
-    const std::int64_t size = u.src(0).shape()[static_cast<std::size_t>(axes[i])];
-    if (size == 0) return graph_.constant_bits(u.dtype(), identity_of(u.reduce_op(), u.dtype()));
+    const Extent size = u.src(0).extent(axes[i]);
+    if (size.is_number(0))
+      return graph_.constant_bits(u.dtype(), identity_of(u.reduce_op(), u.dtype()));
     const UOp r = known ? known->src(static_cast<int>(i)) : new_range(size, LoopKind::Reduce);
     inner.index[axes[i]] = r;
     ranges.push_back(r);
@@ -232,7 +235,7 @@ UOp Lowering::lower_gather(UOp u, const Position& p) {
     ready = ready && v;
     if (!v) continue;
     v = cast(v, DType::Index);
-    inner.gate = both(inner.gate, within(v, 0, x.shape()[static_cast<std::size_t>(i - 1)]));
+    inner.gate = both(inner.gate, within(v, x.extent(i - 1)));
     inner.index.push_back(v);
   }
   if (!ready) return UOp();
@@ -245,8 +248,8 @@ UOp Lowering::lower_gather(UOp u, const Position& p) {
 // so an access that cannot leave the buffer has none.
 UOp Lowering::lower_load(UOp state, const Position& p) {
   const UOp buffer = buffer_of_(context_, state);
-  const UOp flat = flat_index(p.index, state.shape(), graph_);
-  const bool inside = flat.lo() >= 0 && flat.hi() < state.elements();
+  const UOp flat = flat_index(p.index, extents_of(state), graph_);
+  const bool inside = flat.lo() >= 0 && flat.hi() < state.least_elements();
   const UOp place =
       inside || p.gate.is_const() ? graph_.place(buffer, flat) : graph_.place(buffer, flat, p.gate);
   const auto read = std::ranges::find(reads_, state, &Read::state);

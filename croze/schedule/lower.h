@@ -34,7 +34,7 @@ class Lowering {
            void* context);
 
   // A loop over `size` positions; constant 0 if there is one only.
-  UOp new_range(std::int64_t size, LoopKind kind);
+  UOp new_range(Extent size, LoopKind kind);
   // The output loops, in whose terms positions are given to value(); call before.
   void set_output(std::span<const UOp> ranges);
 
@@ -97,7 +97,7 @@ class Lowering {
     bool reduction = false;
     RangeSet outer;  // the loops that the reduction's position varies over
   };
-  std::vector<std::int64_t> sizes_;    // of the ranges, by id
+  std::vector<std::int64_t> sizes_;    // of the ranges, by id; the greatest
   std::vector<Placement> placements_;  // of the reductions' ranges, by id
   RangeSet output_ranges_;
   RangeSet serial_ranges_;         // those of them whose iterations stay in order

@@ -176,7 +176,7 @@ class Merger {
     RangeMap map;
     for (const auto& [stride, range] : *written) {
       const auto other = read->find(stride);
-      if (other == read->end() || other->second.range_size() != range.range_size()) return {};
+      if (other == read->end() || other->second.trip_count() != range.trip_count()) return {};
       if (stores_in(consumer, other->second) == 0) return {};
       map.emplace_back(range, other->second);
     }
@@ -232,7 +232,7 @@ class Merger {
     RangeMap renamed = map;
     for (UOp r : ranges_in(producer)) {
       if (std::ranges::find(map, r, &std::pair<UOp, UOp>::first) != map.end()) continue;
-      renamed.emplace_back(r, g.range(next++, r.range_size(), r.loop_kind()));
+      renamed.emplace_back(r, g.range(next++, Extent(r.trip_count()), r.loop_kind()));
     }
     if (next > most_ranges) return {{}, {RefusalCause::ManyRanges, next, most_ranges}};
     const UOp placed = substitute(producer, renamed);

@@ -5,71 +5,91 @@
 // division and modulo, which the canonical index form undoes wherever it can be undone.
 #include "croze/schedule/ranges.h"
 
+#include "croze/base/error.h"
+#include "croze/graph/extent.h"
 #include "croze/graph/graph.h"
 
 namespace croze {
 namespace {
 
-using Shape = std::span<const std::int64_t>;
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 // Splits offset `flat` into the axes [begin, end) of `shape`.
-void unflatten(UOp flat, Shape shape, std::int64_t begin, std::int64_t end, IndexVector& out) {
+void unflatten(UOp flat, const Extents& shape, std::int64_t begin, std::int64_t end,
+               IndexVector& out) {
   for (std::int64_t axis = end; axis-- > begin;) {
-    const std::int64_t size = shape[at(axis)];
+    const Extent size = shape[axis];
     if (axis == begin) {
-      out[axis] = size == 1 ? constant_like(flat, 0) : flat;
+      out[axis] = size.is_number(1) ? constant_like(flat, 0) : flat;
     } else {
-      out[axis] = flat % size;
-      flat = flat / size;
+      const UOp divisor = size.in(flat.graph());
+      out[axis] = flat % divisor;
+      flat = flat / divisor;
     }
   }
+}
+
+// Axes from `begin` on whose sizes make up that many elements.
+struct Block {
+  std::int64_t begin = 0, end = 0;
+  Extent elements = 1;
+
+  bool is_at_end(const Extents& sizes) const { return end == sizes.size(); }
+  void take(const Extents& sizes) { elements = elements * sizes[end++]; }
+};
+
+// Of two blocks that are not equal, the one to go on with is the smaller.  Which that is may not be
+// known of open sizes; whatever is taken, equal blocks are met at the end at the latest.
+bool is_smaller(Extent a, Extent b) {
+  if (a.most() != b.most()) return a.most() < b.most();
+  return a.least() < b.least();
 }
 
 // Axes are regrouped in the smallest blocks of equal size on both sides, so that an axis that a
 // reshape leaves alone costs nothing.
-IndexVector regrouped(Shape from, Shape to, const IndexVector& index, Graph& graph) {
-  IndexVector result(static_cast<std::int64_t>(from.size()), graph.index(0));
-  const auto from_rank = static_cast<std::int64_t>(from.size());
-  const auto to_rank = static_cast<std::int64_t>(to.size());
-  std::int64_t i = 0, j = 0;
-  while (i < from_rank && j < to_rank) {
-    const std::int64_t from_begin = i, to_begin = j;
-    std::int64_t from_size = from[at(i++)], to_size = to[at(j++)];
-    while (from_size != to_size) {
-      if (from_size < to_size) {
-        from_size *= from[at(i++)];
-      } else {
-        to_size *= to[at(j++)];
-      }
+IndexVector regrouped(const Extents& from, const Extents& to, const IndexVector& index,
+                      Graph& graph) {
+  IndexVector result(from.size(), graph.index(0));
+  Block a, b;
+  while (!a.is_at_end(from) && !b.is_at_end(to)) {
+    a = {a.end, a.end};
+    b = {b.end, b.end};
+    a.take(from);
+    b.take(to);
+    while (a.elements != b.elements) {
+      const bool takes_from =
+          b.is_at_end(to) || (!a.is_at_end(from) && is_smaller(a.elements, b.elements));
+      ensure(!takes_from || !a.is_at_end(from), "a reshape between shapes of other sizes");
+      takes_from ? a.take(from) : b.take(to);
     }
-    const UOp flat = flat_index(std::span(index.data() + to_begin, at(j - to_begin)),
-                                to.subspan(at(to_begin), at(j - to_begin)), graph);
-    unflatten(flat, from, from_begin, i, result);
+    Extents block;
+    for (std::int64_t axis = b.begin; axis < b.end; axis++) block.push_back(to[axis]);
+    const auto count = static_cast<std::size_t>(b.end - b.begin);
+    const UOp flat = flat_index(std::span(index.data() + b.begin, count), block, graph);
+    unflatten(flat, from, a.begin, a.end, result);
   }
   return result;  // axes left over on either side have size 1
 }
 
-void through_pad(Shape from, Shape arg, Position& p) {
+void through_pad(UOp pad, Position& p) {
   for (std::int64_t axis = 0; axis < p.index.size(); axis++) {
-    const std::int64_t before = arg[at(2 * axis)], after = arg[at(2 * axis + 1)];
-    if (before == 0 && after == 0) continue;
-    p.index[axis] = p.index[axis] - before;
-    p.gate = both(p.gate, within(p.index[axis], 0, from[at(axis)]));
+    const Extent before = extent_argument(pad, 2 * axis),
+                 after = extent_argument(pad, 2 * axis + 1);
+    if (before.is_number(0) && after.is_number(0)) continue;
+    p.index[axis] = p.index[axis] - before.in(pad.graph());
+    p.gate = both(p.gate, within(p.index[axis], pad.src(0).extent(axis)));
   }
 }
 
 // arg: {axis, length, stride, dilation}; the source's axis counts windows, its last axis is k.
-void through_unwindow(Shape from, Shape arg, Position& p) {
-  const std::int64_t axis = arg[0], stride = arg[2], dilation = arg[3];
+void through_unwindow(UOp u, Position& p) {
+  const std::int64_t *arg = u.arg().ints, axis = arg[0], stride = arg[2], dilation = arg[3];
   const UOp start = p.index[axis] - p.index.back() * dilation;
   if (stride > 1) p.gate = both(p.gate, equal(start % stride, 0));
   p.index[axis] = start / stride;
-  p.gate = both(p.gate, within(p.index[axis], 0, from[at(axis)]));
+  p.gate = both(p.gate, within(p.index[axis], u.src(0).extent(axis)));
 }
 
-void through_window(Shape arg, Position& p) {
+void through_window(UOp u, Position& p) {
+  const std::int64_t* arg = u.arg().ints;
   const UOp k = p.index.back();
   p.index.pop_back();
   p.index[arg[0]] = p.index[arg[0]] * arg[2] + k * arg[3];
@@ -77,11 +97,12 @@ void through_window(Shape arg, Position& p) {
 
 }  // namespace
 
-UOp within(UOp x, std::int64_t lo, std::int64_t hi) {
+UOp within(UOp x, Extent size) {
   Graph& g = x.graph();
   UOp result = g.boolean(true);
-  if (x.lo() < lo) result = both(result, less(g.index(lo - 1), x));
-  if (x.hi() >= hi) result = both(result, less(x, hi));
+  if (x.lo() < 0) result = both(result, less(g.index(-1), x));
+  if (size.is_open()) return both(result, less(x, size.expression()));
+  if (x.hi() >= size.number()) result = both(result, less(x, size.number()));
   return result;
 }
 
@@ -91,44 +112,54 @@ UOp both(UOp a, UOp b) {
   return a == b ? a : a & b;
 }
 
-UOp flat_index(std::span<const UOp> index, Shape shape, Graph& graph) {
+Extents extents_of(UOp u) {
+  Extents sizes;
+  for (int axis = 0; axis < u.rank(); axis++) sizes.push_back(u.extent(axis));
+  return sizes;
+}
+
+UOp flat_index(std::span<const UOp> index, const Extents& shape, Graph& graph) {
   UOp flat = graph.index(0);
-  for (std::size_t axis = 0; axis < shape.size(); axis++) {
-    flat = flat * shape[axis];
-    if (shape[axis] != 1) flat = flat + index[axis];
+  for (std::int64_t axis = 0; axis < shape.size(); axis++) {
+    flat = flat * shape[axis].in(graph);
+    if (!shape[axis].is_number(1)) flat = flat + index[static_cast<std::size_t>(axis)];
   }
   return flat;
 }
 
-Position through_reshape(Shape from, Shape to, const Position& position) {
-  return {regrouped(from, to, position.index, position.gate.graph()), position.gate};
+Position through_reshape(UOp from, UOp to, const Position& position) {
+  return {regrouped(extents_of(from), extents_of(to), position.index, to.graph()), position.gate};
 }
 
 Position through_movement(UOp u, const Position& position) {
   const UOp x = u.src(0);
-  const Shape arg = u.arg().as_ints();
+  Graph& graph = u.graph();
   Position p = position;
   switch (u.op()) {
-    case Op::Reshape: return through_reshape(x.shape(), u.shape(), position);
+    case Op::Reshape: return through_reshape(x, u, position);
     case Op::Expand:
       for (std::int64_t i = 0; i < p.index.size(); i++) {
-        if (x.shape()[at(i)] == 1) p.index[i] = u.graph().index(0);
+        if (x.extent(i).is_number(1)) p.index[i] = graph.index(0);
       }
       break;
     case Op::Permute:
-      for (std::int64_t i = 0; i < p.index.size(); i++) p.index[arg[at(i)]] = position.index[i];
+      for (std::int64_t i = 0; i < p.index.size(); i++) {
+        p.index[u.arg().ints[i]] = position.index[i];
+      }
       break;
     case Op::Flip:
       for (std::int64_t i = 0; i < p.index.size(); i++) {
-        if (arg[at(i)]) p.index[i] = p.index[i] * -1 + (u.shape()[at(i)] - 1);
+        if (u.arg().ints[i]) p.index[i] = (u.extent(i) - 1).in(graph)-p.index[i];
       }
       break;
-    case Op::Pad: through_pad(x.shape(), arg, p); break;
+    case Op::Pad: through_pad(u, p); break;
     case Op::Shrink:
-      for (std::int64_t i = 0; i < p.index.size(); i++) p.index[i] = p.index[i] + arg[at(2 * i)];
+      for (std::int64_t i = 0; i < p.index.size(); i++) {
+        p.index[i] = p.index[i] + extent_argument(u, 2 * i).in(graph);
+      }
       break;
-    case Op::Window: through_window(arg, p); break;
-    case Op::Unwindow: through_unwindow(x.shape(), arg, p); break;
+    case Op::Window: through_window(u, p); break;
+    case Op::Unwindow: through_unwindow(u, p); break;
     default: break;
   }
   return p;

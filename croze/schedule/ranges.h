@@ -2,6 +2,7 @@
 #pragma once
 
 #include "croze/base/small_vector.h"
+#include "croze/graph/extent.h"
 #include "croze/graph/uop.h"
 
 namespace croze {
@@ -18,15 +19,17 @@ struct Position {
 // The position in the source of movement node `u` that lies under `at` in its result.
 Position through_movement(UOp u, const Position& at);
 
-// The position under `at` in a tensor of shape `from` that is read in shape `to`.
-Position through_reshape(std::span<const std::int64_t> from, std::span<const std::int64_t> to,
-                         const Position& at);
+// The position in `from` under `at` in `to`, which holds the same elements in another shape.
+Position through_reshape(UOp from, UOp to, const Position& at);
+
+// The shape of a node in which sizes may be open.
+Extents extents_of(UOp u);
 
 // Row-major offset of `index` in `shape`.
-UOp flat_index(std::span<const UOp> index, std::span<const std::int64_t> shape, Graph& graph);
+UOp flat_index(std::span<const UOp> index, const Extents& shape, Graph& graph);
 
-// lo <= x < hi as a Bool node, folded where bounds decide it.
-UOp within(UOp x, std::int64_t lo, std::int64_t hi);
+// 0 <= x < size as a Bool node, folded where bounds decide it.
+UOp within(UOp x, Extent size);
 // a & b, with constant operands folded.
 UOp both(UOp a, UOp b);
 

@@ -26,8 +26,11 @@ Schedule make_schedule(const CanonicalGraph& graph, const ScheduleContext& conte
     if (context.fuse && rematerialize(steps, graph, schedule, context)) {
       merge_steps(steps, graph.roots, schedule, context);
     }
-    if (context.fuse) recompute_by_blocks(steps, graph.roots, schedule, context);
-    if (context.fuse) join_by_blocks(steps, graph.roots, schedule, context);
+    // Blocks are cut out of loops of constant size.
+    if (context.fuse && graph.variables.empty()) {
+      recompute_by_blocks(steps, graph.roots, schedule, context);
+      join_by_blocks(steps, graph.roots, schedule, context);
+    }
     detach_kernels(steps);
     StepOrder order = order_steps(std::move(steps));
     if (order.blocking) {
@@ -42,6 +45,20 @@ Schedule make_schedule(const CanonicalGraph& graph, const ScheduleContext& conte
     tell_observers([&](CompileObserver& o) { o.scheduled(graph, schedule); });
     return schedule;
   }
+}
+
+Schedule with_sizes(const Schedule& open, std::span<const std::int64_t> variables,
+                    std::span<const int> inputs, const ScheduleContext& context) {
+  Schedule schedule = open;
+  for (ScheduleBuffer& b : schedule.buffers) {
+    if (b.input >= 0) b.input = inputs[static_cast<std::size_t>(b.input)];
+    if (b.count.is_constant()) continue;
+    b.elements = b.count.value(variables);
+    b.count = b.elements;
+    b.shape.clear();
+  }
+  plan_memory(schedule, context);
+  return schedule;
 }
 
 }  // namespace croze

@@ -33,6 +33,7 @@
 #include <vector>
 
 #include "croze/device/caps.h"
+#include "croze/device/launch_size.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/uop.h"
 #include "croze/schedule/explain/reason.h"
@@ -53,7 +54,8 @@ struct ScheduleBuffer {
   Kind kind = Kind::Temporary;
   int input = -1;  // Input: number of the buffer in order of first use
   DType dtype = DType::Void;
-  std::int64_t elements = 0;
+  std::int64_t elements = 0;  // the greatest number, if it is open
+  LaunchSize count = 0;       // the number, over the variables of the schedule
   int device = 0;
   std::int64_t arena_offset = -1;        // Temporary: bytes.  Block: in the memory of a block
   std::vector<std::int64_t> shape = {};  // of the value; empty if it is flat
@@ -115,6 +117,7 @@ struct CanonicalGraph {
   std::vector<UOp> buffers;  // of this graph, by number
   std::vector<UOp> inputs;   // the original Buffer nodes, by number
   std::string key;
+  std::vector<UOp> variables = {};  // what open sizes are made of (sizes/open_graph.h)
 };
 CanonicalGraph canonical_graph(std::span<const UOp> roots);
 
@@ -139,7 +142,12 @@ struct ScheduleContext {
   std::int64_t recompute_percent = 0;
 };
 
-// Schedules a canonical graph.
+// Schedules a canonical graph.  Where sizes are open, memory is planned for the greatest.
 Schedule make_schedule(const CanonicalGraph& graph, const ScheduleContext& context);
+
+// The schedule of open sizes for given ones, which are made of the variables of a launch: its
+// buffers have these sizes, and memory is planned anew.  `inputs`: new numbers of its inputs.
+Schedule with_sizes(const Schedule& open, std::span<const std::int64_t> variables,
+                    std::span<const int> inputs, const ScheduleContext& context);
 
 }  // namespace croze

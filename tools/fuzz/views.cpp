@@ -33,7 +33,7 @@ Access access_of(UOp view) {
   for (; is_movement(u.op()) && u.elements() > 0; u = u.src(0)) at = through_movement(u, at);
   const bool is_empty = u.elements() == 0;  // nothing but padding
   Access a;
-  a.index = is_empty ? g.index(0) : flat_index(at.index, u.shape(), g);
+  a.index = is_empty ? g.index(0) : flat_index(at.index, extents_of(u), g);
   a.gate = is_empty ? g.boolean(false) : at.gate;
   a.lean_gate = simplify_gate(rewrite(a.gate, simplify_rules()));
   a.lean_index = simplify_under(a.lean_gate, rewrite(a.index, simplify_rules()));

@@ -263,10 +263,11 @@ Interval reduced_count(std::span<const UOp> src, const Arg& arg) {
   }
   if (src.size() > 1) return count;
   for (i64 axis : arg.as_ints().subspan(1)) {
-    count.hi *= src[0].shape()[static_cast<std::size_t>(axis)];
+    count.lo *= src[0].extent(axis).least();
+    count.hi *= src[0].extent(axis).most();
     if (count.hi > two_to_64) break;
   }
-  return {count.hi, count.hi};
+  return count;
 }
 
 // Of no values a reduction is the identity, of which nothing is known here but for a sum.

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "croze/base/small_vector.h"
+#include "croze/graph/extent.h"
 #include "croze/graph/uop.h"
 
 namespace croze {
@@ -15,7 +16,7 @@ using Dims = SmallVector<std::int64_t, 8>;
 DType result_dtype(Op op, std::span<const UOp> src);
 
 // Shape of the node.  Throws InternalError naming the op if the sources do not fit it.
-Dims derive_shape(Op op, std::span<const UOp> src, const Arg& arg);
+Extents derive_shape(Op op, std::span<const UOp> src, const Arg& arg);
 
 // Integer range and divisibility of an integral node; {} for others.
 Bounds derive_bounds(Op op, DType dtype, std::span<const UOp> src, const Arg& arg);

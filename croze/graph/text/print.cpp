@@ -33,11 +33,22 @@ std::string text_of_constant(UOp u) {
   return fmt::format("{}", u.const_double());
 }
 
+// What the sizes are that are open does not stand in the text, as the spec of a stage does not ask.
+std::string text_of_ints(std::span<const std::int64_t> ints) {
+  std::string text;
+  for (std::int64_t word : ints) {
+    text += text.empty() ? "" : ", ";
+    const Extent size = Extent::of_word(word);
+    text += size.is_open() ? fmt::format("<={}", size.most()) : fmt::format("{}", word);
+  }
+  return '[' + text + ']';
+}
+
 std::string text_of_arg(const Arg& arg) {
   switch (arg.kind) {
     case Arg::Kind::None: return "";
     case Arg::Kind::Int: return fmt::format("({})", arg.value);
-    case Arg::Kind::Ints: return fmt::format("[{}]", fmt::join(arg.as_ints(), ", "));
+    case Arg::Kind::Ints: return text_of_ints(arg.as_ints());
     case Arg::Kind::Text: break;
   }
   std::string text = "\"";

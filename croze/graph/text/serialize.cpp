@@ -248,10 +248,14 @@ bool valid_arg(Op op, std::span<const UOp> src, const Arg& arg) {
   const auto a = arg.as_ints();
   if (is_movement(op)) return arg.kind == Arg::Kind::Ints && valid_movement(op, src[0], a);
   switch (op) {
-    case Op::Const:
     case Op::Iota:
+      if (!src.empty()) return false;
+      [[fallthrough]];
+    case Op::Const:
     case Op::Register: return arg.kind == Arg::Kind::Int;
     case Op::Buffer:
+      if (!src.empty()) return false;
+      [[fallthrough]];
     case Op::Variable: return a.size() == 3;
     case Op::Param: return a.size() == 2 && all_in(a.first(1), 0, INT32_MAX);
     case Op::Range:

@@ -124,10 +124,9 @@ Value load_recorded(const std::string& path, Recorded kind, Location at) {
   fail({}, "{} is of no known kind", path);
 }
 
-Model::Model(const std::string& path, Location at) {
+Model::Model(const std::string& path, std::span<const Dim> sizes, Location at) {
   const CallScope scope("onnx::Model", at);
   program_ = load_program(path);
-  replays_ = std::make_shared<Replays>(program_);
   const GraphProto& graph = program_->proto.graph;
   for (const ValueInfo& info : graph.inputs) {
     const bool has_default = std::ranges::find(graph.initializers, info.name, &TensorProto::name) !=
@@ -135,6 +134,7 @@ Model::Model(const std::string& path, Location at) {
     inputs_.push_back(port_of(info, has_default));
   }
   for (const ValueInfo& info : graph.outputs) outputs_.push_back(port_of(info, false));
+  replays_ = std::make_shared<Replays>(program_, OpenInputs(inputs_, sizes));
 }
 
 Summary Model::summary() const {

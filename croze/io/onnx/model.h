@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "croze/io/onnx/value.h"
+#include "croze/jit/dim.h"
 
 namespace croze::onnx {
 
@@ -65,7 +66,13 @@ class Model {
   // length is checked against what is there, and external data must be a regular file in the folder
   // of the model.  Throws Error saying what is wrong: no such file, no ONNX, an opset newer than
   // 22, tensors that do not fit their shapes.  Operators that croze lacks are found by run().
-  explicit Model(const std::string& path, Location at = Location::current());
+  explicit Model(const std::string& path, Location at = Location::current())
+      : Model(path, {}, at) {}
+  // The same with bounds for sizes that the file leaves open, by their names.  What such sizes need
+  // is compiled once for all, at the first run.  Sizes that are not bounded so are from 1 to 16384;
+  // what they need is compiled for those of the first run, and at the second for all.  Throws Error
+  // for a name that no input has.
+  Model(const std::string& path, std::span<const Dim> sizes, Location at = Location::current());
 
   const std::vector<Port>& inputs() const { return inputs_; }
   const std::vector<Port>& outputs() const { return outputs_; }

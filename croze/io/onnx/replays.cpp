@@ -128,8 +128,10 @@ struct Replays::Recorder {
   std::vector<std::size_t> wanted;  // inputs whose elements the model must know
 };
 
-Replays::Replays(std::shared_ptr<const Program> program)
+Replays::Replays(std::shared_ptr<const Program> program, OpenInputs open)
     : program_(std::move(program)),
+      open_(std::move(open)),
+      plans_(open_.bounds()),
       recorded_({.values = most_recorded, .weight = std::numeric_limits<std::int64_t>::max()}) {}
 
 Replays::~Replays() = default;
@@ -166,14 +168,37 @@ std::shared_ptr<const Replays::Recorded> Replays::record(const std::string& key,
                                                          std::span<const Value> inputs,
                                                          std::span<const std::size_t> fixed) {
   Recorder recorder(*program_, inputs, fixed);
+  OpenRecording open;
+  if (const auto sizes = open_.sizes(inputs)) {
+    open = {.plans = &plans_, .sizes = *sizes};
+    if (open_.are_given()) record_other_sizes(inputs, fixed);
+  }
   try {
-    RecordedFunction function(recorder.kinds, recorder);
+    RecordedFunction function(recorder.kinds, recorder, open);
     check(!function.draws_random_numbers(), "the model draws random numbers");
     return std::make_shared<const Recorded>(
         Recorded{std::move(function), recorder.arguments, std::move(recorder.outputs)});
   } catch (const Error&) {
     learn(key, recorder.wanted);  // before anybody who waits for this hears that it has failed
     throw;
+  }
+}
+
+// With two recordings all sizes are compiled at once.  One that fails, because the model is not for
+// such sizes, says nothing.
+void Replays::record_other_sizes(std::span<const Value> inputs,
+                                 std::span<const std::size_t> fixed) {
+  if (plans_.has_recordings()) return;
+  const auto sizes = open_.others(*open_.sizes(inputs));
+  if (!sizes) return;
+  Recorder recorder(*program_, inputs, fixed);
+  for (std::size_t k = 0; k < recorder.kinds.size(); k++) {
+    recorder.kinds[k].shape = open_.shape(recorder.arguments[k], recorder.kinds[k].shape, *sizes);
+  }
+  try {
+    const Body compared(recorder.kinds, recorder, Capturing::Computes::Constants,
+                        {.plans = &plans_, .sizes = *sizes, .is_for_comparison = true});
+  } catch (const Error&) {
   }
 }
 

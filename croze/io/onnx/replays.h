@@ -5,6 +5,8 @@
 // sampling rate or a shape.  What they look at is found where recording fails for want of it; if it
 // has few elements, these become part of the kind, and else such models are recorded at every run,
 // as are those that draw random numbers.
+//
+// A kind is recorded for each list of sizes, but compiled for all where the file leaves them open.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +19,7 @@
 #include <vector>
 
 #include "croze/base/shared_cache.h"
+#include "croze/io/onnx/open_inputs.h"
 #include "croze/io/onnx/value.h"
 
 namespace croze::onnx {
@@ -26,7 +29,7 @@ struct Program;
 // May be used by several threads at once.
 class Replays {
  public:
-  explicit Replays(std::shared_ptr<const Program> program);
+  Replays(std::shared_ptr<const Program> program, OpenInputs open);
   ~Replays();
 
   // The outputs of the model for these inputs, one for each that its graph has; nothing if such a
@@ -50,7 +53,11 @@ class Replays {
   std::shared_ptr<const Recorded> record(const std::string& key, std::span<const Value> inputs,
                                          std::span<const std::size_t> fixed);
 
+  void record_other_sizes(std::span<const Value> inputs, std::span<const std::size_t> fixed);
+
   std::shared_ptr<const Program> program_;
+  const OpenInputs open_;
+  OpenSizes plans_;
   std::mutex mutex_;
   std::map<std::string, Kind> kinds_;
   SharedCache<Recorded> recorded_;

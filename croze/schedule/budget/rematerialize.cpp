@@ -333,7 +333,7 @@ class Rematerializer {
     std::vector<std::pair<UOp, UOp>> map(memory.begin(), memory.end());
     for (UOp buffer : step.outputs) {
       const ScheduleBuffer of = schedule_.buffers[static_cast<std::size_t>(buffer.buffer_id())];
-      again.outputs.push_back(add_temporary(schedule_, g, buffer.dtype(), buffer.elements(),
+      again.outputs.push_back(add_temporary(schedule_, g, buffer.dtype(), buffer.element_count(),
                                             step.device, {BufferCause::OverBudget}));
       schedule_.buffers.back().shape = of.shape;
       schedule_.buffers.back().value = of.value;

@@ -52,12 +52,13 @@ Region MemoryStates::region_of_store(UOp store) {
   UOp view = store.src(0);
   Graph& graph = view.graph();
   Position at{{}, graph.boolean(true)};
-  for (std::int64_t size : view.shape()) {
+  for (Extent size : extents_of(view)) {
     const auto axis = static_cast<std::int64_t>(at.index.size());
-    at.index.push_back(size > 1 ? graph.range(axis, size, LoopKind::Parallel) : graph.index(0));
+    at.index.push_back(size.most() > 1 ? graph.range(axis, size, LoopKind::Parallel)
+                                       : graph.index(0));
   }
   for (; is_movement(view.op()); view = view.src(0)) at = through_movement(view, at);
-  const UOp flat = flat_index(at.index, view.shape(), graph);
+  const UOp flat = flat_index(at.index, extents_of(view), graph);
   const Region region = region_of(flat, view.elements(), !at.gate.is_const());
   regions_.insert(store.node(), region);
   return region;

@@ -5,8 +5,10 @@
 #include "croze/io/onnx/model.h"
 #include "croze/run/buffers.h"
 #include "croze/run/execute.h"
+#include "croze/run/statistics.h"
 #include "io/onnx/messages.h"
 #include "io/onnx/replayed.h"
+#include "support/errors.h"
 #include "support/files.h"
 
 namespace croze {
@@ -105,6 +107,52 @@ TEST_F(OnnxReplays, SizesMayChangeForthAndBack) {
     }
   }
   EXPECT_EQ(y(m, {{"x", Tensor::zeros({0})}}), Numbers{});
+}
+
+// y = softmax(x x^T) of the heads of x, which the model counts: (n, m, 6) as 2 heads of 3.
+GraphProto attention_of_open_sizes() {
+  return {.nodes = {node("Reshape", {"x", "split"}, {"s"}),
+                    node("Transpose", {"s"}, {"h"},
+                         {attribute("perm", std::vector<std::int64_t>{0, 2, 1, 3})}),
+                    node("Transpose", {"s"}, {"t"},
+                         {attribute("perm", std::vector<std::int64_t>{0, 2, 3, 1})}),
+                    node("MatMul", {"h", "t"}, {"scores"}), node("Softmax", {"scores"}, {"p"}),
+                    node("MatMul", {"p", "h"}, {"mixed"}),
+                    node("ReduceMean", {"mixed"}, {"y"},
+                         {attribute("axes", std::vector<std::int64_t>{2})})},
+          .initializers = {int64s("split", {4}, {0, 0, 2, 3})},
+          .inputs = {value_info("x", Float, {-1, -2, 6})},
+          .outputs = {value_info("y", Float, {-1, 2, 1, 3})}};
+}
+
+// Runs that schedule nothing; the values are those of a model for these sizes alone.
+void expect_sizes_open(const Model& m, const std::string& path, int free_runs) {
+  const std::int64_t sizes[][2] = {{2, 5}, {3, 9}, {4, 64}, {2, 1000}, {7, 33}, {5, 2}, {64, 10}};
+  for (const auto& [batch, length] : sizes) {
+    const Tensor x = (Tensor::arange(batch * length * 6, DType::Float32) * 0.7).sin();
+    const Inputs inputs = {{"x", x.reshape({batch, length, 6}).realize()}};
+    const auto before = run_statistics().schedules_built;
+    const Numbers got = m.run(inputs).at("y").tensor().to_vector<float>();
+    if (free_runs-- <= 0) {
+      EXPECT_EQ(run_statistics().schedules_built, before) << batch << ' ' << length;
+    }
+    const Numbers wanted = Model(path).run(inputs).at("y").tensor().to_vector<float>();
+    ASSERT_EQ(got.size(), wanted.size());
+    for (std::size_t i = 0; i < got.size(); i++) EXPECT_NEAR(got[i], wanted[i], 1e-5);
+  }
+}
+
+TEST_F(OnnxReplays, OpenSizesAreCompiledOnceAtTheSecondRun) {
+  const std::string path = saved(attention_of_open_sizes());
+  expect_sizes_open(Model(path), path, 2);
+}
+
+TEST_F(OnnxReplays, SizesThatTheUserBoundsAreCompiledAtOnce) {
+  const std::string path = saved(attention_of_open_sizes());
+  const std::vector<Dim> sizes = {Dim("n", 1, 64), Dim("m", 1, 1000)};
+  expect_sizes_open(Model(path, sizes), path, 1);
+  const std::vector<Dim> other = {Dim("width", 1, 64)};
+  EXPECT_NE(error_of([&] { Model(path, other); }).find("open size width"), std::string::npos);
 }
 
 // y = x reshaped to s, whose elements the model must know.

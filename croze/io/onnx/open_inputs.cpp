@@ -1,0 +1,72 @@
+// open_inputs.cpp -- sizes by name.
+#include "croze/io/onnx/open_inputs.h"
+
+#include <algorithm>
+#include <map>
+
+#include "croze/base/error.h"
+
+namespace croze::onnx {
+namespace {
+
+// Of what the user does not bound.  Kernels for larger sizes are compiled for them alone.
+constexpr SizeBounds default_bounds{.least = 1, .most = 1 << 14, .multiple = 1};
+
+}  // namespace
+
+OpenInputs::OpenInputs(std::span<const Port> ports, std::span<const Dim> given)
+    : are_given_(!given.empty()) {
+  std::map<std::string, std::size_t> by_name;
+  for (std::size_t input = 0; input < ports.size(); input++) {
+    const auto rank = static_cast<std::int64_t>(ports[input].shape.size());
+    for (std::int64_t axis = 0; axis < rank; axis++) {
+      const Dimension& d = ports[input].shape[static_cast<std::size_t>(axis)];
+      if (d.size >= 0) continue;
+      std::size_t size = bounds_.size();
+      if (!d.name.empty()) size = by_name.emplace(d.name, size).first->second;
+      if (size == bounds_.size()) bounds_.push_back(default_bounds);
+      axes_.push_back({input, axis, size});
+    }
+  }
+  for (const Dim& dim : given) {
+    const auto known = by_name.find(dim.name());
+    check(known != by_name.end(), "no input of the model has an open size {}", dim.name());
+    bounds_[known->second] = {dim.least(), dim.most(), dim.multiple()};
+  }
+}
+
+std::optional<std::vector<std::int64_t>> OpenInputs::sizes(std::span<const Value> inputs) const {
+  if (axes_.empty()) return {};
+  std::vector<std::int64_t> sizes(bounds_.size(), 0);
+  for (const Axis& a : axes_) {
+    if (inputs[a.input].is_tensor()) sizes[a.size] = inputs[a.input].shape()[a.axis];
+  }
+  for (std::size_t i = 0; i < sizes.size(); i++) {
+    const SizeBounds& b = bounds_[i];
+    if (sizes[i] == 0) sizes[i] = b.least;  // of inputs that are not given
+    if (sizes[i] < b.least || sizes[i] > b.most || sizes[i] % b.multiple != 0) return {};
+  }
+  return sizes;
+}
+
+std::optional<std::vector<std::int64_t>> OpenInputs::others(
+    std::span<const std::int64_t> sizes) const {
+  std::vector<std::int64_t> others;
+  for (std::size_t i = 0; i < sizes.size(); i++) {
+    const SizeBounds& b = bounds_[i];
+    const std::int64_t step = b.multiple * (3 + 2 * static_cast<std::int64_t>(i));
+    const bool fits = sizes[i] <= b.most - step;
+    if (!fits && sizes[i] - step < b.least) return {};
+    others.push_back(fits ? sizes[i] + step : sizes[i] - step);
+  }
+  return others;
+}
+
+Shape OpenInputs::shape(std::size_t input, Shape shape, std::span<const std::int64_t> sizes) const {
+  for (const Axis& a : axes_) {
+    if (a.input == input && a.axis < shape.size()) shape[a.axis] = sizes[a.size];
+  }
+  return shape;
+}
+
+}  // namespace croze::onnx
