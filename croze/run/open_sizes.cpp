@@ -1,11 +1,12 @@
 // open_sizes.cpp -- which recordings are kept, and when an open plan is made.
 #include "croze/run/open_sizes.h"
 
-#include <algorithm>
+#include <fmt/format.h>
+
+#include <exception>
 #include <string>
 #include <utility>
 
-#include "croze/base/error.h"
 #include "croze/base/log.h"
 #include "croze/run/plan.h"
 
@@ -49,7 +50,8 @@ struct OpenSizes::Open {
   std::shared_ptr<const PreparedRun::Plan> plan;
 };
 
-OpenSizes::OpenSizes(std::vector<SizeBounds> bounds) : bounds_(std::move(bounds)) {}
+OpenSizes::OpenSizes(std::vector<SizeBounds> bounds, int closed)
+    : bounds_(std::move(bounds)), closed_(closed) {}
 OpenSizes::~OpenSizes() = default;
 
 std::shared_ptr<const PreparedRun> OpenSizes::prepare(const CanonicalGraph& graph,
@@ -58,15 +60,16 @@ std::shared_ptr<const PreparedRun> OpenSizes::prepare(const CanonicalGraph& grap
   const SizedRecording recording{&graph, sized_form_of(graph), {sizes.begin(), sizes.end()}};
   const std::lock_guard lock(mutex_);
   if (auto found = find(graph, recording)) return found;
-  open(recording);
+  if (compiled_ >= closed_) open(recording);
   add(recording);
   if (auto found = find(graph, recording)) return found;
+  compiled_++;
   return croze::prepare(graph);
 }
 
-bool OpenSizes::has_recordings() {
+bool OpenSizes::will_open() {
   const std::lock_guard lock(mutex_);
-  return !kept_.empty();
+  return compiled_ >= closed_;
 }
 
 void OpenSizes::keep(const CanonicalGraph& graph, std::span<const std::int64_t> sizes) {
@@ -105,8 +108,8 @@ void OpenSizes::open(const SizedRecording& recording) {
     if (!opening.graph) return log_line(1, "sizes stay closed: {}", opening.why_not);
     auto plan = make_plan(opening.graph->graph);
     open_.push_back({std::move(*opening.graph), run_settings(), std::move(plan)});
-  } catch (const Error& e) {
-    log_line(1, "sizes stay closed: {}", e.what());
+  } catch (const std::exception& e) {
+    log_warning(fmt::format("sizes stay closed: {}", e.what()));
   }
 }
 

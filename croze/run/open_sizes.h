@@ -38,7 +38,8 @@ class OpenSizes {
   // prepare() in the scope of the calling thread; null if there is none.
   static std::shared_ptr<const PreparedRun> prepare_in_scope(const CanonicalGraph& graph);
 
-  explicit OpenSizes(std::vector<SizeBounds> bounds);
+  // `closed`: lists of sizes that are compiled for themselves first.
+  explicit OpenSizes(std::vector<SizeBounds> bounds, int closed = 1);
   ~OpenSizes();
 
   std::span<const SizeBounds> bounds() const { return bounds_; }
@@ -47,7 +48,8 @@ class OpenSizes {
   // bounds.
   std::shared_ptr<const PreparedRun> prepare(const CanonicalGraph& graph,
                                              std::span<const std::int64_t> sizes);
-  bool has_recordings();
+  // Whether enough lists of sizes have been compiled for themselves.
+  bool will_open();
   // Keeps a recording to compare others with, and compiles nothing.
   void keep(const CanonicalGraph& graph, std::span<const std::int64_t> sizes);
 
@@ -61,7 +63,9 @@ class OpenSizes {
   void add(const SizedRecording& recording);
 
   const std::vector<SizeBounds> bounds_;
+  const int closed_;
   std::mutex mutex_;
+  int compiled_ = 0;        // for themselves
   std::vector<Kept> kept_;  // the last
   std::vector<Open> open_;
 };

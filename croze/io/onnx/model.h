@@ -70,8 +70,8 @@ class Model {
       : Model(path, {}, at) {}
   // The same with bounds for sizes that the file leaves open, by their names.  What such sizes need
   // is compiled once for all, at the first run.  Sizes that are not bounded so are from 1 to 16384;
-  // what they need is compiled for those of the first run, and at the second for all.  Throws Error
-  // for a name that no input has.
+  // what they need is compiled for those of the first runs, and at the fourth list of sizes for
+  // all. Throws Error for a name that no input has.
   Model(const std::string& path, std::span<const Dim> sizes, Location at = Location::current());
 
   const std::vector<Port>& inputs() const { return inputs_; }

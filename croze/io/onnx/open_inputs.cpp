@@ -2,6 +2,7 @@
 #include "croze/io/onnx/open_inputs.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "croze/base/error.h"
@@ -51,13 +52,23 @@ std::optional<std::vector<std::int64_t>> OpenInputs::sizes(std::span<const Value
 
 std::optional<std::vector<std::int64_t>> OpenInputs::others(
     std::span<const std::int64_t> sizes) const {
+  // So far apart that they differ behind strides, too.
+  constexpr std::int64_t steps[] = {41, 131, 83, 211, 173, 17, 7, 3};
   std::vector<std::int64_t> others;
+  const auto is_free = [&](std::int64_t size, const SizeBounds& b) {
+    return size >= b.least && size <= b.most && std::ranges::find(others, size) == others.end() &&
+           std::ranges::find(sizes, size) == sizes.end();
+  };
   for (std::size_t i = 0; i < sizes.size(); i++) {
-    const SizeBounds& b = bounds_[i];
-    const std::int64_t step = b.multiple * (3 + 2 * static_cast<std::int64_t>(i));
-    const bool fits = sizes[i] <= b.most - step;
-    if (!fits && sizes[i] - step < b.least) return {};
-    others.push_back(fits ? sizes[i] + step : sizes[i] - step);
+    std::optional<std::int64_t> other;
+    if (sizes[i] == 1) other = 1;
+    for (std::size_t k = 0; k < std::size(steps) && !other; k++) {
+      const std::int64_t step = steps[(i + k) % std::size(steps)] * bounds_[i].multiple;
+      if (is_free(sizes[i] + step, bounds_[i])) other = sizes[i] + step;
+      if (!other && is_free(sizes[i] - step, bounds_[i])) other = sizes[i] - step;
+    }
+    if (!other) return {};
+    others.push_back(*other);
   }
   return others;
 }

@@ -25,7 +25,7 @@ class OpenInputs {
 
   // Their values in these inputs; nothing if there are none, or one is out of bounds.
   std::optional<std::vector<std::int64_t>> sizes(std::span<const Value> inputs) const;
-  // Values that all differ from these, within bounds.
+  // Values that all differ from these, and from each other, within bounds; but those that are 1.
   std::optional<std::vector<std::int64_t>> others(std::span<const std::int64_t> sizes) const;
   // The shape of an input with such values.
   Shape shape(std::size_t input, Shape shape, std::span<const std::int64_t> sizes) const;

@@ -20,6 +20,9 @@ constexpr std::int64_t most_recorded = 32;
 constexpr std::size_t most_kinds = 256;
 // An input with more elements is data, and other data comes next time.
 constexpr std::int64_t most_fixed_elements = 16;
+// Lists of sizes that are compiled each for itself where the user says nothing of them: many
+// programs have one or two, and kernels for certain sizes are faster.
+constexpr int most_closed = 3;
 // Recordings of one kind that may go unused: where the elements that are looked at always differ,
 // keeping runs is work for nothing.
 constexpr std::int64_t most_unused = 16;
@@ -131,7 +134,7 @@ struct Replays::Recorder {
 Replays::Replays(std::shared_ptr<const Program> program, OpenInputs open)
     : program_(std::move(program)),
       open_(std::move(open)),
-      plans_(open_.bounds()),
+      plans_(open_.bounds(), open_.are_given() ? 0 : most_closed),
       recorded_({.values = most_recorded, .weight = std::numeric_limits<std::int64_t>::max()}) {}
 
 Replays::~Replays() = default;
@@ -171,7 +174,7 @@ std::shared_ptr<const Replays::Recorded> Replays::record(const std::string& key,
   OpenRecording open;
   if (const auto sizes = open_.sizes(inputs)) {
     open = {.plans = &plans_, .sizes = *sizes};
-    if (open_.are_given()) record_other_sizes(inputs, fixed);
+    if (plans_.will_open()) record_other_sizes(inputs, fixed, *sizes);
   }
   try {
     RecordedFunction function(recorder.kinds, recorder, open);
@@ -184,20 +187,26 @@ std::shared_ptr<const Replays::Recorded> Replays::record(const std::string& key,
   }
 }
 
-// With two recordings all sizes are compiled at once.  One that fails, because the model is not for
-// such sizes, says nothing.
-void Replays::record_other_sizes(std::span<const Value> inputs,
-                                 std::span<const std::size_t> fixed) {
-  if (plans_.has_recordings()) return;
-  const auto sizes = open_.others(*open_.sizes(inputs));
-  if (!sizes) return;
+// Sizes that happen to be equal in what the user runs are told apart by a recording in which no two
+// are; once for each choice of those that are 1, along which nothing repeats and nothing sums.  A
+// recording that fails, because the model is not for such sizes, says nothing.
+void Replays::record_other_sizes(std::span<const Value> inputs, std::span<const std::size_t> fixed,
+                                 std::span<const std::int64_t> sizes) {
+  std::vector<bool> are_one;
+  for (std::int64_t size : sizes) are_one.push_back(size == 1);
+  {
+    const std::lock_guard lock(mutex_);
+    if (!compared_.insert(are_one).second) return;
+  }
+  const auto others = open_.others(sizes);
+  if (!others) return;
   Recorder recorder(*program_, inputs, fixed);
   for (std::size_t k = 0; k < recorder.kinds.size(); k++) {
-    recorder.kinds[k].shape = open_.shape(recorder.arguments[k], recorder.kinds[k].shape, *sizes);
+    recorder.kinds[k].shape = open_.shape(recorder.arguments[k], recorder.kinds[k].shape, *others);
   }
   try {
     const Body compared(recorder.kinds, recorder, Capturing::Computes::Constants,
-                        {.plans = &plans_, .sizes = *sizes, .is_for_comparison = true});
+                        {.plans = &plans_, .sizes = *others, .is_for_comparison = true});
   } catch (const Error&) {
   }
 }

@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -53,13 +54,15 @@ class Replays {
   std::shared_ptr<const Recorded> record(const std::string& key, std::span<const Value> inputs,
                                          std::span<const std::size_t> fixed);
 
-  void record_other_sizes(std::span<const Value> inputs, std::span<const std::size_t> fixed);
+  void record_other_sizes(std::span<const Value> inputs, std::span<const std::size_t> fixed,
+                          std::span<const std::int64_t> sizes);
 
   std::shared_ptr<const Program> program_;
   const OpenInputs open_;
   OpenSizes plans_;
   std::mutex mutex_;
   std::map<std::string, Kind> kinds_;
+  std::set<std::vector<bool>> compared_;  // which sizes were 1
   SharedCache<Recorded> recorded_;
 };
 

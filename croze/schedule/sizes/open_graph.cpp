@@ -104,23 +104,21 @@ class Opener {
   }
 
   // What one node is expanded to may follow from the shape of another that is not its source.  So
-  // those that cannot be explained wait until others are; null if all are in the end.
+  // those that cannot be explained wait until others are.  Only where that ends, a size is taken
+  // for one that is related to it.  Null if all are explained in the end.
   UOp copy_all() {
     std::vector<UOp> waiting(last_.form.order);
     while (!waiting.empty()) {
-      std::vector<UOp> left;
-      for (UOp u : waiting) {
-        if (!copy(u)) left.push_back(u);
-      }
-      if (left.size() == waiting.size()) return explain_failure(left.front());
-      waiting = std::move(left);
+      const std::size_t before = waiting.size();
+      std::erase_if(waiting, [&](UOp u) { return copy(u); });
+      if (waiting.size() < before) continue;
+      guesses_ = true;
+      const auto guessed = std::ranges::find_if(waiting, [&](UOp u) { return copy(u); });
+      guesses_ = false;
+      if (guessed == waiting.end()) return waiting.front();
+      waiting.erase(guessed);
     }
     return UOp();
-  }
-
-  UOp explain_failure(UOp u) {
-    copy(u);
-    return u;
   }
 
   static std::size_t sizes_in(UOp u) {
@@ -141,6 +139,7 @@ class Opener {
   std::optional<Extent> explained(const Series& series) {
     if (is_constant(series)) return Extent(series.front());
     if (const auto known = known_.find(series); known != known_.end()) return known->second;
+    if (!guesses_) return std::nullopt;
     for (const auto* sizes : {&declared_, &derived_}) {
       for (const auto& [of, dim] : *sizes) {
         if (auto related = related_to(series, of, dim)) return related;
@@ -171,18 +170,64 @@ class Opener {
   // The sizes of a Reshape of `elements`: all but one by themselves, and that one by the others.
   bool explain_shape(UOp u, std::optional<Extent> elements, Extents& shape) {
     std::optional<std::int64_t> left;
-    Extent product = 1;
+    Extents below = elements ? extents_of(src_[0]) : Extents{};
     for (std::int64_t i = 0; i < u.rank(); i++) {
-      const std::optional<Extent> dim =
-          explained(series_of_size(places_[u.id()] + static_cast<std::size_t>(i)));
+      const Series series = series_of_axis(u, i);
+      std::optional<Extent> dim = taken_from(below, series);
+      if (!dim) dim = explained(series);
       shape.push_back(dim.value_or(Extent(1)));
-      product = product * shape.back();
       if (dim) continue;
       if (left || !elements) return false;
       left = i;
     }
-    if (left) shape[*left] = *elements / product;
-    return true;
+    if (left) shape[*left] = *elements / product_of(shape);
+    return !elements || holds_elements(u, *elements, shape);
+  }
+
+  // A size of the source that was as large in all recordings, each for one axis: nearer than others
+  // that happened to be as large.
+  std::optional<Extent> taken_from(Extents& below, const Series& series) const {
+    for (Extent& extent : below) {
+      if (!extent.is_open() || values_of(extent) != series) continue;
+      return std::exchange(extent, Extent(1));
+    }
+    return std::nullopt;
+  }
+
+  Series values_of(Extent extent) const {
+    const LaunchSize size = launch_size(extent);
+    Series series;
+    for (const SizedRecording& r : recordings_) series.push_back(size.value(variables(r)));
+    return series;
+  }
+
+  Series series_of_axis(UOp u, std::int64_t axis) const {
+    return series_of_size(places_[u.id()] + static_cast<std::size_t>(axis));
+  }
+
+  static Extent product_of(const Extents& shape) {
+    Extent product = 1;
+    for (Extent d : shape) product = product * d;
+    return product;
+  }
+
+  // A reshape must be one whatever the sizes are.  If it is not, one of them may be another that
+  // was as large in all recordings: the one that the others leave.
+  bool holds_elements(UOp u, Extent elements, Extents& shape) {
+    if (product_of(shape) == elements) return true;
+    for (std::int64_t i = 0; i < u.rank(); i++) {
+      Extents other = shape;
+      other[i] = 1;
+      other[i] = elements / product_of(other);
+      if (product_of(other) != elements || !agrees(launch_size(other[i]), series_of_axis(u, i))) {
+        continue;
+      }
+      shape = other;
+      return true;
+    }
+    why_not_ = fmt::format("it has {} elements of {}", launch_size(product_of(shape)).text(),
+                           launch_size(elements).text());
+    return false;
   }
 
   // ---- copies ----
@@ -226,19 +271,18 @@ class Opener {
     return true;
   }
 
-  // An axis that is repeated has the size 1, and another one stays what it is.
-  bool expands(UOp x, const Extents& shape) {
-    for (std::int64_t axis = 0; axis < shape.size(); axis++) {
-      if (x.extent(axis).is_number(1) || x.extent(axis) == shape[axis]) continue;
-      why_not_ = fmt::format("axis {} is repeated for some sizes only", axis);
-      return false;
-    }
-    return true;
+  // An axis of an Expand that is not repeated has the size that it has below, whatever that is.
+  bool is_kept(UOp u, std::int64_t axis) const {
+    return u.is(Op::Expand) && !src_[0].extent(axis).is_number(1);
+  }
+
+  std::optional<Extent> kept_size(std::size_t i, Extent size) {
+    return keep_size(i, size) ? std::optional(size) : std::nullopt;
   }
 
   std::optional<Extent> size_at(std::size_t i) {
     const std::optional<Extent> dim = explained(series_of_size(i));
-    return dim && keep_size(i, *dim) ? dim : std::nullopt;
+    return dim ? kept_size(i, *dim) : std::nullopt;
   }
 
   // Notes what a size of the form is, if it is that in all recordings.
@@ -270,13 +314,13 @@ class Opener {
 
   // Of a Buffer that is seen in a shape, the sizes in it say what its elements are made of.
   UOp buffer(UOp u, std::size_t place) {
-    std::optional<Extent> elements = explained(series_of_size(place));
-    const auto shape_of = shape_of_.find(u.node());
-    if (!elements && shape_of != shape_of_.end()) {
+    std::optional<Extent> elements;
+    if (const auto shape_of = shape_of_.find(u.node()); shape_of != shape_of_.end()) {
       Extents shape;
       if (!explain_shape(shape_of->second, std::nullopt, shape)) return {};
-      elements = Extent(1);
-      for (Extent d : shape) elements = *elements * d;
+      elements = product_of(shape);
+    } else {
+      elements = explained(series_of_size(place));
     }
     if (!elements || !keep_size(place, *elements)) return {};
     const UOp result = graph().buffer(u.dtype(), u.buffer_id(), *elements, u.buffer_device());
@@ -290,26 +334,16 @@ class Opener {
       for (Extent d : arg) {
         if (!keep_size(place++, d)) return {};
       }
-      if (!holds_elements(src_[0], arg)) return {};
     } else {
       for (std::int64_t i = 0; i < std::ssize(u.arg().as_ints()); i++) {
-        const std::optional<Extent> d = is_size(u, i) ? size_at(place++) : Extent(u.arg().ints[i]);
+        std::optional<Extent> d = Extent(u.arg().ints[i]);
+        if (is_size(u, i)) d = is_kept(u, i) ? kept_size(place, src_[0].extent(i)) : size_at(place);
         if (!d) return {};
         arg.push_back(*d);
+        place += is_size(u, i);
       }
-      if (u.is(Op::Expand) && !expands(src_[0], arg)) return {};
     }
     return graph().movement(u.op(), src_[0], std::span<const Extent>(arg.data(), arg.size()));
-  }
-
-  // A reshape must be one whatever the sizes are.
-  bool holds_elements(UOp x, const Extents& shape) {
-    Extent product = 1;
-    for (Extent d : shape) product = product * d;
-    if (product == x.element_count()) return true;
-    why_not_ = fmt::format("it has {} elements of {}", launch_size(product).text(),
-                           launch_size(x.element_count()).text());
-    return false;
   }
 
   // What follows for the shape must be what the recordings have.
@@ -325,9 +359,7 @@ class Opener {
         falls_below_zero_ = true;
         return false;
       }
-      const LaunchSize size = launch_size(dim);
-      Series series;
-      for (const SizedRecording& r : recordings_) series.push_back(size.value(variables(r)));
+      Series series = values_of(dim);
       if (series.back() != u.extent(axis).number()) return false;
       if (known_.emplace(series, dim).second) derived_.emplace_back(std::move(series), dim);
     }
@@ -374,6 +406,7 @@ class Opener {
   std::vector<std::size_t> places_;  // by node id: of the first size, or the constant
   std::string why_not_;
   bool falls_below_zero_ = false;
+  bool guesses_ = false;
   std::map<Series, Extent> known_;
   std::vector<std::pair<Series, Extent>> declared_, derived_;
   std::map<const Node*, UOp> shape_of_;  // of a Buffer: the first Reshape

@@ -27,8 +27,9 @@ model's folder.
   that need them.  Types of 2 and 4 bits take a byte an element once they are read, float8e8m0 two.
   Complex numbers are refused.
 * **Sizes** that a model leaves open are taken from the inputs of a run; a second run of the same
-  sizes launches what the first has recorded.  At the second list of sizes what they have in common
-  is compiled for all within bounds, which the program may give (`Model(path, {Dim(..)})`).
+  sizes launches what the first has recorded.  Where the program bounds them (`Model(path, sizes)`),
+  they are compiled once for all within the bounds; else each list of sizes for itself, and from the
+  fourth on for all up to 16384.
 * **Memory**: a run that needs more than `CROZE_MEMORY_LIMIT` (or `--memory-limit`) allows is an
   error before anything is allocated.
 * **Control flow**: `If`, `Loop` and `Scan` run their graphs; functions of the model are called.
