@@ -104,6 +104,10 @@ bool is_open_size(UOp u) {
   return u.dtype() == DType::Index && u.ranges().empty() && u.lo() >= 0 && u.hi() < INT64_MAX;
 }
 
+// What stands for an open size in a node.  That a product of sizes is not negative is no longer
+// seen where it has been multiplied out.
+UOp source_of(UOp size) { return size.lo() < 0 ? max(size, constant_like(size, 0)) : size; }
+
 std::size_t words_of_node(std::size_t num_src) {
   return words_for(sizeof(Node) + num_src * sizeof(Node*));
 }
@@ -360,10 +364,8 @@ UOp Graph::buffer(DType t, std::int64_t id, std::int64_t elements, int device) {
 
 UOp Graph::buffer(DType t, std::int64_t id, Extent elements, int device) {
   if (!elements.is_open()) return buffer(t, id, elements.number(), device);
-  ensure(is_open_size(elements.expression()), "a buffer of {} to {} elements", elements.least(),
-         elements.most());
   const std::int64_t arg[] = {id, elements.most(), device};
-  return make(Op::Buffer, t, {elements.expression()}, Arg(std::span(arg)));
+  return make(Op::Buffer, t, {source_of(elements.expression())}, Arg(std::span(arg)));
 }
 
 UOp Graph::param(DType t, std::int64_t slot, std::int64_t elements) {
@@ -403,6 +405,7 @@ UOp Graph::range(std::int64_t id, Extent trip, LoopKind kind) {
 UOp Graph::range(std::int64_t id, UOp trip, LoopKind kind) {
   if (trip.is_const() && trip.const_int() > 0) return range(id, trip.const_int(), kind);
   ensure(id < RangeSet::capacity, "a kernel has more than {} ranges", RangeSet::capacity);
+  trip = source_of(trip);
   ensure(is_open_size(trip), "a loop of {} to {}", trip.lo(), trip.hi());
   const std::int64_t arg[] = {id, std::max<std::int64_t>(trip.hi(), 1),
                               static_cast<std::int64_t>(kind)};
@@ -423,7 +426,7 @@ UOp Graph::local(DType t, std::int64_t id, std::int64_t elements, Space space) {
 
 UOp Graph::iota(Extent size) {
   if (!size.is_open()) return make(Op::Iota, DType::Index, {}, Arg(size.number()));
-  return make(Op::Iota, DType::Index, {size.expression()}, Arg(size.most()));
+  return make(Op::Iota, DType::Index, {source_of(size.expression())}, Arg(size.most()));
 }
 
 // ---- movement, reduction, memory --------------------------------------------------------------

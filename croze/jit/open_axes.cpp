@@ -62,7 +62,7 @@ Signature OpenAxes::with_sizes_of(const Signature& signature, const Signature& o
 
 OpenSizes& OpenAxes::plans() {
   if (!plans_) {
-    std::vector<SizeBounds> bounds;
+    std::vector<OpenBounds> bounds;
     for (const Dim& d : dims_) bounds.push_back({d.least(), d.most(), d.multiple()});
     plans_ = std::make_unique<OpenSizes>(std::move(bounds));
   }

@@ -50,7 +50,7 @@ struct OpenSizes::Open {
   std::shared_ptr<const PreparedRun::Plan> plan;
 };
 
-OpenSizes::OpenSizes(std::vector<SizeBounds> bounds, int closed)
+OpenSizes::OpenSizes(std::vector<OpenBounds> bounds, int closed)
     : bounds_(std::move(bounds)), closed_(closed) {}
 OpenSizes::~OpenSizes() = default;
 

@@ -39,10 +39,10 @@ class OpenSizes {
   static std::shared_ptr<const PreparedRun> prepare_in_scope(const CanonicalGraph& graph);
 
   // `closed`: lists of sizes that are compiled for themselves first.
-  explicit OpenSizes(std::vector<SizeBounds> bounds, int closed = 1);
+  explicit OpenSizes(std::vector<OpenBounds> bounds, int closed = 1);
   ~OpenSizes();
 
-  std::span<const SizeBounds> bounds() const { return bounds_; }
+  std::span<const OpenBounds> bounds() const { return bounds_; }
 
   // prepare() of a recording of the function, in which the open sizes were `sizes`, within their
   // bounds.
@@ -62,7 +62,7 @@ class OpenSizes {
   void open(const SizedRecording& recording);
   void add(const SizedRecording& recording);
 
-  const std::vector<SizeBounds> bounds_;
+  const std::vector<OpenBounds> bounds_;
   const int closed_;
   std::mutex mutex_;
   int compiled_ = 0;        // for themselves

@@ -84,10 +84,24 @@ TEST(GraphChecks, LeaveOutWhatHangsOnRoundings) {
         const Tensor half = in(in(x * 3) / 3);
         return std::vector<Tensor>{half < x, half};
       },
-      counts);
+      {}, counts);
   EXPECT_EQ(wrong, "");
   EXPECT_EQ(counts["results"], 2);
   EXPECT_EQ(counts["results told right from wrong"], 1);
+}
+
+// A number of elements that is multiplied out, n n - n, is not seen to be no less than zero.
+TEST(GraphChecks, OpenSizes) {
+  const auto at = [](std::int64_t n) {
+    return [n](GraphTrial& in) {
+      const Tensor x = in.real({n, n, 1}, DType::Float32, 868);
+      return std::vector<Tensor>{in(diff(x, 1, 0)), in(x.sum(0) * x.exp())};
+    };
+  };
+  Counts counts;
+  const OtherSize other = {at(39), 2, 39};
+  EXPECT_EQ(check_graph(at(2), std::span(&other, 1), counts), "");
+  EXPECT_EQ(counts["sizes that are open"], 1);
 }
 
 // ---- programs ---------------------------------------------------------------------------------

@@ -79,19 +79,36 @@ void run_kernel(Device& device, UOp kernel, std::span<const std::span<std::byte>
   run_program(device, checked_program(kernel, device.caps(), chooser), buffers);
 }
 
-Schedule schedule_for(const Device& device, const CanonicalGraph& graph,
-                      const ScheduleSettings& settings) {
+namespace {
+
+ScheduleContext context_for(const Device& device, const CanonicalGraph& graph,
+                            const ScheduleSettings& settings) {
   current_caps = &device.caps();
   const int index = graph.inputs.empty() ? 0 : graph.inputs[0].buffer_device();
-  return make_schedule(graph, {.caps = [](int) -> const Caps& { return *current_caps; },
-                               .default_device = index,
-                               .fuse = settings.fuse,
-                               .memory_budget = settings.memory_budget,
-                               .recompute_percent = settings.recompute_percent});
+  return {.caps = [](int) -> const Caps& { return *current_caps; },
+          .default_device = index,
+          .fuse = settings.fuse,
+          .memory_budget = settings.memory_budget,
+          .recompute_percent = settings.recompute_percent};
+}
+
+}  // namespace
+
+Schedule schedule_for(const Device& device, const CanonicalGraph& graph,
+                      const ScheduleSettings& settings) {
+  return make_schedule(graph, context_for(device, graph, settings));
+}
+
+Schedule schedule_for(const Device& device, const OpenGraph& graph,
+                      const OpenGraph::Instance& instance) {
+  const ScheduleContext context = context_for(device, graph.graph, {});
+  return with_sizes(make_schedule(graph.graph, context), instance.variables, instance.inputs,
+                    context);
 }
 
 std::vector<Bytes> run_schedule(Device& device, const Schedule& schedule,
-                                std::vector<Bytes>& inputs, Chooser chooser) {
+                                std::vector<Bytes>& inputs, Chooser chooser,
+                                std::span<const std::int64_t> variables) {
   Bytes arena;
   for (const ArenaPlan& plan : schedule.arenas) {
     arena.assign(static_cast<std::size_t>(plan.bytes), noise);
@@ -123,8 +140,10 @@ std::vector<Bytes> run_schedule(Device& device, const Schedule& schedule,
       buffers.push_back(memory[static_cast<std::size_t>(step.buffers[k])].subspan(offset));
     }
     if (step.kernel) {
-      run_program(device, checked_program(step.kernel->sink, device.caps(), chooser), buffers,
-                  step.own_variables);
+      std::vector<std::int64_t> own;
+      for (int v : step.variables) own.push_back(variables[static_cast<std::size_t>(v)]);
+      own.insert(own.end(), step.own_variables.begin(), step.own_variables.end());
+      run_program(device, checked_program(step.kernel->sink, device.caps(), chooser), buffers, own);
     } else {
       std::copy(buffers[1].begin(), buffers[1].end(), buffers[0].begin());
     }

@@ -11,6 +11,7 @@
 #include "croze/device/device.h"
 #include "croze/graph/uop.h"
 #include "croze/schedule/schedule.h"
+#include "croze/schedule/sizes/open_graph.h"
 
 namespace croze::fuzz {
 
@@ -31,12 +32,17 @@ struct ScheduleSettings {
 // Schedules the roots for the device alone.
 Schedule schedule_for(const Device& device, const CanonicalGraph& graph,
                       const ScheduleSettings& settings = {});
+// That of an open graph, as what an instance of it needs.
+Schedule schedule_for(const Device& device, const OpenGraph& graph,
+                      const OpenGraph::Instance& instance);
 
 // Runs a schedule on the device.  `inputs` holds the bytes of graph.inputs and is written where the
 // schedule assigns.  Temporaries lie in one arena as the memory plan says; arena and results are
 // full of noise before.  Returns the bytes of each root, empty for one that only assigns.
+// `variables`: those of the launch, if the schedule has some.
 std::vector<Bytes> run_schedule(Device& device, const Schedule& schedule,
-                                std::vector<Bytes>& inputs, Chooser chooser = {});
+                                std::vector<Bytes>& inputs, Chooser chooser = {},
+                                std::span<const std::int64_t> variables = {});
 
 // Capabilities for interpreters that stand for other machines.  Every access is checked there, so
 // the edits are exercised where a mistake shows.

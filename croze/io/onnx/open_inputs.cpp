@@ -11,7 +11,7 @@ namespace croze::onnx {
 namespace {
 
 // Of what the user does not bound.  Kernels for larger sizes are compiled for them alone.
-constexpr SizeBounds default_bounds{.least = 1, .most = 1 << 14, .multiple = 1};
+constexpr OpenBounds default_bounds{.least = 1, .most = 1 << 14, .multiple = 1};
 
 }  // namespace
 
@@ -43,7 +43,7 @@ std::optional<std::vector<std::int64_t>> OpenInputs::sizes(std::span<const Value
     if (inputs[a.input].is_tensor()) sizes[a.size] = inputs[a.input].shape()[a.axis];
   }
   for (std::size_t i = 0; i < sizes.size(); i++) {
-    const SizeBounds& b = bounds_[i];
+    const OpenBounds& b = bounds_[i];
     if (sizes[i] == 0) sizes[i] = b.least;  // of inputs that are not given
     if (sizes[i] < b.least || sizes[i] > b.most || sizes[i] % b.multiple != 0) return {};
   }
@@ -55,7 +55,7 @@ std::optional<std::vector<std::int64_t>> OpenInputs::others(
   // So far apart that they differ behind strides, too.
   constexpr std::int64_t steps[] = {41, 131, 83, 211, 173, 17, 7, 3};
   std::vector<std::int64_t> others;
-  const auto is_free = [&](std::int64_t size, const SizeBounds& b) {
+  const auto is_free = [&](std::int64_t size, const OpenBounds& b) {
     return size >= b.least && size <= b.most && std::ranges::find(others, size) == others.end() &&
            std::ranges::find(sizes, size) == sizes.end();
   };

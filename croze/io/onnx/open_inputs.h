@@ -19,7 +19,7 @@ class OpenInputs {
   // `given`: those that the user bounds.  Throws Error if no port has a size of such a name.
   OpenInputs(std::span<const Port> ports, std::span<const Dim> given);
 
-  const std::vector<SizeBounds>& bounds() const { return bounds_; }
+  const std::vector<OpenBounds>& bounds() const { return bounds_; }
   // Whether the user has said that sizes will change.
   bool are_given() const { return are_given_; }
 
@@ -38,7 +38,7 @@ class OpenInputs {
   };
 
   std::vector<Axis> axes_;
-  std::vector<SizeBounds> bounds_;
+  std::vector<OpenBounds> bounds_;
   bool are_given_ = false;
 };
 

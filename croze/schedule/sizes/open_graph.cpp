@@ -46,7 +46,7 @@ std::optional<std::int64_t> count_of(std::int64_t bits) {
 
 class Opener {
  public:
-  Opener(std::span<const SizedRecording> recordings, std::span<const SizeBounds> bounds)
+  Opener(std::span<const SizedRecording> recordings, std::span<const OpenBounds> bounds)
       : recordings_(recordings), last_(recordings.back()) {
     open_.graph.graph = std::make_unique<Graph>();
     open_.graph.inputs = last_.graph->inputs;
@@ -78,7 +78,7 @@ class Opener {
   // A Variable for each declared size: how often its multiple.
   bool declare() {
     for (std::size_t i = 0; i < open_.bounds.size(); i++) {
-      const SizeBounds& b = open_.bounds[i];
+      const OpenBounds& b = open_.bounds[i];
       const UOp v = graph().variable(static_cast<std::int64_t>(i),
                                      (b.least + b.multiple - 1) / b.multiple, b.most / b.multiple);
       open_.graph.variables.push_back(v);
@@ -458,12 +458,12 @@ std::optional<OpenGraph::Instance> OpenGraph::instance(const SizedRecording& rec
 }
 
 Opening open_graph_of(std::span<const SizedRecording> recordings,
-                      std::span<const SizeBounds> bounds) {
+                      std::span<const OpenBounds> bounds) {
   Opener opener(recordings, bounds);
   Opening opening = opener.run();
   if (opening.graph || !opener.falls_below_zero()) return opening;
   // A window of three elements has no place in one: then the least sizes are those that were seen.
-  std::vector<SizeBounds> seen(bounds.begin(), bounds.end());
+  std::vector<OpenBounds> seen(bounds.begin(), bounds.end());
   for (std::size_t i = 0; i < seen.size(); i++) {
     const auto size = [i](const SizedRecording& r) { return r.declared[i]; };
     seen[i].least = size(*std::ranges::min_element(recordings, {}, size));

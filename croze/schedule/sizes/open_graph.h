@@ -22,10 +22,10 @@
 namespace croze {
 
 // What a program says of a size that changes: least <= size <= most, size % multiple == 0.
-struct SizeBounds {
+struct OpenBounds {
   std::int64_t least = 1, most = 1, multiple = 1;
 
-  bool operator==(const SizeBounds&) const = default;
+  bool operator==(const OpenBounds&) const = default;
 };
 
 // A recording: its graph, and the sizes that the program says are open, as they were in it.
@@ -46,7 +46,7 @@ struct OpenGraph {
 
   CanonicalGraph graph;
   std::string structure;
-  std::vector<SizeBounds> bounds;   // of the declared sizes, or closer
+  std::vector<OpenBounds> bounds;   // of the declared sizes, or closer
   std::vector<LaunchSize> sizes;    // of the form, over the variables of the schedule
   std::vector<Constant> constants;  // of the form
 
@@ -67,6 +67,6 @@ struct Opening {
   std::string why_not;
 };
 Opening open_graph_of(std::span<const SizedRecording> recordings,
-                      std::span<const SizeBounds> bounds);
+                      std::span<const OpenBounds> bounds);
 
 }  // namespace croze

@@ -192,7 +192,8 @@ class Comparison {
 
 class GraphCheck {
  public:
-  GraphCheck(const GraphFunction& function, Counts& counts) : function_(function), counts_(counts) {
+  GraphCheck(const GraphFunction& function, std::span<const OtherSize> others, Counts& counts)
+      : function_(function), others_(others), counts_(counts) {
     GraphTrial trial("INTERP");
     roots_ = function(trial);
     rounded_ = trial.rounded();
@@ -228,6 +229,9 @@ class GraphCheck {
       if (text.empty()) text = compared(how, [&] { return interpreted(caps, true); });
     }
     if (text.empty()) text = compared("on CPU", [&] { return computed_on_cpu(); });
+    for (const OtherSize& other : others_) {
+      if (text.empty()) text = wrong_at_open_size(other);
+    }
     return text;
   }
 
@@ -244,7 +248,36 @@ class GraphCheck {
     const Schedule schedule = schedule_for(*device, graph_, {.fuse = fuse});
     note(schedule, fuse);
     std::vector<Bytes> inputs = inputs_;
-    const std::vector<Bytes> bytes = run_schedule(*device, schedule, inputs);
+    return results_of(run_schedule(*device, schedule, inputs));
+  }
+
+  // Compiled for all sizes up to a bound in the place of one, by what both recordings have in
+  // common.
+  std::string wrong_at_open_size(const OtherSize& other) {
+    GraphTrial trial("INTERP");
+    const std::vector<Tensor> roots = other.function(trial);
+    if (roots.size() != roots_.size()) return {};
+    const CanonicalGraph graph = graph_of(roots);
+    const SizedRecording here{&graph_, sized_form_of(graph_), {other.size}};
+    const SizedRecording there{&graph, sized_form_of(graph), {other.other}};
+    counts_["sizes that may be open"]++;
+    if (here.form.structure != there.form.structure) return {};
+    const OpenBounds bounds{.least = 1, .most = 2 * std::max(other.size, other.other)};
+    const SizedRecording both[] = {there, here};
+    const Opening opening = open_graph_of(both, std::span(&bounds, 1));
+    if (!opening.graph) return {};
+    counts_["sizes that are open"]++;
+    const auto instance = opening.graph->instance(here);
+    if (!instance) return "a recording is no instance of the graph that was made of it";
+    return compared("at an open size", [&] {
+      const std::unique_ptr<Device> device = make_interpreter(cpu_shaped_caps());
+      const Schedule schedule = schedule_for(*device, *opening.graph, *instance);
+      std::vector<Bytes> inputs = inputs_;
+      return results_of(run_schedule(*device, schedule, inputs, {}, instance->variables));
+    });
+  }
+
+  std::vector<HostTensor> results_of(const std::vector<Bytes>& bytes) const {
     std::vector<HostTensor> results;
     for (std::size_t r = 0; r < bytes.size(); r++) {
       results.push_back(
@@ -325,6 +358,7 @@ class GraphCheck {
   }
 
   const GraphFunction& function_;
+  std::span<const OtherSize> others_;
   Counts& counts_;
   std::vector<Tensor> roots_;
   std::vector<DType> rounded_;
@@ -349,9 +383,10 @@ std::vector<HostTensor> evaluate_graph(const CanonicalGraph& graph) {
   return reference.evaluate(graph.roots);
 }
 
-std::string check_graph(const GraphFunction& function, Counts& counts) {
+std::string check_graph(const GraphFunction& function, std::span<const OtherSize> others,
+                        Counts& counts) {
   try {
-    return GraphCheck(function, counts).wrong();
+    return GraphCheck(function, others, counts).wrong();
   } catch (const std::exception& e) {
     return fmt::format("exception: {}", e.what());
   }
@@ -359,7 +394,7 @@ std::string check_graph(const GraphFunction& function, Counts& counts) {
 
 std::string check_graph(const GraphFunction& function) {
   Counts counts;
-  return check_graph(function, counts);
+  return check_graph(function, {}, counts);
 }
 
 }  // namespace croze::fuzz

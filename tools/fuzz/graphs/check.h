@@ -1,6 +1,8 @@
 // check.h -- whether a function on tensors gives the same whichever way it is computed.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,7 +19,15 @@ namespace croze::fuzz {
 // and where noise moves those, nothing.  Integers and bools must be equal.
 //
 // `counts`: what the scheduler did, and how many results could be told right from wrong.
-std::string check_graph(const GraphFunction& function, Counts& counts);
+//
+// `others`: the same function with another size in the place of one, with which it is compiled for
+// both and more.
+struct OtherSize {
+  GraphFunction function;
+  std::int64_t size = 0, other = 0;
+};
+std::string check_graph(const GraphFunction& function, std::span<const OtherSize> others,
+                        Counts& counts);
 std::string check_graph(const GraphFunction& function);
 
 // The roots, by the reference evaluator.

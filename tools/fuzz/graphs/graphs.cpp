@@ -114,8 +114,44 @@ std::vector<Tensor> recorded(const GraphProgram& program, GraphTrial& in) {
   return made;
 }
 
+// Where the sizes of a leaf begin among its numbers.
+std::ptrdiff_t first_size(const GraphStep& leaf) { return leaf.kind == whole_step ? 4 : 2; }
+
+// Of the leaves.
+std::set<std::int64_t> sizes_in(const GraphProgram& program) {
+  std::set<std::int64_t> sizes;
+  for (const GraphStep& step : program.steps) {
+    if (is_leaf(step)) sizes.insert(step.arg.begin() + first_size(step), step.arg.end());
+  }
+  return sizes;
+}
+
+// With another size in the place of one, wherever a shape is written.
+GraphProgram with_size(GraphProgram program, std::int64_t size, std::int64_t other) {
+  for (GraphStep& step : program.steps) {
+    if (step.kind < 0) continue;
+    const bool sized = std::string_view(row(step).code).find("shape_in") != std::string::npos;
+    const std::ptrdiff_t first = is_leaf(step) ? first_size(step) : 0;
+    if (sized) std::replace(step.arg.begin() + first, step.arg.end(), size, other);
+  }
+  return program;
+}
+
+// Larger, and none that stands in a program.
+constexpr std::int64_t other_size_beside = 37;
+constexpr std::size_t most_open_sizes = 3;
+
 std::string check_program(const GraphProgram& program, Counts& counts) {
-  return check_graph(function_of(program), counts);
+  std::vector<GraphProgram> programs;
+  std::vector<OtherSize> others;
+  programs.reserve(most_open_sizes);
+  for (std::int64_t size : sizes_in(program)) {
+    if (size < 2 || programs.size() == most_open_sizes) continue;
+    const std::int64_t other = size + other_size_beside;
+    programs.push_back(with_size(program, size, other));
+    others.push_back({function_of(programs.back()), size, other});
+  }
+  return check_graph(function_of(program), others, counts);
 }
 
 }  // namespace
@@ -222,31 +258,16 @@ class Minimiser {
 
   // Every axis of some size becomes shorter.
   bool shrink() {
-    std::set<std::int64_t> sizes;
-    for (const GraphStep& step : program_.steps) {
-      if (is_leaf(step)) sizes.insert(step.arg.begin() + first_size(step), step.arg.end());
-    }
     bool smaller = false;
-    for (std::int64_t size : sizes) {
+    for (std::int64_t size : sizes_in(program_)) {
       for (std::int64_t less : {std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, size / 2}) {
         if (less >= size || less == 0) continue;
-        GraphProgram candidate = program_;
-        for (GraphStep& step : candidate.steps) {
-          if (step.kind < 0) continue;
-          const bool sized = std::string_view(row(step).code).find("shape_in") != std::string::npos;
-          const std::ptrdiff_t first = is_leaf(step) ? first_size(step) : 0;
-          if (sized) std::replace(step.arg.begin() + first, step.arg.end(), size, less);
-        }
-        if (!keep_if_failing(std::move(candidate))) continue;
+        if (!keep_if_failing(with_size(program_, size, less))) continue;
         smaller = true;
         break;
       }
     }
     return smaller;
-  }
-
-  static std::ptrdiff_t first_size(const GraphStep& leaf) {
-    return leaf.kind == whole_step ? 4 : 2;
   }
 
   GraphProgram program_;
