@@ -399,13 +399,13 @@ UOp Graph::range(std::int64_t id, std::int64_t size, LoopKind kind) {
 }
 
 UOp Graph::range(std::int64_t id, Extent trip, LoopKind kind) {
-  return trip.is_open() ? range(id, trip.expression(), kind) : range(id, trip.number(), kind);
+  return trip.is_open() ? range(id, source_of(trip.expression()), kind)
+                        : range(id, trip.number(), kind);
 }
 
 UOp Graph::range(std::int64_t id, UOp trip, LoopKind kind) {
   if (trip.is_const() && trip.const_int() > 0) return range(id, trip.const_int(), kind);
   ensure(id < RangeSet::capacity, "a kernel has more than {} ranges", RangeSet::capacity);
-  trip = source_of(trip);
   ensure(is_open_size(trip), "a loop of {} to {}", trip.lo(), trip.hi());
   const std::int64_t arg[] = {id, std::max<std::int64_t>(trip.hi(), 1),
                               static_cast<std::int64_t>(kind)};

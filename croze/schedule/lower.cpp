@@ -14,6 +14,7 @@
 #include "croze/base/error.h"
 #include "croze/base/hash.h"
 #include "croze/graph/eval.h"
+#include "croze/schedule/nest_facts.h"
 #include "croze/schedule/numbers.h"
 
 namespace croze {
@@ -27,6 +28,9 @@ constexpr std::int64_t most_ranges = RangeSet::capacity - 40;
 
 // What is less than this part of a reduction's work may be repeated.
 constexpr std::int64_t small_beside_reduction = 8;
+
+// Below that many visits, another launch costs more than lanes and tiles gain.
+constexpr std::int64_t least_contraction = 1 << 20;
 
 // Steps of the longest reduction in the kernel of `root`, for one element of the root.
 std::int64_t reduced_elements(UOp root, const FusionPlan& plan) {
@@ -341,8 +345,33 @@ BufferReason Lowering::why_buffer_reduce(UOp u, const Position& p) {
   } else {
     reduce_positions_.insert(u.node(), packed);
   }
+  if (!in_reduction && is_contraction(u)) {
+    if (contraction_ && contraction_ != u) return {BufferCause::SecondContraction};
+    contraction_ = u;
+  }
   if (in_reduction || varies == output_ranges_) return {};
   return why_not_hoist(u, varies);
+}
+
+// Whether the reduction is so large, and visits each element below so often, that it wants tiles of
+// its own.
+bool Lowering::is_contraction(UOp u) const {
+  const std::int64_t visits = u.src(0).elements();
+  if (visits < least_contraction) return false;
+  std::int64_t memory = 0;
+  FlatSet<const Node*> seen;
+  std::vector<UOp> pending{u.src(0)};
+  while (!pending.empty()) {
+    const UOp x = pending.back();
+    pending.pop_back();
+    if (!seen.insert(x.node())) continue;
+    if (is_state(x) || plan_.buffered(x)) {
+      memory += x.elements();
+    } else {
+      for (UOp s : x.sources()) pending.push_back(s);
+    }
+  }
+  return visits > contraction_reuse * memory;
 }
 
 // How many elements of a value the loops walk that its position varies over.

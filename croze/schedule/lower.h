@@ -74,6 +74,7 @@ class Lowering {
   bool must_buffer(UOp u, const Position& p);
   BufferReason why_buffer_reduce(UOp u, const Position& p);
   BufferReason why_not_hoist(UOp u, RangeSet varies);
+  bool is_contraction(UOp u) const;
   std::int64_t visits_of(RangeSet varies) const;
   UOp flat_reduce(Op op, UOp x, SmallVector<UOp, 8> loops);
   RangeSet ranges_of(const Position& p) const;
@@ -99,6 +100,7 @@ class Lowering {
   };
   std::vector<std::int64_t> sizes_;    // of the ranges, by id; the greatest
   std::vector<Placement> placements_;  // of the reductions' ranges, by id
+  UOp contraction_;                    // the first that the kernel computes
   RangeSet output_ranges_;
   RangeSet serial_ranges_;         // those of them whose iterations stay in order
   std::vector<RangeSet> hoisted_;  // output ranges of the hoisted reductions: a chain by inclusion

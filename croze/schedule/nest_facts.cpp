@@ -7,13 +7,6 @@
 #include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
-namespace {
-
-// Visits of elements for each element in memory from which on a nest is a contraction.
-constexpr std::int64_t contraction_reuse = 4;
-
-}  // namespace
-
 NestFacts facts_of(UOp nest) {
   NestFacts facts;
   bool reduces = false;

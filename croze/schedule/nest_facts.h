@@ -9,6 +9,9 @@
 
 namespace croze {
 
+// Visits of elements for each element in memory from which on a nest is a contraction.
+constexpr std::int64_t contraction_reuse = 4;
+
 struct NestFacts {
   bool in_order = false;     // some loop must run in order
   bool contraction = false;  // it uses what it loads many times: its speed is in its tiles

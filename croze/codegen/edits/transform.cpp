@@ -81,7 +81,8 @@ SplitRange split_in_two(KernelState& k, UOp range, std::int64_t inner_size) {
 UOp merge(KernelState& k, UOp outer, UOp inner) {
   note(k, {.kind = EditKind::Merge, .ranges = {outer.range_id(), inner.range_id()}});
   const UOp size = inner.trip_count();
-  const UOp m = k.graph().range(k.next_range++, outer.trip_count() * size, outer.loop_kind());
+  const UOp m =
+      k.graph().range(k.next_range++, Extent(outer.trip_count() * size), outer.loop_kind());
   replace_ranges(k, {{outer, m / size}, {inner, m % size}});
   return m;
 }

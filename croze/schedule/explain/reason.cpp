@@ -27,6 +27,7 @@ constexpr std::string_view buffer_causes[] = {"none",
                                               "repeated_reduction",
                                               "nested_reduction",
                                               "several_places",
+                                              "second_contraction",
                                               "loop_order",
                                               "few_outer_loops",
                                               "many_ranges",
@@ -82,6 +83,8 @@ std::string in_words(const BufferReason& r) {
     case BufferCause::NestedReduction:
       return "this reduction would be computed in every turn of another one";
     case BufferCause::SeveralPlaces: return "a kernel wants this reduction at two places";
+    case BufferCause::SecondContraction:
+      return "the kernel has another contraction, and tiles for one";
     case BufferCause::LoopOrder:
       return "the loops of this reduction cannot stand outside of the others";
     case BufferCause::FewOuterLoops:

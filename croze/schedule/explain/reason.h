@@ -24,6 +24,7 @@ enum class BufferCause : std::uint8_t {
   RepeatedReduction,  // a reduction of which each element would be computed count times
   NestedReduction,    // a reduction whose place is a loop of another one
   SeveralPlaces,      // a reduction that one kernel wants at two places
+  SecondContraction,  // a contraction in the kernel of another: one has the tiles
   LoopOrder,          // a reduction whose loops cannot stand outside of the others
   FewOuterLoops,      // the same, and would leave count iterations for threads that want limit
   ManyRanges,         // of one kernel: count, of at most limit
