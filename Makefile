@@ -17,7 +17,8 @@ demo: configured
 	cmake --build build -j $(jobs) --target croze-command
 	build/bin/croze train fashion-mnist --json
 
-# Exports that network as plain C, compiles it, and compares predictions and times with croze's.
+# Exports that network, its training, BlazeFace, Silero VAD and a recurrent filter as plain C,
+# compiles them, and compares results and times with croze's.
 export-demo: configured
 	cmake --build build -j $(jobs) --target croze-command example_export_c
 	tools/export_demo.sh $(CURDIR)/build

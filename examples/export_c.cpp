@@ -1,20 +1,22 @@
-// export_c.cpp -- a trained network leaves as plain C: `make export-demo` compiles what this writes
-// and runs it over the same images.
+// export_c.cpp -- networks, models and a training leave as plain C: `make export-demo` compiles
+// what this writes and compares it with croze.
 //
-//     export_c WEIGHTS.safetensors FOLDER [folder of the data set]
+//     export_c classifier FOLDER WEIGHTS.safetensors
+//     export_c training FOLDER
+//     export_c stream FOLDER
+//     export_c blazeface FOLDER MODEL.onnx
+//     export_c silero FOLDER MODEL.onnx
 #include <croze/croze.h>
-#include <croze/export/export.h>
+#include <croze/export/onnx.h>
 #include <croze/io/safetensors.h>
 #include <croze/nn/nn.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <exception>
-#include <fstream>
 #include <string>
 #include <vector>
 
+#include "data/c_comparison.h"
 #include "data/fashion_mnist.h"
 #include "data/fashion_net.h"
 
@@ -22,60 +24,155 @@ using namespace croze;
 
 namespace {
 
-constexpr std::int64_t count = 1000;
+using Tensors = std::vector<Tensor>;
 
-void write(const std::string& path, const std::vector<std::uint8_t>& bytes) {
-  std::ofstream file(path, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(bytes.data()),
-             static_cast<std::streamsize>(bytes.size()));
-  check(file.good(), "cannot write {}", path);
+void print(const CExportSummary& s) {
+  std::printf("arena: %lld bytes, state: %lld, weights: %lld; %lld kernels, %lld calls of them\n",
+              static_cast<long long>(s.arena_bytes), static_cast<long long>(s.state_bytes),
+              static_cast<long long>(s.weight_bytes), static_cast<long long>(s.kernels),
+              static_cast<long long>(s.calls));
 }
 
-void run(const std::string& weights, const std::string& folder, const std::string& data) {
+// The network that `make demo` trains, an image a run.
+void classifier(const std::string& folder, const std::string& weights) {
   FashionNet net;
   nn::load_state_dict(net, load_safetensors(weights).tensors);
-  const ImageSet images = fashion_mnist(data).test;
-
-  // One image a run.
+  const ImageSet images = fashion_mnist().test;
   auto scores = capture([&](const Tensor& image) { return net(image); });
-  std::vector<std::uint8_t> pixels, predicted;
-  std::vector<double> seconds;
-  for (std::int64_t i = 0; i < count; i++) {
-    const Tensor image = images.batch(i, 1).images.realize();
-    const auto begin = std::chrono::steady_clock::now();
-    const std::vector<float> s = scores(image).to_vector<float>();
-    seconds.push_back(
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-    predicted.push_back(static_cast<std::uint8_t>(std::ranges::max_element(s) - s.begin()));
-    for (std::uint8_t p : images.image(i)) pixels.push_back(p);
+  scores(images.batch(0, 1).images.realize());
+  print(export_c(scores, folder,
+                 {.name = "fashion",
+                  .inputs = {"image"},
+                  .outputs = {"scores"},
+                  .tensors = nn::state_dict(net)}));
+  CComparison comparison(folder, "fashion");
+  for (std::int64_t i = 0; i < 1000; i++) {
+    comparison.add({images.batch(i, 1).images.realize()},
+                   [&](const Tensors& given) { return Tensors{scores(given[0])}; });
   }
-  std::ranges::nth_element(seconds, seconds.begin() + count / 2);
+  comparison.write();
+}
 
-  const CExportSummary summary = export_c(scores, folder,
-                                          {.name = "fashion",
-                                           .inputs = {"image"},
-                                           .outputs = {"scores"},
-                                           .tensors = nn::state_dict(net)});
-  write(folder + "/images.bin", pixels);
-  write(folder + "/predicted.bin", predicted);
-  std::printf("arena: %lld bytes, weights: %lld bytes, %lld kernels\n",
-              static_cast<long long>(summary.arena_bytes),
-              static_cast<long long>(summary.weight_bytes),
-              static_cast<long long>(summary.kernels));
-  std::printf("croze: %.1f us a run (median)\n", seconds[count / 2] * 1e6);
+// Its training, parameters and what Adam keeps of them included: the losses of a hundred steps.
+void training(const std::string& folder) {
+  FashionNet net;
+  optim::Adam adam(nn::parameters(net), {.learning_rate = 1e-3});
+  auto step = capture([&](const Tensor& images, const Tensor& labels) {
+    const Tensor loss = cross_entropy(net(images), labels.cast(DType::Int32));
+    adam.step(loss.gradient(adam.parameters));
+    return loss;
+  });
+  const ImageSet images = fashion_mnist().train;
+  const auto batch = [&](std::int64_t number) {
+    const Batch b = images.batch(32 * number, 32);
+    return Tensors{b.images.realize(), b.labels.realize()};
+  };
+  step(batch(0)[0], batch(0)[1]);
+  print(export_c(step, folder,
+                 {.name = "training",
+                  .inputs = {"images", "labels"},
+                  .outputs = {"loss"},
+                  .tensors = nn::state_dict(net)}));
+  // Roundings grow from step to step.
+  CComparison comparison(folder, "training", 1e-2);
+  for (std::int64_t i = 1; i <= 100; i++) {
+    comparison.add(batch(i),
+                   [&](const Tensors& given) { return Tensors{step(given[0], given[1])}; });
+  }
+  comparison.write();
+}
+
+// A filter for sound: a GRU over blocks of 64 samples, which remembers what it heard before.
+struct Filter {
+  nn::GRU gru{1, 16};
+  nn::Linear output{16, 1};
+  mutable Tensor hidden = Tensor::zeros({1, 16}).realize();
+
+  Tensor operator()(const Tensor& samples) const {
+    const SequenceResult r = gru(samples.unsqueeze(1), hidden);
+    hidden.assign(r.h);
+    return output(r.output).flatten();
+  }
+};
+
+void stream(const std::string& folder) {
+  const Filter filter;
+  auto block = capture([&](const Tensor& samples) { return filter(samples); });
+  block(Tensor::zeros({64}).realize());
+  StateDict tensors = nn::state_dict(filter.gru);
+  tensors.push_back({"hidden", filter.hidden});
+  print(export_c(
+      block, folder,
+      {.name = "stream", .inputs = {"samples"}, .outputs = {"filtered"}, .tensors = tensors}));
+  CComparison comparison(folder, "stream");
+  for (int i = 0; i < 1000; i++) {
+    comparison.add({Tensor::uniform({64}, -1, 1).realize()},
+                   [&](const Tensors& given) { return Tensors{block(given[0])}; });
+  }
+  comparison.write();
+}
+
+// Results by name as results in order.
+Tensors results_of(const onnx::Model& model, const std::map<std::string, onnx::Value>& given) {
+  const auto outputs = model.run(given);
+  Tensors results;
+  for (const onnx::Port& port : model.outputs()) results.push_back(outputs.at(port.name).tensor());
+  return results;
+}
+
+// Faces in an image; what the image shows does not matter here.
+void blazeface(const std::string& folder, const std::string& path) {
+  const onnx::Model model(path);
+  const std::string input = model.inputs()[0].name;
+  const Shape shape = onnx::shape_of(model.inputs()[0], {});
+  print(export_c(model, {}, folder, {.name = "blazeface"}));
+  results_of(model, {{input, Tensor::zeros(shape).realize()}});
+  CComparison comparison(folder, "blazeface");
+  for (int i = 0; i < 20; i++) {
+    comparison.add({Tensor::uniform(shape, -1, 1).realize()}, [&](const Tensors& given) {
+      return results_of(model, {{input, given[0]}});
+    });
+  }
+  comparison.write();
+}
+
+// Speech in 512 samples of sound and a state, which is a result too.
+void silero(const std::string& folder, const std::string& path) {
+  const onnx::Model model(path);
+  const Tensor rate = Tensor::scalar(std::int64_t{16000}).realize();
+  print(export_c(
+      model,
+      {.sizes = {{"input.0", 1}, {"input.1", 512}, {"state.1", 1}}, .constants = {{"sr", rate}}},
+      folder, {.name = "silero"}));
+  Tensor state = Tensor::zeros({2, 1, 128}).realize();
+  const auto hear = [&](const Tensors& given) {
+    return results_of(model, {{"input", given[0]}, {"state", given[1]}, {"sr", rate}});
+  };
+  hear({Tensor::zeros({1, 512}).realize(), state});
+  CComparison comparison(folder, "silero", 1e-4);
+  for (int i = 0; i < 200; i++) {
+    state = comparison.add({Tensor::uniform({1, 512}, -0.3, 0.3).realize(), state}, hear)[1];
+  }
+  comparison.write();
 }
 
 }  // namespace
 
 int main(int arguments, char** argument) {
-  if (arguments < 3) {
-    std::fprintf(stderr, "usage: export_c WEIGHTS.safetensors FOLDER [folder of the data set]\n");
-    return 2;
-  }
+  const std::string what = arguments > 2 ? argument[1] : "";
+  const std::string folder = arguments > 2 ? argument[2] : "",
+                    file = arguments > 3 ? argument[3] : "";
   try {
-    run(argument[1], argument[2], arguments > 3 ? argument[3] : "");
+    if (what == "classifier") return classifier(folder, file), 0;
+    if (what == "training") return training(folder), 0;
+    if (what == "stream") return stream(folder), 0;
+    if (what == "blazeface") return blazeface(folder, file), 0;
+    if (what == "silero") return silero(folder, file), 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "export_c: %s\n", error.what());
     return 1;
   }
+  std::fprintf(stderr,
+               "usage: export_c classifier|training|stream|blazeface|silero FOLDER [FILE]\n");
+  return 2;
 }

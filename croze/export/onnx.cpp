@@ -5,32 +5,23 @@
 
 #include "croze/base/call_site.h"
 #include "croze/base/error.h"
+#include "croze/tensor/registry.h"
 
 namespace croze {
 namespace {
 
 using onnx::Port;
 
-Shape shape_of(const Port& port, const std::map<std::string, std::int64_t>& sizes) {
-  check(port.has_shape, "input \"{}\" may have any shape: it cannot be exported", port.name);
-  Shape shape;
-  for (const onnx::Dimension& dim : port.shape) {
-    const auto given = sizes.find(dim.name);
-    check(dim.size >= 0 || given != sizes.end(),
-          "input \"{}\" has an open size{}: give it a number", port.name,
-          dim.name.empty() ? " without a name" : " \"" + dim.name + "\"");
-    shape.push_back(dim.size >= 0 ? dim.size : given->second);
-  }
-  return shape;
-}
-
 // A run of the model over lists of tensors.
 struct ModelRun {
   const onnx::Model& model;
   std::vector<Port> inputs;
+  std::map<std::string, onnx::Value> constants;
 
   std::vector<Tensor> operator()(std::span<const Tensor> tensors) const {
-    std::map<std::string, onnx::Value> given;
+    // What follows from constants and weights alone may decide about shapes and branches.
+    const Capturing recording(Capturing::Computes::Constants, tensors);
+    std::map<std::string, onnx::Value> given = constants;
     for (std::size_t i = 0; i < inputs.size(); i++) {
       given.emplace(inputs[i].name, onnx::Value(tensors[i], inputs[i].element));
     }
@@ -52,17 +43,20 @@ struct ModelRun {
 
 }  // namespace
 
-CExportSummary export_c(const onnx::Model& model, const std::map<std::string, std::int64_t>& sizes,
+CExportSummary export_c(const onnx::Model& model, const OnnxInputs& known,
                         const std::string& folder, CExportOptions options, Location at) {
   const CallScope scope("export_c", at);
-  ModelRun run{model, {}};
+  ModelRun run{model, {}, {}};
   std::vector<Tensor> inputs;
+  for (const auto& [name, value] : known.constants) {
+    run.constants.emplace(name, Tensor(value).realize());
+  }
   options.inputs.clear();
   options.outputs.clear();
   for (const Port& port : model.inputs()) {
-    if (port.has_default || port.is_optional) continue;
+    if (port.has_default || port.is_optional || known.constants.contains(port.name)) continue;
     const DType dtype = onnx::dtype_of(port.element);
-    inputs.push_back(Tensor::zeros(shape_of(port, sizes), {.dtype = dtype}).realize());
+    inputs.push_back(Tensor::zeros(onnx::shape_of(port, known.sizes), {.dtype = dtype}).realize());
     run.inputs.push_back(port);
     options.inputs.push_back(port.name);
   }

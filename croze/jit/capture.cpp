@@ -253,7 +253,7 @@ std::vector<Tensor> Step::trace(std::span<const Tensor> inputs, const Signature&
   const ClosedOver::Beginning beginning;
   std::vector<Tensor> results;
   try {
-    const Capturing capturing;
+    const Capturing capturing(Capturing::Computes::Nothing, stand_ins);
     {
       const CallbackScope user;
       results = function.call(function.context, stand_ins);

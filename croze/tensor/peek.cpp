@@ -6,6 +6,7 @@
 #include "croze/graph/eval.h"
 #include "croze/run/host_evaluate.h"
 #include "croze/tensor/record.h"
+#include "croze/tensor/registry.h"
 
 namespace croze {
 namespace {
@@ -17,7 +18,8 @@ constexpr std::int64_t max_nodes = 1024;
 std::optional<std::vector<std::int64_t>> peek_as(const Tensor& x, DType dtype) {
   GraphLock lock;
   std::optional<HostArray> value = evaluate_on_host(x.node(), max_elements, max_nodes);
-  if (!value) return {};
+  // While a step is captured its inputs have memory, whose contents are not those of later runs.
+  if (!value || Capturing::reads_input(x)) return {};
   for (std::int64_t& bits : value->bits) bits = convert(bits, value->dtype, dtype);
   return std::move(value->bits);
 }

@@ -75,23 +75,30 @@ std::vector<UOp> last_of(std::span<const UOp> stores) {
 }
 
 // Named in docs/architecture.md as global state.
-thread_local std::optional<Capturing::Computes> capturing_here;
-
-bool reads_stand_in(UOp root) {
-  return std::ranges::any_of(toposort(std::span(&root, 1)),
-                             [](UOp u) { return u.is(Op::Buffer) && is_stand_in(u.buffer_id()); });
-}
-
 }  // namespace
 
-Capturing::Capturing(Computes computes) { capturing_here = computes; }
-Capturing::~Capturing() { capturing_here = std::nullopt; }
-bool Capturing::is_active() { return capturing_here.has_value(); }
+thread_local std::optional<Capturing::Mode> Capturing::mode_;
+
+Capturing::Capturing(Computes computes, std::span<const Tensor> inputs) : around_(mode_) {
+  mode_ = Mode{computes, inputs};
+}
+Capturing::~Capturing() { mode_ = around_; }
+bool Capturing::is_active() { return mode_.has_value(); }
 
 bool Capturing::may_compute(const Tensor& t) {
-  if (!capturing_here) return true;
+  return !mode_ || (mode_->computes == Computes::Constants && !reads_input(t));
+}
+
+bool Capturing::reads_input(const Tensor& t) {
+  if (!mode_) return false;
   const GraphLock lock;
-  return *capturing_here == Computes::Constants && !reads_stand_in(t.node());
+  const UOp root = t.node();
+  return std::ranges::any_of(toposort(std::span(&root, 1)), [](UOp u) {
+    if (!u.is(Op::Buffer)) return false;
+    return is_stand_in(u.buffer_id()) || std::ranges::any_of(mode_->inputs, [=](const Tensor& x) {
+             return storage_of(x.node()) == u;
+           });
+  });
 }
 
 // Leaked on purpose: tensors with static lifetime may outlive any other order of destruction.

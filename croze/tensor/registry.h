@@ -4,6 +4,7 @@
 // tensor must first compute every live tensor that still wants the old contents.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "croze/base/flat_map.h"
@@ -122,12 +123,13 @@ class Registry {
 };
 
 // While one lives, the thread that made it captures a step: realize() throws Error there, but, if
-// that is said, for what does not depend on stand-ins.
+// that is said, for what does not depend on stand-ins.  They nest, and the innermost one counts.
 class Capturing {
  public:
   enum class Computes { Nothing, Constants };
 
-  explicit Capturing(Computes computes = Computes::Nothing);
+  // `inputs` have other values in each run, as stand-ins have; they stay alive.
+  explicit Capturing(Computes computes = Computes::Nothing, std::span<const Tensor> inputs = {});
   ~Capturing();
   Capturing(const Capturing&) = delete;
   Capturing& operator=(const Capturing&) = delete;
@@ -135,6 +137,16 @@ class Capturing {
   static bool is_active();  // on the calling thread
   // Whether the calling thread may compute the tensor now.
   static bool may_compute(const Tensor& t);
+  // Whether the value of the tensor follows from an input of the step that it captures.
+  static bool reads_input(const Tensor& t);
+
+ private:
+  struct Mode {
+    Computes computes;
+    std::span<const Tensor> inputs;
+  };
+  static thread_local std::optional<Mode> mode_;
+  std::optional<Mode> around_;  // of the one that this one stands in
 };
 
 }  // namespace croze

@@ -182,12 +182,41 @@ TEST_P(Exported, AModelOfOnnxIsCalledByItsNames) {
   EXPECT_NE(error_of([&] { export_c(model, {}, out()); }).find("open size \"n\""),
             std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(out()));
-  export_c(model, {{"n", 2}}, out(), {.name = "tiny"});
+  export_c(model, {.sizes = {{"n", 2}}}, out(), {.name = "tiny"});
   const std::string header = content(out() + "/tiny.h");
   EXPECT_NE(header.find("const float* image, float* scores"), std::string::npos) << header;
   const Tensor x = Tensor::from_data({1.f, 0.f, 0.f, -1.f, 1.f, -1.f}, {2, 3});
   EXPECT_EQ(floats_of(results("tiny", {{"float", 6}}, {{"float", 4}}, bytes_of(x))),
             (std::vector<float>{1, 0, 0, 2}));
+}
+
+// An input that decides which branch is taken leaves with the value that it has.
+TEST_P(Exported, AnInputOfAModelCanBeAConstant) {
+  using Graph = GraphProto;
+  const auto branch = [](const char* name, const char* op) {
+    const Graph graph{.nodes = {node(op, {"image"}, {"result"})},
+                      .outputs = {value_info("result", Float, {3})}};
+    return graph_attribute(name, graph.message());
+  };
+  const Message choice = node("If", {"flag"}, {"scores"},
+                              {branch("then_branch", "Neg"), branch("else_branch", "Relu")});
+  const std::string model_path =
+      file("model.onnx",
+           model(Graph{.nodes = {choice},
+                       .inputs = {value_info("image", Float, {3}), value_info("flag", Bool, {})},
+                       .outputs = {value_info("scores", Float, {3})}})
+               .bytes());
+  const onnx::Model model(model_path);
+  EXPECT_NE(error_of([&] { export_c(model, {}, out()); }).find("depends on the data"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] {
+              export_c(model, {.constants = {{"flags", Tensor::scalar(true)}}}, out());
+            }).find("no input \"flags\""),
+            std::string::npos);
+  export_c(model, {.constants = {{"flag", Tensor::scalar(true)}}}, out(), {.name = "tiny"});
+  const Tensor x = Tensor::from_data({1.f, -2.f, 3.f}, {3});
+  EXPECT_EQ(floats_of(results("tiny", {{"float", 3}}, {{"float", 3}}, bytes_of(x))),
+            (std::vector<float>{-1, 2, -3}));
 }
 
 // ---- what is refused, and leaves nothing ------------------------------------------------------

@@ -10,6 +10,7 @@
 
 #include "command_line/json.h"
 #include "commands.h"
+#include "model_inputs.h"
 #include "sizes.h"
 
 namespace croze::tool {
@@ -18,7 +19,7 @@ namespace {
 struct Settings {
   std::string model, folder, name;
   std::string target = "c", weights = "embedded";
-  std::vector<std::string> sizes;
+  std::vector<std::string> sizes, constants;
   bool json = false;
 };
 
@@ -38,8 +39,11 @@ void export_model(const Settings& settings) {
   CExportOptions options;
   options.name = settings.name.empty() ? name_of_file(settings.model) : settings.name;
   options.embed_weights = settings.weights == "embedded";
-  const CExportSummary summary =
-      export_c(model, sizes_of(settings.sizes), settings.folder, options);
+  OnnxInputs inputs{.sizes = sizes_of(settings.sizes)};
+  for (const auto& [name, value] : inputs_from_files(settings.constants)) {
+    inputs.constants.emplace(name, value.tensor());
+  }
+  const CExportSummary summary = export_c(model, inputs, settings.folder, options);
   if (settings.json) {
     const Json result{{"name", options.name},
                       {"files", summary.files},
@@ -70,6 +74,8 @@ void add_export(const Command& program) {
       .shows_default();
   command.option("--name", s->name, "Name of files and functions; that of the model's file");
   command.option("--size", s->sizes, "NAME=NUMBER for a size that the model leaves open");
+  command.option("--constant", s->constants,
+                 "NAME=FILE.npy for an input that keeps this value, or FILE.npz with several");
   command.option("--weights", s->weights, "In the source as arrays, or in a file beside it")
       .one_of({"embedded", "beside"})
       .shows_default();

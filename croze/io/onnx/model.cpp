@@ -112,6 +112,21 @@ std::string names_of(const std::vector<Port>& ports) {
 
 }  // namespace
 
+Shape shape_of(const Port& port, const std::map<std::string, std::int64_t>& sizes) {
+  check(port.has_shape, "input \"{}\" may have any shape, and a number is wanted for each size",
+        port.name);
+  Shape shape;
+  for (std::size_t axis = 0; axis < port.shape.size(); axis++) {
+    const Dimension& dim = port.shape[axis];
+    const std::string name = dim.name.empty() ? fmt::format("{}.{}", port.name, axis) : dim.name;
+    const auto given = sizes.find(name);
+    check(dim.size >= 0 || given != sizes.end(),
+          "input \"{}\" has an open size \"{}\": give it a number", port.name, name);
+    shape.push_back(dim.size >= 0 ? dim.size : given->second);
+  }
+  return shape;
+}
+
 Value load_recorded(const std::string& path, Recorded kind, Location at) {
   const CallScope scope("onnx::load_recorded", at);
   const auto file = std::make_shared<const MappedFile>(path);
