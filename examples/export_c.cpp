@@ -1,11 +1,13 @@
 // export_c.cpp -- networks, models and a training leave as plain C: `make export-demo` compiles
 // what this writes and compares it with croze.
 //
-//     export_c classifier FOLDER WEIGHTS.safetensors
-//     export_c training FOLDER
-//     export_c stream FOLDER
-//     export_c blazeface FOLDER MODEL.onnx
-//     export_c silero FOLDER MODEL.onnx
+//     export_c classifier MACHINE FOLDER WEIGHTS.safetensors
+//     export_c training MACHINE FOLDER
+//     export_c stream MACHINE FOLDER
+//     export_c blazeface MACHINE FOLDER MODEL.onnx
+//     export_c silero MACHINE FOLDER MODEL.onnx
+//
+// MACHINE is what kernels are made for: portable, x86-64-v3, ..
 #include <croze/croze.h>
 #include <croze/export/onnx.h>
 #include <croze/io/safetensors.h>
@@ -26,6 +28,10 @@ namespace {
 
 using Tensors = std::vector<Tensor>;
 
+struct Destination {
+  std::string machine, folder;
+};
+
 void print(const CExportSummary& s) {
   std::printf("arena: %lld bytes, state: %lld, weights: %lld; %lld kernels, %lld calls of them\n",
               static_cast<long long>(s.arena_bytes), static_cast<long long>(s.state_bytes),
@@ -34,18 +40,19 @@ void print(const CExportSummary& s) {
 }
 
 // The network that `make demo` trains, an image a run.
-void classifier(const std::string& folder, const std::string& weights) {
+void classifier(const Destination& to, const std::string& weights) {
   FashionNet net;
   nn::load_state_dict(net, load_safetensors(weights).tensors);
   const ImageSet images = fashion_mnist().test;
   auto scores = capture([&](const Tensor& image) { return net(image); });
   scores(images.batch(0, 1).images.realize());
-  print(export_c(scores, folder,
+  print(export_c(scores, to.folder,
                  {.name = "fashion",
                   .inputs = {"image"},
                   .outputs = {"scores"},
-                  .tensors = nn::state_dict(net)}));
-  CComparison comparison(folder, "fashion");
+                  .tensors = nn::state_dict(net),
+                  .machine = to.machine}));
+  CComparison comparison(to.folder, "fashion");
   for (std::int64_t i = 0; i < 1000; i++) {
     comparison.add({images.batch(i, 1).images.realize()},
                    [&](const Tensors& given) { return Tensors{scores(given[0])}; });
@@ -54,7 +61,7 @@ void classifier(const std::string& folder, const std::string& weights) {
 }
 
 // Its training, parameters and what Adam keeps of them included: the losses of a hundred steps.
-void training(const std::string& folder) {
+void training(const Destination& to) {
   FashionNet net;
   optim::Adam adam(nn::parameters(net), {.learning_rate = 1e-3});
   auto step = capture([&](const Tensor& images, const Tensor& labels) {
@@ -68,13 +75,14 @@ void training(const std::string& folder) {
     return Tensors{b.images.realize(), b.labels.realize()};
   };
   step(batch(0)[0], batch(0)[1]);
-  print(export_c(step, folder,
+  print(export_c(step, to.folder,
                  {.name = "training",
                   .inputs = {"images", "labels"},
                   .outputs = {"loss"},
-                  .tensors = nn::state_dict(net)}));
+                  .tensors = nn::state_dict(net),
+                  .machine = to.machine}));
   // Roundings grow from step to step.
-  CComparison comparison(folder, "training", 1e-2);
+  CComparison comparison(to.folder, "training", 1e-2);
   for (std::int64_t i = 1; i <= 100; i++) {
     comparison.add(batch(i),
                    [&](const Tensors& given) { return Tensors{step(given[0], given[1])}; });
@@ -95,16 +103,19 @@ struct Filter {
   }
 };
 
-void stream(const std::string& folder) {
+void stream(const Destination& to) {
   const Filter filter;
   auto block = capture([&](const Tensor& samples) { return filter(samples); });
   block(Tensor::zeros({64}).realize());
   StateDict tensors = nn::state_dict(filter.gru);
   tensors.push_back({"hidden", filter.hidden});
-  print(export_c(
-      block, folder,
-      {.name = "stream", .inputs = {"samples"}, .outputs = {"filtered"}, .tensors = tensors}));
-  CComparison comparison(folder, "stream");
+  print(export_c(block, to.folder,
+                 {.name = "stream",
+                  .inputs = {"samples"},
+                  .outputs = {"filtered"},
+                  .tensors = tensors,
+                  .machine = to.machine}));
+  CComparison comparison(to.folder, "stream");
   for (int i = 0; i < 1000; i++) {
     comparison.add({Tensor::uniform({64}, -1, 1).realize()},
                    [&](const Tensors& given) { return Tensors{block(given[0])}; });
@@ -121,13 +132,13 @@ Tensors results_of(const onnx::Model& model, const std::map<std::string, onnx::V
 }
 
 // Faces in an image; what the image shows does not matter here.
-void blazeface(const std::string& folder, const std::string& path) {
+void blazeface(const Destination& to, const std::string& path) {
   const onnx::Model model(path);
   const std::string input = model.inputs()[0].name;
   const Shape shape = onnx::shape_of(model.inputs()[0], {});
-  print(export_c(model, {}, folder, {.name = "blazeface"}));
+  print(export_c(model, {}, to.folder, {.name = "blazeface", .machine = to.machine}));
   results_of(model, {{input, Tensor::zeros(shape).realize()}});
-  CComparison comparison(folder, "blazeface");
+  CComparison comparison(to.folder, "blazeface");
   for (int i = 0; i < 20; i++) {
     comparison.add({Tensor::uniform(shape, -1, 1).realize()}, [&](const Tensors& given) {
       return results_of(model, {{input, given[0]}});
@@ -137,19 +148,19 @@ void blazeface(const std::string& folder, const std::string& path) {
 }
 
 // Speech in 512 samples of sound and a state, which is a result too.
-void silero(const std::string& folder, const std::string& path) {
+void silero(const Destination& to, const std::string& path) {
   const onnx::Model model(path);
   const Tensor rate = Tensor::scalar(std::int64_t{16000}).realize();
   print(export_c(
       model,
       {.sizes = {{"input.0", 1}, {"input.1", 512}, {"state.1", 1}}, .constants = {{"sr", rate}}},
-      folder, {.name = "silero"}));
+      to.folder, {.name = "silero", .machine = to.machine}));
   Tensor state = Tensor::zeros({2, 1, 128}).realize();
   const auto hear = [&](const Tensors& given) {
     return results_of(model, {{"input", given[0]}, {"state", given[1]}, {"sr", rate}});
   };
   hear({Tensor::zeros({1, 512}).realize(), state});
-  CComparison comparison(folder, "silero", 1e-4);
+  CComparison comparison(to.folder, "silero", 1e-4);
   for (int i = 0; i < 200; i++) {
     state = comparison.add({Tensor::uniform({1, 512}, -0.3, 0.3).realize(), state}, hear)[1];
   }
@@ -159,20 +170,21 @@ void silero(const std::string& folder, const std::string& path) {
 }  // namespace
 
 int main(int arguments, char** argument) {
-  const std::string what = arguments > 2 ? argument[1] : "";
-  const std::string folder = arguments > 2 ? argument[2] : "",
-                    file = arguments > 3 ? argument[3] : "";
+  const std::string what = arguments > 3 ? argument[1] : "";
+  const std::string file = arguments > 4 ? argument[4] : "";
   try {
-    if (what == "classifier") return classifier(folder, file), 0;
-    if (what == "training") return training(folder), 0;
-    if (what == "stream") return stream(folder), 0;
-    if (what == "blazeface") return blazeface(folder, file), 0;
-    if (what == "silero") return silero(folder, file), 0;
+    const Destination to = arguments > 3 ? Destination{argument[2], argument[3]} : Destination{};
+    if (what == "classifier") return classifier(to, file), 0;
+    if (what == "training") return training(to), 0;
+    if (what == "stream") return stream(to), 0;
+    if (what == "blazeface") return blazeface(to, file), 0;
+    if (what == "silero") return silero(to, file), 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "export_c: %s\n", error.what());
     return 1;
   }
-  std::fprintf(stderr,
-               "usage: export_c classifier|training|stream|blazeface|silero FOLDER [FILE]\n");
+  std::fprintf(
+      stderr,
+      "usage: export_c classifier|training|stream|blazeface|silero MACHINE FOLDER [FILE]\n");
   return 2;
 }

@@ -68,7 +68,8 @@ int main(int arguments, char** argument) {
   fclose(inputs_file);
   fclose(expected);
   qsort(microseconds, (size_t)count, sizeof microseconds[0], ascending);
-  printf("C: %.1f us a run (median); %d runs, results within %.1e of croze's: %s\n",
-         microseconds[count / 2], count, worst, worst <= tolerance ? "equal" : "DIFFERENT");
+  printf("C: %.1f us a run (%.1f at best); %d runs, results within %.1e of croze's: %s\n",
+         microseconds[count / 2], microseconds[0], count, worst,
+         worst <= tolerance ? "equal" : "DIFFERENT");
   return worst <= tolerance ? 0 : 1;
 }

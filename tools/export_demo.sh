@@ -15,41 +15,54 @@ compile() {
   "$@" $strict -I. ./*.c "$source/examples/export_c_main.c" -o program -lm
 }
 
-run_with() {  # name of the machine, compiler, flags
-  machine=$1
+# run_with "EMULATOR RUNS" COMPILER FLAGS.. ; no emulator: all runs, here
+run_with() {
+  emulator=$1
   shift
   compile "$@"
   strip -o stripped program 2>/dev/null || cp program stripped
   echo "$*: $(stat -c %s stripped) bytes"
-  case $machine in
-    here) ./program ;;
-    *) "qemu-$machine-static" ./program 5 ;;
-  esac
+  # shellcheck disable=SC2086  # a command and its argument
+  ${emulator:+"${emulator% *}"} ./program ${emulator:+"${emulator#* }"}
 }
 
-demo() {  # name of the example, file that it needs
-  what=$1
-  folder=$out/$what
+# export_to MACHINE WHAT [FILE]: into a folder, which becomes the one at hand
+export_to() {
+  machine=$1
+  what=$2
+  shift 2
+  printf '\n== %s, kernels for %s\n' "$what" "$machine"
+  folder=$out/$what-$machine
   rm -rf "$folder"
   mkdir -p "$folder"
-  printf '\n== %s\n' "$what"
-  CROZE_THREADS=1 "$build/bin/export_c" "$what" "$folder" ${2+"$2"}
+  CROZE_THREADS=1 "$build/bin/export_c" "$what" "$machine" "$folder" "$@"
   cd "$folder"
   rm main.c  # the example that is exported with it
-  for compiler in gcc clang clang-19; do
-    command -v $compiler > /dev/null || continue
-    run_with here $compiler
-    run_with here $compiler -march=native
-  done
+}
+
+compilers=
+for compiler in gcc clang clang-19; do
+  command -v $compiler > /dev/null && compilers="$compilers $compiler"
+done
+here=
+grep -qs 'avx2.* fma\|fma.* avx2' /proc/cpuinfo && here=x86-64-v3
+grep -qs 'avx512vl' /proc/cpuinfo && here=x86-64-v4
+
+demo() {  # what, the file that it needs
+  export_to portable "$@"
+  for compiler in $compilers; do run_with "" $compiler; done
   for machine in aarch64 riscv64; do
     command -v "$machine-linux-gnu-gcc" > /dev/null || continue
     command -v "qemu-$machine-static" > /dev/null || continue
-    run_with "$machine" "$machine-linux-gnu-gcc" -static
+    run_with "qemu-$machine-static 5" "$machine-linux-gnu-gcc" -static
   done
   if command -v valgrind > /dev/null; then
     compile gcc -g
     valgrind -q --error-exitcode=9 ./program 5 | sed 's/^/under valgrind, no errors: /'
   fi
+  [ -n "$here" ] || return 0
+  export_to $here "$@"
+  for compiler in $compilers; do run_with "" $compiler -march=$here; done
 }
 
 if [ ! -f "$weights" ]; then

@@ -34,6 +34,10 @@ struct CExportOptions {
   // What tensors that the step uses are called in C, nn::state_dict(net) for example.  Others have
   // numbers.
   StateDict tensors = {};
+  // What the kernels are made for.  "portable" takes vectors of 16 bytes and no fused
+  // multiply-adds. "x86-64-v3", "x86-64-v4" and "arm64" have what compilers mean by -march of these
+  // names; the text stays portable, but is slow where the machine has less.
+  std::string machine = "portable";
   // Weights as arrays of C; else a file beside it, which the caller loads or maps.
   bool embed_weights = true;
 };

@@ -1,4 +1,4 @@
-// functions.cpp -- codegen and the C writer, for the portable machine.
+// functions.cpp -- codegen and the C writer, for the machine of the export.
 #include "croze/export/functions.h"
 
 #include <fmt/format.h>
@@ -7,9 +7,9 @@
 
 #include "croze/base/error.h"
 #include "croze/codegen/pipeline.h"
-#include "croze/export/machine.h"
 #include "croze/graph/observer.h"
 #include "croze/render/c_family/c_library.h"
+#include "croze/render/c_family/vector_writer.h"
 #include "croze/render/c_family/writer.h"
 #include "croze/run/given_edits.h"
 
@@ -65,16 +65,23 @@ int FunctionTable::add(const Kernel& kernel) {
   const std::string label =
       is_watched() ? fmt::format("export {} {}", kernel_name(kernel), kernel_key(kernel)) : "";
   const CompileScope scope(CompilePart::Kernel, label);
-  LinearProgram program = make_program(kernel.sink, portable_machine());
+  LinearProgram program = make_program(kernel.sink, machine_);
   program.info.name = fmt::format("k{}_{}", at->second, program.info.name);
-  c_family::KernelText text = c_family::write_kernel(c_family::c_library_dialect(), program);
+  functions_.push_back(function_of(program));
+  const c_family::Dialect& dialect = c_family::c_library_dialect();
+  functions_.back().text = taken(c_family::write_kernel(dialect, program));
+  if (c_family::can_write_vectors(program)) {
+    functions_.back().vector_text = taken(c_family::write_vector_kernel(dialect, program));
+  }
+  return at->second;
+}
+
+std::string FunctionTable::taken(c_family::KernelText text) {
   for (c_family::Helper& helper : text.helpers) {
     const auto known = std::ranges::find(helpers_, helper.name, &c_family::Helper::name);
     if (known == helpers_.end()) helpers_.push_back(std::move(helper));
   }
-  functions_.push_back(function_of(program));
-  functions_.back().text = std::move(text.function);
-  return at->second;
+  return std::move(text.function);
 }
 
 }  // namespace croze::plain_c

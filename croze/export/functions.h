@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "croze/export/model.h"
+#include "croze/render/c_family/writer.h"
 #include "croze/schedule/schedule.h"
 
 namespace croze::plain_c {
@@ -13,6 +14,8 @@ namespace croze::plain_c {
 // The functions of a schedule's kernels, each compiled once.
 class FunctionTable {
  public:
+  explicit FunctionTable(const Caps& machine) : machine_(machine) {}
+
   // The number of the kernel's function.
   int add(const Kernel& kernel);
 
@@ -20,6 +23,10 @@ class FunctionTable {
   std::vector<c_family::Helper> take_helpers() { return std::move(helpers_); }
 
  private:
+  // The function, once its helpers are kept.
+  std::string taken(c_family::KernelText text);
+
+  const Caps& machine_;
   std::map<std::string, int> numbers_;  // by the key of the kernel
   std::vector<Function> functions_;
   std::vector<c_family::Helper> helpers_;  // that they call, each once

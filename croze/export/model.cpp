@@ -28,8 +28,8 @@ constexpr std::int64_t alignment = 64;
 
 std::int64_t aligned(std::int64_t bytes) { return checked_add(bytes, alignment - 1) & -alignment; }
 
-Schedule scheduled(const CanonicalGraph& graph) {
-  const ScheduleContext context{.caps = [](int) -> const Caps& { return portable_machine(); },
+Schedule scheduled(const CanonicalGraph& graph, Machine machine) {
+  const ScheduleContext context{.caps = machine,
                                 .default_device = default_device(),
                                 .fuse = Options::flag(Option::Fusion),
                                 .memory_budget = Options::integer(Option::MemoryBudget)};
@@ -45,7 +45,11 @@ Schedule scheduled(const CanonicalGraph& graph) {
 class ModelMaker {
  public:
   ModelMaker(const StepRecording& step, const CExportOptions& options)
-      : step_(step), options_(options), schedule_(scheduled(step.graph)) {
+      : step_(step),
+        options_(options),
+        machine_(machine_called(options.machine)),
+        schedule_(scheduled(step.graph, machine_)),
+        functions_(machine_(0)) {
     model_.name = options.name;
     model_.embed_weights = options.embed_weights;
     if (!schedule_.arenas.empty()) model_.arena_bytes = schedule_.arenas[0].bytes;
@@ -217,6 +221,7 @@ class ModelMaker {
 
   const StepRecording& step_;
   const CExportOptions& options_;
+  Machine machine_;
   Schedule schedule_;
   Model model_;
   Names names_, fields_;  // of parameters and weights, and of the fields of the state

@@ -46,6 +46,7 @@ struct Function {
     std::string comment;
   };
   std::string name, comment, text;
+  std::string vector_text;            // for compilers with vectors; empty: the same
   std::vector<Parameter> parameters;  // of buffers
   int variables = 0;                  // numbers that it takes after them
   std::int64_t scratch_bytes = -1;    // -1: it takes none

@@ -113,9 +113,9 @@ std::string driver(const std::string& model, const std::vector<CPort>& inputs,
 
 // ---- the interpreter --------------------------------------------------------------------------
 
-Reference::Reference(const Step& step)
+Reference::Reference(const Step& step, const std::string& machine)
     : recording_(step.recording()),
-      device_(make_interpreter(plain_c::portable_machine())),
+      device_(make_interpreter(plain_c::machine_called(machine)(0))),
       schedule_(schedule_for(*device_, recording_.graph)),
       draws_(random_state().draws) {
   for (const StepRecording::Place& place : recording_.places) memory_.push_back(place.contents);

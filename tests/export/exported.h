@@ -65,7 +65,7 @@ std::string driver(const std::string& model, const std::vector<CPort>& inputs,
 // the same order, so the same bits.
 class Reference {
  public:
-  explicit Reference(const Step& step);
+  explicit Reference(const Step& step, const std::string& machine = "portable");
 
   // The results one after the other; what the step assigns to is kept for the next run.
   std::string run(std::span<const Tensor> inputs);

@@ -25,7 +25,7 @@ struct ConvNet {
 class Watched : public ExportTest {
  protected:
   // Exports the training step, runs it three times and compares with the interpreter.
-  void train() {
+  void train(const std::string& machine = "portable") {
     ConvNet net;
     optim::SGD sgd(nn::parameters(net), {.learning_rate = 0.05, .momentum = 0.9});
     auto step = capture([&](const Tensor& x, const Tensor& y) {
@@ -36,8 +36,8 @@ class Watched : public ExportTest {
     const Tensor given[] = {Tensor::uniform({5, 1, 6, 6}, -1, 1).realize(),
                             Tensor::randint(0, 3, {5}).cast(DType::Int32).realize()};
     step(given[0], given[1]);
-    export_c(step, out(), {.name = "training", .tensors = nn::state_dict(net)});
-    Reference reference(step.step());
+    export_c(step, out(), {.name = "training", .tensors = nn::state_dict(net), .machine = machine});
+    Reference reference(step.step(), machine);
     std::string input, expected;
     for (int i = 0; i < 3; i++) {
       input += bytes_of(given[0]) + bytes_of(given[1]);
@@ -61,11 +61,21 @@ TEST_P(Watched, ValgrindHasNothingToSay) {
   train();
 }
 
-// Whatever else a compiler is told, but for -ffast-math: the bits stay.
+// Whatever else a compiler is told, but for -ffast-math: the bits stay.  Without vector types, too.
 TEST_P(Watched, FlagsDoNotChangeResults) {
-  for (const char* flags : {"-O0", "-O2 -std=gnu11", "-O3 -march=native -std=gnu17"}) {
+  for (const char* flags :
+       {"-O0", "-DCROZE_VECTORS=0", "-O2 -std=gnu11", "-O3 -march=native -std=gnu17"}) {
     flags_ = flags;
     train();
+  }
+}
+
+// Wider vectors and fused multiply-adds, on a processor that may have neither.
+TEST_P(Watched, KernelsForOneMachineRunOnAll) {
+  for (const char* machine : {"arm64", "x86-64-v3", "x86-64-v4"}) {
+    SCOPED_TRACE(machine);
+    train(machine);
+    if (HasFailure()) return;
   }
 }
 
@@ -92,6 +102,7 @@ INSTANTIATE_TEST_SUITE_P(Compilers, OtherProcessor,
                          });
 
 TEST_P(OtherProcessor, GivesTheSameBits) { train(); }
+TEST_P(OtherProcessor, GivesTheSameBitsWithFusedMultiplyAdds) { train("arm64"); }
 
 }  // namespace
 }  // namespace croze

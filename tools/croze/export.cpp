@@ -18,7 +18,7 @@ namespace {
 
 struct Settings {
   std::string model, folder, name;
-  std::string target = "c", weights = "embedded";
+  std::string target = "c", weights = "embedded", machine = "portable";
   std::vector<std::string> sizes, constants;
   bool json = false;
 };
@@ -38,6 +38,7 @@ void export_model(const Settings& settings) {
   const onnx::Model model(settings.model);
   CExportOptions options;
   options.name = settings.name.empty() ? name_of_file(settings.model) : settings.name;
+  options.machine = settings.machine;
   options.embed_weights = settings.weights == "embedded";
   OnnxInputs inputs{.sizes = sizes_of(settings.sizes)};
   for (const auto& [name, value] : inputs_from_files(settings.constants)) {
@@ -71,6 +72,9 @@ void add_export(const Command& program) {
   command.option("-o,--output-dir", s->folder, "Folder for what is written").required();
   command.option("--target", s->target, "What to write: C11 that needs libc and libm alone")
       .one_of({"c"})
+      .shows_default();
+  command.option("--machine", s->machine, "What the kernels are made for")
+      .one_of({"portable", "arm64", "x86-64-v3", "x86-64-v4"})
       .shows_default();
   command.option("--name", s->name, "Name of files and functions; that of the model's file");
   command.option("--size", s->sizes, "NAME=NUMBER for a size that the model leaves open");

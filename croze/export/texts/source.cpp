@@ -23,11 +23,25 @@ constexpr std::string_view float_guards =
 
 // The arena has elements of one type after those of another in one place.  Seen as one function,
 // the accesses of two kernels could be taken for apart by their types, and be reordered.
+// Helpers may be used with vectors only, or without.
 constexpr std::string_view kernel_macro =
     "#if defined(__GNUC__)\n"
     "#define CROZE_KERNEL __attribute__((noinline))\n"
+    "#define CROZE_HELPER __attribute__((unused))\n"
     "#else\n"
     "#define CROZE_KERNEL\n"
+    "#define CROZE_HELPER\n"
+    "#endif\n";
+
+// Vector types are an extension of C; without it a vector is a loop over its lanes.  The results
+// are the same.
+constexpr std::string_view vector_macro =
+    "#if !defined(CROZE_VECTORS)\n"
+    "#if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 9)\n"
+    "#define CROZE_VECTORS 1\n"
+    "#else\n"
+    "#define CROZE_VECTORS 0\n"
+    "#endif\n"
     "#endif\n";
 
 constexpr std::string_view at_text =
@@ -66,8 +80,11 @@ class SourceWriter {
         "#include <string.h>\n\n",
         model_.name);
     if (model_.embed_weights) text += fmt::format("#include \"{}_weights.h\"\n\n", model_.name);
-    text += fmt::format("{}\n{}", float_guards, kernel_macro);
-    for (const c_family::Helper& helper : model_.helpers) text += "\n" + helper.text;
+    text += fmt::format("{}\n{}\n{}", float_guards, kernel_macro, vector_macro);
+    for (const c_family::Helper& helper : model_.helpers) {
+      const bool is_function = helper.text.starts_with("static");
+      text += fmt::format("\n{}{}", is_function ? "CROZE_HELPER " : "", helper.text);
+    }
     for (const Function& f : model_.functions) text += "\n" + function_text(f);
     const std::string calls = run + reset;
     if (calls.find("croze_at(") != calls.npos) text += "\n" + std::string(at_text);
@@ -88,7 +105,9 @@ class SourceWriter {
     if (f.scratch_bytes >= 0) {
       text += fmt::format(" * @param scratch  {} bytes of any contents\n", f.scratch_bytes);
     }
-    return text + " */\nCROZE_KERNEL " + f.text;
+    text += " */\nCROZE_KERNEL ";
+    if (f.vector_text.empty()) return text + f.text;
+    return text + "\n#if CROZE_VECTORS\n" + f.vector_text + "#else\n" + f.text + "#endif\n";
   }
 
   // ---- init and reset ----

@@ -7,42 +7,25 @@
 
 #include "croze/base/error.h"
 #include "croze/base/flat_map.h"
+#include "croze/render/c_family/body.h"
+#include "croze/render/c_family/expressions.h"
 #include "croze/render/c_family/segments.h"
-#include "croze/render/scratch.h"
 
 namespace croze::c_family {
 namespace {
 
-// The unsigned type in which an integer type wraps; narrower ones would be promoted to int.
-DType wrapping_type(DType t) {
-  return t == DType::Index || size_of(t) == 8 ? DType::UInt64 : DType::UInt32;
-}
-
-// Whether the exact result stays inside the type (see Bounds).
-bool cannot_wrap(UOp u) {
-  if (u.dtype() == DType::UInt64 || u.dtype() == DType::Bool) return false;
-  return u.lo() > min_value(u.dtype()) || u.hi() < max_value(u.dtype());
-}
-
-// The dtype that the op works on: of its last value.
-DType operand_type(UOp u) { return u.src(u.is(Op::Reduce) ? 0 : u.num_src() - 1).dtype(); }
-
-OperandKind kind_of(UOp u) {
-  const DType t = operand_type(u);
-  if (is_float(t)) return OperandKind::Float;
-  if (t == DType::Bool) return OperandKind::Bool;
-  return is_integer(u.dtype()) && cannot_wrap(u) ? OperandKind::Exact : OperandKind::Integer;
-}
-
 class Writer {
  public:
   Writer(const Dialect& dialect, const LinearProgram& program)
-      : dialect_(dialect), program_(program), segments_(program) {}
+      : dialect_(dialect),
+        program_(program),
+        words_(dialect),
+        body_(dialect, program),
+        segments_(program) {}
 
   KernelText run() {
-    name_all();
     declare_all();
-    if (!body_.empty()) body_ += '\n';
+    if (!body_.is_empty()) body_.empty_line();
     for (std::size_t i = 0; i < program_.instructions.size(); i++) {
       const UOp u = program_.instructions[i];
       if (!Segments::is_statement(u)) continue;
@@ -50,67 +33,20 @@ class Writer {
       statement(u);
     }
     close_lane_loop();
-    return {std::move(helpers_), dialect_.signature(program_) + "\n" + body_ + "}\n"};
+    return {words_.take_helpers(), body_.text()};
   }
 
  private:
-  // ---- names and declarations ----
-
-  void name_all() {
-    std::int64_t values = 0, registers = 0, locals = 0;
-    for (UOp u : program_.instructions) {
-      if (u.dtype() == DType::Void || names_.find(u.node())) continue;
-      names_[u.node()] = [&]() -> std::string {
-        switch (u.op()) {
-          case Op::Param:
-            return fmt::format("b{}{}", u.slot(), is_alone(program_, u) ? "" : name_of(u.dtype()));
-          case Op::Variable: return fmt::format("n{}", u.arg().ints[0]);
-          case Op::Special: return special_name(u);
-          case Op::Range:
-            return fmt::format("{}{}", u.loop_kind() == LoopKind::Lane ? "k" : "i", u.range_id());
-          case Op::Register: return fmt::format("r{}", registers++);
-          case Op::Local: return fmt::format("l{}", locals++);
-          case Op::Const: return literal(u.arg().value, u.dtype());
-          default: return fmt::format("v{}", values++);
-        }
-      }();
-    }
-  }
-
-  static std::string special_name(UOp u) {
-    switch (u.loop_kind()) {
-      case LoopKind::Thread: return "task";
-      case LoopKind::Group: return fmt::format("group{}", u.arg().ints[0]);
-      default: return fmt::format("item{}", u.arg().ints[0]);
-    }
-  }
+  // ---- declarations ----
 
   void declare_all() {
-    const ScratchLayout scratch = scratch_layout(program_);
     FlatSet<const Node*> declared;
     for (UOp u : program_.instructions) {
-      if (Segments::is_statement(u) || !declared.insert(u.node())) continue;
-      const std::string& name = *names_.find(u.node());
-      switch (u.op()) {
-        case Op::Param: declare_param(u, name); break;
-        case Op::Variable: line(dialect_.declare_variable(dialect_, u, name)); break;
-        case Op::Special: line(dialect_.declare_special(dialect_, u, name)); break;
-        case Op::Local: {
-          const bool shared = static_cast<Space>(u.arg().ints[2]) == Space::Group;
-          line(dialect_.declare_local(dialect_, u, name, shared ? 0 : scratch.offset_of(u)));
-          break;
-        }
-        case Op::Register: line("{} {};", type(u), with_size(name, segments_.lane_of(u))); break;
-        default: break;
+      body_.declare(u);
+      if (u.is(Op::Register) && declared.insert(u.node())) {
+        line("{} {};", type(u), with_size(body_.name(u), segments_.lane_of(u)));
       }
     }
-  }
-
-  // Nothing where the kernel's head has declared it.
-  void declare_param(UOp param, const std::string& name) {
-    const std::string text = dialect_.declare_param(
-        dialect_, param, name, is_written(program_, param), is_alone(program_, param));
-    if (!text.empty()) line(text);
   }
 
   static std::string with_size(const std::string& name, UOp lane) {
@@ -142,9 +78,7 @@ class Writer {
   }
 
   void open_loop(UOp range, const std::string& end) {
-    const std::string& name = *names_.find(range.node());
-    line("for ({} {} = 0; {} < {}; {}++) {{", type(range), name, name, end, name);
-    depth_++;
+    body_.open_loop(type(range), body_.name(range), end);
   }
 
   // What the counter stays below.
@@ -152,29 +86,19 @@ class Writer {
     return range.is_open() ? ref(range.src(0)) : fmt::format("{}", range.range_size());
   }
 
-  void close_loop() {
-    depth_--;
-    line("}");
-  }
+  void close_loop() { body_.close_loop(); }
 
   // ---- operands ----
 
   // The value as an operand of the statement at hand: a lane of it inside a loop over lanes.
   std::string ref(UOp u) const {
     while (u.is(Op::After)) u = u.src(0);
-    const std::string* name = names_.find(u.node());
-    ensure(name != nullptr, "linear program: {} is used before it stands in the list",
-           info(u.op()).name);
     const bool is_array = segments_.escapes(u) || (u.is(Op::Register) && segments_.lane_of(u));
-    return is_array && open_lane_ ? fmt::format("{}[{}]", *name, *names_.find(open_lane_.node()))
-                                  : *name;
+    return is_array && open_lane_ ? fmt::format("{}[{}]", body_.name(u), body_.name(open_lane_))
+                                  : body_.name(u);
   }
 
-  std::string_view type(DType t) const {
-    const std::string_view text = dialect_.type(t);
-    ensure(!text.empty(), "the {} renderer has no {}", dialect_.name, name_of(t));
-    return text;
-  }
+  std::string_view type(DType t) const { return words_.type(t); }
   std::string_view type(UOp u) const { return type(u.dtype()); }
 
   // "b0[v3]"
@@ -227,7 +151,7 @@ class Writer {
   // until one is left.
   void reduce(UOp u) {
     const UOp lane = u.src(1);
-    const std::string& name = *names_.find(u.node());
+    const std::string& name = body_.name(u);
     const std::string lanes = name + "_lanes";
     line("{} {}[{}];", type(u), lanes, lane.range_size());
     open_loop(lane, end_of(lane));
@@ -239,7 +163,7 @@ class Writer {
       open_loop(lane, fmt::format("{}", n - half));
       const std::string low = fmt::format("{}[{}]", lanes, ref(lane));
       const std::string high = fmt::format("{}[{} + {}]", lanes, ref(lane), half);
-      line("{} = {};", low, op_text(u, u.reduce_op(), low, high));
+      line("{} = {};", low, words_.op(u, u.reduce_op(), low, high));
     }
     close_lane_loop();
     line("const {} {} = {}[0];", type(u), name, lanes);
@@ -248,83 +172,21 @@ class Writer {
   // ---- expressions ----
 
   std::string elementwise_text(UOp u) {
-    ensure(is_elementwise(u.op()) && u.num_src() > 0, "linear program: {} cannot stand in it",
-           info(u.op()).name);
     std::string operands[3];
     for (int i = 0; i < std::min(u.num_src(), 3); i++) operands[i] = ref(u.src(i));
-    if (u.is(Op::Cast)) return cast_text(u, operands[0]);
-    if (u.is(Op::Bitcast)) return expand(dialect_.bitcast, u, operands);
-    return op_text(u, u.op(), operands[0], operands[1], operands[2]);
+    return words_.elementwise(u, operands);
   }
-
-  std::string cast_text(UOp u, const std::string& x) {
-    const DType from = u.src(0).dtype(), to = u.dtype();
-    if (to == DType::Bool) return fmt::format("{} != 0", x);
-    if (!is_float(from) || is_float(to)) return fmt::format("({}){}", type(to), x);
-    return fmt::format("{}({})", use(cast_helper(dialect_, from, to)), x);
-  }
-
-  std::string op_text(UOp u, Op op, const std::string& a, const std::string& b,
-                      const std::string& c = {}) {
-    OperandKind kind = kind_of(u);
-    // The bounds of a Reduce are those of the whole, not of each of its steps.
-    if (u.is(Op::Reduce) && kind == OperandKind::Exact) kind = OperandKind::Integer;
-    const std::string_view text = c_family::op_text(op, kind);
-    ensure(!text.empty(), "the {} renderer has no {} of {}", dialect_.name, info(op).name,
-           name_of(u.dtype()));
-    if (kind == OperandKind::Float && (op == Op::Max || op == Op::Min)) {
-      use(extremum_helper(dialect_, op, u.dtype()));
-    }
-    const std::string operands[] = {a, b, c};
-    return expand(text, u, operands);
-  }
-
-  // Replaces the names in braces (see OpText); other braces are text.
-  std::string expand(std::string_view text, UOp u, std::span<const std::string> operands) const {
-    std::string result;
-    const DType from = operand_type(u);
-    for (std::size_t i = 0; i < text.size(); i++) {
-      if (text[i] != '{' || i + 2 >= text.size() || text[i + 2] != '}') {
-        result += text[i];
-        continue;
-      }
-      const char name = text[i + 1];
-      i += 2;  // to the closing brace
-      switch (name) {
-        case 'T': result += type(u); break;
-        case 'U': result += type(wrapping_type(u.dtype())); break;
-        case 'S': result += type(from); break;
-        case 'D': result += name_of(from); break;
-        case 'f': result += from == DType::Float32 ? dialect_.float32_suffix : ""; break;
-        default: result += operands[static_cast<std::size_t>(name - '0')];
-      }
-    }
-    return result;
-  }
-
-  const std::string& use(Helper helper) {
-    auto known = std::ranges::find(helpers_, helper.name, &Helper::name);
-    if (known == helpers_.end()) known = helpers_.insert(known, std::move(helper));
-    return known->name;
-  }
-
-  // ---- text ----
 
   template <typename... Args>
   void line(fmt::format_string<Args...> format, Args&&... args) {
-    body_.append(static_cast<std::size_t>(2 * depth_), ' ');
-    fmt::format_to(std::back_inserter(body_), format, std::forward<Args>(args)...);
-    body_ += '\n';
+    body_.line(format, std::forward<Args>(args)...);
   }
-  void line(const std::string& text) { line("{}", text); }
 
   const Dialect& dialect_;
   const LinearProgram& program_;
+  Expressions words_;
+  KernelBody body_;
   Segments segments_;
-  FlatMap<const Node*, std::string> names_;
-  std::vector<Helper> helpers_;
-  std::string body_;
-  int depth_ = 1;
   UOp open_lane_;  // the range of the loop over lanes at hand
   std::int32_t open_segment_ = -1;
 };

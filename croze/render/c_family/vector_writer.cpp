@@ -1,0 +1,514 @@
+// vector_writer.cpp -- statements over whole vectors.
+//
+// gcc and clang turn loops over lanes back into vectors, but not always: what one loop passes to
+// the next may go through memory, and a choice may become a branch.  They also share an extension
+// of C in which a vector is a type with the operators of its elements, compiled to what the
+// processor has, one register or several.  So an instruction over lanes is an expression of vectors
+// where the operators have it.  For the rest, such as square roots, gathers and gated accesses, it
+// is a loop over the lanes of that one instruction, which these compilers do know how to turn into
+// vectors.
+//
+// As in llvm.cpp a value that moves by a constant from lane to lane is a scalar, that of lane 0.  A
+// vector of Bool is a mask as comparisons give it: integers of the width of what was compared, 0 or
+// -1.
+#include "croze/render/c_family/vector_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <optional>
+
+#include "croze/base/error.h"
+#include "croze/base/flat_map.h"
+#include "croze/render/c_family/body.h"
+#include "croze/render/c_family/expressions.h"
+#include "croze/render/c_family/segments.h"
+#include "croze/render/lane_form.h"
+
+namespace croze::c_family {
+namespace {
+
+DType signed_of(std::int64_t bytes) {
+  switch (bytes) {
+    case 1: return DType::Int8;
+    case 2: return DType::Int16;
+    case 4: return DType::Int32;
+    default: return DType::Int64;
+  }
+}
+DType unsigned_of(std::int64_t bytes) { return bytes == 8 ? DType::UInt64 : DType::UInt32; }
+
+// Narrower integers would be promoted to int, lane by lane.
+bool has_operators(DType t) { return t != DType::Bool && size_of(t) >= 4; }
+
+std::string_view symbol(Op op) {
+  switch (op) {
+    case Op::Add: return "+";
+    case Op::Mul: return "*";
+    case Op::Div: return "/";
+    case Op::Lt: return "<";
+    case Op::Le: return "<=";
+    case Op::Eq: return "==";
+    case Op::Ne: return "!=";
+    case Op::And: return "&";
+    case Op::Or: return "|";
+    case Op::Xor: return "^";
+    case Op::Shl: return "<<";
+    case Op::Shr: return ">>";
+    default: return {};
+  }
+}
+
+class VectorWriter {
+ public:
+  VectorWriter(const Dialect& dialect, const LinearProgram& program)
+      : program_(program), words_(dialect), body_(dialect, program), forms_(program) {}
+
+  KernelText run() {
+    for (UOp u : program_.instructions) {
+      body_.declare(u);
+      if (!u.is(Op::Register)) continue;
+      if (u.dtype() == DType::Bool) mask_bytes_[u.node()] = 1;
+      body_.line("{} {};", type_of(u), body_.name(u));
+    }
+    if (!body_.is_empty()) body_.empty_line();
+    for (UOp u : program_.instructions) {
+      if (Segments::is_statement(u)) statement(u);
+    }
+    std::vector<Helper> helpers = std::move(types_);
+    for (Helper& h : words_.take_helpers()) helpers.push_back(std::move(h));
+    return {std::move(helpers), body_.text()};
+  }
+
+ private:
+  // ---- types ----
+
+  std::string vector(DType t, std::int64_t lanes) {
+    const std::string name = fmt::format("{}x{}", name_of(t), lanes);
+    if (std::ranges::find(types_, name, &Helper::name) == types_.end()) {
+      const std::string text = fmt::format(
+          "typedef {0} {1} __attribute__((vector_size({2})));\n"
+          "typedef {0} {1}_at __attribute__((vector_size({2}), aligned({3}), may_alias));\n",
+          words_.type(t), name, lanes * size_of(t), size_of(t));
+      types_.push_back({name, "#if CROZE_VECTORS\n" + text + "#endif\n"});
+    }
+    return name;
+  }
+  std::string mask_type(std::int64_t bytes, std::int64_t lanes) {
+    return vector(signed_of(bytes), lanes);
+  }
+
+  // The lanes of the variable that holds a value.
+  std::int64_t lanes_of(UOp u) const {
+    const LaneForm form = forms_.of(u);
+    return form.affine ? 1 : form.lanes;
+  }
+
+  std::string type_of(UOp u) {
+    const std::int64_t lanes = u.is(Op::Register) ? forms_.of(u).lanes : lanes_of(u);
+    if (lanes == 1) return std::string(words_.type(u.dtype()));
+    if (u.dtype() == DType::Bool) return mask_type(mask_bytes(u), lanes);
+    return vector(u.dtype(), lanes);
+  }
+
+  std::int64_t mask_bytes(UOp u) const {
+    while (u.is(Op::After)) u = u.src(0);
+    const std::int64_t* bytes = mask_bytes_.find(u.node());
+    return bytes ? *bytes : 1;
+  }
+
+  // ---- operands ----
+
+  // Lane 0 of what moves by a constant.
+  std::string first(UOp u) const { return is_lane(u) ? "0" : body_.name(u); }
+
+  // The lane at hand, in a loop over k.
+  std::string lane(UOp u) const {
+    const LaneForm form = forms_.of(u);
+    if (!form.affine) {
+      const std::string text = body_.name(u) + "[k]";
+      return u.dtype() == DType::Bool ? "(" + text + " != 0)" : text;
+    }
+    if (form.step == 0) return first(u);
+    const std::string_view type = words_.type(u.dtype());
+    if (is_lane(u)) return fmt::format("({})k", type);
+    if (cannot_wrap(u)) return fmt::format("({} + k * ({}){})", first(u), type, form.step);
+    const std::string_view wraps = words_.type(wrapping_type(u.dtype()));
+    return fmt::format("({0})(({1}){2} + ({1})k * ({1}){3})", type, wraps, first(u), form.step);
+  }
+
+  // All lanes.
+  std::string all(UOp u, std::int64_t lanes) {
+    if (lanes_of(u) > 1) return body_.name(u);
+    const LaneForm form = forms_.of(u);
+    const std::string type = vector(u.dtype(), lanes);
+    // The difference to zero is the number itself, -0 and all.
+    if (form.step == 0) return fmt::format("({} - ({}){{0}})", first(u), type);
+    const DType wraps = is_unsigned(u.dtype()) ? u.dtype() : unsigned_of(size_of(u.dtype()));
+    std::string steps;
+    for (std::int64_t k = 0; k < lanes; k++) {
+      const std::uint64_t step =
+          static_cast<std::uint64_t>(form.step) * static_cast<std::uint64_t>(k);
+      const std::uint64_t kept = size_of(wraps) == 8 ? step : step & UINT32_MAX;
+      steps += fmt::format("{}{}u", k ? ", " : "", kept);
+    }
+    return fmt::format("({})(({}){} + ({}){{{}}})", type, words_.type(wraps), first(u),
+                       vector(wraps, lanes), steps);
+  }
+
+  // All lanes, or one number for all of them, which operators take as well.
+  std::string side(UOp u, std::int64_t lanes) {
+    return forms_.of(u).affine && forms_.of(u).step == 0 ? first(u) : all(u, lanes);
+  }
+
+  std::string mask(UOp u, std::int64_t bytes, std::int64_t lanes) {
+    const std::string type = mask_type(bytes, lanes);
+    if (lanes_of(u) == 1) {
+      return fmt::format("(({}){{0}} - ({}){})", type, words_.type(signed_of(bytes)), first(u));
+    }
+    return mask_bytes(u) == bytes
+               ? body_.name(u)
+               : fmt::format("__builtin_convertvector({}, {})", body_.name(u), type);
+  }
+
+  // ---- statements ----
+
+  void statement(UOp u) {
+    switch (u.op()) {
+      case Op::Loop:
+        return body_.open_loop(
+            words_.type(u.src(0).dtype()), body_.name(u.src(0)),
+            u.src(0).is_open() ? first(u.src(0).src(0)) : fmt::format("{}", u.src(0).range_size()));
+      case Op::EndLoop: return body_.close_loop();
+      case Op::Load: return load(u);
+      case Op::Store: return store(u);
+      case Op::Reduce: return reduce(u);
+      default: return elementwise(u);
+    }
+  }
+
+  void define(UOp u, const std::string& value) {
+    body_.line("const {} {} = {};", type_of(u), body_.name(u), value);
+  }
+
+  // Lane by lane; `value` speaks of lane k.
+  void define_lanes(UOp u, std::int64_t lanes, const std::string& value) {
+    body_.line("{} {};", type_of(u), body_.name(u));
+    set_lanes(u, lanes, value);
+  }
+
+  void set_lanes(UOp u, std::int64_t lanes, const std::string& value) {
+    const bool is_mask = u.dtype() == DType::Bool;
+    const std::string lane_value =
+        is_mask ? fmt::format("-({})({})", words_.type(signed_of(mask_bytes(u))), value) : value;
+    body_.line("for (int k = 0; k < {}; k++) {}[k] = {};", lanes, body_.name(u), lane_value);
+  }
+
+  void elementwise(UOp u) {
+    const std::int64_t lanes = lanes_of(u);
+    std::string operands[3];
+    if (lanes == 1) {
+      for (int i = 0; i < std::min(u.num_src(), 3); i++) operands[i] = first(u.src(i));
+      return define(u, words_.elementwise(u, operands));
+    }
+    if (u.dtype() == DType::Bool) mask_bytes_[u.node()] = bytes_of_mask(u);
+    if (const auto text = vector_text(u, lanes)) return define(u, *text);
+    for (int i = 0; i < std::min(u.num_src(), 3); i++) operands[i] = lane(u.src(i));
+    define_lanes(u, lanes, words_.elementwise(u, operands));
+  }
+
+  // Of the mask that an op on vectors gives.
+  std::int64_t bytes_of_mask(UOp u) const {
+    for (UOp s : u.sources()) {
+      if (lanes_of(s) == 1) continue;
+      return s.dtype() == DType::Bool ? mask_bytes(s) : size_of(s.dtype());
+    }
+    return size_of(u.src(0).dtype());
+  }
+
+  // ---- accesses ----
+
+  std::string element(UOp place, const std::string& index) const {
+    return fmt::format("{}[{}]", body_.name(buffer_of(place)), index);
+  }
+
+  static UOp without_after(UOp u) {
+    while (u.is(Op::After)) u = u.src(0);
+    return u;
+  }
+
+  bool is_contiguous(UOp place) const {
+    const LaneForm index = forms_.of(place.src(1));
+    return index.affine && index.step == 1;
+  }
+
+  // Whether the lanes that a gate opens are neighbours: it joins comparisons of what grows or falls
+  // from lane to lane.  Those of the first lane and the last then tell of all.
+  bool opens_neighbours(UOp gate) const {
+    std::vector<UOp> parts{gate};
+    const auto is_straight = [&](UOp u) {
+      return lanes_of(u) == 1 && (forms_.of(u).step == 0 || cannot_wrap(u));
+    };
+    while (!parts.empty()) {
+      const UOp u = without_after(parts.back());
+      parts.pop_back();
+      if (lanes_of(u) == 1) continue;
+      if (u.is(Op::And)) {
+        for (UOp s : u.sources()) parts.push_back(s);
+      } else if (!(u.is(Op::Lt) || u.is(Op::Le)) || !is_straight(u.src(0)) ||
+                 !is_straight(u.src(1))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // When all lanes of a place are next to each other and open, as a condition: empty if it is not
+  // known, "1" if they always are.
+  std::string is_open(UOp place, std::int64_t lanes) const {
+    if (!is_contiguous(place)) return {};
+    if (place.num_src() < 3) return "1";
+    const UOp gate = place.src(2);
+    if (lanes_of(gate) == 1) return first(gate);
+    if (!opens_neighbours(gate)) return {};
+    return fmt::format("{0}[0] & {0}[{1}]", body_.name(gate), lanes - 1);
+  }
+
+  // "*(const float32x4_at*)&b0[v3]"
+  std::string vector_at(UOp place, DType t, std::int64_t lanes, std::string_view qualifier) {
+    return fmt::format("*({}{}_at*)&{}", qualifier, vector(t, lanes),
+                       element(place, first(place.src(1))));
+  }
+
+  void load(UOp u) {
+    const UOp place = without_after(u.src(0));
+    const bool is_bool = u.dtype() == DType::Bool;
+    if (!place.is(Op::Index)) {
+      if (is_bool) mask_bytes_[u.node()] = 1;
+      return define(u, body_.name(place));
+    }
+    const std::int64_t lanes = lanes_of(u);
+    if (is_bool) mask_bytes_[u.node()] = 1;
+    const bool gated = place.num_src() > 2;
+    if (lanes == 1) {
+      const std::string text = element(place, first(place.src(1)));
+      return define(u, gated ? fmt::format("{} ? {} : 0", first(place.src(2)), text) : text);
+    }
+    const std::string open = is_open(place, lanes);
+    std::string whole = vector_at(place, is_bool ? DType::UInt8 : u.dtype(), lanes, "const ");
+    if (is_bool) whole = fmt::format("({})({} != 0)", type_of(u), whole);
+    if (open == "1") return define(u, whole);
+    const std::string text = element(place, lane(place.src(1)));
+    const std::string& name = body_.name(u);
+    body_.line("{} {};", type_of(u), name);
+    if (!open.empty()) body_.line("if ({}) {} = {}; else", open, name, whole);
+    set_lanes(u, lanes, gated ? fmt::format("{} ? {} : 0", lane(place.src(2)), text) : text);
+  }
+
+  void store(UOp u) {
+    const UOp place = without_after(u.src(0)), value = u.src(1);
+    const bool is_bool = value.dtype() == DType::Bool;
+    if (!place.is(Op::Index)) {
+      const std::int64_t lanes = forms_.of(place).lanes;
+      return body_.line("{} = {};", body_.name(place),
+                        lanes == 1 ? first(value)
+                        : is_bool  ? mask(value, 1, lanes)
+                                   : all(value, lanes));
+    }
+    const std::int64_t lanes = std::max(forms_.of(place).lanes, forms_.of(value).lanes);
+    const bool gated = place.num_src() > 2;
+    if (lanes == 1) {
+      const std::string text =
+          fmt::format("{} = {};", element(place, first(place.src(1))), first(value));
+      return body_.line("{}{}", gated ? fmt::format("if ({}) ", first(place.src(2))) : "", text);
+    }
+    const std::string open = is_open(place, lanes);
+    const DType stored = is_bool ? DType::UInt8 : value.dtype();
+    const std::string whole = fmt::format(
+        "{} = {};", vector_at(place, stored, lanes, ""),
+        is_bool ? fmt::format("({})({} & 1)", vector(stored, lanes), mask(value, 1, lanes))
+                : all(value, lanes));
+    if (open == "1") return body_.line(whole);
+    if (!open.empty()) body_.line("if ({}) {} else", open, whole);
+    body_.line("for (int k = 0; k < {}; k++) {}{} = {};", lanes,
+               gated ? fmt::format("if ({}) ", lane(place.src(2))) : "",
+               element(place, lane(place.src(1))), lane(value));
+  }
+
+  // A tree, as the interpreter does it (see writer.cpp).
+  void reduce(UOp u) {
+    const std::int64_t lanes = u.src(1).range_size();
+    const std::string& name = body_.name(u);
+    body_.line("{} {}_lanes[{}];", words_.type(u.dtype()), name, lanes);
+    body_.line("for (int k = 0; k < {}; k++) {}_lanes[k] = {};", lanes, name, lane(u.src(0)));
+    for (std::int64_t half = lanes / 2; half > 0; half /= 2) {
+      const std::string low = name + "_lanes[k]",
+                        high = fmt::format("{}_lanes[k + {}]", name, half);
+      body_.line("for (int k = 0; k < {}; k++) {} = {};", half, low,
+                 words_.op(u, u.reduce_op(), low, high));
+    }
+    body_.line("const {} {} = {}_lanes[0];", words_.type(u.dtype()), name, name);
+  }
+
+  // ---- expressions of vectors ----
+
+  // Nothing where there are no operators for it.
+  std::optional<std::string> vector_text(UOp u, std::int64_t lanes) {
+    if (u.is(Op::Where)) return where_text(u, lanes);
+    if (u.is(Op::Cast)) return cast_text(u, lanes);
+    if (u.is(Op::Bitcast)) return fmt::format("({}){}", type_of(u), all(u.src(0), lanes));
+    if (is_comparison(u.op())) return comparison_text(u, lanes);
+    if (u.dtype() == DType::Bool) return logic_text(u, lanes);
+    if (!has_operators(u.dtype())) return {};
+    return is_float(u.dtype()) ? float_text(u, lanes) : integer_text(u, lanes);
+  }
+
+  static bool is_comparison(Op op) {
+    return op == Op::Lt || op == Op::Le || op == Op::Eq || op == Op::Ne;
+  }
+
+  std::string select(const std::string& mask, const std::string& type, std::int64_t bytes,
+                     std::int64_t lanes, const std::string& a, const std::string& b) {
+    const std::string bits = mask_type(bytes, lanes);
+    return fmt::format("({0})(({1} & ({2}){3}) | (~{1} & ({2}){4}))", type, mask, bits, a, b);
+  }
+
+  std::optional<std::string> where_text(UOp u, std::int64_t lanes) {
+    const UOp condition = u.src(0);
+    if (u.dtype() == DType::Bool) {
+      const std::int64_t bytes = mask_bytes(u);
+      const std::string m = mask(condition, bytes, lanes);
+      return fmt::format("({0} & {1}) | (~{0} & {2})", m, mask(u.src(1), bytes, lanes),
+                         mask(u.src(2), bytes, lanes));
+    }
+    const std::string a = all(u.src(1), lanes), b = all(u.src(2), lanes);
+    if (lanes_of(condition) == 1) return fmt::format("{} ? {} : {}", first(condition), a, b);
+    const std::int64_t bytes = size_of(u.dtype());
+    return select(mask(condition, bytes, lanes), type_of(u), bytes, lanes, a, b);
+  }
+
+  std::optional<std::string> cast_text(UOp u, std::int64_t lanes) {
+    const UOp x = u.src(0);
+    if (x.dtype() == DType::Bool) {
+      if (u.dtype() == DType::Bool) return mask(x, mask_bytes(u), lanes);
+      const std::string m = mask(x, size_of(u.dtype()), lanes);
+      return fmt::format("__builtin_convertvector({} & 1, {})", m, type_of(u));
+    }
+    if (u.dtype() == DType::Bool) {
+      if (!has_operators(x.dtype())) return {};
+      return fmt::format("({})({} != {})", type_of(u), all(x, lanes), literal(0, x.dtype()));
+    }
+    if (is_float(x.dtype()) && !is_float(u.dtype())) return {};
+    return fmt::format("__builtin_convertvector({}, {})", all(x, lanes), type_of(u));
+  }
+
+  std::optional<std::string> comparison_text(UOp u, std::int64_t lanes) {
+    if (!has_operators(u.src(0).dtype())) return {};
+    return fmt::format("({})({} {} {})", type_of(u), side(u.src(0), lanes), symbol(u.op()),
+                       side(u.src(1), lanes));
+  }
+
+  std::optional<std::string> logic_text(UOp u, std::int64_t lanes) {
+    const std::int64_t bytes = mask_bytes(u);
+    const std::string a = mask(u.src(0), bytes, lanes);
+    switch (u.op()) {
+      case Op::Not: return "~" + a;
+      case Op::And:
+      case Op::Or:
+      case Op::Xor: return fmt::format("{} {} {}", a, symbol(u.op()), mask(u.src(1), bytes, lanes));
+      default: return {};
+    }
+  }
+
+  std::optional<std::string> float_text(UOp u, std::int64_t lanes) {
+    switch (u.op()) {
+      case Op::Neg: return "-" + all(u.src(0), lanes);
+      case Op::Add:
+      case Op::Mul:
+      case Op::Div:
+        return fmt::format("{} {} {}", side(u.src(0), lanes), symbol(u.op()),
+                           side(u.src(1), lanes));
+      case Op::Max:
+      case Op::Min: return extremum_text(u, lanes);
+      default: return {};
+    }
+  }
+
+  // One comparison where the other operand is a number that is no NaN and not the zero which loses.
+  std::string extremum_text(UOp u, std::int64_t lanes) {
+    const std::int64_t bytes = size_of(u.dtype());
+    const std::string type = type_of(u), bits = mask_type(bytes, lanes);
+    const bool is_max = u.is(Op::Max);
+    for (int i = 0; i < 2; i++) {
+      const UOp c = u.src(i), x = u.src(1 - i);
+      if (!c.is_const()) continue;
+      const double number = std::bit_cast<double>(c.arg().value);
+      if (std::isnan(number) || (number == 0 && std::signbit(number) == is_max)) continue;
+      const std::string m =
+          fmt::format("({})({} {} {})", bits, all(x, lanes), is_max ? "<=" : ">=", first(c));
+      return select("(" + m + ")", type, bytes, lanes, all(c, lanes), all(x, lanes));
+    }
+    const std::string a = all(u.src(0), lanes), b = all(u.src(1), lanes);
+    const std::string &name = body_.name(u), some = name + "_some", same = name + "_same";
+    // A NaN on the right is taken, one on the left is put back; of zeros the signs are joined.
+    body_.line("const {} {} = {};", type, some,
+               select(fmt::format("(({})({} {} {}))", bits, a, is_max ? ">" : "<", b), type, bytes,
+                      lanes, a, b));
+    body_.line(
+        "const {0} {1} = {2};", type, same,
+        select(fmt::format("(({})({} == {}))", bits, a, b), type, bytes, lanes,
+               fmt::format("(({0}){1} {2} ({0}){3})", bits, a, is_max ? "&" : "|", b), some));
+    return select(fmt::format("(({0})({1} != {1}))", bits, a), type, bytes, lanes, a, same);
+  }
+
+  std::optional<std::string> integer_text(UOp u, std::int64_t lanes) {
+    const std::string type = type_of(u);
+    const std::string wraps = vector(unsigned_of(size_of(u.dtype())), lanes);
+    const std::string a = all(u.src(0), lanes);
+    const std::string b = u.num_src() > 1 ? all(u.src(1), lanes) : "";
+    switch (u.op()) {
+      case Op::Neg: return fmt::format("({})(-({}){})", type, wraps, a);
+      case Op::Not: return "~" + a;
+      case Op::Add:
+      case Op::Mul:
+      case Op::Shl:
+        return fmt::format("({0})(({1}){2} {3} ({1}){4})", type, wraps, a, symbol(u.op()), b);
+      case Op::And:
+      case Op::Or:
+      case Op::Xor:
+      case Op::Shr: return fmt::format("{} {} {}", a, symbol(u.op()), b);
+      case Op::Max:
+      case Op::Min: {
+        const std::int64_t bytes = size_of(u.dtype());
+        const std::string m = fmt::format("(({})({} {} {}))", mask_type(bytes, lanes), a,
+                                          u.is(Op::Max) ? ">" : "<", b);
+        return select(m, type, bytes, lanes, a, b);
+      }
+      default: return {};
+    }
+  }
+
+  const LinearProgram& program_;
+  Expressions words_;
+  KernelBody body_;
+  LaneForms forms_;
+  std::vector<Helper> types_;
+  FlatMap<const Node*, std::int64_t> mask_bytes_;  // the width of masks
+};
+
+}  // namespace
+
+bool can_write_vectors(const LinearProgram& program) {
+  return !program.lanes.empty() && std::ranges::all_of(program.lanes, [](UOp lane) {
+    return lane.range_size() > 1 &&
+           std::has_single_bit(static_cast<std::uint64_t>(lane.range_size()));
+  });
+}
+
+KernelText write_vector_kernel(const Dialect& dialect, const LinearProgram& program) {
+  return VectorWriter(dialect, program).run();
+}
+
+}  // namespace croze::c_family
