@@ -1,7 +1,7 @@
 // model.h -- internal to export/: a step as what will be written.
 //
-// make_model() schedules the step for the portable machine, compiles its kernels to C, and says
-// where each buffer lies.  The texts (texts.h) add nothing but words.
+// make_model() schedules the step for the machine of the export, compiles its kernels to C, and
+// says where each buffer lies.  The texts (texts.h) add nothing but words.
 #pragma once
 
 #include <cstddef>
