@@ -74,9 +74,9 @@ std::vector<UOp> last_of(std::span<const UOp> stores) {
   return last;
 }
 
-// Named in docs/architecture.md as global state.
 }  // namespace
 
+// Named in docs/architecture.md as global state.
 thread_local std::optional<Capturing::Mode> Capturing::mode_;
 
 Capturing::Capturing(Computes computes, std::span<const Tensor> inputs) : around_(mode_) {
