@@ -251,6 +251,23 @@ TEST(LoopsOverBlocks, OfATupleRunInOrder) {
   }
 }
 
+// out[i] = x[p[i]]: a fill that is longer than its tile would load places that p does not have.
+TEST(Stage, OfWhatIsFoundByALoadIsRefused) {
+  SmallKernel k{"gather", std::make_shared<Graph>(), {}, {}, {}};
+  Graph& g = *k.graph;
+  const UOp i = g.range(0, 6, LoopKind::Parallel);
+  const UOp p = g.load(g.place(g.param(DType::Int32, 2, 6), i));
+  const UOp x = g.load(g.place(g.param(DType::Int32, 1, 7), cast(p, DType::Index)));
+  const UOp out = g.place(g.param(DType::Int32, 0, 6), i);
+  k.sink = g.sink(std::vector<UOp>{g.store(out, x, std::vector<UOp>{i})});
+  const KernelState state(k.sink, cpu_shaped_caps());
+  const std::vector<UOp> all = loads(state.sink);
+  const auto number = std::ranges::find(all, x) - all.begin();
+  const std::string edits =
+      "bind r0 unroll; stage load " + std::to_string(number) + " over r0 in thread by 1";
+  expect_refused(k, cpu_shaped_caps(), edits.c_str(), "loaded itself");
+}
+
 TEST(Keep, IsRefusedWithTheReason) {
   const Caps caps = cpu_shaped_caps();
   expect_refused(squares_kernel(), caps, "keep r2 r0 by 1", "other sizes");

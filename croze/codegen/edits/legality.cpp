@@ -473,6 +473,14 @@ std::string Legality::refuse_stage(const Edit& e) const {
   if (std::ranges::none_of(inner, [&](UOp r) { return place.varies_over(r); })) {
     return "the load does not vary over the loops";
   }
+  // A fill may be longer than the tile, under a gate; what is loaded for the gate itself, or to
+  // know where, has none.
+  for (UOp u : toposort(place)) {
+    if (u.is(Op::Load) && u != load &&
+        std::ranges::any_of(inner, [&](UOp r) { return u.varies_over(r); })) {
+      return "where it loads from is loaded itself, in the loops of the tile";
+    }
+  }
   for (UOp r : ranges_) {
     if (place.varies_over(r) && !contains(inner, r) &&
         !can_stand_around_tile(r.loop_kind(), e.space)) {
