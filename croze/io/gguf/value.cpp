@@ -114,6 +114,13 @@ std::vector<double> GgufMetadata::numbers(std::string_view name) const {
   return std::visit(convert, array->elements);
 }
 
+const std::vector<bool>& GgufMetadata::flags(std::string_view name) const {
+  const GgufArray* array = std::get_if<GgufArray>(&at(name));
+  const auto* list = array ? std::get_if<std::vector<bool>>(&array->elements) : nullptr;
+  if (!list) fail_kind(name, "an array of flags");
+  return *list;
+}
+
 const std::vector<std::string>& GgufMetadata::texts(std::string_view name) const {
   const GgufArray* array = std::get_if<GgufArray>(&at(name));
   const auto* list = array ? std::get_if<std::vector<std::string>>(&array->elements) : nullptr;

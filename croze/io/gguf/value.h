@@ -55,6 +55,7 @@ class GgufMetadata {
   // Arrays of these.
   std::vector<std::int64_t> integers(std::string_view name) const;
   std::vector<double> numbers(std::string_view name) const;
+  const std::vector<bool>& flags(std::string_view name) const;
   const std::vector<std::string>& texts(std::string_view name) const;
 
  private:

@@ -1,0 +1,103 @@
+// generator.cpp -- chunks of tokens through captured steps.
+#include "croze/llm/generate/generator.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "croze/base/error.h"
+#include "croze/tensor/movement/indexing.h"
+
+namespace croze::llm {
+namespace {
+
+// Tokens of a prompt that are read at once.  Of fewer than `few` each is read for itself, which
+// costs less than a chunk that is mostly empty.
+constexpr std::int64_t chunk = 64, few = 12;
+
+// A step looks at the keys of so many places of the cache, whatever is there: the one place that
+// says so.  Each length is a step of its own, so there are few of them, powers of two.
+std::int64_t keys_for(std::int64_t end) {
+  constexpr std::uint64_t least = 256;
+  return static_cast<std::int64_t>(std::bit_ceil(std::max(static_cast<std::uint64_t>(end), least)));
+}
+
+std::int64_t context_of(const Config& config, const GeneratorOptions& options) {
+  if (options.context == 0) return std::min<std::int64_t>(config.context, 4096);
+  check(options.context > 0 && options.context <= config.context,
+        "a context of {} tokens: the model has one of {}", options.context, config.context);
+  return options.context;
+}
+
+}  // namespace
+
+Tensor Generator::Step::operator()(const Tensor& tokens, const Tensor& start,
+                                   const Tensor& last) const {
+  const Tensor hidden = (*model)(tokens, start, *cache, keys);
+  return model->logits(index_select(hidden, 0, last));
+}
+
+// The last chunk of a prompt may be filled up behind the end of the context.
+Generator::Generator(const Transformer& model, const GeneratorOptions& options)
+    : model_(model),
+      context_(context_of(model.config(), options)),
+      cache_(model.config(),
+             {.capacity = keys_for(context_ + chunk), .dtype = options.cache_dtype}) {}
+
+std::span<const float> Generator::read(std::span<const TokenId> tokens) {
+  check(!tokens.empty(), "there are no tokens to read");
+  for (const TokenId token : tokens) {
+    check(token >= 0 && token < model_.vocabulary(), "token {}: the model has {}", token,
+          model_.vocabulary());
+  }
+  check(std::ssize(tokens) <= room(), "the context is full: {} tokens, and {} more, of {}",
+        tokens_.size(), tokens.size(), context_);
+  while (!tokens.empty()) {
+    const std::int64_t rows = std::ssize(tokens) >= few ? chunk : 1;
+    const auto count = static_cast<std::size_t>(std::min(std::ssize(tokens), rows));
+    read_chunk(tokens.first(count), rows);
+    tokens = tokens.subspan(count);
+  }
+  return scores_;
+}
+
+std::span<const float> Generator::read_from_start(std::span<const TokenId> text) {
+  check(!text.empty(), "there are no tokens to read");
+  const auto [a, b] = std::ranges::mismatch(text, tokens_);
+  // The last token is read in any case: its scores are asked for.
+  truncate(std::min(a - text.begin(), std::ssize(text) - 1));
+  return read(text.subspan(tokens_.size()));
+}
+
+void Generator::truncate(std::int64_t length) {
+  check(length >= 0, "a length of {}", length);
+  if (length < std::ssize(tokens_)) tokens_.resize(static_cast<std::size_t>(length));
+}
+
+void Generator::read_chunk(std::span<const TokenId> tokens, std::int64_t rows) {
+  std::vector<TokenId> filled(tokens.begin(), tokens.end());
+  filled.resize(static_cast<std::size_t>(rows), 0);
+  const std::int64_t begin = std::ssize(tokens_);
+  Captured<Step>& step = step_for(rows, begin + rows);
+  scores_ = step(Tensor::from_data(filled, {rows}), Tensor::from_data({begin}, {1}),
+                 Tensor::from_data({std::ssize(tokens) - 1}, {1}))
+                .to_vector<float>();
+  tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
+}
+
+Captured<Generator::Step>& Generator::step_for(std::int64_t rows, std::int64_t end) {
+  const std::int64_t keys = keys_for(end);
+  const auto found = steps_.find({rows, keys});
+  if (found != steps_.end()) return found->second;
+  return steps_.emplace(std::pair(rows, keys), capture(Step{&model_, &cache_, keys})).first->second;
+}
+
+std::int64_t Generator::kernels_per_token() const {
+  std::int64_t kernels = 0;
+  for (const auto& [key, step] : steps_) {
+    if (key.first == 1 && step.step().is_traced()) kernels = step.step().summary().kernels;
+  }
+  return kernels;
+}
+
+}  // namespace croze::llm

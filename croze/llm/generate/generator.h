@@ -1,0 +1,75 @@
+// generator.h -- a model that reads tokens and tells the scores of the next one.
+//
+//     llm::Generator generator(model, {.context = 2048});
+//     std::span<const float> scores = generator.read(tokenizer.encode("Once upon a time"));
+//
+// What was read stays in a cache of keys and values, so the next call costs the new tokens alone.
+// Prompts are read in chunks and answers token by token, each by a captured step that is traced
+// once; the place of a token is a number that changes from call to call.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "croze/jit/capture.h"
+#include "croze/llm/model/transformer.h"
+#include "croze/llm/tokenizer/token_id.h"
+
+namespace croze::llm {
+
+struct GeneratorOptions {
+  // Tokens that can be read before the context is full; by default the model's, but at most 4096.
+  std::int64_t context = 0;
+  DType cache_dtype = DType::Float16;
+};
+
+class Generator {
+ public:
+  // The model must outlive it.  Throws Error for a context that is longer than the model's.
+  explicit Generator(const Transformer& model, const GeneratorOptions& options = {});
+  Generator(const Generator&) = delete;
+  Generator& operator=(const Generator&) = delete;
+
+  // Reads tokens behind those that were read before.  The scores of the next one; they are valid
+  // until the next call.  Throws Error, and reads nothing, if there are no tokens, if one is none
+  // of the model's, or if they do not fit the context.
+  std::span<const float> read(std::span<const TokenId> tokens);
+  // Reads a text from its beginning.  What it has in common with what was read is kept.
+  std::span<const float> read_from_start(std::span<const TokenId> text);
+  // Forgets all tokens but the first `length`.
+  void truncate(std::int64_t length);
+
+  // What was read.
+  const std::vector<TokenId>& tokens() const { return tokens_; }
+  std::int64_t context() const { return context_; }
+  // How many more tokens can be read.
+  std::int64_t room() const { return context_ - std::ssize(tokens_); }
+  std::int64_t cache_bytes() const { return cache_.bytes; }
+  // Launches of one token, as many as there are in the cache; 0 before one was read.
+  std::int64_t kernels_per_token() const;
+
+ private:
+  struct Step {
+    const Transformer* model;
+    KeyValueCache* cache;
+    std::int64_t keys;
+
+    // The scores behind token `last` of these.
+    Tensor operator()(const Tensor& tokens, const Tensor& start, const Tensor& last) const;
+  };
+
+  void read_chunk(std::span<const TokenId> tokens, std::int64_t rows);
+  Captured<Step>& step_for(std::int64_t rows, std::int64_t end);
+
+  const Transformer& model_;
+  std::int64_t context_;
+  KeyValueCache cache_;
+  std::vector<TokenId> tokens_;
+  std::vector<float> scores_;
+  std::map<std::pair<std::int64_t, std::int64_t>, Captured<Step>> steps_;  // by rows and keys
+};
+
+}  // namespace croze::llm

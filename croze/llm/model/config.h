@@ -1,0 +1,55 @@
+// config.h -- the sizes and numbers of a language model, from the metadata of a GGUF file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "croze/llm/model/family.h"
+
+namespace croze {
+class GgufMetadata;
+}
+
+namespace croze::llm {
+
+// How far heads turn by the place of a token (rotary.h).
+struct RotaryConfig {
+  enum class Scaling : std::uint8_t { None, Linear, Yarn };
+
+  std::int64_t width = 0;  // so many elements of a head turn, the others stay
+  double base = 10000;
+  Scaling scaling = Scaling::None;
+  double factor = 1;                     // by which the context was stretched
+  std::int64_t original_context = 0;     // before that
+  double attention_factor = 1;           // of cosines and sines; Yarn has one of its own beside it
+  double beta_fast = 32, beta_slow = 1;  // Yarn: turns in a context between which the forms mix
+  double extrapolation = 1;              // Yarn: how much of the mix
+  bool whole_pairs = true;               // Yarn: the mix begins and ends at whole pairs
+};
+
+struct Config {
+  const Family* family = nullptr;
+  std::string source;  // what messages call the file
+  std::int64_t context = 0;
+  std::int64_t width = 0;
+  std::int64_t layers = 0;
+  std::int64_t heads = 0, kv_heads = 0;
+  std::int64_t key_width = 0, value_width = 0;  // of a head
+  std::int64_t hidden = 0;                      // width within perceptrons
+  double epsilon = 1e-5;                        // of norms
+  double attention_scale = 1;                   // of scores
+  double attention_cap = 0, logit_cap = 0;      // cap * tanh(x / cap); 0: no cap
+  double embedding_scale = 1;
+  std::int64_t window = 0;     // tokens that a layer with a window sees; 0: no layer has one
+  std::vector<bool> is_local;  // whether a layer has it
+  RotaryConfig rotary, local_rotary;
+
+  std::int64_t queries_per_key() const { return heads / kv_heads; }
+};
+
+// Throws Error naming the key: one that is missing or of another type, a size that is absurd or
+// does not fit the others, an architecture or form of scaling that is not supported.
+Config read_config(const GgufMetadata& metadata);
+
+}  // namespace croze::llm

@@ -1,0 +1,50 @@
+// family.cpp -- the table of families.
+#include "croze/llm/model/family.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+namespace croze::llm {
+namespace {
+
+using enum NormKind;
+using enum NormPlace;
+using enum Places;
+using enum Perceptron;
+using enum Activation;
+
+// clang-format off
+constexpr Family families[] = {
+  // architecture, norm, where it stands, places, perceptron, activation, qk norm, scales embedding, global every, local base
+  // Llama 1 to 3, SmolLM 1 and 2, Mistral
+  {"llama",      RootMeanSquare, Before, RotaryPairs,  Gated, Silu,     false, false, 0, 0},
+  {"qwen2",      RootMeanSquare, Before, RotaryHalves, Gated, Silu,     false, false, 1, 0},
+  {"qwen3",      RootMeanSquare, Before, RotaryHalves, Gated, Silu,     true,  false, 1, 0},
+  {"gemma",      RootMeanSquare, Before, RotaryHalves, Gated, GeluTanh, false, true,  1, 0},
+  {"gemma2",     RootMeanSquare, Both,   RotaryHalves, Gated, GeluTanh, false, true,  2, 0},
+  {"gemma3",     RootMeanSquare, Both,   RotaryHalves, Gated, GeluTanh, true,  true,  6, 10000},
+  {"phi3",       RootMeanSquare, Before, RotaryHalves, Gated, Silu,     false, false, 0, 0},
+  {"olmo2",      RootMeanSquare, After,  RotaryHalves, Gated, Silu,     true,  false, 4, 0},
+  {"gpt2",       Layer,          Before, Learned,      Plain, GeluTanh, false, false, 1, 0},
+  {"starcoder2", Layer,          Before, RotaryHalves, Plain, GeluTanh, false, false, 0, 0},
+};
+// clang-format on
+
+}  // namespace
+
+const Family* find_family(std::string_view architecture) {
+  const auto* family = std::ranges::find(families, architecture, &Family::architecture);
+  return family == std::end(families) ? nullptr : family;
+}
+
+std::string known_families() {
+  std::vector<std::string_view> names;
+  for (const Family& f : families) names.push_back(f.architecture);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace croze::llm

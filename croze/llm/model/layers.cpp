@@ -1,0 +1,36 @@
+// layers.cpp -- products with encoded weights, and norms.
+#include "croze/llm/model/layers.h"
+
+#include "croze/tensor/linalg/linalg.h"
+#include "croze/tensor/movement/indexing.h"
+#include "croze/tensor/network/functional.h"
+
+namespace croze::llm {
+
+Tensor Matrix::operator()(const Tensor& x) const { return linear(x, weight.decoded(), bias); }
+
+Tensor Matrix::rows(const Tensor& numbers) const {
+  GgufTensor chosen = weight;
+  chosen.shape[0] = numbers.numel();
+  chosen.stored = index_select(weight.stored, 0, numbers);
+  return chosen.decoded();
+}
+
+Matrix Matrix::part(std::int64_t begin, std::int64_t count) const {
+  Matrix result = *this;
+  result.weight.shape[0] = count;
+  result.weight.stored = weight.stored.narrow(0, begin, count);
+  if (bias.defined()) result.bias = bias.narrow(0, begin, count);
+  return result;
+}
+
+Tensor Norm::operator()(const Tensor& x) const {
+  if (!weight.defined()) return x;
+  if (weight.numel() != x.size(-1)) {
+    return operator()(x.flatten(-2, -1)).reshape(x.shape());
+  }
+  return kind == NormKind::Layer ? layer_norm(x, 1, weight, bias, epsilon)
+                                 : rms_norm(x, 1, weight, epsilon);
+}
+
+}  // namespace croze::llm

@@ -1,0 +1,55 @@
+// layers.h -- what a transformer is made of, its weights as the file has them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "croze/io/gguf/gguf.h"
+#include "croze/llm/model/family.h"
+#include "croze/tensor/tensor.h"
+
+namespace croze::llm {
+
+// A weight of the type that it has in the file.  It is decoded by the kernel that multiplies with
+// it and never stored as numbers.
+struct Matrix {
+  GgufTensor weight;  // (out, in)
+  Tensor bias;        // (out), or undefined
+
+  // (.., in) to (.., out).
+  Tensor operator()(const Tensor& x) const;
+  // Rows of the weight: (n) integers to (n, in).
+  Tensor rows(const Tensor& numbers) const;
+  // Outputs begin .. begin + count - 1 alone.
+  Matrix part(std::int64_t begin, std::int64_t count) const;
+};
+
+struct Norm {
+  NormKind kind = NormKind::RootMeanSquare;
+  double epsilon = 1e-5;
+  Tensor weight;  // of what is normed together; undefined: nothing is done
+  Tensor bias;    // or undefined
+
+  // Over the last axis, or over the last two if the weight is as large as both.
+  Tensor operator()(const Tensor& x) const;
+};
+
+struct AttentionLayer {
+  Norm before, after;
+  Matrix query, key, value, output;
+  Norm query_norm, key_norm;
+  bool is_local = false;
+};
+
+struct PerceptronLayer {
+  Norm before, after;
+  std::optional<Matrix> gate;
+  Matrix up, down;
+};
+
+struct Layer {
+  AttentionLayer attention;
+  PerceptronLayer perceptron;
+};
+
+}  // namespace croze::llm

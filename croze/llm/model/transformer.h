@@ -1,0 +1,79 @@
+// transformer.h -- a language model from a GGUF file: tokens to the scores of the next one.
+//
+//     GgufFile file = load_gguf("model.gguf");
+//     llm::Transformer model(file);
+//     llm::KeyValueCache cache(model.config(), {.capacity = 256});
+//     Tensor hidden = model(tokens, start, cache, 256);
+//     Tensor scores = model.logits(hidden);
+//
+// All families are one definition, transformer.cpp.  Weights stay in the mapped file, in the type
+// that they have there.  generator.h is what generates texts.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "croze/io/gguf/gguf.h"
+#include "croze/llm/model/config.h"
+#include "croze/llm/model/rotary.h"
+#include "croze/llm/model/weights.h"
+#include "croze/tensor/tensor.h"
+
+namespace croze::llm {
+
+// The keys and values of the tokens that a model has read, by layer: what a model remembers.
+struct KeyValueCache {
+  struct Options {
+    std::int64_t capacity = 0;  // tokens
+    DType dtype = DType::Float16;
+  };
+  struct Layer {
+    Tensor keys, values;  // (capacity, heads, elements of a head)
+  };
+  std::vector<Layer> layers;
+  std::int64_t bytes = 0;
+
+  // Throws Error if there is no memory for it.
+  KeyValueCache(const Config& config, const Options& options);
+};
+
+class Transformer {
+ public:
+  // Throws Error for metadata that read_config() refuses, and naming the tensor if a weight is
+  // missing, of another shape than the metadata say, no float, or of no use here.  Models with two
+  // forms, for short texts and for long ones, take that for texts of `context` tokens; by default
+  // of the longest that they were made for.
+  explicit Transformer(const GgufFile& file, std::int64_t context = 0);
+
+  const Config& config() const { return config_; }
+  // How many tokens there are scores for.
+  std::int64_t vocabulary() const { return weights_.embedding.weight.shape[0]; }
+
+  // Reads tokens, (n) integers, of which the first stands at the place `start`, one integer, and
+  // those before it are in the cache; theirs go there.  They look at the first `keys` places of the
+  // cache, so start + n must not be more.  (n, width).
+  Tensor operator()(const Tensor& tokens, const Tensor& start, KeyValueCache& cache,
+                    std::int64_t keys) const;
+  // (n, width) to the scores of the tokens that may follow each: (n, vocabulary) Float32.
+  Tensor logits(const Tensor& hidden) const;
+
+ private:
+  // What all layers know of the tokens of one call.
+  struct Tokens {
+    Tensor places;                  // (n)
+    Turn turn, local_turn;          // of layers without and with a window
+    Tensor visible, local_visible;  // (n, keys): whether a token looks at a place
+  };
+
+  Tokens tokens_from(const Tensor& start, std::int64_t count, std::int64_t keys) const;
+  Tensor attend(const AttentionLayer& layer, const Tensor& x, const Tokens& tokens,
+                KeyValueCache::Layer& cache, std::int64_t keys) const;
+  Tensor compute(const PerceptronLayer& layer, const Tensor& x) const;
+
+  Config config_;
+  Weights weights_;
+  std::optional<Rotary> rotary_, local_rotary_;
+};
+
+}  // namespace croze::llm

@@ -1,0 +1,182 @@
+// weights.cpp -- finds each weight by its name and holds its shape against the metadata.
+#include "croze/llm/model/weights.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "croze/base/error.h"
+#include "croze/base/printable.h"
+
+namespace croze::llm {
+namespace {
+
+class WeightReader {
+ public:
+  WeightReader(const GgufFile& file, const Config& config) : config_(config) {
+    for (const GgufTensor& t : file.tensors) tensors_.emplace(t.name, &t);
+  }
+
+  Weights read() {
+    Weights result;
+    const std::int64_t width = config_.width;
+    result.embedding = {.weight = tensor("token_embd.weight", {any, width}), .bias = {}};
+    if (config_.family->places == Places::Learned) {
+      result.place_embedding = matrix("position_embd", config_.context, width);
+    }
+    result.norm = norm("output_norm", width);
+    const std::int64_t vocabulary = result.embedding.weight.shape[0];
+    result.output = has("output.weight") ? matrix("output", vocabulary, width) : result.embedding;
+    read_factors(result);
+    for (std::int64_t i = 0; i < config_.layers; i++) {
+      prefix_ = fmt::format("blk.{}.", i);
+      result.layers.push_back({.attention = attention(i), .perceptron = perceptron()});
+    }
+    check_all_used();
+    return result;
+  }
+
+ private:
+  static constexpr std::int64_t any = -1;  // of a size: whatever the file has
+
+  bool has(std::string_view name) const { return tensors_.contains(prefix_ + std::string(name)); }
+
+  GgufTensor tensor(std::string_view name, const Shape& shape) {
+    const std::string full = prefix_ + std::string(name);
+    const auto it = tensors_.find(full);
+    check(it != tensors_.end(), "{}: there is no tensor \"{}\"", config_.source, full);
+    const GgufTensor& found = *it->second;
+    bool fits = found.shape.size() == shape.size();
+    for (int axis = 0; fits && axis < static_cast<int>(shape.size()); axis++) {
+      fits = shape[axis] == any ? found.shape[axis] > 0 : found.shape[axis] == shape[axis];
+    }
+    check(fits, "{}: tensor \"{}\" has shape {}, and should have {}", config_.source, full,
+          to_text(found.shape), to_text(shape));
+    const GgmlTypeInfo& type = ggml_type_info(found.type);
+    check(type.is_blocks() || is_float(type.dtype), "{}: tensor \"{}\" is of type {}",
+          config_.source, full, type.name);
+    used_.insert(full);
+    return found;
+  }
+
+  // A vector in Float32; undefined if there is none.
+  Tensor vector(const std::string& name, std::int64_t count) {
+    return has(name) ? tensor(name, {count}).decoded().realize() : Tensor();
+  }
+
+  Matrix matrix(const std::string& name, std::int64_t out, std::int64_t in) {
+    return {.weight = tensor(name + ".weight", {out, in}), .bias = vector(name + ".bias", out)};
+  }
+
+  Norm norm(const std::string& name, std::int64_t width) {
+    return {.kind = config_.family->norm,
+            .epsilon = config_.epsilon,
+            .weight = tensor(name + ".weight", {width}).decoded().realize(),
+            .bias = vector(name + ".bias", width)};
+  }
+
+  Norm norm_at(NormPlace place, const std::string& name) {
+    const bool is_there =
+        config_.family->norm_place == place || config_.family->norm_place == NormPlace::Both;
+    return is_there ? norm(name, config_.width) : Norm{};
+  }
+
+  // Of each head, or of all heads together.
+  Norm norm_of_heads(const std::string& name, std::int64_t heads) {
+    if (!config_.family->has_qk_norm) return {};
+    const std::int64_t all = heads * config_.key_width;
+    const auto it = tensors_.find(prefix_ + name + ".weight");
+    const bool is_joint = it != tensors_.end() && it->second->shape == Shape{all};
+    return norm(name, is_joint ? all : config_.key_width);
+  }
+
+  AttentionLayer attention(std::int64_t number) {
+    const Config& c = config_;
+    const std::int64_t queries = c.heads * c.key_width, keys = c.kv_heads * c.key_width;
+    const std::int64_t values = c.kv_heads * c.value_width;
+    AttentionLayer layer;
+    layer.is_local = c.is_local[static_cast<std::size_t>(number)];
+    layer.before = norm_at(NormPlace::Before, "attn_norm");
+    layer.after = norm_at(NormPlace::After, "post_attention_norm");
+    if (has("attn_qkv.weight")) {
+      const Matrix all = matrix("attn_qkv", queries + keys + values, c.width);
+      layer.query = all.part(0, queries);
+      layer.key = all.part(queries, keys);
+      layer.value = all.part(queries + keys, values);
+    } else {
+      layer.query = matrix("attn_q", queries, c.width);
+      layer.key = matrix("attn_k", keys, c.width);
+      layer.value = matrix("attn_v", values, c.width);
+    }
+    layer.output = matrix("attn_output", c.width, c.heads * c.value_width);
+    layer.query_norm = norm_of_heads("attn_q_norm", c.heads);
+    layer.key_norm = norm_of_heads("attn_k_norm", c.kv_heads);
+    return layer;
+  }
+
+  PerceptronLayer perceptron() {
+    const Config& c = config_;
+    PerceptronLayer layer;
+    layer.before = norm_at(NormPlace::Before, "ffn_norm");
+    layer.after = norm_at(NormPlace::After, "post_ffw_norm");
+    layer.down = matrix("ffn_down", c.width, c.hidden);
+    if (c.family->perceptron == Perceptron::Plain) {
+      layer.up = matrix("ffn_up", c.hidden, c.width);
+    } else if (has("ffn_gate.weight")) {
+      layer.gate = matrix("ffn_gate", c.hidden, c.width);
+      layer.up = matrix("ffn_up", c.hidden, c.width);
+    } else {  // one matrix of both
+      const Matrix both = matrix("ffn_up", 2 * c.hidden, c.width);
+      layer.gate = both.part(0, c.hidden);
+      layer.up = both.part(c.hidden, c.hidden);
+    }
+    return layer;
+  }
+
+  std::vector<float> factors(std::string_view name) {
+    if (!has(name)) return {};
+    const std::int64_t pairs = config_.rotary.width / 2;
+    std::vector<float> list = tensor(name, {pairs}).decoded().to_vector<float>();
+    for (const float factor : list) {
+      check(std::isfinite(factor) && factor > 0, "{}: tensor \"{}\" has a factor of {}",
+            config_.source, name, factor);
+    }
+    return list;
+  }
+
+  void read_factors(Weights& result) {
+    if (config_.family->places == Places::Learned) return;
+    result.rotary_factors = factors("rope_freqs.weight");
+    result.short_factors = factors("rope_factors_short.weight");
+    result.long_factors = factors("rope_factors_long.weight");
+    check(result.short_factors.empty() == result.long_factors.empty(),
+          "{}: of the factors for short and for long contexts there are only one kind",
+          config_.source);
+  }
+
+  void check_all_used() const {
+    for (const auto& [name, tensor] : tensors_) {
+      check(used_.contains(name), "{}: tensor \"{}\" has no place in a model of the family {}",
+            config_.source, shortened(name), config_.family->architecture);
+    }
+  }
+
+  const Config& config_;
+  std::map<std::string, const GgufTensor*, std::less<>> tensors_;
+  std::set<std::string, std::less<>> used_;
+  std::string prefix_;
+};
+
+}  // namespace
+
+Weights read_weights(const GgufFile& file, const Config& config) {
+  return WeightReader(file, config).read();
+}
+
+}  // namespace croze::llm

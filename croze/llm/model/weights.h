@@ -1,0 +1,27 @@
+// weights.h -- the weights of a language model, by the names that GGUF files give them.
+#pragma once
+
+#include <vector>
+
+#include "croze/io/gguf/gguf.h"
+#include "croze/llm/model/config.h"
+#include "croze/llm/model/layers.h"
+
+namespace croze::llm {
+
+struct Weights {
+  Matrix embedding;        // (vocabulary, width)
+  Matrix place_embedding;  // (context, width), if places are learned
+  std::vector<Layer> layers;
+  Norm norm;
+  Matrix output;  // (vocabulary, width): often the embedding itself
+  // What the frequencies of rotary embeddings are divided by, or nothing; for LongRope in a form
+  // for short contexts and one for long ones.
+  std::vector<float> rotary_factors, short_factors, long_factors;
+};
+
+// Throws Error naming the tensor: one that is missing, of another shape than the metadata say or no
+// float; or that the family has no use for, so that the model would be another one without it.
+Weights read_weights(const GgufFile& file, const Config& config);
+
+}  // namespace croze::llm

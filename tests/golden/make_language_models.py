@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""Writes small language models with random weights and what transformers makes of them, for
+tests/llm/model/.
+
+    python3 make_language_models.py CONVERTER_FOLDER OUTPUT_FOLDER
+
+Needs torch, transformers and gguf, and llama.cpp's package `conversion`, which CONVERTER_FOLDER
+holds (made with torch 2.14.1, transformers 5.12.1 and llama.cpp build 11669).  The files are those
+that llama.cpp's converter writes; only the vocabulary is left out, and metadata are added:
+
+    test.tokens   a prompt
+    test.logits   the scores after each token of the prompt, row by row
+    test.greedy   the 64 tokens that follow it, the likeliest one each time
+    test.margin   the smallest distance between the two highest scores while these were chosen
+
+Weights are rounded to float16, in which matrices are stored, before transformers computes with them
+in float32; those of llama.gguf are stored as float32.
+"""
+import json
+import logging
+import pathlib
+import sys
+import tempfile
+
+import torch
+import transformers
+
+sys.path.insert(1, sys.argv[1])
+import conversion  # noqa: E402
+import gguf  # noqa: E402
+
+VOCABULARY, WIDTH, HIDDEN, CONTEXT = 48, 32, 40, 128
+PROMPT, GREEDY = 24, 64
+
+SIZES = dict(vocab_size=VOCABULARY, hidden_size=WIDTH, intermediate_size=HIDDEN, num_hidden_layers=2,
+             num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=CONTEXT,
+             bos_token_id=1, eos_token_id=2, pad_token_id=0)
+
+
+def rope(kind, **rest):
+    return dict(rope_parameters=dict(rope_type=kind, rope_theta=10000.0, **rest))
+
+
+LONG = rope("longrope", short_factor=[1.0, 1.1, 1.3, 1.5], long_factor=[1.0, 2.0, 3.0, 4.0],
+            original_max_position_embeddings=16, factor=8.0)
+
+TURNS_BY_LAYER = dict(
+    full_attention=dict(rope_type="linear", factor=8.0, rope_theta=1000000.0),
+    sliding_attention=dict(rope_type="default", rope_theta=10000.0))
+
+# Name, class, what differs from SIZES, and metadata that the converter leaves out.
+MODELS = [
+    ("llama", "Llama", {}, {}),
+    ("llama_scaled", "Llama",
+     dict(tie_word_embeddings=True,
+          **rope("llama3", factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0,
+                 original_max_position_embeddings=32)), {}),
+    ("llama_linear", "Llama", dict(attention_bias=True, **rope("linear", factor=4.0)), {}),
+    ("mistral", "Mistral", dict(head_dim=12, sliding_window=8),
+     {"llama.attention.sliding_window": 8}),
+    ("qwen2", "Qwen2", dict(tie_word_embeddings=True), {}),
+    ("qwen2_yarn", "Qwen2",
+     rope("yarn", factor=4.0, original_max_position_embeddings=32), {}),
+    ("qwen3", "Qwen3", dict(head_dim=12), {}),
+    ("gemma", "Gemma", dict(head_dim=12), {}),
+    ("gemma2", "Gemma2", dict(head_dim=12, sliding_window=8, query_pre_attn_scalar=12,
+                              attn_logit_softcapping=2.0, final_logit_softcapping=3.0), {}),
+    ("gemma3", "Gemma3", dict(head_dim=8, hidden_size=24, sliding_window=8, num_hidden_layers=6,
+                              query_pre_attn_scalar=8, rope_parameters=TURNS_BY_LAYER), {}),
+    ("phi3", "Phi3", dict(original_max_position_embeddings=CONTEXT), {}),
+    ("phi3_long", "Phi3", dict(original_max_position_embeddings=16, **LONG), {}),
+    ("olmo2", "Olmo2", {}, {}),
+    ("starcoder2", "Starcoder2", dict(use_bias=True), {}),
+    ("gpt2", "GPT2", dict(n_embd=24, n_layer=2, n_head=4, n_positions=CONTEXT, n_ctx=CONTEXT), {}),
+]
+
+
+def random_model(kind, changes):
+    config_class = getattr(transformers, kind + ("TextConfig" if kind == "Gemma3" else "Config"))
+    model_class = getattr(transformers,
+                          kind + ("LMHeadModel" if kind == "GPT2" else "ForCausalLM"))
+    sizes = SIZES | changes
+    if kind == "GPT2":
+        sizes = dict(changes, vocab_size=VOCABULARY, bos_token_id=1, eos_token_id=2)
+    config = config_class(**sizes, attn_implementation="eager")
+    model = model_class(config).eval()
+    # Gemma scales its embeddings, which are the output as well: small ones keep it from repeating
+    # the last token for ever.
+    is_gemma = kind.startswith("Gemma")
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            spread = 0.1 if weight.ndim == 1 or (is_gemma and "embed" in name) else 0.3
+            values = torch.randn(weight.shape) * spread
+            if name.endswith("weight") and ("norm" in name or ".ln_" in name):
+                values += 1
+            weight.copy_(values.half().float())
+    return model
+
+
+def recording(model):
+    tokens = torch.randint(3, VOCABULARY, (1, PROMPT))
+    with torch.no_grad():
+        logits = model(tokens).logits[0]
+        margin, greedy, text = float("inf"), [], tokens
+        for _ in range(GREEDY):
+            scores = model(text).logits[0, -1]
+            best = scores.topk(2)
+            margin = min(margin, float(best.values[0] - best.values[1]))
+            greedy.append(int(best.indices[0]))
+            text = torch.cat([text, best.indices[None, :1]], dim=1)
+    return tokens[0].tolist(), logits.flatten().tolist(), greedy, margin
+
+
+def convert(model, name, path, added):
+    with tempfile.TemporaryDirectory() as folder:
+        model.save_pretrained(folder)
+        # The converter counts the tokens of Gemma 3 here.
+        vocabulary = {str(i): i for i in range(VOCABULARY)}
+        (pathlib.Path(folder) / "tokenizer.json").write_text(
+            json.dumps({"model": {"vocab": vocabulary}, "added_tokens": []}))
+        config_path = pathlib.Path(folder) / "config.json"
+        architecture = json.loads(config_path.read_text())["architectures"][0]
+        base = conversion.get_model_class(architecture)
+
+        class Converter(base):
+            model_arch = base.model_arch
+
+            def set_vocab(self):
+                self._set_vocab_none()
+                self.gguf_writer.add_vocab_size(VOCABULARY)
+
+        ftype = gguf.LlamaFileType.ALL_F32 if name == "llama" else gguf.LlamaFileType.MOSTLY_F16
+        converter = Converter(pathlib.Path(folder), ftype, path, eager=True, model_name=name)
+        for key, value in added.items():
+            if isinstance(value, list):
+                converter.gguf_writer.add_array(key, value)
+            elif isinstance(value, float):
+                converter.gguf_writer.add_float32(key, value)
+            else:
+                converter.gguf_writer.add_uint32(key, value)
+        converter.write()
+
+
+def main():
+    logging.disable(logging.WARNING)
+    output = pathlib.Path(sys.argv[2])
+    output.mkdir(parents=True, exist_ok=True)
+    for name, kind, changes, metadata in MODELS:
+        # A seed whose greedy tokens are no near ties.
+        for seed in range(100):
+            torch.manual_seed(seed)
+            model = random_model(kind, changes)
+            tokens, logits, greedy, margin = recording(model)
+            if margin > 2e-3 and len(set(greedy)) > 8:
+                break
+        convert(model, name, output / f"{name}.gguf", metadata | {
+            "test.tokens": tokens, "test.logits": logits, "test.greedy": greedy,
+            "test.margin": margin})
+        print(name, "seed", seed, "margin", margin, len(set(greedy)), "kinds of tokens")
+
+
+main()
