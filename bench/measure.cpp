@@ -1,16 +1,12 @@
-// measure.cpp -- clocks, medians, and a fresh process for what must start cold.
+// measure.cpp -- clocks and medians.
 #include "measure.h"
 
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <ctime>
 #include <fstream>
 
@@ -22,19 +18,6 @@
 #include "croze/run/devices.h"
 
 namespace croze::bench {
-namespace {
-
-std::string read_to_end(int descriptor) {
-  std::string text;
-  char part[4096];
-  for (ssize_t n; (n = read(descriptor, part, sizeof part)) > 0;) {
-    text.append(part, static_cast<std::size_t>(n));
-  }
-  return text;
-}
-
-}  // namespace
-
 double cpu_seconds() {
   timespec used{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
@@ -45,12 +28,6 @@ std::int64_t rss_bytes() {
   std::int64_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages >> pages;  // the second number
   return pages * sysconf(_SC_PAGESIZE);
-}
-
-std::int64_t peak_rss_bytes() {
-  rusage use{};
-  getrusage(RUSAGE_SELF, &use);
-  return static_cast<std::int64_t>(use.ru_maxrss) * 1024;
 }
 
 std::vector<double> interleaved(const std::vector<std::function<void()>>& functions,
@@ -113,34 +90,6 @@ void finish_suite(const std::string& name, const Json& rows, bool as_json, const
   }
   std::fflush(stdout);
   check(holds, "a limit does not hold");
-}
-
-std::string run_self(const std::vector<std::string>& arguments) {
-  std::string program = "/proc/self/exe";
-  std::vector<char*> argv{program.data()};
-  std::vector<std::string> copies = arguments;
-  for (std::string& a : copies) argv.push_back(a.data());
-  argv.push_back(nullptr);
-
-  int ends[2];
-  check(pipe(ends) == 0, "pipe: {}", std::strerror(errno));
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_addclose(&actions, ends[0]);
-  pid_t child = 0;
-  const int failure = posix_spawn(&child, program.c_str(), &actions, nullptr, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
-  std::string output = failure ? "" : read_to_end(ends[0]);
-  close(ends[0]);
-  check(failure == 0, "cannot start another process: {}", std::strerror(failure));
-
-  int status = 0;
-  waitpid(child, &status, 0);
-  check(WIFEXITED(status) && WEXITSTATUS(status) == 0,
-        "croze-bench {} failed in a process of its own", fmt::join(arguments, " "));
-  return output;
 }
 
 }  // namespace croze::bench

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "command_line/json.h"
+#include "command_line/process.h"
 #include "croze/graph/graph.h"
 #include "croze/run/execute.h"
 
@@ -26,9 +27,8 @@ class Stopwatch {
 
 // User and system time of this process so far, all threads.
 double cpu_seconds();
-// Memory of this process: now, and the most there was.
+// Memory of this process now.
 std::int64_t rss_bytes();
-std::int64_t peak_rss_bytes();
 
 double median(std::vector<double> values);
 // One object with the median of each number of these, which have the same members; what is no
@@ -52,9 +52,5 @@ Json machine();
 // and what else was measured. Throws Error if a limit does not hold.
 void finish_suite(const std::string& name, const Json& rows, bool as_json,
                   const Json& others = Json::object());
-
-// Runs this program again with these arguments, in a process of its own, and returns what it
-// printed. Throws Error if it fails.
-std::string run_self(const std::vector<std::string>& arguments);
 
 }  // namespace croze::bench

@@ -14,7 +14,8 @@ that llama.cpp's converter writes; only the vocabulary is left out, and metadata
     test.margin   the smallest distance between the two highest scores while these were chosen
 
 Weights are rounded to float16, in which matrices are stored, before transformers computes with them
-in float32; those of llama.gguf are stored as float32.
+in float32; those of llama.gguf are stored as float32.  talking.gguf has a vocabulary and a chat
+template.
 """
 import json
 import logging
@@ -71,8 +72,31 @@ MODELS = [
     ("phi3_long", "Phi3", dict(original_max_position_embeddings=16, **LONG), {}),
     ("olmo2", "Olmo2", {}, {}),
     ("starcoder2", "Starcoder2", dict(use_bias=True), {}),
+    ("talking", "Llama", dict(vocab_size=259, hidden_size=16, intermediate_size=24), {}),
     ("gpt2", "GPT2", dict(n_embd=24, n_layer=2, n_head=4, n_positions=CONTEXT, n_ctx=CONTEXT), {}),
 ]
+
+
+# A vocabulary for talking.gguf: bytes as GPT-2 writes them, a merged token, and marks of turns.
+TEMPLATE = ("{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+            "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}")
+
+
+def byte_texts():
+    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [b for b in range(256) if b not in printable]
+    return [chr(b) if b in printable else chr(256 + others.index(b)) for b in range(256)]
+
+
+def add_vocabulary(writer):
+    normal, control = gguf.TokenType.NORMAL, gguf.TokenType.CONTROL
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("gpt-2")
+    writer.add_token_list(byte_texts() + ["ab", "<|im_start|>", "<|im_end|>"])
+    writer.add_token_types([normal] * 257 + [control] * 2)
+    writer.add_token_merges(["a b"])
+    writer.add_eos_token_id(258)
+    writer.add_chat_template(TEMPLATE)
 
 
 def random_model(kind, changes):
@@ -98,7 +122,7 @@ def random_model(kind, changes):
 
 
 def recording(model):
-    tokens = torch.randint(3, VOCABULARY, (1, PROMPT))
+    tokens = torch.randint(3, model.config.vocab_size, (1, PROMPT))
     with torch.no_grad():
         logits = model(tokens).logits[0]
         margin, greedy, text = float("inf"), [], tokens
@@ -126,6 +150,8 @@ def convert(model, name, path, added):
             model_arch = base.model_arch
 
             def set_vocab(self):
+                if name == "talking":
+                    return add_vocabulary(self.gguf_writer)
                 self._set_vocab_none()
                 self.gguf_writer.add_vocab_size(VOCABULARY)
 

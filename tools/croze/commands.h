@@ -5,6 +5,8 @@
 
 namespace croze::tool {
 
+void add_bench_llm(const Command& program);
+void add_chat(const Command& program);
 void add_chat_template(const Command& program);
 void add_devices(const Command& program);
 void add_docs(const Command& program);

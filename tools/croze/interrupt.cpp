@@ -42,6 +42,8 @@ Interrupt::~Interrupt() {
 
 bool Interrupt::requested() const { return noted != 0; }
 
+bool Interrupt::is_to_end() const { return noted == SIGTERM; }
+
 void Interrupt::obey() const {
   std::fflush(nullptr);
   signal(noted, SIG_DFL);

@@ -14,6 +14,8 @@ class Interrupt {
   Interrupt& operator=(const Interrupt&) = delete;
 
   bool requested() const;
+  // Whether the program was asked to end, and not only to stop what it is at: SIGTERM.
+  bool is_to_end() const;
   // Ends the process by the signal that was noted, so that whoever started it, a script say, knows.
   [[noreturn]] void obey() const;
 };

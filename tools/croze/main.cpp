@@ -21,8 +21,8 @@ int run(int count, char** arguments) {
        .description = "croze: a deep-learning compiler and framework",
        .version = std::string("croze ") + croze::version()},
       {add_train, add_eval, add_run, add_profile, add_explain, add_export, add_quantize, add_info,
-       add_tokenize, add_chat_template, add_onnx_conformance, add_devices, add_fuzz, add_replay,
-       add_options, add_docs, add_rules},
+       add_chat, add_bench_llm, add_tokenize, add_chat_template, add_onnx_conformance, add_devices,
+       add_fuzz, add_replay, add_options, add_docs, add_rules},
       count, arguments);
 }
 

@@ -17,9 +17,10 @@ constexpr std::int64_t chunk = 64, few = 12;
 
 // A step looks at the keys of so many places of the cache, whatever is there: the one place that
 // says so.  Each length is a step of its own, so there are few of them, powers of two.
-std::int64_t keys_for(std::int64_t end) {
+std::int64_t keys_for(std::int64_t end, std::int64_t capacity) {
   constexpr std::uint64_t least = 256;
-  return static_cast<std::int64_t>(std::bit_ceil(std::max(static_cast<std::uint64_t>(end), least)));
+  const auto keys = std::bit_ceil(std::max(static_cast<std::uint64_t>(end), least));
+  return std::min(static_cast<std::int64_t>(keys), capacity);
 }
 
 std::int64_t context_of(const Config& config, const GeneratorOptions& options) {
@@ -41,8 +42,7 @@ Tensor Generator::Step::operator()(const Tensor& tokens, const Tensor& start,
 Generator::Generator(const Transformer& model, const GeneratorOptions& options)
     : model_(model),
       context_(context_of(model.config(), options)),
-      cache_(model.config(),
-             {.capacity = keys_for(context_ + chunk), .dtype = options.cache_dtype}) {}
+      cache_(model.config(), {.capacity = context_ + chunk - 1, .dtype = options.cache_dtype}) {}
 
 std::span<const float> Generator::read(std::span<const TokenId> tokens) {
   check(!tokens.empty(), "there are no tokens to read");
@@ -61,11 +61,17 @@ std::span<const float> Generator::read(std::span<const TokenId> tokens) {
   return scores_;
 }
 
+std::int64_t Generator::common_length(std::span<const TokenId> text) const {
+  const auto [in_text, in_tokens] = std::ranges::mismatch(text, tokens_);
+  // The last token is read in any case: the scores behind it are asked for.
+  return std::max<std::int64_t>(0, std::min(in_text - text.begin(), std::ssize(text) - 1));
+}
+
 std::span<const float> Generator::read_from_start(std::span<const TokenId> text) {
   check(!text.empty(), "there are no tokens to read");
-  const auto [a, b] = std::ranges::mismatch(text, tokens_);
-  // The last token is read in any case: its scores are asked for.
-  truncate(std::min(a - text.begin(), std::ssize(text) - 1));
+  check(std::ssize(text) <= context_, "a text of {} tokens does not fit a context of {}",
+        text.size(), context_);
+  truncate(common_length(text));
   return read(text.subspan(tokens_.size()));
 }
 
@@ -86,7 +92,7 @@ void Generator::read_chunk(std::span<const TokenId> tokens, std::int64_t rows) {
 }
 
 Captured<Generator::Step>& Generator::step_for(std::int64_t rows, std::int64_t end) {
-  const std::int64_t keys = keys_for(end);
+  const std::int64_t keys = keys_for(end, cache_.layers[0].keys.size(0));
   const auto found = steps_.find({rows, keys});
   if (found != steps_.end()) return found->second;
   return steps_.emplace(std::pair(rows, keys), capture(Step{&model_, &cache_, keys})).first->second;

@@ -39,6 +39,8 @@ class Generator {
   std::span<const float> read(std::span<const TokenId> tokens);
   // Reads a text from its beginning.  What it has in common with what was read is kept.
   std::span<const float> read_from_start(std::span<const TokenId> text);
+  // How many tokens such a call would keep.
+  std::int64_t common_length(std::span<const TokenId> text) const;
   // Forgets all tokens but the first `length`.
   void truncate(std::int64_t length);
 

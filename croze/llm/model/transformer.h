@@ -50,6 +50,9 @@ class Transformer {
   // How many tokens there are scores for.
   std::int64_t vocabulary() const { return weights_.embedding.weight.shape[0]; }
 
+  // Bytes of weights that one token reads.
+  std::int64_t bytes_per_token() const { return weights_.bytes_per_token; }
+
   // Reads tokens, (n) integers, of which the first stands at the place `start`, one integer, and
   // those before it are in the cache; theirs go there.  They look at the first `keys` places of the
   // cache, so start + n must not be more.  (n, width).

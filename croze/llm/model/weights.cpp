@@ -39,6 +39,7 @@ class WeightReader {
       result.layers.push_back({.attention = attention(i), .perceptron = perceptron()});
     }
     check_all_used();
+    result.bytes_per_token = bytes_per_token();
     return result;
   }
 
@@ -158,6 +159,17 @@ class WeightReader {
     check(result.short_factors.empty() == result.long_factors.empty(),
           "{}: of the factors for short and for long contexts there are only one kind",
           config_.source);
+  }
+
+  // A token reads all weights but embeddings, of which it reads a row, unless they are the output.
+  std::int64_t bytes_per_token() const {
+    std::int64_t bytes = 0;
+    for (const auto& [name, tensor] : tensors_) {
+      const bool is_table = name == "position_embd.weight" ||
+                            (name == "token_embd.weight" && tensors_.contains("output.weight"));
+      if (!is_table) bytes += tensor->stored.numel() * size_of(tensor->stored.dtype());
+    }
+    return bytes;
   }
 
   void check_all_used() const {

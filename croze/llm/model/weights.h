@@ -1,6 +1,7 @@
 // weights.h -- the weights of a language model, by the names that GGUF files give them.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "croze/io/gguf/gguf.h"
@@ -18,6 +19,7 @@ struct Weights {
   // What the frequencies of rotary embeddings are divided by, or nothing; for LongRope in a form
   // for short contexts and one for long ones.
   std::vector<float> rotary_factors, short_factors, long_factors;
+  std::int64_t bytes_per_token = 0;  // that are read to compute the scores behind a token
 };
 
 // Throws Error naming the tensor: one that is missing, of another shape than the metadata say or no

@@ -1,0 +1,146 @@
+// language_model.cpp -- loading, and the loop of generation.
+#include "croze/llm/generate/language_model.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "croze/base/error.h"
+#include "croze/llm/generate/stop_strings.h"
+
+namespace croze::llm {
+namespace {
+
+// How tokens that end an answer are written.  Files name one of them and mean another: that which
+// ends the text is often not the one that ends a turn.
+constexpr std::string_view end_texts[] = {
+    "<|im_end|>",    "<|eot_id|>",      "<|endoftext|>", "<|end_of_text|>",
+    "<end_of_turn>", "<|eom_id|>",      "<|end|>",       "<EOT>",
+    "</s>",          "<|end_of_turn|>", "<|return|>",    "<|endofprompt|>",
+};
+
+std::vector<TokenId> end_tokens_of(const Tokenizer& tokenizer) {
+  std::vector<TokenId> ends{tokenizer.special().eos, tokenizer.special().eot};
+  for (const std::string_view text : end_texts) {
+    const TokenId id = tokenizer.find(text);
+    if (id != no_token && tokenizer.token_type(id) == TokenType::Control) ends.push_back(id);
+  }
+  std::ranges::sort(ends);
+  ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
+  std::erase(ends, no_token);
+  return ends;
+}
+
+std::optional<ChatTemplate> chat_template_of(const GgufFile& file, const Tokenizer& tokenizer) {
+  if (!file.metadata.has("tokenizer.chat_template")) return std::nullopt;
+  ChatTemplate chat = ChatTemplate::from_gguf(file.metadata);
+  chat.use_tokens_of(tokenizer);
+  return chat;
+}
+
+std::string name_of_model(const GgufMetadata& metadata) {
+  constexpr const char* name = "general.name";
+  return metadata.has(name) ? metadata.text(name) : metadata.text("general.architecture");
+}
+
+class Stopwatch {
+ public:
+  double lap() {
+    const auto now = std::chrono::steady_clock::now();
+    const std::chrono::duration<double> seconds = now - std::exchange(begin_, now);
+    return seconds.count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+// One answer while it grows.
+class Growing {
+ public:
+  Growing(const LanguageModel& model, const AnswerOptions& options)
+      : options_(options), stream_(model.tokenizer), stops_(options.stop) {}
+
+  // Whether it goes on behind this token.
+  bool push(TokenId token) {
+    answer_.tokens.push_back(token);
+    return show(stops_.push(stream_.push(token)));
+  }
+
+  Answer finish(AnswerEnd end) {
+    if (end != AnswerEnd::Caller) {
+      show(stops_.push(stream_.finish()));
+      show(stops_.finish());
+    }
+    answer_.end = stops_.is_stopped() ? AnswerEnd::Stop : end;
+    return std::move(answer_);
+  }
+
+  bool is_stopped() const { return stops_.is_stopped(); }
+  std::int64_t length() const { return std::ssize(answer_.tokens); }
+
+ private:
+  bool show(const std::string& piece) {
+    answer_.text += piece;
+    const bool goes_on = piece.empty() || !options_.on_text || options_.on_text(piece);
+    return goes_on && !stops_.is_stopped();
+  }
+
+  const AnswerOptions& options_;
+  TokenStream stream_;
+  StopStrings stops_;
+  Answer answer_;
+};
+
+}  // namespace
+
+std::unique_ptr<const LanguageModel> LanguageModel::load(const std::string& path,
+                                                         std::int64_t context) {
+  const GgufFile file = load_gguf(path);
+  Transformer transformer(file, context);
+  Tokenizer tokenizer = Tokenizer::from_gguf(file.metadata);
+  check(tokenizer.vocabulary_size() <= transformer.vocabulary(),
+        "{}: {} tokens, and weights for {} of them", path, tokenizer.vocabulary_size(),
+        transformer.vocabulary());
+  auto chat = chat_template_of(file, tokenizer);
+  auto ends = end_tokens_of(tokenizer);
+  return std::make_unique<const LanguageModel>(
+      LanguageModel{name_of_model(file.metadata), std::move(transformer), std::move(tokenizer),
+                    std::move(chat), std::move(ends)});
+}
+
+Answer answer(const LanguageModel& model, Generator& generator, std::span<const TokenId> prompt,
+              const AnswerOptions& options) {
+  Stopwatch watch;
+  Sampler sampler(options.sampling);
+  Growing growing(model, options);
+  check(!prompt.empty(), "there is no prompt");
+  const std::int64_t known = generator.common_length(prompt);
+  std::span<const float> scores = generator.read_from_start(prompt);
+  const double prompt_seconds = watch.lap();
+  AnswerEnd end = AnswerEnd::Length;
+  while (options.max_tokens < 0 || growing.length() < options.max_tokens) {
+    const TokenId token = sampler.choose(scores, generator.tokens());
+    if (std::ranges::binary_search(model.end_tokens, token)) {
+      end = AnswerEnd::Token;
+      break;
+    }
+    if (!growing.push(token)) {
+      end = AnswerEnd::Caller;
+      break;
+    }
+    if (generator.room() == 0) {
+      end = AnswerEnd::Context;
+      break;
+    }
+    scores = generator.read(std::span(&token, 1));
+  }
+  Answer result = growing.finish(end);
+  result.prompt_tokens = std::ssize(prompt);
+  result.prompt_read = std::ssize(prompt) - known;
+  result.prompt_seconds = prompt_seconds;
+  result.answer_seconds = watch.lap();
+  return result;
+}
+
+}  // namespace croze::llm

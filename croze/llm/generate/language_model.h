@@ -1,0 +1,70 @@
+// language_model.h -- all that a GGUF file of a language model holds: network, tokenizer and chat
+// template; and answers to texts.
+//
+//     const auto model = llm::LanguageModel::load("model.gguf");
+//     llm::Generator generator(model->transformer);
+//     llm::Answer answer = llm::answer(*model, generator, model->tokenizer.encode("Once upon"),
+//     {});
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "croze/llm/generate/generator.h"
+#include "croze/llm/model/transformer.h"
+#include "croze/llm/sampling/sampler.h"
+#include "croze/llm/template/chat_template.h"
+#include "croze/llm/tokenizer/tokenizer.h"
+
+namespace croze::llm {
+
+struct LanguageModel {
+  std::string name;  // as the file calls it
+  Transformer transformer;
+  Tokenizer tokenizer;
+  std::optional<ChatTemplate> chat;
+  std::vector<TokenId> end_tokens;  // those that end an answer
+
+  // Throws Error as load_gguf, Transformer, Tokenizer and ChatTemplate do, and if there are tokens
+  // without weights.  For `context` see Transformer.
+  static std::unique_ptr<const LanguageModel> load(const std::string& path,
+                                                   std::int64_t context = 0);
+};
+
+struct AnswerOptions {
+  SamplingOptions sampling = {};
+  std::int64_t max_tokens = -1;        // negative: until it ends or the context is full
+  std::vector<std::string> stop = {};  // texts at which it ends; they are not part of it
+  // Called with each piece of the text, whole characters, as soon as it is known; false ends it.
+  std::function<bool(std::string_view piece)> on_text = {};
+};
+
+enum class AnswerEnd : std::uint8_t {
+  Token,    // the model ended it
+  Stop,     // one of the texts
+  Length,   // max_tokens
+  Context,  // there is no room for more
+  Caller,   // on_text said so
+};
+
+struct Answer {
+  std::string text;
+  std::vector<TokenId> tokens;  // without the one that ended it
+  AnswerEnd end = AnswerEnd::Token;
+  std::int64_t prompt_tokens = 0;  // of the whole prompt
+  std::int64_t prompt_read = 0;    // of those that the generator did not know yet
+  double prompt_seconds = 0;       // until the scores of the first token were there
+  double answer_seconds = 0;       // from there
+};
+
+// What follows a prompt.  The generator keeps what it has in common with what was read before.
+// Throws Error as Generator and Sampler do.
+Answer answer(const LanguageModel& model, Generator& generator, std::span<const TokenId> prompt,
+              const AnswerOptions& options);
+
+}  // namespace croze::llm

@@ -1,0 +1,81 @@
+// process.cpp -- asks the system, and starts programs.
+#include "process.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "croze/base/error.h"
+
+namespace croze {
+namespace {
+
+std::string read_to_end(int descriptor) {
+  std::string text;
+  char part[4096];
+  for (ssize_t n; (n = read(descriptor, part, sizeof part)) > 0;) {
+    text.append(part, static_cast<std::size_t>(n));
+  }
+  return text;
+}
+
+// Pointers as the system wants them, with null at the end.
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (std::string& text : texts) result.push_back(text.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+// The first of two variables of one name is the one that is found.
+std::vector<std::string> environment_with(
+    const std::vector<std::pair<std::string, std::string>>& variables) {
+  std::vector<std::string> result;
+  for (const auto& [name, value] : variables) result.push_back(name + "=" + value);
+  for (char** variable = environ; *variable; variable++) result.emplace_back(*variable);
+  return result;
+}
+
+}  // namespace
+
+std::int64_t peak_rss_bytes() {
+  rusage use{};
+  getrusage(RUSAGE_SELF, &use);
+  return std::int64_t{use.ru_maxrss} * 1024;
+}
+
+std::string run_self(const std::vector<std::string>& arguments,
+                     const std::vector<std::pair<std::string, std::string>>& variables) {
+  std::vector<std::string> line{"/proc/self/exe"};
+  line.insert(line.end(), arguments.begin(), arguments.end());
+  std::vector<std::string> environment = environment_with(variables);
+  const std::vector<char*> argv = pointers_to(line), envp = pointers_to(environment);
+
+  int ends[2];
+  check(pipe(ends) == 0, "pipe: {}", std::strerror(errno));
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addclose(&actions, ends[0]);
+  pid_t child = 0;
+  const int failure = posix_spawn(&child, argv[0], &actions, nullptr, argv.data(), envp.data());
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  std::string output = failure ? "" : read_to_end(ends[0]);
+  close(ends[0]);
+  check(failure == 0, "cannot start another process: {}", std::strerror(failure));
+
+  int status = 0;
+  waitpid(child, &status, 0);
+  check(WIFEXITED(status) && WEXITSTATUS(status) == 0, "\"{}\" failed in a process of its own",
+        fmt::join(arguments, " "));
+  return output;
+}
+
+}  // namespace croze

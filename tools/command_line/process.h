@@ -1,0 +1,19 @@
+// process.h -- this process, and others of the same program.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace croze {
+
+// The most memory that this process had at once, files that it maps included.
+std::int64_t peak_rss_bytes();
+
+// Runs this program again with these arguments, and environment variables beside its own, in a
+// process of its own, and returns what it printed.  Throws Error if it fails.
+std::string run_self(const std::vector<std::string>& arguments,
+                     const std::vector<std::pair<std::string, std::string>>& variables = {});
+
+}  // namespace croze
