@@ -2,7 +2,6 @@
 #include "croze/llm/generate/generator.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 
 #include "croze/base/error.h"
@@ -23,13 +22,6 @@ std::int64_t keys_for(std::int64_t end, std::int64_t capacity) {
   return std::min(static_cast<std::int64_t>(keys), capacity);
 }
 
-std::int64_t context_of(const Config& config, const GeneratorOptions& options) {
-  if (options.context == 0) return std::min<std::int64_t>(config.context, 4096);
-  check(options.context > 0 && options.context <= config.context,
-        "a context of {} tokens: the model has one of {}", options.context, config.context);
-  return options.context;
-}
-
 }  // namespace
 
 Tensor Generator::Step::operator()(const Tensor& tokens, const Tensor& start,
@@ -41,7 +33,7 @@ Tensor Generator::Step::operator()(const Tensor& tokens, const Tensor& start,
 // The last chunk of a prompt may be filled up behind the end of the context.
 Generator::Generator(const Transformer& model, const GeneratorOptions& options)
     : model_(model),
-      context_(context_of(model.config(), options)),
+      context_(model.config().context_for(options.context)),
       cache_(model.config(), {.capacity = context_ + chunk - 1, .dtype = options.cache_dtype}) {}
 
 std::span<const float> Generator::read(std::span<const TokenId> tokens) {

@@ -21,8 +21,7 @@
 namespace croze::llm {
 
 struct GeneratorOptions {
-  // Tokens that can be read before the context is full; by default the model's, but at most 4096.
-  std::int64_t context = 0;
+  std::int64_t context = 0;  // tokens that can be read, as Config::context_for() has it
   DType cache_dtype = DType::Float16;
 };
 

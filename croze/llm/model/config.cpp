@@ -1,6 +1,7 @@
 // config.cpp -- reads the keys of a family, holding each against what is possible.
 #include "croze/llm/model/config.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string_view>
@@ -158,6 +159,13 @@ double attention_scale(const Keys& keys, const Config& config) {
 }
 
 }  // namespace
+
+std::int64_t Config::context_for(std::int64_t asked) const {
+  if (asked == 0) return std::min<std::int64_t>(context, 4096);
+  check(asked > 0 && asked <= context, "a context of {} tokens: the model has one of {}", asked,
+        context);
+  return asked;
+}
 
 Config read_config(const GgufMetadata& metadata) {
   const std::string& architecture = metadata.text("general.architecture");

@@ -46,6 +46,10 @@ struct Config {
   RotaryConfig rotary, local_rotary;
 
   std::int64_t queries_per_key() const { return heads / kv_heads; }
+  // The tokens that a text may have: as many as asked for, or, for 0, as the model was made for but
+  // at most 4096, since the memory for them is taken beforehand.  Throws Error for more than the
+  // model was made for.
+  std::int64_t context_for(std::int64_t asked) const;
 };
 
 // Throws Error naming the key: one that is missing or of another type, a size that is absurd or

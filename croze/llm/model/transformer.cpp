@@ -94,7 +94,7 @@ Transformer::Transformer(const GgufFile& file, std::int64_t context)
     : config_(read_config(file.metadata)), weights_(read_weights(file, config_)) {
   const Places places = config_.family->places;
   if (places == Places::Learned) return;
-  const bool is_long = (context == 0 ? config_.context : context) > config_.rotary.original_context;
+  const bool is_long = config_.context_for(context) > config_.rotary.original_context;
   const bool in_neighbours = places == Places::RotaryPairs;
   const std::vector<float>& of_length = is_long ? weights_.long_factors : weights_.short_factors;
   rotary_.emplace(config_.rotary, in_neighbours,

@@ -42,8 +42,8 @@ class Transformer {
  public:
   // Throws Error for metadata that read_config() refuses, and naming the tensor if a weight is
   // missing, of another shape than the metadata say, no float, or of no use here.  Models with two
-  // forms, for short texts and for long ones, take that for texts of `context` tokens; by default
-  // of the longest that they were made for.
+  // forms, for short texts and for long ones, take that for texts of `context` tokens, as
+  // Config::context_for() has it.
   explicit Transformer(const GgufFile& file, std::int64_t context = 0);
 
   const Config& config() const { return config_; }
