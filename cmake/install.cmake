@@ -23,6 +23,7 @@ set(public_headers
   croze/io/safetensors.h
   croze/jit/capture.h
   croze/jit/checkpoint.h
+  croze/jit/dim.h
   croze/jit/scan.h
   croze/llm/template/chat_template.h
   croze/llm/tokenizer/tokenizer.h
