@@ -29,6 +29,7 @@ set(public_headers
   croze/llm/tokenizer/tokenizer.h
   croze/nn/nn.h
   croze/run/statistics.h
+  croze/run/trace/trace.h
   croze/tensor/custom_gradient.h)
 set(pending ${public_headers})
 while(pending)

@@ -56,6 +56,7 @@
 //   tensor/print.h        tensors as text
 //   tensor/benchmark.h    how long work takes
 //   tensor/explain.h      why work takes its memory and its launches
+//   run/trace/trace.h     what a program does, for `croze viz`
 //   graph/dtype.h         DType and the promotion of dtypes
 //   base/error.h          Error
 #pragma once
@@ -63,6 +64,7 @@
 #include "croze/base/error.h"
 #include "croze/base/version.h"
 #include "croze/graph/dtype.h"
+#include "croze/run/trace/trace.h"
 #include "croze/tensor/benchmark.h"
 #include "croze/tensor/elementwise/activation.h"
 #include "croze/tensor/elementwise/elementwise.h"

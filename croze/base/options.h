@@ -35,6 +35,9 @@ enum class Option : uint8_t {
   RuleStats,
   Seed,
   Threads,
+  Trace,
+  TraceLimit,
+  TraceRewrites,
 };
 
 enum class OptionType : uint8_t { Flag, Integer, Text };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "croze/run/devices.h"
+#include "croze/run/trace/recorder.h"
 
 namespace croze {
 namespace {
@@ -25,7 +26,8 @@ ArenaPool& pool() {
 
 }  // namespace
 
-RunArena::RunArena(int device_index, std::int64_t bytes) : device_(device_index) {
+RunArena::RunArena(int device_index, std::int64_t bytes)
+    : device_(device_index), memory_id_(tracing::arena_taken(device_index, bytes)) {
   Memory too_small;
   {
     const std::lock_guard lock(pool().mutex);
@@ -49,13 +51,24 @@ RunArena::RunArena(int device_index, std::int64_t bytes) : device_(device_index)
 
 RunArena::~RunArena() {
   if (!memory_.handle) return;
+  tracing::arena_given_back(memory_id_);
   const std::lock_guard lock(pool().mutex);
   std::vector<Memory>& idle = pool().idle[device_];
   idle.insert(std::ranges::lower_bound(idle, memory_.bytes, {}, &Memory::bytes), memory_);
 }
 
 RunArena::RunArena(RunArena&& other) noexcept
-    : device_(other.device_), memory_(std::exchange(other.memory_, {})) {}
+    : device_(other.device_),
+      memory_(std::exchange(other.memory_, {})),
+      memory_id_(std::exchange(other.memory_id_, 0)) {}
+
+std::vector<std::int64_t> memory_ids(std::span<const RunArena> arenas) {
+  std::vector<std::int64_t> ids;
+  for (const RunArena& a : arenas) {
+    if (a.memory_id() != 0) ids.push_back(a.memory_id());
+  }
+  return ids;
+}
 
 MemoryView view_of(const ScheduleBuffer& buffer, std::span<const RunArena> arenas) {
   if (buffer.arena_offset < 0) return {};

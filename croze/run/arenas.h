@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "croze/device/device.h"
 #include "croze/schedule/schedule.h"
@@ -24,11 +25,17 @@ class RunArena {
 
   int device() const { return device_; }
   const Memory& memory() const { return memory_; }
+  // What a trace calls it; 0 if nobody traces.
+  std::int64_t memory_id() const { return memory_id_; }
 
  private:
   int device_;
   Memory memory_;
+  std::int64_t memory_id_ = 0;
 };
+
+// Those of a run, in order; none if nobody traces.
+std::vector<std::int64_t> memory_ids(std::span<const RunArena> arenas);
 
 // Where a temporary lies, or what a block of a sequence has to itself; empty if no step uses it.
 MemoryView view_of(const ScheduleBuffer& buffer, std::span<const RunArena> arenas);

@@ -16,6 +16,7 @@
 #include "croze/run/devices.h"
 #include "croze/run/memory_limit.h"
 #include "croze/run/random_state.h"
+#include "croze/run/trace/recorder.h"
 
 namespace croze {
 
@@ -55,7 +56,10 @@ struct Table {
 };
 
 Table& table() {
-  static Table& instance = *new Table;  // never destroyed: tensors may outlive any static
+  static Table& instance = [] {
+    tracing::start_as_environment_asks();
+    return std::ref(*new Table);  // never destroyed: tensors may outlive any static
+  }();
   return instance;
 }
 
@@ -74,10 +78,17 @@ void check_has_value(const Entry& e) {
       "it has no value: return it from the function");
 }
 
-// Allocates the memory of the entry if it has none.
-void materialise(Entry& e) {
+Entry& entry_of(UOp buffer) {
+  auto it = table().entries.find(buffer.buffer_id());
+  ensure(it != table().entries.end(), "buffer {} has no storage", buffer.buffer_id());
+  return it->second;
+}
+
+// The entry, whose memory is allocated if it has none.
+Entry& materialised(UOp buffer) {
+  Entry& e = entry_of(buffer);
   check_has_value(e);
-  if (e.memory.handle) return;
+  if (e.memory.handle) return e;
   struct Block {
     Device& device;
     Memory memory;
@@ -93,12 +104,8 @@ void materialise(Entry& e) {
   e.owner = std::move(block);
   use.bytes += e.bytes;
   use.peak_bytes = std::max(use.peak_bytes, use.bytes);
-}
-
-Entry& entry_of(UOp buffer) {
-  auto it = table().entries.find(buffer.buffer_id());
-  ensure(it != table().entries.end(), "buffer {} has no storage", buffer.buffer_id());
-  return it->second;
+  tracing::buffer_allocated(buffer, e.bytes);
+  return e;
 }
 
 std::int64_t bytes_of(UOp buffer) {
@@ -144,8 +151,7 @@ UOp adopt_buffer(Graph& graph, DType dtype, std::span<const std::byte> bytes,
 
 HeldMemory buffer_memory(UOp buffer) {
   std::lock_guard lock(table().mutex);
-  Entry& e = entry_of(buffer);
-  materialise(e);
+  const Entry& e = materialised(buffer);
   return {{e.memory, 0, e.bytes}, e.owner};
 }
 
@@ -188,7 +194,7 @@ void BufferRead::finish(std::span<std::byte> bytes) {
 
 MemoryAccess::MemoryAccess(std::span<const Use> uses) : state_(std::make_shared<State>()) {
   std::lock_guard lock(table().mutex);
-  for (const Use& use : uses) materialise(entry_of(use.buffer));  // before anybody waits for this
+  for (const Use& use : uses) materialised(use.buffer);  // before anybody waits for this
   for (const Use& use : uses) {
     Entry& e = entry_of(use.buffer);
     memory_.push_back({{e.memory, 0, e.bytes}, e.owner});
@@ -253,7 +259,10 @@ void release_buffer(std::int64_t buffer_id) noexcept {
   auto it = table().entries.find(buffer_id);
   if (it == table().entries.end()) return;
   Entry& e = it->second;
-  if (e.owned && e.memory.handle) table().use.bytes -= e.bytes;
+  if (e.owned && e.memory.handle) {
+    table().use.bytes -= e.bytes;
+    tracing::buffer_released(buffer_id);
+  }
   owner = std::move(e.owner);
   table().use.buffers--;
   table().entries.erase(it);

@@ -13,6 +13,7 @@
 #include "croze/base/flat_map.h"
 #include "croze/base/hash.h"
 #include "croze/base/options.h"
+#include "croze/run/trace/recorder.h"
 
 namespace croze {
 namespace {
@@ -54,7 +55,7 @@ State& state() {
 
 bool are_calls_noted() {
   return Options::flag(Option::CheckIndices) || Options::flag(Option::CheckNan) ||
-         Options::flag(Option::Explain);
+         Options::flag(Option::Explain) || tracing::is_tracing();
 }
 
 std::string to_text(const CallNote& note) {

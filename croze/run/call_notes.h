@@ -14,7 +14,7 @@
 
 namespace croze {
 
-// Whether CROZE_CHECK_INDICES, CROZE_CHECK_NAN or CROZE_EXPLAIN is set.
+// Whether CROZE_CHECK_INDICES, CROZE_CHECK_NAN or CROZE_EXPLAIN is set, or the program is traced.
 bool are_calls_noted();
 
 // The node is a Gather or Scatter by positions of the user's; negative ones have been counted from

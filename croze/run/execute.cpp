@@ -25,12 +25,14 @@
 #include "croze/run/changing_numbers.h"
 #include "croze/run/counters.h"
 #include "croze/run/devices.h"
+#include "croze/run/explain.h"
 #include "croze/run/launch.h"
 #include "croze/run/memory_limit.h"
 #include "croze/run/observers.h"
 #include "croze/run/open_sizes.h"
 #include "croze/run/plan.h"
 #include "croze/run/programs.h"
+#include "croze/run/trace/run_trace.h"
 #include "croze/schedule/schedule.h"
 
 namespace croze {
@@ -96,9 +98,19 @@ std::int64_t planned_bytes(const Schedule& schedule) {
   return bytes;
 }
 
+// By buffer, the user's call that recorded its value.
+std::vector<std::string> calls_of(const CanonicalGraph& graph, const Schedule& schedule) {
+  std::vector<std::string> calls;
+  for (ExplainedBuffer& b : explanation_of(graph, schedule).buffers) {
+    calls.push_back(std::move(b.call));
+  }
+  return calls;
+}
+
 }  // namespace
 
 std::shared_ptr<const Plan> make_plan(const CanonicalGraph& graph) {
+  tracing::start_as_environment_asks();
   const EnvironmentObservers watching;
   const CompileScope scope(CompilePart::Schedule, "schedule");
   if (Options::flag(Option::CheckSpec)) {
@@ -109,6 +121,7 @@ std::shared_ptr<const Plan> make_plan(const CanonicalGraph& graph) {
   plan->is_written = written_inputs(graph);
   plan->schedule = make_schedule(graph, schedule_context());
   plan->bytes = planned_bytes(plan->schedule);
+  if (tracing::is_tracing()) plan->calls = calls_of(graph, plan->schedule);
   run_counters().schedules_built++;
   for (const ArenaPlan& a : plan->schedule.arenas) {
     run_counters().arena_bytes += a.bytes;
@@ -279,6 +292,7 @@ struct BoundRun::Bound {
   std::shared_ptr<const Plan> plan;
   std::vector<std::int64_t> variables;
   std::vector<RunArena> arenas;
+  std::vector<traces::RunResult> results;  // for a trace
   MemoryAccess access;  // to the buffers that are no temporaries, in the order of the schedule
 
   std::vector<MemoryView> views() const {
@@ -311,6 +325,14 @@ void check_planned_memory(const PreparedRun::Plan& plan) {
   check_memory(plan.bytes, held, text_of(plan.schedule));
 }
 
+std::vector<traces::RunResult> memory_of_results(std::span<const UOp> outputs) {
+  std::vector<traces::RunResult> results;
+  for (std::size_t i = 0; i < outputs.size(); i++) {
+    if (outputs[i]) results.push_back({static_cast<std::uint32_t>(i), outputs[i].buffer_id()});
+  }
+  return results;
+}
+
 }  // namespace
 
 BoundRun::BoundRun(const PreparedRun& prepared, std::span<const UOp> inputs, Graph& results) {
@@ -331,8 +353,10 @@ BoundRun::BoundRun(const PreparedRun& prepared, std::span<const UOp> inputs, Gra
       uses.push_back({outputs[i], true});
     }
   }
-  bound_ = std::make_unique<Bound>(prepared.plan, prepared.variables, std::move(arenas),
-                                   MemoryAccess(uses));
+  bound_ = std::make_unique<Bound>(
+      prepared.plan, prepared.variables, std::move(arenas),
+      tracing::is_tracing() ? memory_of_results(outputs) : std::vector<traces::RunResult>(),
+      MemoryAccess(uses));
   for (int result : schedule.results) {
     values_.push_back(result < 0 ? UOp() : outputs[static_cast<std::size_t>(result)]);
   }
@@ -344,8 +368,8 @@ BoundRun::BoundRun(BoundRun&&) noexcept = default;
 void BoundRun::launch() {
   try {
     bound_->access.wait();
-    const Plan& plan = *bound_->plan;
-    launch_all(plan.schedule, plan.programs, bound_->views(), bound_->variables);
+    const tracing::RunTrace trace(bound_->plan, memory_ids(bound_->arenas), bound_->results);
+    launch_all(*bound_->plan, bound_->views(), bound_->variables, trace);
     bound_->access.end();
   } catch (...) {
     bound_->access.fail(std::current_exception());

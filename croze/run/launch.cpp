@@ -11,6 +11,7 @@
 #include "croze/run/counters.h"
 #include "croze/run/devices.h"
 #include "croze/run/launch_timing.h"
+#include "croze/run/trace/run_trace.h"
 
 namespace croze {
 namespace {
@@ -152,15 +153,19 @@ LaunchTiming::LaunchTiming() : around_(std::exchange(timing_here, this)) {}
 LaunchTiming::~LaunchTiming() { timing_here = around_; }
 LaunchTiming* LaunchTiming::current() { return timing_here; }
 
-void launch_all(const Schedule& schedule, Programs programs, std::span<const MemoryView> views,
-                std::span<const std::int64_t> variables) {
+void launch_all(const PreparedRun::Plan& plan, std::span<const MemoryView> views,
+                std::span<const std::int64_t> variables, const tracing::RunTrace& trace) {
+  const Schedule& schedule = plan.schedule;
+  const Programs programs = plan.programs;
   const bool timed = log_enabled(2) || LaunchTiming::current();
   LaunchList list(schedule, programs, views, variables);
   for (std::size_t i = 0; i < schedule.launches.size(); i++) {
     const ScheduleLaunch& launch = schedule.launches[i];
     const ScheduleStep& first = schedule.steps[static_cast<std::size_t>(launch.first)];
+    const Clock::time_point start = trace.is_on() ? Clock::now() : Clock::time_point();
     if (!first.kernel) {
       copy_between(schedule, first, views);
+      if (trace.is_on()) trace.launched(static_cast<int>(i), first.device, start);
       continue;
     }
     run_counters().kernels++;
@@ -170,6 +175,10 @@ void launch_all(const Schedule& schedule, Programs programs, std::span<const Mem
       launch_timed(schedule, static_cast<int>(i), programs, d, sequences);
     } else {
       d.launch(sequences);
+    }
+    if (trace.is_on()) {
+      d.synchronize();
+      trace.launched(static_cast<int>(i), first.device, start);
     }
   }
 }

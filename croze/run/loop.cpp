@@ -9,6 +9,7 @@
 #include "croze/run/arenas.h"
 #include "croze/run/launch.h"
 #include "croze/run/plan.h"
+#include "croze/run/trace/run_trace.h"
 
 namespace croze {
 
@@ -77,6 +78,7 @@ void BoundLoop::launch(std::int64_t turns, Places places) {
     bound_->access.wait();
     const PreparedRun::Plan& plan = *bound_->plan;
     Bound::Views views = bound_->views();
+    const tracing::RunTrace trace(bound_->plan, memory_ids(bound_->arenas), {});
     std::vector<Place> now(bound_->num_inputs + plan.schedule.results.size());
     for (std::int64_t turn = 0; turn < turns; turn++) {
       places(turn, now);
@@ -85,7 +87,7 @@ void BoundLoop::launch(std::int64_t turns, Places places) {
         view.memory = bound_->access.memory()[now[place].buffer].view.memory;
         view.offset = now[place].offset;
       }
-      launch_all(plan.schedule, plan.programs, views.memory, bound_->variables);
+      launch_all(plan, views.memory, bound_->variables, trace);
     }
     bound_->access.end();
   } catch (...) {

@@ -32,6 +32,7 @@ EnvironmentObservers::EnvironmentObservers() {
   if (log_enabled(3) || Options::flag(Option::Explain)) logging_.emplace(log_);
   if (Options::flag(Option::RuleStats)) counting_.emplace(rule_statistics());
   if (Options::flag(Option::CheckBounds)) proving_.emplace(prover_);
+  if (tracing::is_tracing()) tracing_.emplace(tracer_.emplace());
 }
 
 }  // namespace croze

@@ -7,6 +7,7 @@
 
 #include "croze/graph/observer.h"
 #include "croze/prove/accesses.h"
+#include "croze/run/trace/compile_tracer.h"
 
 namespace croze {
 
@@ -22,7 +23,7 @@ class CompileLog : public CompileObserver {
 };
 
 // While it lives, this thread is watched as CROZE_DEBUG, CROZE_EXPLAIN, CROZE_RULE_STATS and
-// CROZE_CHECK_BOUNDS say.
+// CROZE_CHECK_BOUNDS say, and by the trace that is being written.
 class EnvironmentObservers {
  public:
   EnvironmentObservers();
@@ -30,7 +31,8 @@ class EnvironmentObservers {
  private:
   CompileLog log_;
   AccessProver prover_;
-  std::optional<Observing> logging_, counting_, proving_;
+  std::optional<tracing::CompileTracer> tracer_;
+  std::optional<Observing> logging_, counting_, proving_, tracing_;
 };
 
 }  // namespace croze

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "croze/graph/uop.h"
@@ -20,6 +21,8 @@ class PreparedRun {
     std::vector<std::shared_ptr<const LoadedProgram>> programs;  // per step; null for a copy
     std::int64_t bytes = 0;               // that a run allocates: its temporaries and its results
     std::vector<std::int64_t> variables;  // of each launch, if the schedule is one with_sizes()
+    // While the program is traced: by buffer, the user's call that recorded its value.
+    std::vector<std::string> calls;
   };
 
   std::shared_ptr<const Plan> plan;

@@ -30,6 +30,7 @@
 #include "croze/run/counters.h"
 #include "croze/run/devices.h"
 #include "croze/run/given_edits.h"
+#include "croze/run/trace/compile_tracer.h"
 
 namespace croze {
 namespace {
@@ -150,18 +151,29 @@ std::string label_of(const Compilation& c) {
   return fmt::format("{} {} {}", c.device->name(), kernel_name(*c.kernel), kernel_key(*c.kernel));
 }
 
-void compile(Compilation& c) {
-  const Clock::time_point start = Clock::now();
-  const std::string label = label_of(c);
-  const CompileScope scope(CompilePart::Kernel, label);
+LinearProgram linear_program(const Compilation& c) {
   const std::vector<Edit> edits = parse_edits(c.edits.value_or(""));
   auto replay = [&](KernelState& k) { apply_all(k, edits); };
   const bool check_spec = Options::flag(Option::CheckSpec);
   if (check_spec) check_kernel(c.kernel->sink);
-  const LinearProgram program = make_program(c.kernel->sink, c.caps, c.edits ? replay : Chooser());
+  LinearProgram program = make_program(c.kernel->sink, c.caps, c.edits ? replay : Chooser());
   if (check_spec) check_program(program.instructions);
   if (log_enabled(5)) log_line(5, "--- linear program\n{}", print_program(program));
+  return program;
+}
+
+void compile(Compilation& c) {
+  const Clock::time_point start = Clock::now();
+  const std::string label = label_of(c);
+  const CompileScope scope(CompilePart::Kernel, label);
+  tracing::EditsNote note;
+  std::optional<Observing> noting;
+  if (tracing::is_tracing()) noting.emplace(note);
+  const LinearProgram program = linear_program(c);
   const std::string source = c.device->renderer().render(program);
+  if (noting) {
+    c.result->text = std::make_shared<KernelText>(note.edits(), print_program(program), source);
+  }
   run_counters().codegen_seconds += seconds_since(start);
   if (log_enabled(4)) log_line(4, "{}", source);
 
@@ -252,6 +264,21 @@ std::vector<std::shared_ptr<const LoadedProgram>> load_programs(
   std::vector<std::shared_ptr<const LoadedProgram>> programs;
   for (const Claim& claim : claims) programs.push_back(claim.wait());
   return programs;
+}
+
+std::shared_ptr<const KernelText> text_of_kernel(const KernelRequest& request) {
+  Device& d = device(request.device);
+  Compilation c{.kernel = request.kernel.get(),
+                .device = &d,
+                .caps = caps_for(request, d),
+                .edits = given_edits(*request.kernel),
+                .disk_key = {},
+                .result = {}};
+  tracing::EditsNote note;
+  const Observing noting(note);
+  const LinearProgram program = linear_program(c);
+  return std::make_shared<KernelText>(note.edits(), print_program(program),
+                                      d.renderer().render(program));
 }
 
 void clear_program_cache() { cache().loaded.clear(); }

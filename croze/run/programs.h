@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "croze/device/device.h"
@@ -11,10 +12,18 @@
 
 namespace croze {
 
+// What became of a kernel on its way to a program, for people.
+struct KernelText {
+  std::string edits;    // that were made
+  std::string program;  // the linear program
+  std::string source;
+};
+
 struct LoadedProgram {
   ProgramInfo info;
   std::unique_ptr<Program> program;
   std::int64_t code_bytes = 0;
+  std::shared_ptr<const KernelText> text;  // of what was compiled while the program was traced
 };
 
 struct KernelRequest {
@@ -27,6 +36,8 @@ struct KernelRequest {
 // another thread compiles at the moment is waited for.  Counts in run_counters().
 std::vector<std::shared_ptr<const LoadedProgram>> load_programs(
     std::span<const KernelRequest> requests);
+// The texts of a kernel as load_programs would compile it.
+std::shared_ptr<const KernelText> text_of_kernel(const KernelRequest& request);
 void clear_program_cache();
 
 }  // namespace croze

@@ -390,6 +390,57 @@ def pytorch_seeds():
                 save("pytorch", name, file.read())
 
 
+# ---- traces --------------------------------------------------------------------------------------
+
+def trace_seeds():
+    """A trace with every kind of record: croze/trace/records.h describes them."""
+    clock = [0]
+
+    def at(time):
+        step, clock[0] = time - clock[0], time
+        return varint(step << 1 ^ step >> 63)
+
+    def record(kind, *fields):
+        data = b"".join(f if isinstance(f, bytes) else varint(f) for f in fields)
+        return bytes([kind]) + varint(len(data)) + data
+
+    def items(*parts):
+        return varint(len(parts)) + b"".join(p if isinstance(p, bytes) else varint(p) for p in parts)
+
+    def fields(*values):
+        return b"".join(v if isinstance(v, bytes) else varint(v) for v in values)
+
+    texts = ["version", "9.8.7", "main", "CPU of thread 1", "run", "step (net.cpp:7)", "x + 0 -> x",
+             "algebra.cpp:12", "const", "float32", "1", "add", "simplify", "mul", "CPU", "bind r0 lane",
+             "it was asked for"]
+    name = {text: number + 1 for number, text in enumerate(texts)}
+    first = b"".join(record(1, t.encode()) for t in texts)
+    first += record(2, name["version"], name["9.8.7"])
+    first += record(3, 0, name["main"]) + record(3, 1, name["CPU of thread 1"])
+    first += record(5, name["x + 0 -> x"], name["algebra.cpp:12"])
+    for argument in ("1", "main"):
+        first += record(6, name["const"], name["float32"], name[argument], items())
+    first += record(6, name["add"], name["float32"], 0, items(2, 1))
+    first += record(7, name["add"], name["simplify"], at(100))
+    first += record(8, 0, 2) + record(9, 0, name["simplify"], 0, 2, 0, 40)
+    for kernel in ("add", "mul"):
+        first += record(10, name[kernel], 0, name["CPU"], 0, name["bind r0 lane"], 0, 0, 0, 0, 64, 128, 512)
+    one = fields(name["CPU"], items(0), items(0), items(1), 64, 128, struct.pack("<d", 0.25))
+    two = fields(name["CPU"], items(0, 1), items(1), items(0), 7, 300000000000, struct.pack("<d", 12.5))
+    buffers = [fields(kind, name["CPU"], name["float32"], items(128, 10), 5120, 5120, 0, 1, 2,
+                      name["it was asked for"], name["step (net.cpp:7)"]) for kind in (1, 2)]
+    second = record(11, items(one, two), items(*buffers), items(fields(name["CPU"], 8192, 5120)))
+    clock[0] = 0
+    second += record(14, 0, 5, name["CPU"], 5120, at(300), name["float32"], name["step (net.cpp:7)"])
+    second += record(14, 1, 1 << 40, name["CPU"], 8192, at(310), 0, 0)
+    second += record(12, 0, 0, name["step (net.cpp:7)"], at(320), items(1 << 40), items(fields(0, 5)))
+    second += record(13, 1, 0, 0, at(1000), 250) + record(13, 1, 0, 1, at(900), 50)
+    second += record(4, 3, 0, name["run"], name["step (net.cpp:7)"], at(320), 1000)
+    second += record(15, 5, at(2000)) + record(99, b"of a later version") + record(16, 3)
+    chunks = b"".join(struct.pack("<I", len(c)) + c for c in (first, second))
+    save("trace", "step.trace", b"croze trace\n" + struct.pack("<I", 1) + chunks)
+
+
 onnx_seeds()
 npy_seeds()
 safetensors_seeds()
@@ -399,3 +450,4 @@ image_seeds()
 pytorch_seeds()
 tokenizer_seeds()
 chat_template_seeds()
+trace_seeds()

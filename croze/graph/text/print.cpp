@@ -237,6 +237,10 @@ std::string to_string(UOp u) {
   return u ? expression(u, 0, &left) : "null";
 }
 
+std::string text_of_argument(UOp u) {
+  return u.is_const() ? text_of_constant(u) : text_of_arg(u.arg());
+}
+
 std::string print_graph(UOp root) { return print_graph(std::span(&root, 1)); }
 
 std::string print_graph(std::span<const UOp> roots) {
@@ -249,7 +253,7 @@ std::string print_graph(std::span<const UOp> roots) {
     auto out = std::back_inserter(text);
     fmt::format_to(out, "%{} = {} {}", next++, info(u.op()).name, name_of(u.dtype()));
     for (UOp s : u.sources()) fmt::format_to(out, " %{}", number.get(s));
-    const std::string arg = u.is_const() ? text_of_constant(u) : text_of_arg(u.arg());
+    const std::string arg = text_of_argument(u);
     if (!arg.empty()) fmt::format_to(out, " {}", arg);
     text += '\n';
   }

@@ -25,6 +25,9 @@ std::string to_string(UOp u);
 std::string print_graph(UOp root);
 std::string print_graph(std::span<const UOp> roots);
 
+// The argument as print_graph() shows it: of a const its value; "" if there is none.
+std::string text_of_argument(UOp u);
+
 // The node of the last line of such a text, made in `graph`; nodes are made exactly as written.
 // Empty lines and what follows '#' are skipped.  Throws Error naming the line that cannot be read.
 UOp parse_graph(Graph& graph, std::string_view text);
