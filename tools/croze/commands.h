@@ -24,5 +24,6 @@ void add_run(const Command& program);
 void add_rules(const Command& program);
 void add_tokenize(const Command& program);
 void add_train(const Command& program);
+void add_viz(const Command& program);
 
 }  // namespace croze::tool

@@ -1,4 +1,5 @@
-// profile.cpp -- croze profile MODEL.onnx: where the time of a run goes, by node and by kernel.
+// profile.cpp -- croze profile MODEL.onnx: where the time of a run goes, by node and by kernel.  Of
+// a trace it shows where the time went (viz/profile_trace.h).
 //
 // Kernels are timed one by one, each waited for.  So the times together are what the kernels take,
 // and a run takes a little more.
@@ -21,6 +22,7 @@
 #include "commands.h"
 #include "model_inputs.h"
 #include "run_options.h"
+#include "viz/profile_trace.h"
 
 namespace croze::tool {
 namespace {
@@ -168,17 +170,20 @@ void profile_model(const Settings& settings) {
 }  // namespace
 
 void add_profile(const Command& program) {
-  const Command command =
-      program.subcommand("profile", "Time a run of an ONNX model by node and by kernel");
+  const Command command = program.subcommand(
+      "profile", "Time a run of an ONNX model by node and by kernel, or show that of a trace");
   const auto s = std::make_shared<Settings>();
-  command.option("model", s->model, "File of the model").required();
+  command.option("model", s->model, "File of the model, or of a trace (CROZE_TRACE)").required();
   command.option("--input", s->inputs,
                  "NAME=FILE.npy, or FILE.npz with arrays by name; others are zeros");
   command.option("--size", s->sizes, "NAME=NUMBER for a size that the model leaves open");
   command.option("--runs", s->runs, "Runs that are timed").in_range(1, 1'000'000).shows_default();
   s->options.add_to(command);
   command.flag("--json", s->json, "Print one line of JSON");
-  command.action([s] { profile_model(*s); });
+  command.action([s] {
+    if (is_trace(s->model)) return profile_trace(s->model, s->json);
+    profile_model(*s);
+  });
 }
 
 }  // namespace croze::tool

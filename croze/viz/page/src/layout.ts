@@ -1,0 +1,100 @@
+// A layered drawing of a graph without circles: every edge leads down.
+//
+// The layer of a node is its longest path from a source; inside of the layers nodes are moved to
+// the mean of their neighbours, a few times down and up, and then pushed apart.  Each step takes a
+// time that grows with nodes and edges (times a logarithm), so 50,000 nodes take a part of a second.
+
+export interface Box { width: number; height: number; x: number; y: number; layer: number }
+export interface Layout { boxes: Box[]; layers: number[][]; width: number; height: number }
+
+const GAP_X = 24, GAP_Y = 46, SWEEPS = 6;
+
+function layersOf(count: number, into: number[][], out: number[][]): number[] {
+  const layer = new Array<number>(count).fill(0);
+  const waiting = into.map((list) => list.length);
+  const ready: number[] = [];
+  for (let i = 0; i < count; i++) if (waiting[i] === 0) ready.push(i);
+  for (let at = 0; at < ready.length; at++) {
+    const node = ready[at]!;
+    for (const next of out[node]!) {
+      layer[next] = Math.max(layer[next]!, layer[node]! + 1);
+      if (--waiting[next]! === 0) ready.push(next);
+    }
+  }
+  // A source stands right above what first wants it.
+  for (let i = 0; i < count; i++) {
+    if (into[i]!.length > 0 || out[i]!.length === 0) continue;
+    let first = Infinity;
+    for (const next of out[i]!) first = Math.min(first, layer[next]!);
+    layer[i] = Math.max(first - 1, 0);
+  }
+  return layer;
+}
+
+// Moves the boxes of a layer to the mean of their neighbours, as far as they have room.
+function settle(layer: number[], boxes: Box[], neighbours: number[][]): void {
+  const wanted = layer.map((node) => {
+    const near = neighbours[node]!;
+    if (near.length === 0) return boxes[node]!.x;
+    let sum = 0;
+    for (const n of near) sum += boxes[n]!.x;
+    return sum / near.length;
+  });
+  const order = layer.map((_, i) => i).sort((a, b) => wanted[a]! - wanted[b]! || a - b);
+  const sorted = order.map((i) => layer[i]!);
+  let right = -Infinity, shift = 0;
+  const x = order.map((i, k) => {
+    const box = boxes[sorted[k]!]!;
+    const place = Math.max(wanted[i]!, right + GAP_X + box.width / 2);
+    right = place + box.width / 2;
+    shift += wanted[i]! - place;
+    return place;
+  });
+  // Pushing apart went to the right only; the layer as a whole goes back.
+  shift /= Math.max(order.length, 1);
+  sorted.forEach((node, k) => {
+    layer[k] = node;
+    boxes[node]!.x = x[k]! + shift;
+  });
+}
+
+export function layOut(sizes: { width: number; height: number }[], edges: [number, number][]): Layout {
+  const into: number[][] = sizes.map(() => []), out: number[][] = sizes.map(() => []);
+  for (const [from, to] of edges) {
+    out[from]!.push(to);
+    into[to]!.push(from);
+  }
+  const layer = layersOf(sizes.length, into, out);
+  const layers: number[][] = [];
+  const boxes = sizes.map((s, i) => ({ ...s, x: 0, y: 0, layer: layer[i]! }));
+  layer.forEach((l, i) => (layers[l] ??= []).push(i));
+  let y = 0;
+  for (let l = 0; l < layers.length; l++) {
+    layers[l] ??= [];
+    let x = 0, height = 0;
+    for (const node of layers[l]!) {
+      const box = boxes[node]!;
+      box.x = x + box.width / 2;
+      x += box.width + GAP_X;
+      height = Math.max(height, box.height);
+    }
+    for (const node of layers[l]!) {
+      boxes[node]!.x -= x / 2;
+      boxes[node]!.y = y + height / 2;
+    }
+    y += height + GAP_Y;
+  }
+  for (let sweep = 0; sweep < SWEEPS; sweep++) {
+    const down = sweep % 2 === 0;
+    for (let k = 0; k < layers.length; k++) {
+      settle(layers[down ? k : layers.length - 1 - k]!, boxes, down ? into : out);
+    }
+  }
+  let left = Infinity, right = -Infinity;
+  for (const b of boxes) {
+    left = Math.min(left, b.x - b.width / 2);
+    right = Math.max(right, b.x + b.width / 2);
+  }
+  for (const b of boxes) b.x -= left;
+  return { boxes, layers, width: right - left, height: y };
+}

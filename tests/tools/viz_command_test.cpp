@@ -1,0 +1,147 @@
+// croze viz and croze profile, of a trace, as a user runs them.
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/command.h"
+
+extern char** environ;
+
+namespace croze {
+namespace {
+
+using namespace croze::test;
+
+constexpr const char* step = TRACES "/step.trace";
+
+class Viz : public Command {};
+
+TEST_F(Viz, WritesAPageAndExports) {
+  const Outcome outcome = run(std::string("viz ") + step + " --html " + path("page.html") +
+                              " --chrome " + path("chrome.json") + " --folded " + path("folded"));
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(content(path("page.html")).starts_with("<!doctype html>"));
+  EXPECT_EQ(nlohmann::json::parse(content(path("chrome.json"))).at("displayTimeUnit"), "ns");
+  EXPECT_TRUE(content(path("folded")).starts_with("main;step (net.cpp:7) 1000\n"));
+}
+
+TEST_F(Viz, RefusesWhatIsNoTrace) {
+  expect_error(run("viz " + file("text", "no trace")), "no trace of croze");
+  expect_error(run("viz " + path("missing") + " --html " + path("out.html")), "missing");
+}
+
+TEST_F(Viz, ProfilesATrace) {
+  const Outcome outcome = run(std::string("profile --json ") + step);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const auto json = nlohmann::json::parse(outcome.out);
+  EXPECT_DOUBLE_EQ(json.at("seconds"), 300e-9);
+  EXPECT_EQ(json.at("by_kernel").at(0).at("kernel"), "add");
+  EXPECT_EQ(json.at("by_call").at(0).at("call"), "step (net.cpp:7)");
+  EXPECT_NE(run(std::string("profile ") + step).out.find("add > mul"), std::string::npos);
+}
+
+// ---- the server -------------------------------------------------------------------------------
+
+// The command at work, with the address that it prints.
+class Server {
+ public:
+  Server() {
+    int ends[2];
+    EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+    const char* arguments[] = {CROZE_COMMAND, "viz", step, nullptr};
+    EXPECT_EQ(posix_spawn(&process_, CROZE_COMMAND, &actions, nullptr,
+                          const_cast<char**>(arguments), environ),
+              0);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    for (char c = 0; read(ends[0], &c, 1) == 1 && c != '\n';) address_ += c;
+    close(ends[0]);
+  }
+  ~Server() {
+    kill(process_, SIGINT);
+    int status = 0;
+    waitpid(process_, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  }
+
+  const std::string& address() const { return address_; }
+  std::string host() const { return address_.substr(7, address_.find('/', 7) - 7); }
+  std::string path() const { return address_.substr(7 + host().size()); }
+  int port() const { return std::stoi(host().substr(host().find(':') + 1)); }
+
+  // All that is answered to these bytes, after which nothing may follow.
+  std::string answer(const std::string& request, bool is_all = false) const {
+    const int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(static_cast<std::uint16_t>(port()));
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(connect(s, reinterpret_cast<const sockaddr*>(&to), sizeof to), 0);
+    EXPECT_EQ(send(s, request.data(), request.size(), MSG_NOSIGNAL), std::ssize(request));
+    if (is_all) shutdown(s, SHUT_WR);
+    std::string all;
+    char bytes[4096];
+    for (ssize_t n; (n = recv(s, bytes, sizeof bytes, 0)) > 0;)
+      all.append(bytes, static_cast<std::size_t>(n));
+    close(s);
+    return all;
+  }
+  std::string get(const std::string& at, const std::string& method = "GET") const {
+    return answer(method + " " + at + " HTTP/1.1\r\nHost: " + host() +
+                  "\r\nConnection: close\r\n\r\n");
+  }
+
+ private:
+  pid_t process_ = -1;
+  std::string address_;
+};
+
+TEST_F(Viz, ServesThePageToWhoKnowsTheAddress) {
+  const Server server;
+  ASSERT_TRUE(server.address().starts_with("http://127.0.0.1:")) << server.address();
+  EXPECT_EQ(server.path().size(), 34U);  // 128 bits
+  const std::string page = server.get(server.path());
+  EXPECT_TRUE(page.starts_with("HTTP/1.1 200")) << page.substr(0, 200);
+  EXPECT_NE(page.find("Cache-Control: no-store"), std::string::npos);
+  EXPECT_NE(page.find("<!doctype html>"), std::string::npos);
+}
+
+TEST_F(Viz, TellsNothingToOthers) {
+  const Server server, another;
+  EXPECT_NE(server.path(), another.path());
+  std::string almost = server.path();
+  almost[almost.size() - 2] = almost[almost.size() - 2] == '0' ? '1' : '0';
+  const std::string slash(1, '/');
+  for (const std::string& at :
+       {slash, almost, another.path(), server.path().substr(0, 20), server.path() + "x",
+        "/." + server.path(), std::string("/favicon.ico")}) {
+    const std::string answer = server.get(at);
+    EXPECT_TRUE(answer.starts_with("HTTP/1.1 404")) << at << "\n" << answer;
+    EXPECT_TRUE(answer.ends_with("\r\n\r\n")) << at << "\n" << answer;  // nothing behind the head
+  }
+  EXPECT_TRUE(server.get(server.path(), "DELETE").starts_with("HTTP/1.1 404"));
+  EXPECT_EQ(server.answer("no HTTP at all\r\n\r\n", true).find("doctype"), std::string::npos);
+}
+
+TEST_F(Viz, ListensOnThisMachineAlone) {
+  const Server server;
+  char port[8];
+  std::snprintf(port, sizeof port, "%04X", static_cast<unsigned>(server.port()));
+  const std::string sockets = content("/proc/net/tcp") + content("/proc/net/tcp6");
+  EXPECT_NE(sockets.find(std::string("0100007F:") + port), std::string::npos);
+  EXPECT_EQ(sockets.find(std::string("00000000:") + port + " 00000000:0000 0A"), std::string::npos);
+  EXPECT_EQ(sockets.find(std::string(32, '0') + ":" + port), std::string::npos);
+}
+
+}  // namespace
+}  // namespace croze

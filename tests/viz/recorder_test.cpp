@@ -1,0 +1,218 @@
+// What a program does while it is traced stands in the trace.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "croze/base/options.h"
+#include "croze/croze.h"
+#include "croze/graph/observer.h"
+#include "croze/jit/capture.h"
+#include "croze/run/buffers.h"
+#include "croze/run/statistics.h"
+#include "croze/tensor/registry.h"
+#include "croze/trace/trace.h"
+#include "croze/viz/summary.h"
+#include "support/files.h"
+
+namespace croze {
+namespace {
+
+using test::content_of;
+using test::error_of;
+
+class Recorded : public test::FilesTest {
+ protected:
+  // The trace of what `work` does.
+  template <typename F>
+  const traces::Trace& traced(F work, const TraceOptions& options = {}) {
+    {
+      Trace tracing = trace(path("trace"), options);
+      work();
+      tracing.finish();
+    }
+    bytes_ = content_of(path("trace"));
+    trace_ = traces::read_trace(std::as_bytes(std::span(bytes_)), "trace");
+    EXPECT_FALSE(trace_.is_cut);
+    EXPECT_EQ(trace_.lost, 0);
+    return trace_;
+  }
+
+  std::string bytes_;
+  traces::Trace trace_;
+};
+
+// Two products, the second of which reads all of the first.
+Tensor chain(const Tensor& x) { return matmul(matmul(x, x).contiguous(), x).sum(); }
+
+TEST_F(Recorded, HasEveryLaunchWithItsTime) {
+  const Tensor x = Tensor::uniform({64, 64}, 0, 1).realize();
+  const std::int64_t before = run_statistics().kernels;
+  const auto start = std::chrono::steady_clock::now();
+  const traces::Trace& t = traced([&] {
+    for (int i = 1; i <= 5; i++) (chain(x) * i).item<float>();
+  });
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  ASSERT_EQ(std::ssize(t.launches), run_statistics().kernels - before);
+  ASSERT_GE(t.runs.size(), 5U);
+  double sum = 0;
+  for (const TraceRow& row : by_kernel(t)) sum += row.seconds;
+  EXPECT_GT(sum, 0);
+  EXPECT_LT(sum, seconds);
+  for (const traces::Launch& l : t.launches) {
+    EXPECT_GE(l.start, t.runs[l.run].start);
+    EXPECT_NE(name_of(t, planned(t, l)).find("_r64"), std::string::npos);
+  }
+}
+
+TEST_F(Recorded, TellsOfKernelsThatWereCompiledBefore) {
+  const Tensor x = Tensor::uniform({32, 48}, 0, 1).realize();
+  const auto work = [&] { (x.exp() / x.exp().sum(1, true)).to_vector<float>(); };
+  work();
+  const traces::Trace& t = traced([&] {
+    Tensor y = (x.exp() / x.exp().sum(1, true)).contiguous();
+    y.to_vector<float>();
+    (Tensor::uniform({32, 48}, 0, 1).realize().exp() * 3).to_vector<float>();
+  });
+  ASSERT_FALSE(t.kernels.empty());
+  for (const traces::Kernel& k : t.kernels) {
+    EXPECT_NE(t.text(k.source), "");
+    EXPECT_NE(t.text(k.program), "");
+    EXPECT_NE(t.text(k.graph).find("store"), std::string_view::npos);
+  }
+}
+
+TEST_F(Recorded, NamesTheCallsOfTheUser) {
+  const Tensor x = Tensor::uniform({256, 256}, 0, 1).realize();
+  const traces::Trace& t = traced([&] { softmax(matmul(x, x), 1).realize(); });
+  const auto is_here = [&](traces::Name call) {
+    return t.text(call).find("recorder_test.cpp") != std::string_view::npos;
+  };
+  EXPECT_TRUE(is_here(t.runs.back().call)) << t.text(t.runs.back().call);
+  bool is_named = false;
+  for (const traces::PlannedBuffer& b : t.schedules.back().buffers) {
+    is_named = is_named || (is_here(b.call) && t.text(b.call).starts_with("softmax"));
+  }
+  EXPECT_TRUE(is_named);
+}
+
+TEST_F(Recorded, AccountsForAllMemory) {
+  Registry::instance().collect();  // what other tests have left
+  const std::int64_t before = memory_use().bytes;
+  std::int64_t held = 0;
+  Tensor kept;
+  const traces::Trace& t = traced([&] {
+    kept = Tensor::uniform({1000}, 0, 1).realize();
+    for (int i = 0; i < 3; i++)
+      (chain(Tensor::uniform({96, 96}, 0, 1).realize()) + i).item<float>();
+    held = memory_use().bytes - before;
+  });
+  std::int64_t alive = 0;
+  for (std::size_t i = 0; i < t.allocations.size(); i++) {
+    if (t.ends[i] == INT64_MAX) alive += t.allocations[i].bytes;
+  }
+  EXPECT_EQ(alive, held);
+  // An arena is what the planner asked for.
+  for (const traces::Run& run : t.runs) {
+    const traces::Schedule& schedule = t.schedules[run.schedule];
+    ASSERT_EQ(run.arenas.size(), schedule.arenas.size());
+    for (std::size_t a = 0; a < run.arenas.size(); a++) {
+      const auto memory =
+          std::ranges::find(t.allocations, run.arenas[a], &traces::Allocation::memory);
+      ASSERT_NE(memory, t.allocations.end());
+      EXPECT_EQ(memory->bytes, schedule.arenas[a].bytes);
+    }
+  }
+}
+
+// Counts what the trace should have.
+class CountsRewrites : public CompileObserver {
+ public:
+  void entered(CompilePart part, std::string_view) override {
+    is_in_pass() = part == CompilePart::Pass;
+  }
+  void left(CompilePart, std::string_view, UOp) override { is_in_pass() = false; }
+  bool watches_rules() const override { return true; }
+  void tried(const RuleSet&, const Rule&, UOp, UOp after, std::int64_t) override {
+    if (after && is_in_pass()) rewrites++;
+  }
+  std::atomic<int> rewrites{0};
+
+ private:
+  static bool& is_in_pass() {
+    static thread_local bool is = false;
+    return is;
+  }
+};
+
+TEST_F(Recorded, HasEveryRewriteOfEveryPass) {
+  CountsRewrites count;
+  const Observing watching(count);
+  const traces::Trace& t = traced(
+      [&] {
+        const Tensor images = Tensor::uniform({2, 3, 12, 12}, 0, 1).realize();
+        conv2d(images, Tensor::uniform({4, 3, 3, 3}, 0, 1).realize()).realize();
+      },
+      {.rewrites = true});
+  EXPECT_GT(count.rewrites, 0);
+  EXPECT_EQ(std::ssize(t.matches), count.rewrites);
+  for (const traces::Match& m : t.matches) {
+    EXPECT_NE(m.before, m.after);
+    EXPECT_NE(t.text(t.rules[m.rule].place).find(".cpp:"), std::string_view::npos);
+  }
+  EXPECT_GT(t.pass_results.size(), 0U);
+}
+
+TEST_F(Recorded, WaitsForTheTraceBeforeToEnd) {
+  Trace first = trace(path("first"));
+  EXPECT_NE(error_of([&] { Trace second = trace(path("second")); }).find("already"),
+            std::string::npos);
+  first.finish();
+  Trace second = trace(path("second"));
+  second.finish();
+  EXPECT_FALSE(content_of(path("second")).empty());
+}
+
+TEST_F(Recorded, ErrorsNameTheFileAndTheLine) {
+  const std::string text = error_of([&] { Trace t = trace(path("no/folder/trace")); });
+  EXPECT_NE(text.find("no/folder/trace"), std::string::npos);
+  EXPECT_NE(text.find("recorder_test.cpp"), std::string::npos);
+  EXPECT_NE(error_of([] { Trace t = trace(""); }).find("name of a file"), std::string::npos);
+}
+
+TEST_F(Recorded, GoesOnWhereTheTraceHasNoRoom) {
+  const Options::Scope small{{Option::TraceLimit, 1}};
+  const Tensor x = Tensor::uniform({16}, 0, 1).realize();
+  auto step = capture([](const Tensor& v) { return v * 2 + 1; });
+  {
+    const Trace tracing = trace(path("small"));
+    for (int i = 0; i < 40'000; i++) step(x);
+  }
+  const std::string bytes = content_of(path("small"));
+  const auto t = traces::read_trace(std::as_bytes(std::span(bytes)), "small");
+  EXPECT_LE(bytes.size(), (1U << 20) + 64);
+  EXPECT_GT(t.lost, 0);
+}
+
+TEST_F(Recorded, EndsWhileOtherThreadsCompute) {
+  std::atomic<bool> is_over{false};
+  std::vector<std::thread> threads;
+  for (int n = 0; n < 3; n++) {
+    threads.emplace_back([&, n] {
+      const Tensor x = Tensor::full({64 + n}, 1.0).realize();
+      for (int i = 0; !is_over; i++) EXPECT_EQ((x * i).sum().item<float>(), float((64 + n) * i));
+    });
+  }
+  std::size_t launches = 0;
+  for (int i = 0; i < 20; i++) {
+    launches +=
+        traced([] { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }).launches.size();
+  }
+  is_over = true;
+  for (std::thread& t : threads) t.join();
+  EXPECT_GT(launches, 0U);
+}
+
+}  // namespace
+}  // namespace croze

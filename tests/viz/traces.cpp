@@ -1,0 +1,164 @@
+// viz_traces FOLDER: writes the traces that the page is tested with, and truth.json, which says
+// what they hold as the reader of C++ sees it.
+#include "corpus/traces.h"
+
+#include <croze/base/file.h>
+#include <croze/croze.h>
+#include <croze/jit/capture.h>
+#include <croze/nn/nn.h>
+#include <croze/trace/trace.h>
+#include <croze/trace/writer.h>
+#include <croze/viz/summary.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+using namespace croze;
+using nlohmann::json;
+
+namespace {
+
+struct Net {
+  nn::Conv2d first{1, 8, 3}, second{8, 16, 3};
+  nn::Linear output{16 * 5 * 5, 10};
+  Tensor operator()(const Tensor& x) const {
+    const Tensor a = max_pool2d(relu(first(x)), 2), b = max_pool2d(relu(second(a)), 2);
+    return output(b.flatten(1));
+  }
+};
+
+// Ten steps of training on pictures of the size of Fashion-MNIST's.
+void train(const std::string& file) {
+  const Trace tracing = trace(file, {.rewrites = true});
+  const Net net;
+  optim::Adam adam(nn::parameters(net));
+  auto step = capture([&](const Tensor& images, const Tensor& labels) {
+    Tensor loss = cross_entropy(net(images), labels);
+    adam.step(loss.gradient(adam.parameters));
+    return loss;
+  });
+  const Tensor images = Tensor::uniform({32, 1, 28, 28}, 0, 1).realize();
+  const Tensor labels = (Tensor::uniform({32}, 0, 1) * 10).cast(DType::Int32).realize();
+  for (int i = 0; i < 10; i++) step(images, labels).item<float>();
+}
+
+void transformer(const std::string& file) {
+  const Trace tracing = trace(file, {.rewrites = true});
+  realize(corpus::trace_block());
+}
+
+// Events as they would be of a long run: 100 kinds of kernels, half a million runs of two launches.
+void million(const std::string& file) {
+  traces::Writer w(file, std::int64_t{1} << 30);
+  const auto cpu = w.name("CPU");
+  const auto thread = w.add(traces::Row{traces::Row::What::Thread, w.name("thread 1")});
+  const auto queue = w.add(traces::Row{traces::Row::What::Queue, w.name("CPU of thread 1")});
+  std::vector<traces::Number> schedules;
+  for (std::uint32_t i = 0; i < 100; i++) {
+    traces::Kernel kernel;
+    kernel.name = w.name(fmt::format("kernel_{}", i));
+    const auto number = w.add(kernel);
+    traces::PlannedLaunch launch;
+    launch.device = cpu;
+    launch.kernels = {number};
+    launch.flops = launch.bytes = 1000;
+    schedules.push_back(w.add(traces::Schedule{{launch, launch}, {}, {}}));
+  }
+  std::int64_t now = 0;
+  for (std::int64_t i = 0; i < 333'333; i++) {
+    const std::int64_t length = 1000 + i % 977;
+    const auto run = w.add(traces::Run{thread,
+                                       schedules[static_cast<std::size_t>(i * 37 % 100)],
+                                       w.name("step (long.cpp:1)"),
+                                       now,
+                                       {},
+                                       {}});
+    w.add(traces::Launch{queue, run, 0, now + 100, length});
+    w.add(traces::Launch{queue, run, 1, now + 200 + length, length / 2});
+    w.add(traces::Scope{traces::Scope::What::Run, thread, w.name("run"), 0, now, 2 * length});
+    now += 2 * length + 50;
+  }
+  w.finish();
+}
+
+// One schedule of 25,000 launches, each of which reads what two before it have written.
+void large_graph(const std::string& file) {
+  constexpr std::uint32_t launches = 25'000;
+  traces::Writer w(file, std::int64_t{1} << 30);
+  const auto row = w.add(traces::Row{traces::Row::What::Thread, w.name("thread 1")});
+  traces::Kernel kernel;
+  kernel.name = w.name("reduce_64_r64");
+  const auto number = w.add(kernel);
+  traces::Schedule schedule;
+  for (std::uint32_t i = 0; i < launches; i++) {
+    traces::PlannedLaunch launch;
+    launch.device = w.name("CPU");
+    launch.kernels = {number};
+    if (i > 0) launch.reads = {i - 1};
+    if (i > 40) launch.reads.push_back(i - 1 - i * 7919 % 40);
+    launch.writes = {i};
+    schedule.launches.push_back(std::move(launch));
+    schedule.buffers.push_back({.what = traces::PlannedBuffer::What::Temporary,
+                                .device = w.name("CPU"),
+                                .dtype = w.name("float32"),
+                                .shape = {64, 64},
+                                .bytes = 16384,
+                                .room = 16384,
+                                .first_plus_1 = i + 1,
+                                .last_plus_1 = std::min(i + 2, launches)});
+  }
+  w.add(traces::Run{row, w.add(schedule), 0, 0, {}, {}});
+  w.finish();
+}
+
+json truth_of(const std::string& file) {
+  const MappedFile bytes(file);
+  const traces::Trace t = traces::read_trace(bytes.data(), file);
+  json truth;
+  truth["launches"] = t.launches.size();
+  truth["matches"] = t.matches.size();
+  std::int64_t ns = 0;
+  for (const traces::Launch& l : t.launches) ns += l.duration;
+  truth["kernel_ns"] = ns;
+  for (const TraceRow& row : by_kernel(t)) {
+    truth["kernels"].push_back({{"name", row.name}, {"launches", row.launches}});
+  }
+  std::int64_t arena = 0;
+  for (const traces::Schedule& s : t.schedules) {
+    for (const traces::PlannedArena& a : s.arenas) arena = std::max(arena, a.bytes);
+  }
+  truth["largest_arena"] = arena;
+  if (t.matches.empty()) return truth;
+  // The pass with most rewrites, and one of them.
+  std::vector<int> counts(t.passes.size());
+  for (const traces::Match& m : t.matches) counts[m.pass]++;
+  const auto most = std::ranges::max_element(counts) - counts.begin();
+  truth["pass"] = most;
+  for (const traces::Match& m : t.matches) {
+    if (m.pass != most) continue;
+    truth["rewrites"].push_back({{"rule", t.text(t.rules[m.rule].text)},
+                                 {"place", t.text(t.rules[m.rule].place)},
+                                 {"op", t.text(t.nodes[m.before].op)}});
+  }
+  return truth;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count != 2) return 2;
+  const std::string folder = arguments[1];
+  const std::vector<std::pair<std::string, void (*)(const std::string&)>> makers = {
+      {"step", train}, {"block", transformer}, {"million", million}, {"graph", large_graph}};
+  json truth;
+  for (const auto& [name, make] : makers) {
+    const std::string file = folder + "/" + name + ".trace";
+    make(file);
+    truth[name] = truth_of(file);
+  }
+  std::ofstream(folder + "/truth.json") << truth.dump(1);
+}

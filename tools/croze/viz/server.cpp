@@ -1,0 +1,76 @@
+// server.cpp -- cpp-httplib does the work; its header is slow to compile and is seen by this
+// file alone.
+#include "viz/server.h"
+
+#include <fmt/format.h>
+#include <httplib.h>
+
+#include <chrono>
+#include <random>
+#include <thread>
+
+#include "croze/base/error.h"
+#include "interrupt.h"
+
+namespace croze::tool {
+namespace {
+
+constexpr const char* host = "127.0.0.1";
+
+std::string random_token() {
+  std::random_device random;
+  std::string token;
+  for (int i = 0; i < 4; i++) token += fmt::format("{:08x}", random());
+  return token;
+}
+
+// Takes as long whichever of the characters differ.
+bool are_equal(const std::string& a, const std::string& b) {
+  if (a.size() != b.size()) return false;
+  unsigned difference = 0;
+  for (std::size_t i = 0; i < a.size(); i++) {
+    difference |= static_cast<unsigned>(a[i]) ^ static_cast<unsigned>(b[i]);
+  }
+  return difference == 0;
+}
+
+void answer(const httplib::Request& request, httplib::Response& response, const std::string& path,
+            const std::string& page) {
+  if (!are_equal(request.path, path) || (request.method != "GET" && request.method != "HEAD")) {
+    response.status = 404;
+    return;
+  }
+  response.set_header("Cache-Control", "no-store");
+  response.set_header("Referrer-Policy", "no-referrer");
+  response.set_header("X-Content-Type-Options", "nosniff");
+  response.set_header("Cross-Origin-Resource-Policy", "same-origin");
+  response.set_header("X-Frame-Options", "DENY");
+  response.set_content(page, "text/html; charset=utf-8");
+}
+
+}  // namespace
+
+void serve_page(const std::string& page, int port,
+                const std::function<void(const std::string& address)>& ready) {
+  httplib::Server server;
+  const std::string path = fmt::format("/{}/", random_token());
+  server.set_payload_max_length(0);
+  server.set_pre_routing_handler([&](const httplib::Request& request, httplib::Response& response) {
+    answer(request, response, path, page);
+    return httplib::Server::HandlerResponse::Handled;
+  });
+  if (port == 0) {
+    port = server.bind_to_any_port(host);
+    check(port > 0, "no port of {} is free", host);
+  } else {
+    check(server.bind_to_port(host, port), "port {} of {} cannot be had", port, host);
+  }
+  const Interrupt interrupt;
+  std::thread serving([&] { server.listen_after_bind(); });
+  ready(fmt::format("http://{}:{}{}", host, port, path));
+  while (!interrupt.requested()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  server.stop();
+  serving.join();
+}
+
+}  // namespace croze::tool
