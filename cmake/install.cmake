@@ -25,6 +25,9 @@ set(public_headers
   croze/jit/checkpoint.h
   croze/jit/dim.h
   croze/jit/scan.h
+  croze/llm/generate/conversation.h
+  croze/llm/generate/language_model.h
+  croze/llm/sampling/sampler.h
   croze/llm/template/chat_template.h
   croze/llm/tokenizer/tokenizer.h
   croze/nn/nn.h
