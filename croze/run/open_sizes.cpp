@@ -18,6 +18,8 @@ namespace {
 constexpr std::ptrdiff_t most_compared = 4;
 // Kept of all structures together.
 constexpr std::size_t most_kept = 16;
+// Open graphs of one function, the oldest of which is let go of.
+constexpr std::size_t most_open = 16;
 
 // Of each thread: named in docs/architecture.md as global state.
 thread_local OpenSizes::Scope* scope_here = nullptr;
@@ -99,14 +101,17 @@ void OpenSizes::open(const SizedRecording& recording) {
     if (is_alike && k.recording.declared != recording.declared) alike.push_back(k.recording);
   }
   if (alike.empty()) return;
-  if (std::ssize(alike) >= most_compared)
-    alike.erase(alike.begin(), alike.end() - most_compared + 1);
+  // The first may have been recorded to be unlike all others.
+  if (std::ssize(alike) >= most_compared) {
+    alike.erase(alike.begin() + 1, alike.end() - most_compared + 2);
+  }
   alike.push_back(recording);
   // Each size can be compiled for itself, so what fails here is no reason to fail.
   try {
     Opening opening = open_graph_of(alike, bounds_);
     if (!opening.graph) return log_line(1, "sizes stay closed: {}", opening.why_not);
     auto plan = make_plan(opening.graph->graph);
+    if (open_.size() == most_open) open_.erase(open_.begin());
     open_.push_back({std::move(*opening.graph), run_settings(), std::move(plan)});
   } catch (const std::exception& e) {
     log_warning(fmt::format("sizes stay closed: {}", e.what()));

@@ -41,7 +41,7 @@ Schedule make_schedule(const CanonicalGraph& graph, const ScheduleContext& conte
     }
     order = free_early(std::move(order), schedule);
     join_launches(std::move(order), schedule, context);
-    plan_memory(schedule, context);
+    if (graph.variables.empty()) plan_memory(schedule, context);  // else with_sizes() does
     tell_observers([&](CompileObserver& o) { o.scheduled(graph, schedule); });
     return schedule;
   }

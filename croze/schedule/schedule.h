@@ -142,11 +142,11 @@ struct ScheduleContext {
   std::int64_t recompute_percent = 0;
 };
 
-// Schedules a canonical graph.  Where sizes are open, memory is planned for the greatest.
+// Schedules a canonical graph.  Where sizes are open, memory is not planned yet.
 Schedule make_schedule(const CanonicalGraph& graph, const ScheduleContext& context);
 
 // The schedule of open sizes for given ones, which are made of the variables of a launch: its
-// buffers have these sizes, and memory is planned anew.  `inputs`: new numbers of its inputs.
+// buffers have these sizes, and memory is planned.  `inputs`: new numbers of its inputs.
 Schedule with_sizes(const Schedule& open, std::span<const std::int64_t> variables,
                     std::span<const int> inputs, const ScheduleContext& context);
 

@@ -286,6 +286,18 @@ TEST(OpenSizes, AreBounded) {
   expect_part(error_of([&] { step.open("input 0", 1, Dim("m", 1, 2)); }), "after the first call");
 }
 
+// No number holds how many elements there could be.
+TEST(OpenSizes, BeyondAllMemoryAreCompiledForEach) {
+  const Function f = [](const Tensor& x) { return (x.exp() + x.sum(0, true)).mean({1, 2}); };
+  constexpr std::int64_t most = std::int64_t{1} << 31;
+  auto step = capture(f).open("input 0", 0, Dim("a", 1, most));
+  step.open("input 0", 1, Dim("b", 1, most)).open("input 0", 2, Dim("c", 1, most));
+  for (std::int64_t n : {3, 5, 7}) {
+    const Tensor x = numbers({n, n + 1, n + 2});
+    expect_near(step(x), f(x), "n = " + std::to_string(n));
+  }
+}
+
 TEST(OpenSizes, MisuseIsRefused) {
   const auto f = [](const Tensor& x) { return x * 2; };
   expect_part(error_of([] { Dim("n", 0, 4); }), "the size n is bounded by 0 and 4");

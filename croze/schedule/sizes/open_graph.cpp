@@ -25,6 +25,9 @@ namespace {
 // Numbers of each launch beyond that are not passed: devices have room for so many parameters.
 constexpr std::size_t most_passed = 32;
 
+// What the greatest sizes may come to: sums of bytes stay far from 64 bits.
+constexpr double most_elements = 0x1p54;
+
 // The words of numbers, two for each, stand behind the sizes among the variables.
 int first_number(std::size_t sizes) { return static_cast<int>(sizes + 1) / 2; }
 
@@ -348,6 +351,12 @@ class Opener {
 
   // What follows for the shape must be what the recordings have.
   bool derive(UOp u, UOp copied) {
+    double elements = 1;
+    for (Extent size : extents_of(copied)) elements *= static_cast<double>(size.most());
+    if (elements > most_elements) {
+      why_not_ = fmt::format("it has up to {:.0e} elements", elements);
+      return false;
+    }
     for (int axis = 0; axis < copied.rank(); axis++) {
       const Extent dim = copied.extent(axis);
       if (!dim.is_open()) {
