@@ -29,6 +29,10 @@ constexpr std::int64_t most_ranges = RangeSet::capacity - 40;
 // What is less than this part of a reduction's work may be repeated.
 constexpr std::int64_t small_beside_reduction = 8;
 
+// Two operations, a scale and a shift, hide behind a load for so many visits: a register tile is
+// about as wide, and they are done once in it.  (Comparing and choosing is one, a maximum.)
+constexpr std::int64_t least_cheap_visits = 64;
+
 // Below that many visits, another launch costs more than lanes and tiles gain.
 constexpr std::int64_t least_contraction = 1 << 20;
 
@@ -316,16 +320,17 @@ bool Lowering::must_buffer(UOp u, const Position& p) {
   }
   // An operand of a contraction that costs more than a load, visited once per element of the other
   // operand.
-  if (!is_elementwise(u.op()) || plan_.cost(u) <= 2) return false;
+  const std::int64_t cost = plan_.cost(u);
+  if (!is_elementwise(u.op()) || cost < 2 || (cost == 2 && u.is(Op::Where))) return false;
   const RangeSet open = ranges_of(p);
   const bool in_reduction = !(open - output_ranges_).empty();
   if (plan_.contains_reduce(u) && !in_reduction) return false;  // the reduction decides
   const RangeSet around = loops_around(open);
-  if (u.elements() < 64 && plan_.cost(u) < 40) return false;
+  if (u.elements() < 64 && cost < 40) return false;
   // Beside a long reduction, arithmetic that is done once an element of the result is nothing.
-  if (around == output_ranges_ && plan_.cost(u) * small_beside_reduction <= reduced_) return false;
-  if (iterations(around) / 2 < u.elements()) return false;
-  plan_.buffer(u, {BufferCause::RepeatedOperand, iterations(around) / u.elements(), plan_.cost(u)});
+  if (around == output_ranges_ && cost * small_beside_reduction <= reduced_) return false;
+  if (iterations(around) / (cost == 2 ? least_cheap_visits : 2) < u.elements()) return false;
+  plan_.buffer(u, {BufferCause::RepeatedOperand, iterations(around) / u.elements(), cost});
   return grown_ = true;
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "croze/schedule/explain/explanation.h"
+#include "schedule/products.h"
 #include "schedule/scheduled.h"
 
 namespace croze::test {
@@ -95,6 +96,17 @@ TEST(Explain, WhatIsAStepAwayFromWhatIsStoredIsNotStored) {
                                       s.reduce(Op::Add, y, {1}), s.reduce(Op::Max, y, {0})});
   const ExplainedBuffer b = only_buffer_for(e, BufferCause::SharedArithmetic);
   EXPECT_EQ(b.shape, (Shape{50, 70}));
+}
+
+// What scales and shifts the rows of a product is done once for each tile of columns, one by one.
+TEST(Explain, AScaledOperandIsStoredWhereManyColumnsReadIt) {
+  for (const std::int64_t columns : {32, 512}) {
+    Scheduled s;
+    const UOp scaled = s.buffer({40, 50}) * 3 + s.expand(s.buffer({1, 50}), {40, 50});
+    const Explanation e = explained(s, {product(s, scaled, s.buffer({50, columns}))});
+    const std::size_t stored = buffers_for(e, BufferCause::RepeatedOperand).size();
+    EXPECT_EQ(stored, columns == 512 ? 1u : 0u);
+  }
 }
 
 TEST(Explain, AReductionInsideOfAnotherIsStored) {

@@ -36,11 +36,29 @@ struct Tile {
   double cost = std::numeric_limits<double>::infinity();
 };
 
+// Whether each iteration reads another row, too far away for the hardware to foresee.
+bool walks_rows(UOp place, UOp range, std::int64_t element_bytes) {
+  const Stride s = stride_over(place.src(1), range);
+  return place.num_src() == 2 && s.affine && s.step * element_bytes >= MachineModel::far_bytes;
+}
+
+// Whether a long reduction, the only one of its kernel, may go in turns: over rows of memory.
+bool can_take_turns(const KernelState& k, UOp reduce) {
+  const std::vector<UOp> ranges = closed_ranges(reduce);
+  if (reduces(k.sink).size() > 1 || ranges.size() != 1 || ranges[0].is_open()) return false;
+  if (ranges[0].range_size() < MachineModel::shortest_turn * MachineModel::least_turns)
+    return false;
+  return std::ranges::all_of(loads(reduce.src(0)), [&](UOp load) {
+    return walks_rows(load.src(0), ranges[0], widest_bytes(k.sink));
+  });
+}
+
 class Search {
  public:
   Search(const KernelState& k, UOp reduce)
       : reduced_(closed_ranges(reduce)),
         loads_(loads(reduce.src(0))),
+        takes_turns_(can_take_turns(k, reduce)),
         stored_(k.sink.src(0).src(0)),
         turns_(static_cast<double>(iterations(reduced_))),
         machine_(k.caps()),
@@ -121,13 +139,33 @@ class Search {
     double load = 0;
     for (UOp l : loads_) {
       const UOp place = l.src(0);
-      std::int64_t copies = 1;
-      if (place.src(1).varies_over(t.columns)) copies *= t.num_columns;
-      if (t.rows && place.src(1).varies_over(t.rows)) copies *= t.num_rows;
-      load += static_cast<double>(copies) * load_cost(place, t);
+      const std::int64_t count = copies(place, t);
+      const double each = load_cost(place, t);
+      load += static_cast<double>(count) *
+              (are_far_columns(place, count, t) ? std::max(each, machine_.far_load) : each);
     }
     return std::max(multiply, load) + machine_.not_hidden * std::min(multiply, load) +
            machine_.turn + store_cost(t) / turns_;
+  }
+
+  // Loads of a place in one turn.
+  static std::int64_t copies(UOp place, const Tile& t) {
+    std::int64_t result = 1;
+    if (place.src(1).varies_over(t.columns)) result *= t.num_columns;
+    if (t.rows && place.src(1).varies_over(t.rows)) result *= t.num_rows;
+    return result;
+  }
+
+  // Whether the vectors are what all rows read, and more than the L1 cache keeps from one to
+  // the next.
+  bool are_far_columns(UOp place, std::int64_t vectors, const Tile& t) const {
+    if (takes_turns_ && !t.in_reduction) return false;
+    if (!place.src(1).varies_over(t.lane) || (t.rows && place.src(1).varies_over(t.rows))) {
+      return false;
+    }
+    const std::int64_t elements = t.in_reduction ? vectors : vectors * t.lanes;  // a turn
+    const double bytes = turns_ * static_cast<double>(elements * size_of(place.dtype()));
+    return bytes > static_cast<double>(machine_.near_bytes);
   }
 
   // Once per tile.
@@ -174,8 +212,9 @@ class Search {
   std::vector<UOp> loops_;  // of the output, those that may run in any order
   std::vector<UOp> reduced_;
   std::vector<UOp> loads_;
-  UOp stored_;    // the place written
-  double turns_;  // of the reduction, per element
+  bool takes_turns_;  // in each of which the columns are near
+  UOp stored_;        // the place written
+  double turns_;      // of the reduction, per element
   const MachineModel machine_;
   std::int64_t full_;  // lanes of a full register
   Tile best_;
@@ -260,16 +299,48 @@ class Tiler {
            r == row_unroll_;
   }
 
-  // Other loops, blocks of rows, columns, rows, and the unrolled ones last.
+  // Other loops, blocks of rows, columns, rows, and the unrolled ones last.  Other loops that only
+  // rows vary over are as good as loops over rows: inside of the columns they share a panel.
   void arrange() {
-    std::vector<UOp> order;
+    std::vector<UOp> order, shared;
+    const bool shares = contraction() && are_rows_near();
     for (UOp r : k_.loops) {
-      if (!is_tile_loop(r) && r != block_loop_) order.push_back(r);
+      if (is_tile_loop(r) || r == block_loop_) continue;
+      (shares && shares_columns(r) ? shared : order).push_back(r);
     }
-    for (UOp r : {block_loop_, column_loop_, row_loop_, row_unroll_, column_unroll_, lane_}) {
+    auto add = [&](UOp r) {
       if (r && std::find(k_.loops.begin(), k_.loops.end(), r) != k_.loops.end()) order.push_back(r);
-    }
+    };
+    add(block_loop_);
+    add(column_loop_);
+    order.insert(order.end(), shared.begin(), shared.end());
+    for (UOp r : {row_loop_, row_unroll_, column_unroll_, lane_}) add(r);
     reorder(k_, order);
+  }
+
+  // Whether what the lanes read stays the same in all turns of the loop.
+  bool shares_columns(UOp loop) const {
+    if (!is_parallel(loop) || block_loop_ || !column_loop_ || tile_.in_reduction) return false;
+    if (!column_loop_.is_open() && column_loop_.range_size() < machine_.threads) return false;
+    return std::ranges::none_of(loads(contraction().src(0)), [&](UOp load) {
+      const UOp place = load.src(0);
+      return place.varies_over(lane_) && place.varies_over(loop);
+    });
+  }
+
+  // What all tiles of rows read, each column anew, stays in the L2 cache.
+  bool are_rows_near() const {
+    double bytes = 0;
+    for (UOp load : loads(contraction().src(0))) {
+      const UOp place = load.src(0);
+      double elements = place.varies_over(lane_) ? 0 : 1;
+      for (UOp r : k_.loops)
+        elements *= place.varies_over(r) ? static_cast<double>(r.range_size()) : 1;
+      for (UOp r : reduced())
+        elements *= place.varies_over(r) ? static_cast<double>(r.range_size()) : 1;
+      bytes += elements * static_cast<double>(size_of(load.dtype()));
+    }
+    return bytes <= static_cast<double>(machine_.tile_bytes);
   }
 
   // The reduction that is tiled: the only one that loops.  (Lanes of a reduction are combined by
@@ -300,15 +371,28 @@ class Tiler {
     const std::int64_t row_tile = along * tile_.num_rows * element_bytes();
     std::int64_t rows = largest_divisor(row_loop_.trip_divisor(),
                                         std::max<std::int64_t>(1, machine_.tile_bytes / row_tile));
-    // Leave each thread some blocks.
     const std::int64_t blocks = machine_.blocks_per_thread * machine_.threads;
-    while (rows > machine_.least_blocked_rows && row_loop_.range_size() / rows < blocks) {
+    const bool by_columns = has_columns && contraction() && columns_feed(blocks);
+    // Leave each thread some blocks.
+    while (!by_columns && rows > machine_.least_blocked_rows &&
+           row_loop_.range_size() / rows < blocks) {
       rows = largest_divisor(row_loop_.trip_divisor(), rows - 1);
     }
     if (rows < machine_.least_blocked_rows || rows == row_loop_.range_size()) return;
     const SplitRange parts = split(k_, row_loop_, rows);
     block_loop_ = parts.outer;
     row_loop_ = parts.inner;
+  }
+
+  // Whether the threads had better share the columns: each block of rows fills all panels anew,
+  // which a short one does not make up for.
+  bool columns_feed(std::int64_t blocks) const {
+    if (column_loop_.trip_divisor() % blocks != 0) return false;
+    if (row_loop_.range_size() * tile_.num_rows >= blocks * machine_.least_panel_rows) return false;
+    return std::ranges::all_of(loads(contraction().src(0)), [&](UOp load) {
+      const UOp place = load.src(0);
+      return !place.varies_over(row_loop_) || follows_reduction(place);
+    });
   }
 
   std::int64_t columns() const {
@@ -319,23 +403,13 @@ class Tiler {
   // How far a long reduction over rows of memory goes at a time, so that the L1 cache holds a
   // tile's columns of these rows; 0 if it need not go in turns.
   std::int64_t turn_of_rows() const {
-    const std::vector<UOp> ranges = reduced();
     if (tile_.in_reduction || !row_loop_ || row_loop_.is_open()) return 0;
-    if (reduces(k_.sink).size() > 1 || ranges.size() != 1 || ranges[0].is_open()) return 0;
+    if (!contraction() || !can_take_turns(k_, contraction())) return 0;
     if (columns() * tile_.num_rows * element_bytes() > machine_.tile_bytes) return 0;
-    for (UOp load : loads(contraction().src(0))) {
-      if (!walks_rows(load.src(0), ranges[0])) return 0;
-    }
-    const std::int64_t size = ranges[0].range_size();
+    const std::int64_t size = reduced()[0].range_size();
     const std::int64_t turn = largest_divisor(
         size, machine_.turn_bytes / (tile_.num_columns * tile_.lanes * element_bytes()));
     return turn < machine_.shortest_turn || size / turn < machine_.least_turns ? 0 : turn;
-  }
-
-  // Whether each iteration reads another row, too far away for the hardware to foresee.
-  bool walks_rows(UOp place, UOp range) const {
-    const Stride s = stride_over(place.src(1), range);
-    return place.num_src() == 2 && s.affine && s.step * element_bytes() >= machine_.far_bytes;
   }
 
   // From here on the loops of the tile are those of a turn.

@@ -19,6 +19,7 @@ struct MachineModel {
         threads(caps.threads),
         tile_bytes(caps.l2_bytes / 2),
         turn_bytes(caps.l1_bytes / 2),
+        near_bytes(caps.l1_bytes * 2 / 3),
         cache_bytes(static_cast<double>(caps.l2_bytes)) {}
 
   // ---- of the device ----
@@ -29,6 +30,9 @@ struct MachineModel {
   std::int64_t tile_bytes;
   // What is read again and again in a turn of a long reduction may fill half of the L1 cache.
   std::int64_t turn_bytes;
+  // What each row tile reads anew stays in the L1 cache up to two thirds of it: rows and sums
+  // stream through the rest.
+  std::int64_t near_bytes;
   double cache_bytes;  // of the L2 cache of one core
 
   // ---- arithmetic ----
@@ -53,6 +57,8 @@ struct MachineModel {
   // A load of consecutive elements: two start in a cycle, and one that crosses a cache line counts
   // for two; operands stand anywhere in their lines.
   static constexpr double load = 0.8;
+  // The same of what the L2 cache holds: half a cache line a cycle.
+  static constexpr double far_load = 4;
   // The same with a mask, which has to be made first.
   static constexpr double masked_load = 1.1;
   // A vector of a loop of which the last one is not full, when all are masked: making the mask is
@@ -119,6 +125,8 @@ struct MachineModel {
   static constexpr std::int64_t longest_window = 7;
   // Row tiles and column tiles from which blocks of them are worth a loop of their own.
   static constexpr std::int64_t least_blocked_rows = 4, least_blocked_columns = 8;
+  // Rows that make up for a panel of columns that is filled for them.
+  static constexpr std::int64_t least_panel_rows = 128;
   // Blocks left to each thread, so that a slow one is made up for.
   static constexpr std::int64_t blocks_per_thread = 2;
 

@@ -1,0 +1,79 @@
+// Which tile of a contraction is chosen, by what the caches hold.
+#include <gtest/gtest.h>
+
+#include "croze/codegen/choose/choose.h"
+#include "croze/run/devices.h"
+#include "edits/run_edited.h"
+
+namespace croze {
+namespace {
+
+using namespace test;
+
+// out[n, i, j] = sum over k of a[n, i, k] * b[k, j]; r0 ... r3 are n, i, j, k.  The rows of one n
+// are 3 further than those of the one before, so that the two loops cannot be one.
+SmallKernel batched_product(std::int64_t batch, std::int64_t rows, std::int64_t columns,
+                            std::int64_t depth) {
+  SmallKernel k{"batched", std::make_shared<Graph>(), {}, {}, {}};
+  Graph& g = *k.graph;
+  const std::int64_t apart = rows * depth + 3;
+  k.buffers = {numbers(batch * rows * columns, 1), numbers(batch * apart, 2),
+               numbers(depth * columns, 3)};
+  const UOp n = g.range(0, batch, LoopKind::Parallel), i = g.range(1, rows, LoopKind::Parallel);
+  const UOp j = g.range(2, columns, LoopKind::Parallel), d = g.range(3, depth, LoopKind::Reduce);
+  const UOp a = g.load(g.place(g.param(DType::Int32, 1, batch * apart), n * apart + i * depth + d));
+  const UOp b = g.load(g.place(g.param(DType::Int32, 2, depth * columns), d * columns + j));
+  const UOp place =
+      g.place(g.param(DType::Int32, 0, batch * rows * columns), (n * rows + i) * columns + j);
+  const UOp sum = g.reduce(Op::Add, a * b, std::vector<UOp>{d});
+  k.sink = g.sink(std::vector<UOp>{g.store(place, sum, std::vector<UOp>{n, i, j})});
+  for (std::int64_t row = 0; row < batch * rows; row++) {
+    for (std::int64_t column = 0; column < columns; column++) {
+      std::int32_t total = 0;
+      for (std::int64_t z = 0; z < depth; z++) {
+        const std::int64_t at = row / rows * apart + row % rows * depth + z;
+        total += k.buffers[1][static_cast<std::size_t>(at)] *
+                 k.buffers[2][static_cast<std::size_t>(z * columns + column)];
+      }
+      k.expected.push_back(total);
+    }
+  }
+  return k;
+}
+
+std::string edits_for(const SmallKernel& kernel, const Caps& caps) {
+  const std::unique_ptr<Device> device = make_interpreter(caps);
+  const auto [result, edits] = run_edited(*device, kernel, choose_edits);
+  EXPECT_EQ(result, kernel.expected);
+  return edits;
+}
+
+Caps caches(std::int64_t l1_bytes, std::int64_t l2_bytes) {
+  Caps caps = cpu_shaped_caps();
+  caps.vector_bytes = 64;
+  caps.vector_registers = 32;
+  caps.l1_bytes = l1_bytes;
+  caps.l2_bytes = l2_bytes;
+  return caps;
+}
+
+TEST(ChooseTile, ColumnsFromTheL2CacheAreSharedByMoreRows) {
+  const SmallKernel kernel = batched_product(2, 64, 64, 64);
+  const std::string near = edits_for(kernel, caches(64 << 10, 1 << 20));
+  EXPECT_NE(near.find("split r1 by 4; bind r7 unroll"), std::string::npos) << near;
+  const std::string far = edits_for(kernel, caches(4 << 10, 1 << 20));
+  EXPECT_NE(far.find("split r4 by 2; bind r7 unroll; split r1 by 8"), std::string::npos) << far;
+}
+
+// Behind "reorder" stand the loops, outermost first: r0 is the batch.
+TEST(ChooseTile, RowsOfAllBatchesShareAPanelIfTheyStayNear) {
+  const SmallKernel kernel = batched_product(3, 32, 256, 64);
+  const std::string near = edits_for(kernel, caches(32 << 10, 1 << 20));
+  EXPECT_EQ(near.find("reorder r0"), std::string::npos) << near;
+  EXPECT_NE(near.find("reorder"), std::string::npos) << near;
+  const std::string far = edits_for(kernel, caches(32 << 10, 32 << 10));
+  EXPECT_NE(far.find("reorder r0"), std::string::npos) << far;
+}
+
+}  // namespace
+}  // namespace croze
