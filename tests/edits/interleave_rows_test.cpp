@@ -1,4 +1,4 @@
-// Short rows are computed two at a time.
+// Several rows are computed at once.
 #include "croze/codegen/choose/interleave_rows.h"
 
 #include <gtest/gtest.h>
@@ -36,6 +36,32 @@ SmallKernel below_maximum(std::int64_t rows, std::int64_t columns) {
   return k;
 }
 
+// out[i] = sum over j of (nibble j of row i of `packed`) * x[j]: byte b of a row holds the nibbles
+// b and b + columns / 2.  r0, r1 are i and j.
+SmallKernel packed_matrix(std::int64_t rows, std::int64_t columns) {
+  SmallKernel k{"packed", std::make_shared<Graph>(), {}, {}, {}};
+  Graph& g = *k.graph;
+  const std::int64_t half = columns / 2;
+  k.buffers = {numbers(rows, 1), numbers(rows * half, 2), numbers(columns, 3)};
+  const UOp i = g.range(0, rows, LoopKind::Parallel), j = g.range(1, columns, LoopKind::Reduce);
+  const UOp byte = g.load(g.place(g.param(DType::Int32, 1, rows * half), i * half + j % half));
+  const UOp place = cast(j / half * 4, DType::Int32);
+  const UOp nibble = g.alu(Op::Shr, {byte, place}) & g.constant(DType::Int32, std::int64_t{15});
+  const UOp x = g.load(g.place(g.param(DType::Int32, 2, columns), j));
+  const UOp sum = g.reduce(Op::Add, nibble * x, std::vector<UOp>{j});
+  k.sink = g.sink(std::vector<UOp>{
+      g.store(g.place(g.param(DType::Int32, 0, rows), i), sum, std::vector<UOp>{i})});
+  for (std::int64_t row = 0; row < rows; row++) {
+    std::int32_t total = 0;
+    for (std::int64_t c = 0; c < columns; c++) {
+      const std::int32_t b = k.buffers[1][static_cast<std::size_t>(row * half + c % half)];
+      total += (b >> (c / half * 4) & 15) * k.buffers[2][static_cast<std::size_t>(c)];
+    }
+    k.expected.push_back(total);
+  }
+  return k;
+}
+
 std::size_t unrolled_before_lanes(const std::string& edits) {
   return edits.substr(0, edits.find("lane")).find("unroll");
 }
@@ -55,6 +81,20 @@ TEST(InterleaveRows, LongRowsAndOddNumbersOfThemStayAlone) {
     EXPECT_EQ(unrolled_before_lanes(edited.edits), std::string::npos) << edited.edits;
     EXPECT_EQ(edited.result, kernel.expected);
   }
+}
+
+// Both nibbles of a byte, in four rows, use it and the vector while they are there.
+TEST(InterleaveRows, FourRowsOfAMatrixShareTheVectorAndFieldsTheirBytes) {
+  const std::unique_ptr<Device> device = make_interpreter(cpu_shaped_caps());
+  const SmallKernel kernel = packed_matrix(12, 256);
+  const Edited edited = run_edited(*device, kernel, [](KernelState& k) {
+    split(k, closed_ranges(reduces(k.sink)[0])[0], 128);
+    simplify(k);
+    choose_edits(k);
+  });
+  EXPECT_NE(edited.edits.find("split r0 by 4; bind r5 unroll"), std::string::npos) << edited.edits;
+  EXPECT_NE(edited.edits.find("bind r2 unroll"), std::string::npos) << edited.edits;
+  EXPECT_EQ(edited.result, kernel.expected);
 }
 
 TEST(InterleaveRows, WhatIsKeptHasARowForEachCopy) {

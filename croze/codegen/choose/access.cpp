@@ -17,7 +17,8 @@ Along along(UOp place, UOp range) {
 std::int64_t widest_bytes(UOp sink) {
   std::int64_t widest = 1;
   for (UOp u : toposort(sink)) {
-    if (!u.is(Op::Const) && !u.is(Op::Param)) widest = std::max(widest, size_of(u.dtype()));
+    if (u.is(Op::Param) || u.ranges().empty()) continue;  // what is the same for all is no vector
+    widest = std::max(widest, size_of(u.dtype()));
   }
   return widest;
 }

@@ -1,4 +1,5 @@
-// interleave_rows.cpp -- which rows are short, and which loop goes over them.
+// interleave_rows.cpp -- which rows wait for themselves or read the same, and which loop goes over
+// them.
 #include "croze/codegen/choose/interleave_rows.h"
 
 #include <algorithm>
@@ -11,7 +12,10 @@
 namespace croze {
 namespace {
 
-constexpr std::int64_t rows_at_once = 2;
+constexpr std::int64_t short_rows_at_once = 2;
+// Of a matrix times a vector: as many as additions are under way, and the vector is loaded once for
+// all of them.
+constexpr std::int64_t matrix_rows_at_once = 4;
 // Vectors of a row from which a reduction has enough of its own to do while it waits.
 constexpr std::int64_t most_vectors = 8;
 
@@ -46,6 +50,31 @@ UOp loop_over_rows(const KernelState& k, const std::vector<UOp>& all) {
   return innermost;
 }
 
+// Whether the reduction multiplies its row with what all rows share, both in the order of memory.
+bool is_row_of_matrix(UOp reduce, UOp rows, std::int64_t lanes) {
+  if (reduce.reduce_op() != Op::Add) return false;
+  const std::vector<UOp> all = loads(reduce.src(0));
+  return std::ranges::any_of(closed_ranges(reduce), [&](UOp r) {
+    if (r.loop_kind() != LoopKind::Reduce || r.is_open() || r.range_size() < lanes) return false;
+    bool own = false, shared = false;
+    for (UOp load : all) {
+      const Along order = along(load.src(0), r);
+      if (order == Along::Strided) return false;
+      if (order == Along::Contiguous) (load.varies_over(rows) ? own : shared) = true;
+    }
+    return own && shared;
+  });
+}
+
+std::int64_t rows_at_once(const std::vector<UOp>& all, UOp rows, std::int64_t lanes) {
+  const auto each = [&](auto holds) { return std::ranges::all_of(all, holds); };
+  if (each([&](UOp u) { return is_row_of_matrix(u, rows, lanes); })) return matrix_rows_at_once;
+  if (each([&](UOp u) { return is_short(u, lanes) && is_read_in_order(u); })) {
+    return short_rows_at_once;
+  }
+  return 1;
+}
+
 }  // namespace
 
 void interleave_rows(KernelState& k) {
@@ -53,13 +82,11 @@ void interleave_rows(KernelState& k) {
   std::vector<UOp> all = reduces(k.sink);
   std::erase_if(all, is_small_reduction);
   if (lanes <= 1 || all.empty()) return;
-  for (UOp u : all) {
-    if (!is_short(u, lanes) || !is_read_in_order(u)) return;
-  }
   const UOp rows = loop_over_rows(k, all);
-  if (!rows || !is_parallel(rows) || rows.is_open() || rows.range_size() % rows_at_once != 0)
-    return;
-  bind(k, split(k, rows, rows_at_once).inner, LoopKind::Unroll);
+  if (!rows || !is_parallel(rows) || rows.is_open()) return;
+  const std::int64_t count = largest_divisor(rows.range_size(), rows_at_once(all, rows, lanes));
+  if (count == 1 || count == rows.range_size()) return;
+  bind(k, split(k, rows, count).inner, LoopKind::Unroll);
 }
 
 }  // namespace croze

@@ -1,4 +1,4 @@
-// interleave_rows.h -- short rows are computed two at a time.
+// interleave_rows.h -- several rows are computed at once.
 #pragma once
 
 #include "croze/codegen/edits/kernel_state.h"
@@ -6,7 +6,9 @@
 namespace croze {
 
 // Where each row of a kernel is reduced, and so short that the steps of its reductions wait for
-// each other, two rows are copies of the code: one computes while the other waits.
+// each other, two rows are copies of the code: one computes while the other waits.  Rows of a
+// matrix that is multiplied by a vector, long or short, are four copies, which load the vector
+// once.
 void interleave_rows(KernelState& k);
 
 }  // namespace croze

@@ -20,6 +20,8 @@ namespace {
 constexpr std::int64_t most_unrolled_reduction = 16;
 // Partial results of a reduction that are under way at once.
 constexpr std::int64_t most_chains = 4;
+// Numbers that are packed in one byte.
+constexpr std::int64_t most_fields = 8;
 // Values of a loop that there are copies of so that it need not wait for itself.
 constexpr std::int64_t most_copied = 16;
 
@@ -37,6 +39,7 @@ class Vectorizer {
     if (lanes_ <= 1) return;
     cut_output_loop();
     cut_reductions();
+    unroll_fields();
   }
 
  private:
@@ -232,6 +235,32 @@ class Vectorizer {
     const SplitRange parts = split_reduction(k_, padded, lanes);
     bind(k_, parts.inner, LoopKind::Lane);
     if (parts.outer.is(Op::Range)) cut_partials(parts.outer, most_chains);
+  }
+
+  // Fields of the same bytes, packed numbers: copies of the code load the bytes once.
+  void unroll_fields() {
+    for (UOp r = next_fields(); r; r = next_fields()) bind(k_, r, LoopKind::Unroll);
+  }
+
+  UOp next_fields() const {
+    for (UOp u : reduces(k_.sink)) {
+      if (!has_lanes(u)) continue;
+      for (UOp r : closed_ranges(u)) {
+        if (r.loop_kind() != LoopKind::Reduce || r.is_open() || r.range_size() > most_fields)
+          continue;
+        if (std::ranges::any_of(loads(u.src(0)), [&](UOp load) { return is_of_all(load, r); }))
+          return r;
+      }
+    }
+    return UOp();
+  }
+
+  // Whether what the lanes load is the same in all turns of a loop.
+  static bool is_of_all(UOp load, UOp loop) {
+    if (!is_integer(load.dtype()) || load.varies_over(loop)) return false;
+    return std::ranges::any_of(toposort(load.src(0)), [](UOp u) {
+      return u.is(Op::Range) && u.loop_kind() == LoopKind::Lane;
+    });
   }
 
   KernelState& k_;
