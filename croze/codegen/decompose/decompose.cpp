@@ -215,8 +215,7 @@ Value Decomposer::emulated_elementwise(UOp u, const Sources& src) {
     }
     case Op::Cast: return converted(t, src[0]);
     case Op::Bitcast: {
-      const UOp bits = graph_.bitcast(src[0], expand::bits_type(t));
-      return {expand::decode(t, bits), caps_.can_store(t) ? UOp{} : bits};
+      return from_memory(t, graph_.bitcast(src[0], memory_type(t)));
     }
     case Op::Where: {
       const UOp a = value_of(u.src(1)).stored, b = value_of(u.src(2)).stored;
@@ -253,9 +252,9 @@ UOp Decomposer::in_memory(UOp u) {
 }
 
 UOp Decomposer::as_bits(UOp u) {
-  const Value& v = value_of(u);
-  const bool known = v.stored && v.stored.dtype() == expand::bits_type(u.dtype());
-  return known ? v.stored : expand::encode(u.dtype(), v.value);
+  const DType bits = expand::bits_type(u.dtype());
+  const UOp stored = value_of(u).stored;
+  return stored ? graph_.bitcast(stored, bits) : expand::encode(u.dtype(), of(u));
 }
 
 }  // namespace
