@@ -18,6 +18,7 @@ set(public_headers
   croze/io/idx.h
   croze/io/image.h
   croze/io/npy.h
+  croze/io/onnx/captured.h
   croze/io/onnx/model.h
   croze/io/pytorch/pytorch.h
   croze/io/safetensors.h
@@ -31,6 +32,7 @@ set(public_headers
   croze/llm/template/chat_template.h
   croze/llm/tokenizer/tokenizer.h
   croze/nn/nn.h
+  croze/prepared/prepared_step.h
   croze/run/statistics.h
   croze/run/trace/trace.h
   croze/tensor/custom_gradient.h)

@@ -14,6 +14,9 @@ struct Caps {
   std::string device;        // "CPU", "INTERP", "NULL", "OPENCL": the family
   std::string architecture;  // enters cache keys: CPU model and features, driver version, ...
 
+  // Extensions of the instruction set that compiled code may use, by name; on processors alone.
+  std::string extensions;
+
   std::uint64_t ops = 0;      // elementwise ops the renderer has (1 << Op); others are decomposed
   std::uint32_t dtypes = 0;   // dtypes with arithmetic (1 << DType)
   std::uint32_t storage = 0;  // dtypes that can be loaded and stored; others travel as integers

@@ -65,6 +65,11 @@ struct ProgramInfo {
   std::vector<BufferSize> sizes = {};          // of buffers whose size is open
 };
 
+// One task of a kernel, on the calling thread.  `buffers` and `variables` are in the order of its
+// parameters; `scratch` is memory for this call alone, of Launch::scratch_bytes, aligned to 64.
+using HostFunction = void (*)(void* const* buffers, const std::int64_t* variables,
+                              std::int64_t task, void* scratch);
+
 // A kernel ready to run.
 class Program {
  public:
@@ -73,6 +78,10 @@ class Program {
   // Enqueues one run.  The order of launches on a device is the order of calls.
   virtual void launch(std::span<const MemoryView> buffers,
                       std::span<const std::int64_t> variables) = 0;
+
+  // The kernel as a function of this process, for as long as the program lives; it allocates
+  // nothing, waits for nothing and calls no system.  Null where it is none.  (optional)
+  virtual HostFunction host_function() const { return nullptr; }
 
   // The machine code as text, for CROZE_DEBUG=6.  (optional)
   virtual std::string disassembly() const { return {}; }

@@ -1,4 +1,4 @@
-// memory_limit.h -- internal to run/: the bound on memory, asked before any is allocated.
+// memory_limit.h -- the bound on memory, asked before any is allocated.
 //
 // A file of a few bytes can ask for more than a machine has.  An allocation of that size may well
 // succeed, and the process, or another one, is killed when it is used.

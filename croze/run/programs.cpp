@@ -143,6 +143,7 @@ struct Compilation {
   std::optional<std::string> edits;  // in place of the chosen ones
   std::string disk_key;
   std::shared_ptr<LoadedProgram> result;
+  std::string code = {};
 };
 
 // What the kernel is called in the log and in CROZE_EDITS.
@@ -178,13 +179,13 @@ void compile(Compilation& c) {
   if (log_enabled(4)) log_line(4, "{}", source);
 
   const Clock::time_point rendered = Clock::now();
-  const std::string code = c.device->compile(program.info.name, source);
+  c.code = c.device->compile(program.info.name, source);
   c.result->info = program.info;
-  c.result->program = c.device->load(program.info, code);
-  c.result->code_bytes = std::ssize(code);
+  c.result->program = c.device->load(program.info, c.code);
+  c.result->code_bytes = std::ssize(c.code);
   run_counters().compile_seconds += seconds_since(rendered);
   run_counters().kernels_compiled++;
-  cache().disk.store(c.disk_key, encode(program.info, code));
+  cache().disk.store(c.disk_key, encode(program.info, c.code));
   if (log_enabled(6)) log_line(6, "{}", c.result->program->disassembly());
 }
 
@@ -192,9 +193,9 @@ void find_or_compile(Compilation& c) {
   c.result = std::make_shared<LoadedProgram>();
   if (std::optional<std::string> entry = cache().disk.find(c.disk_key)) {
     try {
-      const std::string_view code = decode(*entry, c.result->info);
-      c.result->program = c.device->load(c.result->info, code);
-      c.result->code_bytes = std::ssize(code);
+      c.code = decode(*entry, c.result->info);
+      c.result->program = c.device->load(c.result->info, c.code);
+      c.result->code_bytes = std::ssize(c.code);
       return;
     } catch (const Error&) {
       c.result = std::make_shared<LoadedProgram>();  // a damaged entry: compile again
@@ -215,14 +216,14 @@ void make(Compilation& c, Claim& claim) {
 
 Caps caps_for(const KernelRequest& request, const Device& device) {
   Caps caps = device.caps();
-  if (request.in_sequence) caps.threads = 1;
+  if (request.on_one_thread) caps.threads = 1;
   return caps;
 }
 
 // What the program depends on beside the kernel and the device.
 std::string manner_of(const KernelRequest& request, const std::optional<std::string>& edits) {
   std::string manner = Options::flag(Option::FastMath) ? " fast" : "";
-  if (request.in_sequence) manner += " block";
+  if (request.on_one_thread) manner += " block";
   if (edits) manner += fmt::format(" edits {}", *edits);
   return manner;
 }
@@ -264,6 +265,26 @@ std::vector<std::shared_ptr<const LoadedProgram>> load_programs(
   std::vector<std::shared_ptr<const LoadedProgram>> programs;
   for (const Claim& claim : claims) programs.push_back(claim.wait());
   return programs;
+}
+
+std::vector<KernelCode> code_of_kernels(std::span<const KernelRequest> requests) {
+  std::vector<Compilation> compilations;
+  for (const KernelRequest& r : requests) {
+    Device& d = device(r.device);
+    std::optional<std::string> edits = given_edits(*r.kernel);
+    const Caps caps = caps_for(r, d);
+    std::string key = disk_key(r, d, caps, manner_of(r, edits));
+    compilations.push_back(
+        {r.kernel.get(), &d, caps, 0, std::move(edits), std::move(key), nullptr});
+  }
+  cache().compilers.run(std::ssize(compilations), [&, watchers = Watchers()](std::int64_t i) {
+    const WatchedBy watched(watchers);
+    const CompilerStay stay;
+    find_or_compile(compilations[static_cast<std::size_t>(i)]);
+  });
+  std::vector<KernelCode> codes;
+  for (Compilation& c : compilations) codes.push_back({c.result->info, std::move(c.code)});
+  return codes;
 }
 
 std::shared_ptr<const KernelText> text_of_kernel(const KernelRequest& request) {

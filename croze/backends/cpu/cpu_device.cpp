@@ -59,7 +59,7 @@ class CpuProgram final : public TaskProgram {
   CpuProgram(const ProgramInfo& info, std::string_view object, ThreadPool& pool)
       : TaskProgram(info, pool),
         image_(object, find_symbol),
-        kernel_(reinterpret_cast<Kernel>(const_cast<void*>(image_.entry()))) {}
+        kernel_(reinterpret_cast<HostFunction>(const_cast<void*>(image_.entry()))) {}
 
   void run(const Addresses& buffers, std::span<const std::int64_t> variables,
            std::int64_t task) const override {
@@ -67,14 +67,12 @@ class CpuProgram final : public TaskProgram {
             thread_scratch(info().launch.scratch_bytes, "CPU"));
   }
 
+  HostFunction host_function() const override { return kernel_; }
   std::string disassembly() const override { return disassemble(image_.code()); }
 
  private:
-  using Kernel = void (*)(void* const* buffers, const std::int64_t* variables, std::int64_t task,
-                          void* scratch);
-
   CodeImage image_;
-  Kernel kernel_;
+  HostFunction kernel_;
 };
 
 class CpuDevice final : public HostDevice {

@@ -45,6 +45,80 @@ Features features() {
           .f16 = __builtin_cpu_supports("avx") && (cpuid(1)[2] & bit_F16C) != 0};
 }
 
+// What LLVM may use in a kernel on this processor, where it has it.  The registers that some need
+// must be kept by the system, too.
+struct Extension {
+  std::string_view name;
+  unsigned leaf, subleaf, word, bit;  // of cpuid
+  enum class Needs { Nothing, Avx, Avx512 } needs = Needs::Nothing;
+};
+
+constexpr auto avx = Extension::Needs::Avx, avx512 = Extension::Needs::Avx512;
+constexpr unsigned eax = 0, ebx = 1, ecx = 2, edx = 3;
+constexpr unsigned extended_leaf = 0x80000001;
+
+constexpr Extension extensions[] = {
+    {"sse3", 1, 0, ecx, 0},
+    {"pclmul", 1, 0, ecx, 1},
+    {"ssse3", 1, 0, ecx, 9},
+    {"fma", 1, 0, ecx, 12, avx},
+    {"sse4.1", 1, 0, ecx, 19},
+    {"sse4.2", 1, 0, ecx, 20},
+    {"movbe", 1, 0, ecx, 22},
+    {"popcnt", 1, 0, ecx, 23},
+    {"aes", 1, 0, ecx, 25},
+    {"avx", 1, 0, ecx, 28, avx},
+    {"f16c", 1, 0, ecx, 29, avx},
+    {"bmi", 7, 0, ebx, 3},
+    {"avx2", 7, 0, ebx, 5, avx},
+    {"bmi2", 7, 0, ebx, 8},
+    {"avx512f", 7, 0, ebx, 16, avx512},
+    {"avx512dq", 7, 0, ebx, 17, avx512},
+    {"adx", 7, 0, ebx, 19},
+    {"avx512ifma", 7, 0, ebx, 21, avx512},
+    {"avx512cd", 7, 0, ebx, 28, avx512},
+    {"sha", 7, 0, ebx, 29},
+    {"avx512bw", 7, 0, ebx, 30, avx512},
+    {"avx512vl", 7, 0, ebx, 31, avx512},
+    {"avx512vbmi", 7, 0, ecx, 1, avx512},
+    {"avx512vbmi2", 7, 0, ecx, 6, avx512},
+    {"gfni", 7, 0, ecx, 8},
+    {"vaes", 7, 0, ecx, 9, avx},
+    {"vpclmulqdq", 7, 0, ecx, 10, avx},
+    {"avx512vnni", 7, 0, ecx, 11, avx512},
+    {"avx512bitalg", 7, 0, ecx, 12, avx512},
+    {"avx512vpopcntdq", 7, 0, ecx, 14, avx512},
+    {"avx512vp2intersect", 7, 0, edx, 8, avx512},
+    {"avx512fp16", 7, 0, edx, 23, avx512},
+    {"avxvnni", 7, 1, eax, 4, avx},
+    {"avx512bf16", 7, 1, eax, 5, avx512},
+    {"avxifma", 7, 1, eax, 23, avx},
+    {"avxvnniint8", 7, 1, edx, 4, avx},
+    {"avxneconvert", 7, 1, edx, 5, avx},
+    {"avxvnniint16", 7, 1, edx, 10, avx},
+    {"avx10", 7, 1, edx, 19, avx512},
+    {"apx", 7, 1, edx, 21},
+    {"lzcnt", extended_leaf, 0, ecx, 5},
+    {"sse4a", extended_leaf, 0, ecx, 6},
+    {"xop", extended_leaf, 0, ecx, 11, avx},
+    {"fma4", extended_leaf, 0, ecx, 16, avx},
+    {"tbm", extended_leaf, 0, ecx, 21},
+};
+
+std::string extensions_here() {
+  __builtin_cpu_init();
+  const bool keeps_avx = __builtin_cpu_supports("avx"),
+             keeps_avx512 = __builtin_cpu_supports("avx512f");
+  std::string names;
+  for (const Extension& e : extensions) {
+    const bool is_kept = e.needs == avx512 ? keeps_avx512 : e.needs == avx ? keeps_avx : true;
+    if (!is_kept || !(cpuid(e.leaf, e.subleaf)[e.word] >> e.bit & 1)) continue;
+    names += names.empty() ? "" : " ";
+    names += e.name;
+  }
+  return names;
+}
+
 std::string brand() {
   char text[49] = "";
   for (unsigned i = 0; i < 3; i++) {
@@ -76,6 +150,7 @@ std::string architecture() {
 Features features() { return {}; }
 std::string brand() { return "CPU"; }
 std::string architecture() { return "unknown"; }
+std::string extensions_here() { return {}; }
 
 #endif
 
@@ -86,6 +161,7 @@ Caps probe_cpu(int threads) {
   Caps caps;
   caps.device = "CPU";
   caps.architecture = architecture();
+  caps.extensions = extensions_here();
   caps.ops = LlvmRenderer::ops();
   // Else LLVM would call a function.
   if (!has.avx512 && !has.avx2) caps.ops &= ~(std::uint64_t{1} << static_cast<int>(Op::MulAdd));
