@@ -25,6 +25,7 @@ int run(int count, char** arguments) {
                              add_profile,
                              add_explain,
                              add_export,
+                             add_step,
                              add_quantize,
                              add_info,
                              add_chat,

@@ -1,20 +1,15 @@
 // run.cpp -- croze run MODEL.onnx: a model over arrays in files.
-#include <croze/base/error.h>
 #include <croze/base/printable.h>
-#include <croze/io/npy.h>
 #include <croze/io/onnx/model.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <memory>
-#include <system_error>
 
 #include "command_line/json.h"
 #include "commands.h"
 #include "model_inputs.h"
+#include "output_files.h"
 #include "run_options.h"
 
 namespace croze::tool {
@@ -29,29 +24,6 @@ struct Settings {
   bool json = false;
 };
 
-// Made before the model runs, so that nobody waits for outputs that cannot be kept.
-void make_folder(const std::string& path) {
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  check(!error, "--output-dir {}: {}", path, error.message());
-  check(::access(path.c_str(), W_OK) == 0, "--output-dir {}: it cannot be written to", path);
-}
-
-// Names of values may hold anything.
-std::string file_name(std::string name) {
-  for (char& c : name) {
-    const bool plain = std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-';
-    if (!plain) c = '_';
-  }
-  return name;
-}
-
-// NumPy has no numbers of 8 bits and no bfloat16.
-Tensor storable(const Tensor& tensor) {
-  const bool small = is_half(tensor.dtype()) && tensor.dtype() != DType::Float16;
-  return small ? tensor.cast(DType::Float32) : tensor;
-}
-
 // Writes a value if a folder is given; says what it is.
 Json saved(const std::string& name, const Value& value, const std::string& folder) {
   Json json{{"name", name}, {"value", describe(value)}};
@@ -63,9 +35,7 @@ Json saved(const std::string& name, const Value& value, const std::string& folde
   } else if (value.kind() == Value::Kind::Texts) {
     json["texts"] = value.texts().elements;
   } else if (value.is_tensor() && !folder.empty()) {
-    const std::string path = fmt::format("{}/{}.npy", folder, file_name(name));
-    save_npy(path, storable(value.tensor()));
-    json["file"] = path;
+    json["file"] = save_output(folder, name, value.tensor());
   }
   return json;
 }
@@ -74,7 +44,7 @@ void run_model(const Settings& settings) {
   const Options::Scope scope = settings.options.scope();
   const onnx::Model model(settings.model);
   const ModelInputs inputs = inputs_from_files(settings.inputs);
-  if (!settings.output_folder.empty()) make_folder(settings.output_folder);
+  if (!settings.output_folder.empty()) make_output_folder(settings.output_folder);
   const auto begin = std::chrono::steady_clock::now();
   const auto outputs = model.run(inputs);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
