@@ -65,6 +65,25 @@ Json median(const std::vector<Json>& runs) {
   return result;
 }
 
+Json limited(const std::string& name, double value, const char* unit, double limit, Limit kind) {
+  const bool is_most = kind == Limit::Most;
+  return {{"name", name},
+          {"value", value},
+          {"unit", unit},
+          {"limit", limit},
+          {"limit_is", is_most ? "most" : "least"},
+          {"holds", is_most ? value <= limit : value >= limit}};
+}
+
+void print_limited(const Json& rows) {
+  for (const Json& r : rows.elements()) {
+    fmt::print("{:44} {:10.4g} {:14} at {:5} {:5.3g}  {}\n", r["name"].get<std::string>(),
+               r["value"].get<double>(), r["unit"].get<std::string>(),
+               r["limit_is"].get<std::string>(), r["limit"].get<double>(),
+               r["holds"].get<bool>() ? "" : "does not hold");
+  }
+}
+
 void launch(const PreparedRun& prepared, Graph& results) {
   for (UOp value : run(prepared, inputs_of(prepared), results)) {
     if (value) release_buffer(value.buffer_id());

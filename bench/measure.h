@@ -48,6 +48,11 @@ void launch(const PreparedRun& prepared, Graph& results);
 // Processor, threads, version, and how busy the machine was: without them a number means nothing.
 Json machine();
 
+// A row whose value has a limit.
+enum class Limit { Least, Most };
+Json limited(const std::string& name, double value, const char* unit, double limit, Limit kind);
+void print_limited(const Json& rows);
+
 // The end of a suite: with `as_json` the one line, of rows that each say whether their limit holds,
 // and what else was measured. Throws Error if a limit does not hold.
 void finish_suite(const std::string& name, const Json& rows, bool as_json,

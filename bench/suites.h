@@ -12,6 +12,7 @@ void add_kernels(const Command& program);
 void add_memory(const Command& program);
 void add_opencl(const Command& program);
 void add_rewrite(const Command& program);
+void add_step(const Command& program);
 void add_threads(const Command& program);
 void add_ulp(const Command& program);
 

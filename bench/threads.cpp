@@ -134,23 +134,6 @@ Throughput throughput_of(const onnx::Model& model, int count, double seconds) {
   return {static_cast<double>(runs) / watch.seconds(), wrong};
 }
 
-Json result(const std::string& name, double value, const char* unit, double limit, bool is_most) {
-  return {{"name", name},
-          {"value", value},
-          {"unit", unit},
-          {"limit", limit},
-          {"limit_is", is_most ? "most" : "least"},
-          {"holds", is_most ? value <= limit : value >= limit}};
-}
-
-// How many times the multiply-adds of one thread so many threads do in the same time.
-double gain_of_processor(int threads) {
-  ThreadPool one(1), all(threads);
-  const std::vector<double> seconds =
-      interleaved({[&] { run_multiply_adds(one); }, [&] { run_multiply_adds(all); }}, 0.5);
-  return multiply_add_operations(all) / seconds[1] * seconds[0] / multiply_add_operations(one);
-}
-
 Json measure_throughput(const ThreadsOptions& options) {
   const onnx::Model model = load(options.model);
   Json results = Json::array();
@@ -159,13 +142,13 @@ Json measure_throughput(const ThreadsOptions& options) {
     const Throughput t = throughput_of(model, threads, options.seconds);
     if (threads == 1) of_one = t.runs_per_second;
     const double possible = gain_of_processor(threads);
-    Json gain = result(fmt::format("{} threads: throughput", threads), t.runs_per_second / of_one,
-                       "x one thread", least_part_of_gain * possible, false);
+    Json gain = limited(fmt::format("{} threads: throughput", threads), t.runs_per_second / of_one,
+                        "x one thread", least_part_of_gain * possible, Limit::Least);
     gain["gain_of_processor"] = possible;
     gain["runs_per_second"] = t.runs_per_second;
     results.push_back(std::move(gain));
-    results.push_back(result(fmt::format("{} threads: wrong results", threads),
-                             static_cast<double>(t.wrong), "", 0, true));
+    results.push_back(limited(fmt::format("{} threads: wrong results", threads),
+                              static_cast<double>(t.wrong), "", 0, Limit::Most));
   }
   return results;
 }
@@ -206,10 +189,10 @@ Json measure_waiting(const ThreadsOptions& options) {
       matmul(x.softmax(1), x.exp()).sum(0).realize();
     }));
   }
-  return std::vector<Json>{result("small sum behind a long product: wait", median(behind_product),
-                                  "ms", longest_wait_ms, true),
-                           result("small sum behind the compiler: wait", median(behind_compiler),
-                                  "ms", longest_wait_ms, true)};
+  return std::vector<Json>{limited("small sum behind a long product: wait", median(behind_product),
+                                   "ms", longest_wait_ms, Limit::Most),
+                           limited("small sum behind the compiler: wait", median(behind_compiler),
+                                   "ms", longest_wait_ms, Limit::Most)};
 }
 
 // ---- the suite --------------------------------------------------------------------------------
@@ -228,15 +211,6 @@ Json measure_apart(const ThreadsOptions& options, const std::string& part) {
                 "--rounds", fmt::to_string(options.rounds), "--model", options.model}));
 }
 
-void print_table(const Json& results) {
-  for (const Json& r : results.elements()) {
-    fmt::print("{:44} {:10.2f} {:14} at {:5} {:5.1f}  {}\n", r["name"].get<std::string>(),
-               r["value"].get<double>(), r["unit"].get<std::string>(),
-               r["limit_is"].get<std::string>(), r["limit"].get<double>(),
-               r["holds"].get<bool>() ? "" : "does not hold");
-  }
-}
-
 void run_threads(const ThreadsOptions& options) {
   if (!options.in_this_process.empty()) {
     fmt::print("{}\n", measure_here(options).dump());
@@ -245,7 +219,7 @@ void run_threads(const ThreadsOptions& options) {
   Json results = measure_apart(options, "throughput");
   const Json waiting = measure_apart(options, "waiting");
   for (const Json& r : waiting.elements()) results.push_back(r);
-  if (!options.as_json) print_table(results);
+  if (!options.as_json) print_limited(results);
   finish_suite("threads", results, options.as_json);
 }
 

@@ -8,6 +8,8 @@
 #include <atomic>
 #include <cstring>
 
+#include "measure.h"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -96,6 +98,13 @@ void run_multiply_adds(ThreadPool& pool) {
   const Loop loop = widest_loop();
   std::atomic<float> wanted = 0;
   pool.run(pool.thread_count(), [&](std::int64_t) { wanted = loop.run(); });
+}
+
+double gain_of_processor(int threads) {
+  ThreadPool one(1), all(threads);
+  const std::vector<double> seconds =
+      interleaved({[&] { run_multiply_adds(one); }, [&] { run_multiply_adds(all); }}, 0.5);
+  return multiply_add_operations(all) / seconds[1] * seconds[0] / multiply_add_operations(one);
 }
 
 void CopyRun::run(ThreadPool& pool) {

@@ -13,6 +13,8 @@ namespace croze::bench {
 void run_multiply_adds(ThreadPool& pool);
 double multiply_add_operations(const ThreadPool& pool);  // that one such run does
 int multiply_add_bits();                                 // width of its vectors
+// How many times the multiply-adds of one thread so many threads do in the same time.
+double gain_of_processor(int threads);
 
 // All threads copy memory that no cache holds.
 class CopyRun {
