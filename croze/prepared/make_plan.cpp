@@ -228,6 +228,8 @@ class PlanMaker {
       case ScheduleBuffer::Kind::Temporary: place.offset = arena_offset_ + b.arena_offset; break;
       case ScheduleBuffer::Kind::Block: place.offset = block_offset_ + b.arena_offset; break;
     }
+    ensure(b.kind != ScheduleBuffer::Kind::Output || place.bytes == b.bytes(),
+           "a step writes a result that nobody asked for");
     place.offset += offset;
     place.bytes = b.bytes() - offset;
     return place;

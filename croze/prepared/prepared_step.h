@@ -143,7 +143,8 @@ class PreparedStep {
   std::span<const StepValue> state() const;
   StepSizes sizes() const;
 
-  // Memory for a thread to run it in.  Throws Error if there is none left.
+  // Memory for a thread to run it in.  What the step only reads is read once, so that no run waits
+  // for a disk.  Throws Error if there is no memory left.
   StepInstance instance() const;
 
   // Writes the step as it was prepared; a file that is there is replaced whole.  Throws Error if it
