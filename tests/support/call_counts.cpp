@@ -24,6 +24,14 @@ namespace {
 constinit thread_local bool is_counting = false;
 constinit thread_local CallCounts counts;
 
+}  // namespace
+}  // namespace croze::test
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+namespace croze::test {
+namespace {
+
 void count_allocation() { counts.allocations += is_counting; }
 void count_lock() { counts.locks += is_counting; }
 
@@ -37,8 +45,6 @@ F* next(const char* name, std::atomic<F*>& function) {
 
 }  // namespace
 }  // namespace croze::test
-
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
 using croze::test::count_allocation;
 using croze::test::count_lock;
