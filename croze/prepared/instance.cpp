@@ -119,6 +119,7 @@ void StepInstance::Parts::add_calls() {
   for (const CallSequence& s : plan().sequences) {
     const std::size_t first = invocations.size();
     for (const Call& c : s.calls) add_call(c, s.blocks.size());
+    if (s.calls.empty()) continue;
     sequences.push_back({first, invocations.size(), s.blocks});
   }
 }

@@ -441,6 +441,37 @@ def trace_seeds():
     save("trace", "step.trace", b"croze trace\n" + struct.pack("<I", 1) + chunks)
 
 
+def step_seeds():
+    """Heads of steps without kernels, as croze/prepared/file.cpp lists their fields."""
+    def count(items):
+        return struct.pack("<q", len(items)) + b"".join(items)
+
+    def text(data):
+        return struct.pack("<q", len(data)) + data
+
+    def numbers(*values):
+        return count([struct.pack("<q", v) for v in values])
+
+    def value(name, dtype, offset, *shape):
+        return text(name) + numbers(*shape) + struct.pack("<Bq", dtype, offset)
+
+    def place(offset, size, memory=0):
+        return struct.pack("<Bqq", memory, offset, size)
+
+    def head(inputs=(), results=(), state=(), copies=(), sequences=(), keys=(), memory=256, start=b""):
+        return (text(b"") + count(inputs) + count(results) + count(state) + count([]) + count(copies)
+                + count([]) + count(sequences) + numbers(*keys) + struct.pack("<QQ", 1, 0)
+                + struct.pack("<qq", memory, 0) + text(start) + text(b"") + struct.pack("<qQ", 0, 0))
+
+    save("step", "empty", head())
+    save("step", "copies", head([value(b"x", 17, 64, 2, 4)], [value(b"y", 17, 128, 8)],
+                                copies=[place(128, 32) + place(64, 32)]))
+    save("step", "state", head(state=[value(b"h", 10, 0, 3)], keys=[24], start=bytes(64)))
+    save("step", "blocks", head(sequences=[numbers(3, 2) + count([])]))
+    call = struct.pack("<qq", 0, 1) + count([place(0, 64)]) + numbers(7)
+    save("step", "call", head(sequences=[numbers() + count([call])]))
+
+
 onnx_seeds()
 npy_seeds()
 safetensors_seeds()
@@ -451,3 +482,4 @@ pytorch_seeds()
 tokenizer_seeds()
 chat_template_seeds()
 trace_seeds()
+step_seeds()

@@ -5,42 +5,18 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "croze/base/hash.h"
 #include "io/mutator.h"
 #include "libfuzzer/memory_file.h"
 #include "prepared.h"
 #include "support/files.h"
+#include "support/step_file.h"
 
 namespace croze {
 namespace {
 
 using namespace croze::test;
 
-// A file taken apart and put together by what croze/prepared/file.cpp says of the format.
-struct Parts {
-  std::string head, weights;
-
-  static constexpr std::size_t front = 32, page = 4096;
-
-  explicit Parts(const std::string& bytes) {
-    std::uint64_t size = 0;
-    std::memcpy(&size, bytes.data() + 16, sizeof(size));
-    head = bytes.substr(front, size);
-    weights = bytes.substr((front + size + page - 1) / page * page);
-  }
-
-  // With the hash of what the head is now.
-  std::string sealed(std::uint32_t version = 1) const {
-    std::string bytes = "CROZSTEP";
-    const std::uint64_t words[] = {version, head.size(), hash_bytes(head)};
-    bytes.append(reinterpret_cast<const char*>(words), sizeof(words));
-    bytes += head;
-    bytes.resize((bytes.size() + page - 1) / page * page);
-    return bytes + weights;
-  }
-};
-
-class StepFile : public FilesTest {
+class StepFiles : public FilesTest {
  protected:
   // A step with weights and with state.
   PreparedStep prepared() const {
@@ -69,7 +45,7 @@ class StepFile : public FilesTest {
   Stream net_;
 };
 
-TEST_F(StepFile, ReadBackItComputesTheSameBits) {
+TEST_F(StepFiles, ReadBackItComputesTheSameBits) {
   const PreparedStep step = prepared();
   step.save(path("net.step"));
   const PreparedStep loaded = load_step(path("net.step"));
@@ -83,7 +59,7 @@ TEST_F(StepFile, ReadBackItComputesTheSameBits) {
 }
 
 // A process that has recorded nothing and has no compiler.
-TEST_F(StepFile, AnotherProcessRunsItWithoutLlvm) {
+TEST_F(StepFiles, AnotherProcessRunsItWithoutLlvm) {
   const PreparedStep step = prepared();
   step.save(path("net.step"));
   const std::string command =
@@ -95,7 +71,7 @@ TEST_F(StepFile, AnotherProcessRunsItWithoutLlvm) {
   EXPECT_EQ(std::memcmp(out.data(), expected.data(), out.size()), 0);
 }
 
-TEST_F(StepFile, WeightsMayStandInAFileBesideIt) {
+TEST_F(StepFiles, WeightsMayStandInAFileBesideIt) {
   const PreparedStep step = prepared();
   step.save(path("net.step"), {.weights = "net.weights"});
   EXPECT_LT(file_count(), 3);
@@ -114,9 +90,9 @@ TEST_F(StepFile, WeightsMayStandInAFileBesideIt) {
   }
 }
 
-TEST_F(StepFile, AnotherProcessorIsRefusedByWhatItLacks) {
+TEST_F(StepFiles, AnotherProcessorIsRefusedByWhatItLacks) {
   prepared().save(path("net.step"));
-  Parts parts(content(path("net.step")));
+  StepFile parts = StepFile::of(content(path("net.step")));
   std::uint64_t size = 0;
   std::memcpy(&size, parts.head.data(), sizeof(size));
   ASSERT_NE(parts.head.substr(8, size).find("sse3"), std::string::npos);
@@ -125,10 +101,10 @@ TEST_F(StepFile, AnotherProcessorIsRefusedByWhatItLacks) {
             std::string::npos);
 }
 
-TEST_F(StepFile, WhatIsNoStepIsRefused) {
+TEST_F(StepFiles, WhatIsNoStepIsRefused) {
   prepared().save(path("net.step"));
   const std::string good = content(path("net.step"));
-  const Parts parts(good);
+  const StepFile parts = StepFile::of(good);
   ASSERT_EQ(parts.sealed(), good);
   EXPECT_NE(refused(file("empty", "")).find("no file of a step"), std::string::npos);
   EXPECT_NE(refused(file("text", std::string(100, 'x'))).find("no file of a step"),
@@ -142,17 +118,33 @@ TEST_F(StepFile, WhatIsNoStepIsRefused) {
   EXPECT_NE(refused(file("changed", changed)).find("is damaged"), std::string::npos);
 }
 
+// The seeds of the libFuzzer target, which are written from the description of the format.
+TEST_F(StepFiles, TheFormatIsWhatIsSaidOfIt) {
+  const auto seed = [&](const std::string& name) {
+    return file(name + ".step", StepFile{content(STEP_SEEDS "/" + name), {}}.sealed());
+  };
+  const PreparedStep copies = load_step(seed("copies"));
+  EXPECT_EQ(copies.inputs()[0].shape, Shape({2, 4}));
+  StepInstance instance = copies.instance();
+  std::ranges::fill(instance.input<float>(0), 3.f);
+  instance.run();
+  EXPECT_EQ(numbers_of(instance.result<float>(0)), Numbers(8, 3));
+  load_step(seed("state")).instance().run();
+  load_step(seed("blocks")).instance().run();
+  EXPECT_NE(refused(seed("call")).find("a call is damaged"), std::string::npos);
+}
+
 bool is_read(const std::string& bytes) {
   const MemoryFile file(bytes);
   return error_if_any([&] { load_step(file.path()); }).empty();
 }
 
-TEST_F(StepFile, FilesThatAreAlmostRightAreReadOrRefused) {
+TEST_F(StepFiles, FilesThatAreAlmostRightAreReadOrRefused) {
   prepared().save(path("net.step"));
   const std::string good = content(path("net.step"));
   for_each_mutant({good}, is_read);
   // The same behind a hash that is right.
-  Parts parts(good);
+  StepFile parts = StepFile::of(good);
   const auto is_read_resealed = [&](const std::string& head) {
     parts.head = head;
     return is_read(parts.sealed());
