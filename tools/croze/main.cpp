@@ -29,6 +29,7 @@ int run(int count, char** arguments) {
                              add_quantize,
                              add_info,
                              add_chat,
+                             add_serve,
                              add_bench_llm,
                              add_tokenize,
                              add_chat_template,

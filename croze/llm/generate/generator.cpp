@@ -36,12 +36,16 @@ Generator::Generator(const Transformer& model, const GeneratorOptions& options)
       context_(model.config().context_for(options.context)),
       cache_(model.config(), {.capacity = context_ + chunk - 1, .dtype = options.cache_dtype}) {}
 
-std::span<const float> Generator::read(std::span<const TokenId> tokens) {
+void Generator::check_tokens(std::span<const TokenId> tokens) const {
   check(!tokens.empty(), "there are no tokens to read");
   for (const TokenId token : tokens) {
     check(token >= 0 && token < model_.vocabulary(), "token {}: the model has {}", token,
           model_.vocabulary());
   }
+}
+
+std::span<const float> Generator::read(std::span<const TokenId> tokens) {
+  check_tokens(tokens);
   check(std::ssize(tokens) <= room(), "the context is full: {} tokens, and {} more, of {}",
         tokens_.size(), tokens.size(), context_);
   while (!tokens.empty()) {
@@ -59,12 +63,20 @@ std::int64_t Generator::common_length(std::span<const TokenId> text) const {
   return std::max<std::int64_t>(0, std::min(in_text - text.begin(), std::ssize(text) - 1));
 }
 
-std::span<const float> Generator::read_from_start(std::span<const TokenId> text) {
-  check(!text.empty(), "there are no tokens to read");
+std::span<const float> Generator::read_from_start(std::span<const TokenId> text,
+                                                  const std::function<bool()>& goes_on) {
+  check_tokens(text);
   check(std::ssize(text) <= context_, "a text of {} tokens does not fit a context of {}",
         text.size(), context_);
   truncate(common_length(text));
-  return read(text.subspan(tokens_.size()));
+  std::span<const TokenId> rest = text.subspan(tokens_.size());
+  while (!rest.empty()) {
+    if (goes_on && !goes_on()) return {};
+    const std::size_t count = std::min(rest.size(), static_cast<std::size_t>(chunk));
+    read(rest.first(count));
+    rest = rest.subspan(count);
+  }
+  return scores_;
 }
 
 void Generator::truncate(std::int64_t length) {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <utility>
@@ -36,8 +37,10 @@ class Generator {
   // until the next call.  Throws Error, and reads nothing, if there are no tokens, if one is none
   // of the model's, or if they do not fit the context.
   std::span<const float> read(std::span<const TokenId> tokens);
-  // Reads a text from its beginning.  What it has in common with what was read is kept.
-  std::span<const float> read_from_start(std::span<const TokenId> text);
+  // Reads a text from its beginning.  What it has in common with what was read is kept.  `goes_on`
+  // is asked before each chunk: when it says no, what was read stays and there are no scores.
+  std::span<const float> read_from_start(std::span<const TokenId> text,
+                                         const std::function<bool()>& goes_on = {});
   // How many tokens such a call would keep.
   std::int64_t common_length(std::span<const TokenId> text) const;
   // Forgets all tokens but the first `length`.
@@ -62,6 +65,7 @@ class Generator {
     Tensor operator()(const Tensor& tokens, const Tensor& start, const Tensor& last) const;
   };
 
+  void check_tokens(std::span<const TokenId> tokens) const;
   void read_chunk(std::span<const TokenId> tokens, std::int64_t rows);
   Captured<Step>& step_for(std::int64_t rows, std::int64_t end);
 

@@ -92,6 +92,37 @@ class Growing {
   Answer answer_;
 };
 
+TokenId chosen_token(Sampler& sampler, std::span<const float> scores, const Generator& generator,
+                     const AnswerOptions& options) {
+  if (!options.filter) return sampler.choose(scores, generator.tokens());
+  std::vector<float> restricted(scores.begin(), scores.end());
+  options.filter->restrict(restricted);
+  return sampler.choose(restricted, generator.tokens());
+}
+
+ChosenToken described(TokenId token, std::span<const float> scores, std::int64_t likeliest) {
+  const LogProbabilities all(scores);
+  return {.token = token, .log_probability = all.of(token), .likeliest = all.likeliest(likeliest)};
+}
+
+// Chooses tokens behind these scores until something ends it.
+AnswerEnd grow(Growing& growing, const LanguageModel& model, Generator& generator,
+               std::span<const float> scores, const AnswerOptions& options) {
+  Sampler sampler(options.sampling);
+  while (options.max_tokens < 0 || growing.length() < options.max_tokens) {
+    if (options.goes_on && !options.goes_on()) return AnswerEnd::Caller;
+    if (options.filter && options.filter->is_finished()) return AnswerEnd::Token;
+    const TokenId token = chosen_token(sampler, scores, generator, options);
+    if (std::ranges::binary_search(model.end_tokens, token)) return AnswerEnd::Token;
+    if (options.filter) options.filter->accept(token);
+    if (options.on_token) options.on_token(described(token, scores, options.likeliest));
+    if (!growing.push(token)) return AnswerEnd::Caller;
+    if (generator.room() == 0) return AnswerEnd::Context;
+    scores = generator.read(std::span(&token, 1));
+  }
+  return AnswerEnd::Length;
+}
+
 }  // namespace
 
 std::unique_ptr<const LanguageModel> LanguageModel::load(const std::string& path,
@@ -112,29 +143,13 @@ std::unique_ptr<const LanguageModel> LanguageModel::load(const std::string& path
 Answer answer(const LanguageModel& model, Generator& generator, std::span<const TokenId> prompt,
               const AnswerOptions& options) {
   Stopwatch watch;
-  Sampler sampler(options.sampling);
   Growing growing(model, options);
   check(!prompt.empty(), "there is no prompt");
   const std::int64_t known = generator.common_length(prompt);
-  std::span<const float> scores = generator.read_from_start(prompt);
+  const std::span<const float> scores = generator.read_from_start(prompt, options.goes_on);
   const double prompt_seconds = watch.lap();
-  AnswerEnd end = AnswerEnd::Length;
-  while (options.max_tokens < 0 || growing.length() < options.max_tokens) {
-    const TokenId token = sampler.choose(scores, generator.tokens());
-    if (std::ranges::binary_search(model.end_tokens, token)) {
-      end = AnswerEnd::Token;
-      break;
-    }
-    if (!growing.push(token)) {
-      end = AnswerEnd::Caller;
-      break;
-    }
-    if (generator.room() == 0) {
-      end = AnswerEnd::Context;
-      break;
-    }
-    scores = generator.read(std::span(&token, 1));
-  }
+  const AnswerEnd end =
+      scores.empty() ? AnswerEnd::Caller : grow(growing, model, generator, scores, options);
   Answer result = growing.finish(end);
   result.prompt_tokens = std::ssize(prompt);
   result.prompt_read = std::ssize(prompt) - known;

@@ -11,13 +11,16 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "croze/llm/generate/generator.h"
 #include "croze/llm/model/transformer.h"
+#include "croze/llm/sampling/likelihood.h"
 #include "croze/llm/sampling/sampler.h"
+#include "croze/llm/sampling/token_filter.h"
 #include "croze/llm/template/chat_template.h"
 #include "croze/llm/tokenizer/tokenizer.h"
 
@@ -36,12 +39,25 @@ struct LanguageModel {
                                                    std::int64_t context = 0);
 };
 
+// A token of an answer, and how likely the model thought it, before any option of sampling.
+struct ChosenToken {
+  TokenId token = no_token;
+  double log_probability = 0;
+  std::vector<TokenLikelihood> likeliest = {};  // as many as were asked for
+};
+
 struct AnswerOptions {
   SamplingOptions sampling = {};
   std::int64_t max_tokens = -1;        // negative: until it ends or the context is full
   std::vector<std::string> stop = {};  // texts at which it ends; they are not part of it
   // Called with each piece of the text, whole characters, as soon as it is known; false ends it.
   std::function<bool(std::string_view piece)> on_text = {};
+  // Asked before each token, and between the chunks of a prompt; false ends it.
+  std::function<bool()> goes_on = {};
+  TokenFilter* filter = nullptr;
+  // Told of each token before its text is; `likeliest` is how many others it names.
+  std::function<void(ChosenToken token)> on_token = {};
+  std::int64_t likeliest = 0;
 };
 
 enum class AnswerEnd : std::uint8_t {
@@ -49,7 +65,7 @@ enum class AnswerEnd : std::uint8_t {
   Stop,     // one of the texts
   Length,   // max_tokens
   Context,  // there is no room for more
-  Caller,   // on_text said so
+  Caller,   // on_text or goes_on said so
 };
 
 struct Answer {

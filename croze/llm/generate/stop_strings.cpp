@@ -5,16 +5,12 @@
 #include <utility>
 
 namespace croze::llm {
-namespace {
 
-// How many bytes at the end of `text` are the beginning of `stop`, which is not in it.
 std::size_t begun(std::string_view text, std::string_view stop) {
   std::size_t length = std::min(text.size(), stop.size());
   while (length > 0 && !stop.starts_with(text.substr(text.size() - length))) length--;
   return length;
 }
-
-}  // namespace
 
 StopStrings::StopStrings(std::vector<std::string> stops) : stops_(std::move(stops)) {
   std::erase(stops_, "");

@@ -7,6 +7,9 @@
 
 namespace croze::llm {
 
+// How many bytes at the end of `text` are the beginning of `stop`, which is not in it.
+std::size_t begun(std::string_view text, std::string_view stop);
+
 class StopStrings {
  public:
   // Empty texts stop nothing.

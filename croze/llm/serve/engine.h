@@ -1,0 +1,150 @@
+// engine.h -- one model that answers one request after the other, for any number of threads that
+// ask.
+//
+//     serve::Engine engine(*model, {.context = 4096});
+//     std::shared_ptr<serve::Reply> reply = engine.submit({.prompt = tokens});
+//     while (auto piece = reply->next(std::chrono::seconds(1))) std::fputs(piece->text.c_str(),
+//     stdout);
+//
+// Requests wait in a queue of bounded length.  The keys and values of the last one stay, so a
+// prompt that begins as the last text did costs what is new in it.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "croze/llm/generate/language_model.h"
+#include "croze/llm/grammar/grammar.h"
+#include "croze/llm/grammar/token_mask.h"
+
+namespace croze::llm::serve {
+
+// A prompt and how to go on with it.
+struct Job {
+  std::vector<TokenId> prompt;
+  SamplingOptions sampling = {};
+  std::int64_t max_tokens = -1;
+  std::vector<std::string> stop = {};
+  std::int64_t likeliest = -1;  // alternatives to name beside each token; negative: no likelihoods
+  std::shared_ptr<const Grammar> grammar = nullptr;
+};
+
+enum class ReplyEnd : std::uint8_t {
+  Answered,
+  TimeLimit,     // what was there by then is the answer
+  NeverStarted,  // the time ran out in the queue
+  Cancelled,     // by the one who asked
+  Failed,
+};
+
+// What has come of a request so far: written by the engine, read by the one who asked.
+class Reply {
+ public:
+  struct Piece {
+    std::string text;
+    std::vector<ChosenToken> tokens;  // if likelihoods were asked for
+  };
+
+  explicit Reply(std::chrono::steady_clock::time_point deadline) : deadline_(deadline) {}
+
+  // Whether it has begun, or ended; waits so long for that.
+  bool wait_until_begun(std::chrono::milliseconds wait);
+  // Whether its time ran out in the queue.
+  bool never_started() const;
+  // What has come since the last call, or an empty piece if that is nothing within the time; none
+  // once everything was given.
+  std::optional<Piece> next(std::chrono::milliseconds wait);
+  // Nobody is interested any more: the engine leaves it at the next token.
+  void cancel();
+
+  // These are known when next() gives none.
+  ReplyEnd end() const;
+  const Answer& answer() const;        // its counts, and how it ended
+  const std::string& problem() const;  // why it failed
+
+ private:
+  friend class Engine;
+  bool goes_on() const;
+  bool is_late() const { return std::chrono::steady_clock::now() >= deadline_; }
+  void begin();
+  void add(std::string_view text, std::vector<ChosenToken> tokens);
+  void finish(ReplyEnd end, Answer answer, std::string problem);
+
+  const std::chrono::steady_clock::time_point deadline_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  Piece pending_;
+  bool has_begun_ = false, is_cancelled_ = false, has_ended_ = false;
+  ReplyEnd end_ = ReplyEnd::Answered;
+  Answer answer_;
+  std::string problem_;
+};
+
+struct EngineOptions {
+  std::int64_t context = 0;      // tokens, as Config::context_for() has it
+  std::size_t queue = 16;        // requests that may wait
+  double seconds = 600;          // that a request may take, with its time in the queue
+  std::int64_t max_tokens = -1;  // of any answer; negative: as many as there is room for
+};
+
+// Counts since the start, and what goes on now.
+struct EngineStatistics {
+  std::int64_t running = 0, queued = 0;
+  std::int64_t answered = 0, late = 0, cancelled = 0, failed = 0, refused = 0;
+  std::int64_t prompt_tokens = 0, prompt_tokens_read = 0, answer_tokens = 0;
+  double prompt_seconds = 0, answer_seconds = 0;
+};
+
+class Engine {
+ public:
+  // The model must outlive it.  Throws Error as Generator does.
+  Engine(const LanguageModel& model, const EngineOptions& options);
+  // As finish().
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // Throws Refusal: 400 for a prompt that is empty, does not fit the context or has tokens that the
+  // model has not, and for options out of their range; 429 if the queue is full; 503 after
+  // finish().
+  std::shared_ptr<Reply> submit(Job job);
+  // Refuses what comes from now on, and returns when all that came before is done.
+  void finish();
+
+  EngineStatistics statistics() const;
+  std::int64_t context() const { return generator_.context(); }
+  const EngineOptions& options() const { return options_; }
+
+ private:
+  struct Waiting {
+    Job job;
+    std::shared_ptr<Reply> reply;
+  };
+
+  void check_job(const Job& job) const;
+  void run();
+  void serve(const Waiting& waiting);
+  void count(ReplyEnd end, const Answer& answer);
+  Answer answer_to(const Waiting& waiting);
+
+  const LanguageModel& model_;
+  const EngineOptions options_;
+  Generator generator_;  // of the thread
+  const TokenTexts texts_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Waiting> queue_;
+  bool is_ending_ = false;
+  EngineStatistics statistics_;
+  std::thread thread_;
+};
+
+}  // namespace croze::llm::serve

@@ -1,0 +1,185 @@
+#include "croze/llm/serve/writer.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <random>
+
+namespace croze::llm::serve {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string text_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json usage_of(const Answer& answer) {
+  const std::int64_t tokens = std::ssize(answer.tokens);
+  return Json{{"prompt_tokens", answer.prompt_tokens},
+              {"completion_tokens", tokens},
+              {"total_tokens", answer.prompt_tokens + tokens},
+              {"prompt_tokens_details",
+               Json{{"cached_tokens", answer.prompt_tokens - answer.prompt_read}}}};
+}
+
+Json object_of(const AnswerHead& head, const char* kind, Json choices) {
+  return Json{{"id", head.id},
+              {"object", kind},
+              {"created", head.created},
+              {"model", head.model},
+              {"choices", std::move(choices)}};
+}
+
+Json token_of(const Tokenizer& tokenizer, TokenId id, double log_probability) {
+  const std::string bytes = tokenizer.has_token(id) ? tokenizer.token_bytes(id) : std::string();
+  Json list = Json::array();
+  for (const char byte : bytes) list.push_back(static_cast<unsigned char>(byte));
+  return Json{{"token", bytes}, {"logprob", log_probability}, {"bytes", std::move(list)}};
+}
+
+Json likelihoods_of_chat(const Likelihoods& likelihoods) {
+  if (!likelihoods.is_asked_for) return {};
+  Json content = Json::array();
+  for (const ChosenToken& chosen : likelihoods.tokens) {
+    Json token = token_of(likelihoods.tokenizer, chosen.token, chosen.log_probability);
+    token["top_logprobs"] = Json::array();
+    for (const auto& [id, log_probability] : chosen.likeliest) {
+      token["top_logprobs"].push_back(token_of(likelihoods.tokenizer, id, log_probability));
+    }
+    content.push_back(std::move(token));
+  }
+  return Json{{"content", std::move(content)}};
+}
+
+Json likelihoods_of_text(const Likelihoods& likelihoods, std::size_t offset) {
+  if (!likelihoods.is_asked_for) return {};
+  const Tokenizer& tokenizer = likelihoods.tokenizer;
+  const auto bytes_of = [&](TokenId id) {
+    return tokenizer.has_token(id) ? tokenizer.token_bytes(id) : std::string();
+  };
+  Json tokens = Json::array(), of_tokens = Json::array(), tops = Json::array();
+  Json offsets = Json::array();
+  for (const ChosenToken& chosen : likelihoods.tokens) {
+    const std::string bytes = bytes_of(chosen.token);
+    tokens.push_back(bytes);
+    of_tokens.push_back(chosen.log_probability);
+    Json top = Json::object();
+    for (const auto& [id, log_probability] : chosen.likeliest) top[bytes_of(id)] = log_probability;
+    tops.push_back(std::move(top));
+    offsets.push_back(offset);
+    offset += bytes.size();
+  }
+  return Json{{"tokens", std::move(tokens)},
+              {"token_logprobs", std::move(of_tokens)},
+              {"top_logprobs", std::move(tops)},
+              {"text_offset", std::move(offsets)}};
+}
+
+Json calls_of(const ReplyParts& parts, std::size_t first, bool with_index) {
+  Json calls = Json::array();
+  for (const ToolCall& call : parts.calls) {
+    Json json;
+    if (with_index) json["index"] = first++;
+    json["id"] = random_id("call_");
+    json["type"] = "function";
+    json["function"] = Json{{"name", call.name}, {"arguments", call.arguments}};
+    calls.push_back(std::move(json));
+  }
+  return calls;
+}
+
+Json chunk_of(const AnswerHead& head, Json delta, Json likelihoods, const char* finish) {
+  Json choice{{"index", 0},
+              {"delta", std::move(delta)},
+              {"logprobs", std::move(likelihoods)},
+              {"finish_reason", finish ? Json(finish) : Json()}};
+  return object_of(head, "chat.completion.chunk", Json::array({std::move(choice)}));
+}
+
+}  // namespace
+
+std::string random_id(std::string_view prefix) {
+  std::random_device random;
+  return fmt::format("{}{:08x}{:08x}{:08x}", prefix, random(), random(), random());
+}
+
+std::string chat_completion(const AnswerHead& head, const ReplyParts& parts,
+                            const Likelihoods& likelihoods, const char* finish,
+                            const Answer& answer) {
+  Json message{{"role", "assistant"}};
+  message["content"] = parts.content.empty() && !parts.calls.empty() ? Json() : Json(parts.content);
+  if (!parts.reasoning.empty()) message["reasoning_content"] = parts.reasoning;
+  if (!parts.calls.empty()) message["tool_calls"] = calls_of(parts, 0, false);
+  Json choice{{"index", 0},
+              {"message", std::move(message)},
+              {"logprobs", likelihoods_of_chat(likelihoods)},
+              {"finish_reason", finish}};
+  Json json = object_of(head, "chat.completion", Json::array({std::move(choice)}));
+  json["usage"] = usage_of(answer);
+  return text_of(json);
+}
+
+std::string chat_role_chunk(const AnswerHead& head) {
+  return text_of(chunk_of(head, Json{{"role", "assistant"}, {"content", ""}}, {}, nullptr));
+}
+
+std::string chat_chunk(const AnswerHead& head, const ReplyParts& parts,
+                       const Likelihoods& likelihoods, std::size_t first_call) {
+  Json delta = Json::object();
+  if (!parts.content.empty()) delta["content"] = parts.content;
+  if (!parts.reasoning.empty()) delta["reasoning_content"] = parts.reasoning;
+  if (!parts.calls.empty()) delta["tool_calls"] = calls_of(parts, first_call, true);
+  return text_of(chunk_of(head, std::move(delta), likelihoods_of_chat(likelihoods), nullptr));
+}
+
+std::string chat_end_chunk(const AnswerHead& head, const char* finish) {
+  return text_of(chunk_of(head, Json::object(), {}, finish));
+}
+
+std::string chat_usage_chunk(const AnswerHead& head, const Answer& answer) {
+  Json json = object_of(head, "chat.completion.chunk", Json::array());
+  json["usage"] = usage_of(answer);
+  return text_of(json);
+}
+
+std::string completion(const AnswerHead& head, std::string_view text,
+                       const Likelihoods& likelihoods, std::size_t offset, const char* finish,
+                       const Answer* answer) {
+  Json choice{{"text", text},
+              {"index", 0},
+              {"logprobs", likelihoods_of_text(likelihoods, offset)},
+              {"finish_reason", finish ? Json(finish) : Json()}};
+  Json json = object_of(head, "text_completion", Json::array({std::move(choice)}));
+  if (answer) json["usage"] = usage_of(*answer);
+  return text_of(json);
+}
+
+std::string completion_usage(const AnswerHead& head, const Answer& answer) {
+  Json json = object_of(head, "text_completion", Json::array());
+  json["usage"] = usage_of(answer);
+  return text_of(json);
+}
+
+namespace {
+
+Json json_of_model(const std::string& name, std::int64_t created, std::int64_t context) {
+  return Json{{"id", name},
+              {"object", "model"},
+              {"created", created},
+              {"owned_by", "croze"},
+              {"context_length", context}};
+}
+
+}  // namespace
+
+std::string model_object(const std::string& name, std::int64_t created, std::int64_t context) {
+  return text_of(json_of_model(name, created, context));
+}
+
+std::string model_list(const std::string& name, std::int64_t created, std::int64_t context) {
+  return text_of(
+      Json{{"object", "list"}, {"data", Json::array({json_of_model(name, created, context)})}});
+}
+
+}  // namespace croze::llm::serve

@@ -1,0 +1,134 @@
+// One engine and those who ask: order, bounds, cancelling, the end.
+#include "croze/llm/serve/engine.h"
+
+#include <gtest/gtest.h>
+
+#include "croze/llm/serve/refusal.h"
+
+namespace croze::llm::serve {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct EngineTest : testing::Test {
+  Job job(std::int64_t max_tokens = 8) const {
+    return {.prompt = prompt, .sampling = {.temperature = 0}, .max_tokens = max_tokens};
+  }
+  static std::string all_of(Reply& reply) {
+    std::string text;
+    while (auto piece = reply.next(10s)) text += piece->text;
+    return text;
+  }
+  static int status_of(Engine& engine, Job job) {
+    try {
+      engine.submit(std::move(job));
+    } catch (const Refusal& refusal) {
+      return refusal.status();
+    }
+    return 0;
+  }
+
+  std::unique_ptr<const LanguageModel> model = LanguageModel::load(LANGUAGE_MODELS "/talking.gguf");
+  std::vector<TokenId> prompt = model->tokenizer.encode("abba and others");
+};
+
+TEST_F(EngineTest, AnswersAsTheModelDoesAlone) {
+  Generator generator(model->transformer);
+  const Answer alone =
+      answer(*model, generator, prompt, {.sampling = {.temperature = 0}, .max_tokens = 8});
+  Engine engine(*model, {});
+  for (int i = 0; i < 2; i++) {
+    const auto reply = engine.submit(job());
+    EXPECT_EQ(all_of(*reply), alone.text);
+    EXPECT_EQ(reply->end(), ReplyEnd::Answered);
+    EXPECT_EQ(reply->answer().tokens, alone.tokens);
+    // What is known of the prompt is not read again, but for its last token.
+    EXPECT_EQ(reply->answer().prompt_read, i == 0 ? std::ssize(prompt) : 1);
+  }
+  const EngineStatistics s = engine.statistics();
+  EXPECT_EQ(s.answered, 2);
+  EXPECT_EQ(s.answer_tokens, 16);
+  EXPECT_EQ(s.prompt_tokens, 2 * std::ssize(prompt));
+  EXPECT_EQ(s.prompt_tokens_read, std::ssize(prompt) + 1);
+  EXPECT_EQ(s.running + s.queued, 0);
+}
+
+TEST_F(EngineTest, LikelihoodsComeWithTheTokens) {
+  Engine engine(*model, {});
+  Job asked = job(4);
+  asked.likeliest = 2;
+  const auto reply = engine.submit(asked);
+  std::vector<ChosenToken> tokens;
+  while (auto piece = reply->next(10s)) {
+    tokens.insert(tokens.end(), piece->tokens.begin(), piece->tokens.end());
+  }
+  ASSERT_EQ(tokens.size(), 4u);
+  for (std::size_t i = 0; i < 4; i++) {
+    EXPECT_EQ(tokens[i].token, reply->answer().tokens[i]);
+    ASSERT_EQ(tokens[i].likeliest.size(), 2u);
+    EXPECT_EQ(tokens[i].likeliest[0].token, tokens[i].token);  // the temperature is 0
+    EXPECT_DOUBLE_EQ(tokens[i].likeliest[0].log_probability, tokens[i].log_probability);
+    EXPECT_LE(tokens[i].log_probability, 0);
+  }
+}
+
+// Submitting costs microseconds and answering milliseconds, so the queue is soon full.
+TEST_F(EngineTest, TheQueueIsBoundedAndWhoLeavesIsSkipped) {
+  Engine engine(*model, {.queue = 2});
+  Job lengthy = job(-1);
+  lengthy.sampling.bias = {{258, -1000.f}};  // the token that ends
+  std::vector<std::shared_ptr<Reply>> replies;
+  int status = 0;
+  while (status == 0 && replies.size() < 1000) {
+    try {
+      replies.push_back(engine.submit(lengthy));
+    } catch (const Refusal& refusal) {
+      status = refusal.status();
+    }
+  }
+  EXPECT_EQ(status, 429);
+  EXPECT_EQ(engine.statistics().refused, 1);
+  replies.back()->cancel();
+  for (const auto& reply : replies) all_of(*reply);
+  EXPECT_EQ(replies.front()->end(), ReplyEnd::Answered);
+  EXPECT_EQ(replies.back()->end(), ReplyEnd::Cancelled);
+  EXPECT_EQ(engine.statistics().running + engine.statistics().queued, 0);
+}
+
+TEST_F(EngineTest, TheTimeIsBounded) {
+  Engine engine(*model, {.seconds = 0});
+  const auto reply = engine.submit(job());
+  EXPECT_EQ(all_of(*reply), "");
+  EXPECT_EQ(reply->end(), ReplyEnd::NeverStarted);
+  EXPECT_TRUE(reply->never_started());
+  EXPECT_EQ(engine.statistics().late, 1);
+}
+
+TEST_F(EngineTest, JobsThatCannotBeServedAreRefused) {
+  Engine engine(*model, {.context = 32});
+  Job empty = job(), foreign = job(), lengthy = job(), wrong = job();
+  empty.prompt = {};
+  foreign.prompt = {100000};
+  lengthy.prompt.assign(32, 1);
+  wrong.sampling.top_p = 7;
+  for (const Job& bad : {empty, foreign, lengthy, wrong}) EXPECT_EQ(status_of(engine, bad), 400);
+}
+
+TEST_F(EngineTest, AnswersAreBoundedByTheServer) {
+  Engine engine(*model, {.max_tokens = 3});
+  const auto reply = engine.submit(job(-1));
+  all_of(*reply);
+  EXPECT_LE(reply->answer().tokens.size(), 3u);
+}
+
+TEST_F(EngineTest, FinishesWhatIsThereAndTakesNoMore) {
+  Engine engine(*model, {});
+  const auto first = engine.submit(job()), second = engine.submit(job());
+  engine.finish();
+  EXPECT_EQ(first->end(), ReplyEnd::Answered);
+  EXPECT_EQ(second->end(), ReplyEnd::Answered);
+  EXPECT_EQ(status_of(engine, job()), 503);
+}
+
+}  // namespace
+}  // namespace croze::llm::serve
