@@ -29,6 +29,7 @@ set(public_headers
   croze/llm/generate/conversation.h
   croze/llm/generate/language_model.h
   croze/llm/sampling/sampler.h
+  croze/llm/serve/api.h
   croze/llm/template/chat_template.h
   croze/llm/tokenizer/tokenizer.h
   croze/nn/nn.h
