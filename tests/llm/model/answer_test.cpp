@@ -77,6 +77,34 @@ TEST_F(Answers, EndWhereTheContextIsFullAndWhereTheCallerSaysSo) {
   EXPECT_NE(text.find("24 tokens does not fit a context of 23"), std::string::npos) << text;
 }
 
+TEST_F(Answers, EndBetweenTheChunksOfAPrompt) {
+  const std::vector<TokenId> longer(100, prompt[0]);
+  Generator generator(model->transformer);
+  int asked = 0;
+  AnswerOptions options;
+  options.goes_on = [&] { return ++asked < 2; };
+  const Answer stopped = answer(*model, generator, longer, options);
+  EXPECT_EQ(stopped.end, AnswerEnd::Caller);
+  EXPECT_TRUE(stopped.tokens.empty());
+  EXPECT_EQ(generator.tokens().size(), 64u);
+  // What was read by then is not read again.
+  EXPECT_EQ(answer(*model, generator, longer, {.max_tokens = 1}).prompt_read, 36);
+}
+
+TEST_F(Answers, NameTheTokensWithTheirLikelihoods) {
+  std::vector<ChosenToken> chosen;
+  AnswerOptions options{.max_tokens = 5};
+  options.on_token = [&](ChosenToken token) { chosen.push_back(std::move(token)); };
+  options.likeliest = 3;
+  const Answer a = ask(options);
+  ASSERT_EQ(chosen.size(), a.tokens.size());
+  for (std::size_t i = 0; i < chosen.size(); i++) {
+    EXPECT_EQ(chosen[i].token, a.tokens[i]);
+    ASSERT_EQ(chosen[i].likeliest.size(), 3u);
+    EXPECT_EQ(chosen[i].likeliest[0].token, a.tokens[i]);
+  }
+}
+
 TEST_F(Answers, KeepWhatAPromptHasInCommonWithTheLast) {
   const auto prompt_of = [&](std::vector<Message> messages) {
     return chat_prompt(*model->chat, model->tokenizer, messages);

@@ -11,6 +11,7 @@
 
 #include "croze/base/error.h"
 #include "interrupt.h"
+#include "serve/access.h"
 
 namespace croze::tool {
 namespace {
@@ -22,16 +23,6 @@ std::string random_token() {
   std::string token;
   for (int i = 0; i < 4; i++) token += fmt::format("{:08x}", random());
   return token;
-}
-
-// Takes as long whichever of the characters differ.
-bool are_equal(const std::string& a, const std::string& b) {
-  if (a.size() != b.size()) return false;
-  unsigned difference = 0;
-  for (std::size_t i = 0; i < a.size(); i++) {
-    difference |= static_cast<unsigned>(a[i]) ^ static_cast<unsigned>(b[i]);
-  }
-  return difference == 0;
 }
 
 void answer(const httplib::Request& request, httplib::Response& response, const std::string& path,
