@@ -1,5 +1,5 @@
 // page_test.mjs PAGE CROZE MODEL FOLDER: the page of croze serve, used in headless Chromium: a key, an
-// answer that streams, stopping one, a new chat, light and dark.  PAGE is where puppeteer-core is.
+// answer that streams, a message that is refused, a new chat, light and dark.  PAGE is where puppeteer-core is.
 //
 // Pictures are left in FOLDER, to be looked at.
 import assert from "node:assert/strict";
@@ -21,7 +21,7 @@ if (!existsSync(join(pageFolder, "node_modules", "puppeteer-core"))) {
 const puppeteer = createRequire(join(pageFolder, "package.json"))("puppeteer-core");
 mkdirSync(folder, { recursive: true });
 
-// The token that ends an answer is number 258; answers of this model are noise.
+// Answers of this model are noise.
 const server = spawn(croze, ["serve", model, "--port", "0", "--api-key", "secret", "--seed", "1"]);
 const address = await new Promise((done) => server.stdout.once("data", (text) => done(String(text).trim())));
 const browser = await puppeteer.launch({ executablePath: chromium, args: ["--no-sandbox"] });
