@@ -23,6 +23,13 @@ AppendFile::AppendFile(std::string path)
   check(::ftruncate(file_.number(), 0) == 0, "cannot write {}: {}", path_, std::strerror(errno));
 }
 
+std::optional<AppendFile> AppendFile::create(std::string path) {
+  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  check(file.is_open() || errno == EEXIST, "cannot write {}: {}", path, std::strerror(errno));
+  if (!file.is_open()) return std::nullopt;
+  return AppendFile(std::move(path), std::move(file));
+}
+
 void AppendFile::write(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(file_.number(), bytes.data(), bytes.size());

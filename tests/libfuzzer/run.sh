@@ -10,7 +10,7 @@ if [ -z "$compiler" ]; then
   exit 0
 fi
 cmake --preset fuzz -DCMAKE_CXX_COMPILER="$compiler"
-names="onnx npy safetensors gguf idx image pytorch tokenizer chat_template trace step"
+names="onnx npy safetensors gguf idx image pytorch tokenizer chat_template trace step events"
 cmake --build build-fuzz -j "$(nproc)" --target $(printf 'fuzz_%s ' $names)
 for name in $names; do
   mkdir -p "build-fuzz/corpus/$name"

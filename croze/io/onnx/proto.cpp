@@ -6,7 +6,7 @@
 #include "croze/io/onnx/proto.h"
 
 #include "croze/base/error.h"
-#include "croze/io/onnx/wire.h"
+#include "croze/io/protobuf.h"
 
 namespace croze::onnx {
 namespace {
@@ -27,8 +27,8 @@ class Parser {
   template <typename F>
   void each_field(Bytes message, F read) {
     check(++depth_ <= max_depth, "{}: messages nest more than {} deep", source_, max_depth);
-    WireReader reader(message, source_);
-    Field field;
+    protobuf::Reader reader(message, source_);
+    protobuf::Field field;
     while (reader.next(field)) read(field);
     --depth_;
   }
@@ -53,7 +53,7 @@ class Parser {
 
 std::pair<std::string_view, std::string_view> Parser::entry(Bytes message) {
   std::pair<std::string_view, std::string_view> result;
-  each_field(message, [&](const Field& f) {
+  each_field(message, [&](const protobuf::Field& f) {
     if (f.number() == 1) result.first = f.text();
     if (f.number() == 2) result.second = f.text();
   });
@@ -64,7 +64,7 @@ TensorProto Parser::tensor(Bytes message) {
   constexpr std::int64_t external = 1;
   TensorProto result;
   result.message = message;
-  each_field(message, [&](const Field& f) {
+  each_field(message, [&](const protobuf::Field& f) {
     switch (f.number()) {
       case 1: f.append_to(result.dims); break;
       case 2: result.type = static_cast<ElementType>(f.integer()); break;
@@ -80,7 +80,7 @@ TensorProto Parser::tensor(Bytes message) {
 
 SparseTensorProto Parser::sparse_tensor(Bytes message) {
   SparseTensorProto result;
-  each_field(message, [&](const Field& f) {
+  each_field(message, [&](const protobuf::Field& f) {
     switch (f.number()) {
       case 1: result.values = tensor(f.bytes()); break;
       case 2: result.indices = tensor(f.bytes()); break;
@@ -95,7 +95,7 @@ SparseTensorProto Parser::sparse_tensor(Bytes message) {
 
 TypeProto::Dim Parser::dim(Bytes message) {
   TypeProto::Dim result;
-  each_field(message, [&](const Field& f) {
+  each_field(message, [&](const protobuf::Field& f) {
     if (f.number() == 1) result.value = f.integer();
     if (f.number() == 2) result.name = f.text();
   });
@@ -104,14 +104,14 @@ TypeProto::Dim Parser::dim(Bytes message) {
 
 std::vector<TypeProto::Dim> Parser::shape(Bytes message) {
   std::vector<TypeProto::Dim> dims;
-  each_field(message, [&](const Field& f) {
+  each_field(message, [&](const protobuf::Field& f) {
     if (f.number() == 1) dims.push_back(dim(f.bytes()));
   });
   return dims;
 }
 
 void Parser::tensor_type(Bytes message, TypeProto& type) {
-  each_field(message, [&](const Field& f) {
+  each_field(message, [&](const protobuf::Field& f) {
     if (f.number() == 1) type.element = static_cast<ElementType>(f.integer());
     if (f.number() == 2) type.shape = shape(f.bytes());
   });
@@ -120,7 +120,7 @@ void Parser::tensor_type(Bytes message, TypeProto& type) {
 TypeProto Parser::inner_type(Bytes message, TypeProto::Kind kind) {
   TypeProto result;
   result.kind = kind;
-  each_field(message, [&](const Field& f) {
+  each_field(message, [&](const protobuf::Field& f) {
     if (f.number() == 1) result.inner = std::make_unique<TypeProto>(type(f.bytes()));
   });
   return result;
@@ -129,7 +129,7 @@ TypeProto Parser::inner_type(Bytes message, TypeProto::Kind kind) {
 TypeProto Parser::type(Bytes message) {
   using Kind = TypeProto::Kind;
   TypeProto result;
-  each_field(message, [&](const Field& f) {
+  each_field(message, [&](const protobuf::Field& f) {
     switch (f.number()) {
       case 1:
       case 8:
@@ -147,7 +147,7 @@ TypeProto Parser::type(Bytes message) {
 
 ValueInfo Parser::value_info(Bytes message) {
   ValueInfo result;
-  each_field(message, [&](const Field& f) {
+  each_field(message, [&](const protobuf::Field& f) {
     if (f.number() == 1) result.name = f.text();
     if (f.number() == 2) result.type = type(f.bytes());
   });
@@ -158,7 +158,7 @@ ValueInfo Parser::value_info(Bytes message) {
 
 Attribute Parser::attribute(Bytes message) {
   Attribute a;
-  each_field(message, [&](const Field& f) {
+  each_field(message, [&](const protobuf::Field& f) {
     switch (f.number()) {
       case 1: a.name = f.text(); break;
       case 2: a.f = f.real(); break;
@@ -183,7 +183,7 @@ Attribute Parser::attribute(Bytes message) {
 
 NodeProto Parser::node(Bytes message) {
   NodeProto result;
-  each_field(message, [&](const Field& f) {
+  each_field(message, [&](const protobuf::Field& f) {
     switch (f.number()) {
       case 1: result.inputs.push_back(f.text()); break;
       case 2: result.outputs.push_back(f.text()); break;
@@ -199,7 +199,7 @@ NodeProto Parser::node(Bytes message) {
 
 GraphProto Parser::graph(Bytes message) {
   GraphProto result;
-  each_field(message, [&](const Field& f) {
+  each_field(message, [&](const protobuf::Field& f) {
     switch (f.number()) {
       case 1: result.nodes.push_back(node(f.bytes())); break;
       case 2: result.name = f.text(); break;
@@ -215,7 +215,7 @@ GraphProto Parser::graph(Bytes message) {
 
 OpsetImport Parser::opset(Bytes message) {
   OpsetImport result;
-  each_field(message, [&](const Field& f) {
+  each_field(message, [&](const protobuf::Field& f) {
     if (f.number() == 1) result.domain = f.text();
     if (f.number() == 2) result.version = f.integer();
   });
@@ -224,7 +224,7 @@ OpsetImport Parser::opset(Bytes message) {
 
 FunctionProto Parser::function(Bytes message) {
   FunctionProto result;
-  each_field(message, [&](const Field& f) {
+  each_field(message, [&](const protobuf::Field& f) {
     switch (f.number()) {
       case 1: result.name = f.text(); break;
       case 4: result.inputs.push_back(f.text()); break;
@@ -241,7 +241,7 @@ FunctionProto Parser::function(Bytes message) {
 
 ModelProto Parser::model(Bytes message) {
   ModelProto result;
-  each_field(message, [&](const Field& f) {
+  each_field(message, [&](const protobuf::Field& f) {
     switch (f.number()) {
       case 1: result.ir_version = f.integer(); break;
       case 2: result.producer = f.text(); break;
@@ -258,7 +258,7 @@ ModelProto Parser::model(Bytes message) {
 
 SequenceProto Parser::sequence(Bytes message) {
   SequenceProto result;
-  each_field(message, [&](const Field& f) {
+  each_field(message, [&](const protobuf::Field& f) {
     if (f.number() == 3) result.tensors.push_back(tensor(f.bytes()));
     if (f.number() == 5) result.sequences.push_back(sequence(f.bytes()));
   });
@@ -267,7 +267,7 @@ SequenceProto Parser::sequence(Bytes message) {
 
 OptionalProto Parser::optional(Bytes message) {
   OptionalProto result;
-  each_field(message, [&](const Field& f) {
+  each_field(message, [&](const protobuf::Field& f) {
     if (f.number() == 3) result.tensor = tensor(f.bytes());
     if (f.number() == 5) result.sequence = sequence(f.bytes());
   });

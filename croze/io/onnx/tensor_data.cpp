@@ -10,7 +10,7 @@
 #include "croze/base/error.h"
 #include "croze/graph/eval.h"
 #include "croze/io/byte_size.h"
-#include "croze/io/onnx/wire.h"
+#include "croze/io/protobuf.h"
 #include "croze/tensor/elementwise/elementwise.h"
 #include "croze/tensor/movement/indexing.h"
 #include "croze/tensor/movement/movement.h"
@@ -88,8 +88,8 @@ std::vector<std::byte> typed_elements(const TensorProto& tensor, std::string_vie
   std::vector<std::int64_t> integers;
   std::vector<float> floats;
   std::vector<double> doubles;
-  WireReader reader(tensor.message, source);
-  for (Field f; reader.next(f);) {
+  protobuf::Reader reader(tensor.message, source);
+  for (protobuf::Field f; reader.next(f);) {
     const int number = f.number();
     if (number == 4) f.append_to(floats);
     if (number == 5 || number == 7 || number == 11) f.append_to(integers);
@@ -112,8 +112,8 @@ std::vector<std::byte> typed_elements(const TensorProto& tensor, std::string_vie
 
 TextArray texts_of(const TensorProto& tensor, const Shape& shape, std::string_view source) {
   TextArray result{shape, {}};
-  WireReader reader(tensor.message, source);
-  for (Field f; reader.next(f);) {
+  protobuf::Reader reader(tensor.message, source);
+  for (protobuf::Field f; reader.next(f);) {
     if (f.number() == 6) result.elements.emplace_back(f.text());
   }
   check(static_cast<std::int64_t>(result.elements.size()) == shape.numel(),

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "croze/io/onnx/model.h"
-#include "croze/io/onnx/wire.h"
+#include "croze/io/protobuf.h"
 #include "io/onnx/messages.h"
 #include "support/files.h"
 

@@ -1,13 +1,13 @@
-// wire.cpp -- reading protobuf fields.  The format:
+// protobuf.cpp -- fields of protobuf messages.  The format:
 // https://protobuf.dev/programming-guides/encoding
-#include "croze/io/onnx/wire.h"
+#include "croze/io/protobuf.h"
 
 #include <bit>
 #include <cstring>
 
 #include "croze/base/error.h"
 
-namespace croze::onnx {
+namespace croze::protobuf {
 namespace {
 
 constexpr int max_varint_bytes = 10;  // 64 bits in groups of 7
@@ -36,6 +36,11 @@ std::int64_t Field::integer() const {
 float Field::real() const {
   require(Type::Fixed32, "a float");
   return std::bit_cast<float>(static_cast<std::uint32_t>(value_));
+}
+
+double Field::real64() const {
+  require(Type::Fixed64, "a double");
+  return std::bit_cast<double>(value_);
 }
 
 std::span<const std::byte> Field::bytes() const {
@@ -77,7 +82,7 @@ void Field::append_to(std::vector<float>& values) const { append_fixed(values, T
 
 void Field::append_to(std::vector<double>& values) const { append_fixed(values, Type::Fixed64); }
 
-bool WireReader::next(Field& field) {
+bool Reader::next(Field& field) {
   if (reader_.at_end()) return false;
   const std::uint64_t tag = read_varint(reader_);
   if (tag >> 3 == 0 || tag >> 32 != 0) reader_.fail_here("not a protobuf message: no such field");
@@ -110,4 +115,45 @@ bool WireReader::next(Field& field) {
   }
 }
 
-}  // namespace croze::onnx
+// ---- writing ----------------------------------------------------------------------------------
+
+void Writer::varint(std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7) message_ += static_cast<char>(value | 0x80);
+  message_ += static_cast<char>(value);
+}
+
+void Writer::tag(int field, int type) { varint(static_cast<std::uint64_t>(field << 3 | type)); }
+
+template <typename T>
+void Writer::fixed(T value) {
+  for (std::size_t i = 0; i < sizeof(T); i++, value >>= 8) message_ += static_cast<char>(value);
+}
+
+void Writer::integer(int field, std::int64_t value) {
+  tag(field, 0);
+  varint(static_cast<std::uint64_t>(value));
+}
+
+void Writer::real64(int field, double value) {
+  tag(field, 1);
+  fixed(std::bit_cast<std::uint64_t>(value));
+}
+
+void Writer::real(int field, float value) {
+  tag(field, 5);
+  fixed(std::bit_cast<std::uint32_t>(value));
+}
+
+void Writer::reals64(int field, std::span<const double> values) {
+  tag(field, 2);
+  varint(values.size() * sizeof(double));
+  for (const double value : values) fixed(std::bit_cast<std::uint64_t>(value));
+}
+
+void Writer::bytes(int field, std::string_view value) {
+  tag(field, 2);
+  varint(value.size());
+  message_ += value;
+}
+
+}  // namespace croze::protobuf

@@ -1,17 +1,18 @@
-// wire.h -- the protobuf wire format: a message is a sequence of (field number, value), and nothing
-// is known of it in advance.  Every length is checked against the bytes that remain; nothing is
-// allocated that the file does not hold.
+// protobuf.h -- the wire format of protobuf: a message is a sequence of (field number, value), and
+// nothing is known of it in advance.  Reading, every length is checked against the bytes that
+// remain; nothing is allocated that the file does not hold.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "croze/base/bytes.h"
 
-namespace croze::onnx {
+namespace croze::protobuf {
 
 // One field of a message.  The typed accessors throw Error if the field was written as another
 // type.
@@ -21,8 +22,9 @@ class Field {
 
   // int64, int32, bool and enum fields.
   std::int64_t integer() const;
-  // float fields.
+  // float fields, and double fields.
   float real() const;
+  double real64() const;
   // string, bytes and message fields.
   std::span<const std::byte> bytes() const;
   std::string_view text() const;
@@ -33,7 +35,7 @@ class Field {
   void append_to(std::vector<double>& values) const;
 
  private:
-  friend class WireReader;
+  friend class Reader;
   enum class Type : std::uint8_t { Varint = 0, Fixed64 = 1, Delimited = 2, Fixed32 = 5 };
 
   void require(Type type, std::string_view what) const;
@@ -47,10 +49,10 @@ class Field {
   std::span<const std::byte> bytes_;
 };
 
-class WireReader {
+class Reader {
  public:
   // `source` is what messages call the data; it outlives the fields.
-  WireReader(std::span<const std::byte> message, std::string_view source)
+  Reader(std::span<const std::byte> message, std::string_view source)
       : reader_(message, source), source_(source) {}
 
   // Moves to the next field; false at the end of the message.  Throws Error where the bytes are no
@@ -62,4 +64,28 @@ class WireReader {
   std::string_view source_;
 };
 
-}  // namespace croze::onnx
+// A message under construction.
+class Writer {
+ public:
+  // int64, int32, bool and enum fields.
+  void integer(int field, std::int64_t value);
+  // double and float fields.
+  void real64(int field, double value);
+  void real(int field, float value);
+  // A repeated double, packed.
+  void reals64(int field, std::span<const double> values);
+  // string, bytes and message fields.
+  void bytes(int field, std::string_view value);
+
+  const std::string& message() const { return message_; }
+
+ private:
+  void varint(std::uint64_t value);
+  void tag(int field, int type);
+  template <typename T>
+  void fixed(T value);
+
+  std::string message_;
+};
+
+}  // namespace croze::protobuf
