@@ -6,10 +6,12 @@
 
 #include <croze/croze.h>
 #include <croze/io/safetensors.h>
+#include <croze/log/progress.h>
 #include <croze/nn/nn.h>
 
 #include <cstdio>
 #include <exception>
+#include <string>
 
 #include "data/fashion_net.h"
 
@@ -31,9 +33,11 @@ void train(FashionNet& net, const ImageSet& data) {
   for (int epoch = 0; epoch < epochs; epoch++) {
     double total = 0;
     const auto batches = shuffled_batches(data.size(), batch_size, static_cast<unsigned>(epoch));
+    logs::Progress progress("epoch " + std::to_string(epoch + 1), std::ssize(batches));
     for (const auto& numbers : batches) {
       const Batch batch = data.batch(numbers);
       total += step(batch.images, batch.labels).item<float>();
+      progress.step();
     }
     std::printf("epoch %d: loss %.4f\n", epoch + 1, total / static_cast<double>(batches.size()));
     adam.set_learning_rate(1e-3 * (epochs - epoch - 1) / epochs);

@@ -1,15 +1,19 @@
 // resnet.cpp -- a small residual network for Fashion-MNIST, trained on images that are moved and
 // mirrored at random.  The augmentation is part of the captured step: it runs on the device, fused
-// with what follows, and draws anew at every replay.
+// with what follows, and draws anew at every replay.  Its notes can be watched with `croze viz
+// runs`.
 //
-//     resnet [steps]
+//     resnet [steps] [name of the run]
 #include <croze/croze.h>
+#include <croze/log/progress.h>
+#include <croze/log/run.h>
 #include <croze/nn/nn.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <optional>
 #include <vector>
 
 #include "data/fashion_mnist.h"
@@ -76,7 +80,7 @@ Tensor augmented(const Tensor& images) {
   return where(Tensor::rand({n, 1, 1, 1}) < 0.5, moved.flip(3), moved);
 }
 
-void train(ResNet& net, const ImageSet& data, int steps) {
+void train(ResNet& net, const ImageSet& data, int steps, logs::Run* run) {
   optim::AdamW adam(nn::parameters(net), {.learning_rate = 2e-3});
   auto step = capture([&](const Tensor& images, const Tensor& labels) {
     const Tensor scores = net(augmented(normalised(images)), true);
@@ -84,12 +88,16 @@ void train(ResNet& net, const ImageSet& data, int steps) {
     adam.step(loss.gradient(adam.parameters));
     return loss;
   });
+  logs::Progress progress("training", steps);
   double average = 0;
   for (int done = 0; done < steps;) {
     for (const auto& numbers : shuffled_batches(data.size(), batch_size, 1 + done)) {
       const Batch batch = data.batch(numbers);
       const double loss = step(batch.images, batch.labels).item<double>();
       average = done == 0 ? loss : 0.95 * average + 0.05 * loss;
+      if (run) run->scalar("loss", loss, done);
+      if (run && done % 100 == 0) run->histogram("stem", net.stem.weight, done);
+      progress.step();
       if (++done % 100 == 0 || done == steps) std::printf("step %d: loss %.3f\n", done, average);
       if (done == steps) break;
     }
@@ -115,7 +123,9 @@ int main(int count, char** arguments) {
     const int steps = std::max(count > 1 ? std::atoi(arguments[1]) : 1000, 1);
     const FashionMnist data = fashion_mnist();
     ResNet net;
-    train(net, data.train, steps);
+    std::optional<logs::Run> run;
+    if (count > 2) run.emplace(arguments[2]);
+    train(net, data.train, steps, run ? &*run : nullptr);
     std::printf("accuracy on the test images: %.3f\n", accuracy(net, data.test));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "resnet: %s\n", error.what());
