@@ -33,9 +33,10 @@ campaigns: all
 quick: all
 	ctest --test-dir build --output-on-failure -j $(jobs) -L quick
 
+# Measures the commit that is checked out, and shows how it compares with those before.
 bench: all
-	build/bin/croze-bench compile --json
-	build/bin/croze-bench cpu --suite gemm --json
+	build/bin/croze-bench all --out bench/results
+	build/bin/croze viz --bench bench/results --html build/bench.html
 
 # Writes the pages that the code writes; a test compares them.
 docs: all

@@ -7,8 +7,16 @@
 
 namespace croze::bench {
 
+namespace {
+
+void* open_library() { return dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL); }
+
+}  // namespace
+
+bool OpenBlas::is_installed() { return open_library() != nullptr; }
+
 OpenBlas::OpenBlas(int threads) {
-  void* library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+  void* library = open_library();
   check(library != nullptr, "OpenBLAS is not installed (Debian: libopenblas0-pthread)");
   sgemm_ = reinterpret_cast<Sgemm>(dlsym(library, "cblas_sgemm"));
   const auto set_threads =

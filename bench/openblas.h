@@ -9,6 +9,7 @@ namespace croze::bench {
 class OpenBlas {
  public:
   explicit OpenBlas(int threads);
+  static bool is_installed();
 
   // c = a b for square row-major matrices.
   void matmul(std::int64_t size, const float* a, const float* b, float* c) const;

@@ -64,4 +64,16 @@ EventRows event_rows(const traces::Trace& trace) {
   return result;
 }
 
+std::vector<MemoryChange> memory_changes(const traces::Trace& trace) {
+  std::vector<MemoryChange> changes;
+  for (std::size_t i = 0; i < trace.allocations.size(); i++) {
+    const traces::Allocation& a = trace.allocations[i];
+    changes.push_back({a.time, a.bytes, trace.text(a.device)});
+    if (trace.ends[i] != INT64_MAX)
+      changes.push_back({trace.ends[i], -a.bytes, trace.text(a.device)});
+  }
+  std::ranges::stable_sort(changes, {}, &MemoryChange::time);
+  return changes;
+}
+
 }  // namespace croze

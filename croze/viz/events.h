@@ -1,8 +1,9 @@
-// events.h -- internal to viz/: what happened on each row, as nested events.
+// events.h -- internal to viz/: what happened on each row, as nested events, and to memory.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "croze/trace/trace.h"
@@ -22,5 +23,13 @@ struct EventRows {
 };
 
 EventRows event_rows(const traces::Trace& trace);
+
+struct MemoryChange {
+  std::int64_t time = 0, bytes = 0;  // released: less than none
+  std::string_view device;
+};
+
+// What is allocated and released, in the order of time.
+std::vector<MemoryChange> memory_changes(const traces::Trace& trace);
 
 }  // namespace croze

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -68,27 +67,9 @@ void add_events(const traces::Trace& trace, Pieces& out) {
   }
 }
 
-struct Change {
-  std::int64_t time = 0, bytes = 0;
-  std::string_view device;
-};
-
-// What is allocated and released, in the order of time.
-std::vector<Change> changes_of(const traces::Trace& trace) {
-  std::vector<Change> changes;
-  for (std::size_t i = 0; i < trace.allocations.size(); i++) {
-    const traces::Allocation& a = trace.allocations[i];
-    changes.push_back({a.time, a.bytes, trace.text(a.device)});
-    if (trace.ends[i] != INT64_MAX)
-      changes.push_back({trace.ends[i], -a.bytes, trace.text(a.device)});
-  }
-  std::ranges::stable_sort(changes, {}, &Change::time);
-  return changes;
-}
-
 void add_memory(const traces::Trace& trace, Pieces& out) {
   std::map<std::string_view, std::int64_t> bytes;
-  for (const Change& c : changes_of(trace)) {
+  for (const MemoryChange& c : memory_changes(trace)) {
     // Sums of what a file claims may not fit: they saturate.
     std::int64_t& now = bytes[c.device];
     if (__builtin_add_overflow(now, c.bytes, &now)) now = c.bytes > 0 ? INT64_MAX : INT64_MIN;

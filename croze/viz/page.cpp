@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <cstdint>
+#include <initializer_list>
 #include <string_view>
 #include <vector>
 
@@ -17,7 +18,7 @@ std::vector<unsigned char> packed(std::span<const std::byte> bytes) {
   // The fastest level: the page is opened where it is made.
   const int status = compress2(result.data(), &size, reinterpret_cast<const Bytef*>(bytes.data()),
                                bytes.size(), Z_BEST_SPEED);
-  ensure(status == Z_OK, "zlib cannot pack a trace: {}", status);
+  ensure(status == Z_OK, "zlib cannot pack what a page shows: {}", status);
   result.resize(size);
   return result;
 }
@@ -38,20 +39,44 @@ std::string base64(std::span<const unsigned char> bytes) {
   return text;
 }
 
+// The bundle with the data in the places of these names.
+struct Place {
+  std::string_view name;
+  std::span<const std::byte> data;
+};
+std::string filled(std::string_view bundle, std::initializer_list<Place> places) {
+  std::string page;
+  for (const auto& [name, data] : places) {
+    const std::size_t at = bundle.find(name);
+    ensure(at != std::string_view::npos, "a page has no place {}", name);
+    page += bundle.substr(0, at);
+    if (!data.empty()) page += base64(packed(data));
+    bundle.remove_prefix(at + name.size());
+  }
+  return page += bundle;
+}
+
+std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
+
 }  // namespace
 
-// The bundle, made by CMake of page/bundle.html.
-std::string_view page_bundle();
+// The bundles, made by CMake of page/bundles/.
+std::string_view trace_bundle();
+std::string_view runs_bundle();
+std::string_view history_bundle();
 
-std::string html_page(std::span<const std::byte> trace) {
-  constexpr std::string_view place = "<!--trace-->";
-  const std::string_view bundle = page_bundle();
-  const std::size_t at = bundle.find(place);
-  ensure(at != std::string_view::npos, "the page has no place for a trace");
-  std::string page(bundle.substr(0, at));
-  page += base64(packed(trace));
-  page += bundle.substr(at + place.size());
-  return page;
+std::string html_page(std::span<const std::byte> trace, std::span<const std::byte> base) {
+  return filled(trace_bundle(), {{"<!--data-->", trace}, {"<!--base-->", base}});
+}
+
+std::string runs_page(std::string_view events) {
+  return filled(runs_bundle(), {{"<!--data-->", bytes_of(events)}, {"<!--base-->", {}}});
+}
+
+std::string history_page(std::string_view history) {
+  return filled(history_bundle(), {{"<!--data-->", bytes_of(history)}, {"<!--base-->", {}}});
 }
 
 }  // namespace croze

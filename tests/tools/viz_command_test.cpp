@@ -46,19 +46,67 @@ TEST_F(Viz, ProfilesATrace) {
   EXPECT_NE(run(std::string("profile ") + step).out.find("add > mul"), std::string::npos);
 }
 
+TEST_F(Viz, ComparesTraces) {
+  const std::string options = std::string(" --compare ") + step;
+  const Outcome page = run(std::string("viz ") + step + options + " --html " + path("page.html"));
+  EXPECT_EQ(page.status, 0) << page.err;
+  const Outcome json = run(std::string("profile --json ") + step + options);
+  EXPECT_EQ(json.status, 0) << json.err;
+  const auto comparison = nlohmann::json::parse(json.out);
+  EXPECT_DOUBLE_EQ(comparison.at("base_seconds"), 300e-9);
+  EXPECT_EQ(comparison.at("kernels").at(0).at("what"), "same");
+  EXPECT_EQ(comparison.at("memory").at(0).at("peak_bytes"), 13312);
+  const Outcome table = run(std::string("profile ") + step + options);
+  EXPECT_NE(table.out.find("add > mul"), std::string::npos) << table.out;
+  EXPECT_NE(table.out.find("13312 bytes before"), std::string::npos) << table.out;
+  expect_error(run("profile " + std::string(step) + " --compare " + file("text", "x")), "no trace");
+  expect_error(run("viz " + std::string(step) + " --compare " + path("missing")), "missing");
+}
+
+TEST_F(Viz, ShowsRunsOfAFolder) {
+  std::filesystem::create_directory(path("run"));
+  std::filesystem::copy(EVENTS "/tensorboard.tfevents", path("run/a.tfevents"));
+  const Outcome outcome = run("viz " + folder() + " --html " + path("page.html"));
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(content(path("page.html")).starts_with("<!doctype html>"));
+  expect_error(run("viz " + folder() + " --chrome " + path("c.json")), "are for traces");
+}
+
+// ---- measurements over commits ----------------------------------------------------------------
+
+TEST_F(Viz, ShowsMeasurementsOverCommits) {
+  file("a.json", R"({"croze-bench": 1, "commit": "abc", "date": "2026", "subject": "s",
+       "changed": false, "machine": "m", "figures":
+       [{"name": "f", "unit": "ms", "better": "less", "values": [1, 2.5]}]})");
+  file("other.json", R"({"suite": "compile"})");
+  const Outcome outcome = run("viz --bench " + folder() + " --html " + path("page.html"));
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(content(path("page.html")).starts_with("<!doctype html>"));
+  for (const char* damaged :
+       {R"({"croze-bench": 2})", R"({"croze-bench": "1"})", R"({"croze-bench": 1, "commit": 7})",
+        R"({"croze-bench": 1, "commit": "abc", "date": "2026", "subject": "s", "changed": false,
+            "machine": "m", "figures": [{"name": "f", "unit": "ms", "better": "x", "values": []}]})",
+        R"({"croze-bench": 1, "commit": "abc", "date": "2026", "subject": "s", "changed": false,
+            "machine": "m", "figures": [[]]})",
+        R"(["croze-bench"])"}) {
+    file("b.json", damaged);
+    expect_error(run("viz --bench " + folder() + " --html " + path("page.html")), "b.json");
+  }
+}
+
 // ---- the server -------------------------------------------------------------------------------
 
 // The command at work, with the address that it prints.
 class Server {
  public:
-  Server() {
+  explicit Server(const char* what = step) {
     int ends[2];
     EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
     posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-    const char* arguments[] = {CROZE_COMMAND, "viz", step, nullptr};
+    const char* arguments[] = {CROZE_COMMAND, "viz", what, nullptr};
     EXPECT_EQ(posix_spawn(&process_, CROZE_COMMAND, &actions, nullptr,
                           const_cast<char**>(arguments), environ),
               0);
@@ -131,6 +179,29 @@ TEST_F(Viz, TellsNothingToOthers) {
   }
   EXPECT_TRUE(server.get(server.path(), "DELETE").starts_with("HTTP/1.1 404"));
   EXPECT_EQ(server.answer("no HTTP at all\r\n\r\n", true).find("doctype"), std::string::npos);
+}
+
+TEST_F(Viz, ServesEventsFromANumberOn) {
+  const Server server(EVENTS);
+  const auto events = [&](const std::string& from) {
+    const std::string answer = server.get(server.path() + "events" + from);
+    EXPECT_TRUE(answer.starts_with("HTTP/1.1 200")) << answer;
+    return nlohmann::json::parse(answer.substr(answer.find("\r\n\r\n")));
+  };
+  EXPECT_NE(server.get(server.path()).find("connect-src 'self'"), std::string::npos);
+  const auto all = events("?from=0");
+  EXPECT_EQ(all.at("events").size(), 7U);
+  EXPECT_EQ(all.at("next"), 7);
+  EXPECT_EQ(all.at("events").at(2).at("scalar"), 1.0);
+  EXPECT_EQ(all.at("events").at(3).at("histogram").at("counts").size(), 3U);
+  EXPECT_EQ(events("?from=5").at("events").size(), 2U);
+  EXPECT_EQ(events("?from=7").at("events").size(), 0U);
+  EXPECT_EQ(events("?from=99999999999999999999").at("events").size(), 7U);
+  EXPECT_EQ(events("?from=9223372036854775807").at("next"), 7);
+  EXPECT_EQ(events("?from=-3").at("events").size(), 7U);
+  EXPECT_EQ(events("?from=x").at("events").size(), 7U);
+  EXPECT_TRUE(server.get("/events").starts_with("HTTP/1.1 404"));
+  EXPECT_TRUE(Server().get(server.path() + "events").starts_with("HTTP/1.1 404"));
 }
 
 TEST_F(Viz, ListensOnThisMachineAlone) {

@@ -63,7 +63,7 @@ TEST_F(Exports, TheSummaryAddsUp) {
 TEST_F(Exports, ThePageIsWholeAndAsksForNothing) {
   const std::string page = html_page(std::as_bytes(std::span(bytes_)));
   EXPECT_TRUE(page.starts_with("<!doctype html>"));
-  EXPECT_EQ(page.find("<!--trace-->"), std::string::npos);
+  EXPECT_EQ(page.find("<!--data-->"), std::string::npos);
   EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
   EXPECT_EQ(page.find("http://"), std::string::npos);
   EXPECT_EQ(page.find("https://"), std::string::npos);

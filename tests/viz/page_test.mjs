@@ -4,21 +4,12 @@
 // Pictures of the views are left in FOLDER, to be looked at.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { colours, loadPuppeteer, openPage, press, runTests, settle, text } from "./browser.mjs";
 
 const [pageFolder, makeTraces, croze, folder] = process.argv.slice(2);
-const chromium = process.env.CHROMIUM ?? "/usr/bin/chromium";
-const skip = (why) => {
-  console.log(`skipped: ${why}`);
-  process.exit(0);
-};
-if (!existsSync(chromium)) skip("there is no chromium (Debian package chromium, or CHROMIUM=path)");
-if (!existsSync(join(pageFolder, "node_modules", "puppeteer-core"))) {
-  skip("puppeteer-core is not installed (npm ci in croze/viz/page)");
-}
-const puppeteer = createRequire(join(pageFolder, "package.json"))("puppeteer-core");
+const puppeteer = loadPuppeteer(pageFolder);
 
 // ---- pages --------------------------------------------------------------------------------------
 
@@ -26,44 +17,13 @@ mkdirSync(folder, { recursive: true });
 // Without the cache of kernels, so that each is compiled and there are rewrites to see.
 execFileSync(makeTraces, [folder], { stdio: "inherit", env: { ...process.env, CROZE_CACHE: "0" } });
 const truth = JSON.parse(readFileSync(join(folder, "truth.json"), "utf8"));
-const html = (name) => {
-  execFileSync(croze, ["viz", join(folder, `${name}.trace`), "--html", join(folder, `${name}.html`)]);
+const html = (name, ...options) => {
+  execFileSync(croze, ["viz", join(folder, `${name}.trace`), "--html", join(folder, `${name}.html`), ...options]);
   return join(folder, `${name}.html`);
 };
-
-// Lines of no use to the user are not looked at; all that the page itself complains of fails.
-async function open(browser, name, { width = 1280, height = 800, dark = false } = {}) {
-  const page = await browser.newPage();
-  const complaints = [];
-  page.on("console", (m) => { if (["error", "warn"].includes(m.type())) complaints.push(m.text()); });
-  page.on("pageerror", (e) => complaints.push(String(e)));
-  page.on("request", (r) => { if (!/^(file|data|blob):/.test(r.url())) complaints.push(`asks for ${r.url()}`); });
-  await page.setViewport({ width, height });
-  await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }]);
-  await page.goto(`file://${html(name)}`);
-  await page.waitForFunction(() => document.documentElement.dataset.open, { timeout: 60_000 });
-  assert.equal(await page.evaluate(() => document.documentElement.dataset.open), "true");
-  return { page, complaints };
-}
-const settle = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-const press = async (page, ...keys) => {
-  for (const key of keys) await page.keyboard.press(key);
-  await settle(page);
-};
-const text = (page, selector) => page.$eval(selector, (e) => e.innerText);
+const open = (browser, name, looks) => openPage(browser, `file://${html(name)}`, looks);
 const view = (page, i) => page.evaluateHandle((n) => croze.page.view(n), i);
 const of = async (page, i, f, ...rest) => (await view(page, i)).evaluate(f, ...rest);
-// The colours of the canvas that is shown, and how many pixels have each.
-const colours = (page) => page.$eval("#view canvas", (canvas) => {
-  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-  const counts = {};
-  for (let i = 0; i < data.length; i += 4) {
-    const colour = `${data[i]},${data[i + 1]},${data[i + 2]}`;
-    counts[colour] = (counts[colour] ?? 0) + 1;
-  }
-  return counts;
-});
-
 const times = async (count, run) => {
   const results = [];
   for (let i = 0; i < count; i++) results.push(await run());
@@ -217,6 +177,30 @@ test("the slider at a rewrite shows the rule and the node that the trace holds",
   }
 });
 
+// ---- compare ------------------------------------------------------------------------------------
+
+test("two traces side by side have the kernels, times and memory that C++ finds", async (browser) => {
+  const file = html("larger", "--compare", join(folder, "step.trace"));
+  for (const [look, options] of [["light", {}], ["dark", { dark: true }]]) {
+    const { page, complaints } = await openPage(browser, `file://${file}`, options);
+    await settle(page);
+    const { kernels, memory } = truth.compare;
+    const rows = await of(page, 5, (v) => v.rows.map((r) => [r.name, r.what, r.baseLaunches, r.launches]));
+    assert.deepEqual(rows.toSorted(), kernels.map((k) => [k.name, k.what, k.base_launches, k.launches]).toSorted());
+    for (const what of ["new", "gone", "same"]) assert.ok(kernels.some((k) => k.what === what), what);
+    const drawn = await page.$$eval(".list tbody tr", (all) => all.map((tr) => tr.children[1].innerText));
+    assert.equal(drawn.length, kernels.length);
+    assert.ok((await text(page, ".summary")).includes("time in kernels"));
+    const peaks = await page.evaluate(() => croze.model.memory.map((m) => m.peak));
+    assert.deepEqual(peaks, memory.map((m) => m.peak));
+    assert.match(await text(page, ".bar [role=status]"), new RegExp(`${kernels.filter((k) => k.what === "new").length} new`));
+    await page.click(".bar input[type=checkbox]");
+    assert.equal((await page.$$(".list tbody tr")).length, kernels.filter((k) => k.what !== "same").length);
+    await page.screenshot({ path: join(folder, `compare-${look}.png`) });
+    assert.deepEqual(complaints, []);
+  }
+});
+
 // ---- size ---------------------------------------------------------------------------------------
 
 test("a million events open within two seconds and move at 30 frames a second", async (browser) => {
@@ -286,17 +270,4 @@ test("all views, light and dark, and at 200 %", async (browser) => {
 
 // Limits are those of a machine that does nothing else; others may say by how much they are slower.
 const slack = Number(process.env.CROZE_VIZ_SLACK ?? 1);
-const browser = await puppeteer.launch({ executablePath: chromium, headless: true, args: ["--no-sandbox"] });
-let failed = 0;
-for (const [name, run] of tests) {
-  try {
-    await run(browser);
-    console.log(`ok: ${name}`);
-  } catch (error) {
-    failed++;
-    console.log(`FAILED: ${name}\n${error.stack}`);
-  }
-  for (const page of await browser.pages()) if (page.url() !== "about:blank") await page.close();
-}
-await browser.close();
-process.exit(failed > 0 ? 1 : 0);
+await runTests(puppeteer, tests);

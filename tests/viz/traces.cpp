@@ -8,6 +8,7 @@
 #include <croze/nn/nn.h>
 #include <croze/trace/trace.h>
 #include <croze/trace/writer.h>
+#include <croze/viz/compare.h>
 #include <croze/viz/summary.h>
 #include <fmt/format.h>
 
@@ -32,7 +33,7 @@ struct Net {
 };
 
 // Ten steps of training on pictures of the size of Fashion-MNIST's.
-void train(const std::string& file) {
+void train_batches(const std::string& file, std::int64_t batch) {
   const Trace tracing = trace(file, {.rewrites = true});
   const Net net;
   optim::Adam adam(nn::parameters(net));
@@ -41,10 +42,13 @@ void train(const std::string& file) {
     adam.step(loss.gradient(adam.parameters));
     return loss;
   });
-  const Tensor images = Tensor::uniform({32, 1, 28, 28}, 0, 1).realize();
-  const Tensor labels = (Tensor::uniform({32}, 0, 1) * 10).cast(DType::Int32).realize();
+  const Tensor images = Tensor::uniform({batch, 1, 28, 28}, 0, 1).realize();
+  const Tensor labels = (Tensor::uniform({batch}, 0, 1) * 10).cast(DType::Int32).realize();
   for (int i = 0; i < 10; i++) step(images, labels).item<float>();
 }
+
+void train(const std::string& file) { train_batches(file, 32); }
+void train_larger(const std::string& file) { train_batches(file, 64); }
 
 void transformer(const std::string& file) {
   const Trace tracing = trace(file, {.rewrites = true});
@@ -147,18 +151,38 @@ json truth_of(const std::string& file) {
   return truth;
 }
 
+json compared(const std::string& base, const std::string& file) {
+  const MappedFile base_bytes(base), bytes(file);
+  const Comparison c =
+      compare(traces::read_trace(base_bytes.data(), base), traces::read_trace(bytes.data(), file));
+  json result;
+  for (const ComparedKernel& k : c.kernels) {
+    result["kernels"].push_back({{"name", k.name},
+                                 {"what", name_of(k.what)},
+                                 {"base_launches", k.base_launches},
+                                 {"launches", k.launches}});
+  }
+  for (const ComparedMemory& m : c.memory) result["memory"].push_back({{"peak", m.peak}});
+  return result;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
   if (count != 2) return 2;
   const std::string folder = arguments[1];
   const std::vector<std::pair<std::string, void (*)(const std::string&)>> makers = {
-      {"step", train}, {"block", transformer}, {"million", million}, {"graph", large_graph}};
+      {"step", train},
+      {"larger", train_larger},
+      {"block", transformer},
+      {"million", million},
+      {"graph", large_graph}};
   json truth;
   for (const auto& [name, make] : makers) {
     const std::string file = folder + "/" + name + ".trace";
     make(file);
     truth[name] = truth_of(file);
   }
+  truth["compare"] = compared(folder + "/step.trace", folder + "/larger.trace");
   std::ofstream(folder + "/truth.json") << truth.dump(1);
 }

@@ -50,10 +50,8 @@ std::int64_t peak_rss_bytes() {
   return std::int64_t{use.ru_maxrss} * 1024;
 }
 
-std::string run_self(const std::vector<std::string>& arguments,
-                     const std::vector<std::pair<std::string, std::string>>& variables) {
-  std::vector<std::string> line{"/proc/self/exe"};
-  line.insert(line.end(), arguments.begin(), arguments.end());
+ProcessResult run_process(std::vector<std::string> line,
+                          const std::vector<std::pair<std::string, std::string>>& variables) {
   std::vector<std::string> environment = environment_with(variables);
   const std::vector<char*> argv = pointers_to(line), envp = pointers_to(environment);
 
@@ -64,18 +62,27 @@ std::string run_self(const std::vector<std::string>& arguments,
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_addclose(&actions, ends[0]);
   pid_t child = 0;
-  const int failure = posix_spawn(&child, argv[0], &actions, nullptr, argv.data(), envp.data());
+  const int failure = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), envp.data());
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
-  std::string output = failure ? "" : read_to_end(ends[0]);
+  ProcessResult result;
+  if (failure == 0) result.output = read_to_end(ends[0]);
   close(ends[0]);
-  check(failure == 0, "cannot start another process: {}", std::strerror(failure));
+  check(failure == 0, "cannot start {}: {}", line[0], std::strerror(failure));
 
   int status = 0;
   waitpid(child, &status, 0);
-  check(WIFEXITED(status) && WEXITSTATUS(status) == 0, "\"{}\" failed in a process of its own",
-        fmt::join(arguments, " "));
-  return output;
+  result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return result;
+}
+
+std::string run_self(const std::vector<std::string>& arguments,
+                     const std::vector<std::pair<std::string, std::string>>& variables) {
+  std::vector<std::string> line{"/proc/self/exe"};
+  line.insert(line.end(), arguments.begin(), arguments.end());
+  const ProcessResult result = run_process(std::move(line), variables);
+  check(result.status == 0, "\"{}\" failed in a process of its own", fmt::join(arguments, " "));
+  return result.output;
 }
 
 }  // namespace croze

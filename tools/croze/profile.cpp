@@ -28,7 +28,7 @@ namespace croze::tool {
 namespace {
 
 struct Settings {
-  std::string model;
+  std::string model, compare;
   RunOptions options;
   std::vector<std::string> inputs, sizes;
   std::int64_t runs = 10;
@@ -179,8 +179,10 @@ void add_profile(const Command& program) {
   command.option("--size", s->sizes, "NAME=NUMBER for a size that the model leaves open");
   command.option("--runs", s->runs, "Runs that are timed").in_range(1, 1'000'000).shows_default();
   s->options.add_to(command);
+  command.option("--compare", s->compare, "File of a trace from before, to compare a trace with");
   command.flag("--json", s->json, "Print one line of JSON");
   command.action([s] {
+    if (!s->compare.empty()) return compare_traces(s->compare, s->model, s->json);
     if (is_trace(s->model)) return profile_trace(s->model, s->json);
     profile_model(*s);
   });

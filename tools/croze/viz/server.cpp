@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <httplib.h>
 
+#include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <random>
 #include <thread>
@@ -25,9 +27,19 @@ std::string random_token() {
   return token;
 }
 
+// The number in "?from=12"; 0 where there is none.
+std::int64_t number_from(const httplib::Request& request) {
+  const std::string text = request.get_param_value("from");
+  std::int64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return std::max<std::int64_t>(number, 0);
+}
+
 void answer(const httplib::Request& request, httplib::Response& response, const std::string& path,
-            const std::string& page) {
-  if (!are_equal(request.path, path) || (request.method != "GET" && request.method != "HEAD")) {
+            const Served& served) {
+  const bool is_page = are_equal(request.path, path);
+  const bool is_events = served.events && are_equal(request.path, path + "events");
+  if ((!is_page && !is_events) || (request.method != "GET" && request.method != "HEAD")) {
     response.status = 404;
     return;
   }
@@ -36,18 +48,22 @@ void answer(const httplib::Request& request, httplib::Response& response, const 
   response.set_header("X-Content-Type-Options", "nosniff");
   response.set_header("Cross-Origin-Resource-Policy", "same-origin");
   response.set_header("X-Frame-Options", "DENY");
-  response.set_content(page, "text/html; charset=utf-8");
+  if (is_page) {
+    response.set_content(served.page, "text/html; charset=utf-8");
+  } else {
+    response.set_content(served.events(number_from(request)), "application/json");
+  }
 }
 
 }  // namespace
 
-void serve_page(const std::string& page, int port,
+void serve_page(const Served& served, int port,
                 const std::function<void(const std::string& address)>& ready) {
   httplib::Server server;
   const std::string path = fmt::format("/{}/", random_token());
   server.set_payload_max_length(0);
   server.set_pre_routing_handler([&](const httplib::Request& request, httplib::Response& response) {
-    answer(request, response, path, page);
+    answer(request, response, path, served);
     return httplib::Server::HandlerResponse::Handled;
   });
   if (port == 0) {

@@ -1,0 +1,75 @@
+// browser.mjs -- what the tests of pages share: headless Chromium, pages that may complain of
+// nothing, and a list of tests.
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+
+const chromium = process.env.CHROMIUM ?? "/usr/bin/chromium";
+const skip = (why) => {
+  console.log(`skipped: ${why}`);
+  process.exit(0);
+};
+
+// puppeteer, as it is installed in the folder of the page; ends the program where something is
+// missing.
+export function loadPuppeteer(pageFolder) {
+  if (!existsSync(chromium)) skip("there is no chromium (Debian package chromium, or CHROMIUM=path)");
+  if (!existsSync(join(pageFolder, "node_modules", "puppeteer-core"))) {
+    skip("puppeteer-core is not installed (npm ci in croze/viz/page)");
+  }
+  return createRequire(join(pageFolder, "package.json"))("puppeteer-core");
+}
+
+// Lines of no use to the user are not looked at; all that the page itself complains of fails, and
+// so does whatever it asks for elsewhere than at its own address.
+export async function openPage(browser, url, { width = 1280, height = 800, dark = false } = {}) {
+  const page = await browser.newPage();
+  const complaints = [];
+  page.on("console", (m) => { if (["error", "warn"].includes(m.type())) complaints.push(m.text()); });
+  page.on("pageerror", (e) => complaints.push(String(e)));
+  page.on("request", (r) => {
+    if (!/^(file|data|blob):/.test(r.url()) && !r.url().startsWith(url)) complaints.push(`asks for ${r.url()}`);
+  });
+  await page.setViewport({ width, height });
+  await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }]);
+  await page.goto(url);
+  await page.waitForFunction(() => document.documentElement.dataset.open, { timeout: 60_000 });
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.open), "true");
+  return { page, complaints };
+}
+
+export const settle = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+export const press = async (page, ...keys) => {
+  for (const key of keys) await page.keyboard.press(key);
+  await settle(page);
+};
+export const text = (page, selector) => page.$eval(selector, (e) => e.innerText);
+// The colours of a canvas, and how many pixels have each.
+export const colours = (page, selector = "#view canvas") => page.$eval(selector, (canvas) => {
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  const counts = {};
+  for (let i = 0; i < data.length; i += 4) {
+    const colour = `${data[i]},${data[i + 1]},${data[i + 2]}`;
+    counts[colour] = (counts[colour] ?? 0) + 1;
+  }
+  return counts;
+});
+
+// Runs the tests, [name, function of the browser], and ends the program.
+export async function runTests(puppeteer, tests) {
+  const browser = await puppeteer.launch({ executablePath: chromium, headless: true, args: ["--no-sandbox"] });
+  let failed = 0;
+  for (const [name, run] of tests) {
+    try {
+      await run(browser);
+      console.log(`ok: ${name}`);
+    } catch (error) {
+      failed++;
+      console.log(`FAILED: ${name}\n${error.stack}`);
+    }
+    for (const page of await browser.pages()) if (page.url() !== "about:blank") await page.close();
+  }
+  await browser.close();
+  process.exit(failed > 0 ? 1 : 0);
+}
