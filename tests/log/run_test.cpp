@@ -7,6 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cmath>
+#include <filesystem>
+
 #include "croze/io/image.h"
 #include "croze/log/event_file.h"
 #include "support/files.h"
