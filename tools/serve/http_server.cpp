@@ -1,5 +1,5 @@
-// http_server.cpp -- cpp-httplib does the work; its header is slow to compile and is seen by this
-// file alone.
+// http_server.cpp -- cpp-httplib does the work; its header is slow to compile, and few files
+// see it.
 //
 // A body is given to the library as a function that is called when the headers are out: it waits
 // for the engine, looks from time to time whether the client is still there, and ends if not; the
@@ -15,9 +15,10 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
-#include <thread>
+#include <optional>
 
 #include "serve/access.h"
+#include "serve/listening.h"
 
 namespace croze {
 // The page, made by CMake of page/chat.html.
@@ -67,7 +68,7 @@ struct HttpServer::Inner {
   const HttpOptions options;
   httplib::Server server;
   int port = 0;
-  std::thread listening;
+  std::optional<Listening> listening;
   // Requests that are being read or answered.
   std::mutex mutex;
   std::condition_variable changed;
@@ -225,7 +226,7 @@ HttpServer::HttpServer(Api& api, const HttpOptions& options)
           options.port, options.host);
     inner.port = options.port;
   }
-  inner.listening = std::thread([&server] { server.listen_after_bind(); });
+  inner.listening.emplace(server);
 }
 
 HttpServer::~HttpServer() { stop(); }
@@ -238,16 +239,13 @@ std::string HttpServer::address() const {
 
 void HttpServer::stop() {
   Inner& inner = *inner_;
-  if (!inner.listening.joinable()) return;
+  if (!inner.listening) return;
   inner.api.finish();
   {
     std::unique_lock lock(inner.mutex);
     inner.changed.wait(lock, [&] { return inner.open == 0; });
   }
-  // The library ends only once it listens, which the thread may not have come to.
-  while (!inner.server.is_running()) std::this_thread::yield();
-  inner.server.stop();
-  inner.listening.join();
+  inner.listening.reset();
 }
 
 }  // namespace croze::tool

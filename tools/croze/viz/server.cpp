@@ -1,5 +1,5 @@
-// server.cpp -- cpp-httplib does the work; its header is slow to compile and is seen by this
-// file alone.
+// server.cpp -- cpp-httplib does the work; its header is slow to compile, and few files
+// see it.
 #include "viz/server.h"
 
 #include <fmt/format.h>
@@ -14,6 +14,7 @@
 #include "croze/base/error.h"
 #include "interrupt.h"
 #include "serve/access.h"
+#include "serve/listening.h"
 
 namespace croze::tool {
 namespace {
@@ -73,11 +74,9 @@ void serve_page(const Served& served, int port,
     check(server.bind_to_port(host, port), "port {} of {} cannot be had", port, host);
   }
   const Interrupt interrupt;
-  std::thread serving([&] { server.listen_after_bind(); });
+  Listening listening(server);
   ready(fmt::format("http://{}:{}{}", host, port, path));
   while (!interrupt.requested()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  server.stop();
-  serving.join();
 }
 
 }  // namespace croze::tool
