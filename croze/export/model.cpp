@@ -19,7 +19,6 @@
 #include "croze/run/devices.h"
 #include "croze/run/observers.h"
 #include "croze/run/random_state.h"
-#include "croze/tensor/record.h"
 
 namespace croze::plain_c {
 namespace {
@@ -107,7 +106,7 @@ class ModelMaker {
     const bool is_state =
         p.is_written || std::ranges::find(step_.random_keys, number) != step_.random_keys.end();
     std::vector<Array>& list = is_state ? model_.state : model_.weights;
-    const std::string label = label_of(p.owner);
+    const std::string label = name_in(options_.tensors, p.owner);
     Array array{
         is_state ? fields_.unique(label.empty() ? fmt::format("state{}", list.size()) : label)
                  : names_.unique("weight_" + (label.empty() ? std::to_string(list.size()) : label)),
@@ -118,13 +117,6 @@ class ModelMaker {
     list.push_back(std::move(array));
     return {is_state ? Place::Kind::State : Place::Kind::Weight, static_cast<int>(list.size()) - 1,
             0};
-  }
-
-  std::string label_of(const Tensor& owner) const {
-    for (const NamedTensor& t : options_.tensors) {
-      if (&TensorRecord::of(t.tensor) == &TensorRecord::of(owner)) return t.name;
-    }
-    return {};
   }
 
   void add_random_keys() {
@@ -204,18 +196,13 @@ class ModelMaker {
   }
 
   void add_calls(const ScheduleLaunch& launch) {
-    int sequence = -1;
-    for (int i = launch.first; i < launch.last; i++) {
-      const ScheduleStep& step = schedule_.steps[static_cast<std::size_t>(i)];
-      if (step.sequence < 0 || step.sequence != sequence) {
-        model_.sequences.emplace_back();
-        if (step.sequence >= 0) {
-          model_.sequences.back().blocks =
-              schedule_.sequences[static_cast<std::size_t>(step.sequence)].blocks;
-        }
+    for (int i = launch.first; i < launch.last;) {
+      const ScheduleChain chain = chain_at(schedule_, i, launch.last);
+      CallSequence& sequence = model_.sequences.emplace_back();
+      if (chain.sequence) sequence.blocks = chain.sequence->blocks;
+      for (; i < chain.last; i++) {
+        sequence.calls.push_back(call_of(schedule_.steps[static_cast<std::size_t>(i)]));
       }
-      sequence = step.sequence;
-      model_.sequences.back().calls.push_back(call_of(step));
     }
   }
 

@@ -6,6 +6,18 @@
 #include "croze/base/call_site.h"
 #include "croze/base/error.h"
 #include "croze/tensor/print.h"
+#include "croze/tensor/record.h"
+
+namespace croze {
+
+std::string name_in(const StateDict& tensors, const Tensor& tensor) {
+  for (const NamedTensor& t : tensors) {
+    if (&TensorRecord::of(t.tensor) == &TensorRecord::of(tensor)) return t.name;
+  }
+  return {};
+}
+
+}  // namespace croze
 
 namespace croze::nn::detail {
 

@@ -57,6 +57,9 @@ struct NamedTensor {
 // Names of the form "layers.0.weight", in the order of the members.
 using StateDict = std::vector<NamedTensor>;
 
+// What this very tensor is called among them, not one of equal value; empty if it is not there.
+std::string name_in(const StateDict& tensors, const Tensor& tensor);
+
 namespace nn {
 
 using croze::visit_members;

@@ -17,7 +17,6 @@
 #include "croze/run/observers.h"
 #include "croze/run/programs.h"
 #include "croze/schedule/schedule.h"
-#include "croze/tensor/record.h"
 
 namespace croze::prepared {
 namespace {
@@ -96,10 +95,8 @@ class PlanMaker {
   }
 
   std::string name_of_state(const Tensor& owner) const {
-    for (const NamedTensor& t : options_.tensors) {
-      if (&TensorRecord::of(t.tensor) == &TensorRecord::of(owner)) return t.name;
-    }
-    return fmt::format("state{}", plan_.state.size());
+    const std::string name = name_in(options_.tensors, owner);
+    return name.empty() ? fmt::format("state{}", plan_.state.size()) : name;
   }
 
   void place_state() {
@@ -248,18 +245,13 @@ class PlanMaker {
   }
 
   void add_calls(const ScheduleLaunch& launch) {
-    int sequence = -1;
-    for (int i = launch.first; i < launch.last; i++) {
-      const ScheduleStep& step = schedule_.steps[static_cast<std::size_t>(i)];
-      if (step.sequence < 0 || step.sequence != sequence) {
-        plan_.sequences.emplace_back();
-        if (step.sequence >= 0) {
-          plan_.sequences.back().blocks =
-              schedule_.sequences[static_cast<std::size_t>(step.sequence)].blocks;
-        }
+    for (int i = launch.first; i < launch.last;) {
+      const ScheduleChain chain = chain_at(schedule_, i, launch.last);
+      CallSequence& sequence = plan_.sequences.emplace_back();
+      if (chain.sequence) sequence.blocks = chain.sequence->blocks;
+      for (; i < chain.last; i++) {
+        sequence.calls.push_back(call_of(schedule_.steps[static_cast<std::size_t>(i)]));
       }
-      sequence = step.sequence;
-      plan_.sequences.back().calls.push_back(call_of(step));
     }
   }
 

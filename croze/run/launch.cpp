@@ -52,16 +52,19 @@ class LaunchList {
     buffers_.reserve(buffers);
     variables_.reserve(variables);
     nests_.reserve(last - first);
-    for (std::size_t i = first; i < last;) i = add(i, last);
+    for (int i = launch.first; i < launch.last;) {
+      const ScheduleChain chain = chain_at(schedule_, i, launch.last);
+      add(chain);
+      i = chain.last;
+    }
     return sequences_;
   }
 
  private:
-  // The step, and those of the same sequence; returns the first that is neither.
-  std::size_t add(std::size_t i, std::size_t last) {
-    const int number = schedule_.steps[i].sequence;
+  void add(const ScheduleChain& chain) {
     const std::size_t nest = nests_.size();
-    do {
+    for (auto i = static_cast<std::size_t>(chain.first); i < static_cast<std::size_t>(chain.last);
+         i++) {
       const ScheduleStep& step = schedule_.steps[i];
       const std::size_t buffer = buffers_.size(), variable = variables_.size();
       for (std::size_t b = 0; b < step.buffers.size(); b++) {
@@ -73,15 +76,12 @@ class LaunchList {
       for (std::int64_t v : step.own_variables) variables_.push_back(v);
       nests_.push_back({programs_[i]->program.get(), std::span(buffers_).subspan(buffer),
                         std::span(variables_).subspan(variable)});
-      i++;
-    } while (number >= 0 && i < last && schedule_.steps[i].sequence == number);
+    }
     Sequence& sequence = sequences_.emplace_back();
     sequence.nests = std::span(nests_).subspan(nest);
-    if (number < 0) return i;
-    const ScheduleSequence& s = schedule_.sequences[static_cast<std::size_t>(number)];
-    sequence.blocks = s.blocks;
-    sequence.block_bytes = s.block_bytes;
-    return i;
+    if (!chain.sequence) return;
+    sequence.blocks = chain.sequence->blocks;
+    sequence.block_bytes = chain.sequence->block_bytes;
   }
 
   const Schedule& schedule_;

@@ -47,6 +47,17 @@ Schedule make_schedule(const CanonicalGraph& graph, const ScheduleContext& conte
   }
 }
 
+ScheduleChain chain_at(const Schedule& schedule, int first, int last) {
+  const auto sequence_of = [&](int i) {
+    return schedule.steps[static_cast<std::size_t>(i)].sequence;
+  };
+  const int sequence = sequence_of(first);
+  if (sequence < 0) return {first, first + 1, nullptr};
+  int end = first + 1;
+  while (end < last && sequence_of(end) == sequence) end++;
+  return {first, end, &schedule.sequences[static_cast<std::size_t>(sequence)]};
+}
+
 Schedule with_sizes(const Schedule& open, std::span<const std::int64_t> variables,
                     std::span<const int> inputs, const ScheduleContext& context) {
   Schedule schedule = open;

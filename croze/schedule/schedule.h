@@ -109,6 +109,16 @@ struct Schedule {
   std::vector<int> results;  // buffer of each root, -1 for a root that only assigns
 };
 
+// Steps [first, last) of a launch that run one after the other: those of a sequence, or one that is
+// of none.
+struct ScheduleChain {
+  int first = 0, last = 0;
+  const ScheduleSequence* sequence = nullptr;  // null: none
+};
+
+// The chain that begins with step `first` of a launch that ends before step `last`.
+ScheduleChain chain_at(const Schedule& schedule, int first, int last);
+
 // The roots in a graph of their own, with buffers numbered in order of first use.  The scheduler
 // looks at nothing else: the graph that they come from may be changed meanwhile.
 struct CanonicalGraph {
