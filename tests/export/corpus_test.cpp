@@ -4,6 +4,7 @@
 #include "corpus/graphs.h"
 #include "croze/base/options.h"
 #include "exported.h"
+#include "support/corpus_step.h"
 
 namespace croze {
 namespace {
@@ -22,11 +23,7 @@ TEST_P(Corpus, EveryGraphCompilesWithoutAWarning) {
                                  {Option::Cache, false}};
     const corpus::Computation compute = graph.prepare();
     Step step;
-    const Step::Function function{[](void* context, std::span<const Tensor>) {
-                                    return (*static_cast<const corpus::Computation*>(context))();
-                                  },
-                                  const_cast<corpus::Computation*>(&compute)};
-    step.run({}, Signature(), function);
+    run_as_step(step, compute);
     export_c(step, out(), {.name = "graph", .embed_weights = false});
     compile_alone("graph");
   }

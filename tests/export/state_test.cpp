@@ -4,6 +4,7 @@
 #include <croze/nn/nn.h>
 
 #include "exported.h"
+#include "support/networks.h"
 
 namespace croze {
 namespace {
@@ -12,20 +13,6 @@ using namespace croze::test;
 
 class State : public ExportTest {};
 INSTANTIATE_TEST_SUITE_P(Compilers, State, testing::Values("gcc", "clang"), compiler_name);
-
-// A cell that is given one row at a time.
-struct Stream {
-  nn::GRU cell{6, 16};
-  nn::Linear head{16, 3};
-  mutable Tensor hidden = Tensor::full({1, 1, 16}, 0.25).realize();
-
-  Tensor operator()(const Tensor& x) const {
-    const SequenceResult r = cell(x.reshape({1, 1, 6}), hidden);
-    hidden.assign(r.h);
-    return head(r.h.reshape({1, 16}));
-  }
-  void restart() const { hidden.assign(Tensor::full({1, 1, 16}, 0.25)).realize(); }
-};
 
 struct Rows {
   std::vector<Tensor> list;
@@ -75,11 +62,6 @@ TEST_P(State, AResetGoesBackToTheStart) {
   EXPECT_EQ(reset.substr(0, 12), reset.substr(12));
   EXPECT_EQ(reset.substr(0, 12), kept.substr(0, 12));
 }
-
-struct Mlp {
-  nn::Linear hidden{8, 16}, output{16, 3};
-  Tensor operator()(const Tensor& x) const { return output(relu(hidden(x))); }
-};
 
 // A hundred steps, the parameters and what Adam keeps of them in the struct.
 TEST_P(State, ATrainingStepReachesTheSameLoss) {

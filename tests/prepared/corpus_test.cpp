@@ -5,6 +5,7 @@
 #include "corpus/graphs.h"
 #include "croze/base/options.h"
 #include "prepared.h"
+#include "support/corpus_step.h"
 
 namespace croze {
 namespace {
@@ -37,14 +38,10 @@ TEST(PreparedCorpus, EveryGraphComputesWhatItsStepComputes) {
     SCOPED_TRACE(graph.name);
     const corpus::Computation compute = graph.prepare();
     Step step;
-    const Step::Function function{[](void* context, std::span<const Tensor>) {
-                                    return (*static_cast<const corpus::Computation*>(context))();
-                                  },
-                                  const_cast<corpus::Computation*>(&compute)};
-    step.run({}, Signature(), function);
+    run_as_step(step, compute);
     const PreparedStep prepared = prepare(step);
     StepInstance instance = prepared.instance();
-    const std::vector<Tensor> expected = step.run({}, Signature(), function);
+    const std::vector<Tensor> expected = run_as_step(step, compute);
     instance.run();
     for (std::size_t i = 0; i < expected.size(); i++) {
       if (expected[i].numel() == 0) continue;

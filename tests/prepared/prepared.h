@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "croze/prepared/prepared_step.h"
+#include "support/networks.h"
 
 namespace croze::test {
 
@@ -22,25 +23,6 @@ struct ConvolutionalNet {
   Tensor operator()(const Tensor& x) const {
     return head(relu(second(relu(first(x)))).reshape({x.size(0), 16 * 12 * 12})).softmax(1);
   }
-};
-
-// A cell that is given one row at a time.
-struct Stream {
-  nn::GRU cell{6, 16};
-  nn::Linear head{16, 3};
-  mutable Tensor hidden = Tensor::full({1, 1, 16}, 0.25).realize();
-
-  Tensor operator()(const Tensor& x) const {
-    const SequenceResult r = cell(x.reshape({1, 1, 6}), hidden);
-    hidden.assign(r.h);
-    return head(r.h.reshape({1, 16}));
-  }
-  void restart() const { hidden.assign(Tensor::full({1, 1, 16}, 0.25)).realize(); }
-};
-
-struct Mlp {
-  nn::Linear hidden{8, 16}, output{16, 3};
-  Tensor operator()(const Tensor& x) const { return output(relu(hidden(x))); }
 };
 
 inline void give(StepInstance& instance, int number, const Tensor& value) {

@@ -1,8 +1,8 @@
 // croze export over models made here; tests/export compiles what is written.
 #include <nlohmann/json.hpp>
 
-#include "io/onnx/messages.h"
 #include "tools/command.h"
+#include "tools/two_layers.h"
 
 namespace croze {
 namespace {
@@ -12,16 +12,7 @@ using Json = nlohmann::json;
 
 class ExportCommand : public Command {
  protected:
-  // scores = relu(x w), x (n, 3).
-  std::string write_model() const {
-    return file("Two Layers.onnx",
-                model(GraphProto{.nodes = {node("MatMul", {"x", "w"}, {"h"}),
-                                           node("Relu", {"h"}, {"scores"})},
-                                 .initializers = {floats("w", {3, 2}, {1, -1, 2, -2, 3, -3})},
-                                 .inputs = {value_info("x", Float, {-1, 3})},
-                                 .outputs = {value_info("scores", Float, {-1, 2})}})
-                    .bytes());
-  }
+  std::string write_model() const { return file("Two Layers.onnx", two_layers()); }
   // Its file and `quoted` arguments for the shell.
   Outcome export_model(const std::string& arguments) const {
     return run("export '" + write_model() + "' " + arguments);

@@ -2,8 +2,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "io/onnx/messages.h"
 #include "tools/command.h"
+#include "tools/two_layers.h"
 
 namespace croze {
 namespace {
@@ -13,16 +13,7 @@ using Json = nlohmann::json;
 
 class StepCommand : public Command {
  protected:
-  // scores = relu(x w), x (n, 3).
-  std::string write_model() const {
-    return file("net.onnx",
-                model(GraphProto{.nodes = {node("MatMul", {"x", "w"}, {"h"}),
-                                           node("Relu", {"h"}, {"scores"})},
-                                 .initializers = {floats("w", {3, 2}, {1, -1, 2, -2, 3, -3})},
-                                 .inputs = {value_info("x", Float, {-1, 3})},
-                                 .outputs = {value_info("scores", Float, {-1, 2})}})
-                    .bytes());
-  }
+  std::string write_model() const { return file("net.onnx", two_layers()); }
   // A file of NumPy that holds one row.
   std::string write_row(const std::vector<float>& row) const {
     std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, " +
