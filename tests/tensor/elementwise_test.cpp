@@ -1,9 +1,12 @@
 // Arithmetic, promotion, broadcasting and maths, against the reference and the C++ library.
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <numbers>
+#include <numeric>
 
+#include "croze/base/half.h"
 #include "support/check.h"
 
 namespace croze {
@@ -297,6 +300,24 @@ TEST(Elementwise, CastsRoundAndSaturate) {
   expect_numbers(ints({1, 300}).cast(DType::UInt8), {1, 44});
   expect_numbers(of({1}).bitcast(DType::Int32), {0x3f800000});
   expect_numbers(of({1.0009765625f}).cast(DType::BFloat16), {1});
+}
+
+// All of them, NaNs with their payloads too.
+TEST(Elementwise, HalfsMadeOfBitsAreTheirNumbersAndTheirBits) {
+  std::vector<std::uint16_t> bits(1 << 16);
+  std::iota(bits.begin(), bits.end(), std::uint16_t{0});
+  const Tensor halfs = Tensor::from_data(bits, {1 << 16}).bitcast(DType::Float16);
+  const std::vector<float> numbers = halfs.cast(DType::Float32).to_vector<float>();
+  for (std::size_t i = 0; i < bits.size(); i++) {
+    const float expected = f16_to_float(bits[i]);
+    if (std::isnan(expected)) {
+      ASSERT_TRUE(std::isnan(numbers[i])) << i;
+    } else {
+      ASSERT_EQ(std::bit_cast<std::uint32_t>(numbers[i]), std::bit_cast<std::uint32_t>(expected));
+    }
+  }
+  const Tensor stored = halfs.flip({0}).contiguous().realize();
+  EXPECT_EQ(stored.flip({0}).bitcast(DType::UInt16).to_vector<std::uint16_t>(), bits);
 }
 
 }  // namespace
