@@ -5,8 +5,10 @@
 //
 // reads four rows of a side by side, and then four others: of each the hardware notices only after
 // some lines that it is read in order.  In turn k the loop over k therefore fetches a line of the
-// next four: of row k % 4, at column k.  Where a reduction walks down the columns, each turn reads
-// new lines anyway, and those of the next tile in the same turn are fetched:
+// next four: of row k % 4, at column k.  Where a turn reads more of a row than a number, a vector
+// or a block of packed ones, as many rows are fetched as lines are read.  Where a reduction walks
+// down the columns, each turn reads new lines anyway, and those of the next tile in the same turn
+// are fetched:
 //
 //     for j in columns / 4:
 //       for k:  sum[0..3] += a[k, 4 j + 0..3] * b[k]
@@ -16,10 +18,12 @@
 #include <bit>
 #include <cstdlib>
 #include <optional>
+#include <ranges>
 #include <unordered_map>
 
 #include "croze/graph/graph.h"
 #include "croze/graph/rewrite/rewrite.h"
+#include "croze/render/program.h"
 
 namespace croze {
 namespace {
@@ -50,7 +54,7 @@ std::optional<std::int64_t> step_over(UOp index, UOp range) {
   return steps.at(index.node());
 }
 
-// An index as a sum of other terms and a number.
+// An index as a sum of other terms and a number.  Lanes are no terms: where they begin, they are 0.
 struct Sum {
   std::vector<const Node*> terms;
   std::int64_t number = 0;
@@ -66,7 +70,7 @@ Sum sum_of(UOp index) {
       for (UOp s : u.sources()) pending.push_back(s);
     } else if (u.is(Op::Const)) {
       sum.number += u.arg().value;
-    } else {
+    } else if (!is_lane(u)) {
       sum.terms.push_back(u.node());
     }
   }
@@ -79,8 +83,21 @@ struct Operand {
   UOp buffer;
   std::vector<const Node*> terms;
   std::vector<std::pair<std::int64_t, UOp>> places;  // by the constant
-  std::int64_t inner_step = 0, outer_step = 0;       // in elements
+  std::int64_t inner_step = 0, outer_step = 0;       // in bytes
+
+  std::int64_t element_bytes() const { return size_of(buffer.dtype()); }
 };
+
+// Of places that are in one line the first is enough.
+void keep_lines(Operand& operand) {
+  std::ranges::stable_sort(operand.places, {}, [](const auto& p) { return p.first; });
+  const std::int64_t line = line_bytes / operand.element_bytes();
+  std::vector<std::pair<std::int64_t, UOp>> lines;
+  for (const auto& place : operand.places) {
+    if (lines.empty() || place.first - lines.back().first >= line) lines.push_back(place);
+  }
+  operand.places = std::move(lines);
+}
 
 std::vector<Operand> operands_of(std::span<const UOp> places, UOp inner, UOp outer) {
   std::vector<Operand> operands;
@@ -90,47 +107,50 @@ std::vector<Operand> operands_of(std::span<const UOp> places, UOp inner, UOp out
       return o.buffer == place.src(0) && o.terms == sum.terms;
     });
     if (operand == operands.end()) {
+      const std::int64_t bytes = size_of(place.src(0).dtype());
       const auto inner_step = step_over(place.src(1), inner);
       const auto outer_step = step_over(place.src(1), outer);
-      if (!inner_step || !outer_step || *outer_step == 0) continue;
-      operands.push_back({place.src(0), std::move(sum.terms), {}, *inner_step, *outer_step});
+      if (!inner_step || !outer_step || *inner_step == 0 || *outer_step == 0) continue;
+      operands.push_back({place.src(0),
+                          std::move(sum.terms),
+                          {},
+                          std::abs(*inner_step) * bytes,
+                          *outer_step * bytes});
       operand = operands.end() - 1;
     }
     operand->places.emplace_back(sum.number, place);
   }
-  for (Operand& operand : operands) {
-    std::ranges::stable_sort(operand.places, {}, [](const auto& p) { return p.first; });
-  }
+  std::ranges::for_each(operands, keep_lines);
   return operands;
-}
-
-UOp place_after(UOp place, UOp more) {
-  const UOp index = place.src(1);
-  return place.graph().place(place.src(0), index + more);
 }
 
 UOp number_like(UOp u, std::int64_t value) { return u.graph().constant(u.dtype(), value); }
 
-// One of the rows each turn.
-UOp row_of_next_turn(const Operand& operand, UOp inner) {
-  const auto [first, place] = operand.places.front();
-  UOp more = number_like(inner, operand.outer_step);
-  if (operand.places.size() > 1) {
-    const std::int64_t apart = operand.places[1].first - first;
-    const auto rows = static_cast<std::int64_t>(std::bit_ceil(operand.places.size()));
-    more = more + (inner & number_like(inner, rows - 1)) * number_like(inner, apart);
-  }
-  return place_after(place, more);
+UOp place_after(UOp place, UOp more) {
+  return place.graph().place(place.src(0), place.src(1) + more);
 }
 
-// The lines that the next turn reads at the same turn of the reduction.
-std::vector<UOp> lines_of_next_turn(const Operand& operand, UOp inner, std::int64_t line) {
+// How many of the rows are fetched in a turn: each has its turn again before a line of it is read.
+std::size_t rows_in_a_turn(const Operand& operand) {
+  const std::size_t rows = std::bit_ceil(operand.places.size());
+  const std::int64_t bytes = operand.inner_step * static_cast<std::int64_t>(rows);
+  const auto lines = static_cast<std::size_t>((bytes + line_bytes - 1) / line_bytes);
+  return std::min(rows, std::bit_ceil(lines));
+}
+
+// The rows, or where it takes fewer at a time some of them by turns.
+std::vector<UOp> rows_of_next_turn(const Operand& operand, UOp inner) {
+  const std::size_t count = rows_in_a_turn(operand);
+  const std::int64_t next = operand.outer_step / operand.element_bytes();
   std::vector<UOp> result;
-  std::int64_t last = 0;
-  for (const auto& [at, place] : operand.places) {
-    if (!result.empty() && at - last < line) continue;
-    result.push_back(place_after(place, number_like(inner, operand.outer_step)));
-    last = at;
+  for (const auto& [at, place] : operand.places | std::views::take(count)) {
+    UOp more = number_like(inner, next);
+    if (count < operand.places.size()) {
+      const std::int64_t apart = operand.places[count].first - operand.places[0].first;
+      const auto turns = static_cast<std::int64_t>(std::bit_ceil(operand.places.size()) / count);
+      more = more + (inner & number_like(inner, turns - 1)) * number_like(inner, apart);
+    }
+    result.push_back(place_after(place, more));
   }
   return result;
 }
@@ -147,14 +167,8 @@ std::vector<UOp> places_of_next_turn(std::span<const UOp> places, UOp inner, UOp
     return place.src(0).is(Op::Param) && place.src(1).dtype() == inner.dtype();
   });
   for (const Operand& operand : operands_of(moving, inner, outer)) {
-    const UOp place = operand.places.front().second;
-    const std::int64_t line = line_bytes / size_of(place.src(0).dtype());
-    if (operand.inner_step == 1 && operand.places.size() <= static_cast<std::size_t>(line)) {
-      result.push_back(row_of_next_turn(operand, inner));
-    } else if (std::abs(operand.inner_step) >= line) {
-      const std::vector<UOp> lines = lines_of_next_turn(operand, inner, line);
-      result.insert(result.end(), lines.begin(), lines.end());
-    }
+    const std::vector<UOp> rows = rows_of_next_turn(operand, inner);
+    result.insert(result.end(), rows.begin(), rows.end());
   }
   if (result.size() > most_lines) result.clear();
   return result;

@@ -12,7 +12,7 @@
 namespace croze {
 namespace {
 
-constexpr std::int64_t line = 16;  // floats of a cache line
+constexpr std::int64_t line_bytes = 64;
 
 class Prefetch : public testing::Test {
  protected:
@@ -29,7 +29,10 @@ class Prefetch : public testing::Test {
           {inner, inner.graph().constant(inner.dtype(), k)},
           {outer, inner.graph().constant(inner.dtype(), turn)},
       };
-      for (UOp p : places) result.insert(substitute(p.src(1), at).arg().value / line);
+      for (UOp p : places) {
+        const std::int64_t bytes = size_of(p.src(0).dtype());
+        result.insert(substitute(p.src(1), at).arg().value * bytes / line_bytes);
+      }
     }
     return result;
   }
@@ -59,6 +62,41 @@ TEST_F(Prefetch, ColumnsAreFetchedWhereTheNextTileReadsThemInTheSameTurn) {
   }
   const std::vector<UOp> fetched = places_of_next_turn(places, inner, outer);
   EXPECT_EQ(fetched.size(), 2u);
+  places.erase(places.begin());
+  EXPECT_EQ(lines(fetched, inner, outer, 2), lines(places, inner, outer, 3));
+}
+
+TEST_F(Prefetch, OfVectorsThatFillHalfALineTwoRowsAreFetchedATurn) {
+  const UOp halves = graph.param(DType::Float16, 2, 1 << 16);
+  const UOp lane = typed(graph.range(2, 16, LoopKind::Lane));
+  std::vector<UOp> places, firsts;
+  for (std::int64_t row = 0; row < 4; row++) {
+    const UOp first = (outer * number(4 * 1024) + inner * number(16)) + number(row * 1024);
+    places.push_back(place(halves, first + lane));
+    firsts.push_back(place(halves, first));
+  }
+  places.push_back(kept);
+  std::vector<UOp> fetched = places_of_next_turn(places, inner, outer);
+  ASSERT_EQ(fetched.size(), 2u);
+  for (UOp& p : fetched) {
+    const std::pair<UOp, UOp> at[] = {{lane, number(0)}};
+    p = place(halves, substitute(p.src(1), at));
+  }
+  EXPECT_EQ(lines(fetched, inner, outer, 2), lines(firsts, inner, outer, 3));
+}
+
+TEST_F(Prefetch, OfPackedBlocksEachLineIsFetchedOnceForAllThatIsReadOfIt) {
+  constexpr std::int64_t block = 34, row_bytes = 64 * block;  // a scale, and 32 numbers
+  const UOp bytes = graph.param(DType::UInt8, 2, 1 << 20);
+  std::vector<UOp> places{kept};
+  for (std::int64_t row = 0; row < 4; row++) {
+    const UOp at = outer * number(4 * row_bytes) + inner * number(block);
+    for (std::int64_t part : {0, 1, 2, 18}) {
+      places.push_back(place(bytes, at + number(row * row_bytes + part)));
+    }
+  }
+  const std::vector<UOp> fetched = places_of_next_turn(places, inner, outer);
+  EXPECT_EQ(fetched.size(), 4u);
   places.erase(places.begin());
   EXPECT_EQ(lines(fetched, inner, outer, 2), lines(places, inner, outer, 3));
 }
