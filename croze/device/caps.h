@@ -32,6 +32,7 @@ struct Caps {
   // Vectors and memory.
   std::int64_t vector_bytes = 0;  // widest vector register; 0: scalars only
   std::int64_t vector_registers = 16;
+  std::int64_t datapath_bytes = 0;  // of a vector that its units take at a time; 0: all of it
   std::int64_t l1_bytes = 32 << 10;
   std::int64_t l2_bytes = 1 << 20;
   std::int64_t alignment = 64;  // of allocations and of offsets in an arena

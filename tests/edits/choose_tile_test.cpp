@@ -1,7 +1,10 @@
 // Which tile of a contraction is chosen, by what the caches hold.
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "croze/codegen/choose/choose.h"
+#include "croze/codegen/pipeline.h"
 #include "croze/run/devices.h"
 #include "edits/run_edited.h"
 
@@ -48,6 +51,16 @@ std::string edits_for(const SmallKernel& kernel, const Caps& caps) {
   return edits;
 }
 
+// The same without a run, for kernels that take the interpreter long.
+std::string chosen_for(const SmallKernel& kernel, const Caps& caps) {
+  std::string edits;
+  make_program(kernel.sink, caps, [&](KernelState& k) {
+    choose_edits(k);
+    edits = to_text(k.applied);
+  });
+  return edits;
+}
+
 Caps caches(std::int64_t l1_bytes, std::int64_t l2_bytes) {
   Caps caps = cpu_shaped_caps();
   caps.vector_bytes = 64;
@@ -73,6 +86,27 @@ TEST(ChooseTile, RowsOfAllBatchesShareAPanelIfTheyStayNear) {
   EXPECT_NE(near.find("reorder"), std::string::npos) << near;
   const std::string far = edits_for(kernel, caches(32 << 10, 32 << 10));
   EXPECT_NE(far.find("reorder r0"), std::string::npos) << far;
+}
+
+// 67 columns are four vectors and some, 61 rows four tiles and some: nothing is masked.
+TEST(ChooseTile, TilesOverlapWhereNoneDividesTheLoops) {
+  const std::string edits = edits_for(batched_product(2, 61, 67, 32), caches(32 << 10, 1 << 20));
+  EXPECT_NE(edits.find("split_overlapping r1 by"), std::string::npos) << edits;
+  EXPECT_NE(edits.find("split_overlapping r2 by"), std::string::npos) << edits;
+  EXPECT_EQ(edits.find("pad"), std::string::npos) << edits;
+}
+
+// 1024 numbers of 4 bytes are 4 KiB: all rows of a tile fall into one set of the L1 cache, and are
+// copied as the columns are.
+TEST(ChooseTile, RowsThatCollideAreCopied) {
+  const auto staged = [](std::int64_t depth) {
+    const std::string edits =
+        chosen_for(batched_product(2, 128, 256, depth), caches(32 << 10, 1 << 20));
+    return std::pair(edits.find("stage") != edits.npos,
+                     edits.find("stage") != edits.rfind("stage"));
+  };
+  EXPECT_EQ(staged(1024), std::pair(true, true));
+  EXPECT_EQ(staged(1024 + 16), std::pair(true, false));
 }
 
 }  // namespace

@@ -82,6 +82,25 @@ TEST(Legality, SplitsAreEven) {
   expect_refused(k, cpu_shaped_caps(), "bind r1 unroll; split r1 by 2", "of kind unroll");
 }
 
+TEST(Legality, SplitsThatOverlapHaveARestAndRunTwiceWhatMayBe) {
+  const SmallKernel k = product_kernel();
+  for (const char* text : {"split_overlapping r1 by 3", "split_overlapping r1 by 7",
+                           "split_overlapping r1 by 1", "split_overlapping r1 by -4"}) {
+    expect_refused(k, cpu_shaped_caps(), text, "not split with a rest");
+  }
+  expect_refused(k, cpu_shaped_caps(), "split_overlapping r2 by 3", "of kind reduce");
+  expect_refused(k, cpu_shaped_caps(),
+                 "stage load 0 over r2 in thread by 1; split_overlapping r1 by 4",
+                 "a tile is filled");
+  Graph& g = *k.graph;
+  const UOp i = g.range(0, 8, LoopKind::Parallel);
+  const UOp place = g.place(g.param(DType::Int32, 0, 8), i);
+  SmallKernel counting{"counting", k.graph, {}, {}, {}};
+  counting.sink = g.sink(std::vector<UOp>{g.store(
+      place, g.load(place) + g.constant(DType::Int32, std::int64_t{1}), std::vector<UOp>{i})});
+  expect_refused(counting, cpu_shaped_caps(), "split_overlapping r0 by 3", "writes what it loads");
+}
+
 TEST(Legality, MergedLoopsStandTogether) {
   expect_refused(product_kernel(), cpu_shaped_caps(), "merge r0 r2", "cannot become one");
   expect_refused(rows_kernel(), cpu_shaped_caps(), "merge r2 r3", "do not always stand together");

@@ -12,6 +12,7 @@ using test::error_of;
 const std::vector<Edit>& one_of_each() {
   static const std::vector<Edit> edits{
       {.kind = EditKind::Split, .ranges = {3}, .size = 4},
+      {.kind = EditKind::SplitOverlapping, .ranges = {3}, .size = 14},
       {.kind = EditKind::Merge, .ranges = {1, 12}},
       {.kind = EditKind::Pad, .ranges = {0}, .size = 16},
       {.kind = EditKind::SplitReduction, .ranges = {7}, .size = 2},
@@ -28,7 +29,8 @@ const std::vector<Edit>& one_of_each() {
 
 TEST(EditText, NamesLoopsByTheirIds) {
   EXPECT_EQ(to_text(one_of_each()),
-            "split r3 by 4; merge r1 r12; pad r0 by 16; split_reduction r7 by 2; bind r5 lane; "
+            "split r3 by 4; split_overlapping r3 by 14; merge r1 r12; pad r0 by 16; "
+            "split_reduction r7 by 2; bind r5 lane; "
             "reorder r2 r0 r1; share r2 r3; one_pass r2 r3 by 8; keep r2 r3 by 16; stage load 1 "
             "over r4 r5 in thread by 8; "
             "stage load 0 over r4 in group by 1; simplify");

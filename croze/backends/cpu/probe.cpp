@@ -119,6 +119,14 @@ std::string extensions_here() {
   return names;
 }
 
+// Of a register of 512 bits.  AMD says how wide the units are (CPUID 8000_001A, bit 3: 512 bits);
+// the first with such registers compute one in two halves.
+std::int64_t datapath_bytes() {
+  constexpr unsigned amd_leaf = 0x8000001a, is_amd = 0x68747541;  // "Auth" of "AuthenticAMD"
+  const bool in_halves = cpuid(0)[ebx] == is_amd && (cpuid(amd_leaf)[eax] >> 3 & 1) == 0;
+  return in_halves ? 32 : 64;
+}
+
 std::string brand() {
   char text[49] = "";
   for (unsigned i = 0; i < 3; i++) {
@@ -151,6 +159,7 @@ Features features() { return {}; }
 std::string brand() { return "CPU"; }
 std::string architecture() { return "unknown"; }
 std::string extensions_here() { return {}; }
+std::int64_t datapath_bytes() { return 0; }
 
 #endif
 
@@ -171,6 +180,7 @@ Caps probe_cpu(int threads) {
   caps.joins_nests = true;
   caps.vector_bytes = has.avx512 ? 64 : has.avx2 ? 32 : 16;
   caps.vector_registers = has.avx512 ? 32 : 16;
+  if (has.avx512) caps.datapath_bytes = datapath_bytes();
   caps.masked_vectors = has.avx512 || has.avx2;
   caps.exchanges_lanes = true;
   caps.prefetches = true;

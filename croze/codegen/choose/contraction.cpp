@@ -14,7 +14,9 @@
 #include "croze/codegen/choose/contraction.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
+#include <numeric>
 
 #include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/machine_model.h"
@@ -33,6 +35,7 @@ struct Tile {
   std::int64_t lanes = 1;
   UOp columns, rows;  // output loops unrolled; columns is `lane` unless in_reduction
   std::int64_t num_columns = 1, num_rows = 1;  // accumulators: vectors, rows
+  bool overlaps = false;  // columns, at the end of a loop that is no multiple of their lanes
   double cost = std::numeric_limits<double>::infinity();
 };
 
@@ -59,6 +62,7 @@ class Search {
       : reduced_(closed_ranges(reduce)),
         loads_(loads(reduce.src(0))),
         takes_turns_(can_take_turns(k, reduce)),
+        can_overlap_(!loads_what_it_stores(k.sink)),
         stored_(k.sink.src(0).src(0)),
         turns_(static_cast<double>(iterations(reduced_))),
         machine_(k.caps()),
@@ -94,18 +98,33 @@ class Search {
 
   void try_output_lanes(UOp lane, std::int64_t lanes, UOp rows) {
     const std::int64_t vectors = (lane.range_size() + lanes - 1) / lanes;
-    const double used = used_part(lane, lanes);
-    if (used < machine_.least_used) return;
     for (std::int64_t columns = 1; columns <= machine_.most_columns; columns++) {
-      if (vectors % columns != 0 && !lane.is_open()) continue;
-      for (std::int64_t n = 1; n <= (rows ? machine_.most_rows : 1); n++) {
-        if (rows && !can_cut(rows, n)) continue;
-        if (!machine_.fits_registers(n, columns)) continue;
-        Tile t{lane, false, lanes, lane, rows, columns, n};
-        t.cost = cycles(t) / (used * static_cast<double>(n * columns * lanes));
-        take_if_better(t);
+      if (vectors % columns == 0 || lane.is_open()) {
+        try_rows({lane, false, lanes, lane, rows, columns}, used_part(lane, lanes));
+      }
+      const std::int64_t block = lanes * columns;
+      if (can_overlap(lane, block)) {
+        try_rows({lane, false, lanes, lane, rows, columns, 1, true}, used_part(lane, block));
       }
     }
+  }
+
+  // `used` is the part of the lanes that does work.
+  void try_rows(Tile t, double used) {
+    if (used < machine_.least_used) return;
+    for (std::int64_t n = 1; n <= (t.rows ? machine_.most_rows : 1); n++) {
+      if (t.rows && !can_cut(t.rows, n) && !can_overlap(t.rows, n)) continue;
+      if (!machine_.fits_registers(n, t.num_columns)) continue;
+      t.num_rows = n;
+      t.cost = cycles(t) / (used * static_cast<double>(n * t.num_columns * t.lanes));
+      if (t.rows && can_overlap(t.rows, n)) t.cost *= MachineModel::overlap / used_part(t.rows, n);
+      take_if_better(t);
+    }
+  }
+
+  // Whether the last of blocks of so many iterations may begin earlier.
+  bool can_overlap(UOp range, std::int64_t block) const {
+    return can_overlap_ && !can_cut(range, block) && range.range_size() > block;
   }
 
   void try_reduction_lanes(UOp lane, UOp columns, UOp rows) {
@@ -134,7 +153,7 @@ class Search {
   // Cycles of one turn of the reduction over a tile.
   double cycles(const Tile& t) const {
     const double multiply =
-        std::max(static_cast<double>(t.num_rows * t.num_columns), machine_.in_flight) *
+        std::max(static_cast<double>(t.num_rows * t.num_columns), machine_.in_flight()) *
         machine_.multiply_add(t.lanes, full_);
     double load = 0;
     for (UOp l : loads_) {
@@ -142,7 +161,7 @@ class Search {
       const std::int64_t count = copies(place, t);
       const double each = load_cost(place, t);
       load += static_cast<double>(count) *
-              (are_far_columns(place, count, t) ? std::max(each, machine_.far_load) : each);
+              (are_far_columns(place, count, t) ? std::max(each, machine_.far_load()) : each);
     }
     return std::max(multiply, load) + machine_.not_hidden * std::min(multiply, load) +
            machine_.turn + store_cost(t) / turns_;
@@ -171,8 +190,9 @@ class Search {
   // Once per tile.
   double store_cost(const Tile& t) const {
     if (t.in_reduction) return 0;
-    const double each =
-        along(stored_, t.lane) == Along::Contiguous ? 1 : static_cast<double>(t.lanes);
+    const double each = along(stored_, t.lane) == Along::Contiguous
+                            ? 1
+                            : MachineModel::store_lane * static_cast<double>(t.lanes);
     return each * static_cast<double>(t.num_rows * t.num_columns);
   }
 
@@ -189,7 +209,9 @@ class Search {
     const auto pads = [&](UOp r, std::int64_t count) {
       return r && r.is_open() && r.trip_divisor() % count != 0 && place.varies_over(r);
     };
-    return place.num_src() > 2 || pads(t.lane, t.lanes) || pads(t.columns, t.num_columns) ||
+    const bool pads_lanes =
+        !t.overlaps && t.lane.trip_divisor() % t.lanes != 0 && place.varies_over(t.lane);
+    return place.num_src() > 2 || pads_lanes || pads(t.columns, t.num_columns) ||
            pads(t.rows, t.num_rows);
   }
 
@@ -213,6 +235,7 @@ class Search {
   std::vector<UOp> reduced_;
   std::vector<UOp> loads_;
   bool takes_turns_;  // in each of which the columns are near
+  bool can_overlap_;  // an iteration may be run twice
   UOp stored_;        // the place written
   double turns_;      // of the reduction, per element
   const MachineModel machine_;
@@ -270,6 +293,12 @@ class Tiler {
   void cut_registers() {
     if (tile_.in_reduction) {
       cut_reduction_lanes();
+    } else if (tile_.overlaps) {
+      const SplitRange parts = split_overlapping(k_, tile_.lane, tile_.lanes * tile_.num_columns);
+      column_loop_ = parts.outer;
+      const SplitRange vectors = split(k_, parts.inner, tile_.lanes);
+      lane_ = bind(k_, vectors.inner, LoopKind::Lane);
+      if (vectors.outer.is(Op::Range)) column_unroll_ = bind(k_, vectors.outer, LoopKind::Unroll);
     } else {
       const std::int64_t vectors = tile_.lane.is_open() ? tile_.num_columns : 1;
       const UOp padded = pad(k_, tile_.lane, tile_.lanes * vectors);
@@ -289,7 +318,8 @@ class Tiler {
 
   // Unrolls `count` values of a loop; what is left of the loop goes to `loop`, null if nothing is.
   void cut(UOp range, std::int64_t count, UOp& loop, UOp& unrolled) {
-    const SplitRange parts = split(k_, pad(k_, range, count), count);
+    const SplitRange parts = can_cut(range, count) ? split(k_, pad(k_, range, count), count)
+                                                   : split_overlapping(k_, range, count);
     if (parts.outer.is(Op::Range)) loop = parts.outer;
     if (parts.inner.is(Op::Range)) unrolled = bind(k_, parts.inner, LoopKind::Unroll);
   }
@@ -369,19 +399,31 @@ class Tiler {
     if (turn_ == 0 && !has_columns) return;
     const std::int64_t along = turn_ > 0 ? columns() : iterations(reduced());
     const std::int64_t row_tile = along * tile_.num_rows * element_bytes();
-    std::int64_t rows = largest_divisor(row_loop_.trip_divisor(),
-                                        std::max<std::int64_t>(1, machine_.tile_bytes / row_tile));
+    std::int64_t rows = rows_of_block(std::max<std::int64_t>(1, machine_.tile_bytes / row_tile));
     const std::int64_t blocks = machine_.blocks_per_thread * machine_.threads;
     const bool by_columns = has_columns && contraction() && columns_feed(blocks);
     // Leave each thread some blocks.
     while (!by_columns && rows > machine_.least_blocked_rows &&
            row_loop_.range_size() / rows < blocks) {
-      rows = largest_divisor(row_loop_.trip_divisor(), rows - 1);
+      rows = rows_of_block(rows - 1);
     }
-    if (rows < machine_.least_blocked_rows || rows == row_loop_.range_size()) return;
-    const SplitRange parts = split(k_, row_loop_, rows);
+    if (rows < machine_.least_blocked_rows || rows >= row_loop_.range_size()) return;
+    const SplitRange parts = can_cut(row_loop_, rows) ? split(k_, row_loop_, rows)
+                                                      : split_overlapping(k_, row_loop_, rows);
     block_loop_ = parts.outer;
     row_loop_ = parts.inner;
+  }
+
+  // At most so many tiles: a divisor of what there is, unless that is far less and blocks may
+  // overlap.
+  std::int64_t rows_of_block(std::int64_t most) const {
+    const std::int64_t even = largest_divisor(row_loop_.trip_divisor(), most);
+    const std::int64_t all = row_loop_.range_size();
+    if (row_loop_.is_open() || 2 * even > most || most >= all || loads_what_it_stores(k_.sink)) {
+      return even;
+    }
+    const std::int64_t blocks = (all + most - 1) / most;
+    return (all + blocks - 1) / blocks;
   }
 
   // Whether the threads had better share the columns: each block of rows fills all panels anew,
@@ -448,7 +490,7 @@ class Tiler {
         if (reused && is_scattered(place))
           stage_if_it_fits(load, inner({}, {column_unroll_, lane_}));
       } else if (block_loop_ && row_unroll_ && place.varies_over(row_unroll_) &&
-                 !follows_reduction(place)) {
+                 (!follows_reduction(place) || rows_collide(place))) {
         stage_if_it_fits(load, inner({row_loop_}, {row_unroll_}));
       }
     }
@@ -470,6 +512,17 @@ class Tiler {
     const std::vector<UOp> ranges = reduced();
     return place.num_src() == 2 && !ranges.empty() &&
            along(place, ranges.back()) == Along::Contiguous;
+  }
+
+  // The rows of the tile lie so far apart that they take each other's place in the L1 cache: what
+  // is a multiple of `set_bytes` apart shares a set of a few lines, and what else is read needs
+  // some.
+  bool rows_collide(UOp place) const {
+    const Stride s = stride_over(place.src(1), row_unroll_);
+    if (!s.affine || s.step == 0) return false;
+    const std::int64_t apart = std::abs(s.step) * size_of(place.dtype());
+    const std::int64_t sets = MachineModel::set_bytes / std::gcd(apart, MachineModel::set_bytes);
+    return tile_.num_rows > sets * machine_.l1_ways / 2;
   }
 
   void stage_if_it_fits(UOp load, const std::vector<UOp>& inside) {

@@ -1,8 +1,9 @@
 // machine_model.h -- what things cost on a processor with vector registers, for choosing tiles.
 //
-// The unit of all costs is the time of one multiply-add of full registers where nothing waits.  The
-// numbers are those of one core of a current x86-64 processor with AVX-512 (manuals of the vendors;
-// uops.info), rounded; only their proportions decide, and they are close on AVX2 and NEON.
+// The unit of all costs is the time of one multiply-add of full registers where nothing waits: two
+// start in a cycle, or where the units take a register in two passes, one.  The numbers are those
+// of one core of a current x86-64 processor with AVX-512 (manuals of the vendors; uops.info),
+// rounded; only their proportions decide, and they are close on AVX2 and NEON.
 #pragma once
 
 #include <algorithm>
@@ -16,15 +17,20 @@ struct MachineModel {
   explicit MachineModel(const Caps& caps)
       : registers(caps.vector_registers),
         vector_bytes(caps.vector_bytes),
+        passes(caps.datapath_bytes > 0 ? static_cast<double>(caps.vector_bytes) /
+                                             static_cast<double>(caps.datapath_bytes)
+                                       : 1),
         threads(caps.threads),
         tile_bytes(caps.l2_bytes / 2),
         turn_bytes(caps.l1_bytes / 2),
         near_bytes(caps.l1_bytes * 2 / 3),
+        l1_ways(caps.l1_bytes / set_bytes),
         cache_bytes(static_cast<double>(caps.l2_bytes)) {}
 
   // ---- of the device ----
 
   std::int64_t registers, vector_bytes;
+  double passes;  // of a unit over a register
   std::int64_t threads;
   // An operand's tile may fill half of the L2 cache: the other half is for what streams past it.
   std::int64_t tile_bytes;
@@ -33,12 +39,16 @@ struct MachineModel {
   // What each row tile reads anew stays in the L1 cache up to two thirds of it: rows and sums
   // stream through the rest.
   std::int64_t near_bytes;
+  // Lines so far apart share a set of the L1 cache, of so many ways: a page, by which it is
+  // addressed before the page is known.
+  static constexpr std::int64_t set_bytes = 4096;
+  std::int64_t l1_ways;
   double cache_bytes;  // of the L2 cache of one core
 
   // ---- arithmetic ----
 
   // Multiply-adds that must be under way: a latency of 4 cycles, 2 started in each.
-  static constexpr double in_flight = 8;
+  double in_flight() const { return 8 / passes; }
   // One on half a register: a full one takes both halves of the unit, so two halves fit into its
   // time, less a tenth for the instructions around twice as many of them.
   static constexpr double half_register = 0.55;
@@ -58,7 +68,7 @@ struct MachineModel {
   // for two; operands stand anywhere in their lines.
   static constexpr double load = 0.8;
   // The same of what the L2 cache holds: half a cache line a cycle.
-  static constexpr double far_load = 4;
+  double far_load() const { return 4 / passes; }
   // The same with a mask, which has to be made first.
   static constexpr double masked_load = 1.1;
   // A vector of a loop of which the last one is not full, when all are masked: making the mask is
@@ -69,6 +79,8 @@ struct MachineModel {
   static constexpr double broadcast = 0.6;
   // The same under a gate: two selects, of the address and of the value, stand before it.
   static constexpr double gated_broadcast = 2.5;
+  // A lane that is stored by itself: a shuffle and a store.
+  static constexpr double store_lane = 2;
   // An element that is copied to a tile: a load and a store.
   static constexpr double copy_element = 2;
   // A copy pays from so many uses of the tile on; below, filling it dominates.
@@ -106,6 +118,9 @@ struct MachineModel {
   // Iterations in a turn of a long reduction, and turns, from which sums are worth a tile.
   static constexpr std::int64_t shortest_turn = 16, least_turns = 16;
 
+  // What rows that divide their loop are worth beside some that overlap: blocks and tasks divide
+  // it, too.
+  static constexpr double overlap = 1.05;
   // Lanes doing nothing beyond this part cost more than a narrower vector or another loop.
   static constexpr double least_used = 0.6;
   // What is taken for the part of the lanes that does work where the size is known at launch only.

@@ -17,14 +17,15 @@
 namespace croze {
 
 enum class EditKind : std::uint8_t {
-  Split,           // ranges: the loop.  size: of the inner of the two loops that it becomes
-  Merge,           // ranges: outer, inner.  They become one loop
-  Pad,             // ranges: the loop.  size: of which its size becomes a multiple
-  SplitReduction,  // ranges: the loop.  size: number of partial results, combined at the end
-  Bind,            // ranges: the loop.  loop: how it is run from now on
-  Reorder,         // ranges: the output loops in their new order, outermost first
-  Share,           // ranges: the loops of a reduction, and then of one that is to run in them
-  OnePass,         // ranges: of a reduction, of others that need what it comes to.  size: of blocks
+  Split,             // ranges: the loop.  size: of the inner of the two loops that it becomes
+  SplitOverlapping,  // the same where the size divides it not: the last inner loop begins earlier
+  Merge,             // ranges: outer, inner.  They become one loop
+  Pad,               // ranges: the loop.  size: of which its size becomes a multiple
+  SplitReduction,    // ranges: the loop.  size: number of partial results, combined at the end
+  Bind,              // ranges: the loop.  loop: how it is run from now on
+  Reorder,           // ranges: the output loops in their new order, outermost first
+  Share,             // ranges: the loops of a reduction, and then of one that is to run in them
+  OnePass,     // ranges: of a reduction, of others that need what it comes to.  size: of blocks
   Keep,        // ranges: two loops that compute something alike.  size: lanes that fill its tile
   Accumulate,  // ranges: of a reduction, and output loops over which a tile of its sums extends.
                // size: of turns

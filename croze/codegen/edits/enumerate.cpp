@@ -10,11 +10,16 @@ namespace {
 
 constexpr std::int64_t largest_inner = 4096;
 constexpr std::int64_t largest_multiple = 64;
+// Of tiles that overlap: rows of registers, and vectors.
+constexpr std::int64_t overlapping[] = {5, 6, 7, 9, 12, 13, 14, 16, 32, 48, 64};
 
-constexpr EditKind kinds[] = {EditKind::Split,          EditKind::Merge,   EditKind::Pad,
-                              EditKind::SplitReduction, EditKind::Bind,    EditKind::Reorder,
-                              EditKind::Share,          EditKind::OnePass, EditKind::Keep,
-                              EditKind::Accumulate,     EditKind::Stage,   EditKind::Simplify};
+constexpr EditKind kinds[] = {EditKind::Split,          EditKind::SplitOverlapping,
+                              EditKind::Merge,          EditKind::Pad,
+                              EditKind::SplitReduction, EditKind::Bind,
+                              EditKind::Reorder,        EditKind::Share,
+                              EditKind::OnePass,        EditKind::Keep,
+                              EditKind::Accumulate,     EditKind::Stage,
+                              EditKind::Simplify};
 
 class Enumerator {
  public:
@@ -24,6 +29,7 @@ class Enumerator {
     switch (kind) {
       case EditKind::Split:
       case EditKind::SplitReduction: return add_splits(kind);
+      case EditKind::SplitOverlapping: return add_overlapping_splits();
       case EditKind::Merge: return add_merges();
       case EditKind::Pad: return add_pads();
       case EditKind::Bind: return add_binds();
@@ -49,6 +55,14 @@ class Enumerator {
       for (std::int64_t n = 2; n <= std::min(r.range_size(), largest_inner); n++) {
         if (r.trip_divisor() % n != 0) continue;
         add_if_legal({.kind = kind, .ranges = {r.range_id()}, .size = n});
+      }
+    }
+  }
+
+  void add_overlapping_splits() {
+    for (UOp r : legality_.ranges()) {
+      for (std::int64_t n : overlapping) {
+        add_if_legal({.kind = EditKind::SplitOverlapping, .ranges = {r.range_id()}, .size = n});
       }
     }
   }

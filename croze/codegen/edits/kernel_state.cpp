@@ -110,6 +110,14 @@ UOp range_divided_by(KernelState& k, UOp range, std::int64_t by) {
   return k.graph().range(id, range.range_size() / by, range.loop_kind());
 }
 
+bool loads_what_it_stores(UOp sink) {
+  std::vector<UOp> stored;
+  for (UOp u : sink.sources()) stored.push_back(u.src(0).src(0));
+  return std::ranges::any_of(loads(sink), [&](UOp load) {
+    return std::ranges::find(stored, load.src(0).src(0)) != stored.end();
+  });
+}
+
 UOp tile_of(UOp store) {
   UOp target = store.src(0).src(0);
   while (target.is(Op::After)) target = target.src(0);

@@ -50,7 +50,8 @@ std::int64_t iterations(std::span<const UOp> ranges);  // product of the sizes; 
 bool turn_alike(UOp a, UOp b);                         // ranges that turn equally often
 std::vector<UOp> closed_ranges(UOp u);                 // ranges that a Store or Reduce closes
 bool closes(UOp u, UOp range);
-int stores_in(UOp sink, UOp range);  // how many stores stand in a loop
+int stores_in(UOp sink, UOp range);   // how many stores stand in a loop
+bool loads_what_it_stores(UOp sink);  // so that running an iteration twice gives something else
 
 // A new range of the same kind that turns 1/`by` times as often; `by` divides its trip count.
 UOp range_divided_by(KernelState& k, UOp range, std::int64_t by);

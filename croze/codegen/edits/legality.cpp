@@ -113,6 +113,7 @@ std::string Legality::refusal(const Edit& e) const {
   switch (e.kind) {
     case EditKind::Split:
     case EditKind::SplitReduction: return refuse_split(e);
+    case EditKind::SplitOverlapping: return refuse_split_overlapping(e);
     case EditKind::Merge: return refuse_merge(e);
     case EditKind::Pad: return refuse_pad(e);
     case EditKind::Bind: return refuse_bind(e);
@@ -161,6 +162,26 @@ std::string Legality::refuse_split(const Edit& e) const {
   const bool is_whole = e.size == r.range_size() && !r.is_open();
   if (e.size < 2 || r.trip_divisor() % e.size != 0 || (is_whole && !reduction)) {
     return fmt::format("{} cannot be split by {}", length_of(r), e.size);
+  }
+  return refuse_new_ranges(2);
+}
+
+// Some iterations are run twice, perhaps at once by two tasks: each must store the same both times.
+std::string Legality::refuse_split_overlapping(const Edit& e) const {
+  const UOp r = range(e.ranges[0]);
+  if (!is_parallel(r) || !is_output_loop(r)) {
+    return fmt::format("loop r{} is of kind {}", r.range_id(), name_of(r.loop_kind()));
+  }
+  if (r.is_open())
+    return fmt::format("how often loop r{} turns is known at launch only", r.range_id());
+  if (e.size < 2 || e.size >= r.range_size() || r.range_size() % e.size == 0) {
+    return fmt::format("{} is not split with a rest by {}", length_of(r), e.size);
+  }
+  for (UOp u : order_) {
+    if (u.is(Op::Store) && tile_of(u) && u.varies_over(r)) {
+      return fmt::format("a tile is filled inside of loop r{}", r.range_id());
+    }
+    if (u.is(Op::Load) && is_written(u.src(0).src(0))) return "the kernel writes what it loads";
   }
   return refuse_new_ranges(2);
 }

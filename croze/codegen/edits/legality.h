@@ -49,6 +49,7 @@ class Legality {
   bool is_output_loop(UOp range) const;
   bool is_in_tuple(UOp range) const;
   bool is_written(UOp param) const;
+  std::string refuse_split_overlapping(const Edit& e) const;
   bool are_closed_together(UOp a, UOp b) const;
   std::vector<UOp> named(const Edit& e) const;
 

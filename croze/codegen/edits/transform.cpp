@@ -32,6 +32,7 @@ void apply(KernelState& k, const Edit& edit) {
   for (std::int64_t id : edit.ranges) r.push_back(legality.range(id));
   switch (edit.kind) {
     case EditKind::Split: split(k, r[0], edit.size); return;
+    case EditKind::SplitOverlapping: split_overlapping(k, r[0], edit.size); return;
     case EditKind::Merge: merge(k, r[0], r[1]); return;
     case EditKind::Pad: pad(k, r[0], edit.size); return;
     case EditKind::SplitReduction: split_reduction(k, r[0], edit.size); return;
@@ -75,6 +76,18 @@ SplitRange split_in_two(KernelState& k, UOp range, std::int64_t inner_size) {
   const UOp outer = range_divided_by(k, range, inner_size);
   const UOp inner = g.range(k.next_range++, inner_size, range.loop_kind());
   replace_ranges(k, {{range, outer * inner_size + inner}});
+  return {outer, inner};
+}
+
+SplitRange split_overlapping(KernelState& k, UOp range, std::int64_t inner_size) {
+  const std::int64_t size = range.range_size();
+  if (size % inner_size == 0) return split(k, range, inner_size);
+  Graph& g = k.graph();
+  note(k, {.kind = EditKind::SplitOverlapping, .ranges = {range.range_id()}, .size = inner_size});
+  const UOp outer = g.range(k.next_range++, size / inner_size + 1, range.loop_kind());
+  const UOp inner = g.range(k.next_range++, inner_size, range.loop_kind());
+  const UOp begin = min(outer * inner_size, g.index(size - inner_size));
+  replace_ranges(k, {{range, begin + inner}});
   return {outer, inner};
 }
 

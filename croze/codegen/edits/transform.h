@@ -32,6 +32,11 @@ struct SplitRange {
 // is open.  A split by 1 or by the whole size gives a constant 0 for the part of size 1.
 SplitRange split(KernelState& k, UOp range, std::int64_t inner_size);
 
+// The same of a loop that is no multiple of `inner_size`: range -> min(outer * inner_size, size -
+// inner_size) + inner.  The last inner loop goes over some iterations of the one before it again
+// and stores what was stored (Halide's "shift inwards"): no iteration is masked.
+SplitRange split_overlapping(KernelState& k, UOp range, std::int64_t inner_size);
+
 // Two ranges to one of the product of their trip counts: outer -> m / size, inner -> m % size.
 UOp merge(KernelState& k, UOp outer, UOp inner);
 
