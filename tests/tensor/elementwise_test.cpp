@@ -302,7 +302,7 @@ TEST(Elementwise, CastsRoundAndSaturate) {
   expect_numbers(of({1.0009765625f}).cast(DType::BFloat16), {1});
 }
 
-// All of them.  A NaN stays one; whether it signals is not kept by all devices.
+// All of them.  A NaN stays one; its other bits are not kept where halfs are computed as doubles.
 TEST(Elementwise, HalfsMadeOfBitsAreTheirNumbersAndTheirBits) {
   std::vector<std::uint16_t> bits(1 << 16);
   std::iota(bits.begin(), bits.end(), std::uint16_t{0});
@@ -316,12 +316,12 @@ TEST(Elementwise, HalfsMadeOfBitsAreTheirNumbersAndTheirBits) {
       ASSERT_EQ(std::bit_cast<std::uint32_t>(numbers[i]), std::bit_cast<std::uint32_t>(expected));
     }
   }
-  constexpr unsigned quiet = 0x200;
   const Tensor stored = halfs.flip({0}).contiguous().realize();
   const auto back = stored.flip({0}).bitcast(DType::UInt16).to_vector<std::uint16_t>();
   for (std::size_t i = 0; i < bits.size(); i++) {
-    const unsigned ignored = std::isnan(f16_to_float(bits[i])) ? quiet : 0;
-    ASSERT_EQ(back[i] | ignored, bits[i] | ignored);
+    ASSERT_TRUE(back[i] == bits[i] ||
+                (std::isnan(f16_to_float(bits[i])) && std::isnan(f16_to_float(back[i]))))
+        << i;
   }
 }
 
