@@ -109,5 +109,27 @@ TEST(ChooseTile, RowsThatCollideAreCopied) {
   EXPECT_EQ(staged(1024 + 16), std::pair(true, false));
 }
 
+// Sums down 256 columns of 64 rows of 4 KiB each: those of a block wait in a tile where the caches
+// do not hold the matrix.
+TEST(ChooseTile, ColumnsOfALargeMatrixAreSummedRowByRow) {
+  SmallKernel k{"columns", std::make_shared<Graph>(), {}, {}, {}};
+  constexpr std::int64_t rows = 64, columns = 256, apart = 1024;
+  Graph& g = *k.graph;
+  k.buffers = {numbers(columns, 1), numbers(rows * apart, 2)};
+  const UOp j = g.range(0, columns, LoopKind::Parallel), i = g.range(1, rows, LoopKind::Reduce);
+  const UOp x = g.load(g.place(g.param(DType::Int32, 1, rows * apart), i * apart + j));
+  const UOp place = g.place(g.param(DType::Int32, 0, columns), j);
+  const UOp sum = g.reduce(Op::Add, x, std::vector<UOp>{i});
+  k.sink = g.sink(std::vector<UOp>{g.store(place, sum, std::vector<UOp>{j})});
+  k.expected.assign(columns, 0);
+  for (std::size_t n = 0; n < rows * columns; n++) {
+    k.expected[n % columns] += k.buffers[1][n / columns * apart + n % columns];
+  }
+  const std::string far = edits_for(k, caches(32 << 10, 32 << 10));
+  EXPECT_NE(far.find("accumulate"), std::string::npos) << far;
+  const std::string near = edits_for(k, caches(32 << 10, 1 << 20));
+  EXPECT_EQ(near.find("accumulate"), std::string::npos) << near;
+}
+
 }  // namespace
 }  // namespace croze

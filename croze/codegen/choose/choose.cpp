@@ -10,6 +10,7 @@
 #include "croze/codegen/choose/join_passes.h"
 #include "croze/codegen/choose/keep_work.h"
 #include "croze/codegen/choose/normalize.h"
+#include "croze/codegen/choose/stream_rows.h"
 #include "croze/codegen/choose/vectorize.h"
 #include "croze/codegen/edits/transform.h"
 #include "croze/graph/rewrite/rewrite.h"
@@ -110,7 +111,7 @@ void choose_edits(KernelState& k) {
     choose_groups(k);
     return;
   }
-  if (!tile_contraction(k)) {
+  if (!tile_contraction(k) && !stream_rows(k)) {
     join_passes(k);
     interleave_rows(k);
     keep_work(k);

@@ -1,0 +1,87 @@
+// stream_rows.cpp -- sums down the columns of a large matrix read it row by row.
+//
+//     for j in columns:  for k:  sum[j] += a[k] * b[k, j]
+//
+// walks down a few columns at a time: of each row it reads some cache lines, then as many of the
+// next row, in another page of memory, and the hardware fetches nothing ahead.  With the sums of a
+// block of columns in a tile that the L1 cache holds, a turn reads some rows from one end of the
+// block to the other:
+//
+//     for t in k / 8:  for j in block:  tile[j] += sum of a[8 t + i] * b[8 t + i, j] over i < 8
+#include "croze/codegen/choose/stream_rows.h"
+
+#include <algorithm>
+
+#include "croze/codegen/choose/access.h"
+#include "croze/codegen/choose/machine_model.h"
+#include "croze/codegen/edits/transform.h"
+#include "croze/graph/index/index_form.h"
+
+namespace croze {
+namespace {
+
+// Rows in a turn: loading and storing the sums costs little beside so many.
+constexpr std::int64_t most_rows = 8, least_rows = 4;
+
+// Whether the lanes read each row in order or one number of it, and some row that is far from the
+// next.
+bool reads_far_rows(UOp reduce, UOp columns) {
+  const UOp r = closed_ranges(reduce)[0];
+  bool far = false;
+  for (UOp load : loads(reduce.src(0))) {
+    const UOp place = load.src(0);
+    if (along(place, columns) == Along::Strided || place.num_src() > 2) return false;
+    const Stride s = stride_over(place.src(1), r);
+    if (!s.affine) return false;
+    far = far || (along(place, columns) == Along::Contiguous &&
+                  s.step * size_of(place.dtype()) >= MachineModel::far_bytes);
+  }
+  return far;
+}
+
+// What the reduction reads, in bytes; what varies over no loop of the output is little.
+double bytes_read(const KernelState& k, UOp reduce) {
+  double bytes = 0;
+  for (UOp load : loads(reduce.src(0))) {
+    double elements = static_cast<double>(closed_ranges(reduce)[0].range_size());
+    for (UOp r : k.loops) {
+      elements *= load.src(0).varies_over(r) ? static_cast<double>(r.range_size()) : 1;
+    }
+    bytes += elements * static_cast<double>(size_of(load.dtype()));
+  }
+  return bytes;
+}
+
+// Vectors of columns in a block: each thread has one, and the L1 cache holds its sums.
+std::int64_t vectors_of_block(std::int64_t vectors, std::int64_t vector_bytes,
+                              const MachineModel& machine) {
+  const std::int64_t most = std::min(machine.turn_bytes / vector_bytes, vectors / machine.threads);
+  return most < 1 ? 0 : largest_divisor(vectors, most);
+}
+
+}  // namespace
+
+bool stream_rows(KernelState& k) {
+  const MachineModel machine(k.caps());
+  const std::int64_t lanes = full_lanes(k.sink, k.caps());
+  const std::vector<UOp> all = reduces(k.sink);
+  if (lanes <= 1 || all.size() != 1 || k.sink.num_src() != 1 || k.loops.empty()) return false;
+  const UOp reduce = all[0], columns = k.loops.back();
+  const std::vector<UOp> closed = closed_ranges(reduce);
+  if (closed.size() != 1 || closed[0].is_open() || !is_at_full_depth(k, reduce)) return false;
+  if (!is_parallel(columns) || columns.is_open() || columns.range_size() % lanes != 0) return false;
+  if (!reads_far_rows(reduce, columns) || bytes_read(k, reduce) <= machine.cache_bytes)
+    return false;
+  const std::int64_t turn = largest_divisor(closed[0].range_size(), most_rows);
+  const std::int64_t block =
+      vectors_of_block(columns.range_size() / lanes, lanes * size_of(reduce.dtype()), machine);
+  if (turn < least_rows || block < most_rows) return false;
+  const SplitRange parts = split(k, columns, lanes);
+  const UOp lane = bind(k, parts.inner, LoopKind::Lane);
+  const UOp vectors = split(k, parts.outer, block).inner;
+  const UOp over[] = {vectors, lane};
+  accumulate(k, closed[0], over, turn);
+  return true;
+}
+
+}  // namespace croze
