@@ -1,25 +1,20 @@
 // contraction.cpp -- register and cache tiles for reductions that use each loaded element many
 // times.
 //
-// The register tile.  An output loop is cut into lanes, or the reduction is; output loops are
-// unrolled so that a tile of rows x columns vector accumulators stays in registers while the
-// reduction runs. Every choice (which loop gives lanes, how wide, how many unrolled) is scored by
-// cycles per element: multiply-adds against loads, with the accumulators bounded by the register
-// count and at least as many as the latency of a multiply-add needs.
-//
-// The cache tile.  An operand whose elements for one tile lie far apart is staged: the columns of
-// the one operand as a panel inside the loop over column tiles, the rows of the other as a block
-// outside of it, so that the panel is reused by every row tile of the block and the block by every
-// panel (Goto and van de Geijn, "Anatomy of high-performance matrix multiplication", 2008).
+// The register tile is that of tile_search.h.  The cache tile: an operand whose elements for one
+// tile lie far apart is staged: the columns of the one operand as a panel inside the loop over
+// column tiles, the rows of the other as a block outside of it, so that the panel is reused by
+// every row tile of the block and the block by every panel (Goto and van de Geijn, "Anatomy of
+// high-performance matrix multiplication", 2008).
 #include "croze/codegen/choose/contraction.h"
 
 #include <algorithm>
 #include <cstdlib>
-#include <limits>
 #include <numeric>
 
 #include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/machine_model.h"
+#include "croze/codegen/choose/tile_search.h"
 #include "croze/codegen/choose/vectorize.h"
 #include "croze/codegen/edits/stage.h"
 #include "croze/codegen/edits/transform.h"
@@ -28,220 +23,6 @@
 
 namespace croze {
 namespace {
-
-struct Tile {
-  UOp lane;  // the loop cut into lanes: an output loop, or one of the reduction
-  bool in_reduction = false;
-  std::int64_t lanes = 1;
-  UOp columns, rows;  // output loops unrolled; columns is `lane` unless in_reduction
-  std::int64_t num_columns = 1, num_rows = 1;  // accumulators: vectors, rows
-  bool overlaps = false;  // columns, at the end of a loop that is no multiple of their lanes
-  double cost = std::numeric_limits<double>::infinity();
-};
-
-// Whether each iteration reads another row, too far away for the hardware to foresee.
-bool walks_rows(UOp place, UOp range, std::int64_t element_bytes) {
-  const Stride s = stride_over(place.src(1), range);
-  return place.num_src() == 2 && s.affine && s.step * element_bytes >= MachineModel::far_bytes;
-}
-
-// Whether a long reduction, the only one of its kernel, may go in turns: over rows of memory.
-bool can_take_turns(const KernelState& k, UOp reduce) {
-  const std::vector<UOp> ranges = closed_ranges(reduce);
-  if (reduces(k.sink).size() > 1 || ranges.size() != 1 || ranges[0].is_open()) return false;
-  if (ranges[0].range_size() < MachineModel::shortest_turn * MachineModel::least_turns)
-    return false;
-  return std::ranges::all_of(loads(reduce.src(0)), [&](UOp load) {
-    return walks_rows(load.src(0), ranges[0], widest_bytes(k.sink));
-  });
-}
-
-class Search {
- public:
-  Search(const KernelState& k, UOp reduce)
-      : reduced_(closed_ranges(reduce)),
-        loads_(loads(reduce.src(0))),
-        takes_turns_(can_take_turns(k, reduce)),
-        can_overlap_(!loads_what_it_stores(k.sink)),
-        stored_(k.sink.src(0).src(0)),
-        turns_(static_cast<double>(iterations(reduced_))),
-        machine_(k.caps()),
-        full_(full_lanes(k.sink, k.caps())) {
-    std::copy_if(k.loops.begin(), k.loops.end(), std::back_inserter(loops_), is_parallel);
-  }
-
-  Tile best() {
-    for (UOp lane : loops_) {
-      for (std::int64_t lanes = full_; lanes >= std::max(MachineModel::least_lanes, full_ / 4);
-           lanes /= 2) {
-        for (UOp rows : with_none(loops_, lane)) try_output_lanes(lane, lanes, rows);
-      }
-    }
-    for (UOp lane : reduced_) {
-      if (used_part(lane, full_) < machine_.least_used) continue;
-      for (UOp columns : loops_) {
-        for (UOp rows : with_none(loops_, columns)) try_reduction_lanes(lane, columns, rows);
-      }
-    }
-    return best_;
-  }
-
- private:
-  // The other loops, and none.
-  static std::vector<UOp> with_none(const std::vector<UOp>& loops, UOp taken) {
-    std::vector<UOp> result{UOp()};
-    for (UOp r : loops) {
-      if (r != taken) result.push_back(r);
-    }
-    return result;
-  }
-
-  void try_output_lanes(UOp lane, std::int64_t lanes, UOp rows) {
-    const std::int64_t vectors = (lane.range_size() + lanes - 1) / lanes;
-    for (std::int64_t columns = 1; columns <= machine_.most_columns; columns++) {
-      if (vectors % columns == 0 || lane.is_open()) {
-        try_rows({lane, false, lanes, lane, rows, columns}, used_part(lane, lanes));
-      }
-      const std::int64_t block = lanes * columns;
-      if (can_overlap(lane, block)) {
-        try_rows({lane, false, lanes, lane, rows, columns, 1, true}, used_part(lane, block));
-      }
-    }
-  }
-
-  // `used` is the part of the lanes that does work.
-  void try_rows(Tile t, double used) {
-    if (used < machine_.least_used) return;
-    for (std::int64_t n = 1; n <= (t.rows ? machine_.most_rows : 1); n++) {
-      if (t.rows && !can_cut(t.rows, n) && !can_overlap(t.rows, n)) continue;
-      if (!machine_.fits_registers(n, t.num_columns)) continue;
-      t.num_rows = n;
-      t.cost = cycles(t) / (used * static_cast<double>(n * t.num_columns * t.lanes));
-      if (t.rows && can_overlap(t.rows, n)) t.cost *= MachineModel::overlap / used_part(t.rows, n);
-      take_if_better(t);
-    }
-  }
-
-  // Whether the last of blocks of so many iterations may begin earlier.
-  bool can_overlap(UOp range, std::int64_t block) const {
-    return can_overlap_ && !can_cut(range, block) && range.range_size() > block;
-  }
-
-  void try_reduction_lanes(UOp lane, UOp columns, UOp rows) {
-    for (std::int64_t c = 1; c <= machine_.most_outputs; c++) {
-      if (!can_cut(columns, c)) continue;
-      for (std::int64_t n = 1; n <= (rows ? machine_.most_outputs : 1); n++) {
-        if (rows && !can_cut(rows, n)) continue;
-        if (!machine_.fits_registers(n, c)) continue;
-        Tile t{lane, true, full_, columns, rows, c, n};
-        const double combine =  // once, at the end
-            machine_.combine_lane * static_cast<double>(n * c * full_) / turns_;
-        t.cost =
-            (cycles(t) + combine) / (static_cast<double>(n * c * full_) * used_part(lane, full_));
-        take_if_better(t);
-      }
-    }
-  }
-
-  // Of equal ones, that whose rows go on in a longer loop: more tiles share a panel.
-  void take_if_better(const Tile& t) {
-    const auto rows = [](const Tile& tile) { return tile.rows ? tile.rows.range_size() : 0; };
-    if (t.cost > best_.cost || (t.cost == best_.cost && rows(t) <= rows(best_))) return;
-    best_ = t;
-  }
-
-  // Cycles of one turn of the reduction over a tile.
-  double cycles(const Tile& t) const {
-    const double multiply =
-        std::max(static_cast<double>(t.num_rows * t.num_columns), machine_.in_flight()) *
-        machine_.multiply_add(t.lanes, full_);
-    double load = 0;
-    for (UOp l : loads_) {
-      const UOp place = l.src(0);
-      const std::int64_t count = copies(place, t);
-      const double each = load_cost(place, t);
-      load += static_cast<double>(count) *
-              (are_far_columns(place, count, t) ? std::max(each, machine_.far_load()) : each);
-    }
-    return std::max(multiply, load) + machine_.not_hidden * std::min(multiply, load) +
-           machine_.turn + store_cost(t) / turns_;
-  }
-
-  // Loads of a place in one turn.
-  static std::int64_t copies(UOp place, const Tile& t) {
-    std::int64_t result = 1;
-    if (place.src(1).varies_over(t.columns)) result *= t.num_columns;
-    if (t.rows && place.src(1).varies_over(t.rows)) result *= t.num_rows;
-    return result;
-  }
-
-  // Whether the vectors are what all rows read, and more than the L1 cache keeps from one to
-  // the next.
-  bool are_far_columns(UOp place, std::int64_t vectors, const Tile& t) const {
-    if (takes_turns_ && !t.in_reduction) return false;
-    if (!place.src(1).varies_over(t.lane) || (t.rows && place.src(1).varies_over(t.rows))) {
-      return false;
-    }
-    const std::int64_t elements = t.in_reduction ? vectors : vectors * t.lanes;  // a turn
-    const double bytes = turns_ * static_cast<double>(elements * size_of(place.dtype()));
-    return bytes > static_cast<double>(machine_.near_bytes);
-  }
-
-  // Once per tile.
-  double store_cost(const Tile& t) const {
-    if (t.in_reduction) return 0;
-    const double each = along(stored_, t.lane) == Along::Contiguous
-                            ? 1
-                            : MachineModel::store_lane * static_cast<double>(t.lanes);
-    return each * static_cast<double>(t.num_rows * t.num_columns);
-  }
-
-  // The part of the lanes that does work when the loop's size is not a multiple of them.  An open
-  // loop may turn once: a constant one gives the lanes if there is one.
-  static double used_part(UOp range, std::int64_t lanes) {
-    if (range.is_open()) return MachineModel::used_if_open;
-    const std::int64_t vectors = (range.range_size() + lanes - 1) / lanes;
-    return static_cast<double>(range.range_size()) / static_cast<double>(vectors * lanes);
-  }
-
-  // Whether the place is gated, or will be where a loop is padded.
-  static bool is_gated(UOp place, const Tile& t) {
-    const auto pads = [&](UOp r, std::int64_t count) {
-      return r && r.is_open() && r.trip_divisor() % count != 0 && place.varies_over(r);
-    };
-    const bool pads_lanes =
-        !t.overlaps && t.lane.trip_divisor() % t.lanes != 0 && place.varies_over(t.lane);
-    return place.num_src() > 2 || pads_lanes || pads(t.columns, t.num_columns) ||
-           pads(t.rows, t.num_rows);
-  }
-
-  double load_cost(UOp place, const Tile& t) const {
-    const bool gated = is_gated(place, t);
-    switch (along(place, t.lane)) {
-      case Along::Still: return gated ? machine_.gated_broadcast : machine_.broadcast;
-      case Along::Contiguous: return gated ? machine_.masked_load : machine_.load;
-      // A strided operand can be staged if the tile is read by many rows.
-      case Along::Strided: break;
-    }
-    const auto one_by_one = static_cast<double>(t.lanes);
-    if (t.in_reduction || !t.rows || place.src(1).varies_over(t.rows)) return one_by_one;
-    if (std::ranges::any_of(reduced_, &UOp::is_open)) return one_by_one;  // the tile may not fit
-    const std::int64_t reuse = t.rows.range_size() / t.num_rows;
-    if (reuse < machine_.least_reuse) return one_by_one;
-    return machine_.load + machine_.copy_element * one_by_one / static_cast<double>(reuse);
-  }
-
-  std::vector<UOp> loops_;  // of the output, those that may run in any order
-  std::vector<UOp> reduced_;
-  std::vector<UOp> loads_;
-  bool takes_turns_;  // in each of which the columns are near
-  bool can_overlap_;  // an iteration may be run twice
-  UOp stored_;        // the place written
-  double turns_;      // of the reduction, per element
-  const MachineModel machine_;
-  std::int64_t full_;  // lanes of a full register
-  Tile best_;
-};
 
 // Each of two loads misses an output loop that the other varies over.
 bool is_contraction(const KernelState& k, UOp reduce) {
@@ -277,7 +58,7 @@ UOp find_contraction(const KernelState& k) {
 
 class Tiler {
  public:
-  Tiler(KernelState& k, const Tile& tile) : k_(k), machine_(k.caps()), tile_(tile) {}
+  Tiler(KernelState& k, const RegisterTile& tile) : k_(k), machine_(k.caps()), tile_(tile) {}
 
   void run() {
     cut_registers();
@@ -544,7 +325,7 @@ class Tiler {
 
   KernelState& k_;
   const MachineModel machine_;
-  const Tile tile_;
+  const RegisterTile tile_;
   std::int64_t turn_ = 0;  // iterations of the reduction in one; 0: it has no turns
   UOp lane_, column_loop_, column_unroll_, row_loop_, row_unroll_, block_loop_;
 };
@@ -561,7 +342,7 @@ bool tile_contraction(KernelState& k) {
   for (UOp u : reduces(k.sink)) {
     if (closed_ranges(u) == kept) reduce = u;
   }
-  const Tile tile = Search(k, reduce).best();
+  const RegisterTile tile = best_tile(k, reduce);
   if (!tile.lane) return false;
   Tiler(k, tile).run();
   return true;
