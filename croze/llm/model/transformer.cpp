@@ -24,16 +24,29 @@ Tensor activated(const Tensor& x, Activation activation) {
   return activation == Activation::Silu ? silu(x) : gelu(x, Gelu::Tanh);
 }
 
+// The keys or values that the sequences look at: (b, keys, heads, elements); without pages those of
+// one, (keys, heads, elements).
+Tensor seen_of(const Tensor& stored, const Tensor& pages, std::int64_t keys) {
+  if (!pages.defined()) return stored.narrow(0, 0, keys);
+  const std::int64_t page = keys / pages.size(1), heads = stored.size(1), width = stored.size(2);
+  const Tensor paged = stored.reshape({-1, page, heads, width});
+  return index_select(paged, 0, pages.flatten()).reshape({pages.size(0), keys, heads, width});
+}
+
+// The axis of the sequences, if there is one.
+Shape with_sequences(const Tensor& pages, Shape shape) {
+  if (pages.defined()) shape.insert(0, pages.size(0));
+  return shape;
+}
+
 }  // namespace
 
-Tensor Transformer::operator()(const Tensor& tokens, const Tensor& start, KeyValueCache& cache,
-                               std::int64_t keys) const {
-  const Tokens all = tokens_from(start, tokens.numel(), keys);
+Tensor Transformer::read(const Tensor& tokens, const Tokens& all, KeyValueCache& cache) const {
   Tensor x = weights_.embedding.rows(tokens) * config_.embedding_scale;
   if (config_.family->places == Places::Learned) x = x + weights_.place_embedding.rows(all.places);
   for (std::size_t i = 0; i < weights_.layers.size(); i++) {
     const auto& [attention, perceptron] = weights_.layers[i];
-    const Tensor attended = attend(attention, attention.before(x), all, cache.layers[i], keys);
+    const Tensor attended = attend(attention, attention.before(x), all, cache.layers[i]);
     x = x + attention.after(attended);
     x = x + perceptron.after(compute(perceptron, perceptron.before(x)));
   }
@@ -41,29 +54,32 @@ Tensor Transformer::operator()(const Tensor& tokens, const Tensor& start, KeyVal
 }
 
 Tensor Transformer::attend(const AttentionLayer& layer, const Tensor& x, const Tokens& tokens,
-                           KeyValueCache::Layer& cache, std::int64_t keys) const {
-  const std::int64_t n = x.size(0), groups = config_.kv_heads, shared = config_.queries_per_key();
-  const auto in_heads = [&](const Tensor& t) { return t.reshape({n, -1, config_.key_width}); };
+                           KeyValueCache::Layer& cache) const {
+  const std::int64_t b = tokens.sequences, n = tokens.count;
+  const std::int64_t groups = config_.kv_heads, shared = config_.queries_per_key();
+  const auto in_heads = [&](const Tensor& t) { return t.reshape({b * n, -1, config_.key_width}); };
   const auto turned = [&](const Tensor& t) {
     const std::optional<Rotary>& rotary = layer.is_local ? local_rotary_ : rotary_;
     return rotary ? rotary->turned(t, layer.is_local ? tokens.local_turn : tokens.turn) : t;
   };
   const Tensor q = turned(layer.query_norm(in_heads(layer.query(x)))) * config_.attention_scale;
   const Tensor k = turned(layer.key_norm(in_heads(layer.key(x))));
-  const Tensor v = layer.value(x).reshape({n, groups, config_.value_width});
-  cache.keys.index_put_({tokens.places}, k.cast(cache.keys.dtype()));
-  cache.values.index_put_({tokens.places}, v.cast(cache.values.dtype()));
+  const Tensor v = layer.value(x).reshape({b * n, groups, config_.value_width});
+  cache.keys.index_put_({tokens.stored}, k.cast(cache.keys.dtype()));
+  cache.values.index_put_({tokens.stored}, v.cast(cache.values.dtype()));
 
-  // (groups, queries of a group, n or keys, elements): a head of keys serves a group of queries.
-  const Tensor queries = q.reshape({n, groups, shared, -1}).permute({1, 2, 0, 3});
-  const Tensor seen_keys = cache.keys.narrow(0, 0, keys).permute({1, 2, 0}).unsqueeze(1);
-  const Tensor seen_values = cache.values.narrow(0, 0, keys).permute({1, 0, 2}).unsqueeze(1);
+  // (b, groups, queries of a group, n or keys, elements): a head of keys serves a group of queries.
+  // One sequence has no axis b.
+  const Tensor queries = q.reshape(with_sequences(tokens.pages, {n, groups, shared, -1}));
+  const Tensor seen_keys = movedim(seen_of(cache.keys, tokens.pages, tokens.keys), -3, -1);
+  const Tensor seen_values = seen_of(cache.values, tokens.pages, tokens.keys).transpose(-3, -2);
   const Tensor scores =
-      capped(matmul(queries, seen_keys.cast(DType::Float32)), config_.attention_cap);
+      capped(matmul(movedim(queries, -4, -2), seen_keys.unsqueeze(-3).cast(DType::Float32)),
+             config_.attention_cap);
   const Tensor& visible = layer.is_local ? tokens.local_visible : tokens.visible;
   const Tensor shares = where(visible, scores, never).softmax();
-  const Tensor mixed = matmul(shares, seen_values.cast(DType::Float32));
-  return layer.output(mixed.permute({2, 0, 1, 3}).reshape({n, -1}));
+  const Tensor mixed = matmul(shares, seen_values.unsqueeze(-3).cast(DType::Float32));
+  return layer.output(movedim(mixed, -2, -4).reshape({b * n, -1}));
 }
 
 Tensor Transformer::compute(const PerceptronLayer& layer, const Tensor& x) const {
@@ -76,16 +92,35 @@ Tensor Transformer::logits(const Tensor& hidden) const {
   return capped(weights_.output(hidden), config_.logit_cap);
 }
 
-Transformer::Tokens Transformer::tokens_from(const Tensor& start, std::int64_t count,
-                                             std::int64_t keys) const {
-  Tokens tokens;
-  tokens.places = start.reshape({1}).cast(DType::Int32) + Tensor::arange(count, DType::Int32);
+void Transformer::place(Tokens& tokens, const Tensor& starts) const {
+  const std::int64_t b = tokens.sequences, n = tokens.count;
+  const Tensor places = starts.reshape({b, 1}).cast(DType::Int32) + Tensor::arange(n, DType::Int32);
+  tokens.places = places.flatten();
   if (rotary_) tokens.turn = rotary_->at(tokens.places);
   if (local_rotary_) tokens.local_turn = local_rotary_->at(tokens.places);
-  const Tensor before = tokens.places.unsqueeze(1) - Tensor::arange(keys, DType::Int32);
+  const Shape of_keys = with_sequences(tokens.pages, {1, 1, n, 1});
+  const Tensor before = places.reshape(of_keys) - Tensor::arange(tokens.keys, DType::Int32);
   tokens.visible = before >= 0;
   tokens.local_visible = logical_and(tokens.visible, before < config_.window);
-  return tokens;
+}
+
+Tensor Transformer::operator()(const Tensor& tokens, const Tensor& start, KeyValueCache& cache,
+                               std::int64_t keys) const {
+  Tokens all{.count = tokens.numel(), .keys = keys};
+  place(all, start);
+  all.stored = all.places;
+  return read(tokens, all, cache);
+}
+
+Tensor Transformer::operator()(const Tensor& tokens, const Placement& placement,
+                               KeyValueCache& cache) const {
+  Tokens all{.sequences = tokens.size(0),
+             .count = tokens.size(1),
+             .keys = placement.pages.size(1) * placement.page,
+             .stored = placement.stored,
+             .pages = placement.pages};
+  place(all, placement.starts);
+  return read(tokens.flatten(), all, cache);
 }
 
 // ---- making one -------------------------------------------------------------------------------

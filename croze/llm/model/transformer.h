@@ -38,6 +38,15 @@ struct KeyValueCache {
   KeyValueCache(const Config& config, const Options& options);
 };
 
+// Where the tokens of one call stand: b sequences that read n tokens each.  A cache can hold the
+// pages of many, in any order.
+struct Placement {
+  Tensor starts;          // (b) integers: the place of the first token in its text
+  Tensor stored;          // (b * n) integers: where in the cache the keys and values go
+  Tensor pages;           // (b, pages) integers: where the pages of each text are in the cache
+  std::int64_t page = 0;  // tokens of a page
+};
+
 class Transformer {
  public:
   // Throws Error for metadata that read_config() refuses, and naming the tensor if a weight is
@@ -58,20 +67,27 @@ class Transformer {
   // cache, so start + n must not be more.  (n, width).
   Tensor operator()(const Tensor& tokens, const Tensor& start, KeyValueCache& cache,
                     std::int64_t keys) const;
+  // The same for tokens (b, n) of several sequences, each of which looks at the pages that it names
+  // and at no place behind its own.  (b * n, width).
+  Tensor operator()(const Tensor& tokens, const Placement& placement, KeyValueCache& cache) const;
   // (n, width) to the scores of the tokens that may follow each: (n, vocabulary) Float32.
   Tensor logits(const Tensor& hidden) const;
 
  private:
-  // What all layers know of the tokens of one call.
+  // What all layers know of the tokens of one call, n of each of b sequences.
   struct Tokens {
-    Tensor places;                  // (n)
+    std::int64_t sequences = 1, count = 1, keys = 0;
+    Tensor places;                  // (b * n)
+    Tensor stored;                  // (b * n): where in the cache
+    Tensor pages;                   // undefined: the first places of the cache
     Turn turn, local_turn;          // of layers without and with a window
-    Tensor visible, local_visible;  // (n, keys): whether a token looks at a place
+    Tensor visible, local_visible;  // ([b,] 1, 1, n, keys): whether a token looks at a place
   };
 
-  Tokens tokens_from(const Tensor& start, std::int64_t count, std::int64_t keys) const;
+  void place(Tokens& tokens, const Tensor& starts) const;
+  Tensor read(const Tensor& tokens, const Tokens& all, KeyValueCache& cache) const;
   Tensor attend(const AttentionLayer& layer, const Tensor& x, const Tokens& tokens,
-                KeyValueCache::Layer& cache, std::int64_t keys) const;
+                KeyValueCache::Layer& cache) const;
   Tensor compute(const PerceptronLayer& layer, const Tensor& x) const;
 
   Config config_;

@@ -2,6 +2,7 @@
 #include <croze/base/error.h>
 #include <croze/base/thread_pool.h>
 #include <croze/jit/capture.h>
+#include <croze/llm/generate/batch_generator.h>
 #include <croze/llm/generate/language_model.h>
 #include <croze/run/statistics.h>
 #include <croze/tensor/tensor.h>
@@ -24,7 +25,7 @@ using llm::TokenId;
 
 struct Settings {
   std::string model;
-  std::int64_t prompt = 512, tokens = 64;
+  std::int64_t prompt = 512, tokens = 64, parallel = 8;
   int rounds = 3;
   bool json = false, first_token = false;
 };
@@ -142,12 +143,33 @@ Speeds speeds_of(const Settings& settings, const llm::Transformer& model) {
           .kernels = generator.kernels_per_token()};
 }
 
+// Tokens a second of several texts at once, all together.
+double parallel_speed(const Settings& settings, const llm::Transformer& model) {
+  llm::BatchGenerator batch(model, {.context = settings.tokens + 1, .texts = settings.parallel});
+  std::vector<llm::BatchGenerator::Next> next(static_cast<std::size_t>(settings.parallel));
+  const auto write = [&] {
+    for (std::size_t i = 0; i < next.size(); i++) {
+      next[i].number = batch.join(some_tokens(1, model.vocabulary()));
+    }
+    for (std::int64_t i = 0; i < settings.tokens; i++) {
+      for (auto& each : next)
+        each.token = static_cast<TokenId>((i * 7919 + 1) % model.vocabulary());
+      batch.read_each(next);
+    }
+    for (const auto& each : next) batch.leave(each.number, false);
+  };
+  write();
+  const double seconds = best_of(settings.rounds, write);
+  return static_cast<double>(settings.parallel * settings.tokens) / seconds;
+}
+
 Json measure(const Settings& settings) {
   Json first = first_token(settings);
   const auto model = llm::LanguageModel::load(settings.model);
   const llm::Transformer& transformer = model->transformer;
   const Speeds speeds = speeds_of(settings, transformer);
   const std::int64_t peak = peak_rss_bytes();
+  const double together = parallel_speed(settings, transformer);
   const double bandwidth = read_bandwidth();
   const auto bytes = static_cast<double>(transformer.bytes_per_token());
   return Json{{"model", model->name},
@@ -159,6 +181,8 @@ Json measure(const Settings& settings) {
               {"tokens", settings.tokens},
               {"tokens_per_second", speeds.decode},
               {"kernels_per_token", speeds.kernels},
+              {"parallel", settings.parallel},
+              {"parallel_tokens_per_second", together},
               {"bytes_per_second", bytes * speeds.decode},
               {"read_bandwidth", bandwidth},
               {"share_of_bandwidth", bytes * speeds.decode / bandwidth},
@@ -179,6 +203,9 @@ void print_measured(const Json& m) {
   fmt::print("answer       {:.1f} tokens/s ({} tokens), {} kernels a token\n",
              m["tokens_per_second"].get<double>(), m["tokens"].get<int>(),
              m["kernels_per_token"].get<int>());
+  fmt::print("together     {:.1f} tokens/s of {} texts at once, {:.2f} times those of one\n",
+             m["parallel_tokens_per_second"].get<double>(), m["parallel"].get<int>(),
+             m["parallel_tokens_per_second"].get<double>() / m["tokens_per_second"].get<double>());
   fmt::print("memory       {:.2f} GB/s of weights, {:.0f} % of the {:.2f} GB/s that a sum reads\n",
              giga(m["bytes_per_second"]), 100 * m["share_of_bandwidth"].get<double>(),
              giga(m["read_bandwidth"]));
@@ -198,6 +225,9 @@ void add_bench_llm(const Command& program) {
   command.option("model", settings->model, "GGUF file").required();
   command.option("--prompt", settings->prompt, "Tokens to read").positive().shows_default();
   command.option("--tokens", settings->tokens, "Tokens to write").positive().shows_default();
+  command.option("--parallel", settings->parallel, "Texts to write at once")
+      .in_range(1, 256)
+      .shows_default();
   command.option("--rounds", settings->rounds, "The best of so many counts")
       .positive()
       .shows_default();
