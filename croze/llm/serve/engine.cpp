@@ -1,3 +1,4 @@
+// engine.cpp -- replies, and the thread that steps through all that runs.
 #include "croze/llm/serve/engine.h"
 
 #include <fmt/format.h>
@@ -5,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "croze/llm/generate/answering.h"
 #include "croze/llm/serve/refusal.h"
 
 namespace croze::llm::serve {
@@ -82,10 +84,30 @@ void Reply::finish(ReplyEnd end, Answer answer, std::string problem) {
 
 // ---- the engine -------------------------------------------------------------------------------
 
+struct Engine::Running {
+  using Clock = std::chrono::steady_clock;
+
+  Waiting waiting = {};
+  std::size_t number = 0;  // of the text
+  std::int64_t known = 0;  // tokens of the prompt that were read before
+  std::optional<GrammarFilter> filter = {};
+  std::vector<ChosenToken> tokens = {};  // those that no text was told with yet
+  std::optional<Answering> answering = {};
+  std::optional<TokenId> next = {};  // to be read, behind the prompt
+  bool is_done = false;
+  Clock::time_point begun = Clock::now(), first = begun;  // and when the prompt was read
+
+  // What is to be read of the prompt.
+  std::span<const TokenId> rest_of_prompt(const BatchGenerator& batch) const {
+    const std::size_t read = batch.tokens(number).size();
+    return std::span(waiting.job.prompt).subspan(std::min(read, waiting.job.prompt.size()));
+  }
+};
+
 Engine::Engine(const LanguageModel& model, const EngineOptions& options)
     : model_(model),
       options_(options),
-      generator_(model.transformer, {.context = options.context}),
+      batch_(model.transformer, {.context = options.context, .texts = options.parallel}),
       texts_(model.tokenizer, model.end_tokens),
       thread_([this] { run(); }) {}
 
@@ -139,40 +161,159 @@ std::shared_ptr<Reply> Engine::submit(Job job) {
 }
 
 void Engine::run() {
-  while (true) {
+  while (admit()) step();
+}
+
+// Takes what waits, as far as there are places.  False if there is nothing to do any more.
+bool Engine::admit() {
+  const auto places = static_cast<std::size_t>(options_.parallel);
+  std::vector<Waiting> taken;
+  {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return is_ending_ || !queue_.empty(); });
-    if (queue_.empty()) return;
-    const Waiting waiting = std::move(queue_.front());
-    queue_.pop_front();
-    statistics_.running = 1;
-    lock.unlock();
-    serve(waiting);
+    changed_.wait(lock, [&] { return is_ending_ || !queue_.empty() || !running_.empty(); });
+    while (!queue_.empty() && running_.size() + taken.size() < places) {
+      taken.push_back(std::move(queue_.front()));
+      queue_.pop_front();
+    }
+    statistics_.running += std::ssize(taken);
+    if (taken.empty() && running_.empty()) return false;
+  }
+  for (Waiting& waiting : taken) begin(std::move(waiting));
+  return true;
+}
+
+void Engine::begin(Waiting waiting) {
+  Reply& reply = *waiting.reply;
+  if (!reply.goes_on()) {
+    return report(reply, reply.is_late() ? ReplyEnd::NeverStarted : ReplyEnd::Cancelled, {});
+  }
+  reply.begin();
+  auto running = std::make_unique<Running>();
+  running->waiting = std::move(waiting);
+  const Job& job = running->waiting.job;
+  try {
+    if (job.grammar) running->filter.emplace(*job.grammar, texts_);
+    running->answering.emplace(model_, options_for(*running));
+    running->number = batch_.join(job.prompt);
+  } catch (const std::exception& e) {
+    return report(reply, ReplyEnd::Failed, {}, e.what());
+  }
+  running->known = std::ssize(batch_.tokens(running->number));
+  running_.push_back(std::move(running));
+}
+
+AnswerOptions Engine::options_for(Running& running) const {
+  const auto& [job, reply] = running.waiting;
+  AnswerOptions options{.sampling = job.sampling, .max_tokens = job.max_tokens, .stop = job.stop};
+  if (options_.max_tokens >= 0 &&
+      (options.max_tokens < 0 || options.max_tokens > options_.max_tokens)) {
+    options.max_tokens = options_.max_tokens;
+  }
+  options.on_text = [&running](std::string_view piece) {
+    running.waiting.reply->add(piece, std::exchange(running.tokens, {}));
+    return true;
+  };
+  options.goes_on = [&running] { return running.waiting.reply->goes_on(); };
+  options.filter = running.filter ? &*running.filter : nullptr;
+  if (job.likeliest >= 0) {
+    options.likeliest = job.likeliest;
+    options.on_token = [&running](ChosenToken token) {
+      running.tokens.push_back(std::move(token));
+    };
+  }
+  return options;
+}
+
+// Those that have waited longest for a chunk of their prompt stand first.
+void Engine::step() {
+  for (const auto& running : running_) {
+    if (!running->answering->goes_on()) finish(*running);
+  }
+  read_prompt();
+  read_answers();
+  std::erase_if(running_, [](const auto& running) { return running->is_done; });
+}
+
+void Engine::read_prompt() {
+  const auto found = std::ranges::find_if(running_, [&](const auto& running) {
+    return !running->is_done && !running->rest_of_prompt(batch_).empty();
+  });
+  if (found == running_.end()) return;
+  Running& running = **found;
+  std::rotate(found, found + 1, running_.end());
+  try {
+    const std::span<const TokenId> rest = running.rest_of_prompt(batch_);
+    const auto count = std::min(rest.size(), static_cast<std::size_t>(BatchGenerator::chunk));
+    batch_.read_chunk(running.number, rest.first(count));
+    if (count == rest.size()) {
+      running.first = Running::Clock::now();
+      go_on(running);
+    }
+  } catch (const std::exception& e) {
+    fail(running, e);
   }
 }
 
-// Counted before it is told: who has the end of a reply finds it in the statistics.
-void Engine::serve(const Waiting& waiting) {
-  Reply& reply = *waiting.reply;
-  Answer answer;
-  ReplyEnd end = ReplyEnd::Answered;
-  std::string problem;
-  if (!reply.goes_on()) {
-    end = reply.is_late() ? ReplyEnd::NeverStarted : ReplyEnd::Cancelled;
-  } else {
-    reply.begin();
-    try {
-      answer = answer_to(waiting);
-      if (answer.end == AnswerEnd::Caller) {
-        end = reply.is_late() ? ReplyEnd::TimeLimit : ReplyEnd::Cancelled;
-      }
-    } catch (const std::exception& e) {
-      end = ReplyEnd::Failed;
-      problem = e.what();
-      // What was read may lack keys and values.
-      generator_.truncate(0);
-    }
+void Engine::read_answers() {
+  std::vector<BatchGenerator::Next> tokens;
+  std::vector<Running*> readers;
+  for (const auto& running : running_) {
+    if (running->is_done || !running->next) continue;
+    tokens.push_back({running->number, *running->next});
+    readers.push_back(running.get());
   }
+  if (tokens.empty()) return;
+  try {
+    batch_.read_each(tokens);
+  } catch (const std::exception& e) {
+    for (Running* running : readers) fail(*running, e);
+    return;
+  }
+  for (Running* running : readers) go_on(*running);
+}
+
+void Engine::go_on(Running& running) {
+  try {
+    running.next = running.answering->next(
+        batch_.scores(running.number), batch_.tokens(running.number), batch_.room(running.number));
+    if (!running.next) finish(running);
+  } catch (const std::exception& e) {
+    fail(running, e);
+  }
+}
+
+void Engine::finish(Running& running) {
+  Reply& reply = *running.waiting.reply;
+  const auto now = Running::Clock::now();
+  const bool has_begun = running.first != running.begun;
+  const auto seconds = [](Running::Clock::duration d) {
+    return std::chrono::duration<double>(d).count();
+  };
+  Answer answer = running.answering->finish();
+  answer.prompt_tokens = std::ssize(running.waiting.job.prompt);
+  answer.prompt_read = answer.prompt_tokens - running.known;
+  answer.prompt_seconds = seconds((has_begun ? running.first : now) - running.begun);
+  answer.answer_seconds = has_begun ? seconds(now - running.first) : 0;
+  if (!running.tokens.empty()) reply.add("", std::exchange(running.tokens, {}));
+  ReplyEnd end = ReplyEnd::Answered;
+  if (answer.end == AnswerEnd::Caller) {
+    end = reply.is_late() ? ReplyEnd::TimeLimit : ReplyEnd::Cancelled;
+  }
+  batch_.leave(running.number);
+  running.is_done = true;
+  report(reply, end, std::move(answer));
+}
+
+// What was read last may lack keys and values.
+void Engine::fail(Running& running, const std::exception& problem) {
+  if (running.is_done) return;
+  batch_.leave(running.number, false);
+  running.is_done = true;
+  report(*running.waiting.reply, ReplyEnd::Failed, {}, problem.what());
+}
+
+// Counted before it is told: who has the end of a reply finds it in the statistics.
+void Engine::report(Reply& reply, ReplyEnd end, Answer answer, std::string problem) {
   count(end, answer);
   reply.finish(end, std::move(answer), std::move(problem));
 }
@@ -180,7 +321,7 @@ void Engine::serve(const Waiting& waiting) {
 void Engine::count(ReplyEnd end, const Answer& answer) {
   const std::lock_guard lock(mutex_);
   EngineStatistics& s = statistics_;
-  s.running = 0;
+  s.running--;
   s.answered += end == ReplyEnd::Answered;
   s.late += end == ReplyEnd::TimeLimit || end == ReplyEnd::NeverStarted;
   s.cancelled += end == ReplyEnd::Cancelled;
@@ -190,31 +331,6 @@ void Engine::count(ReplyEnd end, const Answer& answer) {
   s.answer_tokens += std::ssize(answer.tokens);
   s.prompt_seconds += answer.prompt_seconds;
   s.answer_seconds += answer.answer_seconds;
-}
-
-Answer Engine::answer_to(const Waiting& waiting) {
-  const auto& [job, reply] = waiting;
-  std::vector<ChosenToken> tokens;
-  std::optional<GrammarFilter> filter;
-  if (job.grammar) filter.emplace(*job.grammar, texts_);
-  AnswerOptions options{.sampling = job.sampling, .max_tokens = job.max_tokens, .stop = job.stop};
-  if (options_.max_tokens >= 0 &&
-      (options.max_tokens < 0 || options.max_tokens > options_.max_tokens)) {
-    options.max_tokens = options_.max_tokens;
-  }
-  options.on_text = [&](std::string_view piece) {
-    reply->add(piece, std::exchange(tokens, {}));
-    return true;
-  };
-  options.goes_on = [&] { return reply->goes_on(); };
-  options.filter = filter ? &*filter : nullptr;
-  if (job.likeliest >= 0) {
-    options.likeliest = job.likeliest;
-    options.on_token = [&](ChosenToken token) { tokens.push_back(std::move(token)); };
-  }
-  Answer answer = llm::answer(model_, generator_, job.prompt, options);
-  if (!tokens.empty()) reply->add("", std::move(tokens));
-  return answer;
 }
 
 EngineStatistics Engine::statistics() const {

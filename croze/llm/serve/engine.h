@@ -1,13 +1,14 @@
-// engine.h -- one model that answers one request after the other, for any number of threads that
-// ask.
+// engine.h -- one model that answers several requests at once, for any number of threads that ask.
 //
 //     serve::Engine engine(*model, {.context = 4096});
 //     std::shared_ptr<serve::Reply> reply = engine.submit({.prompt = tokens});
 //     while (auto piece = reply->next(std::chrono::seconds(1))) std::fputs(piece->text.c_str(),
 //     stdout);
 //
-// Requests wait in a queue of bounded length.  The keys and values of the last one stay, so a
-// prompt that begins as the last text did costs what is new in it.
+// Requests wait in a queue of bounded length until one of the places is free.  Each step reads a
+// token of every answer and a chunk of one prompt, so a long prompt holds nobody up.  Keys and
+// values stay for as long as there is room, so a prompt that begins as another text did, one that
+// still grows or one that has ended, costs what is new in it.
 #pragma once
 
 #include <chrono>
@@ -21,6 +22,7 @@
 #include <thread>
 #include <vector>
 
+#include "croze/llm/generate/batch_generator.h"
 #include "croze/llm/generate/language_model.h"
 #include "croze/llm/grammar/grammar.h"
 #include "croze/llm/grammar/token_mask.h"
@@ -90,6 +92,7 @@ class Reply {
 
 struct EngineOptions {
   std::int64_t context = 0;      // tokens, as Config::context_for() has it
+  std::int64_t parallel = 4;     // requests that are answered at once; each has its own context
   std::size_t queue = 16;        // requests that may wait
   double seconds = 600;          // that a request may take, with its time in the queue
   std::int64_t max_tokens = -1;  // of any answer; negative: as many as there is room for
@@ -105,7 +108,7 @@ struct EngineStatistics {
 
 class Engine {
  public:
-  // The model must outlive it.  Throws Error as Generator does.
+  // The model must outlive it.  Throws Error as BatchGenerator does.
   Engine(const LanguageModel& model, const EngineOptions& options);
   // As finish().
   ~Engine();
@@ -120,7 +123,7 @@ class Engine {
   void finish();
 
   EngineStatistics statistics() const;
-  std::int64_t context() const { return generator_.context(); }
+  std::int64_t context() const { return batch_.context(); }
   const EngineOptions& options() const { return options_; }
 
  private:
@@ -129,15 +132,30 @@ class Engine {
     std::shared_ptr<Reply> reply;
   };
 
+  // A request that is being answered.
+  struct Running;
+
   void check_job(const Job& job) const;
   void run();
-  void serve(const Waiting& waiting);
+  bool admit();
+  void begin(Waiting waiting);
+  AnswerOptions options_for(Running& running) const;
+  void step();
+  void read_prompt();
+  void read_answers();
+  // What follows the scores of the text that were read last.
+  void go_on(Running& running);
+  void finish(Running& running);
+  void fail(Running& running, const std::exception& problem);
+  void report(Reply& reply, ReplyEnd end, Answer answer, std::string problem = "");
   void count(ReplyEnd end, const Answer& answer);
-  Answer answer_to(const Waiting& waiting);
 
   const LanguageModel& model_;
   const EngineOptions options_;
-  Generator generator_;  // of the thread
+  // Of the thread.
+  BatchGenerator batch_;
+  std::deque<std::unique_ptr<Running>> running_;
+
   const TokenTexts texts_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;

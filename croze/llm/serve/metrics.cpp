@@ -25,7 +25,7 @@ std::string metrics_text(const EngineStatistics& s) {
     text += fmt::format("croze_requests_total{{end=\"{}\"}} {}\n", end, count);
   }
   add("prompt_tokens_total", "counter", "Tokens of prompts.", s.prompt_tokens);
-  add("prompt_tokens_read_total", "counter", "Those that were not known from the request before.",
+  add("prompt_tokens_read_total", "counter", "Those that were not known from other requests.",
       s.prompt_tokens_read);
   add("answer_tokens_total", "counter", "Tokens of answers.", s.answer_tokens);
   add("prompt_seconds_total", "counter", "Time that prompts took.", s.prompt_seconds);

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "croze/llm/serve/refusal.h"
 
 namespace croze::llm::serve {
@@ -128,6 +131,85 @@ TEST_F(EngineTest, FinishesWhatIsThereAndTakesNoMore) {
   EXPECT_EQ(first->end(), ReplyEnd::Answered);
   EXPECT_EQ(second->end(), ReplyEnd::Answered);
   EXPECT_EQ(status_of(engine, job()), 503);
+}
+
+// One generator answers the questions one after the other, the engine many at once.
+TEST_F(EngineTest, AnswersDoNotDependOnWhoElseIsAnswered) {
+  std::vector<Job> jobs;
+  std::vector<Answer> alone;
+  for (int i = 0; i < 12; i++) {
+    Job each = job(4 + 3 * i);
+    each.prompt = model->tokenizer.encode(std::string(static_cast<std::size_t>(1 + 7 * i), 'a') +
+                                          " and others " + std::to_string(i % 4));
+    Generator generator(model->transformer, {.context = 128});
+    alone.push_back(answer(*model, generator, each.prompt,
+                           {.sampling = each.sampling, .max_tokens = each.max_tokens}));
+    jobs.push_back(std::move(each));
+  }
+  for (const std::int64_t parallel : {1, 3, 8}) {
+    Engine engine(*model, {.context = 128, .parallel = parallel});
+    std::vector<std::shared_ptr<Reply>> replies;
+    for (const Job& each : jobs) replies.push_back(engine.submit(each));
+    for (std::size_t i = 0; i < jobs.size(); i++) {
+      EXPECT_EQ(all_of(*replies[i]), alone[i].text);
+      EXPECT_EQ(replies[i]->answer().tokens, alone[i].tokens) << i << " of " << parallel;
+    }
+  }
+}
+
+TEST_F(EngineTest, AShortAnswerDoesNotWaitForALongOne) {
+  Engine engine(*model, {.parallel = 2});
+  Job lengthy = job(-1);
+  lengthy.sampling.bias = {{258, -1000.f}};  // the token that ends
+  const auto first = engine.submit(lengthy), second = engine.submit(job(2));
+  all_of(*second);
+  EXPECT_EQ(second->end(), ReplyEnd::Answered);
+  EXPECT_EQ(engine.statistics().running, 1);
+  first->cancel();
+  all_of(*first);
+  EXPECT_EQ(first->end(), ReplyEnd::Cancelled);
+  EXPECT_EQ(engine.statistics().running, 0);
+}
+
+// A thousand requests of eight threads, a third of which leave in the middle.
+TEST_F(EngineTest, ManyComeAndGo) {
+  Engine engine(*model, {.context = 128, .parallel = 4, .queue = 1000});
+  const std::vector<std::string> texts{"abba", "abba and others", "b", "others and abba"};
+  std::vector<std::string> expected;
+  for (const std::string& text : texts) {
+    Generator generator(model->transformer, {.context = 128});
+    expected.push_back(answer(*model, generator, model->tokenizer.encode(text),
+                              {.sampling = {.temperature = 0}, .max_tokens = 6})
+                           .text);
+  }
+  std::atomic<int> wrong = 0, answered = 0, left = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; t++) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 125; i++) {
+        const auto which = static_cast<std::size_t>(i + t) % texts.size();
+        Job each = job(6);
+        each.prompt = model->tokenizer.encode(texts[which]);
+        const auto reply = engine.submit(each);
+        if (i % 3 == 0) {
+          reply->next(10s);
+          reply->cancel();
+          left++;
+          continue;
+        }
+        wrong += all_of(*reply) != expected[which];
+        answered += reply->end() == ReplyEnd::Answered;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  engine.finish();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(answered + left, 1000);
+  const EngineStatistics s = engine.statistics();
+  EXPECT_EQ(s.answered + s.cancelled, 1000);
+  EXPECT_GE(s.answered, answered.load());
+  EXPECT_EQ(s.running + s.queued + s.failed + s.late, 0);
 }
 
 }  // namespace

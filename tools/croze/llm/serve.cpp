@@ -78,6 +78,11 @@ void add_serve(const Command& program) {
       .not_negative();
   command.option("--max-tokens", s->api.engine.max_tokens, "Tokens of any answer; -1: any number")
       .shows_default();
+  command
+      .option("--parallel", s->api.engine.parallel,
+              "Requests that are answered at once; each adds its context to the cache")
+      .in_range(1, 256)
+      .shows_default();
   command.option("--queue", s->queue, "Requests that may wait").in_range(1, 1024).shows_default();
   command.option("--time-limit", s->api.engine.seconds, "Seconds of a request, waiting included")
       .positive()
