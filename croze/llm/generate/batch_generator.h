@@ -53,7 +53,8 @@ class BatchGenerator {
   // Reads tokens behind those of one text, at most `chunk`.  Throws Error, and reads nothing, if
   // there are none, if one is none of the model's, or if they do not fit the context.
   void read_chunk(std::size_t number, std::span<const TokenId> tokens);
-  // Reads one token of each of several texts.  Throws Error as read_chunk().
+  // Reads one token of each of several texts, by one step, or if there are few of them by one each,
+  // whichever is faster.  A text stands there once.  Throws Error as read_chunk().
   void read_each(std::span<const Next> tokens);
   // The scores of the token behind what was read last of a text; valid until it reads again.
   std::span<const float> scores(std::size_t number) const { return scores_[number]; }
@@ -86,6 +87,7 @@ class BatchGenerator {
   struct Rows;
 
   void check_tokens(std::size_t number, std::span<const TokenId> tokens) const;
+  void read_together(std::span<const Next> tokens);
   void copy_page(const PagedTexts::Copy& copy);
   void add_text(Rows& rows, std::size_t number, std::span<const TokenId> tokens) const;
   std::vector<float> run(Rows rows);
