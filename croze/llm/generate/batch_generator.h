@@ -2,14 +2,13 @@
 //
 //     llm::BatchGenerator batch(model, {.context = 2048, .texts = 8});
 //     const std::size_t a = batch.join(prompt), b = batch.join(other_prompt);
-//     while (!batch.has_read(a, prompt)) batch.read_chunk(a, ..);
-//     batch.read_each({{a, next_of_a}, {b, next_of_b}});
+//     batch.read_chunk(a, ..);  // until all of the prompt is read
+//     batch.read_each(std::vector{Next{a, next_of_a}, Next{b, next_of_b}});
 //     std::span<const float> scores = batch.scores(a);
 //     batch.leave(a);
 //
-// The weights are read once for all texts of a step, which is what most of the time of a step goes
-// to.  Keys and values lie in pages (pages.h); a text that begins as another does not read that
-// again.
+// A step reads the weights once for all of its texts.  Keys and values lie in pages (pages.h); a
+// text that begins as another does not read that again.
 #pragma once
 
 #include <cstdint>
