@@ -11,7 +11,7 @@
 namespace croze {
 
 struct Caps {
-  std::string device;        // "CPU", "INTERP", "NULL", "OPENCL": the family
+  std::string device;        // "CPU", "INTERP", "NULL", "OPENCL", ..: the family
   std::string architecture;  // enters cache keys: CPU model and features, driver version, ...
 
   // Extensions of the instruction set that compiled code may use, by name; on processors alone.
@@ -20,6 +20,7 @@ struct Caps {
   std::uint64_t ops = 0;      // elementwise ops the renderer has (1 << Op); others are decomposed
   std::uint32_t dtypes = 0;   // dtypes with arithmetic (1 << DType)
   std::uint32_t storage = 0;  // dtypes that can be loaded and stored; others travel as integers
+  bool keeps_subnormals = true;  // else arithmetic on Float32 may take them for zeros
 
   // Parallelism.  A device has tasks (a thread pool) or groups of items, never both.
   std::int64_t threads = 1;  // tasks worth running at once
@@ -28,6 +29,7 @@ struct Caps {
   std::int64_t max_group_axis[3] = {1, 1, 1};   // work-items along one axis
   std::int64_t max_groups_axis[3] = {1, 1, 1};  // groups along one axis
   std::int64_t group_memory = 0;                // bytes of Space::Group memory
+  std::int64_t group_element_bytes = 1;         // least that an element takes there
 
   // Vectors and memory.
   std::int64_t vector_bytes = 0;  // widest vector register; 0: scalars only

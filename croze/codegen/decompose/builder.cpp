@@ -31,6 +31,19 @@ UOp Builder::mul_add(UOp a, UOp b, UOp c) const {
   return has(Op::MulAdd) ? graph_.alu(Op::MulAdd, {a, b, c}) : a * b + c;
 }
 
+// Where the product is rounded, what it lacks is the sum of the products of halves (Dekker, "A
+// floating-point technique for extending the available precision", 1971); the halves are cut from
+// the bits.
+UOp Builder::cancel(UOp a, UOp b, UOp c) const {
+  if (has(Op::MulAdd)) return mul_add(a, b, c);
+  const std::int64_t low = (std::int64_t{1} << ((real_.mantissa + 2) / 2)) - 1;
+  const UOp a_high = from_bits(bits(a) & integer(~low)), a_low = a - a_high;
+  const UOp b_high = from_bits(bits(b) & integer(~low)), b_low = b - b_high;
+  const UOp product = a * b;
+  const UOp crossed = (a_high * b_high - product) + a_high * b_low + a_low * b_high;
+  return (product + c) + (crossed + a_low * b_low);
+}
+
 UOp Builder::trunc(UOp x) const {
   return has(Op::Trunc) ? graph_.alu(Op::Trunc, {x}) : expand::trunc(x, caps_);
 }

@@ -242,8 +242,9 @@ Value Decomposer::rounded(DType t, UOp x) {
 }
 
 Value Decomposer::from_memory(DType t, UOp stored) {
-  return {stored.dtype() == t ? graph_.cast(stored, DType::Float32) : expand::decode(t, stored),
-          stored};
+  return {
+      stored.dtype() == t ? graph_.cast(stored, DType::Float32) : expand::decode(t, stored, caps_),
+      stored};
 }
 
 UOp Decomposer::in_memory(UOp u) {

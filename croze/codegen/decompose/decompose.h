@@ -7,7 +7,7 @@
 // A device must have these ops, from which the others are built: Cast, Bitcast, Neg, Not, Add, Mul,
 // Div, CDiv, CMod, Lt, Le, Eq, Ne, And, Or, Xor, Shl, Shr, Where; and the dtypes Float32, Int32,
 // UInt32 where floats are decomposed, Int64 and UInt64 for sines and Threefry, with gradual
-// underflow.
+// underflow, or else (Caps::keeps_subnormals) results below 2^-100 say nothing.
 #pragma once
 
 #include "croze/device/caps.h"

@@ -37,6 +37,8 @@ class Builder {
   UOp sign_bit(UOp x) const;               // as an integer, all others zero
   UOp mul_add(UOp a, UOp b, UOp c) const;  // fused where the device can
   UOp mul_add(UOp a, double b, UOp c) const { return mul_add(a, number(b), c); }
+  // a * b + c where c is about -a * b: what is left is exact, with or without a fused operation.
+  UOp cancel(UOp a, UOp b, UOp c) const;
   UOp trunc(UOp x) const;
   UOp polynomial(UOp x, std::span<const double> coefficients) const;  // lowest power first
   UOp clamp(UOp x, double lo, double hi) const;                       // NaN stays
@@ -103,9 +105,9 @@ UOp threefry(UOp counter, UOp key);
 
 // small_float.cpp: f16, bf16 and the fp8 types as the bits of an unsigned integer of their width.
 const SmallFloat& format_of(DType small);
-DType bits_type(DType small);        // UInt8 or UInt16
-UOp encode(DType small, UOp value);  // Float32 -> bits, rounded to nearest even
-UOp decode(DType small, UOp bits);   // bits -> Float32, exact
+DType bits_type(DType small);                         // UInt8 or UInt16
+UOp encode(DType small, UOp value);                   // Float32 -> bits, rounded to nearest even
+UOp decode(DType small, UOp bits, const Caps& caps);  // bits -> Float32, exact
 // A number as a Float32 that a second rounding, to fewer bits, cannot get wrong.
 UOp to_odd_float(UOp x);
 

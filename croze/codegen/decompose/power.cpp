@@ -55,7 +55,7 @@ Pair add_ordered(UOp a, UOp b, UOp tail) {
 
 Pair multiply(const Builder& b, Pair x, Pair y) {
   const UOp head = x.head * y.head;
-  const UOp error = b.mul_add(x.head, y.head, -head);
+  const UOp error = b.cancel(x.head, y.head, -head);
   return {head, b.mul_add(x.head, y.tail, b.mul_add(x.tail, y.head, error))};
 }
 
@@ -65,7 +65,7 @@ Pair quotient(const Builder& b, UOp f, UOp m) {
   const UOp sum = m + one, lost = m - (sum - one);
   const UOp inverse = one / sum;
   const UOp head = f * inverse;
-  const UOp rest = b.mul_add(-head, lost, b.mul_add(-head, sum, f));
+  const UOp rest = b.mul_add(-head, lost, b.cancel(-head, sum, f));
   return {head, rest * inverse};
 }
 
@@ -90,7 +90,7 @@ UOp magnitude(const Builder& b, const Tables& tables, UOp a, UOp y) {
   // An infinite y stands for a huge one, so that its product with log2 1 is 0.
   const UOp bounded = b.clamp(y, -tables.huge, tables.huge);
   const UOp product = bounded * log.head;
-  const UOp rest = b.mul_add(bounded, log.tail, b.mul_add(bounded, log.head, -product));
+  const UOp rest = b.mul_add(bounded, log.tail, b.cancel(bounded, log.head, -product));
   const UOp inside = less(b.abs(product), b.number(tables.limit));
   return exp2_of_sum(b, product, where(inside, rest, b.number(0)));
 }

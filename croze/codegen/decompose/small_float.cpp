@@ -43,6 +43,24 @@ UOp round_magnitude(const SmallFloat& f, UOp magnitude) {
   return where(less(magnitude, word(magnitude, least_normal)), denormal, normal);
 }
 
+// The fields at their places in a Float32 have the value, but for the bias.  Multiplying by a power
+// of two puts that right, for denormals too.
+UOp scaled(const SmallFloat& f, UOp placed) {
+  const float scale = std::ldexp(1.0f, float_bias - f.bias);
+  return as_word(as_float(placed) * placed.graph().constant(DType::Float32, scale));
+}
+
+// The same where a Float32 must not be a denormal: normal numbers get the other bias, denormals are
+// whole numbers of the least one.
+UOp rebiased(const SmallFloat& f, UOp magnitude, UOp placed) {
+  const auto difference = static_cast<std::uint32_t>(float_bias - f.bias) << float_mantissa;
+  const float least = std::ldexp(1.0f, 1 - f.bias - f.mantissa_bits);
+  const UOp denormal =
+      as_word(cast(magnitude, DType::Float32) * magnitude.graph().constant(DType::Float32, least));
+  const UOp is_normal = less(word(magnitude, (1u << f.mantissa_bits) - 1), magnitude);
+  return where(is_normal, placed + word(placed, difference), denormal);
+}
+
 }  // namespace
 
 const SmallFloat& format_of(DType small) {
@@ -79,17 +97,14 @@ UOp encode(DType small, UOp value) {
   return cast(result, bits_type(small));
 }
 
-UOp decode(DType small, UOp small_bits) {
+UOp decode(DType small, UOp small_bits, const Caps& caps) {
   const SmallFloat& f = format_of(small);
   const UOp bits = cast(small_bits, DType::UInt32);
   if (f.bias == float_bias) return as_float(shl(bits, float_mantissa - f.mantissa_bits));
 
-  // The fields at their places in a Float32 have the value, but for the bias.  Multiplying by a
-  // power of two puts that right, for denormals too.
   const UOp magnitude = bits & word(bits, f.sign_bit() - 1);
   const UOp placed = shl(magnitude, float_mantissa - f.mantissa_bits);
-  const float scale = std::ldexp(1.0f, float_bias - f.bias);
-  UOp value = as_word(as_float(placed) * bits.graph().constant(DType::Float32, scale));
+  UOp value = caps.keeps_subnormals ? scaled(f, placed) : rebiased(f, magnitude, placed);
   if (is_ieee(f)) {
     const UOp special = placed | word(bits, float_infinity);
     value = where(less(magnitude, word(bits, f.overflow())), value, special);

@@ -50,6 +50,11 @@ Space space_of(UOp tile) { return static_cast<Space>(tile.arg().ints[2]); }
 
 std::int64_t bytes_of(UOp tile) { return tile.elements() * size_of(tile.dtype()); }
 
+// How many times its size an element takes in memory that a group shares.
+std::int64_t growth_in_group(DType t, const Caps& caps) {
+  return std::max<std::int64_t>(1, caps.group_element_bytes / size_of(t));
+}
+
 // For each node, how many reductions stand one below the other in what it is computed from.
 std::unordered_map<const Node*, int> reduction_levels(const std::vector<UOp>& order) {
   std::unordered_map<const Node*, int> levels;
@@ -526,7 +531,11 @@ std::string Legality::refuse_tile(const Edit& e, UOp load) const {
   std::int64_t room = caps.has_groups ? bytes_of_item : caps.l2_bytes;
   if (shared) {
     room = caps.group_memory;
-    for (UOp tile : tiles_) bytes += space_of(tile) == Space::Group ? bytes_of(tile) : 0;
+    bytes *= growth_in_group(load.dtype(), caps);
+    for (UOp tile : tiles_) {
+      if (space_of(tile) != Space::Group) continue;
+      bytes += bytes_of(tile) * growth_in_group(tile.dtype(), caps);
+    }
   }
   if (bytes > room) return fmt::format("a tile of {} bytes does not fit in {}", bytes, room);
   return refuse_new_ranges(2 * std::ssize(inner));
