@@ -38,6 +38,7 @@ enum class Option : uint8_t {
   Trace,
   TraceLimit,
   TraceRewrites,
+  WebgpuLibrary,
 };
 
 enum class OptionType : uint8_t { Flag, Integer, Text };

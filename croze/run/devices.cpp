@@ -14,6 +14,7 @@
 #include "croze/backends/interp/interp_device.h"
 #include "croze/backends/null/null_device.h"
 #include "croze/backends/opencl/opencl_device.h"
+#include "croze/backends/webgpu/webgpu_device.h"
 #include "croze/base/error.h"
 #include "croze/base/log.h"
 #include "croze/base/options.h"
@@ -28,12 +29,14 @@ struct Row {
 };
 
 // The order is that of preference, and the index of a device in Buffer nodes.
-constexpr std::array<Row, 5> table = {{
+constexpr std::array<Row, 6> table = {{
     {"CPU", [] { return make_cpu_device(); }, "LLVM was not found at build or run time"},
     {"OPENCL", [] { return make_opencl_device(); }, "no OpenCL platform with a compiler"},
     {"C", [] { return make_c_device(); }, "no C compiler on the PATH"},
     {"INTERP", [] { return make_interp_device(); }, ""},
     {"NULL", []() -> std::unique_ptr<Device> { return make_null_device(); }, ""},
+    {"WEBGPU", [] { return make_webgpu_device(); },
+     "no library with webgpu.h's functions (CROZE_WEBGPU_LIBRARY names one), or it has no adapter"},
 }};
 
 struct OpenDevice {

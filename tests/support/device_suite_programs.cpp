@@ -23,6 +23,7 @@ class DevicePrograms : public ::testing::Test {
   // INTERP runs both shapes of programs whatever its caps say.
   bool runs_groups() { return device().caps().has_groups || device().name() == "INTERP"; }
   bool runs_tasks() { return !device().caps().has_groups; }
+  bool has_lanes() { return device().caps().vector_bytes > 0 || device().name() == "INTERP"; }
 };
 
 std::vector<float> counting(std::int64_t n, float start = 0) {
@@ -64,6 +65,7 @@ LinearProgram shifted_program(std::int64_t n, std::int64_t lanes) {
 
 TEST_F(DevicePrograms, GatedLoadIsZeroAndTouchesNoMemory) {
   for (std::int64_t lanes : {1, 4}) {
+    if (lanes > 1 && !has_lanes()) continue;
     std::vector<std::int16_t> x(12), y(16, 99);
     std::iota(x.begin(), x.end(), std::int16_t{5});
     run_program(device(), shifted_program(12, lanes), {bytes_of(x), bytes_of(y)});
@@ -73,6 +75,7 @@ TEST_F(DevicePrograms, GatedLoadIsZeroAndTouchesNoMemory) {
 
 TEST_F(DevicePrograms, GatedStoreLeavesTheRestAlone) {
   for (std::int64_t lanes : {1, 8}) {
+    if (lanes > 1 && !has_lanes()) continue;
     ProgramBuilder b("gated_store");
     const UOp x = b.param(DType::Float32, 13), y = b.param(DType::Float32, 13);
     const UOp i = b.begin_loop(16 / lanes);
@@ -90,6 +93,7 @@ TEST_F(DevicePrograms, GatedStoreLeavesTheRestAlone) {
 // y[i] = x[index[i]] and, scattered, z[index[i]] = x[i].
 TEST_F(DevicePrograms, IndicesMayComeFromMemory) {
   for (std::int64_t lanes : {1, 4}) {
+    if (lanes > 1 && !has_lanes()) continue;
     ProgramBuilder b("gather");
     const UOp x = b.param(DType::Float32, 8), index = b.param(DType::Int32, 8);
     const UOp y = b.param(DType::Float32, 8), z = b.param(DType::Float32, 8);
@@ -112,6 +116,7 @@ TEST_F(DevicePrograms, IndicesMayComeFromMemory) {
 }
 
 TEST_F(DevicePrograms, BoolsAreBytesInMemory) {
+  if (!has_lanes()) GTEST_SKIP() << "the device has no vectors";
   ProgramBuilder b("bools");
   const UOp x = b.param(DType::Float32, 8), mask = b.param(DType::Bool, 8);
   const UOp y = b.param(DType::Bool, 8);
@@ -129,6 +134,7 @@ TEST_F(DevicePrograms, BoolsAreBytesInMemory) {
 }
 
 TEST_F(DevicePrograms, VariablesComeWithTheLaunch) {
+  if (!device().caps().has_dtype(DType::Int64)) GTEST_SKIP() << "the device has no int64";
   ProgramBuilder b("variables");
   const UOp y = b.param(DType::Int64, 10);
   const UOp n = b.variable(0, 10), step = b.variable(-1'000'000'000'000, 1'000'000'000'000);
@@ -143,6 +149,7 @@ TEST_F(DevicePrograms, VariablesComeWithTheLaunch) {
 }
 
 TEST_F(DevicePrograms, VectorReadsAllLanesBeforeItWritesAny) {
+  if (!has_lanes()) GTEST_SKIP() << "the device has no vectors";
   ProgramBuilder b("rotate");
   const UOp x = b.param(DType::Int32, 8);
   const UOp k = b.lane(8);
@@ -156,6 +163,7 @@ TEST_F(DevicePrograms, VectorReadsAllLanesBeforeItWritesAny) {
 
 TEST_F(DevicePrograms, LoadAfterStoreSeesWhatWasStored) {
   for (std::int64_t lanes : {1, 4}) {
+    if (lanes > 1 && !has_lanes()) continue;
     ProgramBuilder b("after");
     const UOp x = b.param(DType::Int32, 4), y = b.param(DType::Int32, 4);
     const UOp i = b.begin_loop(4 / lanes);
@@ -176,6 +184,7 @@ TEST_F(DevicePrograms, LoadAfterStoreSeesWhatWasStored) {
 // ---- loops and registers ----------------------------------------------------------------------
 
 TEST_F(DevicePrograms, RegisterCarriesASumThroughNestedLoops) {
+  if (!device().caps().has_dtype(DType::Float64)) GTEST_SKIP() << "the device has no float64";
   const int rows = 5, columns = 6, depth = 7;
   ProgramBuilder b("matmul");
   const UOp x = b.param(DType::Float64, rows * depth), y = b.param(DType::Float64, depth * columns);
@@ -222,6 +231,7 @@ LinearProgram reduction_program(Op op, DType t, std::int64_t n, std::int64_t lan
 }
 
 TEST_F(DevicePrograms, LanesReduceToAScalar) {
+  if (!has_lanes()) GTEST_SKIP() << "the device has no vectors";
   for (std::int64_t lanes : {2, 3, 4, 5, 8, 16}) {
     const std::int64_t n = lanes * 6;
     std::vector<float> xs = counting(n, -3), sum(1), greatest(1);
@@ -235,6 +245,7 @@ TEST_F(DevicePrograms, LanesReduceToAScalar) {
 }
 
 TEST_F(DevicePrograms, LanesOfFractionsAndNaNReduce) {
+  if (!has_lanes()) GTEST_SKIP() << "the device has no vectors";
   std::vector<float> xs(16, 0.25f), result(1);
   const LinearProgram sum = reduction_program(Op::Add, DType::Float32, 16, 8, 0);
   const LinearProgram least = reduction_program(Op::Min, DType::Float32, 16, 8, 1e30);
@@ -249,6 +260,7 @@ TEST_F(DevicePrograms, LanesOfFractionsAndNaNReduce) {
 }
 
 TEST_F(DevicePrograms, IntegerSumsWrap) {
+  if (!has_lanes()) GTEST_SKIP() << "the device has no vectors";
   std::vector<std::int32_t> xs(16, 2'000'000'000), sum(1);
   run_program(device(), reduction_program(Op::Add, DType::Int32, 16, 4, 0),
               {bytes_of(xs), bytes_of(sum)});
@@ -256,6 +268,7 @@ TEST_F(DevicePrograms, IntegerSumsWrap) {
 }
 
 TEST_F(DevicePrograms, TwoLaneRangesKeepApart) {
+  if (!has_lanes()) GTEST_SKIP() << "the device has no vectors";
   ProgramBuilder b("two_lanes");
   const UOp x = b.param(DType::Float32, 12), y = b.param(DType::Float32, 12);
   const UOp four = b.lane(4), eight = b.lane(8);
@@ -329,7 +342,7 @@ TEST_F(DevicePrograms, ItemsOfAGroupMeetAtABarrier) {
 }
 
 // A matrix multiply staged through group memory: 2-D groups of 2-D items, barriers inside a loop.
-LinearProgram staged_matmul(std::int64_t n, std::int64_t tile) {
+LinearProgram staged_matmul(std::int64_t n, std::int64_t tile, bool fused) {
   ProgramBuilder b("staged_matmul");
   const UOp x = b.param(DType::Float32, n * n), y = b.param(DType::Float32, n * n);
   const UOp z = b.param(DType::Float32, n * n);
@@ -350,7 +363,7 @@ LinearProgram staged_matmul(std::int64_t n, std::int64_t tile) {
   const UOp k = b.begin_loop(tile);
   const UOp a = b.load(xs, row * tile + k, {}, {s1, staged});
   const UOp c = b.load(ys, k * tile + column, {}, {s2, staged});
-  b.write(sum, b.graph().alu(Op::MulAdd, {a, c, b.read(sum)}));
+  b.write(sum, fused ? b.graph().alu(Op::MulAdd, {a, c, b.read(sum)}) : b.read(sum) + a * c);
   b.end_loop(k);
   b.barrier();
   const UOp end = b.end_loop(block);
@@ -366,7 +379,8 @@ TEST_F(DevicePrograms, GroupsStageTilesInSharedMemory) {
     xs[k] = static_cast<float>(k % 7 - 3);
     ys[k] = static_cast<float>(k % 11 - 5);
   }
-  run_program(device(), staged_matmul(n, 4), {bytes_of(xs), bytes_of(ys), bytes_of(zs)});
+  run_program(device(), staged_matmul(n, 4, device().caps().has_op(Op::MulAdd)),
+              {bytes_of(xs), bytes_of(ys), bytes_of(zs)});
   for (int i = 0; i < n; i++) {
     for (int j = 0; j < n; j++) {
       float expected = 0;
