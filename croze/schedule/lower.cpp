@@ -33,6 +33,14 @@ constexpr std::int64_t small_beside_reduction = 8;
 // about as wide, and they are done once in it.  (Comparing and choosing is one, a maximum.)
 constexpr std::int64_t least_cheap_visits = 64;
 
+// More of them, in a reduction: so many visits are those of the rows of one or two register tiles.
+// Weights of some bits each are decoded where they are used, for a few rows; what they come to,
+// written and read again, would take longer.
+constexpr std::int64_t least_decoded_visits = 16;
+
+// A transcendental function.
+constexpr std::int64_t dear = 40;
+
 // Below that many visits, another launch costs more than lanes and tiles gain.
 constexpr std::int64_t least_contraction = 1 << 20;
 
@@ -326,10 +334,13 @@ bool Lowering::must_buffer(UOp u, const Position& p) {
   const bool in_reduction = !(open - output_ranges_).empty();
   if (plan_.contains_reduce(u) && !in_reduction) return false;  // the reduction decides
   const RangeSet around = loops_around(open);
-  if (u.elements() < 64 && cost < 40) return false;
+  if (u.elements() < 64 && cost < dear) return false;
   // Beside a long reduction, arithmetic that is done once an element of the result is nothing.
   if (around == output_ranges_ && cost * small_beside_reduction <= reduced_) return false;
-  if (iterations(around) / (cost == 2 ? least_cheap_visits : 2) < u.elements()) return false;
+  const std::int64_t least_visits = cost == 2                     ? least_cheap_visits
+                                    : in_reduction && cost < dear ? least_decoded_visits
+                                                                  : 2;
+  if (iterations(around) / least_visits < u.elements()) return false;
   plan_.buffer(u, {BufferCause::RepeatedOperand, iterations(around) / u.elements(), cost});
   return grown_ = true;
 }

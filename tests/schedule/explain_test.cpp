@@ -109,6 +109,18 @@ TEST(Explain, AScaledOperandIsStoredWhereManyColumnsReadIt) {
   }
 }
 
+// As weights of four bits each are, for the rows of a small batch.
+TEST(Explain, ADecodedOperandIsStoredWhereManyRowsReadIt) {
+  for (const std::int64_t rows : {8, 32}) {
+    Scheduled s;
+    const UOp scale = s.expand(s.buffer({50, 1}), {50, 60});
+    const UOp decoded = (s.buffer({50, 60}) * 3 - 8) * scale;
+    const Explanation e = explained(s, {product(s, s.buffer({rows, 50}), decoded)});
+    const std::size_t stored = buffers_for(e, BufferCause::RepeatedOperand).size();
+    EXPECT_EQ(stored, rows == 32 ? 1u : 0u);
+  }
+}
+
 TEST(Explain, AReductionInsideOfAnotherIsStored) {
   Scheduled s;
   const UOp row = s.expand(s.reduce(Op::Max, s.buffer({30, 40}), {0}), {30, 40});

@@ -19,10 +19,6 @@ constexpr std::int64_t page = 64, least_pages = 4;
 // Of fewer tokens each is read for itself, which costs less than a chunk that is mostly empty.
 constexpr std::int64_t few = 12;
 
-// So many texts a step of all of them is worth it.  Where weights are decoded, a step of several
-// rows stores the decoded ones first, which takes as long as four or five steps of one row.
-std::int64_t least_together(const Transformer& model) { return model.decodes_weights() ? 6 : 2; }
-
 std::int64_t power_of_two(std::int64_t count) {
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(count)));
 }
@@ -121,15 +117,6 @@ void BatchGenerator::read_each(std::span<const Next> tokens) {
   check(!tokens.empty(), "there are no tokens to read");
   for (const Next& next : tokens) check_tokens(next.number, std::span(&next.token, 1));
   for (const Next& next : tokens) texts_.reserve(next.number, 1);
-  const auto least = static_cast<std::size_t>(least_together(model_));
-  while (!tokens.empty()) {
-    const std::size_t count = tokens.size() < least ? 1 : tokens.size();
-    read_together(tokens.first(count));
-    tokens = tokens.subspan(count);
-  }
-}
-
-void BatchGenerator::read_together(std::span<const Next> tokens) {
   Rows rows{.texts = power_of_two(std::ssize(tokens))};
   for (const Next& next : tokens) add_text(rows, next.number, std::span(&next.token, 1));
   const std::vector<float> all = run(std::move(rows));

@@ -86,7 +86,6 @@ class BatchGenerator {
   struct Rows;
 
   void check_tokens(std::size_t number, std::span<const TokenId> tokens) const;
-  void read_together(std::span<const Next> tokens);
   void copy_page(const PagedTexts::Copy& copy);
   void add_text(Rows& rows, std::size_t number, std::span<const TokenId> tokens) const;
   std::vector<float> run(Rows rows);

@@ -59,11 +59,6 @@ class Transformer {
   // How many tokens there are scores for.
   std::int64_t vocabulary() const { return weights_.embedding.weight.shape[0]; }
 
-  // Whether most weights are stored in blocks, which a product has to decode.
-  bool decodes_weights() const {
-    return weights_.layers.front().perceptron.up.weight.stored.dtype() == DType::UInt8;
-  }
-
   // Bytes of weights that one token reads.
   std::int64_t bytes_per_token() const { return weights_.bytes_per_token; }
 
