@@ -89,6 +89,7 @@ TEST(Legality, SplitsThatOverlapHaveARestAndRunTwiceWhatMayBe) {
     expect_refused(k, cpu_shaped_caps(), text, "not split with a rest");
   }
   expect_refused(k, cpu_shaped_caps(), "split_overlapping r2 by 3", "of kind reduce");
+  expect_refused(k, gpu_shaped_caps(), "split_overlapping r1 by 4", "two items");
   expect_refused(k, cpu_shaped_caps(),
                  "stage load 0 over r2 in thread by 1; split_overlapping r1 by 4",
                  "a tile is filled");

@@ -172,7 +172,9 @@ std::string Legality::refuse_split(const Edit& e) const {
 }
 
 // Some iterations are run twice, perhaps at once by two tasks: each must store the same both times.
+// Items of a device with groups may share the words that they store parts of.
 std::string Legality::refuse_split_overlapping(const Edit& e) const {
+  if (k_.caps().has_groups) return "two items would store to one place";
   const UOp r = range(e.ranges[0]);
   if (!is_parallel(r) || !is_output_loop(r)) {
     return fmt::format("loop r{} is of kind {}", r.range_id(), name_of(r.loop_kind()));
