@@ -109,6 +109,26 @@ TEST(ChooseTile, RowsThatCollideAreCopied) {
   EXPECT_EQ(staged(1024 + 16), std::pair(true, false));
 }
 
+// What is computed of a vector of columns is computed once for all rows of a tile.
+TEST(ChooseTile, DearColumnsAreSharedByMoreRows) {
+  constexpr std::int64_t rows = 64, columns = 64, depth = 64;
+  const auto chosen = [&](int operations) {
+    SmallKernel k{"dear", std::make_shared<Graph>(), {}, {}, {}};
+    Graph& g = *k.graph;
+    const UOp i = g.range(0, rows, LoopKind::Parallel), j = g.range(1, columns, LoopKind::Parallel);
+    const UOp d = g.range(2, depth, LoopKind::Reduce);
+    const UOp a = g.load(g.place(g.param(DType::Float32, 1, rows * depth), i * depth + d));
+    UOp b = g.load(g.place(g.param(DType::Float32, 2, depth * columns), d * columns + j));
+    for (int n = 0; n < operations; n++) b = b * b;
+    const UOp place = g.place(g.param(DType::Float32, 0, rows * columns), i * columns + j);
+    const UOp sum = g.reduce(Op::Add, a * b, std::vector<UOp>{d});
+    k.sink = g.sink(std::vector<UOp>{g.store(place, sum, std::vector<UOp>{i, j})});
+    return chosen_for(k, caches(64 << 10, 1 << 20));
+  };
+  EXPECT_NE(chosen(0).find("split r0 by 4; bind"), std::string::npos) << chosen(0);
+  EXPECT_EQ(chosen(6).find("split r0 by 4; bind"), std::string::npos) << chosen(6);
+}
+
 // Sums down 256 columns of 64 rows of 4 KiB each: those of a block wait in a tile where the caches
 // do not hold the matrix.
 TEST(ChooseTile, ColumnsOfALargeMatrixAreSummedRowByRow) {

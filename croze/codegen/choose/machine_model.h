@@ -135,7 +135,7 @@ struct MachineModel {
   // Columns and rows of a register tile: more never fit in 32 registers.
   static constexpr std::int64_t most_columns = 4, most_rows = 14;
   // The same where the reduction has the lanes, and both operands are vectors.
-  static constexpr std::int64_t most_outputs = 6;
+  static constexpr std::int64_t most_outputs = 8;
   // A reduction no longer than this is unrolled inside of a tile: a window of a convolution.
   static constexpr std::int64_t longest_window = 7;
   // Row tiles and column tiles from which blocks of them are worth a loop of their own.

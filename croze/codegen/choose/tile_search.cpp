@@ -13,6 +13,7 @@
 #include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/machine_model.h"
 #include "croze/graph/index/index_form.h"
+#include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
 namespace {
@@ -35,6 +36,10 @@ class Search {
         machine_(k.caps()),
         full_(full_lanes(k.sink, k.caps())) {
     std::copy_if(k.loops.begin(), k.loops.end(), std::back_inserter(loops_), is_parallel);
+    std::ranges::copy_if(toposort(reduce.src(0)), std::back_inserter(computed_), [&](UOp u) {
+      return u != reduce.src(0) && is_elementwise(u.op()) && u.dtype() != DType::Index &&
+             u.dtype() != DType::Bool;
+    });
   }
 
   RegisterTile best() {
@@ -121,13 +126,13 @@ class Search {
 
   // Cycles of one turn of the reduction over a tile.
   double cycles(const RegisterTile& t) const {
-    const double multiply =
-        std::max(static_cast<double>(t.num_rows * t.num_columns), machine_.in_flight()) *
-        machine_.multiply_add(t.lanes, full_);
+    const double sums =
+        std::max(static_cast<double>(t.num_rows * t.num_columns), machine_.in_flight());
+    const double multiply = (sums + operand_work(t)) * machine_.multiply_add(t.lanes, full_);
     double load = 0;
     for (UOp l : loads_) {
       const UOp place = l.src(0);
-      const std::int64_t count = copies(place, t);
+      const std::int64_t count = copies(place.src(1), t);
       const double each = load_cost(place, t);
       load += static_cast<double>(count) *
               (are_far_columns(place, count, t) ? std::max(each, machine_.far_load()) : each);
@@ -136,12 +141,21 @@ class Search {
            machine_.turn + store_cost(t) / turns_;
   }
 
-  // Loads of a place in one turn.
-  static std::int64_t copies(UOp place, const RegisterTile& t) {
+  // Loads of a place in one turn, or computations of a value.
+  static std::int64_t copies(UOp u, const RegisterTile& t) {
     std::int64_t result = 1;
-    if (place.src(1).varies_over(t.columns)) result *= t.num_columns;
-    if (t.rows && place.src(1).varies_over(t.rows)) result *= t.num_rows;
+    if (u.varies_over(t.columns)) result *= t.num_columns;
+    if (t.rows && u.varies_over(t.rows)) result *= t.num_rows;
     return result;
+  }
+
+  // What is computed on vectors of the operands in one turn before they are multiplied.
+  double operand_work(const RegisterTile& t) const {
+    double work = 0;
+    for (UOp u : computed_) {
+      if (u.varies_over(t.lane)) work += static_cast<double>(copies(u, t));
+    }
+    return work;
   }
 
   // Whether the vectors are what all rows read, and more than the L1 cache keeps from one to
@@ -203,10 +217,11 @@ class Search {
   std::vector<UOp> loops_;  // of the output, those that may run in any order
   std::vector<UOp> reduced_;
   std::vector<UOp> loads_;
-  bool takes_turns_;  // in each of which the columns are near
-  bool can_overlap_;  // an iteration may be run twice
-  UOp stored_;        // the place written
-  double turns_;      // of the reduction, per element
+  std::vector<UOp> computed_;  // of the operands; the last operation is one with the sum
+  bool takes_turns_;           // in each of which the columns are near
+  bool can_overlap_;           // an iteration may be run twice
+  UOp stored_;                 // the place written
+  double turns_;               // of the reduction, per element
   const MachineModel machine_;
   std::int64_t full_;  // lanes of a full register
   RegisterTile best_;
