@@ -10,14 +10,13 @@
 #include <numeric>
 
 #include "croze/base/error.h"
+#include "croze/llm/generate/chunks.h"
 #include "croze/tensor/movement/indexing.h"
 
 namespace croze::llm {
 namespace {
 
 constexpr std::int64_t page = 64, least_pages = 4;
-// Of fewer tokens each is read for itself, which costs less than a chunk that is mostly empty.
-constexpr std::int64_t few = 12;
 
 std::int64_t power_of_two(std::int64_t count) {
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(count)));
@@ -99,11 +98,12 @@ void BatchGenerator::check_tokens(std::size_t number, std::span<const TokenId> t
 }
 
 void BatchGenerator::read_chunk(std::size_t number, std::span<const TokenId> tokens) {
+  check(std::ssize(tokens) <= long_chunk, "{} tokens at once: at most {}", tokens.size(),
+        long_chunk);
   check_tokens(number, tokens);
-  check(std::ssize(tokens) <= chunk, "{} tokens at once: at most {}", tokens.size(), chunk);
   texts_.reserve(number, std::ssize(tokens));
-  const std::int64_t width = std::ssize(tokens) >= few ? chunk : 1;
   while (!tokens.empty()) {
+    const std::int64_t width = rows_for(std::ssize(tokens));
     const auto count = static_cast<std::size_t>(std::min(std::ssize(tokens), width));
     Rows rows{.texts = 1, .width = width};
     add_text(rows, number, tokens.first(count));

@@ -32,9 +32,6 @@ struct BatchOptions {
 
 class BatchGenerator {
  public:
-  // Tokens of a prompt that are read at once, at most.
-  static constexpr std::int64_t chunk = 64;
-
   struct Next {
     std::size_t number;  // of a text
     TokenId token;
@@ -49,11 +46,12 @@ class BatchGenerator {
   // A new text; its number.  Of what it is to begin with, that which the cache knows is read
   // already: tokens() says it, never all of it.  Throws Error if there is no place for one more.
   std::size_t join(std::span<const TokenId> beginning);
-  // Reads tokens behind those of one text, at most `chunk`.  Throws Error, and reads nothing, if
-  // there are none, if one is none of the model's, or if they do not fit the context.
+  // Reads tokens behind those of one text, at most `long_chunk` of chunks.h.  Throws Error, and
+  // reads nothing, if there are none, if one is none of the model's, or if they do not fit the
+  // context.
   void read_chunk(std::size_t number, std::span<const TokenId> tokens);
-  // Reads one token of each of several texts, by one step, or if there are few of them by one each,
-  // whichever is faster.  A text stands there once.  Throws Error as read_chunk().
+  // Reads one token of each of several texts by one step.  A text stands there once.  Throws Error
+  // as read_chunk().
   void read_each(std::span<const Next> tokens);
   // The scores of the token behind what was read last of a text; valid until it reads again.
   std::span<const float> scores(std::size_t number) const { return scores_[number]; }

@@ -5,14 +5,11 @@
 #include <bit>
 
 #include "croze/base/error.h"
+#include "croze/llm/generate/chunks.h"
 #include "croze/tensor/movement/indexing.h"
 
 namespace croze::llm {
 namespace {
-
-// Tokens of a prompt that are read at once.  Of fewer than `few` each is read for itself, which
-// costs less than a chunk that is mostly empty.
-constexpr std::int64_t chunk = 64, few = 12;
 
 // A step looks at the keys of so many places of the cache, whatever is there: the one place that
 // says so.  Each length is a step of its own, so there are few of them, powers of two.
@@ -49,7 +46,7 @@ std::span<const float> Generator::read(std::span<const TokenId> tokens) {
   check(std::ssize(tokens) <= room(), "the context is full: {} tokens, and {} more, of {}",
         tokens_.size(), tokens.size(), context_);
   while (!tokens.empty()) {
-    const std::int64_t rows = std::ssize(tokens) >= few ? chunk : 1;
+    const std::int64_t rows = rows_for(std::ssize(tokens));
     const auto count = static_cast<std::size_t>(std::min(std::ssize(tokens), rows));
     read_chunk(tokens.first(count), rows);
     tokens = tokens.subspan(count);
@@ -72,9 +69,9 @@ std::span<const float> Generator::read_from_start(std::span<const TokenId> text,
   std::span<const TokenId> rest = text.subspan(tokens_.size());
   while (!rest.empty()) {
     if (goes_on && !goes_on()) return {};
-    const std::size_t count = std::min(rest.size(), static_cast<std::size_t>(chunk));
-    read(rest.first(count));
-    rest = rest.subspan(count);
+    const std::int64_t count = std::min(std::ssize(rest), rows_for(std::ssize(rest)));
+    read(rest.first(static_cast<std::size_t>(count)));
+    rest = rest.subspan(static_cast<std::size_t>(count));
   }
   return scores_;
 }

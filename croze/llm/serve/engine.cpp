@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "croze/llm/generate/answering.h"
+#include "croze/llm/generate/chunks.h"
 #include "croze/llm/serve/refusal.h"
 
 namespace croze::llm::serve {
@@ -243,7 +244,9 @@ void Engine::read_prompt() {
   std::rotate(found, found + 1, running_.end());
   try {
     const std::span<const TokenId> rest = running.rest_of_prompt(batch_);
-    const auto count = std::min(rest.size(), static_cast<std::size_t>(BatchGenerator::chunk));
+    // Nobody waits for the end of a long chunk where nobody else is served.
+    const std::int64_t most = running_.size() > 1 ? chunk : long_chunk;
+    const auto count = std::min(rest.size(), static_cast<std::size_t>(most));
     batch_.read_chunk(running.number, rest.first(count));
     if (count == rest.size()) {
       running.first = Running::Clock::now();

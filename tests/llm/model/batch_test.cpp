@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "croze/llm/generate/batch_generator.h"
+#include "croze/llm/generate/chunks.h"
 #include "croze/llm/generate/generator.h"
 #include "support/errors.h"
 
@@ -24,7 +25,7 @@ std::vector<TokenId> some_tokens(std::int64_t count, int seed, std::int64_t voca
 void read_all(BatchGenerator& batch, std::size_t number, std::span<const TokenId> text) {
   text = text.subspan(batch.tokens(number).size());
   while (!text.empty()) {
-    const auto count = std::min(text.size(), static_cast<std::size_t>(BatchGenerator::chunk));
+    const auto count = std::min(text.size(), static_cast<std::size_t>(chunk));
     batch.read_chunk(number, text.first(count));
     text = text.subspan(count);
   }
@@ -120,7 +121,7 @@ TEST_P(Batch, RefusesWhatDoesNotFit) {
   };
   EXPECT_NE(refusal({}).find("no tokens"), std::string::npos);
   EXPECT_NE(refusal(wrong).find("token -1"), std::string::npos);
-  EXPECT_NE(refusal(text).find("at most 64"), std::string::npos);
+  EXPECT_NE(refusal(tokens(300, 1)).find("at most 256"), std::string::npos);
   read_all(batch, number, text);
   EXPECT_NE(refusal(std::span(text).first(29)).find("100 tokens, and 29 more, of 128"),
             std::string::npos);
