@@ -2,10 +2,12 @@
 #include "croze/llm/model/transformer.h"
 
 #include <limits>
+#include <memory>
 #include <span>
 
 #include "croze/base/checked.h"
 #include "croze/base/error.h"
+#include "croze/base/zero_pages.h"
 #include "croze/tensor/elementwise/activation.h"
 #include "croze/tensor/elementwise/elementwise.h"
 #include "croze/tensor/linalg/linalg.h"
@@ -140,14 +142,25 @@ Transformer::Transformer(const GgufFile& file, std::int64_t context)
   }
 }
 
+namespace {
+
+// Places that no token has reached take no memory.
+Tensor unwritten_zeros(const Shape& shape, DType dtype) {
+  const std::shared_ptr<void> pages =
+      zero_pages(checked_mul(checked_product(shape), size_of(dtype)));
+  return Tensor::from_blob(pages.get(), shape, dtype, pages);
+}
+
+}  // namespace
+
 KeyValueCache::KeyValueCache(const Config& config, const Options& options) {
   const Shape keys{options.capacity, config.kv_heads, config.key_width};
   const Shape values{options.capacity, config.kv_heads, config.value_width};
   const std::int64_t elements = checked_add(checked_product(keys), checked_product(values));
   bytes = checked_mul(checked_mul(elements, size_of(options.dtype)), config.layers);
   for (std::int64_t i = 0; i < config.layers; i++) {
-    layers.push_back({.keys = Tensor::zeros(keys, options.dtype).realize(),
-                      .values = Tensor::zeros(values, options.dtype).realize()});
+    layers.push_back({.keys = unwritten_zeros(keys, options.dtype),
+                      .values = unwritten_zeros(values, options.dtype)});
   }
 }
 
