@@ -100,6 +100,13 @@ bool fits(UOp u) {
          distance(u.hi(), max_value(u.dtype())) >= divisor;
 }
 
+// A half that memory gives to all lanes at once is widened in them: one by itself goes through
+// three registers first.
+bool widens_half(UOp u) {
+  return u.is(Op::Cast) && u.dtype() == DType::Float32 && u.src(0).dtype() == DType::Float16 &&
+         !u.src(0).is_const();
+}
+
 std::string name_of_register(UOp u) { return fmt::format("%r{}", u.arg().value); }
 std::string name_of_buffer(UOp u) {
   return fmt::format("{}{}", u.is(Op::Local) ? "%local" : "%buffer", u.arg().ints[0]);
@@ -151,6 +158,7 @@ void Emitter::want(UOp node, std::int64_t lanes) {
          info(r.node.op()).name, r.form.lanes, lanes);
   if (!r.form.affine || std::ranges::find(r.wanted, lanes) != r.wanted.end()) return;
   r.wanted.push_back(lanes);
+  if (widens_half(r.node)) want(r.node.src(0), lanes);
 }
 
 std::int64_t Emitter::access_lanes(UOp u) const {
@@ -196,6 +204,11 @@ void Emitter::make_vector(Rendered& r, std::int64_t lanes) {
   }
   if (is_lane(r.node)) {
     r.vectors.push_back({llvm_steps(type, 0, 1), type});
+    return;
+  }
+  if (widens_half(r.node)) {
+    const LlvmValue halfs = value_of(r.node.src(0), lanes);
+    r.vectors.push_back(llvm_elementwise(text_, Op::Cast, type, {&halfs, 1}));
     return;
   }
   const LlvmValue first =

@@ -50,6 +50,16 @@ TEST(LlvmRenderer, AScalarIsBroadcastOutsideOfTheLoop) {
 }
 
 // That a product is even says nothing of whether it has wrapped.
+TEST(LlvmRenderer, AHalfForAllLanesIsWidenedInThem) {
+  ProgramBuilder b("scaled");
+  const UOp out = b.param(f32, 16), in = b.param(f32, 16), scale = b.param(DType::Float16, 1);
+  const UOp lane = b.lane(16);
+  b.store(out, lane, b.load(in, lane) * cast(b.load(scale, b.integer(0)), f32));
+  const std::string text = LlvmRenderer().render(b.finish());
+  position(text, "shufflevector <16 x half>");
+  position(text, "fpext <16 x half>");
+}
+
 TEST(LlvmRenderer, OnlyWhatCannotWrapIsPromisedNotTo) {
   const auto text_of_product = [](DType t, std::int64_t factor) {
     ProgramBuilder b("product");
