@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "croze/base/error.h"
 #include "croze/base/log.h"
