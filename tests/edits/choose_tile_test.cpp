@@ -129,11 +129,10 @@ TEST(ChooseTile, DearColumnsAreSharedByMoreRows) {
   EXPECT_EQ(chosen(6).find("split r0 by 4; bind"), std::string::npos) << chosen(6);
 }
 
-// Sums down 256 columns of 64 rows of 4 KiB each: those of a block wait in a tile where the caches
-// do not hold the matrix.
-TEST(ChooseTile, ColumnsOfALargeMatrixAreSummedRowByRow) {
+// out[j] = sum over i of x[i, j]: 256 columns, of rows that are 4 KiB apart.
+SmallKernel column_sums(std::int64_t rows) {
   SmallKernel k{"columns", std::make_shared<Graph>(), {}, {}, {}};
-  constexpr std::int64_t rows = 64, columns = 256, apart = 1024;
+  constexpr std::int64_t columns = 256, apart = 1024;
   Graph& g = *k.graph;
   k.buffers = {numbers(columns, 1), numbers(rows * apart, 2)};
   const UOp j = g.range(0, columns, LoopKind::Parallel), i = g.range(1, rows, LoopKind::Reduce);
@@ -142,13 +141,68 @@ TEST(ChooseTile, ColumnsOfALargeMatrixAreSummedRowByRow) {
   const UOp sum = g.reduce(Op::Add, x, std::vector<UOp>{i});
   k.sink = g.sink(std::vector<UOp>{g.store(place, sum, std::vector<UOp>{j})});
   k.expected.assign(columns, 0);
-  for (std::size_t n = 0; n < rows * columns; n++) {
-    k.expected[n % columns] += k.buffers[1][n / columns * apart + n % columns];
+  for (std::int64_t n = 0; n < rows * columns; n++) {
+    k.expected[static_cast<std::size_t>(n % columns)] +=
+        k.buffers[1][static_cast<std::size_t>(n / columns * apart + n % columns)];
   }
-  const std::string far = edits_for(k, caches(32 << 10, 32 << 10));
-  EXPECT_NE(far.find("accumulate"), std::string::npos) << far;
-  const std::string near = edits_for(k, caches(32 << 10, 1 << 20));
-  EXPECT_EQ(near.find("accumulate"), std::string::npos) << near;
+  return k;
+}
+
+// x[0, j] += sum over i of x[1 + i, j], of the same.
+SmallKernel sums_into_the_first_row(std::int64_t rows) {
+  SmallKernel k{"into_first", std::make_shared<Graph>(), {}, {}, {}};
+  constexpr std::int64_t columns = 256, apart = 1024;
+  Graph& g = *k.graph;
+  const std::int64_t size = (rows + 1) * apart;
+  k.buffers = {numbers(size, 1)};
+  const UOp j = g.range(0, columns, LoopKind::Parallel), i = g.range(1, rows, LoopKind::Reduce);
+  const UOp memory = g.param(DType::Int32, 0, size), place = g.place(memory, j);
+  const UOp x = g.load(g.place(memory, (i + 1) * apart + j));
+  const UOp sum = g.load(place) + g.reduce(Op::Add, x, std::vector<UOp>{i});
+  k.sink = g.sink(std::vector<UOp>{g.store(place, sum, std::vector<UOp>{j})});
+  k.expected = k.buffers[0];
+  for (std::int64_t n = 0; n < rows * columns; n++) {
+    k.expected[static_cast<std::size_t>(n % columns)] +=
+        k.buffers[0][static_cast<std::size_t>((n / columns + 1) * apart + n % columns)];
+  }
+  return k;
+}
+
+bool accumulates(const SmallKernel& kernel, const Caps& caps) {
+  return edits_for(kernel, caps).find("accumulate") != std::string::npos;
+}
+
+// Those of a block wait in a tile where the caches do not hold the matrix.
+TEST(ChooseTile, ColumnsOfALargeMatrixAreSummedRowByRow) {
+  EXPECT_TRUE(accumulates(column_sums(64), caches(32 << 10, 32 << 10)));
+  EXPECT_FALSE(accumulates(column_sums(64), caches(32 << 10, 1 << 20)));
+}
+
+// Of eight rows there is one turn, and what is stored among the rows would be read in the next.
+TEST(ChooseTile, ColumnsThatCannotWaitAreSummedOneByOne) {
+  for (const std::int64_t rows : {4, 5, 6, 7, 8, 11}) {
+    EXPECT_FALSE(accumulates(column_sums(rows), caches(32 << 10, 2 << 10))) << rows;
+  }
+  EXPECT_FALSE(accumulates(sums_into_the_first_row(64), caches(32 << 10, 32 << 10)));
+}
+
+// The turns of a long product of rows are refused for the same reason; it is tiled all the same.
+TEST(ChooseTile, AProductIntoItsOwnRowsTakesNoTurns) {
+  SmallKernel k{"into_own", std::make_shared<Graph>(), {}, {}, {}};
+  constexpr std::int64_t side = 256;
+  Graph& g = *k.graph;
+  k.buffers = {numbers(3 * side * side, 1)};
+  const UOp i = g.range(0, side, LoopKind::Parallel), j = g.range(1, side, LoopKind::Parallel);
+  const UOp d = g.range(2, side, LoopKind::Reduce);
+  const UOp memory = g.param(DType::Int32, 0, 3 * side * side);
+  const UOp a = g.load(g.place(memory, (d + side) * side + i));
+  const UOp b = g.load(g.place(memory, (d + 2 * side) * side + j));
+  const UOp place = g.place(memory, i * side + j);
+  const UOp sum = g.load(place) + g.reduce(Op::Add, a * b, std::vector<UOp>{d});
+  k.sink = g.sink(std::vector<UOp>{g.store(place, sum, std::vector<UOp>{i, j})});
+  const std::string edits = chosen_for(k, caches(32 << 10, 1 << 20));
+  EXPECT_EQ(edits.find("accumulate"), std::string::npos) << edits;
+  EXPECT_NE(edits.find("unroll"), std::string::npos) << edits;
 }
 
 }  // namespace

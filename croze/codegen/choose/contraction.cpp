@@ -235,7 +235,8 @@ class Tiler {
     return turn < machine_.shortest_turn || size / turn < machine_.least_turns ? 0 : turn;
   }
 
-  // From here on the loops of the tile are those of a turn.
+  // From here on the loops of the tile are those of a turn.  A kernel that stores into what it sums
+  // has none.
   void accumulate_rows() {
     std::vector<UOp*> loops;
     std::vector<UOp> over;
@@ -244,8 +245,8 @@ class Tiler {
       loops.push_back(r);
       over.push_back(*r);
     }
-    const TurnLoops turn = accumulate(k_, reduced()[0], over, turn_);
-    for (std::size_t i = 0; i < loops.size(); i++) *loops[i] = turn.over[i];
+    const auto turn = try_accumulate(k_, reduced()[0], over, turn_);
+    for (std::size_t i = 0; turn && i < loops.size(); i++) *loops[i] = turn->over[i];
   }
 
   std::vector<UOp> inner(std::initializer_list<UOp> before,

@@ -11,6 +11,7 @@
 #include "croze/codegen/choose/stream_rows.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/machine_model.h"
@@ -76,11 +77,12 @@ bool stream_rows(KernelState& k) {
   const std::int64_t block =
       vectors_of_block(columns.range_size() / lanes, lanes * size_of(reduce.dtype()), machine);
   if (turn < least_rows || block < most_rows) return false;
-  const SplitRange parts = split(k, columns, lanes);
-  const UOp lane = bind(k, parts.inner, LoopKind::Lane);
-  const UOp vectors = split(k, parts.outer, block).inner;
-  const UOp over[] = {vectors, lane};
-  accumulate(k, closed[0], over, turn);
+  KernelState streamed = k;
+  const SplitRange parts = split(streamed, columns, lanes);
+  const UOp lane = bind(streamed, parts.inner, LoopKind::Lane);
+  const UOp over[] = {split(streamed, parts.outer, block).inner, lane};
+  if (!try_accumulate(streamed, closed[0], over, turn)) return false;
+  k = std::move(streamed);
   return true;
 }
 

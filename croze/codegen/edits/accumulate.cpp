@@ -30,6 +30,12 @@ UOp index_in_tile(Graph& g, std::span<const UOp> ranges) {
   return index;
 }
 
+Edit accumulate_edit(UOp range, std::span<const UOp> over, std::int64_t turn) {
+  Edit edit{.kind = EditKind::Accumulate, .ranges = {range.range_id()}, .size = turn};
+  for (UOp r : over) edit.ranges.push_back(r.range_id());
+  return edit;
+}
+
 }  // namespace
 
 std::string refuse_accumulation(UOp reduce, std::span<const UOp> over, std::int64_t room) {
@@ -59,10 +65,14 @@ std::string refuse_accumulation(UOp reduce, std::span<const UOp> over, std::int6
   return {};
 }
 
+std::optional<TurnLoops> try_accumulate(KernelState& k, UOp range, std::span<const UOp> over,
+                                        std::int64_t turn) {
+  if (!is_legal(k, accumulate_edit(range, over, turn))) return {};
+  return accumulate(k, range, over, turn);
+}
+
 TurnLoops accumulate(KernelState& k, UOp range, std::span<const UOp> over, std::int64_t turn) {
-  Edit edit{.kind = EditKind::Accumulate, .ranges = {range.range_id()}, .size = turn};
-  for (UOp r : over) edit.ranges.push_back(r.range_id());
-  note(k, edit);
+  note(k, accumulate_edit(range, over, turn));
   Graph& g = k.graph();
   const SplitRange parts = split_in_two(k, range, turn);
   const std::vector<UOp> all = reduces(k.sink);

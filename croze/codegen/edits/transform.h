@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -79,6 +80,10 @@ struct TurnLoops {
 // turn run (accumulate.h).  Loops that the reduction varies over and that are not in `over` stand
 // around the turns.  Returns the loops of a turn.
 TurnLoops accumulate(KernelState& k, UOp range, std::span<const UOp> over, std::int64_t turn);
+
+// The same where it is legal.  Nothing, and nothing done, where it is not.
+std::optional<TurnLoops> try_accumulate(KernelState& k, UOp range, std::span<const UOp> over,
+                                        std::int64_t turn);
 
 // Replaces `load` by a load from a tile that holds every element it reads while the loops not in
 // `inner` stand still.  `inner` is in loop order, outermost first: the tile is laid out in that
