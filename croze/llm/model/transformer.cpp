@@ -1,6 +1,8 @@
 // transformer.cpp -- the network of all families, on one screen.
 #include "croze/llm/model/transformer.h"
 
+#include <fmt/format.h>
+
 #include <limits>
 #include <memory>
 #include <span>
@@ -8,6 +10,8 @@
 #include "croze/base/checked.h"
 #include "croze/base/error.h"
 #include "croze/base/zero_pages.h"
+#include "croze/run/buffers.h"
+#include "croze/run/memory_limit.h"
 #include "croze/tensor/elementwise/activation.h"
 #include "croze/tensor/elementwise/elementwise.h"
 #include "croze/tensor/linalg/linalg.h"
@@ -158,6 +162,8 @@ KeyValueCache::KeyValueCache(const Config& config, const Options& options) {
   const Shape values{options.capacity, config.kv_heads, config.value_width};
   const std::int64_t elements = checked_add(checked_product(keys), checked_product(values));
   bytes = checked_mul(checked_mul(elements, size_of(options.dtype)), config.layers);
+  // It may come to take all of that, and nobody would ask then.
+  check_memory(bytes, memory_use().bytes, fmt::format("a cache of {} tokens", options.capacity));
   for (std::int64_t i = 0; i < config.layers; i++) {
     layers.push_back({.keys = unwritten_zeros(keys, options.dtype),
                       .values = unwritten_zeros(values, options.dtype)});

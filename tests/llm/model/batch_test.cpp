@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "croze/base/options.h"
 #include "croze/llm/generate/batch_generator.h"
 #include "croze/llm/generate/chunks.h"
 #include "croze/llm/generate/generator.h"
@@ -108,6 +109,15 @@ TEST_P(Batch, TextsThatBeginAlikeShareWhatWasRead) {
   EXPECT_EQ(batch.tokens(c).size(), 100u);
   read_all(batch, c, grown);
   expect_near(batch.scores(c), alone(grown));
+}
+
+// In more memory than may be taken the cache would be found out only when texts have grown.
+TEST_P(Batch, RefusesACacheThatIsMoreThanTheLimit) {
+  const Options::Scope limit{{Option::MemoryLimit, 1}};
+  EXPECT_NE(error_of([&] {
+              BatchGenerator(model, {.context = 128, .texts = 256});
+            }).find("a cache of 32896 tokens takes"),
+            std::string::npos);
 }
 
 TEST_P(Batch, RefusesWhatDoesNotFit) {
