@@ -3,25 +3,10 @@
 
 #include <dlfcn.h>
 
+#include "croze/base/function_binder.h"
+
 namespace croze {
 namespace {
-
-// Fills one entry of the table; remembers whether all so far were found.
-class Binder {
- public:
-  explicit Binder(void* library) : library_(library) {}
-
-  template <typename Function>
-  void bind(Function& entry, const char* name) {
-    entry = reinterpret_cast<Function>(dlsym(library_, name));
-    if (!entry) complete_ = false;
-  }
-  bool complete() const { return complete_; }
-
- private:
-  void* library_;
-  bool complete_ = true;
-};
 
 std::string_view name_of_status(cl_int status) {
   switch (status) {
@@ -47,7 +32,7 @@ std::unique_ptr<OpenClLibrary> OpenClLibrary::load() {
   void* library = dlopen(CROZE_OPENCL_LIBRARY, RTLD_NOW | RTLD_LOCAL);
   if (!library) return nullptr;
   auto table = std::make_unique<OpenClLibrary>();
-  Binder b(library);
+  FunctionBinder b(library);
   b.bind(table->get_platform_ids, "clGetPlatformIDs");
   b.bind(table->get_platform_info, "clGetPlatformInfo");
   b.bind(table->get_device_ids, "clGetDeviceIDs");
@@ -71,7 +56,7 @@ std::unique_ptr<OpenClLibrary> OpenClLibrary::load() {
   b.bind(table->enqueue_read_buffer, "clEnqueueReadBuffer");
   b.bind(table->enqueue_write_buffer, "clEnqueueWriteBuffer");
   b.bind(table->finish, "clFinish");
-  return b.complete() ? std::move(table) : nullptr;
+  return b.missing().empty() ? std::move(table) : nullptr;
 }
 
 std::string OpenClLibrary::device_text(cl_device_id device, cl_device_info property) const {

@@ -5,29 +5,12 @@
 
 #include <string>
 
+#include "croze/base/function_binder.h"
 #include "croze/base/log.h"
 #include "croze/base/options.h"
 
 namespace croze::webgpu {
 namespace {
-
-// Fills one entry of the table; remembers whether all so far were found.
-class Binder {
- public:
-  explicit Binder(void* library) : library_(library) {}
-
-  template <typename Function>
-  void bind(Function& entry, const char* name) {
-    entry = reinterpret_cast<Function>(dlsym(library_, name));
-    if (!entry && missing_.empty()) missing_ = name;
-  }
-  // The first function that is not there.
-  const std::string& missing() const { return missing_; }
-
- private:
-  void* library_;
-  std::string missing_;
-};
 
 void* open_library() {
   const std::string given = Options::text(Option::WebgpuLibrary);
@@ -42,7 +25,7 @@ void* open_library() {
   return nullptr;
 }
 
-void bind_device(Binder& b, Library& table) {
+void bind_device(FunctionBinder& b, Library& table) {
   b.bind(table.create_instance, "wgpuCreateInstance");
   b.bind(table.process_events, "wgpuInstanceProcessEvents");
   b.bind(table.request_adapter, "wgpuInstanceRequestAdapter");
@@ -63,7 +46,7 @@ void bind_device(Binder& b, Library& table) {
   b.bind(table.release_device, "wgpuDeviceRelease");
 }
 
-void bind_objects(Binder& b, Library& table) {
+void bind_objects(FunctionBinder& b, Library& table) {
   b.bind(table.map_buffer, "wgpuBufferMapAsync");
   b.bind(table.get_mapped_range, "wgpuBufferGetConstMappedRange");
   b.bind(table.unmap_buffer, "wgpuBufferUnmap");
@@ -94,7 +77,7 @@ std::unique_ptr<Library> Library::load() {
   void* library = open_library();
   if (!library) return nullptr;
   auto table = std::make_unique<Library>();
-  Binder binder(library);
+  FunctionBinder binder(library);
   bind_device(binder, *table);
   bind_objects(binder, *table);
   if (binder.missing().empty()) return table;

@@ -28,6 +28,14 @@ std::int64_t full_lanes(UOp sink, const Caps& caps) {
                                 caps.vector_bytes / std::max<std::int64_t>(4, widest_bytes(sink)));
 }
 
+double bytes_over(UOp load, std::span<const UOp> loops) {
+  auto bytes = static_cast<double>(size_of(load.dtype()));
+  for (UOp r : loops) {
+    if (load.src(0).varies_over(r)) bytes *= static_cast<double>(r.range_size());
+  }
+  return bytes;
+}
+
 std::int64_t work_of(UOp sink) {
   std::int64_t work = 0;
   std::vector<UOp> ranges;

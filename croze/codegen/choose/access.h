@@ -20,6 +20,9 @@ std::int64_t widest_bytes(UOp sink);
 // Lanes of a full vector register for this kernel; 1 if the device has none.
 std::int64_t full_lanes(UOp sink, const Caps& caps);
 
+// What a load reads in all iterations of these loops, in bytes.
+double bytes_over(UOp load, std::span<const UOp> loops);
+
 // Element visits of the whole kernel: what it costs on one thread, roughly.  Open loops count with
 // the most that they turn.
 std::int64_t work_of(UOp sink);

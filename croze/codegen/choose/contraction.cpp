@@ -141,15 +141,11 @@ class Tiler {
 
   // What all tiles of rows read, each column anew, stays in the L2 cache.
   bool are_rows_near() const {
+    std::vector<UOp> all = k_.loops;
+    for (UOp r : reduced()) all.push_back(r);
     double bytes = 0;
     for (UOp load : loads(contraction().src(0))) {
-      const UOp place = load.src(0);
-      double elements = place.varies_over(lane_) ? 0 : 1;
-      for (UOp r : k_.loops)
-        elements *= place.varies_over(r) ? static_cast<double>(r.range_size()) : 1;
-      for (UOp r : reduced())
-        elements *= place.varies_over(r) ? static_cast<double>(r.range_size()) : 1;
-      bytes += elements * static_cast<double>(size_of(load.dtype()));
+      if (!load.src(0).varies_over(lane_)) bytes += bytes_over(load, all);
     }
     return bytes <= static_cast<double>(machine_.tile_bytes);
   }

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/machine_model.h"
@@ -23,6 +24,8 @@ namespace {
 
 // Rows in a turn: loading and storing the sums costs little beside so many.
 constexpr std::int64_t most_rows = 8, least_rows = 4;
+// Vectors of a block: a row of fewer is no more than what it costs to find it.
+constexpr std::int64_t least_vectors = 8;
 
 // Whether the lanes read each row in order or one number of it, and some row that is far from the
 // next.
@@ -40,16 +43,11 @@ bool reads_far_rows(UOp reduce, UOp columns) {
   return far;
 }
 
-// What the reduction reads, in bytes; what varies over no loop of the output is little.
 double bytes_read(const KernelState& k, UOp reduce) {
+  std::vector<UOp> all = k.loops;
+  all.push_back(closed_ranges(reduce)[0]);
   double bytes = 0;
-  for (UOp load : loads(reduce.src(0))) {
-    double elements = static_cast<double>(closed_ranges(reduce)[0].range_size());
-    for (UOp r : k.loops) {
-      elements *= load.src(0).varies_over(r) ? static_cast<double>(r.range_size()) : 1;
-    }
-    bytes += elements * static_cast<double>(size_of(load.dtype()));
-  }
+  for (UOp load : loads(reduce.src(0))) bytes += bytes_over(load, all);
   return bytes;
 }
 
@@ -76,7 +74,7 @@ bool stream_rows(KernelState& k) {
   const std::int64_t turn = largest_divisor(closed[0].range_size(), most_rows);
   const std::int64_t block =
       vectors_of_block(columns.range_size() / lanes, lanes * size_of(reduce.dtype()), machine);
-  if (turn < least_rows || block < most_rows) return false;
+  if (turn < least_rows || block < least_vectors) return false;
   KernelState streamed = k;
   const SplitRange parts = split(streamed, columns, lanes);
   const UOp lane = bind(streamed, parts.inner, LoopKind::Lane);
