@@ -1,9 +1,7 @@
 // opencl_test.cpp -- the OpenCL device beside the device suite.
 #include <gtest/gtest.h>
 
-#include "croze/base/error.h"
 #include "support/device_suite.h"
-#include "support/programs.h"
 
 namespace croze::test {
 namespace {
@@ -11,24 +9,13 @@ namespace {
 TEST(OpenClDevice, RejectedSourceIsAnInternalErrorWithTheBuildLog) {
   Device* device = device_under_test();
   if (!device) GTEST_SKIP() << "the machine has no OpenCL";
-  try {
-    device->compile("broken", "__kernel void broken(__global float* x) { x[0] = unknown; }");
-    FAIL() << "no error";
-  } catch (const InternalError& e) {
-    EXPECT_NE(e.message().find("kernel broken"), std::string::npos);
-    EXPECT_NE(e.message().find("unknown"), std::string::npos) << e.message();
-  }
+  expect_broken_is_refused(*device, "__kernel void broken(__global float* x) { x[0] = unknown; }");
 }
 
 TEST(OpenClDevice, LimitsAreThoseOfAMachine) {
   Device* device = device_under_test();
   if (!device) GTEST_SKIP() << "the machine has no OpenCL";
-  const Caps& caps = device->caps();
-  EXPECT_TRUE(caps.has_groups);
-  EXPECT_GE(caps.max_items, 64);
-  EXPECT_GE(caps.group_memory, 16 << 10);
-  EXPECT_GE(caps.max_buffers, 8);
-  EXPECT_EQ(caps.alignment & (caps.alignment - 1), 0);
+  expect_limits_of_groups(device->caps());
 }
 
 }  // namespace

@@ -13,7 +13,14 @@
 namespace croze::test {
 namespace {
 
-constexpr const char* absent = "no library of WebGPU here (CROZE_WEBGPU_LIBRARY)";
+class WebGpuDevice : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!device) GTEST_SKIP() << "no library of WebGPU here (CROZE_WEBGPU_LIBRARY)";
+  }
+
+  Device* const device = device_under_test();
+};
 
 std::vector<std::byte> counted_bytes(std::size_t count, int first) {
   std::vector<std::byte> bytes(count);
@@ -21,35 +28,19 @@ std::vector<std::byte> counted_bytes(std::size_t count, int first) {
   return bytes;
 }
 
-TEST(WebGpuDevice, RejectedSourceIsAnInternalErrorWithTheCompilersMessage) {
-  Device* device = device_under_test();
-  if (!device) GTEST_SKIP() << absent;
-  try {
-    device->compile("broken", "@compute @workgroup_size(1) fn broken() { unknown(); }");
-    FAIL() << "no error";
-  } catch (const InternalError& e) {
-    EXPECT_NE(e.message().find("kernel broken"), std::string::npos);
-    EXPECT_NE(e.message().find("unknown"), std::string::npos) << e.message();
-  }
+TEST_F(WebGpuDevice, RejectedSourceIsAnInternalErrorWithTheCompilersMessage) {
+  expect_broken_is_refused(*device, "@compute @workgroup_size(1) fn broken() { unknown(); }");
 }
 
-TEST(WebGpuDevice, LimitsAreThoseOfAMachine) {
-  Device* device = device_under_test();
-  if (!device) GTEST_SKIP() << absent;
+TEST_F(WebGpuDevice, LimitsAreThoseOfAMachine) {
   const Caps& caps = device->caps();
-  EXPECT_TRUE(caps.has_groups);
-  EXPECT_GE(caps.max_items, 64);
-  EXPECT_GE(caps.group_memory, 16 << 10);
-  EXPECT_GE(caps.max_buffers, 8);
-  EXPECT_EQ(caps.alignment & (caps.alignment - 1), 0);
+  expect_limits_of_groups(caps);
   EXPECT_FALSE(caps.has_dtype(DType::Float64));
   EXPECT_FALSE(caps.has_dtype(DType::Int64));
 }
 
 // Copies go by words, these do not.
-TEST(WebGpuDevice, CopiesOfAnyBytesLeaveTheirNeighboursAlone) {
-  Device* device = device_under_test();
-  if (!device) GTEST_SKIP() << absent;
+TEST_F(WebGpuDevice, CopiesOfAnyBytesLeaveTheirNeighboursAlone) {
   constexpr std::int64_t size = 23;
   const Memory memory = device->allocate(size);
   for (std::int64_t offset = 0; offset < 8; offset++) {
@@ -71,9 +62,7 @@ TEST(WebGpuDevice, CopiesOfAnyBytesLeaveTheirNeighboursAlone) {
 
 // Rows of one piece of memory, nearer to each other than bindings may begin; one of them is
 // written.
-TEST(WebGpuDevice, BuffersOfOneKernelMayLieInOnePieceOfMemory) {
-  Device* device = device_under_test();
-  if (!device) GTEST_SKIP() << absent;
+TEST_F(WebGpuDevice, BuffersOfOneKernelMayLieInOnePieceOfMemory) {
   ProgramBuilder b("rows");
   const UOp x = b.param(DType::Int32, 4), y = b.param(DType::Int8, 4), z = b.param(DType::Int32, 4);
   const UOp i = b.begin_loop(4);
@@ -95,9 +84,7 @@ TEST(WebGpuDevice, BuffersOfOneKernelMayLieInOnePieceOfMemory) {
   EXPECT_EQ(words, (std::vector<std::int32_t>{1, 2, 3, 4, -1, 0x09090909, -1, 2, 4, 6, 8}));
 }
 
-TEST(WebGpuDevice, TooMuchMemoryIsAnErrorThatNamesTheDevice) {
-  Device* device = device_under_test();
-  if (!device) GTEST_SKIP() << absent;
+TEST_F(WebGpuDevice, TooMuchMemoryIsAnErrorThatNamesTheDevice) {
   try {
     device->allocate(std::int64_t{1} << 45);
     FAIL() << "no error";
@@ -106,9 +93,7 @@ TEST(WebGpuDevice, TooMuchMemoryIsAnErrorThatNamesTheDevice) {
   }
 }
 
-TEST(WebGpuDevice, MoreGroupsThanADispatchHasAreFolded) {
-  Device* device = device_under_test();
-  if (!device) GTEST_SKIP() << absent;
+TEST_F(WebGpuDevice, MoreGroupsThanADispatchHasAreFolded) {
   constexpr std::int64_t size = 65'537 * 5;  // of one item each, a prime and a small factor
   Graph g;
   const UOp i = g.range(0, size, LoopKind::Parallel);
