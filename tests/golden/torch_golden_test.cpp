@@ -272,9 +272,8 @@ Totals check_all(const std::string& device, unsigned each) {
     failed += count;
   }
   fmt::print(
-      "{}: {} ops, {} cases, {} with gradients, {} differ, {} refused for float64, {} too near to "
-      "zero "
-      "(one in {}, seed {})\n",
+      "{}: {} ops, {} cases, {} with gradients, {} differ, {} refused for float64, "
+      "{} too near to zero (one in {}, seed {})\n",
       device, totals.ops.size(), totals.cases, totals.gradients, failed, totals.refused,
       totals.tiny, each, seed);
   return totals;
