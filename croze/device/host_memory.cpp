@@ -19,6 +19,10 @@ constexpr std::int64_t scratch_alignment = 64;
 constexpr std::int64_t most_kept = std::int64_t{32} << 20;
 // That of malloc: what lies before an aligned address has room for a header.
 constexpr std::int64_t least_alignment = 16;
+// A masked access may reach so far beyond the end, though its mask leaves those bytes alone. Where
+// they lie in a page that nobody has touched, the processor looks each time whether it must fault:
+// hundreds of cycles for each access, for ever, since no access ever touches that page.
+constexpr std::int64_t widest_vector = 64;
 
 // Stands before the memory.
 struct Header {
@@ -54,16 +58,15 @@ class Scratch {
 Memory allocate_host(std::int64_t bytes, std::int64_t alignment, std::string_view device) {
   check(bytes >= 0 && bytes <= address_space, "{}: cannot allocate {} bytes", device, bytes);
   alignment = std::max(alignment, least_alignment);
-  // Never nothing: an empty buffer has an address of its own too.
-  const std::int64_t rounded = (bytes + alignment) / alignment * alignment;
   // Not aligned_alloc: that of glibc before 2.38 leaves freed blocks of the same size unused, so
   // that a loop which allocates and frees grows for ever.
-  void* block = std::malloc(static_cast<std::size_t>(rounded + alignment));
+  void* block = std::malloc(static_cast<std::size_t>(alignment + bytes + widest_vector));
   check(block != nullptr, "{}: out of memory: cannot allocate {} bytes", device, bytes);
   const auto after =
       reinterpret_cast<std::uintptr_t>(block) + static_cast<std::uintptr_t>(alignment);
   void* address = reinterpret_cast<void*>(after - after % static_cast<std::uintptr_t>(alignment));
-  header_of(address) = {block, bytes};
+  header_of(address) = {block, bytes};  // touches what lies before, too
+  static_cast<std::byte*>(address)[bytes + widest_vector - 1] = {};
   return {.handle = address, .bytes = bytes};
 }
 

@@ -27,6 +27,7 @@ class Memory {
   std::string address(bool in_bounds);
   std::string offset_from(std::string_view pointer, std::string_view index, bool in_bounds);
   LlvmArgument gate();
+  std::string masked_address();
   LlvmArgument pointers() {
     return {fmt::format("<{} x ptr>", type_.lanes),
             offset_from(place_.pointer, place_.index.text(), false)};
@@ -68,6 +69,20 @@ LlvmArgument Memory::gate() {
   return place_.gate ? *place_.gate : LlvmValue{llvm_constant(type, 1), type};
 }
 
+// Where contiguous lanes lie, some of them perhaps behind a closed gate; the pointer itself where
+// all are.  A vector of closed lanes faults nowhere, but where it lies in a page that nobody has
+// touched the processor takes hundreds of cycles to find that out, each time again.
+std::string Memory::masked_address() {
+  const std::string far = address(false);
+  if (!place_.gate) return far;
+  const std::string any = text_.fresh(), near = text_.fresh();
+  const LlvmArgument arguments[] = {gate()};
+  text_.line("{} = {}", any,
+             text_.call("i1", fmt::format("vector.reduce.or.v{}i1", type_.lanes), arguments));
+  text_.line("{} = select i1 {}, ptr {}, ptr {}", near, any, far, place_.pointer);
+  return near;
+}
+
 // Lane 0 and constant offsets from it: the addresses that the instruction has.
 LlvmArgument Memory::strided_pointers() {
   std::string steps;
@@ -103,7 +118,7 @@ LlvmValue Memory::load() {
     const std::string p = address(true);
     return from_memory(text_.define(type, "load {}, ptr {}, align {}", type.text(), p, size_));
   }
-  const LlvmArgument where = contiguous ? LlvmArgument("ptr", address(false)) : pointers();
+  const LlvmArgument where = contiguous ? LlvmArgument("ptr", masked_address()) : pointers();
   const LlvmArgument arguments[] = {where, alignment(), gate(), llvm_zero(type)};
   const std::string name = contiguous ? "masked.load." + suffix("p0")
                                       : "masked.gather." + suffix(fmt::format("v{}p0", type.lanes));
@@ -148,7 +163,7 @@ void Memory::store(const LlvmValue& value) {
     const std::string p = address(true);
     return text_.line("store {}, ptr {}, align {}", stored.text(), p, size_);
   }
-  const LlvmArgument where = contiguous ? LlvmArgument("ptr", address(false))
+  const LlvmArgument where = contiguous ? LlvmArgument("ptr", masked_address())
                              : strided  ? strided_pointers()
                                         : pointers();
   const LlvmArgument arguments[] = {stored, where, alignment(), gate()};
