@@ -6,6 +6,7 @@
 namespace croze::bench {
 
 void add_all(const Command& program);
+void add_beam(const Command& program);
 void add_compile(const Command& program);
 void add_cpu(const Command& program);
 void add_fusion(const Command& program);

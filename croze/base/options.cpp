@@ -19,6 +19,7 @@ constexpr int64_t any = INT64_MAX;
 
 // clang-format off
 constexpr OptionInfo option_table[] = {
+  {Option::Beam,      "CROZE_BEAM",       OptionType::Integer, "0", 0, 64,     "Try edits of each kernel that is compiled and take the fastest: a search that keeps so many at a time. What it finds is kept in CROZE_TUNED. 0 means to take what the model of the machine chooses, or what is kept."},
   {Option::Cache,     "CROZE_CACHE",      OptionType::Flag,    "1", 0, 1,      "Keep compiled kernels on disk between runs."},
   {Option::CacheDir,  "CROZE_CACHE_DIR",  OptionType::Text,    "",  0, 0,      "Directory of that cache, which keeps its files in a folder `croze-programs` there; empty means `$XDG_CACHE_HOME/croze` or `~/.cache/croze`."},
   {Option::CacheSize, "CROZE_CACHE_SIZE", OptionType::Integer, "512", 1, 1 << 20, "Megabytes (MiB) that the cache may hold; what has not been used for longest goes first."},
@@ -43,6 +44,7 @@ constexpr OptionInfo option_table[] = {
   {Option::Trace,     "CROZE_TRACE",      OptionType::Text,    "",  0, 0,      "File to write a trace of the program to: launches, compiles and memory, for `croze viz`."},
   {Option::TraceLimit, "CROZE_TRACE_LIMIT", OptionType::Integer, "1024", 1, 1 << 20, "Megabytes (MiB) that such a file may have; what comes after them is counted and not written."},
   {Option::TraceRewrites, "CROZE_TRACE_REWRITES", OptionType::Flag, "0", 0, 1, "Write every rewrite of every kernel to the trace, too."},
+  {Option::Tuned,     "CROZE_TUNED",      OptionType::Text,    "",  0, 0,      "File with the edits that searches have found, which kernels get; empty means `tuned-kernels.txt` beside the cache of compiled kernels, or none where that is off."},
   {Option::WebgpuLibrary, "CROZE_WEBGPU_LIBRARY", OptionType::Text, "", 0, 0,  "Library with the functions of `webgpu.h` (Dawn's) that the device WEBGPU uses; empty means `libwebgpu_dawn.so` or `libwebgpu.so`."},
 };
 // clang-format on

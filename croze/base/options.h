@@ -14,6 +14,7 @@
 namespace croze {
 
 enum class Option : uint8_t {
+  Beam,
   Cache,
   CacheDir,
   CacheSize,
@@ -38,6 +39,7 @@ enum class Option : uint8_t {
   Trace,
   TraceLimit,
   TraceRewrites,
+  Tuned,
   WebgpuLibrary,
 };
 

@@ -45,12 +45,9 @@ UOp pass(const char* name, function_ref<UOp()> make) {
 
 }  // namespace
 
-LinearProgram make_program(UOp kernel, const Caps& caps, Chooser choose) {
-  LinearProgram program;
-  program.graph = std::make_shared<Graph>();
-
+UOp editable_kernel(UOp kernel, Graph& graph) {
   // Loops over ranges around loads, arithmetic and stores; dtype Index for all addresses.
-  UOp sink = pass("kernel", [&] { return program.graph->import(kernel); });
+  UOp sink = pass("kernel", [&] { return graph.import(kernel); });
   // Where it was asked for: what is equal of real numbers is one node.
   if (Options::flag(Option::FastMath)) {
     sink = pass("fast math", [&] { return rewrite(sink, fast_math_rules()); });
@@ -58,7 +55,13 @@ LinearProgram make_program(UOp kernel, const Caps& caps, Chooser choose) {
   // Gates stand on loads and stores; index arithmetic is in canonical form.
   sink = pass("simplify", [&] { return simplify_kernel(sink); });
   // Sums that only count, or only find one place, have no loop.
-  sink = pass("collapse", [&] { return simplify_kernel(collapse_reductions(sink)); });
+  return pass("collapse", [&] { return simplify_kernel(collapse_reductions(sink)); });
+}
+
+LinearProgram make_program(UOp kernel, const Caps& caps, Chooser choose) {
+  LinearProgram program;
+  program.graph = std::make_shared<Graph>();
+  UOp sink = editable_kernel(kernel, *program.graph);
   program.info = estimate(sink);
   const ProgramInfo passed = estimate(kernel);  // whether still read or not
   program.info.num_buffers = passed.num_buffers;

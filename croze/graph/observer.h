@@ -10,6 +10,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "croze/graph/uop.h"
@@ -20,6 +22,14 @@ struct CanonicalGraph;
 struct Rule;
 struct Schedule;
 class RuleSet;
+
+// What a search for the edits of a kernel has found (CROZE_BEAM).
+struct TuningReport {
+  std::string_view kernel, edits;
+  int tried = 0;                             // candidates that were run
+  double seconds = 0, model_seconds = 0;     // of one run with these edits, and with the model's
+  std::span<const std::string> broken = {};  // candidates that crashed, hung or computed wrongly
+};
 
 enum class CompilePart : std::uint8_t { Schedule, Kernel, Pass };
 
@@ -36,6 +46,9 @@ class CompileObserver {
   virtual void scheduled(const CanonicalGraph&, const Schedule&) {}
   // The edits of a kernel have been made: the list as text (codegen/edits/edit.h).
   virtual void edited(std::string_view /*edits*/) {}
+
+  // The edits of a kernel have been searched for.
+  virtual void tuned(const TuningReport&) {}
 
   // Whether it is to be told of rules, which are many.  Asked once.
   virtual bool watches_rules() const { return false; }
@@ -75,9 +88,11 @@ class Observing {
 class Watchers {
  public:
   Watchers() : first_(detail::observers) {}  // those of this thread
+  static Watchers nobody() { return Watchers(nullptr); }
 
  private:
   friend class WatchedBy;
+  explicit Watchers(const detail::ObserverLink* first) : first_(first) {}
   const detail::ObserverLink* first_;
 };
 

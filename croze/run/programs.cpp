@@ -20,6 +20,7 @@
 #include "croze/base/shared_cache.h"
 #include "croze/base/thread_pool.h"
 #include "croze/base/version.h"
+#include "croze/codegen/choose/choose.h"
 #include "croze/codegen/edits/transform.h"
 #include "croze/codegen/pipeline.h"
 #include "croze/device/compile_cache.h"
@@ -31,6 +32,7 @@
 #include "croze/run/devices.h"
 #include "croze/run/given_edits.h"
 #include "croze/run/trace/compile_tracer.h"
+#include "croze/run/tuning.h"
 
 namespace croze {
 namespace {
@@ -135,12 +137,18 @@ std::string_view decode(std::string_view entry, ProgramInfo& info) {
 
 // ---- compiling --------------------------------------------------------------------------------
 
+// In place of those that the model chooses.
+struct WantedEdits {
+  std::optional<std::string> text;
+  bool are_advice = false;  // found by a search, not given by the user
+};
+
 struct Compilation {
   const Kernel* kernel = nullptr;
   Device* device = nullptr;
-  Caps caps;                         // of the device, as far as they are the kernel's
-  std::int64_t claim = 0;            // its number among those of the call
-  std::optional<std::string> edits;  // in place of the chosen ones
+  Caps caps;               // of the device, as far as they are the kernel's
+  std::int64_t claim = 0;  // its number among those of the call
+  WantedEdits edits;
   std::string disk_key;
   std::shared_ptr<LoadedProgram> result;
   std::string code = {};
@@ -152,12 +160,20 @@ std::string label_of(const Compilation& c) {
   return fmt::format("{} {} {}", c.device->name(), kernel_name(*c.kernel), kernel_key(*c.kernel));
 }
 
+// Those of the user it must take; of others it need not.
+void make_edits(const Compilation& c, KernelState& k) {
+  const std::vector<Edit> edits = parse_edits(*c.edits.text);
+  if (!c.edits.are_advice) return apply_all(k, edits);
+  KernelState advised = k;
+  const bool takes_all = try_apply_all(advised, edits);
+  takes_all ? void(k = advised) : choose_edits(k);
+}
+
 LinearProgram linear_program(const Compilation& c) {
-  const std::vector<Edit> edits = parse_edits(c.edits.value_or(""));
-  auto replay = [&](KernelState& k) { apply_all(k, edits); };
+  auto replay = [&](KernelState& k) { make_edits(c, k); };
   const bool check_spec = Options::flag(Option::CheckSpec);
   if (check_spec) check_kernel(c.kernel->sink);
-  LinearProgram program = make_program(c.kernel->sink, c.caps, c.edits ? replay : Chooser());
+  LinearProgram program = make_program(c.kernel->sink, c.caps, c.edits.text ? replay : Chooser());
   if (check_spec) check_program(program.instructions);
   if (log_enabled(5)) log_line(5, "--- linear program\n{}", print_program(program));
   return program;
@@ -220,11 +236,16 @@ Caps caps_for(const KernelRequest& request, const Device& device) {
   return caps;
 }
 
+WantedEdits edits_for(const KernelRequest& request, Device& device, const Caps& caps) {
+  if (std::optional<std::string> given = given_edits(*request.kernel)) return {std::move(given)};
+  return {tuned_edits(request, device, caps), true};
+}
+
 // What the program depends on beside the kernel and the device.
-std::string manner_of(const KernelRequest& request, const std::optional<std::string>& edits) {
+std::string manner_of(const KernelRequest& request, const WantedEdits& edits) {
   std::string manner = Options::flag(Option::FastMath) ? " fast" : "";
   if (request.on_one_thread) manner += " block";
-  if (edits) manner += fmt::format(" edits {}", *edits);
+  if (edits.text) manner += fmt::format(" edits {}", *edits.text);
   return manner;
 }
 
@@ -245,11 +266,11 @@ std::vector<std::shared_ptr<const LoadedProgram>> load_programs(
   std::vector<Compilation> missing;
   for (const KernelRequest& r : requests) {
     Device& d = device(r.device);
-    std::optional<std::string> edits = given_edits(*r.kernel);
+    const Caps caps = caps_for(r, d);
+    WantedEdits edits = edits_for(r, d, caps);
     const std::string manner = manner_of(r, edits);
     claims.push_back(cache().loaded.claim(fmt::format("{}{}\n", d.name(), manner) + r.kernel->key));
     if (!claims.back().must_make()) continue;
-    const Caps caps = caps_for(r, d);
     missing.push_back({r.kernel.get(), &d, caps, std::ssize(claims) - 1, std::move(edits),
                        disk_key(r, d, caps, manner), nullptr});
   }
@@ -271,8 +292,8 @@ std::vector<KernelCode> code_of_kernels(std::span<const KernelRequest> requests)
   std::vector<Compilation> compilations;
   for (const KernelRequest& r : requests) {
     Device& d = device(r.device);
-    std::optional<std::string> edits = given_edits(*r.kernel);
     const Caps caps = caps_for(r, d);
+    WantedEdits edits = edits_for(r, d, caps);
     std::string key = disk_key(r, d, caps, manner_of(r, edits));
     compilations.push_back(
         {r.kernel.get(), &d, caps, 0, std::move(edits), std::move(key), nullptr});
@@ -289,10 +310,11 @@ std::vector<KernelCode> code_of_kernels(std::span<const KernelRequest> requests)
 
 std::shared_ptr<const KernelText> text_of_kernel(const KernelRequest& request) {
   Device& d = device(request.device);
+  const Caps caps = caps_for(request, d);
   Compilation c{.kernel = request.kernel.get(),
                 .device = &d,
-                .caps = caps_for(request, d),
-                .edits = given_edits(*request.kernel),
+                .caps = caps,
+                .edits = edits_for(request, d, caps),
                 .disk_key = {},
                 .result = {}};
   tracing::EditsNote note;

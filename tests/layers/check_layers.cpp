@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 // The order: a folder may include itself and whatever stands to its right.
 constexpr std::string_view order =
-    "viz llm export log io prepared nn jit tensor run schedule codegen backends render device "
+    "viz llm export log io prepared nn jit tensor run tune schedule codegen backends render device "
     "prove "
     "graph trace base";
 constexpr std::string_view device_table = "run/devices.cpp";

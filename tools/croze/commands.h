@@ -26,6 +26,7 @@ void add_serve(const Command& program);
 void add_step(const Command& program);
 void add_tokenize(const Command& program);
 void add_train(const Command& program);
+void add_tune(const Command& program);
 void add_viz(const Command& program);
 
 }  // namespace croze::tool

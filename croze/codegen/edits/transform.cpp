@@ -63,6 +63,14 @@ void apply_all(KernelState& k, std::span<const Edit> edits) {
   }
 }
 
+bool try_apply_all(KernelState& k, std::span<const Edit> edits) {
+  return std::ranges::all_of(edits, [&](const Edit& edit) {
+    if (!is_legal(k, edit)) return false;
+    apply(k, edit);
+    return true;
+  });
+}
+
 SplitRange split(KernelState& k, UOp range, std::int64_t inner_size) {
   Graph& g = k.graph();
   if (inner_size == 1) return {range, g.index(0)};

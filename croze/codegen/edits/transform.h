@@ -23,6 +23,8 @@ void apply(KernelState& k, const Edit& edit);
 // Makes the edits one after the other, for edits that come from outside.  Throws Error that names
 // the first one that is not legal, and why.
 void apply_all(KernelState& k, std::span<const Edit> edits);
+// The same; false where one is not legal, and then those before it have been made.
+bool try_apply_all(KernelState& k, std::span<const Edit> edits);
 
 struct SplitRange {
   UOp outer, inner;
