@@ -186,6 +186,56 @@ TEST(ChooseTile, ColumnsThatCannotWaitAreSummedOneByOne) {
   EXPECT_FALSE(accumulates(sums_into_the_first_row(64), caches(32 << 10, 32 << 10)));
 }
 
+// The matrix is read once, for all the vectors that it multiplies.
+TEST(ChooseTile, AFewVectorsTimesALargeMatrixReadItRowByRow) {
+  EXPECT_TRUE(accumulates(batched_product(2, 3, 512, 32), caches(32 << 10, 32 << 10)));
+  EXPECT_FALSE(accumulates(batched_product(3, 3, 512, 32), caches(32 << 10, 32 << 10)));
+}
+
+// 1024 numbers of a column and 4 KiB from one row to the next: columns and rows are copied for each
+// turn, in which the sums of a block wait.
+TEST(ChooseTile, LongProductsGoInTurnsOverBlocks) {
+  const std::string edits =
+      chosen_for(batched_product(2, 256, 512, 1024), caches(32 << 10, 256 << 10));
+  EXPECT_NE(edits.find("accumulate r3"), std::string::npos) << edits;
+  EXPECT_NE(edits.find("stage"), edits.rfind("stage")) << edits;
+  Caps short_vectors = caches(16 << 10, 16 << 10);
+  short_vectors.vector_bytes = 32;
+  short_vectors.vector_registers = 16;
+  EXPECT_TRUE(accumulates(batched_product(2, 24, 96, 256), short_vectors));
+  EXPECT_TRUE(accumulates(batched_product(2, 48, 64, 256), short_vectors));
+}
+
+// out[c, y, x] = sum over k of w[c, k] * p[k, y, x]: a line of 16 is one vector, and a tile has
+// those of several lines.
+TEST(ChooseTile, ShortLinesGiveOneVectorEach) {
+  constexpr std::int64_t channels = 32, lines = 24, width = 16, depth = 24, pitch = 20;
+  SmallKernel k{"lines", std::make_shared<Graph>(), {}, {}, {}};
+  Graph& g = *k.graph;
+  k.buffers = {numbers(channels * lines * width, 1), numbers(channels * depth, 2),
+               numbers(depth * lines * pitch, 3)};
+  const UOp c = g.range(0, channels, LoopKind::Parallel), y = g.range(1, lines, LoopKind::Parallel);
+  const UOp x = g.range(2, width, LoopKind::Parallel), d = g.range(3, depth, LoopKind::Reduce);
+  const UOp w = g.load(g.place(g.param(DType::Int32, 1, channels * depth), c * depth + d));
+  const UOp p =
+      g.load(g.place(g.param(DType::Int32, 2, depth * lines * pitch), (d * lines + y) * pitch + x));
+  const UOp out =
+      g.place(g.param(DType::Int32, 0, channels * lines * width), (c * lines + y) * width + x);
+  const UOp sum = g.reduce(Op::Add, w * p, std::vector<UOp>{d});
+  k.sink = g.sink(std::vector<UOp>{g.store(out, sum, std::vector<UOp>{c, y, x})});
+  for (std::int64_t n = 0; n < channels * lines * width; n++) {
+    const std::int64_t channel = n / width / lines, line = n / width % lines;
+    std::int32_t total = 0;
+    for (std::int64_t z = 0; z < depth; z++) {
+      total += k.buffers[1][static_cast<std::size_t>(channel * depth + z)] *
+               k.buffers[2][static_cast<std::size_t>((z * lines + line) * pitch + n % width)];
+    }
+    k.expected.push_back(total);
+  }
+  const std::string edits = edits_for(k, caches(32 << 10, 1 << 20));
+  EXPECT_NE(edits.find("bind r2 lane; split r1 by"), std::string::npos) << edits;
+}
+
 // The turns of a long product of rows are refused for the same reason; it is tiled all the same.
 TEST(ChooseTile, AProductIntoItsOwnRowsTakesNoTurns) {
   SmallKernel k{"into_own", std::make_shared<Graph>(), {}, {}, {}};

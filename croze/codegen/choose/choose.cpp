@@ -111,7 +111,7 @@ void choose_edits(KernelState& k) {
     choose_groups(k);
     return;
   }
-  if (!tile_contraction(k) && !stream_rows(k)) {
+  if (!stream_rows(k) && !tile_contraction(k)) {
     join_passes(k);
     interleave_rows(k);
     keep_work(k);

@@ -1,11 +1,20 @@
 // contraction.cpp -- register and cache tiles for reductions that use each loaded element many
 // times.
 //
-// The register tile is that of tile_search.h.  The cache tile: an operand whose elements for one
-// tile lie far apart is staged: the columns of the one operand as a panel inside the loop over
-// column tiles, the rows of the other as a block outside of it, so that the panel is reused by
-// every row tile of the block and the block by every panel (Goto and van de Geijn, "Anatomy of
-// high-performance matrix multiplication", 2008).
+// The register tile is that of tile_search.h.  Around it stand blocks, each made for a cache (Goto
+// and van de Geijn, "Anatomy of high-performance matrix multiplication", 2008):
+//
+//     for blocks of rows:               rows of a block, in a turn: the L2 cache
+//       for blocks of columns:          sums of a block: fetched and put back in each turn
+//         for turns:                    columns of a tile, in a turn: the L1 cache
+//           for columns in block:
+//             for rows in block:
+//               tile
+//
+// A reduction that is short enough has no turns, and then sums need not wait and columns no blocks.
+// An operand whose elements for one tile lie far apart is staged: columns as a panel inside of
+// their loop, which every tile of rows reuses, rows as a block outside of it, which every panel
+// does.
 #include "croze/codegen/choose/contraction.h"
 
 #include <algorithm>
@@ -62,10 +71,12 @@ class Tiler {
 
   void run() {
     cut_registers();
-    turn_ = turn_of_rows();
+    column_tiles_ = column_tiles();
+    turn_ = row_loop_ ? tile_.turn : 0;
     block_rows();
+    if (turn_ > 0) choose_loops_of_turn();
     arrange();
-    if (turn_ > 0) accumulate_rows();
+    if (turn_ > 0) take_turns();
     stage_operands();
     unroll_small_reductions();
   }
@@ -74,6 +85,14 @@ class Tiler {
   void cut_registers() {
     if (tile_.in_reduction) {
       cut_reduction_lanes();
+    } else if (tile_.columns != tile_.lane) {
+      const SplitRange parts = tile_.overlaps
+                                   ? split_overlapping(k_, tile_.lane, tile_.lanes)
+                                   : split(k_, pad(k_, tile_.lane, tile_.lanes), tile_.lanes);
+      lane_ = bind(k_, parts.inner, LoopKind::Lane);
+      if (parts.outer.is(Op::Range)) column_loop_ = parts.outer;
+      UOp others;  // extends the columns
+      cut(tile_.columns, tile_.num_columns, others, column_unroll_);
     } else if (tile_.overlaps) {
       const SplitRange parts = split_overlapping(k_, tile_.lane, tile_.lanes * tile_.num_columns);
       column_loop_ = parts.outer;
@@ -110,23 +129,44 @@ class Tiler {
            r == row_unroll_;
   }
 
-  // Other loops, blocks of rows, columns, rows, and the unrolled ones last.  Other loops that only
-  // rows vary over are as good as loops over rows: inside of the columns they share a panel.
+  // Other loops, blocks, columns, rows, and the unrolled ones last.  Other loops that only rows
+  // vary over are as good as loops over rows: inside of the columns they share a panel.  And those
+  // that only columns vary over are as good as loops over columns: inside of a block they share its
+  // rows.
   void arrange() {
-    std::vector<UOp> order, shared;
+    std::vector<UOp> order, shared, along;
     const bool shares = contraction() && are_rows_near();
     for (UOp r : k_.loops) {
-      if (is_tile_loop(r) || r == block_loop_) continue;
-      (shares && shares_columns(r) ? shared : order).push_back(r);
+      if (is_tile_loop(r) || r == block_loop_ || r == column_block_ || is_in_turn(r)) continue;
+      const bool shares_block = block_loop_ && turn_ == 0 && extends_columns(r);
+      (shares && shares_columns(r) ? shared : shares_block ? along : order).push_back(r);
     }
     auto add = [&](UOp r) {
       if (r && std::find(k_.loops.begin(), k_.loops.end(), r) != k_.loops.end()) order.push_back(r);
     };
     add(block_loop_);
+    add(column_block_);
+    for (UOp r : in_turn_) add(r);
+    order.insert(order.end(), along.begin(), along.end());
     add(column_loop_);
     order.insert(order.end(), shared.begin(), shared.end());
     for (UOp r : {row_loop_, row_unroll_, column_unroll_, lane_}) add(r);
     reorder(k_, order);
+  }
+
+  bool is_in_turn(UOp loop) const { return std::ranges::find(in_turn_, loop) != in_turn_.end(); }
+
+  // Whether the columns vary over a loop and the rows do not, as over the lines of a picture.
+  bool extends_columns(UOp loop) const {
+    if (!is_parallel(loop) || loop.is_open() || !row_unroll_ || tile_.in_reduction) return false;
+    bool extends = false;
+    for (UOp load : loads(contraction().src(0))) {
+      const UOp place = load.src(0);
+      if (!place.varies_over(loop)) continue;
+      if (place.varies_over(row_unroll_)) return false;
+      extends = extends || place.varies_over(lane_);
+    }
+    return extends;
   }
 
   // Whether what the lanes read stays the same in all turns of the loop.
@@ -168,45 +208,113 @@ class Tiler {
 
   std::int64_t element_bytes() const { return widest_bytes(k_.sink); }
 
-  // A block of rows: half the L2 cache holds it, or its sums.
-  void block_rows() {
-    if (!row_loop_ || tile_.in_reduction) return;
-    const bool has_columns =
-        column_loop_ && column_loop_.range_size() >= machine_.least_blocked_columns;
-    if (turn_ == 0 && !has_columns) return;
-    const std::int64_t along = turn_ > 0 ? columns() : iterations(reduced());
-    const std::int64_t row_tile = along * tile_.num_rows * element_bytes();
-    std::int64_t rows = rows_of_block(std::max<std::int64_t>(1, machine_.tile_bytes / row_tile));
-    const std::int64_t blocks = machine_.blocks_per_thread * machine_.threads;
-    const bool by_columns = has_columns && contraction() && columns_feed(blocks);
-    // Leave each thread some blocks.
-    while (!by_columns && rows > machine_.least_blocked_rows &&
-           row_loop_.range_size() / rows < blocks) {
-      rows = rows_of_block(rows - 1);
+  // Iterations of the reduction in a turn.
+  std::int64_t turn_length() const {
+    const std::vector<UOp> ranges = reduced();
+    return turn_ > 0 ? turn_ * iterations(std::span(ranges).subspan(1)) : iterations(ranges);
+  }
+
+  std::int64_t column_tiles() const {
+    if (tile_.in_reduction || !contraction()) return 1;
+    std::int64_t tiles = column_loop_ ? column_loop_.range_size() : 1;
+    for (UOp r : k_.loops) {
+      if (!is_tile_loop(r) && extends_columns(r)) tiles *= r.range_size();
     }
+    return tiles;
+  }
+
+  // Bytes that the sums of one register tile take where they wait.
+  std::int64_t bytes_of_sums() const {
+    return tile_.num_rows * tile_.num_columns * tile_.lanes * element_bytes();
+  }
+
+  // A block of rows: half of the L2 cache holds what a turn reads of it.
+  void block_rows() {
+    if (!row_loop_ || tile_.in_reduction || !contraction()) return;
+    if (turn_ == 0 && column_tiles_ < machine_.least_blocked_columns) return;
+    const std::int64_t row_tile = turn_length() * tile_.num_rows * element_bytes();
+    const std::int64_t blocks = machine_.blocks_per_thread * machine_.threads;
+    const bool others_feed = columns_feed(blocks) || other_tasks() >= blocks;
+    // Leave each thread some blocks.
+    const std::int64_t most =
+        others_feed
+            ? row_loop_.range_size()
+            : std::max(machine_.least_blocked_rows, (row_loop_.range_size() + blocks - 1) / blocks);
+    const std::int64_t rows = tiles_of_block(
+        row_loop_, std::clamp<std::int64_t>(machine_.tile_bytes / row_tile, 1, most));
     if (rows < machine_.least_blocked_rows || rows >= row_loop_.range_size()) return;
-    const SplitRange parts = can_cut(row_loop_, rows) ? split(k_, row_loop_, rows)
-                                                      : split_overlapping(k_, row_loop_, rows);
-    block_loop_ = parts.outer;
-    row_loop_ = parts.inner;
+    block_loop_ = cut_block(row_loop_, rows);
+  }
+
+  // Cuts a loop in blocks of so many iterations; the loop becomes that of a block.  Returns the one
+  // over the blocks.
+  UOp cut_block(UOp& loop, std::int64_t size) {
+    const SplitRange parts =
+        can_cut(loop, size) ? split(k_, loop, size) : split_overlapping(k_, loop, size);
+    loop = parts.inner;
+    return parts.outer;
+  }
+
+  // Iterations of the loops that are none of the tile's.
+  std::int64_t other_tasks() const {
+    std::int64_t tasks = 1;
+    for (UOp r : k_.loops) {
+      if (is_parallel(r) && !is_tile_loop(r)) tasks *= r.range_size();
+    }
+    return tasks;
+  }
+
+  // The loops over columns of which all sums wait in the L2 cache between turns: as many as fit.
+  // There are no turns without a loop around them that tasks can be made of.
+  void choose_loops_of_turn() {
+    const std::int64_t room = machine_.sums_bytes / (row_loop_.range_size() * bytes_of_sums());
+    const std::int64_t columns = column_loop_ ? column_loop_.range_size() : 1;
+    const std::int64_t most = std::min(room, most_columns_of_block(columns));
+    if (most < columns) {
+      if (most > 0) column_block_ = cut_block(column_loop_, tiles_of_block(column_loop_, most));
+    } else {
+      extend_turn(room / columns);
+    }
+    const bool feeds =
+        block_loop_ || column_block_ || machine_.threads == 1 || other_tasks() >= machine_.threads;
+    if (room < 1 || !feeds) turn_ = 0;
+  }
+
+  // Other loops over columns, from the innermost on, that have room for their sums.
+  void extend_turn(std::int64_t room) {
+    for (std::size_t i = k_.loops.size(); i-- > 0;) {
+      const UOp r = k_.loops[i];
+      if (is_tile_loop(r) || !extends_columns(r)) continue;
+      if (r.range_size() > room || other_tasks() / r.range_size() < machine_.threads) return;
+      in_turn_.insert(in_turn_.begin(), r);
+      room /= r.range_size();
+    }
+  }
+
+  // Each thread wants blocks: of columns, where there are too few of rows.
+  std::int64_t most_columns_of_block(std::int64_t columns) const {
+    const std::int64_t rows = block_loop_ ? block_loop_.range_size() : other_tasks();
+    const std::int64_t wanted = machine_.blocks_per_thread * machine_.threads;
+    return rows >= machine_.threads ? columns : std::max<std::int64_t>(1, columns / wanted);
   }
 
   // At most so many tiles: a divisor of what there is, unless that is far less and blocks may
   // overlap.
-  std::int64_t rows_of_block(std::int64_t most) const {
-    const std::int64_t even = largest_divisor(row_loop_.trip_divisor(), most);
-    const std::int64_t all = row_loop_.range_size();
-    if (row_loop_.is_open() || 2 * even > most || most >= all || loads_what_it_stores(k_.sink)) {
+  std::int64_t tiles_of_block(UOp loop, std::int64_t most) const {
+    const std::int64_t even = largest_divisor(loop.trip_divisor(), most);
+    const std::int64_t all = loop.range_size();
+    if (loop.is_open() || 2 * even > most || most >= all || loads_what_it_stores(k_.sink)) {
       return even;
     }
-    const std::int64_t blocks = (all + most - 1) / most;
-    return (all + blocks - 1) / blocks;
+    const std::int64_t blocks = (all + most - 1) / most, threads = machine_.threads;
+    const std::int64_t even_blocks = (blocks + threads - 1) / threads * threads;
+    return (all + even_blocks - 1) / even_blocks;
   }
 
   // Whether the threads had better share the columns: each block of rows fills all panels anew,
   // which a short one does not make up for.
   bool columns_feed(std::int64_t blocks) const {
-    if (column_loop_.trip_divisor() % blocks != 0) return false;
+    if (!column_loop_ || column_loop_.trip_divisor() % blocks != 0) return false;
     if (row_loop_.range_size() * tile_.num_rows >= blocks * machine_.least_panel_rows) return false;
     return std::ranges::all_of(loads(contraction().src(0)), [&](UOp load) {
       const UOp place = load.src(0);
@@ -214,33 +322,15 @@ class Tiler {
     });
   }
 
-  std::int64_t columns() const {
-    const std::int64_t tiles = column_loop_ ? column_loop_.range_size() : 1;
-    return tiles * tile_.num_columns * tile_.lanes;
-  }
-
-  // How far a long reduction over rows of memory goes at a time, so that the L1 cache holds a
-  // tile's columns of these rows; 0 if it need not go in turns.
-  std::int64_t turn_of_rows() const {
-    if (tile_.in_reduction || !row_loop_ || row_loop_.is_open()) return 0;
-    if (!contraction() || !can_take_turns(k_, contraction())) return 0;
-    if (columns() * tile_.num_rows * element_bytes() > machine_.tile_bytes) return 0;
-    const std::int64_t size = reduced()[0].range_size();
-    const std::int64_t turn = largest_divisor(
-        size, machine_.turn_bytes / (tile_.num_columns * tile_.lanes * element_bytes()));
-    return turn < machine_.shortest_turn || size / turn < machine_.least_turns ? 0 : turn;
-  }
-
-  // From here on the loops of the tile are those of a turn.  A kernel that stores into what it sums
-  // has none.
-  void accumulate_rows() {
+  // From here on the loops of the tile are those of a turn.
+  void take_turns() {
     std::vector<UOp*> loops;
-    std::vector<UOp> over;
+    for (UOp& r : in_turn_) loops.push_back(&r);
     for (UOp* r : {&column_loop_, &row_loop_, &row_unroll_, &column_unroll_, &lane_}) {
-      if (std::ranges::find(k_.loops, *r) == k_.loops.end()) continue;
-      loops.push_back(r);
-      over.push_back(*r);
+      if (std::ranges::find(k_.loops, *r) != k_.loops.end()) loops.push_back(r);
     }
+    std::vector<UOp> over;
+    for (UOp* r : loops) over.push_back(*r);
     const auto turn = try_accumulate(k_, reduced()[0], over, turn_);
     for (std::size_t i = 0; turn && i < loops.size(); i++) *loops[i] = turn->over[i];
   }
@@ -267,10 +357,20 @@ class Tiler {
                             row_loop_.range_size() >= machine_.least_reuse;
         if (reused && is_scattered(place))
           stage_if_it_fits(load, inner({}, {column_unroll_, lane_}));
-      } else if (block_loop_ && row_unroll_ && place.varies_over(row_unroll_) &&
-                 (!follows_reduction(place) || rows_collide(place))) {
-        stage_if_it_fits(load, inner({row_loop_}, {row_unroll_}));
+      } else if ((block_loop_ || turn_ > 0) && row_unroll_ && place.varies_over(row_unroll_)) {
+        stage_rows(load);
       }
+    }
+  }
+
+  // Rows that are read in order need no copy, unless they collide; then they are copied as they
+  // lie. Others are laid out as the tile reads them.
+  void stage_rows(UOp load) {
+    const UOp place = load.src(0);
+    if (!follows_reduction(place)) {
+      stage_if_it_fits(load, inner({row_loop_}, {row_unroll_}));
+    } else if (rows_collide(place) && column_tiles_ >= machine_.least_blocked_columns) {
+      stage_if_it_fits(load, inner({row_loop_, row_unroll_}, {}));
     }
   }
 
@@ -323,8 +423,10 @@ class Tiler {
   KernelState& k_;
   const MachineModel machine_;
   const RegisterTile tile_;
-  std::int64_t turn_ = 0;  // iterations of the reduction in one; 0: it has no turns
-  UOp lane_, column_loop_, column_unroll_, row_loop_, row_unroll_, block_loop_;
+  std::int64_t column_tiles_ = 1;  // that a tile of rows meets
+  std::int64_t turn_ = 0;          // iterations of the reduction in one; 0: it has no turns
+  std::vector<UOp> in_turn_;       // other loops that a turn goes over, outermost first
+  UOp lane_, column_loop_, column_unroll_, row_loop_, row_unroll_, block_loop_, column_block_;
 };
 
 }  // namespace

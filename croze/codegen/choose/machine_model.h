@@ -22,6 +22,7 @@ struct MachineModel {
                                        : 1),
         threads(caps.threads),
         tile_bytes(caps.l2_bytes / 2),
+        sums_bytes(caps.l2_bytes),
         turn_bytes(caps.l1_bytes / 2),
         near_bytes(caps.l1_bytes * 2 / 3),
         l1_ways(caps.l1_bytes / set_bytes),
@@ -34,6 +35,9 @@ struct MachineModel {
   std::int64_t threads;
   // An operand's tile may fill half of the L2 cache: the other half is for what streams past it.
   std::int64_t tile_bytes;
+  // Sums that wait between turns stream through the L2 cache: what it has no room for comes from
+  // the next one in time.
+  std::int64_t sums_bytes;
   // What is read again and again in a turn of a long reduction may fill half of the L1 cache.
   std::int64_t turn_bytes;
   // What each row tile reads anew stays in the L1 cache up to two thirds of it: rows and sums
@@ -47,8 +51,9 @@ struct MachineModel {
 
   // ---- arithmetic ----
 
-  // Multiply-adds that must be under way: a latency of 4 cycles, 2 started in each.
-  double in_flight() const { return 8 / passes; }
+  // Multiply-adds that must be under way: a latency of 4 cycles, 2 started in each, and a cycle in
+  // which one waits for its operands or for the unit.
+  double in_flight() const { return 10 / passes; }
   // One on half a register: a full one takes both halves of the unit, so two halves fit into its
   // time, less a tenth for the instructions around twice as many of them.
   static constexpr double half_register = 0.55;
@@ -75,14 +80,18 @@ struct MachineModel {
   // two instructions where there are registers for masks, and a handful, and slow stores, where
   // not.
   double masked_vector() const { return vector_bytes == 64 ? 1.3 : 2; }
-  // A scalar spread over a register: no line is crossed.
-  static constexpr double broadcast = 0.6;
+  // A scalar spread over a register: no line is crossed.  AVX-512's multiply-adds take it from
+  // memory themselves, elsewhere it is an instruction that takes a load's time.
+  double broadcast() const { return vector_bytes == 64 ? 0.6 : 1; }
   // The same under a gate: two selects, of the address and of the value, stand before it.
   static constexpr double gated_broadcast = 2.5;
   // A lane that is stored by itself: a shuffle and a store.
   static constexpr double store_lane = 2;
-  // An element that is copied to a tile: a load and a store.
-  static constexpr double copy_element = 2;
+  // An element that is copied to a tile by itself: a load and a store, and where they are.
+  static constexpr double copy_element = 3;
+  // One that is copied in a square of vectors, which is transposed in registers: three shuffles for
+  // each vector of eight, and a load and a store.
+  static constexpr double turn_element = 1;
   // A copy pays from so many uses of the tile on; below, filling it dominates.
   static constexpr std::int64_t least_reuse = 4;
   // One that is loaded in order, a vector at a time.
@@ -115,8 +124,8 @@ struct MachineModel {
 
   // ---- limits of what is tried ----
 
-  // Iterations in a turn of a long reduction, and turns, from which sums are worth a tile.
-  static constexpr std::int64_t shortest_turn = 16, least_turns = 16;
+  // Iterations in a turn of a long reduction from which sums are worth a tile.
+  static constexpr std::int64_t shortest_turn = 16;
 
   // What rows that divide their loop are worth beside some that overlap: blocks and tasks divide
   // it, too.

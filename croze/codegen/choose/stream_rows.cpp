@@ -8,6 +8,9 @@
 // block to the other:
 //
 //     for t in k / 8:  for j in block:  tile[j] += sum of a[8 t + i] * b[8 t + i, j] over i < 8
+//
+// A few vectors that are multiplied by one matrix have sums of their own, and the matrix is read
+// once.
 #include "croze/codegen/choose/stream_rows.h"
 
 #include <algorithm>
@@ -26,6 +29,9 @@ namespace {
 constexpr std::int64_t most_rows = 8, least_rows = 4;
 // Vectors of a block: a row of fewer is no more than what it costs to find it.
 constexpr std::int64_t least_vectors = 8;
+// Results for which an element that is read is used: beyond that arithmetic takes longer than
+// reading, and wants a tile of registers.
+constexpr std::int64_t most_uses = 8;
 
 // Whether the lanes read each row in order or one number of it, and some row that is far from the
 // next.
@@ -41,6 +47,19 @@ bool reads_far_rows(UOp reduce, UOp columns) {
                   s.step * size_of(place.dtype()) >= MachineModel::far_bytes);
   }
   return far;
+}
+
+// The loops over what one matrix is read for.
+std::vector<UOp> loops_of_uses(const KernelState& k, UOp reduce, UOp columns) {
+  std::vector<UOp> uses;
+  for (UOp r : k.loops) {
+    if (r == columns || !is_parallel(r) || r.is_open()) continue;
+    if (std::ranges::none_of(loads(reduce.src(0)), [&](UOp load) {
+          return load.src(0).varies_over(r) && load.src(0).varies_over(columns);
+        }))
+      uses.push_back(r);
+  }
+  return uses;
 }
 
 double bytes_read(const KernelState& k, UOp reduce) {
@@ -71,14 +90,18 @@ bool stream_rows(KernelState& k) {
   if (!is_parallel(columns) || columns.is_open() || columns.range_size() % lanes != 0) return false;
   if (!reads_far_rows(reduce, columns) || bytes_read(k, reduce) <= machine.cache_bytes)
     return false;
+  const std::vector<UOp> uses = loops_of_uses(k, reduce, columns);
+  if (iterations(uses) > most_uses) return false;
   const std::int64_t turn = largest_divisor(closed[0].range_size(), most_rows);
-  const std::int64_t block =
-      vectors_of_block(columns.range_size() / lanes, lanes * size_of(reduce.dtype()), machine);
+  const std::int64_t bytes_of_sums = iterations(uses) * lanes * size_of(reduce.dtype());
+  const std::int64_t block = vectors_of_block(columns.range_size() / lanes, bytes_of_sums, machine);
   if (turn < least_rows || block < least_vectors) return false;
   KernelState streamed = k;
   const SplitRange parts = split(streamed, columns, lanes);
   const UOp lane = bind(streamed, parts.inner, LoopKind::Lane);
-  const UOp over[] = {split(streamed, parts.outer, block).inner, lane};
+  std::vector<UOp> over{split(streamed, parts.outer, block).inner};
+  for (UOp r : uses) over.push_back(bind(streamed, r, LoopKind::Unroll));
+  over.push_back(lane);
   if (!try_accumulate(streamed, closed[0], over, turn)) return false;
   k = std::move(streamed);
   return true;

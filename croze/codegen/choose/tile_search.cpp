@@ -4,10 +4,13 @@
 // of rows x columns vector accumulators stays in registers while the reduction runs.  Every choice
 // (which loop gives lanes, how wide, how many unrolled) is scored by cycles per element:
 // multiply-adds against loads, with the accumulators bounded by the register count and at least as
-// many as the latency of a multiply-add needs.
+// many as the latency of a multiply-add needs.  A reduction so long that the columns of a tile do
+// not stay in the L1 cache from one tile of rows to the next may go in turns of as much as does,
+// which costs loading and storing the sums in each.
 #include "croze/codegen/choose/tile_search.h"
 
 #include <algorithm>
+#include <ranges>
 #include <vector>
 
 #include "croze/codegen/choose/access.h"
@@ -18,10 +21,11 @@
 namespace croze {
 namespace {
 
-// Whether each iteration reads another row, too far away for the hardware to foresee.
-bool walks_rows(UOp place, UOp range, std::int64_t element_bytes) {
-  const Stride s = stride_over(place.src(1), range);
-  return place.num_src() == 2 && s.affine && s.step * element_bytes >= MachineModel::far_bytes;
+// Whether sums may wait in a tile between turns: of the only reduction of the kernel, whose terms
+// hold no loops and nothing that the kernel stores.
+bool can_take_turns(const KernelState& k, UOp reduce) {
+  if (reduces(k.sink).size() > 1 || loads_what_it_stores(k.sink)) return false;
+  return std::ranges::none_of(closed_ranges(reduce), &UOp::is_open);
 }
 
 class Search {
@@ -29,9 +33,10 @@ class Search {
   Search(const KernelState& k, UOp reduce)
       : reduced_(closed_ranges(reduce)),
         loads_(loads(reduce.src(0))),
-        takes_turns_(can_take_turns(k, reduce)),
+        can_take_turns_(croze::can_take_turns(k, reduce)),
         can_overlap_(!loads_what_it_stores(k.sink)),
         stored_(k.sink.src(0).src(0)),
+        inner_turns_(iterations(std::span(reduced_).subspan(1))),
         turns_(static_cast<double>(iterations(reduced_))),
         machine_(k.caps()),
         full_(full_lanes(k.sink, k.caps())) {
@@ -79,6 +84,18 @@ class Search {
         try_rows({lane, false, lanes, lane, rows, columns, 1, true}, used_part(lane, block));
       }
     }
+    // A loop that is no even number of vectors, as over a short line of a picture, gives one to a
+    // tile, and another loop its columns.
+    if (vectors % 2 == 0 || lane.is_open() || !rows) return;
+    const bool overlaps = can_overlap(lane, lanes);
+    for (UOp other : loops_ | std::views::reverse) {  // what lies near comes last
+      if (other == lane || other == rows || other.is_open()) continue;
+      for (std::int64_t columns = 2; columns <= machine_.most_columns; columns++) {
+        if (!can_cut(other, columns) && !can_overlap(other, columns)) continue;
+        const double used = used_part(lane, lanes) * used_part(other, columns);
+        try_rows({lane, false, lanes, other, rows, columns, 1, overlaps}, used);
+      }
+    }
   }
 
   // `used` is the part of the lanes that does work.
@@ -88,10 +105,28 @@ class Search {
       if (t.rows && !can_cut(t.rows, n) && !can_overlap(t.rows, n)) continue;
       if (!machine_.fits_registers(n, t.num_columns)) continue;
       t.num_rows = n;
-      t.cost = cycles(t) / (used * static_cast<double>(n * t.num_columns * t.lanes));
-      if (t.rows && can_overlap(t.rows, n)) t.cost *= MachineModel::overlap / used_part(t.rows, n);
-      take_if_better(t);
+      for (std::int64_t turn : {std::int64_t{0}, near_turn(t)}) {
+        t.turn = turn;
+        t.cost = cycles(t) / (used * static_cast<double>(n * t.num_columns * t.lanes));
+        if (t.rows && can_overlap(t.rows, n))
+          t.cost *= MachineModel::overlap / used_part(t.rows, n);
+        take_if_better(t);
+      }
     }
+  }
+
+  // The longest turn in which the columns of the tile stay in the L1 cache; 0 if there is none.
+  std::int64_t near_turn(const RegisterTile& t) const {
+    if (!can_take_turns_ || !t.rows || t.rows.is_open() || t.lane.is_open()) return 0;
+    std::int64_t bytes = 0;  // of one iteration of the loop
+    for (UOp l : loads_) {
+      const UOp place = l.src(0);
+      if (!are_columns(place, t)) continue;
+      bytes += copies(place.src(1), t) * t.lanes * size_of(place.dtype()) * inner_turns_;
+    }
+    const std::int64_t size = reduced_[0].range_size();
+    const std::int64_t turn = bytes > 0 ? largest_divisor(size, machine_.near_bytes / bytes) : size;
+    return turn == size || turn * inner_turns_ < MachineModel::shortest_turn ? 0 : turn;
   }
 
   // Whether the last of blocks of so many iterations may begin earlier.
@@ -138,7 +173,59 @@ class Search {
               (are_far_columns(place, count, t) ? std::max(each, machine_.far_load()) : each);
     }
     return std::max(multiply, load) + machine_.not_hidden * std::min(multiply, load) +
-           machine_.turn + store_cost(t) / turns_;
+           machine_.turn + store_cost(t) / turns_ + waiting_cost(t) + copying_cost(t);
+  }
+
+  // What is copied to where the tile reads it in order: columns that do not lie side by side, rows
+  // that do not go on along the reduction.
+  double copying_cost(const RegisterTile& t) const {
+    if (t.in_reduction) return 0;
+    double cost = 0;
+    for (UOp l : loads_) {
+      const UOp place = l.src(0);
+      const std::int64_t count = copies(place.src(1), t);
+      double each = 0;
+      if (can_copy_columns(place, t)) {
+        const bool turned = along(place, reduced_.back()) == Along::Contiguous;
+        each = (turned ? MachineModel::turn_element : MachineModel::copy_element) *
+               static_cast<double>(t.lanes);
+      } else if (t.rows && place.varies_over(t.rows) && !place.varies_over(t.lane) &&
+                 along(place, reduced_.back()) == Along::Strided) {
+        each = MachineModel::copy_element;
+      }
+      const bool gated = place.num_src() > 2;
+      cost += (gated ? 2 : 1) * each * static_cast<double>(count) / uses(place, t);
+    }
+    return cost;
+  }
+
+  // Tiles that read what one tile reads at a place: columns are copied for the loop over rows, rows
+  // for all others.
+  double uses(UOp place, const RegisterTile& t) const {
+    double tiles = 1;
+    for (UOp r : loops_) {
+      if (place.varies_over(r) || (r != t.rows && are_columns(place, t))) continue;
+      std::int64_t in_tile = r == t.lane ? t.lanes : 1;
+      if (r == t.columns) in_tile *= t.num_columns;
+      if (r == t.rows) in_tile *= t.num_rows;
+      tiles *= std::max(1.0, static_cast<double>(r.range_size()) / static_cast<double>(in_tile));
+    }
+    return tiles;
+  }
+
+  // Whether lanes that lie apart can be copied side by side: a panel that many rows read.
+  bool can_copy_columns(UOp place, const RegisterTile& t) const {
+    if (along(place, t.lane) != Along::Strided || t.in_reduction) return false;
+    if (!t.rows || place.src(1).varies_over(t.rows)) return false;
+    if (std::ranges::any_of(reduced_, &UOp::is_open)) return false;  // the tile may not fit
+    return t.rows.range_size() / t.num_rows >= machine_.least_reuse;
+  }
+
+  // Loading and storing the sums once in a turn, from the L2 cache.
+  double waiting_cost(const RegisterTile& t) const {
+    if (t.turn == 0) return 0;
+    return 2 * machine_.far_load() * static_cast<double>(t.num_rows * t.num_columns) /
+           static_cast<double>(t.turn * inner_turns_);
   }
 
   // Loads of a place in one turn, or computations of a value.
@@ -158,15 +245,17 @@ class Search {
     return work;
   }
 
-  // Whether the vectors are what all rows read, and more than the L1 cache keeps from one to
-  // the next.
+  // Whether it is what all rows read.
+  static bool are_columns(UOp place, const RegisterTile& t) {
+    return place.src(1).varies_over(t.lane) && !(t.rows && place.src(1).varies_over(t.rows));
+  }
+
+  // Whether these vectors are more than the L1 cache keeps from one tile of rows to the next.
   bool are_far_columns(UOp place, std::int64_t vectors, const RegisterTile& t) const {
-    if (takes_turns_ && !t.in_reduction) return false;
-    if (!place.src(1).varies_over(t.lane) || (t.rows && place.src(1).varies_over(t.rows))) {
-      return false;
-    }
-    const std::int64_t elements = t.in_reduction ? vectors : vectors * t.lanes;  // a turn
-    const double bytes = turns_ * static_cast<double>(elements * size_of(place.dtype()));
+    if (!are_columns(place, t)) return false;
+    const std::int64_t elements = t.in_reduction ? vectors : vectors * t.lanes;  // an iteration
+    const double iterations = t.turn > 0 ? static_cast<double>(t.turn * inner_turns_) : turns_;
+    const double bytes = iterations * static_cast<double>(elements * size_of(place.dtype()));
     return bytes > static_cast<double>(machine_.near_bytes);
   }
 
@@ -201,43 +290,28 @@ class Search {
   double load_cost(UOp place, const RegisterTile& t) const {
     const bool gated = is_gated(place, t);
     switch (along(place, t.lane)) {
-      case Along::Still: return gated ? machine_.gated_broadcast : machine_.broadcast;
+      case Along::Still: return gated ? machine_.gated_broadcast : machine_.broadcast();
       case Along::Contiguous: return gated ? machine_.masked_load : machine_.load;
-      // A strided operand can be staged if the tile is read by many rows.
       case Along::Strided: break;
     }
-    const auto one_by_one = static_cast<double>(t.lanes);
-    if (t.in_reduction || !t.rows || place.src(1).varies_over(t.rows)) return one_by_one;
-    if (std::ranges::any_of(reduced_, &UOp::is_open)) return one_by_one;  // the tile may not fit
-    const std::int64_t reuse = t.rows.range_size() / t.num_rows;
-    if (reuse < machine_.least_reuse) return one_by_one;
-    return machine_.load + machine_.copy_element * one_by_one / static_cast<double>(reuse);
+    return can_copy_columns(place, t) ? machine_.load : static_cast<double>(t.lanes);
   }
 
   std::vector<UOp> loops_;  // of the output, those that may run in any order
   std::vector<UOp> reduced_;
   std::vector<UOp> loads_;
   std::vector<UOp> computed_;  // of the operands; the last operation is one with the sum
-  bool takes_turns_;           // in each of which the columns are near
-  bool can_overlap_;           // an iteration may be run twice
-  UOp stored_;                 // the place written
-  double turns_;               // of the reduction, per element
+  bool can_take_turns_;
+  bool can_overlap_;          // an iteration may be run twice
+  UOp stored_;                // the place written
+  std::int64_t inner_turns_;  // of the reduction in one of its outermost loop
+  double turns_;              // of the reduction, per element
   const MachineModel machine_;
   std::int64_t full_;  // lanes of a full register
   RegisterTile best_;
 };
 
 }  // namespace
-
-bool can_take_turns(const KernelState& k, UOp reduce) {
-  const std::vector<UOp> ranges = closed_ranges(reduce);
-  if (reduces(k.sink).size() > 1 || ranges.size() != 1 || ranges[0].is_open()) return false;
-  if (ranges[0].range_size() < MachineModel::shortest_turn * MachineModel::least_turns)
-    return false;
-  return std::ranges::all_of(loads(reduce.src(0)), [&](UOp load) {
-    return walks_rows(load.src(0), ranges[0], widest_bytes(k.sink));
-  });
-}
 
 RegisterTile best_tile(const KernelState& k, UOp reduce) { return Search(k, reduce).best(); }
 

@@ -12,14 +12,15 @@ struct RegisterTile {
   UOp lane;  // the loop cut into lanes: an output loop, or one of the reduction
   bool in_reduction = false;
   std::int64_t lanes = 1;
-  UOp columns, rows;  // output loops unrolled; columns is `lane` unless in_reduction
+  UOp columns,
+      rows;  // output loops unrolled; columns is `lane`, or one of which each gets a vector
   std::int64_t num_columns = 1, num_rows = 1;  // accumulators: vectors, rows
   bool overlaps = false;  // columns, at the end of a loop that is no multiple of their lanes
+  // Iterations of the outermost loop of the reduction that go at a time over all tiles of a block,
+  // whose sums wait in memory meanwhile; 0: a tile is reduced in one go.
+  std::int64_t turn = 0;
   double cost = std::numeric_limits<double>::infinity();
 };
-
-// Whether a long reduction, the only one of its kernel, may go in turns: over rows of memory.
-bool can_take_turns(const KernelState& k, UOp reduce);
 
 // The cheapest tile by the cost model; its lane is null if there is none.
 RegisterTile best_tile(const KernelState& k, UOp reduce);

@@ -39,6 +39,7 @@ bool can_be_inside_tile(LoopKind kind) {
   switch (kind) {
     case LoopKind::Parallel:
     case LoopKind::Reduce:
+    case LoopKind::Loop:  // of a turn, or one that fills a tile
     case LoopKind::Item:
     case LoopKind::Lane:
     case LoopKind::Unroll: return true;

@@ -92,6 +92,13 @@ Axis joined(const Axis& a, const Axis& b) {
   return result;
 }
 
+// Lanes that are every other element of the axis would be gathered each time that they are read.
+bool keeps_lanes_together(const Axis& axis) {
+  return std::ranges::none_of(axis.members, [](const Member& m) {
+    return m.factor != 1 && m.range.loop_kind() == LoopKind::Lane;
+  });
+}
+
 // The axes of the tile for the ranges of `inner` that the place varies over.
 std::vector<Axis> tile_axes(UOp place, std::span<const UOp> inner) {
   std::vector<Axis> axes;
@@ -110,7 +117,7 @@ std::vector<Axis> tile_axes(UOp place, std::span<const UOp> inner) {
       const Axis& last = result.back();
       const bool overlap = axis.memory_stride < last.memory_stride * last.size;
       const Axis both = joined(last, axis);
-      if (overlap && is_function_of_sum(place, both)) {
+      if (overlap && keeps_lanes_together(both) && is_function_of_sum(place, both)) {
         result.back() = both;
         continue;
       }
