@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "croze/backends/interp/interp_device.h"
+#include "croze/codegen/choose/choose.h"
 #include "croze/codegen/edits/transform.h"
 #include "croze/codegen/pipeline.h"
 #include "croze/run/devices.h"
@@ -111,6 +112,33 @@ TEST(TransposedTile, IsNoneWhereTheResultIsContiguousAlongTheLanes) {
     bind(k, split(k, c, 4).inner, LoopKind::Unroll);
   });
   EXPECT_EQ(exchanges(program), 0);
+}
+
+// Squares that the sizes are no multiple of overlap.
+TEST(TransposedTile, IsChosenForWhatIsReadDownAndWrittenAcross) {
+  const Caps caps = cpu_shaped_caps();
+  const std::unique_ptr<Device> interpreter = make_interp_device(caps);
+  for (const auto& [rows, columns] : {std::pair{160, 96}, {37, 50}, {16, 17}}) {
+    Graph graph;
+    const UOp kernel = transposing_kernel(graph, DType::Float32, rows, columns);
+    EXPECT_GT(exchanges(make_program(kernel, caps)), 0) << rows << " x " << columns;
+    const auto count = static_cast<std::size_t>(rows * columns);
+    std::vector<std::byte> in = noise(count * 4), out(in.size());
+    const std::vector<std::byte> expected =
+        turned(in, static_cast<std::size_t>(rows), static_cast<std::size_t>(columns), 4);
+    const std::vector<std::span<std::byte>> buffers{out, in};
+    run_kernel(*interpreter, kernel, buffers, choose_edits);
+    EXPECT_EQ(out, expected) << rows << " x " << columns;
+  }
+}
+
+TEST(TransposedTile, IsNotChosenForWhatIsReadAsItIsWritten) {
+  Graph g;
+  const UOp r = g.range(0, 64, LoopKind::Parallel), c = g.range(1, 64, LoopKind::Parallel);
+  const UOp x = g.load(g.place(g.param(DType::Float32, 1, 64 * 64), r * 64 + c));
+  const UOp out = g.place(g.param(DType::Float32, 0, 64 * 64), r * 64 + c);
+  const UOp kernel = g.sink(std::vector<UOp>{g.store(out, x, std::vector<UOp>{r, c})});
+  EXPECT_EQ(exchanges(make_program(kernel, cpu_shaped_caps())), 0);
 }
 
 // A product with a transposed matrix, as of a linear layer: its panels are turned.

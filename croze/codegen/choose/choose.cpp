@@ -10,6 +10,7 @@
 #include "croze/codegen/choose/join_passes.h"
 #include "croze/codegen/choose/keep_work.h"
 #include "croze/codegen/choose/normalize.h"
+#include "croze/codegen/choose/square_tiles.h"
 #include "croze/codegen/choose/stream_rows.h"
 #include "croze/codegen/choose/vectorize.h"
 #include "croze/codegen/edits/transform.h"
@@ -111,7 +112,7 @@ void choose_edits(KernelState& k) {
     choose_groups(k);
     return;
   }
-  if (!stream_rows(k) && !tile_contraction(k)) {
+  if (!make_square_tiles(k) && !stream_rows(k) && !tile_contraction(k)) {
     join_passes(k);
     interleave_rows(k);
     keep_work(k);

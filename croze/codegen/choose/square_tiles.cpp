@@ -1,0 +1,98 @@
+// square_tiles.cpp -- transposing maps.
+//
+//     for i:  for j:  out[i, j] = in[j, i]
+//
+// reads an element of each line of `in`, and when it comes to the next i the lines are gone from
+// the cache.  In squares, a vector of each of as many lines is loaded, and one of each is stored:
+//
+//     for block of i:  for block of j:  for square in block:
+//       out[i .. i + 8, j .. j + 8] = transposed in[j .. j + 8, i .. i + 8]
+#include "croze/codegen/choose/square_tiles.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+#include <vector>
+
+#include "croze/codegen/choose/access.h"
+#include "croze/codegen/edits/transform.h"
+#include "croze/graph/rewrite/rewrite.h"
+
+namespace croze {
+namespace {
+
+// Squares along each side of a block: whole cache lines on both, and a quarter of the L1 cache.
+constexpr std::int64_t squares_of_block = 8;
+
+bool writes_along(const KernelState& k, UOp loop) {
+  for (UOp store : k.sink.sources()) {
+    if (along(store.src(0), loop) != Along::Contiguous) return false;
+  }
+  return true;
+}
+
+// Accesses that would be made one element at a time with lanes along a loop.
+std::int64_t scattered_loads(const std::vector<UOp>& all, UOp loop) {
+  return std::ranges::count_if(
+      all, [&](UOp load) { return along(load.src(0), loop) == Along::Strided; });
+}
+
+bool has_squares(UOp loop, std::int64_t lanes) {
+  return is_parallel(loop) && !loop.is_open() && loop.range_size() >= lanes;
+}
+
+// The loop with lanes along which the fewest loads are scattered; null if none is better than
+// `written`.
+UOp loop_of_loads(const KernelState& k, UOp written, std::int64_t lanes) {
+  const std::vector<UOp> all = loads(k.sink);
+  UOp best;
+  std::int64_t least = scattered_loads(all, written);
+  for (UOp r : k.loops) {
+    if (r == written || !has_squares(r, lanes) || scattered_loads(all, r) >= least) continue;
+    best = r;
+    least = scattered_loads(all, r);
+  }
+  return best;
+}
+
+// A loop over blocks, one over the squares of a block, one over the lines of a square.
+struct Squares {
+  UOp blocks, squares, lines;
+};
+
+Squares cut_squares(KernelState& k, UOp loop, std::int64_t lanes, LoopKind kind) {
+  const SplitRange parts =
+      can_cut(loop, lanes) ? split(k, loop, lanes) : split_overlapping(k, loop, lanes);
+  Squares result{UOp(), UOp(), bind(k, parts.inner, kind)};
+  if (!parts.outer.is(Op::Range)) return result;
+  const SplitRange blocks =
+      split(k, parts.outer, largest_divisor(parts.outer.range_size(), squares_of_block));
+  if (blocks.outer.is(Op::Range)) result.blocks = blocks.outer;
+  if (blocks.inner.is(Op::Range)) result.squares = blocks.inner;
+  return result;
+}
+
+}  // namespace
+
+bool make_square_tiles(KernelState& k) {
+  const std::int64_t lanes = full_lanes(k.sink, k.caps());
+  if (lanes <= 1 || !k.caps().exchanges_lanes || !reduces(k.sink).empty() || k.loops.empty() ||
+      !std::has_single_bit(static_cast<std::uint64_t>(lanes)) || loads_what_it_stores(k.sink))
+    return false;
+  const UOp written = k.loops.back();
+  if (!has_squares(written, lanes) || !writes_along(k, written)) return false;
+  const UOp read = loop_of_loads(k, written, lanes);
+  if (!read) return false;
+  const Squares down = cut_squares(k, written, lanes, LoopKind::Unroll);
+  const Squares across = cut_squares(k, read, lanes, LoopKind::Lane);
+  const UOp last[] = {across.blocks, down.blocks, across.squares,
+                      down.squares,  down.lines,  across.lines};
+  std::vector<UOp> order;
+  std::ranges::copy_if(k.loops, std::back_inserter(order),
+                       [&](UOp r) { return std::ranges::find(last, r) == std::end(last); });
+  std::ranges::copy_if(last, std::back_inserter(order), [](UOp r) { return bool(r); });
+  reorder(k, order);
+  return true;
+}
+
+}  // namespace croze
