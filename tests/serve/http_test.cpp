@@ -150,7 +150,7 @@ TEST_F(Http, StopsWhenAllIsAnswered) {
       if (!result || result->status == 503) refused++;
     });
   }
-  while (api.engine().statistics().running == 0 && whole == 0) std::this_thread::yield();
+  while (api.statistics().running == 0 && whole == 0) std::this_thread::yield();
   server->stop();
   for (std::thread& t : clients) t.join();
   EXPECT_GT(whole, 0);

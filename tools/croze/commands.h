@@ -23,6 +23,7 @@ void add_replay(const Command& program);
 void add_run(const Command& program);
 void add_rules(const Command& program);
 void add_serve(const Command& program);
+void add_embed(const Command& program);
 void add_step(const Command& program);
 void add_tokenize(const Command& program);
 void add_train(const Command& program);

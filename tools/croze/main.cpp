@@ -16,16 +16,16 @@ using namespace croze::tool;
 
 int run(int count, char** arguments) {
   croze::warn_of_unknown_options();
-  return croze::run_program(
-      {.name = "croze",
-       .description = "croze: a deep-learning compiler and framework",
-       .version = std::string("croze ") + croze::version()},
-      {add_train,   add_eval,      add_run,      add_profile,       add_explain,
-       add_export,  add_step,      add_quantize, add_info,          add_chat,
-       add_serve,   add_bench_llm, add_tokenize, add_chat_template, add_onnx_conformance,
-       add_devices, add_fuzz,      add_replay,   add_options,       add_docs,
-       add_rules,   add_tune,      add_viz},
-      count, arguments);
+  return croze::run_program({.name = "croze",
+                             .description = "croze: a deep-learning compiler and framework",
+                             .version = std::string("croze ") + croze::version()},
+                            {add_train,     add_eval,     add_run,           add_profile,
+                             add_explain,   add_export,   add_step,          add_quantize,
+                             add_info,      add_chat,     add_serve,         add_embed,
+                             add_bench_llm, add_tokenize, add_chat_template, add_onnx_conformance,
+                             add_devices,   add_fuzz,     add_replay,        add_options,
+                             add_docs,      add_rules,    add_tune,          add_viz},
+                            count, arguments);
 }
 
 }  // namespace

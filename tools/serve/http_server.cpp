@@ -172,9 +172,7 @@ void HttpServer::Inner::add_get(const char* path, const char* type, bool is_publ
 void HttpServer::Inner::add_routes() {
   add_post("/v1/chat/completions", &Api::chat);
   add_post("/v1/completions", &Api::complete);
-  server.Post("/v1/embeddings", [this](const Request& request, Response& response) {
-    answer(request, response, false, [&] { api.embed(request.body); });
-  });
+  add_post("/v1/embeddings", &Api::embed);
   add_get("/v1/models", json, false, [this](const Request&) { return api.models(); });
   add_get("/v1/models/(.+)", json, false,
           [this](const Request& r) { return api.model(r.matches[1].str()); });
@@ -195,7 +193,7 @@ HttpServer::HttpServer(Api& api, const HttpOptions& options)
   // What was refused may have left its body unread, so no other request comes behind it.
   server.set_keep_alive_max_count(1);
   // Each that runs or waits has a thread, and some are left for the other addresses.
-  const std::size_t threads = api.engine().options().queue + 8;
+  const std::size_t threads = api.options().engine.queue + 8;
   server.new_task_queue = [threads] { return new httplib::ThreadPool(threads); };
   server.set_error_handler(httplib::Server::Handler([](const Request&, Response& response) {
     if (!response.body.empty()) return;

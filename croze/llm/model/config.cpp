@@ -149,6 +149,21 @@ void read_window(const Keys& keys, Config& config) {
   config.is_local = local_layers(keys, config);
 }
 
+// Encoders whose file does not say get the mean.
+std::optional<Pooling> read_pooling(const Keys& keys, bool is_causal) {
+  constexpr std::string_view name = "pooling_type";
+  const std::int64_t type = keys.has(name) ? keys.metadata().integer(keys.key(name)) : 0;
+  switch (type) {
+    case 0: return is_causal ? std::optional<Pooling>() : Pooling::Mean;
+    case 1: return Pooling::Mean;
+    case 2: return Pooling::First;
+    case 3: return Pooling::Last;
+    default:
+      fail({}, "{}: {} is {}, which is not supported", keys.metadata().source(), keys.key(name),
+           type);
+  }
+}
+
 // Gemma's largest models divide by the root of what their heads would be if they filled the width.
 double attention_scale(const Keys& keys, const Config& config) {
   const std::string_view family = config.family->architecture;
@@ -190,6 +205,10 @@ Config read_config(const GgufMetadata& metadata) {
   }
   read_rotary(keys, config);
   read_window(keys, config);
+  constexpr std::string_view causal = "attention.causal";
+  if (keys.has(causal)) config.is_causal = metadata.flag(keys.key(causal));
+  keys.require(config.is_causal || config.window == 0, "attention.sliding_window", config.window);
+  config.pooling = read_pooling(keys, config.is_causal);
   check(!keys.has("expert_count") || metadata.integer(keys.key("expert_count")) == 0,
         "{}: a mixture of experts ({}), which is not supported", metadata.source(),
         keys.key("expert_count"));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct RotaryConfig {
   bool whole_pairs = true;               // Yarn: the mix begins and ends at whole pairs
 };
 
+// What of the vectors behind the tokens of a text stands for the text.
+enum class Pooling : std::uint8_t { Mean, First, Last };
+
 struct Config {
   const Family* family = nullptr;
   std::string source;  // what messages call the file
@@ -44,6 +48,8 @@ struct Config {
   std::int64_t window = 0;     // tokens that a layer with a window sees; 0: no layer has one
   std::vector<bool> is_local;  // whether a layer has it
   RotaryConfig rotary, local_rotary;
+  bool is_causal = true;           // tokens see those before them alone; no encoder does that
+  std::optional<Pooling> pooling;  // of models that were trained to embed texts
 
   std::int64_t queries_per_key() const { return heads / kv_heads; }
   // The tokens that a text may have: as many as asked for, or, for 0, as the model was made for but

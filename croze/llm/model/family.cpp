@@ -31,6 +31,9 @@ constexpr Family families[] = {
   {"olmo2",      RootMeanSquare, After,  RotaryHalves, Gated, Silu,     true,  false, 4, 0},
   {"gpt2",       Layer,          Before, Learned,      Plain, GeluTanh, false, false, 1, 0},
   {"starcoder2", Layer,          Before, RotaryHalves, Plain, GeluTanh, false, false, 0, 0},
+  // Encoders.  BERT, MiniLM, BGE, E5, XLM-RoBERTa
+  {"bert",       Layer,          OfSum,  Learned,      Plain, Gelu,     false, false, 1, 0},
+  {"nomic-bert", Layer,          OfSum,  RotaryHalves, Gated, Silu,     false, false, 1, 0},
 };
 // clang-format on
 

@@ -17,9 +17,14 @@ enum class NormKind : std::uint8_t {
 };
 
 // Where norms stand around attention and around the perceptron.
-enum class NormPlace : std::uint8_t { Before, After, Both };
+enum class NormPlace : std::uint8_t {
+  Before,
+  After,
+  Both,
+  OfSum,  // behind the sum with what went in
+};
 
-enum class Activation : std::uint8_t { Silu, GeluTanh };
+enum class Activation : std::uint8_t { Silu, Gelu, GeluTanh };
 
 enum class Perceptron : std::uint8_t {
   Gated,  // down(activation(gate(x)) * up(x))

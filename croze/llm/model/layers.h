@@ -35,14 +35,14 @@ struct Norm {
 };
 
 struct AttentionLayer {
-  Norm before, after;
+  Norm before, after, of_sum;
   Matrix query, key, value, output;
   Norm query_norm, key_norm;
   bool is_local = false;
 };
 
 struct PerceptronLayer {
-  Norm before, after;
+  Norm before, after, of_sum;
   std::optional<Matrix> gate;
   Matrix up, down;
 };

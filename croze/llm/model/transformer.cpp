@@ -27,40 +27,45 @@ constexpr double never = -std::numeric_limits<double>::infinity();
 Tensor capped(const Tensor& x, double cap) { return cap > 0 ? tanh(x / cap) * cap : x; }
 
 Tensor activated(const Tensor& x, Activation activation) {
-  return activation == Activation::Silu ? silu(x) : gelu(x, Gelu::Tanh);
-}
-
-// The keys or values that the sequences look at: (b, keys, heads, elements); without pages those of
-// one, (keys, heads, elements).
-Tensor seen_of(const Tensor& stored, const Tensor& pages, std::int64_t keys) {
-  if (!pages.defined()) return stored.narrow(0, 0, keys);
-  const std::int64_t page = keys / pages.size(1), heads = stored.size(1), width = stored.size(2);
-  const Tensor paged = stored.reshape({-1, page, heads, width});
-  return index_select(paged, 0, pages.flatten()).reshape({pages.size(0), keys, heads, width});
-}
-
-// The axis of the sequences, if there is one.
-Shape with_sequences(const Tensor& pages, Shape shape) {
-  if (pages.defined()) shape.insert(0, pages.size(0));
-  return shape;
+  if (activation == Activation::Silu) return silu(x);
+  return gelu(x, activation == Activation::Gelu ? Gelu::Erf : Gelu::Tanh);
 }
 
 }  // namespace
 
-Tensor Transformer::read(const Tensor& tokens, const Tokens& all, KeyValueCache& cache) const {
+// The axis of the sequences, if there is one.
+Shape Transformer::Tokens::of_each(Shape shape) const {
+  if (is_batch) shape.insert(0, sequences);
+  return shape;
+}
+
+// The keys or values that the sequences look at: ([b,] keys, heads, elements).
+Tensor Transformer::Tokens::seen(const Tensor& own, Tensor* cached) const {
+  const std::int64_t heads = own.size(1), width = own.size(2);
+  if (cached == nullptr) return own.reshape(of_each({count, heads, width}));
+  cached->index_put_({stored}, own.cast(cached->dtype()));
+  if (!pages.defined()) return cached->narrow(0, 0, keys);
+  const Tensor paged = cached->reshape({-1, keys / pages.size(1), heads, width});
+  return index_select(paged, 0, pages.flatten()).reshape(of_each({keys, heads, width}));
+}
+
+Tensor Transformer::read(const Tensor& tokens, const Tokens& all, KeyValueCache* cache) const {
   Tensor x = weights_.embedding.rows(tokens) * config_.embedding_scale;
   if (config_.family->places == Places::Learned) x = x + weights_.place_embedding.rows(all.places);
+  if (weights_.text_embedding.defined()) x = x + weights_.text_embedding;
+  x = weights_.embedding_norm(x);
   for (std::size_t i = 0; i < weights_.layers.size(); i++) {
     const auto& [attention, perceptron] = weights_.layers[i];
-    const Tensor attended = attend(attention, attention.before(x), all, cache.layers[i]);
-    x = x + attention.after(attended);
-    x = x + perceptron.after(compute(perceptron, perceptron.before(x)));
+    const Tensor attended =
+        attend(attention, attention.before(x), all, cache == nullptr ? nullptr : &cache->layers[i]);
+    x = attention.of_sum(x + attention.after(attended));
+    x = perceptron.of_sum(x + perceptron.after(compute(perceptron, perceptron.before(x))));
   }
   return weights_.norm(x);
 }
 
 Tensor Transformer::attend(const AttentionLayer& layer, const Tensor& x, const Tokens& tokens,
-                           KeyValueCache::Layer& cache) const {
+                           KeyValueCache::Layer* cache) const {
   const std::int64_t b = tokens.sequences, n = tokens.count;
   const std::int64_t groups = config_.kv_heads, shared = config_.queries_per_key();
   const auto in_heads = [&](const Tensor& t) { return t.reshape({b * n, -1, config_.key_width}); };
@@ -71,14 +76,12 @@ Tensor Transformer::attend(const AttentionLayer& layer, const Tensor& x, const T
   const Tensor q = turned(layer.query_norm(in_heads(layer.query(x)))) * config_.attention_scale;
   const Tensor k = turned(layer.key_norm(in_heads(layer.key(x))));
   const Tensor v = layer.value(x).reshape({b * n, groups, config_.value_width});
-  cache.keys.index_put_({tokens.stored}, k.cast(cache.keys.dtype()));
-  cache.values.index_put_({tokens.stored}, v.cast(cache.values.dtype()));
 
   // (b, groups, queries of a group, n or keys, elements): a head of keys serves a group of queries.
   // One sequence has no axis b.
-  const Tensor queries = q.reshape(with_sequences(tokens.pages, {n, groups, shared, -1}));
-  const Tensor seen_keys = movedim(seen_of(cache.keys, tokens.pages, tokens.keys), -3, -1);
-  const Tensor seen_values = seen_of(cache.values, tokens.pages, tokens.keys).transpose(-3, -2);
+  const Tensor queries = q.reshape(tokens.of_each({n, groups, shared, -1}));
+  const Tensor seen_keys = movedim(tokens.seen(k, cache ? &cache->keys : nullptr), -3, -1);
+  const Tensor seen_values = tokens.seen(v, cache ? &cache->values : nullptr).transpose(-3, -2);
   const Tensor scores =
       capped(matmul(movedim(queries, -4, -2), seen_keys.unsqueeze(-3).cast(DType::Float32)),
              config_.attention_cap);
@@ -104,7 +107,7 @@ void Transformer::place(Tokens& tokens, const Tensor& starts) const {
   tokens.places = places.flatten();
   if (rotary_) tokens.turn = rotary_->at(tokens.places);
   if (local_rotary_) tokens.local_turn = local_rotary_->at(tokens.places);
-  const Shape of_keys = with_sequences(tokens.pages, {1, 1, n, 1});
+  const Shape of_keys = tokens.of_each({1, 1, n, 1});
   const Tensor before = places.reshape(of_keys) - Tensor::arange(tokens.keys, DType::Int32);
   tokens.visible = before >= 0;
   tokens.local_visible = logical_and(tokens.visible, before < config_.window);
@@ -115,7 +118,7 @@ Tensor Transformer::operator()(const Tensor& tokens, const Tensor& start, KeyVal
   Tokens all{.count = tokens.numel(), .keys = keys};
   place(all, start);
   all.stored = all.places;
-  return read(tokens, all, cache);
+  return read(tokens, all, &cache);
 }
 
 Tensor Transformer::operator()(const Tensor& tokens, const Placement& placement,
@@ -123,10 +126,22 @@ Tensor Transformer::operator()(const Tensor& tokens, const Placement& placement,
   Tokens all{.sequences = tokens.size(0),
              .count = tokens.size(1),
              .keys = placement.pages.size(1) * placement.page,
+             .is_batch = true,
              .stored = placement.stored,
              .pages = placement.pages};
   place(all, placement.starts);
-  return read(tokens.flatten(), all, cache);
+  return read(tokens.flatten(), all, &cache);
+}
+
+Tensor Transformer::encode(const Tensor& tokens, const Tensor& lengths) const {
+  const std::int64_t b = tokens.size(0), n = tokens.size(1);
+  Tokens all{.sequences = b, .count = n, .keys = n, .is_batch = true};
+  place(all, Tensor::zeros({b}, {.dtype = DType::Int32}));
+  const Tensor is_there = Tensor::arange(n, DType::Int32) < lengths.reshape({b, 1, 1, 1, 1});
+  for (Tensor* visible : {&all.visible, &all.local_visible}) {
+    *visible = config_.is_causal ? logical_and(*visible, is_there) : is_there;
+  }
+  return read(tokens.flatten(), all, nullptr);
 }
 
 // ---- making one -------------------------------------------------------------------------------
@@ -158,6 +173,8 @@ Tensor unwritten_zeros(const Shape& shape, DType dtype) {
 }  // namespace
 
 KeyValueCache::KeyValueCache(const Config& config, const Options& options) {
+  check(config.is_causal, "{}: an encoder: it embeds texts and cannot go on with them",
+        config.source);
   const Shape keys{options.capacity, config.kv_heads, config.key_width};
   const Shape values{options.capacity, config.kv_heads, config.value_width};
   const std::int64_t elements = checked_add(checked_product(keys), checked_product(values));

@@ -1,4 +1,5 @@
-// transformer.h -- a language model from a GGUF file: tokens to the scores of the next one.
+// transformer.h -- a language model from a GGUF file: tokens to the scores of the next one, or to
+// the vectors of an encoder.
 //
 //     GgufFile file = load_gguf("model.gguf");
 //     llm::Transformer model(file);
@@ -34,7 +35,7 @@ struct KeyValueCache {
   std::vector<Layer> layers;
   std::int64_t bytes = 0;
 
-  // Throws Error if there is no memory for it.
+  // Throws Error if there is no memory for it, and for an encoder, which needs none.
   KeyValueCache(const Config& config, const Options& options);
 };
 
@@ -70,6 +71,9 @@ class Transformer {
   // The same for tokens (b, n) of several sequences, each of which looks at the pages that it names
   // and at no place behind its own.  (b * n, width).
   Tensor operator()(const Tensor& tokens, const Placement& placement, KeyValueCache& cache) const;
+  // Texts as a whole, without a cache: tokens (b, n), of which in each row so many as `lengths`,
+  // (b) integers, are its text.  (b * n, width).  It is what encoders are for, but any model can.
+  Tensor encode(const Tensor& tokens, const Tensor& lengths) const;
   // (n, width) to the scores of the tokens that may follow each: (n, vocabulary) Float32.
   Tensor logits(const Tensor& hidden) const;
 
@@ -77,17 +81,22 @@ class Transformer {
   // What all layers know of the tokens of one call, n of each of b sequences.
   struct Tokens {
     std::int64_t sequences = 1, count = 1, keys = 0;
+    bool is_batch = false;          // whether there is an axis b
     Tensor places;                  // (b * n)
     Tensor stored;                  // (b * n): where in the cache
     Tensor pages;                   // undefined: the first places of the cache
     Turn turn, local_turn;          // of layers without and with a window
     Tensor visible, local_visible;  // ([b,] 1, 1, n, keys): whether a token looks at a place
+
+    Shape of_each(Shape shape) const;
+    // Where there is a cache, they go there first.
+    Tensor seen(const Tensor& own, Tensor* cached) const;
   };
 
   void place(Tokens& tokens, const Tensor& starts) const;
-  Tensor read(const Tensor& tokens, const Tokens& all, KeyValueCache& cache) const;
+  Tensor read(const Tensor& tokens, const Tokens& all, KeyValueCache* cache) const;
   Tensor attend(const AttentionLayer& layer, const Tensor& x, const Tokens& tokens,
-                KeyValueCache::Layer& cache) const;
+                KeyValueCache::Layer* cache) const;
   Tensor compute(const PerceptronLayer& layer, const Tensor& x) const;
 
   Config config_;

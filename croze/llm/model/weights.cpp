@@ -30,7 +30,9 @@ class WeightReader {
     if (config_.family->places == Places::Learned) {
       result.place_embedding = matrix("position_embd", config_.context, width);
     }
-    result.norm = norm("output_norm", width);
+    result.text_embedding = text_embedding();
+    if (has("token_embd_norm.weight")) result.embedding_norm = norm("token_embd_norm", width);
+    if (config_.family->norm_place != NormPlace::OfSum) result.norm = norm("output_norm", width);
     const std::int64_t vocabulary = result.embedding.weight.shape[0];
     result.output = has("output.weight") ? matrix("output", vocabulary, width) : result.embedding;
     read_factors(result);
@@ -83,9 +85,16 @@ class WeightReader {
   }
 
   Norm norm_at(NormPlace place, const std::string& name) {
-    const bool is_there =
-        config_.family->norm_place == place || config_.family->norm_place == NormPlace::Both;
-    return is_there ? norm(name, config_.width) : Norm{};
+    const NormPlace there = config_.family->norm_place;
+    const bool is_both = there == NormPlace::Both && place != NormPlace::OfSum;
+    return there == place || is_both ? norm(name, config_.width) : Norm{};
+  }
+
+  // Encoders can tell two texts apart that are read as one; here each is the first.
+  Tensor text_embedding() {
+    if (!has("token_types.weight")) return {};
+    const GgufTensor types = tensor("token_types.weight", {any, config_.width});
+    return types.decoded().select(0, 0).realize();
   }
 
   // Of each head, or of all heads together.
@@ -105,6 +114,7 @@ class WeightReader {
     layer.is_local = c.is_local[static_cast<std::size_t>(number)];
     layer.before = norm_at(NormPlace::Before, "attn_norm");
     layer.after = norm_at(NormPlace::After, "post_attention_norm");
+    layer.of_sum = norm_at(NormPlace::OfSum, "attn_output_norm");
     if (has("attn_qkv.weight")) {
       const Matrix all = matrix("attn_qkv", queries + keys + values, c.width);
       layer.query = all.part(0, queries);
@@ -126,6 +136,7 @@ class WeightReader {
     PerceptronLayer layer;
     layer.before = norm_at(NormPlace::Before, "ffn_norm");
     layer.after = norm_at(NormPlace::After, "post_ffw_norm");
+    layer.of_sum = norm_at(NormPlace::OfSum, "layer_output_norm");
     layer.down = matrix("ffn_down", c.width, c.hidden);
     if (c.family->perceptron == Perceptron::Plain) {
       layer.up = matrix("ffn_up", c.hidden, c.width);
@@ -165,7 +176,7 @@ class WeightReader {
   std::int64_t bytes_per_token() const {
     std::int64_t bytes = 0;
     for (const auto& [name, tensor] : tensors_) {
-      const bool is_table = name == "position_embd.weight" ||
+      const bool is_table = name == "position_embd.weight" || name == "token_types.weight" ||
                             (name == "token_embd.weight" && tensors_.contains("output.weight"));
       if (!is_table) bytes += tensor->stored.numel() * size_of(tensor->stored.dtype());
     }

@@ -13,6 +13,8 @@ namespace croze::llm {
 struct Weights {
   Matrix embedding;        // (vocabulary, width)
   Matrix place_embedding;  // (context, width), if places are learned
+  Tensor text_embedding;   // (width), added to every token; undefined: nothing is
+  Norm embedding_norm;
   std::vector<Layer> layers;
   Norm norm;
   Matrix output;  // (vocabulary, width): often the embedding itself

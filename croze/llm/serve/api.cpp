@@ -33,12 +33,21 @@ bool ends_with_thoughts(std::string_view prompt) {
 }  // namespace
 
 Api::Api(const LanguageModel& model, ApiOptions options)
-    : model_(model),
-      options_(named(std::move(options), model)),
-      created_(seconds_since_1970()),
-      engine_(model, options_.engine) {}
+    : model_(model), options_(named(std::move(options), model)), created_(seconds_since_1970()) {
+  if (model.transformer.config().pooling) {
+    embeddings_.emplace(model, options_.engine);
+  } else {
+    engine_.emplace(model, options_.engine);
+  }
+}
 
-Exchange::Form Api::form_of(const GenerationFields& fields, std::string_view prefix) const {
+void Api::check_writes() const {
+  if (engine_) return;
+  throw Refusal(400, fmt::format("{} embeds texts and was not trained to write them",
+                                 printable(options_.name)));
+}
+
+TextExchange::Form Api::form_of(const GenerationFields& fields, std::string_view prefix) const {
   return {
       .head = {.id = random_id(prefix), .created = seconds_since_1970(), .model = options_.name},
       .is_stream = fields.is_stream,
@@ -47,15 +56,16 @@ Exchange::Form Api::form_of(const GenerationFields& fields, std::string_view pre
 }
 
 std::shared_ptr<Reply> Api::submit(std::vector<TokenId> prompt, const GenerationFields& fields) {
-  return engine_.submit({.prompt = std::move(prompt),
-                         .sampling = fields.sampling,
-                         .max_tokens = fields.max_tokens,
-                         .stop = fields.stop,
-                         .likeliest = fields.has_likelihoods ? fields.likeliest : -1,
-                         .grammar = fields.grammar});
+  return engine_->submit({.prompt = std::move(prompt),
+                          .sampling = fields.sampling,
+                          .max_tokens = fields.max_tokens,
+                          .stop = fields.stop,
+                          .likeliest = fields.has_likelihoods ? fields.likeliest : -1,
+                          .grammar = fields.grammar});
 }
 
 std::unique_ptr<Exchange> Api::chat(std::string_view body) {
+  check_writes();
   const ChatRequest request = read_chat_request(Fields::parse(body), options_.sampling);
   if (!model_.chat) {
     throw Refusal(400, "the model has no chat template: /v1/completions goes on with a text");
@@ -80,6 +90,7 @@ std::unique_ptr<Exchange> Api::chat(std::string_view body) {
 }
 
 std::unique_ptr<Exchange> Api::complete(std::string_view body) {
+  check_writes();
   CompletionRequest request = read_completion_request(Fields::parse(body), options_.sampling);
   std::vector<TokenId> tokens = std::move(request.tokens);
   if (tokens.empty()) tokens = model_.tokenizer.encode(request.prompt);
@@ -87,24 +98,38 @@ std::unique_ptr<Exchange> Api::complete(std::string_view body) {
                              form_of(request.generation, "cmpl-"));
 }
 
-void Api::embed(std::string_view body) const {
-  Fields::parse(body);
-  throw Refusal(400, fmt::format("{} writes texts and was not trained to embed them",
-                                 printable(options_.name)));
+std::unique_ptr<Exchange> Api::embed(std::string_view body) {
+  const EmbeddingRequest request = read_embedding_request(Fields::parse(body));
+  if (!embeddings_) {
+    throw Refusal(400, fmt::format("{} writes texts and was not trained to embed them",
+                                   printable(options_.name)));
+  }
+  return embeddings_->begin(request, options_.name);
 }
 
-std::string Api::models() const { return model_list(options_.name, created_, engine_.context()); }
+void Api::finish() {
+  if (engine_) engine_->finish();
+  if (embeddings_) embeddings_->finish();
+}
+
+EngineStatistics Api::statistics() const {
+  return engine_ ? engine_->statistics() : embeddings_->statistics();
+}
+
+std::int64_t Api::context() const { return engine_ ? engine_->context() : embeddings_->context(); }
+
+std::string Api::models() const { return model_list(options_.name, created_, context()); }
 
 std::string Api::model(std::string_view name) const {
   if (name != options_.name) {
     throw Refusal(404, fmt::format("there is no model {}", shortened(name)), "model",
                   "model_not_found");
   }
-  return model_object(options_.name, created_, engine_.context());
+  return model_object(options_.name, created_, context());
 }
 
 std::string Api::health() const { return R"({"status": "ok"})"; }
 
-std::string Api::metrics() const { return metrics_text(engine_.statistics()); }
+std::string Api::metrics() const { return metrics_text(statistics()); }
 
 }  // namespace croze::llm::serve

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "croze/llm/serve/embeddings.h"
 #include "croze/llm/serve/engine.h"
 #include "croze/llm/serve/exchange.h"
 #include "croze/llm/serve/request.h"
@@ -21,13 +23,14 @@ struct ApiOptions {
 // Threads may share it.  What takes the body of a request throws Refusal if it cannot be served.
 class Api {
  public:
-  // The model must outlive it.  Throws Error as Engine does.
+  // The model must outlive it.  Of one that was trained to embed texts nothing but vectors can be
+  // had, of another one nothing but texts.  Throws Error as Engine and Embedder do.
   Api(const LanguageModel& model, ApiOptions options);
 
   // POST /v1/chat/completions, /v1/completions and /v1/embeddings.
   std::unique_ptr<Exchange> chat(std::string_view body);
   std::unique_ptr<Exchange> complete(std::string_view body);
-  [[noreturn]] void embed(std::string_view body) const;
+  std::unique_ptr<Exchange> embed(std::string_view body);
   // GET /v1/models and /v1/models/<name>.
   std::string models() const;
   std::string model(std::string_view name) const;
@@ -36,17 +39,21 @@ class Api {
   std::string metrics() const;
 
   // Refuses what comes from now on, and returns when the engine is done.
-  void finish() { engine_.finish(); }
-  Engine& engine() { return engine_; }
+  void finish();
+  EngineStatistics statistics() const;
+  std::int64_t context() const;
+  const ApiOptions& options() const { return options_; }
 
  private:
+  void check_writes() const;
   std::shared_ptr<Reply> submit(std::vector<TokenId> prompt, const GenerationFields& fields);
-  Exchange::Form form_of(const GenerationFields& fields, std::string_view prefix) const;
+  TextExchange::Form form_of(const GenerationFields& fields, std::string_view prefix) const;
 
   const LanguageModel& model_;
   const ApiOptions options_;
   const std::int64_t created_;
-  Engine engine_;
+  std::optional<Engine> engine_;  // one of them
+  std::optional<EmbeddingService> embeddings_;
 };
 
 }  // namespace croze::llm::serve

@@ -7,26 +7,26 @@
 
 namespace croze::llm::serve {
 
-Exchange::Exchange(const Tokenizer& tokenizer, std::shared_ptr<Reply> reply, Form form)
+TextExchange::TextExchange(const Tokenizer& tokenizer, std::shared_ptr<Reply> reply, Form form)
     : tokenizer_(tokenizer), reply_(std::move(reply)), form_(std::move(form)) {}
 
-void Exchange::wait_until_begun() {
+void TextExchange::wait_until_begun() {
   while (!reply_->wait_until_begun(std::chrono::seconds(1))) {
   }
   if (reply_->never_started()) throw Refusal(503, "the time for it ran out while it waited");
 }
 
-Likelihoods Exchange::likelihoods(std::vector<ChosenToken> tokens) const {
+Likelihoods TextExchange::likelihoods(std::vector<ChosenToken> tokens) const {
   return {
       .tokenizer = tokenizer_, .tokens = std::move(tokens), .is_asked_for = form_.has_likelihoods};
 }
 
-const char* Exchange::finish_reason() const {
+const char* TextExchange::finish_reason() const {
   const AnswerEnd end = answer().end;
   return end == AnswerEnd::Token || end == AnswerEnd::Stop ? "stop" : "length";
 }
 
-std::optional<std::string> Exchange::next(std::chrono::milliseconds wait) {
+std::optional<std::string> TextExchange::next(std::chrono::milliseconds wait) {
   if (has_ended_) return std::nullopt;
   auto piece = reply_->next(wait);
   if (!piece) {
@@ -40,7 +40,7 @@ std::optional<std::string> Exchange::next(std::chrono::milliseconds wait) {
   return std::string();
 }
 
-std::string Exchange::ending() {
+std::string TextExchange::ending() {
   if (reply_->end() == ReplyEnd::Failed) {
     const std::string body = error_body(500, reply_->problem());
     return form_.is_stream ? event(body) : body;
@@ -55,11 +55,11 @@ std::string Exchange::ending() {
 
 namespace {
 
-class ChatExchange : public Exchange {
+class ChatExchange : public TextExchange {
  public:
   ChatExchange(const Tokenizer& tokenizer, std::shared_ptr<Reply> reply, Form form,
                const ReplyParser::Options& options)
-      : Exchange(tokenizer, std::move(reply), std::move(form)), parser_(options) {}
+      : TextExchange(tokenizer, std::move(reply), std::move(form)), parser_(options) {}
 
  private:
   std::string streamed(Reply::Piece piece) override {
@@ -98,9 +98,9 @@ class ChatExchange : public Exchange {
 
 // ---- texts ------------------------------------------------------------------------------------
 
-class CompletionExchange : public Exchange {
+class CompletionExchange : public TextExchange {
  public:
-  using Exchange::Exchange;
+  using TextExchange::TextExchange;
 
  private:
   std::string streamed(Reply::Piece piece) override {
@@ -124,12 +124,14 @@ class CompletionExchange : public Exchange {
 }  // namespace
 
 std::unique_ptr<Exchange> chat_exchange(const Tokenizer& tokenizer, std::shared_ptr<Reply> reply,
-                                        Exchange::Form form, const ReplyParser::Options& options) {
+                                        TextExchange::Form form,
+                                        const ReplyParser::Options& options) {
   return std::make_unique<ChatExchange>(tokenizer, std::move(reply), std::move(form), options);
 }
 
 std::unique_ptr<Exchange> completion_exchange(const Tokenizer& tokenizer,
-                                              std::shared_ptr<Reply> reply, Exchange::Form form) {
+                                              std::shared_ptr<Reply> reply,
+                                              TextExchange::Form form) {
   return std::make_unique<CompletionExchange>(tokenizer, std::move(reply), std::move(form));
 }
 

@@ -12,24 +12,35 @@
 namespace croze::llm::serve {
 
 // The body of one answer: a stream of server-sent events, or one object of JSON.  Whoever lets go
-// of it before its end has left, and the engine stops.
+// of it before its end has left, and work on it stops.
 class Exchange {
+ public:
+  Exchange() = default;
+  virtual ~Exchange() = default;
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+
+  virtual bool is_stream() const = 0;
+  // Waits until it is its turn.  Throws Refusal (503) if its time ran out before that.
+  virtual void wait_until_begun() = 0;
+  // What comes next of the body, or nothing yet after so long a wait; none behind its end.
+  virtual std::optional<std::string> next(std::chrono::milliseconds wait) = 0;
+};
+
+// That of a text which the engine writes.
+class TextExchange : public Exchange {
  public:
   struct Form {
     AnswerHead head;
     bool is_stream = false, includes_usage = false, has_likelihoods = false;
   };
 
-  Exchange(const Tokenizer& tokenizer, std::shared_ptr<Reply> reply, Form form);
-  virtual ~Exchange() { reply_->cancel(); }
-  Exchange(const Exchange&) = delete;
-  Exchange& operator=(const Exchange&) = delete;
+  TextExchange(const Tokenizer& tokenizer, std::shared_ptr<Reply> reply, Form form);
+  ~TextExchange() override { reply_->cancel(); }
 
-  bool is_stream() const { return form_.is_stream; }
-  // Waits until the engine is at it.  Throws Refusal (503) if its time ran out before that.
-  void wait_until_begun();
-  // What comes next of the body, or nothing yet after so long a wait; none behind its end.
-  std::optional<std::string> next(std::chrono::milliseconds wait);
+  bool is_stream() const override { return form_.is_stream; }
+  void wait_until_begun() override;
+  std::optional<std::string> next(std::chrono::milliseconds wait) override;
 
  protected:
   const AnswerHead& head() const { return form_.head; }
@@ -55,8 +66,10 @@ class Exchange {
 };
 
 std::unique_ptr<Exchange> chat_exchange(const Tokenizer& tokenizer, std::shared_ptr<Reply> reply,
-                                        Exchange::Form form, const ReplyParser::Options& options);
+                                        TextExchange::Form form,
+                                        const ReplyParser::Options& options);
 std::unique_ptr<Exchange> completion_exchange(const Tokenizer& tokenizer,
-                                              std::shared_ptr<Reply> reply, Exchange::Form form);
+                                              std::shared_ptr<Reply> reply,
+                                              TextExchange::Form form);
 
 }  // namespace croze::llm::serve

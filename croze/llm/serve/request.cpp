@@ -18,6 +18,7 @@ using jinja::Value;
 constexpr std::int64_t most_tokens = std::int64_t{1} << 30;
 constexpr std::int64_t most_likeliest = 20;
 constexpr std::size_t most_stops = 16;
+constexpr std::size_t most_inputs = 2048;
 
 // What OpenAI's clients may send and what changes nothing here.
 constexpr std::string_view without_effect[] = {"user",
@@ -123,6 +124,19 @@ GenerationFields read_generation(const Fields& fields, const SamplingOptions& de
   fields.ignore(without_effect);
   fields.text("model");
   return result;
+}
+
+std::vector<TokenId> tokens_of(const Fields& fields, std::string_view name,
+                               const jinja::Sequence& list) {
+  std::vector<TokenId> tokens;
+  for (const Value& token : list.elements) {
+    if (!token.is_integer() || token.integer() < 0 || token.integer() > INT32_MAX) {
+      fields.refuse(name, "a token is an integer, and lists of several prompts are not supported");
+    }
+    tokens.push_back(static_cast<TokenId>(token.integer()));
+  }
+  if (tokens.empty()) fields.refuse(name, "it is empty");
+  return tokens;
 }
 
 // One content as a text: it may come in parts.
@@ -248,13 +262,7 @@ CompletionRequest read_completion_request(const Fields& fields, const SamplingOp
   } else {
     const jinja::Sequence* tokens = prompt->sequence();
     if (!tokens) fields.refuse("prompt", "a text or a list of tokens is wanted");
-    for (const Value& token : tokens->elements) {
-      if (!token.is_integer() || token.integer() < 0 || token.integer() > INT32_MAX) {
-        fields.refuse("prompt", "a list of prompts is not supported, and a token is an integer");
-      }
-      request.tokens.push_back(static_cast<TokenId>(token.integer()));
-    }
-    if (request.tokens.empty()) fields.refuse("prompt", "it is empty");
+    request.tokens = tokens_of(fields, "prompt", *tokens);
   }
   const auto likeliest = fields.integer("logprobs", 0, most_likeliest);
   request.generation.has_likelihoods = likeliest.has_value();
@@ -264,6 +272,40 @@ CompletionRequest read_completion_request(const Fields& fields, const SamplingOp
   if (fields.integer("best_of", 1, 20).value_or(1) != 1) {
     fields.refuse("best_of", "only 1 is supported");
   }
+  fields.check_all_known();
+  return request;
+}
+
+EmbeddingRequest read_embedding_request(const Fields& fields) {
+  EmbeddingRequest request;
+  const Value* input = fields.find("input");
+  if (!input) fields.refuse("input", "it is missing");
+  const jinja::Sequence* list = input->sequence();
+  if (input->is_text()) {
+    request.inputs.emplace_back(input->text());
+  } else if (!list || list->elements.empty() || list->elements.size() > most_inputs) {
+    fields.refuse("input", fmt::format("a text or 1 to {} of them are wanted", most_inputs));
+  } else if (list->elements[0].is_integer()) {
+    request.inputs.emplace_back(tokens_of(fields, "input", *list));
+  } else {
+    for (const Value& element : list->elements) {
+      if (element.is_text()) {
+        request.inputs.emplace_back(element.text());
+      } else if (element.sequence()) {
+        request.inputs.emplace_back(tokens_of(fields, "input", *element.sequence()));
+      } else {
+        fields.refuse("input", "an element is neither a text nor a list of tokens");
+      }
+    }
+  }
+  const std::string format = fields.text("encoding_format").value_or("float");
+  request.is_base64 = format == "base64";
+  if (!request.is_base64 && format != "float") {
+    fields.refuse("encoding_format", shortened(format) + " is neither float nor base64");
+  }
+  request.dimensions = fields.integer("dimensions", 1, most_tokens).value_or(0);
+  fields.ignore(without_effect);
+  fields.text("model");
   fields.check_all_known();
   return request;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "croze/llm/grammar/grammar.h"
@@ -38,10 +39,18 @@ struct CompletionRequest {
   std::vector<TokenId> tokens;  // the prompt, if it is given so
 };
 
+struct EmbeddingRequest {
+  // Each a text or, where it is given so, its tokens.
+  std::vector<std::variant<std::string, std::vector<TokenId>>> inputs;
+  std::int64_t dimensions = 0;  // of the vectors; 0: all
+  bool is_base64 = false;       // how numbers are written
+};
+
 // `defaults` are the options of sampling that a request does not name.  Throws Refusal (400) naming
 // what is wrong: a member that is missing, of another kind, out of its range or not known.
 ChatRequest read_chat_request(const Fields& fields, const SamplingOptions& defaults);
 CompletionRequest read_completion_request(const Fields& fields, const SamplingOptions& defaults);
+EmbeddingRequest read_embedding_request(const Fields& fields);
 
 // Messages and tools, checked and written as chat templates read them: parts of texts joined,
 // arguments of calls as objects.

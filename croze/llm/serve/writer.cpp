@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "croze/base/base64.h"
+
 namespace croze::llm::serve {
 namespace {
 
@@ -159,6 +161,21 @@ std::string completion_usage(const AnswerHead& head, const Answer& answer) {
   Json json = object_of(head, "text_completion", Json::array());
   json["usage"] = usage_of(answer);
   return text_of(json);
+}
+
+std::string embedding_list(const std::string& model, std::span<const std::vector<float>> vectors,
+                           bool is_base64, std::int64_t tokens) {
+  Json data = Json::array();
+  for (const std::vector<float>& vector : vectors) {
+    data.push_back(Json{{"object", "embedding"},
+                        {"index", data.size()},
+                        {"embedding", is_base64 ? Json(to_base64(std::as_bytes(std::span(vector))))
+                                                : Json(vector)}});
+  }
+  return text_of(Json{{"object", "list"},
+                      {"data", std::move(data)},
+                      {"model", model},
+                      {"usage", Json{{"prompt_tokens", tokens}, {"total_tokens", tokens}}}});
 }
 
 namespace {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,10 @@ std::string completion(const AnswerHead& head, std::string_view text,
                        const Likelihoods& likelihoods, std::size_t offset, const char* finish,
                        const Answer* answer);
 std::string completion_usage(const AnswerHead& head, const Answer& answer);
+
+// Vectors of texts of so many tokens together; in base64 their numbers are float32, little-endian.
+std::string embedding_list(const std::string& model, std::span<const std::vector<float>> vectors,
+                           bool is_base64, std::int64_t tokens);
 
 // The list of the one model.
 std::string model_list(const std::string& name, std::int64_t created, std::int64_t context);

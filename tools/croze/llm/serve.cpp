@@ -51,7 +51,7 @@ void serve(const Settings& settings) {
   fmt::print("{}\n", server.address());
   std::fflush(stdout);
   fmt::print(stderr, "{}: a context of {} tokens.  Ctrl-C ends it, when all is answered.\n",
-             printable(model->name), api.engine().context());
+             printable(model->name), api.context());
   while (!interrupt.requested()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
   server.stop();
 }

@@ -1,5 +1,6 @@
 #include "viz/runs.h"
 
+#include <croze/base/base64.h>
 #include <croze/base/error.h>
 #include <fmt/format.h>
 
@@ -18,29 +19,15 @@ namespace fs = std::filesystem;
 constexpr std::size_t most_files = 10'000;
 constexpr std::int64_t most_bytes_at_once = 8 << 20;  // of events that are handed out
 
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view digits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::uint32_t group = 0;
-    for (std::size_t k = 0; k < 3; k++) {
-      group = group << 8 | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U);
-    }
-    for (std::size_t k = 0; k < 4; k++) {
-      text += i + k <= bytes.size() ? digits[group >> (18 - 6 * k) & 63] : '=';
-    }
-  }
-  return text;
-}
-
 Json json_of(const logs::Histogram& h) {
   return {
       {"least", h.least}, {"most", h.most}, {"limits", Json(h.limits)}, {"counts", Json(h.counts)}};
 }
 
 Json json_of(const logs::Picture& p) {
-  return {{"height", p.height}, {"width", p.width}, {"png", base64(p.png)}};
+  return {{"height", p.height},
+          {"width", p.width},
+          {"png", to_base64(std::as_bytes(std::span(p.png)))}};
 }
 
 Json json_of(std::size_t run, const logs::Event& e) {
