@@ -48,6 +48,7 @@ class Emitter {
   void want(UOp node, std::int64_t lanes);
   std::int64_t access_lanes(UOp load_or_store) const;
   bool wants_index_vector(UOp place, std::int64_t lanes) const;
+  bool has_one_gate(UOp place, std::int64_t lanes) const;
   bool keeps_scalar(UOp user, int source) const;
 
   // Values.
@@ -148,7 +149,7 @@ void Emitter::want_sources(UOp u) {
 
 void Emitter::want_place(UOp place, std::int64_t lanes) {
   if (wants_index_vector(place, lanes)) want(place.src(1), lanes);
-  if (place.num_src() > 2) want(place.src(2), lanes);
+  if (place.num_src() > 2 && !has_one_gate(place, lanes)) want(place.src(2), lanes);
 }
 
 void Emitter::want(UOp node, std::int64_t lanes) {
@@ -171,6 +172,13 @@ bool Emitter::wants_index_vector(UOp place, std::int64_t lanes) const {
   const LaneForm index = forms_.of(place.src(1));
   const bool gated = place.num_src() > 2;
   return lanes > 1 && (!index.affine || (index.step != 1 && gated));
+}
+
+// Lanes side by side behind one condition are one access or none.
+bool Emitter::has_one_gate(UOp place, std::int64_t lanes) const {
+  const LaneForm index = forms_.of(place.src(1));
+  const bool contiguous = !wants_index_vector(place, lanes) && (index.step == 1 || lanes == 1);
+  return contiguous && forms_.of(place.src(2)).lanes == 1;
 }
 
 // One condition may choose between two vectors.
@@ -247,7 +255,9 @@ LlvmPlace Emitter::place_of(UOp place, std::int64_t lanes) {
     }
     result.index = value_of(index, 1);
   }
-  if (place.num_src() > 2) result.gate = value_of(place.src(2), lanes);
+  if (place.num_src() > 2) {
+    result.gate = value_of(place.src(2), has_one_gate(place, lanes) ? 1 : lanes);
+  }
   return result;
 }
 

@@ -16,8 +16,8 @@ class Memory {
   void prefetch();
 
  private:
-  LlvmValue load_scalar_gated();
-  void store_scalar_gated(const std::string& value);
+  LlvmValue load_behind_one_gate();
+  void store_behind_one_gate(const std::string& value);
   LlvmValue load_strided();
   void store_strided(const LlvmValue& value);
   // Processors with registers of 64 bytes write the lanes of one apart by an instruction.  It is as
@@ -26,6 +26,7 @@ class Memory {
 
   std::string address(bool in_bounds);
   std::string offset_from(std::string_view pointer, std::string_view index, bool in_bounds);
+  bool has_one_gate() const { return place_.gate && place_.gate->type.lanes == 1; }
   LlvmArgument gate();
   std::string masked_address();
   LlvmArgument pointers() {
@@ -113,7 +114,7 @@ LlvmValue Memory::load() {
   const LlvmType type = memory_type();
   const bool contiguous = place_.contiguous(type.lanes);
   if (!contiguous && !place_.gate && place_.index.type.lanes == 1) return load_strided();
-  if (place_.gate && type.lanes == 1) return load_scalar_gated();
+  if (has_one_gate()) return load_behind_one_gate();
   if (contiguous && !place_.gate) {
     const std::string p = address(true);
     return from_memory(text_.define(type, "load {}, ptr {}, align {}", type.text(), p, size_));
@@ -125,8 +126,9 @@ LlvmValue Memory::load() {
   return from_memory(text_.define(type, "{}", text_.call(type.text(), name, arguments)));
 }
 
-// Element 0 is always there to be read: cheaper than a branch.
-LlvmValue Memory::load_scalar_gated() {
+// Element 0 is always there to be read, and so are as many as there would be behind an open gate:
+// cheaper than a branch, and than a mask.
+LlvmValue Memory::load_behind_one_gate() {
   const LlvmType type = memory_type();
   const std::string safe = text_.fresh();
   text_.line("{} = select {}, ptr {}, ptr {}", safe, place_.gate->text(), address(false),
@@ -158,7 +160,7 @@ void Memory::store(const LlvmValue& value) {
   const bool contiguous = place_.contiguous(type_.lanes);
   const bool strided = !contiguous && !place_.gate && place_.index.type.lanes == 1;
   if (strided && !has_scatter()) return store_strided(stored);
-  if (place_.gate && type_.lanes == 1) return store_scalar_gated(stored.text());
+  if (has_one_gate()) return store_behind_one_gate(stored.text());
   if (contiguous && !place_.gate) {
     const std::string p = address(true);
     return text_.line("store {}, ptr {}, align {}", stored.text(), p, size_);
@@ -173,7 +175,7 @@ void Memory::store(const LlvmValue& value) {
   text_.line("{}", text_.call("void", name, arguments));
 }
 
-void Memory::store_scalar_gated(const std::string& value) {
+void Memory::store_behind_one_gate(const std::string& value) {
   const std::string id = text_.fresh().substr(1);
   text_.line("br i1 {}, label %{}.then, label %{}.end", place_.gate->name, id, id);
   text_.label(id + ".then");

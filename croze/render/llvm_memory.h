@@ -15,7 +15,7 @@ struct LlvmPlace {
   LlvmValue index;            // a vector, or lane 0 of an index that moves by `step`
   std::int64_t offset = 0;    // added to a scalar index
   std::int64_t step = 0;
-  std::optional<LlvmValue> gate;  // one Bool, or one a lane if lanes are loaded or stored
+  std::optional<LlvmValue> gate;  // one Bool, or one a lane; one for contiguous lanes alone
 
   bool contiguous(std::int64_t lanes) const {
     return index.type.lanes == 1 && (step == 1 || lanes == 1);

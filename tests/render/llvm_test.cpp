@@ -44,6 +44,17 @@ TEST(LlvmRenderer, NeighbouringLanesAreOneAccess) {
             std::string::npos);
 }
 
+// As rows are gathered whose number may be out of range: a row is there or is not.
+TEST(LlvmRenderer, NeighbouringLanesBehindOneGateHaveNoMask) {
+  ProgramBuilder b("row");
+  const UOp out = b.param(f32, 16), in = b.param(f32, 64), number = b.param(DType::Int64, 1);
+  const UOp lane = b.lane(16), row = b.load(number, b.integer(0));
+  b.store(out, lane, b.load(in, row * 16 + lane, less(row, 4)));
+  const std::string text = LlvmRenderer().render(b.finish());
+  EXPECT_EQ(text.find("masked"), std::string::npos) << text;
+  position(text, "load <16 x float>, ptr");
+}
+
 TEST(LlvmRenderer, AScalarIsBroadcastOutsideOfTheLoop) {
   const std::string text = LlvmRenderer().render(scaled_copy(1));
   EXPECT_LT(position(text, "shufflevector"), position(text, "loop1:"));

@@ -18,6 +18,7 @@ namespace {
 constexpr std::int64_t max_size = 1 << 20;
 constexpr std::int64_t max_layers = 4096;
 constexpr std::int64_t max_context = 1 << 30;
+constexpr std::int64_t max_experts = 4096;
 
 // The keys of one architecture: "llama.block_count".
 class Keys {
@@ -35,6 +36,12 @@ class Keys {
     const std::int64_t value = metadata_.integer(key(name));
     require(value >= 1 && value <= most, name, value);
     return value;
+  }
+
+  // The same, and it can be none.
+  std::int64_t count(std::string_view name, std::int64_t most, std::int64_t otherwise = 0) const {
+    const bool is_none = has(name) && metadata_.integer(key(name)) == 0;
+    return is_none ? 0 : size(name, most, otherwise);
   }
 
   // A finite number above zero.
@@ -149,6 +156,32 @@ void read_window(const Keys& keys, Config& config) {
   config.is_local = local_layers(keys, config);
 }
 
+// Experts that choose themselves by groups are those of DeepSeek.
+MixtureConfig read_mixture(const Keys& keys, const Config& config) {
+  MixtureConfig m;
+  constexpr std::string_view experts = "expert_count";
+  if (!keys.has(experts) || keys.metadata().integer(keys.key(experts)) == 0) return m;
+  m.experts = keys.size(experts, max_experts);
+  m.chosen = keys.size("expert_used_count", m.experts);
+  m.hidden = keys.size("expert_feed_forward_length", max_size, config.hidden);
+  const std::int64_t shared = keys.count("expert_shared_count", max_experts) * m.hidden;
+  m.shared_hidden = keys.count("expert_shared_feed_forward_length", max_size, shared);
+  m.groups = keys.size("expert_group_count", m.experts, 1);
+  m.chosen_groups = keys.size("expert_group_used_count", m.groups, m.groups);
+  keys.require(m.experts % m.groups == 0, "expert_group_count", m.groups);
+  keys.require(m.experts / m.groups * m.chosen_groups >= m.chosen, "expert_group_used_count",
+               m.chosen_groups);
+  const std::int64_t gating = keys.count("expert_gating_func", 4, 1);
+  keys.require(gating <= 2, "expert_gating_func", gating);
+  m.is_sigmoid = gating == 2;
+  constexpr std::string_view norms = "expert_weights_norm";
+  m.norms_shares =
+      keys.has(norms) ? keys.metadata().flag(keys.key(norms)) : config.family->norms_shares;
+  m.scale = keys.number("expert_weights_scale", 1);
+  if (m.scale == 0) m.scale = 1;  // which files have that mean none
+  return m;
+}
+
 // Encoders whose file does not say get the mean.
 std::optional<Pooling> read_pooling(const Keys& keys, bool is_causal) {
   constexpr std::string_view name = "pooling_type";
@@ -194,11 +227,12 @@ Config read_config(const GgufMetadata& metadata) {
   config.layers = keys.size("block_count", max_layers);
   config.hidden = keys.size("feed_forward_length");
   read_heads(keys, config);
-  config.epsilon =
-      keys.positive(config.family->norm == NormKind::Layer ? "attention.layer_norm_epsilon"
-                                                           : "attention.layer_norm_rms_epsilon");
+  config.epsilon = keys.positive(config.family->norm == NormKind::RootMeanSquare
+                                     ? "attention.layer_norm_rms_epsilon"
+                                     : "attention.layer_norm_epsilon");
   config.attention_scale = attention_scale(keys, config);
   config.attention_cap = keys.number("attn_logit_softcapping");
+  config.projection_cap = keys.number("attention.clamp_kqv");
   config.logit_cap = keys.number("final_logit_softcapping");
   if (config.family->scales_embedding) {
     config.embedding_scale = std::sqrt(static_cast<double>(config.width));
@@ -209,9 +243,7 @@ Config read_config(const GgufMetadata& metadata) {
   if (keys.has(causal)) config.is_causal = metadata.flag(keys.key(causal));
   keys.require(config.is_causal || config.window == 0, "attention.sliding_window", config.window);
   config.pooling = read_pooling(keys, config.is_causal);
-  check(!keys.has("expert_count") || metadata.integer(keys.key("expert_count")) == 0,
-        "{}: a mixture of experts ({}), which is not supported", metadata.source(),
-        keys.key("expert_count"));
+  config.mixture = read_mixture(keys, config);
   return config;
 }
 

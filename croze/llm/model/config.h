@@ -29,6 +29,17 @@ struct RotaryConfig {
   bool whole_pairs = true;               // Yarn: the mix begins and ends at whole pairs
 };
 
+// Perceptrons of which each token has a few chosen, the experts.
+struct MixtureConfig {
+  std::int64_t experts = 0, chosen = 0;        // 0 experts: none
+  std::int64_t hidden = 0;                     // width within an expert
+  std::int64_t shared_hidden = 0;              // within the one that all tokens have; 0: none
+  std::int64_t groups = 1, chosen_groups = 1;  // of experts; chosen first
+  bool is_sigmoid = false;                     // scores become shares one by one; else by softmax
+  bool norms_shares = false;                   // of the chosen, to a sum of 1
+  double scale = 1;                            // of shares, last
+};
+
 // What of the vectors behind the tokens of a text stands for the text.
 enum class Pooling : std::uint8_t { Mean, First, Last };
 
@@ -44,10 +55,12 @@ struct Config {
   double epsilon = 1e-5;                        // of norms
   double attention_scale = 1;                   // of scores
   double attention_cap = 0, logit_cap = 0;      // cap * tanh(x / cap); 0: no cap
+  double projection_cap = 0;  // of queries, keys and values, which are cut; 0: none
   double embedding_scale = 1;
   std::int64_t window = 0;     // tokens that a layer with a window sees; 0: no layer has one
   std::vector<bool> is_local;  // whether a layer has it
   RotaryConfig rotary, local_rotary;
+  MixtureConfig mixture;
   bool is_causal = true;           // tokens see those before them alone; no encoder does that
   std::optional<Pooling> pooling;  // of models that were trained to embed texts
 

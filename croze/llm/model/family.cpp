@@ -19,21 +19,25 @@ using enum Activation;
 
 // clang-format off
 constexpr Family families[] = {
-  // architecture, norm, where it stands, places, perceptron, activation, qk norm, scales embedding, global every, local base
-  // Llama 1 to 3, SmolLM 1 and 2, Mistral
-  {"llama",      RootMeanSquare, Before, RotaryPairs,  Gated, Silu,     false, false, 0, 0},
-  {"qwen2",      RootMeanSquare, Before, RotaryHalves, Gated, Silu,     false, false, 1, 0},
-  {"qwen3",      RootMeanSquare, Before, RotaryHalves, Gated, Silu,     true,  false, 1, 0},
-  {"gemma",      RootMeanSquare, Before, RotaryHalves, Gated, GeluTanh, false, true,  1, 0},
-  {"gemma2",     RootMeanSquare, Both,   RotaryHalves, Gated, GeluTanh, false, true,  2, 0},
-  {"gemma3",     RootMeanSquare, Both,   RotaryHalves, Gated, GeluTanh, true,  true,  6, 10000},
-  {"phi3",       RootMeanSquare, Before, RotaryHalves, Gated, Silu,     false, false, 0, 0},
-  {"olmo2",      RootMeanSquare, After,  RotaryHalves, Gated, Silu,     true,  false, 4, 0},
-  {"gpt2",       Layer,          Before, Learned,      Plain, GeluTanh, false, false, 1, 0},
-  {"starcoder2", Layer,          Before, RotaryHalves, Plain, GeluTanh, false, false, 0, 0},
+  // architecture, norm, where it stands, places, perceptron, activation, qk norm, scales embedding, global every, local base, norms shares
+  // Llama 1 to 3, SmolLM 1 and 2, Mistral, Mixtral
+  {"llama",      RootMeanSquare, Before, RotaryPairs,  Gated, Silu,     false, false, 0, 0,     true},
+  {"qwen2",      RootMeanSquare, Before, RotaryHalves, Gated, Silu,     false, false, 1, 0,     false},
+  {"qwen2moe",   RootMeanSquare, Before, RotaryHalves, Gated, Silu,     false, false, 1, 0,     false},
+  {"qwen3",      RootMeanSquare, Before, RotaryHalves, Gated, Silu,     true,  false, 1, 0,     false},
+  {"qwen3moe",   RootMeanSquare, Before, RotaryHalves, Gated, Silu,     true,  false, 1, 0,     true},
+  {"gemma",      RootMeanSquare, Before, RotaryHalves, Gated, GeluTanh, false, true,  1, 0,     false},
+  {"gemma2",     RootMeanSquare, Both,   RotaryHalves, Gated, GeluTanh, false, true,  2, 0,     false},
+  {"gemma3",     RootMeanSquare, Both,   RotaryHalves, Gated, GeluTanh, true,  true,  6, 10000, false},
+  {"phi3",       RootMeanSquare, Before, RotaryHalves, Gated, Silu,     false, false, 0, 0,     false},
+  {"olmo",       PlainLayer,     Before, RotaryPairs,  Gated, Silu,     false, false, 1, 0,     false},
+  {"olmo2",      RootMeanSquare, After,  RotaryHalves, Gated, Silu,     true,  false, 4, 0,     false},
+  {"olmoe",      RootMeanSquare, Before, RotaryHalves, Gated, Silu,     true,  false, 1, 0,     false},
+  {"gpt2",       Layer,          Before, Learned,      Plain, GeluTanh, false, false, 1, 0,     false},
+  {"starcoder2", Layer,          Before, RotaryHalves, Plain, GeluTanh, false, false, 0, 0,     false},
   // Encoders.  BERT, MiniLM, BGE, E5, XLM-RoBERTa
-  {"bert",       Layer,          OfSum,  Learned,      Plain, Gelu,     false, false, 1, 0},
-  {"nomic-bert", Layer,          OfSum,  RotaryHalves, Gated, Silu,     false, false, 1, 0},
+  {"bert",       Layer,          OfSum,  Learned,      Plain, Gelu,     false, false, 1, 0,     false},
+  {"nomic-bert", Layer,          OfSum,  RotaryHalves, Gated, Silu,     false, false, 1, 0,     false},
 };
 // clang-format on
 

@@ -12,8 +12,10 @@
 namespace croze::llm {
 
 enum class NormKind : std::uint8_t {
+  None,
   RootMeanSquare,
-  Layer,  // mean and variance, with a bias
+  Layer,       // mean and variance, with a bias
+  PlainLayer,  // the same without weights
 };
 
 // Where norms stand around attention and around the perceptron.
@@ -49,6 +51,7 @@ struct Family {
   bool scales_embedding = false;  // by the root of the width
   std::int64_t global_every = 0;  // if there is a window: each n-th layer has none; 0: all have it
   double local_rotary_base = 0;   // of layers with a window, if they turn otherwise than the rest
+  bool norms_shares = false;      // of the chosen experts of a mixture, to a sum of 1
 };
 
 // The row of an architecture; null if there is none.

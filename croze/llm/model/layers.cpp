@@ -1,6 +1,8 @@
 // layers.cpp -- products with encoded weights, and norms.
 #include "croze/llm/model/layers.h"
 
+#include "croze/tensor/elementwise/activation.h"
+#include "croze/tensor/elementwise/elementwise.h"
 #include "croze/tensor/linalg/linalg.h"
 #include "croze/tensor/movement/indexing.h"
 #include "croze/tensor/network/functional.h"
@@ -25,12 +27,22 @@ Matrix Matrix::part(std::int64_t begin, std::int64_t count) const {
 }
 
 Tensor Norm::operator()(const Tensor& x) const {
-  if (!weight.defined()) return x;
-  if (weight.numel() != x.size(-1)) {
+  if (kind == NormKind::None) return x;
+  if (weight.defined() && weight.numel() != x.size(-1)) {
     return operator()(x.flatten(-2, -1)).reshape(x.shape());
   }
-  return kind == NormKind::Layer ? layer_norm(x, 1, weight, bias, epsilon)
-                                 : rms_norm(x, 1, weight, epsilon);
+  return kind == NormKind::RootMeanSquare ? rms_norm(x, 1, weight, epsilon)
+                                          : layer_norm(x, 1, weight, bias, epsilon);
+}
+
+Tensor activated(const Tensor& x, Activation activation) {
+  if (activation == Activation::Silu) return silu(x);
+  return gelu(x, activation == Activation::Gelu ? Gelu::Erf : Gelu::Tanh);
+}
+
+Tensor FeedForward::operator()(const Tensor& x) const {
+  if (!gate) return down(activated(up(x), activation));
+  return down(activated((*gate)(x), activation) * up(x));
 }
 
 }  // namespace croze::llm

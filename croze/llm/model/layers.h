@@ -1,4 +1,5 @@
-// layers.h -- what a transformer is made of, its weights as the file has them.
+// layers.h -- what a transformer is made of, its weights as the file has them.  Mixtures of experts
+// are in mixture.h.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +26,9 @@ struct Matrix {
 };
 
 struct Norm {
-  NormKind kind = NormKind::RootMeanSquare;
+  NormKind kind = NormKind::None;
   double epsilon = 1e-5;
-  Tensor weight;  // of what is normed together; undefined: nothing is done
-  Tensor bias;    // or undefined
+  Tensor weight, bias;  // of what is normed together; undefined: none
 
   // Over the last axis, or over the last two if the weight is as large as both.
   Tensor operator()(const Tensor& x) const;
@@ -41,15 +41,14 @@ struct AttentionLayer {
   bool is_local = false;
 };
 
-struct PerceptronLayer {
-  Norm before, after, of_sum;
+// down(activation(gate(x)) * up(x)), or without a gate down(activation(up(x))).
+struct FeedForward {
+  Activation activation = Activation::Silu;
   std::optional<Matrix> gate;
   Matrix up, down;
-};
 
-struct Layer {
-  AttentionLayer attention;
-  PerceptronLayer perceptron;
+  Tensor operator()(const Tensor& x) const;
 };
+Tensor activated(const Tensor& x, Activation activation);
 
 }  // namespace croze::llm

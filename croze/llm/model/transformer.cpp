@@ -12,7 +12,6 @@
 #include "croze/base/zero_pages.h"
 #include "croze/run/buffers.h"
 #include "croze/run/memory_limit.h"
-#include "croze/tensor/elementwise/activation.h"
 #include "croze/tensor/elementwise/elementwise.h"
 #include "croze/tensor/linalg/linalg.h"
 #include "croze/tensor/movement/indexing.h"
@@ -26,10 +25,7 @@ constexpr double never = -std::numeric_limits<double>::infinity();
 // At most `cap` in size, smoothly.
 Tensor capped(const Tensor& x, double cap) { return cap > 0 ? tanh(x / cap) * cap : x; }
 
-Tensor activated(const Tensor& x, Activation activation) {
-  if (activation == Activation::Silu) return silu(x);
-  return gelu(x, activation == Activation::Gelu ? Gelu::Erf : Gelu::Tanh);
-}
+Tensor cut(const Tensor& x, double cap) { return cap > 0 ? clamp(x, -cap, cap) : x; }
 
 }  // namespace
 
@@ -59,7 +55,7 @@ Tensor Transformer::read(const Tensor& tokens, const Tokens& all, KeyValueCache*
     const Tensor attended =
         attend(attention, attention.before(x), all, cache == nullptr ? nullptr : &cache->layers[i]);
     x = attention.of_sum(x + attention.after(attended));
-    x = perceptron.of_sum(x + perceptron.after(compute(perceptron, perceptron.before(x))));
+    x = perceptron.of_sum(x + perceptron.after(perceptron(perceptron.before(x))));
   }
   return weights_.norm(x);
 }
@@ -68,14 +64,17 @@ Tensor Transformer::attend(const AttentionLayer& layer, const Tensor& x, const T
                            KeyValueCache::Layer* cache) const {
   const std::int64_t b = tokens.sequences, n = tokens.count;
   const std::int64_t groups = config_.kv_heads, shared = config_.queries_per_key();
-  const auto in_heads = [&](const Tensor& t) { return t.reshape({b * n, -1, config_.key_width}); };
+  const auto in_heads = [&](const Tensor& t) {
+    return cut(t, config_.projection_cap).reshape({b * n, -1, config_.key_width});
+  };
   const auto turned = [&](const Tensor& t) {
     const std::optional<Rotary>& rotary = layer.is_local ? local_rotary_ : rotary_;
     return rotary ? rotary->turned(t, layer.is_local ? tokens.local_turn : tokens.turn) : t;
   };
   const Tensor q = turned(layer.query_norm(in_heads(layer.query(x)))) * config_.attention_scale;
   const Tensor k = turned(layer.key_norm(in_heads(layer.key(x))));
-  const Tensor v = layer.value(x).reshape({b * n, groups, config_.value_width});
+  const Tensor v =
+      cut(layer.value(x), config_.projection_cap).reshape({b * n, groups, config_.value_width});
 
   // (b, groups, queries of a group, n or keys, elements): a head of keys serves a group of queries.
   // One sequence has no axis b.
@@ -89,12 +88,6 @@ Tensor Transformer::attend(const AttentionLayer& layer, const Tensor& x, const T
   const Tensor shares = where(visible, scores, never).softmax();
   const Tensor mixed = matmul(shares, seen_values.unsqueeze(-3).cast(DType::Float32));
   return layer.output(movedim(mixed, -2, -4).reshape({b * n, -1}));
-}
-
-Tensor Transformer::compute(const PerceptronLayer& layer, const Tensor& x) const {
-  const Activation activation = config_.family->activation;
-  if (!layer.gate) return layer.down(activated(layer.up(x), activation));
-  return layer.down(activated((*layer.gate)(x), activation) * layer.up(x));
 }
 
 Tensor Transformer::logits(const Tensor& hidden) const {

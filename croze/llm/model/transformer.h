@@ -97,7 +97,6 @@ class Transformer {
   Tensor read(const Tensor& tokens, const Tokens& all, KeyValueCache* cache) const;
   Tensor attend(const AttentionLayer& layer, const Tensor& x, const Tokens& tokens,
                 KeyValueCache::Layer* cache) const;
-  Tensor compute(const PerceptronLayer& layer, const Tensor& x) const;
 
   Config config_;
   Weights weights_;

@@ -78,10 +78,11 @@ class WeightReader {
   }
 
   Norm norm(const std::string& name, std::int64_t width) {
-    return {.kind = config_.family->norm,
-            .epsilon = config_.epsilon,
-            .weight = tensor(name + ".weight", {width}).decoded().realize(),
-            .bias = vector(name + ".bias", width)};
+    Norm result{.kind = config_.family->norm, .epsilon = config_.epsilon, .weight = {}, .bias = {}};
+    if (result.kind == NormKind::PlainLayer) return result;
+    result.weight = tensor(name + ".weight", {width}).decoded().realize();
+    result.bias = vector(name + ".bias", width);
+    return result;
   }
 
   Norm norm_at(NormPlace place, const std::string& name) {
@@ -137,18 +138,57 @@ class WeightReader {
     layer.before = norm_at(NormPlace::Before, "ffn_norm");
     layer.after = norm_at(NormPlace::After, "post_ffw_norm");
     layer.of_sum = norm_at(NormPlace::OfSum, "layer_output_norm");
-    layer.down = matrix("ffn_down", c.width, c.hidden);
-    if (c.family->perceptron == Perceptron::Plain) {
-      layer.up = matrix("ffn_up", c.hidden, c.width);
-    } else if (has("ffn_gate.weight")) {
-      layer.gate = matrix("ffn_gate", c.hidden, c.width);
-      layer.up = matrix("ffn_up", c.hidden, c.width);
-    } else {  // one matrix of both
-      const Matrix both = matrix("ffn_up", 2 * c.hidden, c.width);
-      layer.gate = both.part(0, c.hidden);
-      layer.up = both.part(c.hidden, c.hidden);
+    // Where there are experts, the first layers can have none.
+    if (c.mixture.experts > 0 && has("ffn_gate_inp.weight")) {
+      layer.mixture = mixture();
+    } else {
+      layer.dense = feed_forward("", c.hidden);
     }
     return layer;
+  }
+
+  FeedForward feed_forward(const std::string& suffix, std::int64_t hidden) {
+    FeedForward result{.activation = config_.family->activation, .gate = {}, .up = {}, .down = {}};
+    const std::int64_t width = config_.width;
+    result.down = matrix("ffn_down" + suffix, width, hidden);
+    if (config_.family->perceptron == Perceptron::Plain) {
+      result.up = matrix("ffn_up" + suffix, hidden, width);
+    } else if (has("ffn_gate" + suffix + ".weight")) {
+      result.gate = matrix("ffn_gate" + suffix, hidden, width);
+      result.up = matrix("ffn_up" + suffix, hidden, width);
+    } else {  // one matrix of both
+      const Matrix both = matrix("ffn_up" + suffix, 2 * hidden, width);
+      result.gate = both.part(0, hidden);
+      result.up = both.part(hidden, hidden);
+    }
+    return result;
+  }
+
+  Mixture mixture() {
+    const MixtureConfig& m = config_.mixture;
+    const std::int64_t width = config_.width;
+    Mixture result;
+    result.config = m;
+    result.activation = config_.family->activation;
+    result.router = matrix("ffn_gate_inp", m.experts, width);
+    result.preference = vector("exp_probs_b.bias", m.experts);
+    result.gate = {tensor("ffn_gate_exps.weight", {m.experts, m.hidden, width})};
+    result.up = {tensor("ffn_up_exps.weight", {m.experts, m.hidden, width})};
+    result.down = {tensor("ffn_down_exps.weight", {m.experts, width, m.hidden})};
+    if (m.shared_hidden > 0) result.shared = feed_forward("_shexp", m.shared_hidden);
+    if (m.shared_hidden > 0 && has("ffn_gate_inp_shexp.weight")) {
+      result.shared_gate = {.weight = row("ffn_gate_inp_shexp.weight", width), .bias = {}};
+    }
+    return result;
+  }
+
+  // A matrix of one row, which files also have as a vector.
+  GgufTensor row(const std::string& name, std::int64_t width) {
+    if (tensors_.at(prefix_ + name)->shape.size() != 1) return tensor(name, {1, width});
+    GgufTensor vector = tensor(name, {width});
+    vector.shape.insert(0, 1);
+    vector.stored = vector.stored.unsqueeze(0);
+    return vector;
   }
 
   std::vector<float> factors(std::string_view name) {
@@ -172,13 +212,17 @@ class WeightReader {
           config_.source);
   }
 
-  // A token reads all weights but embeddings, of which it reads a row, unless they are the output.
+  // A token reads all weights but embeddings, of which it reads a row, unless they are the output,
+  // and experts that are not chosen.
   std::int64_t bytes_per_token() const {
+    const MixtureConfig& m = config_.mixture;
     std::int64_t bytes = 0;
     for (const auto& [name, tensor] : tensors_) {
       const bool is_table = name == "position_embd.weight" || name == "token_types.weight" ||
                             (name == "token_embd.weight" && tensors_.contains("output.weight"));
-      if (!is_table) bytes += tensor->stored.numel() * size_of(tensor->stored.dtype());
+      if (is_table) continue;
+      const std::int64_t all = tensor->stored.numel() * size_of(tensor->stored.dtype());
+      bytes += name.ends_with("_exps.weight") ? all / m.experts * m.chosen : all;
     }
     return bytes;
   }

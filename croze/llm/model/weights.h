@@ -6,7 +6,7 @@
 
 #include "croze/io/gguf/gguf.h"
 #include "croze/llm/model/config.h"
-#include "croze/llm/model/layers.h"
+#include "croze/llm/model/mixture.h"
 
 namespace croze::llm {
 

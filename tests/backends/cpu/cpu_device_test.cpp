@@ -131,6 +131,31 @@ TEST(CpuDevice, ScattersInTheOrderOfTheLanesAndGathersBehindAGate) {
   }
 }
 
+// Rows by number: one condition for all lanes of a vector.
+TEST(CpuDevice, RowsThatAreNotThereAreZeroAndAreNotWritten) {
+  constexpr std::int64_t width = 16, rows = 3, numbers = 5;
+  ProgramBuilder b("rows");
+  const UOp copies = b.param(f32, numbers * width), out = b.param(f32, rows * width);
+  const UOp in = b.param(f32, rows * width), number = b.param(DType::Int32, numbers);
+  const UOp loop = b.begin_loop(numbers);
+  const UOp lane = b.lane(width);
+  const UOp row = b.load(number, loop);
+  const UOp gate = less(b.integer(-1), row) & less(row, rows);
+  const UOp value = b.load(in, row * width + lane, gate);
+  b.store(copies, loop * width + lane, value);
+  b.store(out, row * width + lane, value + value, gate);
+  b.end_loop(loop);
+
+  std::vector<float> x = counting(rows * width), y(x.size(), -1), z(numbers * width, -1);
+  std::vector<std::int32_t> list = {2, 3, -1, 1 << 26, 0};
+  run_program(cpu(), b.finish(), {bytes_of(z), bytes_of(y), bytes_of(x), bytes_of(list)});
+  for (std::size_t i = 0; i < numbers * width; i++) {
+    const std::int32_t at = list[i / width];
+    EXPECT_EQ(z[i], at >= 0 && at < rows ? x[static_cast<std::size_t>(at) * width + i % width] : 0);
+  }
+  for (std::size_t i = 0; i < y.size(); i++) EXPECT_EQ(y[i], i / width == 1 ? -1 : 2 * x[i]);
+}
+
 // LLVM 19 folds a quotient of vectors wrongly where a lane of the divisor is a constant 0 behind a
 // select.
 TEST(CpuDevice, DividesLanesOfWhichSomeAreKnownToBeZero) {

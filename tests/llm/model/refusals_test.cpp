@@ -70,7 +70,6 @@ TEST_F(RefusedModel, AbsurdValuesNameTheirKey) {
   expect_refused("llama.rope.freq_base", -1.f);
   expect_refused("llama.rope.scaling.type", std::string("spiral"));
   expect_refused("llama.rope.scaling.factor", std::numeric_limits<float>::infinity());
-  expect_refused("llama.expert_count", std::uint32_t{8});
   expect_refused("general.architecture", std::string("rwkv7"));
 }
 
