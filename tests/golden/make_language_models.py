@@ -46,6 +46,10 @@ TURNS_BY_LAYER = dict(
     full_attention=dict(rope_type="linear", factor=8.0, rope_theta=1000000.0),
     sliding_attention=dict(rope_type="default", rope_theta=10000.0))
 
+# Of DeepSeek: a layer without experts, then one with.
+LATENT = dict(num_key_value_heads=4, kv_lora_rank=16, qk_rope_head_dim=8, qk_nope_head_dim=12,
+              v_head_dim=10, n_shared_experts=2, moe_intermediate_size=16, first_k_dense_replace=1)
+
 # Name, class, what differs from SIZES, and metadata that the converter leaves out.
 MODELS = [
     ("llama", "Llama", {}, {}),
@@ -78,6 +82,15 @@ MODELS = [
      dict(head_dim=12, num_experts=8, num_experts_per_tok=3, moe_intermediate_size=16,
           norm_topk_prob=True), {}),
     ("olmoe", "Olmoe", dict(num_experts=8, num_experts_per_tok=2, intermediate_size=16), {}),
+    ("deepseek2", "DeepseekV2",
+     dict(LATENT, q_lora_rank=None, n_routed_experts=6, num_experts_per_tok=2, n_group=1,
+          topk_group=1, topk_method="greedy", scoring_func="softmax", routed_scaling_factor=1.5),
+     {}),
+    ("deepseek3", "DeepseekV3",
+     dict(LATENT, q_lora_rank=20, n_routed_experts=8, num_experts_per_tok=3, n_group=4,
+          topk_group=2, scoring_func="sigmoid", norm_topk_prob=True, routed_scaling_factor=2.5,
+          **rope("yarn", factor=4.0, original_max_position_embeddings=32, mscale=1.0,
+                 mscale_all_dim=1.0)), {}),
     ("talking", "Llama", dict(vocab_size=259, hidden_size=16, intermediate_size=24), {}),
     ("gpt2", "GPT2", dict(n_embd=24, n_layer=2, n_head=4, n_positions=CONTEXT, n_ctx=CONTEXT), {}),
 ]

@@ -24,6 +24,9 @@ def randomize(model, spread_of):
             if name.endswith("weight") and is_norm:
                 values += 1
             weight.copy_(values.half().float())
+        for name, values in model.named_buffers():
+            if name.endswith("e_score_correction_bias"):
+                values.copy_((torch.randn(values.shape) * 0.1).half().float())
     return model
 
 

@@ -53,7 +53,7 @@ Tensor BatchGenerator::Step::operator()(const Tensor& tokens, const Tensor& star
 void BatchGenerator::PageCopy::operator()(const Tensor& from, const Tensor& to) const {
   for (KeyValueCache::Layer& layer : cache->layers) {
     layer.keys.index_put_({to}, index_select(layer.keys, 0, from));
-    layer.values.index_put_({to}, index_select(layer.values, 0, from));
+    if (layer.values.defined()) layer.values.index_put_({to}, index_select(layer.values, 0, from));
   }
 }
 

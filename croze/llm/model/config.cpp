@@ -156,6 +156,34 @@ void read_window(const Keys& keys, Config& config) {
   config.is_local = local_layers(keys, config);
 }
 
+// Heads seem to be as wide as the latent and what turns; what they are made for is narrower.
+void read_latent(const Keys& keys, Config& config) {
+  constexpr std::string_view name = "attention.kv_lora_rank";
+  if (!keys.has(name)) return;
+  LatentConfig& latent = config.latent;
+  RotaryConfig& rotary = config.rotary;
+  latent.width = keys.size(name);
+  latent.query_width = keys.count("attention.q_lora_rank", max_size);
+  latent.value = keys.size("attention.value_length_mla");
+  const std::int64_t key = keys.size("attention.key_length_mla");
+  latent.plain = key - rotary.width;
+  keys.require(latent.plain > 0, "attention.key_length_mla", key);
+  keys.require(config.kv_heads == 1, "attention.head_count_kv", config.kv_heads);
+  keys.require(config.key_width == latent.width + rotary.width, "attention.key_length",
+               config.key_width);
+  keys.require(config.value_width == latent.width, "attention.value_length", config.value_width);
+  config.attention_scale =
+      keys.positive("attention.scale", 1 / std::sqrt(static_cast<double>(key)));
+  // What Yarn multiplies cosines and sines by goes to the scores instead, by a factor of its own.
+  const double by_log = keys.number("rope.scaling.yarn_log_multiplier", 0);
+  if (rotary.scaling != RotaryConfig::Scaling::Yarn || by_log == 0) return;
+  const double logarithm = std::log(rotary.factor), scale = 1 + by_log * logarithm;
+  config.attention_scale *= scale * scale;
+  rotary.attention_factor /= 1 + 0.1 * logarithm;
+  keys.require(std::isfinite(rotary.attention_factor) && rotary.attention_factor > 0,
+               "rope.scaling.factor", rotary.factor);
+}
+
 // Experts that choose themselves by groups are those of DeepSeek.
 MixtureConfig read_mixture(const Keys& keys, const Config& config) {
   MixtureConfig m;
@@ -238,6 +266,7 @@ Config read_config(const GgufMetadata& metadata) {
     config.embedding_scale = std::sqrt(static_cast<double>(config.width));
   }
   read_rotary(keys, config);
+  read_latent(keys, config);
   read_window(keys, config);
   constexpr std::string_view causal = "attention.causal";
   if (keys.has(causal)) config.is_causal = metadata.flag(keys.key(causal));

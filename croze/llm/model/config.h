@@ -29,6 +29,13 @@ struct RotaryConfig {
   bool whole_pairs = true;               // Yarn: the mix begins and ends at whole pairs
 };
 
+// Attention to latents (latent.h).
+struct LatentConfig {
+  std::int64_t width = 0, query_width = 0;  // 0: none
+  std::int64_t plain = 0;                   // elements of a head's keys that do not turn
+  std::int64_t value = 0;                   // elements of a head's values
+};
+
 // Perceptrons of which each token has a few chosen, the experts.
 struct MixtureConfig {
   std::int64_t experts = 0, chosen = 0;        // 0 experts: none
@@ -60,6 +67,7 @@ struct Config {
   std::int64_t window = 0;     // tokens that a layer with a window sees; 0: no layer has one
   std::vector<bool> is_local;  // whether a layer has it
   RotaryConfig rotary, local_rotary;
+  LatentConfig latent;
   MixtureConfig mixture;
   bool is_causal = true;           // tokens see those before them alone; no encoder does that
   std::optional<Pooling> pooling;  // of models that were trained to embed texts

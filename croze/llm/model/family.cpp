@@ -33,6 +33,8 @@ constexpr Family families[] = {
   {"olmo",       PlainLayer,     Before, RotaryPairs,  Gated, Silu,     false, false, 1, 0,     false},
   {"olmo2",      RootMeanSquare, After,  RotaryHalves, Gated, Silu,     true,  false, 4, 0,     false},
   {"olmoe",      RootMeanSquare, Before, RotaryHalves, Gated, Silu,     true,  false, 1, 0,     false},
+  // DeepSeek V2 and V3
+  {"deepseek2",  RootMeanSquare, Before, RotaryPairs,  Gated, Silu,     false, false, 1, 0,     false},
   {"gpt2",       Layer,          Before, Learned,      Plain, GeluTanh, false, false, 1, 0,     false},
   {"starcoder2", Layer,          Before, RotaryHalves, Plain, GeluTanh, false, false, 0, 0,     false},
   // Encoders.  BERT, MiniLM, BGE, E5, XLM-RoBERTa

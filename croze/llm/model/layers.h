@@ -34,13 +34,6 @@ struct Norm {
   Tensor operator()(const Tensor& x) const;
 };
 
-struct AttentionLayer {
-  Norm before, after, of_sum;
-  Matrix query, key, value, output;
-  Norm query_norm, key_norm;
-  bool is_local = false;
-};
-
 // down(activation(gate(x)) * up(x)), or without a gate down(activation(up(x))).
 struct FeedForward {
   Activation activation = Activation::Silu;

@@ -44,11 +44,6 @@ struct PerceptronLayer {
   Tensor operator()(const Tensor& x) const { return dense ? (*dense)(x) : (*mixture)(x); }
 };
 
-struct Layer {
-  AttentionLayer attention;
-  PerceptronLayer perceptron;
-};
-
 // Which experts each token has, and by which shares: both (n, chosen), by falling score, of scores
 // (n, experts).  Of two that are equal the first counts more.
 struct Choice {

@@ -60,34 +60,46 @@ Tensor Transformer::read(const Tensor& tokens, const Tokens& all, KeyValueCache*
   return weights_.norm(x);
 }
 
-Tensor Transformer::attend(const AttentionLayer& layer, const Tensor& x, const Tokens& tokens,
-                           KeyValueCache::Layer* cache) const {
-  const std::int64_t b = tokens.sequences, n = tokens.count;
-  const std::int64_t groups = config_.kv_heads, shared = config_.queries_per_key();
-  const auto in_heads = [&](const Tensor& t) {
-    return cut(t, config_.projection_cap).reshape({b * n, -1, config_.key_width});
+// Those of the tokens themselves.
+Transformer::Heads Transformer::project(const AttentionLayer& layer, const Tensor& x,
+                                        const Tokens& tokens) const {
+  const auto in_heads = [&](const Tensor& t, std::int64_t width) {
+    return cut(t, config_.projection_cap).reshape({x.size(0), -1, width});
   };
   const auto turned = [&](const Tensor& t) {
     const std::optional<Rotary>& rotary = layer.is_local ? local_rotary_ : rotary_;
     return rotary ? rotary->turned(t, layer.is_local ? tokens.local_turn : tokens.turn) : t;
   };
-  const Tensor q = turned(layer.query_norm(in_heads(layer.query(x)))) * config_.attention_scale;
-  const Tensor k = turned(layer.key_norm(in_heads(layer.key(x))));
-  const Tensor v =
-      cut(layer.value(x), config_.projection_cap).reshape({b * n, groups, config_.value_width});
+  if (layer.latent) {
+    const auto [queries, keys] = layer.latent->project(x, turned);
+    return {.queries = queries, .keys = keys, .values = {}};
+  }
+  return {.queries = turned(layer.query_norm(in_heads(layer.query(x), config_.key_width))),
+          .keys = turned(layer.key_norm(in_heads(layer.key(x), config_.key_width))),
+          .values = in_heads(layer.value(x), config_.value_width)};
+}
+
+Tensor Transformer::attend(const AttentionLayer& layer, const Tensor& x, const Tokens& tokens,
+                           KeyValueCache::Layer* cache) const {
+  const std::int64_t n = tokens.count;
+  const std::int64_t groups = config_.kv_heads, shared = config_.queries_per_key();
+  const Heads own = project(layer, x, tokens);
+  const Tensor keys = tokens.seen(own.keys, cache ? &cache->keys : nullptr);
+  const Tensor values = layer.latent ? keys.narrow(-1, config_.rotary.width, config_.value_width)
+                                     : tokens.seen(own.values, cache ? &cache->values : nullptr);
 
   // (b, groups, queries of a group, n or keys, elements): a head of keys serves a group of queries.
   // One sequence has no axis b.
-  const Tensor queries = q.reshape(tokens.of_each({n, groups, shared, -1}));
-  const Tensor seen_keys = movedim(tokens.seen(k, cache ? &cache->keys : nullptr), -3, -1);
-  const Tensor seen_values = tokens.seen(v, cache ? &cache->values : nullptr).transpose(-3, -2);
-  const Tensor scores =
-      capped(matmul(movedim(queries, -4, -2), seen_keys.unsqueeze(-3).cast(DType::Float32)),
-             config_.attention_cap);
+  const Tensor queries =
+      (own.queries * config_.attention_scale).reshape(tokens.of_each({n, groups, shared, -1}));
+  const Tensor scores = capped(
+      matmul(movedim(queries, -4, -2), movedim(keys, -3, -1).unsqueeze(-3).cast(DType::Float32)),
+      config_.attention_cap);
   const Tensor& visible = layer.is_local ? tokens.local_visible : tokens.visible;
   const Tensor shares = where(visible, scores, never).softmax();
-  const Tensor mixed = matmul(shares, seen_values.unsqueeze(-3).cast(DType::Float32));
-  return layer.output(movedim(mixed, -2, -4).reshape({b * n, -1}));
+  const Tensor mixed = matmul(shares, values.transpose(-3, -2).unsqueeze(-3).cast(DType::Float32));
+  const Tensor heads = movedim(mixed, -2, -4).reshape({x.size(0), config_.heads, -1});
+  return layer.output((layer.latent ? layer.latent->values(heads) : heads).flatten(1));
 }
 
 Tensor Transformer::logits(const Tensor& hidden) const {
@@ -170,13 +182,15 @@ KeyValueCache::KeyValueCache(const Config& config, const Options& options) {
         config.source);
   const Shape keys{options.capacity, config.kv_heads, config.key_width};
   const Shape values{options.capacity, config.kv_heads, config.value_width};
-  const std::int64_t elements = checked_add(checked_product(keys), checked_product(values));
+  const bool has_values = config.latent.width == 0;
+  std::int64_t elements = checked_product(keys);
+  if (has_values) elements = checked_add(elements, checked_product(values));
   bytes = checked_mul(checked_mul(elements, size_of(options.dtype)), config.layers);
   // It may come to take all of that, and nobody would ask then.
   check_memory(bytes, memory_use().bytes, fmt::format("a cache of {} tokens", options.capacity));
   for (std::int64_t i = 0; i < config.layers; i++) {
     layers.push_back({.keys = unwritten_zeros(keys, options.dtype),
-                      .values = unwritten_zeros(values, options.dtype)});
+                      .values = has_values ? unwritten_zeros(values, options.dtype) : Tensor()});
   }
 }
 

@@ -30,7 +30,8 @@ struct KeyValueCache {
     DType dtype = DType::Float16;
   };
   struct Layer {
-    Tensor keys, values;  // (capacity, heads, elements of a head)
+    Tensor keys,
+        values;  // (capacity, heads, elements); no values where they are a part of the keys
   };
   std::vector<Layer> layers;
   std::int64_t bytes = 0;
@@ -93,8 +94,14 @@ class Transformer {
     Tensor seen(const Tensor& own, Tensor* cached) const;
   };
 
+  // (b * n, heads, elements).
+  struct Heads {
+    Tensor queries, keys, values;
+  };
+
   void place(Tokens& tokens, const Tensor& starts) const;
   Tensor read(const Tensor& tokens, const Tokens& all, KeyValueCache* cache) const;
+  Heads project(const AttentionLayer& layer, const Tensor& x, const Tokens& tokens) const;
   Tensor attend(const AttentionLayer& layer, const Tensor& x, const Tokens& tokens,
                 KeyValueCache::Layer* cache) const;
 

@@ -116,7 +116,9 @@ class WeightReader {
     layer.before = norm_at(NormPlace::Before, "attn_norm");
     layer.after = norm_at(NormPlace::After, "post_attention_norm");
     layer.of_sum = norm_at(NormPlace::OfSum, "attn_output_norm");
-    if (has("attn_qkv.weight")) {
+    if (c.latent.width > 0) {
+      layer.latent = latent();
+    } else if (has("attn_qkv.weight")) {
       const Matrix all = matrix("attn_qkv", queries + keys + values, c.width);
       layer.query = all.part(0, queries);
       layer.key = all.part(queries, keys);
@@ -126,10 +128,32 @@ class WeightReader {
       layer.key = matrix("attn_k", keys, c.width);
       layer.value = matrix("attn_v", values, c.width);
     }
-    layer.output = matrix("attn_output", c.width, c.heads * c.value_width);
+    const std::int64_t value = c.latent.width > 0 ? c.latent.value : c.value_width;
+    layer.output = matrix("attn_output", c.width, c.heads * value);
     layer.query_norm = norm_of_heads("attn_q_norm", c.heads);
     layer.key_norm = norm_of_heads("attn_k_norm", c.kv_heads);
     return layer;
+  }
+
+  Latent latent() {
+    const Config& c = config_;
+    const LatentConfig& l = c.latent;
+    Latent result;
+    result.heads = c.heads;
+    result.turning = c.rotary.width;
+    const std::int64_t queries = c.heads * (l.plain + c.rotary.width);
+    if (l.query_width > 0) {
+      result.query_down = matrix("attn_q_a", l.query_width, c.width);
+      result.query_norm = norm("attn_q_a_norm", l.query_width);
+      result.query = matrix("attn_q_b", queries, l.query_width);
+    } else {
+      result.query = matrix("attn_q", queries, c.width);
+    }
+    result.down = matrix("attn_kv_a_mqa", l.width + c.rotary.width, c.width);
+    result.norm = norm("attn_kv_a_norm", l.width);
+    result.key = tensor("attn_k_b.weight", {c.heads, l.width, l.plain});
+    result.value = tensor("attn_v_b.weight", {c.heads, l.value, l.width});
+    return result;
   }
 
   PerceptronLayer perceptron() {

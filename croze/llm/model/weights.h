@@ -2,13 +2,28 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "croze/io/gguf/gguf.h"
 #include "croze/llm/model/config.h"
+#include "croze/llm/model/latent.h"
 #include "croze/llm/model/mixture.h"
 
 namespace croze::llm {
+
+struct AttentionLayer {
+  Norm before, after, of_sum;
+  Matrix query, key, value, output;
+  Norm query_norm, key_norm;
+  std::optional<Latent> latent;  // in the place of query, key and value
+  bool is_local = false;
+};
+
+struct Layer {
+  AttentionLayer attention;
+  PerceptronLayer perceptron;
+};
 
 struct Weights {
   Matrix embedding;        // (vocabulary, width)

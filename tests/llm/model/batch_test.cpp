@@ -139,7 +139,9 @@ TEST_P(Batch, RefusesWhatDoesNotFit) {
             std::string::npos);
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, Batch, testing::Values("llama", "gemma2", "gemma3", "gpt2"),
+INSTANTIATE_TEST_SUITE_P(Families, Batch,
+                         testing::Values("llama", "gemma2", "gemma3", "gpt2", "mixtral",
+                                         "deepseek3"),
                          [](const auto& instance) { return instance.param; });
 
 }  // namespace

@@ -73,6 +73,30 @@ TEST_F(RefusedModel, AbsurdValuesNameTheirKey) {
   expect_refused("general.architecture", std::string("rwkv7"));
 }
 
+TEST_F(RefusedModel, MixturesAndLatentsThatCannotBeNameTheirKey) {
+  const GgufFile whole = load_gguf(LANGUAGE_MODELS "/deepseek3.gguf");
+  const auto expect_refused = [&](const std::string& key, std::uint32_t value) {
+    file = whole;
+    set("deepseek2." + key, value);
+    expect_error("deepseek2." + key);
+  };
+  expect_refused("expert_used_count", 9);  // of 8
+  expect_refused("expert_used_count", 0);
+  expect_refused("expert_count", 5000);
+  expect_refused("expert_group_count", 3);       // 8 / 3
+  expect_refused("expert_group_used_count", 1);  // of two experts, and three are chosen
+  expect_refused("expert_gating_func", 4);
+  expect_refused("attention.kv_lora_rank", 0);
+  expect_refused("attention.key_length_mla", 8);  // all of which would turn
+  expect_refused("attention.head_count_kv", 4);
+  file = whole;
+  set("deepseek2.expert_feed_forward_length", std::uint32_t{17});
+  expect_error("ffn_gate_exps");
+  file = whole;
+  set("deepseek2.expert_count", std::uint32_t{0});
+  expect_error("there is no tensor \"blk.1.ffn_down.weight\"");
+}
+
 TEST_F(RefusedModel, APatternOfWindowsHasAFlagForEachLayer) {
   set("llama.attention.sliding_window", std::uint32_t{8});
   set("llama.attention.sliding_window_pattern", GgufArray{std::vector<bool>{true}});
@@ -108,7 +132,6 @@ TEST_F(RefusedModel, AWeightWithoutUseWouldMakeAnotherModel) {
 }
 
 TEST_F(RefusedModel, AnyValueOfAnyKeyIsReadOrRefused) {
-  const GgufFile whole = file;
   const GgufValue values[] = {std::uint8_t{0},
                               std::int64_t{-1},
                               std::uint64_t{1} << 63,
@@ -117,11 +140,14 @@ TEST_F(RefusedModel, AnyValueOfAnyKeyIsReadOrRefused) {
                               1e308,
                               std::string(),
                               GgufArray{std::vector<float>{1}}};
-  for (const auto& [key, value] : whole.metadata.values()) {
-    for (const GgufValue& changed : values) {
-      file = whole;
-      set(key, changed);
-      error_if_any([&] { Transformer model(file); });
+  for (const char* name : {"llama", "qwen2moe", "deepseek3"}) {
+    const GgufFile whole = load_gguf(std::string(LANGUAGE_MODELS "/") + name + ".gguf");
+    for (const auto& [key, value] : whole.metadata.values()) {
+      for (const GgufValue& changed : values) {
+        file = whole;
+        set(key, changed);
+        error_if_any([&] { Transformer model(file); });
+      }
     }
   }
 }
