@@ -3,7 +3,8 @@
 // A router scores the experts; those with the highest scores compute, and their results are added
 // up by shares.  Only the weights of the chosen are read, which is what makes a mixture faster than
 // a perceptron of its size: an expert is a row of a tensor, and rows are gathered as the file has
-// them, blocks and all, and decoded where they multiply.
+// them, blocks and all, and decoded where they multiply.  Of many tokens those of one expert go
+// together.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +34,10 @@ struct Mixture {
 
   // (n, width) to (n, width).
   Tensor operator()(const Tensor& x) const;
+
+ private:
+  Tensor compute(const Tensor& x, const Tensor& experts) const;
+  Tensor each_of(const Tensor& x, const Tensor& experts) const;
 };
 
 // What stands behind attention: a perceptron, or a mixture of them.
