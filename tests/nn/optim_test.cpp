@@ -93,6 +93,86 @@ TEST(AdamW, IsAdamWithDecoupledDecay) {
   EXPECT_EQ(a.parameters[0].to_vector<float>(), b.parameters[0].to_vector<float>());
 }
 
+double norm_of(const std::vector<double>& x) {
+  double sum = 0;
+  for (double e : x) sum += e * e;
+  return std::sqrt(sum);
+}
+
+// Algorithm 2 of the paper, with bias correction.
+TEST(LAMB, AgreesWithItsFormula) {
+  optim::LAMB lamb({parameter()}, {.learning_rate = 0.05, .weight_decay = 0.1});
+  std::vector<double> m(3), v(3), d(3);
+  expect_steps(lamb, [&](auto& p, const auto& g, int step) {
+    for (std::size_t i = 0; i < p.size(); i++) {
+      m[i] = 0.9 * m[i] + 0.1 * g[i];
+      v[i] = 0.999 * v[i] + 0.001 * g[i] * g[i];
+      d[i] = m[i] / (1 - std::pow(0.9, step)) /
+                 (std::sqrt(v[i] / (1 - std::pow(0.999, step))) + 1e-6) +
+             0.1 * p[i];
+    }
+    const double ratio = norm_of(p) / norm_of(d);
+    for (std::size_t i = 0; i < p.size(); i++) p[i] -= 0.05 * ratio * d[i];
+  });
+}
+
+// Algorithm 1 of the paper.
+TEST(LARS, AgreesWithItsFormula) {
+  optim::LARS lars({parameter()}, {.learning_rate = 2, .weight_decay = 0.1, .trust = 0.02});
+  std::vector<double> velocity(3);
+  expect_steps(lars, [&](auto& p, const auto& g, int) {
+    const double rate = 0.02 * norm_of(p) / (norm_of(g) + 0.1 * norm_of(p));
+    for (std::size_t i = 0; i < p.size(); i++) {
+      velocity[i] = 0.9 * velocity[i] + 2 * rate * (g[i] + 0.1 * p[i]);
+    }
+    for (std::size_t i = 0; i < p.size(); i++) p[i] -= velocity[i];
+  });
+}
+
+// A parameter of zeros would never move, and one without a gradient would become NaN.
+TEST(LAMB, TakesPlainStepsWhereANormIsZero) {
+  optim::LAMB lamb({Tensor::zeros({2}).realize(), Tensor::ones({2}).realize()},
+                   {.learning_rate = 0.5});
+  lamb.step({Tensor::ones({2}), Tensor::zeros({2})});
+  expect_near(lamb.parameters[0], {-0.5, -0.5}, 1e-5);
+  expect_near(lamb.parameters[1], {1, 1}, 0);
+}
+
+TEST(LARS, TakesPlainStepsWhereANormIsZero) {
+  optim::LARS lars({Tensor::zeros({2}).realize(), Tensor::ones({2}).realize()},
+                   {.learning_rate = 0.5});
+  lars.step({Tensor::ones({2}), Tensor::zeros({2})});
+  expect_near(lars.parameters[0], {-0.5, -0.5}, 0);
+  expect_near(lars.parameters[1], {1, 1}, 0);
+}
+
+template <typename Optimizer>
+void expect_no_step(Optimizer optimizer) {
+  const auto state = [&] {
+    std::vector<std::vector<float>> values{optimizer.parameters[0].template to_vector<float>()};
+    for (const NamedTensor& t : nn::state_dict(optimizer)) {
+      values.push_back(t.tensor.template to_vector<float>());
+    }
+    return values;
+  };
+  const Tensor yes = Tensor::from_data({true}, {}), no = Tensor::from_data({false}, {});
+  const Shape shape = optimizer.parameters[0].shape();
+  optimizer.step({Tensor::ones(shape)}, yes);
+  const auto before = state();
+  optimizer.step({Tensor::full(shape, NAN)}, no);
+  EXPECT_EQ(state(), before);
+  optimizer.step({Tensor::ones(shape)}, yes);
+  EXPECT_NE(state(), before);
+}
+
+TEST(Optimizers, ChangeNothingWhereAStepIsNotToBeMade) {
+  expect_no_step(optim::SGD({parameter()}, {.learning_rate = 0.1, .momentum = 0.9}));
+  expect_no_step(optim::Adam({parameter()}));
+  expect_no_step(optim::LAMB({parameter()}));
+  expect_no_step(optim::LARS({parameter()}));
+  expect_no_step(optim::Muon({Tensor::ones({2, 3}).realize()}));
+}
+
 TEST(SGD, KeepsTheMomentumOfHalfTypesInFloat32) {
   optim::SGD sgd({parameter(DType::BFloat16)}, {.learning_rate = 1, .momentum = 0.5});
   EXPECT_EQ(sgd.velocity[0].dtype(), DType::Float32);
@@ -190,6 +270,12 @@ TEST(Optimizers, RefuseWhatDoesNotFit) {
   optim::SGD sgd({parameter()});
   EXPECT_NE(error_of([&] { sgd.step({}); }).find("0 gradients for 1"), std::string::npos);
   EXPECT_NE(error_of([&] { sgd.step({Tensor::ones({2})}); }).find("(2,)"), std::string::npos);
+  EXPECT_NE(error_of([&] { sgd.step({Tensor::ones({3})}, Tensor::ones({3})); }).find("one bool"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { optim::LAMB lamb({integers}); }).find("LAMB"), std::string::npos);
+  EXPECT_NE(error_of([&] { optim::LAMB lamb({parameter()}, {.beta2 = 1}); }), "");
+  EXPECT_NE(error_of([&] { optim::LARS lars({integers}); }).find("LARS"), std::string::npos);
+  EXPECT_NE(error_of([&] { optim::Muon muon({parameter()}); }).find("(3,)"), std::string::npos);
 }
 
 }  // namespace

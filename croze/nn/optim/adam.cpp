@@ -1,7 +1,6 @@
 // adam.cpp -- Adam and AdamW.
 #include "croze/nn/optim/adam.h"
 
-#include <cmath>
 #include <utility>
 
 #include "croze/base/call_site.h"
@@ -10,14 +9,6 @@
 #include "croze/tensor/elementwise/elementwise.h"
 
 namespace croze::optim {
-namespace {
-
-// 1 - beta^steps.  Not by pow: near the start the difference would lose most of its digits.
-Tensor correction(double beta, const Tensor& steps) {
-  return beta == 0 ? Tensor::ones_like(steps) : -expm1(steps * std::log(beta));
-}
-
-}  // namespace
 
 Adam::Adam(std::vector<Tensor> p, const AdamOptions& o, Location at)
     : parameters(std::move(p)), options(o) {
@@ -30,16 +21,16 @@ Adam::Adam(std::vector<Tensor> p, const AdamOptions& o, Location at)
   variance = zeros_for(parameters);
 }
 
-void Adam::step(const std::vector<Tensor>& gradients, Location at) {
+void Adam::step(const std::vector<Tensor>& gradients, const Tensor& when, Location at) {
   const CallScope scope("Adam::step", at);
-  check_gradients("Adam", parameters, gradients, at);
+  check_step("Adam", parameters, gradients, when, at);
   const Tensor count = steps + 1;
   // One number each for all parameters: computed once, not per element.
-  const Tensor rate = (learning_rate / correction(options.beta1, count)).contiguous();
-  const Tensor scale = rsqrt(correction(options.beta2, count)).contiguous();
+  const Tensor rate = (learning_rate / bias_correction(options.beta1, count)).contiguous();
+  const Tensor scale = rsqrt(bias_correction(options.beta2, count)).contiguous();
   // As is what decay keeps of a parameter.
   const Tensor kept = 1 - learning_rate * options.weight_decay;
-  std::vector<Tensor> assigned{update(steps, count)};
+  std::vector<Tensor> assigned{update(steps, count, when)};
   for (std::size_t i = 0; i < parameters.size(); i++) {
     Tensor p = widened(parameters[i]);
     Tensor g = widened(gradients[i]);
@@ -50,10 +41,10 @@ void Adam::step(const std::vector<Tensor>& gradients, Location at) {
         g = g + options.weight_decay * p;
       }
     }
-    assigned.push_back(update(mean[i], lerp(mean[i], g, 1 - options.beta1)));
-    assigned.push_back(update(variance[i], lerp(variance[i], g * g, 1 - options.beta2)));
+    assigned.push_back(update(mean[i], lerp(mean[i], g, 1 - options.beta1), when));
+    assigned.push_back(update(variance[i], lerp(variance[i], g * g, 1 - options.beta2), when));
     const Tensor change = rate * mean[i] / (sqrt(variance[i]) * scale + options.epsilon);
-    assigned.push_back(update(parameters[i], p - change));
+    assigned.push_back(update(parameters[i], p - change, when));
   }
   finish(assigned);
 }

@@ -31,7 +31,8 @@ struct Adam {
   // and g^2 by 1 - beta, and p -= learning_rate * (mean / c1) / (sqrt(variance / c2) + epsilon),
   // where c = 1 - beta^steps; before that, if decoupled, p *= 1 - learning_rate * weight_decay.
   // Throws Error unless there is one gradient of the shape of each parameter.
-  void step(const std::vector<Tensor>& gradients, Location at = Location::current());
+  void step(const std::vector<Tensor>& gradients, const Tensor& when = {},
+            Location at = Location::current());
   void set_learning_rate(double value);
   void set_learning_rate(const Tensor& value);  // shape (); can be recorded in a captured step
 

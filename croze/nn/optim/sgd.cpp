@@ -18,9 +18,9 @@ SGD::SGD(std::vector<Tensor> p, const SGDOptions& o, Location at)
   if (o.momentum != 0) velocity = zeros_for(parameters);
 }
 
-void SGD::step(const std::vector<Tensor>& gradients, Location at) {
+void SGD::step(const std::vector<Tensor>& gradients, const Tensor& when, Location at) {
   const CallScope scope("SGD::step", at);
-  check_gradients("SGD", parameters, gradients, at);
+  check_step("SGD", parameters, gradients, when, at);
   std::vector<Tensor> assigned;
   for (std::size_t i = 0; i < parameters.size(); i++) {
     const Tensor p = widened(parameters[i]);
@@ -28,10 +28,10 @@ void SGD::step(const std::vector<Tensor>& gradients, Location at) {
     if (options.weight_decay != 0) g = g + options.weight_decay * p;
     Tensor direction = g;
     if (options.momentum != 0) {
-      assigned.push_back(update(velocity[i], options.momentum * velocity[i] + g));
+      assigned.push_back(update(velocity[i], options.momentum * velocity[i] + g, when));
       direction = options.nesterov ? g + options.momentum * velocity[i] : velocity[i];
     }
-    assigned.push_back(update(parameters[i], p - learning_rate * direction));
+    assigned.push_back(update(parameters[i], p - learning_rate * direction, when));
   }
   finish(assigned);
 }

@@ -13,6 +13,9 @@
 // between the runs of a captured step, or in them (schedule.h).  Gradients
 // may be clipped and added up before (gradients.h).  None passes through an update: the parameters
 // are leaves after it, as they were before.
+//
+// A step may depend on a tensor, `when`: a Bool of shape ().  Where that does not hold it changes
+// nothing, neither parameters nor what the optimizer keeps.  loss_scale.h makes use of it.
 #pragma once
 
 #include <vector>
@@ -42,7 +45,8 @@ struct SGD {
   // With g = gradient + weight_decay * p and v = momentum * v + g (v starts at zero):
   // p -= learning_rate * d, where d is g, v with momentum, or g + momentum * v with nesterov.
   // Throws Error unless there is one gradient of the shape of each parameter.
-  void step(const std::vector<Tensor>& gradients, Location at = Location::current());
+  void step(const std::vector<Tensor>& gradients, const Tensor& when = {},
+            Location at = Location::current());
   void set_learning_rate(double value);
   void set_learning_rate(const Tensor& value);  // shape (); can be recorded in a captured step
 

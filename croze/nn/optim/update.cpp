@@ -1,8 +1,11 @@
 // update.cpp -- what all optimizers do before and after their arithmetic.
 #include "croze/nn/optim/update.h"
 
+#include <cmath>
+
 #include "croze/base/error.h"
 #include "croze/jit/capture.h"
+#include "croze/tensor/elementwise/elementwise.h"
 #include "croze/tensor/print.h"
 
 namespace croze::optim {
@@ -33,6 +36,13 @@ void check_gradients(std::string_view optimizer, const std::vector<Tensor>& para
   }
 }
 
+void check_step(std::string_view optimizer, const std::vector<Tensor>& parameters,
+                const std::vector<Tensor>& gradients, const Tensor& when, Location at) {
+  check_gradients(optimizer, parameters, gradients, at);
+  check(!when.defined() || (when.dtype() == DType::Bool && when.ndim() == 0), at,
+        "{}: whether the step is made must be one bool", optimizer);
+}
+
 std::vector<nn::Buffer> zeros_for(const std::vector<Tensor>& parameters) {
   std::vector<Tensor> zeros;
   for (const Tensor& p : parameters) {
@@ -57,7 +67,14 @@ void set_number(Tensor& number, double value) {
 
 void set_number(Tensor& number, const Tensor& value) { finish({update(number, value)}); }
 
-Tensor update(Tensor& tensor, const Tensor& value) { return tensor.assign(value.detach()); }
+// Not by pow: near the start the difference would lose most of its digits.
+Tensor bias_correction(double beta, const Tensor& steps) {
+  return beta == 0 ? Tensor::ones_like(steps) : -expm1(steps * std::log(beta));
+}
+
+Tensor update(Tensor& tensor, const Tensor& value, const Tensor& when) {
+  return tensor.assign((when.defined() ? where(when, value, tensor) : value).detach());
+}
 
 void finish(const std::vector<Tensor>& assigned) {
   if (!is_capturing()) realize(assigned);
