@@ -32,6 +32,8 @@ set(public_headers
   croze/llm/serve/api.h
   croze/llm/template/chat_template.h
   croze/llm/tokenizer/tokenizer.h
+  croze/llm/train/gpt_training.h
+  croze/llm/train/model_file.h
   croze/log/progress.h
   croze/log/run.h
   croze/nn/nn.h

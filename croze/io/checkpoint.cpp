@@ -32,14 +32,17 @@ Checkpoint read_checkpoint(const std::string& path, Location at) {
   const RandomState random{number_at<std::uint64_t>(seed_key, file, path, at),
                            number_at<std::uint64_t>(draws_key, file, path, at)};
   const auto step = number_at<std::int64_t>(step_key, file, path, at);
-  return {std::move(file.tensors), random, step};
+  return {std::move(file.tensors), random, step, std::move(file.metadata)};
 }
 
-void write_checkpoint(const std::string& path, const Checkpoint& c) {
-  save_safetensors(path, c.tensors,
-                   {{step_key, std::to_string(c.step)},
-                    {seed_key, std::to_string(c.random.seed)},
-                    {draws_key, std::to_string(c.random.draws)}});
+void write_checkpoint(const std::string& path, const Checkpoint& c, Location at) {
+  std::map<std::string, std::string> metadata{{step_key, std::to_string(c.step)},
+                                              {seed_key, std::to_string(c.random.seed)},
+                                              {draws_key, std::to_string(c.random.draws)}};
+  for (const auto& [name, text] : c.notes) {
+    check(metadata.emplace(name, text).second, at, "a note of a checkpoint is called \"{}\"", name);
+  }
+  save_safetensors(path, c.tensors, metadata);
 }
 
 }  // namespace croze::nn::detail

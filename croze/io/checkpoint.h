@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "croze/io/safetensors.h"
@@ -28,19 +29,23 @@ struct Checkpoint {
   StateDict tensors;
   RandomState random;
   std::int64_t step = 0;
+  std::map<std::string, std::string> notes;  // metadata of the file
 };
 Checkpoint read_checkpoint(const std::string& path, Location at);
-void write_checkpoint(const std::string& path, const Checkpoint& checkpoint);
+void write_checkpoint(const std::string& path, const Checkpoint& checkpoint, Location at);
 
 }  // namespace detail
 
 // Writes all tensors of `training` (nn/state.h: models, optimizers, structs and tuples of them),
 // the number of the step and the state of the random numbers to one safetensors file, which appears
-// whole or not at all.  Throws Error if it cannot be written or there are no tensors.
+// whole or not at all.  `notes` are whatever else the program wants to find there, in the metadata
+// of the file (load_safetensors).  Throws Error if it cannot be written, there are no tensors, or a
+// note is called "step", "random_seed" or "random_draws".
 template <typename T>
 void save_checkpoint(const std::string& path, const T& training, std::int64_t step,
+                     const std::map<std::string, std::string>& notes = {},
                      Location at = Location::current()) {
-  detail::write_checkpoint(path, {state_dict(training, at), random_state(), step});
+  detail::write_checkpoint(path, {state_dict(training, at), random_state(), step, notes}, at);
 }
 
 // Assigns to all tensors of `training` what save_checkpoint wrote, sets the random numbers to where

@@ -76,6 +76,18 @@ TEST_F(CheckpointFile, TakesPartsInATuple) {
   EXPECT_EQ(layer.weight.to_vector<float>(), before);
 }
 
+TEST_F(CheckpointFile, KeepsNotes) {
+  const nn::Linear layer(2, 2);
+  nn::save_checkpoint(path("a"), layer, 3, {{"text", "the Bible\n"}});
+  EXPECT_EQ(nn::load_checkpoint(path("a"), layer), 3);
+  EXPECT_EQ(load_safetensors(path("a")).metadata.at("text"), "the Bible\n");
+  EXPECT_NE(error_of([&] {
+              nn::save_checkpoint(path("a"), layer, 3, {{"step", "4"}});
+            }).find("step"),
+            std::string::npos);
+  EXPECT_EQ(nn::load_checkpoint(path("a"), layer), 3);
+}
+
 TEST_F(CheckpointFile, RefusesOtherFilesAndOtherTrainingsAndChangesNothing) {
   nn::Linear layer(2, 2), other(3, 2);
   save_safetensors(path("weights"), nn::state_dict(layer));

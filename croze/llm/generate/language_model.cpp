@@ -59,12 +59,16 @@ class Stopwatch {
 
 std::unique_ptr<const LanguageModel> LanguageModel::load(const std::string& path,
                                                          std::int64_t context) {
-  const GgufFile file = load_gguf(path);
+  return from_gguf(load_gguf(path), context);
+}
+
+std::unique_ptr<const LanguageModel> LanguageModel::from_gguf(const GgufFile& file,
+                                                              std::int64_t context) {
   Transformer transformer(file, context);
   Tokenizer tokenizer = Tokenizer::from_gguf(file.metadata);
   check(tokenizer.vocabulary_size() <= transformer.vocabulary(),
-        "{}: {} tokens, and weights for {} of them", path, tokenizer.vocabulary_size(),
-        transformer.vocabulary());
+        "{}: {} tokens, and weights for {} of them", file.metadata.source(),
+        tokenizer.vocabulary_size(), transformer.vocabulary());
   auto chat = chat_template_of(file, tokenizer);
   auto ends = end_tokens_of(tokenizer);
   return std::make_unique<const LanguageModel>(

@@ -37,6 +37,8 @@ struct LanguageModel {
   // without weights.  For `context` see Transformer.
   static std::unique_ptr<const LanguageModel> load(const std::string& path,
                                                    std::int64_t context = 0);
+  static std::unique_ptr<const LanguageModel> from_gguf(const GgufFile& file,
+                                                        std::int64_t context = 0);
 };
 
 // A token of an answer, and how likely the model thought it, before any option of sampling.
