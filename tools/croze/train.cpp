@@ -210,6 +210,7 @@ void run_training(const Settings& settings) {
 
 void add_train(const Command& program) {
   const Command train_command = program.group("train", "Train a model");
+  add_train_gpt(train_command);
   const Command command =
       train_command.subcommand("fashion-mnist", "A convolutional network on Fashion-MNIST");
   const auto s = std::make_shared<Settings>();

@@ -14,9 +14,9 @@ namespace croze::llm {
 struct GptShape {
   std::int64_t vocabulary = 1024;  // tokens
   std::int64_t context = 128;      // of a window
-  std::int64_t width = 256;
+  std::int64_t width = 192;
   std::int64_t layers = 4;
-  std::int64_t heads = 4;
+  std::int64_t heads = 3;
   std::int64_t hidden = 0;  // width within perceptrons; 0: 8/3 of the width, rounded up to 64s
 
   static constexpr double epsilon = 1e-5;  // of norms

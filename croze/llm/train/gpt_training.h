@@ -23,10 +23,10 @@
 namespace croze::llm {
 
 struct GptSettings {
-  std::int64_t batch = 16;      // windows in a step
-  std::int64_t steps = 1000;    // for which the learning rate is planned
-  std::int64_t warmup = 50;     // steps in which it rises
-  double learning_rate = 2e-3;  // at most; it falls along half a cosine
+  std::int64_t batch = 8;       // windows in a step
+  std::int64_t steps = 2000;    // for which the learning rate is planned
+  std::int64_t warmup = 100;    // steps in which it rises
+  double learning_rate = 3e-3;  // at most; it falls along half a cosine
   double last_rate = 0.1;       // to this share
   double weight_decay = 0.1;
   double clip = 1;         // the most that the norm of all gradients may be
