@@ -61,6 +61,8 @@ TEST(LossScale, SavesGradientsThatHalfTypesLose) {
 // A scale that is far too large comes down by itself, and until then nothing is learned or broken.
 TEST(LossScale, LeavesStepsOutUntilTheScaleFits) {
   nn::Linear layer(2, 1, {.tensor = {.dtype = DType::Float16}});
+  layer.weight.assign(0).realize();
+  layer.bias.assign(0).realize();
   const Tensor x = Tensor::from_data({1.f, 2.f, 3.f, 4.f}, {2, 2}, {.dtype = DType::Float16});
   optim::SGD sgd(nn::parameters(layer), {.learning_rate = 0.01, .momentum = 0.5});
   optim::LossScale scale({.first = std::ldexp(1.0, 24)});

@@ -4,22 +4,13 @@
 #include <utility>
 
 #include "croze/base/call_site.h"
-#include "croze/base/error.h"
 #include "croze/nn/optim/update.h"
 #include "croze/tensor/elementwise/elementwise.h"
 
 namespace croze::optim {
 
 Adam::Adam(std::vector<Tensor> p, const AdamOptions& o, Location at)
-    : parameters(std::move(p)), options(o) {
-  check_parameters("Adam", parameters, at);
-  check(o.beta1 >= 0 && o.beta1 < 1 && o.beta2 >= 0 && o.beta2 < 1, at,
-        "Adam: beta1 = {} and beta2 = {} must be at least 0 and less than 1", o.beta1, o.beta2);
-  learning_rate = number_for(parameters, o.learning_rate);
-  steps = number_for(parameters, 0);
-  mean = zeros_for(parameters);
-  variance = zeros_for(parameters);
-}
+    : MomentOptimizer("Adam", std::move(p), {o.learning_rate, o.beta1, o.beta2}, at), options(o) {}
 
 void Adam::step(const std::vector<Tensor>& gradients, const Tensor& when, Location at) {
   const CallScope scope("Adam::step", at);
@@ -48,9 +39,6 @@ void Adam::step(const std::vector<Tensor>& gradients, const Tensor& when, Locati
   }
   finish(assigned);
 }
-
-void Adam::set_learning_rate(double value) { set_number(learning_rate, value); }
-void Adam::set_learning_rate(const Tensor& value) { set_number(learning_rate, value); }
 
 AdamW::AdamW(std::vector<Tensor> p, const AdamWOptions& o, Location at)
     : Adam(std::move(p),

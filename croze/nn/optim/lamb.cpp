@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "croze/base/call_site.h"
-#include "croze/base/error.h"
 #include "croze/nn/optim/update.h"
 #include "croze/tensor/elementwise/elementwise.h"
 #include "croze/tensor/linalg/linalg.h"
@@ -12,15 +11,7 @@
 namespace croze::optim {
 
 LAMB::LAMB(std::vector<Tensor> p, const LAMBOptions& o, Location at)
-    : parameters(std::move(p)), options(o) {
-  check_parameters("LAMB", parameters, at);
-  check(o.beta1 >= 0 && o.beta1 < 1 && o.beta2 >= 0 && o.beta2 < 1, at,
-        "LAMB: beta1 = {} and beta2 = {} must be at least 0 and less than 1", o.beta1, o.beta2);
-  learning_rate = number_for(parameters, o.learning_rate);
-  steps = number_for(parameters, 0);
-  mean = zeros_for(parameters);
-  variance = zeros_for(parameters);
-}
+    : MomentOptimizer("LAMB", std::move(p), {o.learning_rate, o.beta1, o.beta2}, at), options(o) {}
 
 void LAMB::step(const std::vector<Tensor>& gradients, const Tensor& when, Location at) {
   const CallScope scope("LAMB::step", at);
@@ -43,8 +34,5 @@ void LAMB::step(const std::vector<Tensor>& gradients, const Tensor& when, Locati
   }
   finish(assigned);
 }
-
-void LAMB::set_learning_rate(double value) { set_number(learning_rate, value); }
-void LAMB::set_learning_rate(const Tensor& value) { set_number(learning_rate, value); }
 
 }  // namespace croze::optim

@@ -11,9 +11,7 @@
 namespace croze::optim {
 
 LARS::LARS(std::vector<Tensor> p, const LARSOptions& o, Location at)
-    : parameters(std::move(p)), options(o) {
-  check_parameters("LARS", parameters, at);
-  learning_rate = number_for(parameters, o.learning_rate);
+    : Optimizer("LARS", std::move(p), o.learning_rate, at), options(o) {
   velocity = zeros_for(parameters);
 }
 
@@ -33,8 +31,5 @@ void LARS::step(const std::vector<Tensor>& gradients, const Tensor& when, Locati
   }
   finish(assigned);
 }
-
-void LARS::set_learning_rate(double value) { set_number(learning_rate, value); }
-void LARS::set_learning_rate(const Tensor& value) { set_number(learning_rate, value); }
 
 }  // namespace croze::optim

@@ -37,15 +37,13 @@ Tensor orthogonalized(const Tensor& matrix, int iterations, double epsilon, Loca
 }
 
 Muon::Muon(std::vector<Tensor> p, const MuonOptions& o, Location at)
-    : parameters(std::move(p)), options(o) {
-  check_parameters("Muon", parameters, at);
+    : Optimizer("Muon", std::move(p), o.learning_rate, at), options(o) {
   for (const Tensor& m : parameters) {
     check(m.ndim() == 2, at, "Muon: a parameter of shape {}, which is no matrix", m.shape());
   }
   check(o.momentum >= 0 && o.momentum < 1, at,
         "Muon: a momentum of {}, which must be at least 0 and less than 1", o.momentum);
   check(o.iterations >= 1, at, "Muon: {} iterations", o.iterations);
-  learning_rate = number_for(parameters, o.learning_rate);
   velocity = zeros_for(parameters);
 }
 
@@ -64,8 +62,5 @@ void Muon::step(const std::vector<Tensor>& gradients, const Tensor& when, Locati
   }
   finish(assigned);
 }
-
-void Muon::set_learning_rate(double value) { set_number(learning_rate, value); }
-void Muon::set_learning_rate(const Tensor& value) { set_number(learning_rate, value); }
 
 }  // namespace croze::optim

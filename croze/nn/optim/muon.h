@@ -1,7 +1,7 @@
 // muon.h -- Muon: descent with momentum whose steps are made nearly orthogonal, for the matrices
 // inside of networks (Jordan et al., "Muon: an optimizer for hidden layers", 2024).  Embeddings,
 // the last layer, biases and the weights of norms are better left to Adam.  How optimizers are
-// used: sgd.h.
+// used: optimizer.h.
 //
 // A gradient of a matrix has a few large singular values and many small ones, so most directions
 // are hardly learned.  Five steps of an iteration of Newton and Schulz, matrix products alone,
@@ -10,7 +10,7 @@
 
 #include <vector>
 
-#include "croze/nn/state.h"
+#include "croze/nn/optim/optimizer.h"
 
 namespace croze::optim {
 
@@ -24,30 +24,25 @@ struct MuonOptions {
   bool matches_adam = false;  // steps of the size of AdamW's, so that its learning rates serve
 };
 
-struct Muon {
-  std::vector<Tensor> parameters;
+struct Muon : Optimizer {
   MuonOptions options;
-  nn::Buffer learning_rate;          // shape (), Float32
   std::vector<nn::Buffer> velocity;  // per parameter, at least Float32
 
-  // Throws Error if there are no parameters, one is no matrix of floats or stands twice, unless 0
-  // <= momentum < 1, and for less than one iteration.
+  // Throws Error for a parameter that is no matrix, unless 0 <= momentum < 1, and for less than one
+  // iteration.
   explicit Muon(std::vector<Tensor> parameters, const MuonOptions& options = {},
                 Location at = Location::current());
 
   // Velocity moves towards the gradient g by 1 - momentum; d is it, or with nesterov what it will
   // be if g comes again.  Then p *= 1 - learning_rate * weight_decay and p -= learning_rate * s *
   // orthogonalized(d), where s = sqrt(max(1, rows / columns)), or 0.2 sqrt(max(rows, columns)) if
-  // it matches Adam.  Throws Error unless there is one gradient of the shape of each parameter.
+  // it matches Adam.
   void step(const std::vector<Tensor>& gradients, const Tensor& when = {},
             Location at = Location::current());
-  void set_learning_rate(double value);
-  void set_learning_rate(const Tensor& value);  // shape (); can be recorded in a captured step
 
-  // The state of a training, for nn::state_dict: what is not in the model.
   template <typename V>
   void visit(V&& v) const {
-    v("learning_rate", learning_rate);
+    Optimizer::visit(v);
     v("velocity", velocity);
   }
 };

@@ -11,10 +11,8 @@
 namespace croze::optim {
 
 SGD::SGD(std::vector<Tensor> p, const SGDOptions& o, Location at)
-    : parameters(std::move(p)), options(o) {
-  check_parameters("SGD", parameters, at);
+    : Optimizer("SGD", std::move(p), o.learning_rate, at), options(o) {
   check(!o.nesterov || o.momentum != 0, at, "SGD: nesterov needs momentum");
-  learning_rate = number_for(parameters, o.learning_rate);
   if (o.momentum != 0) velocity = zeros_for(parameters);
 }
 
@@ -35,8 +33,5 @@ void SGD::step(const std::vector<Tensor>& gradients, const Tensor& when, Locatio
   }
   finish(assigned);
 }
-
-void SGD::set_learning_rate(double value) { set_number(learning_rate, value); }
-void SGD::set_learning_rate(const Tensor& value) { set_number(learning_rate, value); }
 
 }  // namespace croze::optim
