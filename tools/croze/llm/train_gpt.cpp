@@ -160,9 +160,10 @@ class TextTraining {
     return static_cast<double>(step.loss) / bytes_per_token();
   }
 
-  // Validates, shows how far it has come, and saves a checkpoint.
+  // Validates, saves a checkpoint, and shows how far it has come: what was shown is not lost.
   void report(Clock::time_point start) {
     const double validation = training_.validate();
+    training_.save(files_.checkpoint());
     const llm::TrainingStep& step = training_.history().back();
     fmt::print(out_,
                "step {}/{}  loss {:.4f}  validation {:.4f} nats a byte  rate {:.2e}  {:.1f} s\n",
@@ -172,7 +173,6 @@ class TextTraining {
     if (settings_.sample_tokens > 0) show_sample();
     std::fflush(out_);
     notes_.flush();
-    training_.save(files_.checkpoint());
   }
 
   void show_sample() {
