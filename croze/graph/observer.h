@@ -1,4 +1,4 @@
-// observer.h -- who watches a compile, from the schedule down to the single rule.
+// observer.h -- who watches a compile, from the schedule down to the single rule; and gradients.
 //
 // A compile is made of parts, one inside of the other: a schedule, the kernels that are compiled
 // for it, the passes of a kernel; in a pass, rules fire and edits are made.  Whoever wants to see
@@ -46,6 +46,9 @@ class CompileObserver {
   virtual void scheduled(const CanonicalGraph&, const Schedule&) {}
   // The edits of a kernel have been made: the list as text (codegen/edits/edit.h).
   virtual void edited(std::string_view /*edits*/) {}
+
+  // What flows from `node` to one of its sources when a gradient is taken has been recorded.
+  virtual void differentiated(UOp /*node*/, UOp /*partial*/) {}
 
   // The edits of a kernel have been searched for.
   virtual void tuned(const TuningReport&) {}

@@ -7,6 +7,7 @@
 #include "croze/base/error.h"
 #include "croze/tensor/print.h"
 #include "croze/tensor/record.h"
+#include "croze/tensor/storage.h"
 
 namespace croze {
 
@@ -26,7 +27,9 @@ StateDict named(const std::vector<StateEntry>& entries, bool only_trained) {
   for (const StateEntry& e : entries) {
     bool listed = only_trained && !e.trained;
     for (const NamedTensor& before : dict) listed = listed || before.tensor.is_same(e.tensor);
-    if (!listed) dict.push_back({e.name, e.tensor});
+    if (listed) continue;
+    name_memory(e.tensor, e.name);
+    dict.push_back({e.name, e.tensor});
   }
   return dict;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -36,6 +37,8 @@ struct BufferEntry {
   bool random_key = false;
   bool stands_in = false;
   std::shared_ptr<const void> owner;  // keeps the memory alive
+  std::string name;                   // "blocks.0.query.weight"; mostly there is none
+  std::int64_t traced_id = 0;         // under which a trace knows the memory: the first one
 
   Access writer;                // the last
   std::vector<Access> readers;  // since then
@@ -104,7 +107,8 @@ Entry& materialised(UOp buffer) {
   e.owner = std::move(block);
   use.bytes += e.bytes;
   use.peak_bytes = std::max(use.peak_bytes, use.bytes);
-  tracing::buffer_allocated(buffer, e.bytes);
+  e.traced_id = buffer.buffer_id();
+  tracing::buffer_allocated(buffer, e.bytes, e.name);
   return e;
 }
 
@@ -253,6 +257,22 @@ UOp renamed_buffer(UOp buffer) {
                                buffer.buffer_device());
 }
 
+void name_buffer(std::int64_t buffer_id, std::string_view name) {
+  std::lock_guard lock(table().mutex);
+  const auto it = table().entries.find(buffer_id);
+  if (it == table().entries.end() || it->second.name == name) return;
+  std::string& known = it->second.name;
+  if (known.ends_with(fmt::format(".{}", name))) return;
+  known = name;
+  if (it->second.traced_id != 0) tracing::buffer_named(it->second.traced_id, name);
+}
+
+std::string name_of_buffer(std::int64_t buffer_id) {
+  std::lock_guard lock(table().mutex);
+  const auto it = table().entries.find(buffer_id);
+  return it == table().entries.end() ? "" : it->second.name;
+}
+
 void release_buffer(std::int64_t buffer_id) noexcept {
   std::shared_ptr<const void> owner;  // lets go of the memory without the lock
   std::lock_guard lock(table().mutex);
@@ -261,7 +281,7 @@ void release_buffer(std::int64_t buffer_id) noexcept {
   Entry& e = it->second;
   if (e.owned && e.memory.handle) {
     table().use.bytes -= e.bytes;
-    tracing::buffer_released(buffer_id);
+    tracing::buffer_released(e.traced_id);
   }
   owner = std::move(e.owner);
   table().use.buffers--;

@@ -10,6 +10,8 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "croze/device/device.h"
@@ -96,6 +98,13 @@ class BufferRead {
 
 // The memory of the Buffer under a new id, which the old one loses.
 UOp renamed_buffer(UOp buffer);
+
+// What people call the contents: "blocks.0.query.weight".  The end of the name that a Buffer has
+// does not replace it, so that a part of a model may be named alone later.  Unknown ids are
+// ignored.
+void name_buffer(std::int64_t buffer_id, std::string_view name);
+// "" if it has none.
+std::string name_of_buffer(std::int64_t buffer_id);
 
 // Lets go of the memory of a Buffer that nothing refers to any more.  Unknown ids are ignored.
 void release_buffer(std::int64_t buffer_id) noexcept;

@@ -21,13 +21,13 @@
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/run/arenas.h"
 #include "croze/run/buffers.h"
-#include "croze/run/call_notes.h"
 #include "croze/run/changing_numbers.h"
 #include "croze/run/counters.h"
 #include "croze/run/devices.h"
 #include "croze/run/explain.h"
 #include "croze/run/launch.h"
 #include "croze/run/memory_limit.h"
+#include "croze/run/notes/call_notes.h"
 #include "croze/run/observers.h"
 #include "croze/run/open_sizes.h"
 #include "croze/run/plan.h"
@@ -98,15 +98,6 @@ std::int64_t planned_bytes(const Schedule& schedule) {
   return bytes;
 }
 
-// By buffer, the user's call that recorded its value.
-std::vector<std::string> calls_of(const CanonicalGraph& graph, const Schedule& schedule) {
-  std::vector<std::string> calls;
-  for (ExplainedBuffer& b : explanation_of(graph, schedule).buffers) {
-    calls.push_back(std::move(b.call));
-  }
-  return calls;
-}
-
 }  // namespace
 
 std::shared_ptr<const Plan> make_plan(const CanonicalGraph& graph) {
@@ -121,7 +112,9 @@ std::shared_ptr<const Plan> make_plan(const CanonicalGraph& graph) {
   plan->is_written = written_inputs(graph);
   plan->schedule = make_schedule(graph, schedule_context());
   plan->bytes = planned_bytes(plan->schedule);
-  if (tracing::is_tracing()) plan->calls = calls_of(graph, plan->schedule);
+  if (tracing::is_tracing()) {
+    plan->explanation = std::make_shared<Explanation>(explanation_of(graph, plan->schedule));
+  }
   run_counters().schedules_built++;
   for (const ArenaPlan& a : plan->schedule.arenas) {
     run_counters().arena_bytes += a.bytes;

@@ -8,7 +8,9 @@
 
 #include "croze/graph/node_set.h"
 #include "croze/graph/rewrite/rewrite.h"
-#include "croze/run/call_notes.h"
+#include "croze/run/buffers.h"
+#include "croze/run/notes/call_notes.h"
+#include "croze/run/notes/modules.h"
 #include "croze/run/plan.h"
 #include "croze/schedule/schedule.h"
 
@@ -71,6 +73,62 @@ std::vector<std::string> parts_of(std::vector<UOp> nodes, const NodeSet& dependi
   return parts;
 }
 
+// Where the nodes of a graph come from.
+class Sources {
+ public:
+  explicit Sources(const CanonicalGraph& graph) : graph_(graph) {
+    for (UOp u : order) {
+      values.emplace(u.id(), u);
+      if (u.is(Op::Store)) stored_[memory_of(u.src(0)).buffer_id()].push_back(u.src(1));
+    }
+  }
+
+  // What the memory of a buffer of the schedule gets.
+  std::vector<UOp> values_of(const ScheduleBuffer& b) const {
+    if (b.kind == ScheduleBuffer::Kind::Input) {
+      const auto stored = stored_.find(b.input);
+      return stored == stored_.end() ? std::vector<UOp>() : stored->second;
+    }
+    const auto value = values.find(b.value);
+    return value == values.end() ? std::vector<UOp>() : std::vector{value->second};
+  }
+  // "" if the input has none.
+  std::string name_of_input(std::int64_t number) const {
+    const auto place = static_cast<std::size_t>(number);
+    return place < graph_.inputs.size() ? name_of_buffer(graph_.inputs[place].buffer_id()) : "";
+  }
+
+ private:
+  static UOp memory_of(UOp target) {
+    while (!target.is(Op::Buffer)) target = target.src(0);
+    return target;
+  }
+
+  const CanonicalGraph& graph_;
+  std::unordered_map<std::int64_t, std::vector<UOp>> stored_;  // by number of the input
+
+ public:
+  const std::vector<UOp> order = toposort(graph_.roots);
+  const NodeSet depending = depending_on_memory(order);
+  const NotesAround notes{order};
+  const Modules modules{order, [this](UOp buffer) { return name_of_input(buffer.buffer_id()); }};
+  Values values;
+};
+
+// A nest computes what it writes.
+void add_origin(NestOrigin& nest, const Schedule& schedule, const Sources& sources) {
+  for (int w : nest.writes) {
+    for (UOp value : sources.values_of(schedule.buffers[static_cast<std::size_t>(w)])) {
+      const CallNote* note = sources.notes.find(value);
+      const bool has_own = note && note->is_gradient && !note->module.empty();
+      nest.module = common_module(nest.module, has_own ? note->module : sources.modules.of(value));
+      if (!note || !nest.call.empty()) continue;
+      nest.call = to_text(*note);
+      nest.is_gradient = note->is_gradient;
+    }
+  }
+}
+
 }  // namespace
 
 Explanation explanation_of(const PreparedRun& prepared) {
@@ -84,19 +142,18 @@ Explanation explanation_of(const CanonicalGraph& graph) {
 Explanation explanation_of(const CanonicalGraph& graph, const Schedule& schedule) {
   Explanation explanation = explanation_of(schedule, schedule_context().caps);
   if (!are_calls_noted()) return explanation;
-  const std::vector<UOp> order = toposort(graph.roots);
-  Values values;
-  for (UOp u : order) values.emplace(u.id(), u);
+  const Sources sources(graph);
   for (std::size_t i = 0; i < schedule.buffers.size(); i++) {
-    const auto value = values.find(schedule.buffers[i].value);
-    if (value == values.end()) continue;
-    if (const auto note = find_note_around(value->second, order)) {
-      explanation.buffers[i].call = to_text(*note);
-    }
+    ExplainedBuffer& buffer = explanation.buffers[i];
+    if (schedule.buffers[i].input >= 0)
+      buffer.name = sources.name_of_input(schedule.buffers[i].input);
+    const auto value = sources.values.find(schedule.buffers[i].value);
+    if (value == sources.values.end()) continue;
+    if (const CallNote* note = sources.notes.find(value->second)) buffer.call = to_text(*note);
   }
-  const NodeSet depending = depending_on_memory(order);
   for (ExplainedLaunch& launch : explanation.launches) {
-    launch.parts = parts_of(computed_by(launch, schedule, values), depending);
+    launch.parts = parts_of(computed_by(launch, schedule, sources.values), sources.depending);
+    for (NestOrigin& nest : launch.origins) add_origin(nest, schedule, sources);
   }
   return explanation;
 }

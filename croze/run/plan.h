@@ -8,6 +8,7 @@
 
 #include "croze/graph/uop.h"
 #include "croze/run/programs.h"
+#include "croze/schedule/explain/explanation.h"
 #include "croze/schedule/schedule.h"
 #include "croze/schedule/sizes/open_graph.h"
 
@@ -21,8 +22,8 @@ class PreparedRun {
     std::vector<std::shared_ptr<const LoadedProgram>> programs;  // per step; null for a copy
     std::int64_t bytes = 0;               // that a run allocates: its temporaries and its results
     std::vector<std::int64_t> variables;  // of each launch, if the schedule is one with_sizes()
-    // While the program is traced: by buffer, the user's call that recorded its value.
-    std::vector<std::string> calls;
+    // While the program is traced: with the calls that recorded what the schedule computes.
+    std::shared_ptr<const Explanation> explanation;
   };
 
   std::shared_ptr<const Plan> plan;

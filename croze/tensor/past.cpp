@@ -25,6 +25,8 @@
 #include "croze/graph/gradient/gradient_rules.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/rewrite/rewrite.h"
+#include "croze/run/notes/call_notes.h"
+#include "croze/run/notes/gradient_notes.h"
 #include "croze/tensor/record.h"
 #include "croze/tensor/storage.h"
 #include "croze/tensor/views.h"
@@ -240,7 +242,13 @@ std::vector<UOp> Past::gradient(const Call& call, std::span<const UOp> roots,
   for (const Target& t : targets) {
     new_targets.push_back(wanted.contains(t.node.node()) ? now_of(t.node) : t.node);
   }
-  std::vector<UOp> result = croze::gradient(new_roots, weights, new_targets);
+  carry_notes(roots, new_roots);
+  std::vector<UOp> result;
+  {
+    GradientNotes notes;
+    result = croze::gradient(new_roots, weights, new_targets);
+    notes.note(new_roots);
+  }
 
   // What is in memory still is read there.
   std::vector<std::pair<UOp, UOp>> present;
@@ -253,7 +261,8 @@ std::vector<UOp> Past::gradient(const Call& call, std::span<const UOp> roots,
     if (is_gone(node)) read_back(value, node.node());
   }
   if (!present.empty()) {
-    const UOp all = substitute(graph.sink(result), present);
+    const UOp before = graph.sink(result), all = substitute(before, present);
+    carry_notes(std::span(&before, 1), std::span(&all, 1));
     for (std::size_t i = 0; i < result.size(); i++) result[i] = all.src(static_cast<int>(i));
   }
   check_present(call, result);

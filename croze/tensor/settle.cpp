@@ -5,7 +5,7 @@
 // dropped by then.
 #include "croze/graph/graph.h"
 #include "croze/graph/rewrite/rewrite.h"
-#include "croze/run/call_notes.h"
+#include "croze/run/notes/call_notes.h"
 #include "croze/tensor/registry.h"
 
 namespace croze {

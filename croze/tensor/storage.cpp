@@ -7,6 +7,8 @@
 #include "croze/graph/graph.h"
 #include "croze/graph/op.h"
 #include "croze/graph/rewrite/rewrite.h"
+#include "croze/run/buffers.h"
+#include "croze/tensor/record.h"
 
 namespace croze {
 
@@ -18,6 +20,12 @@ bool is_view_op(Op op) {
 UOp storage_of(UOp node) {
   while (node.is(Op::Reshape) || node.is(Op::Detach)) node = node.src(0);
   return node.is(Op::Buffer) ? node : UOp();
+}
+
+void name_memory(const Tensor& t, std::string_view name) {
+  GraphLock lock;
+  const UOp buffer = storage_of(t.node());
+  if (buffer) name_buffer(buffer.buffer_id(), name);
 }
 
 bool reads_memory(UOp node) {

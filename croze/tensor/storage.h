@@ -2,9 +2,11 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include "croze/base/flat_map.h"
 #include "croze/graph/node_set.h"
+#include "croze/tensor/tensor.h"
 
 namespace croze {
 
@@ -21,6 +23,10 @@ bool looks_at_memory(UOp node);
 // The Buffer that a view looks at, through stores that have not happened yet; null if the node
 // computes something.
 UOp viewed_buffer(UOp node);
+
+// What a model calls the tensor, for those who look at what is computed with it.  Says nothing of a
+// tensor that has not been computed.
+void name_memory(const Tensor& t, std::string_view name);
 
 // A view of a Buffer once its pending stores have happened, when memory is named by `now`.
 UOp without_stores(UOp node, const FlatMap<const Node*, UOp>& now);

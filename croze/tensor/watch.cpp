@@ -25,9 +25,9 @@
 #include "croze/graph/graph.h"
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/run/buffers.h"
-#include "croze/run/call_notes.h"
 #include "croze/run/devices.h"
 #include "croze/run/execute.h"
+#include "croze/run/notes/call_notes.h"
 #include "croze/tensor/record.h"
 #include "croze/tensor/storage.h"
 

@@ -1,7 +1,7 @@
 // watch.h -- internal to tensor/ and jit/: what CROZE_CHECK_INDICES and CROZE_CHECK_NAN look at
 // while tensors are computed.
 //
-// The calls that recorded what is wrong are noted beside the graph (run/call_notes.h).  When
+// The calls that recorded what is wrong are noted beside the graph (run/notes/call_notes.h).  When
 // neither option is set, every function here is one branch.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 #include "croze/base/error.h"
 #include "croze/graph/uop.h"
-#include "croze/run/call_notes.h"
+#include "croze/run/notes/call_notes.h"
 #include "croze/tensor/tensor.h"
 
 namespace croze {

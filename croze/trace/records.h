@@ -46,6 +46,8 @@ enum class Kind : std::uint8_t {
   Allocation,
   Release,
   Lost,
+  TensorName,
+  Origins,
 };
 
 // A number that names another record.
@@ -280,6 +282,52 @@ struct Schedule {
   }
 };
 
+// What a kernel of a launch does, and for whom.
+struct Origin {
+  static constexpr std::int64_t least_bytes = 6;
+  Name module = 0;           // of a model: "blocks.0.query"; "." is all of it
+  Name call = 0;             // of the user's that recorded it: "conv2d (net.cpp:12)"
+  bool is_gradient = false;  // of that call
+  std::int64_t cycles = 0;   // estimated
+  std::vector<std::uint32_t> reads, writes;  // buffers of the schedule
+
+  template <typename C>
+  void code(C& c) {
+    c.name(module);
+    c.name(call);
+    c.number(is_gradient);
+    c.number(cycles);
+    code_numbers(c, reads);
+    code_numbers(c, writes);
+  }
+};
+
+// Of the kernels of a launch, in order.
+struct LaunchOrigins {
+  static constexpr std::int64_t least_bytes = 1;
+  std::vector<Origin> kernels;
+
+  template <typename C>
+  void code(C& c) {
+    c.list(kernels, Origin::least_bytes, [&](Origin& o) { o.code(c); });
+  }
+};
+
+// Follows a schedule, where calls were noted when it was made.
+struct Origins {
+  static constexpr Kind kind = Kind::Origins;
+  Number schedule = 0;
+  std::vector<LaunchOrigins> launches;  // in order
+  std::vector<Name> buffers;            // what their contents are called: "blocks.0.query.weight"
+
+  template <typename C>
+  void code(C& c) {
+    c.number(schedule);
+    c.list(launches, LaunchOrigins::least_bytes, [&](LaunchOrigins& l) { l.code(c); });
+    c.list(buffers, 1, [&](Name& name) { c.name(name); });
+  }
+};
+
 // ---- what happened ----------------------------------------------------------------------------
 
 // A result of a run, and the memory that it is written to.
@@ -359,6 +407,19 @@ struct Release {
   void code(C& c) {
     c.number(memory);
     c.time(time);
+  }
+};
+
+// What the contents of memory are called from now on: "blocks.0.query.weight".
+struct TensorName {
+  static constexpr Kind kind = Kind::TensorName;
+  std::int64_t memory = 0;
+  Name name = 0;
+
+  template <typename C>
+  void code(C& c) {
+    c.number(memory);
+    c.name(name);
   }
 };
 

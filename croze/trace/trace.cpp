@@ -56,11 +56,16 @@ class Reader {
       case Kind::PassResult: add(d, trace_.pass_results); break;
       case Kind::Match: add(d, trace_.matches); break;
       case Kind::Kernel: add(d, trace_.kernels); break;
-      case Kind::Schedule: add(d, trace_.schedules); break;
+      case Kind::Schedule:
+        add(d, trace_.schedules);
+        trace_.origins.emplace_back();
+        break;
       case Kind::Run: add(d, trace_.runs); break;
       case Kind::Launch: add(d, trace_.launches); break;
       case Kind::Allocation: add_allocation(d); break;
       case Kind::Release: add_release(d); break;
+      case Kind::TensorName: add_name(d); break;
+      case Kind::Origins: add_origins(d); break;
       case Kind::Lost: {
         Lost lost;
         lost.code(d);
@@ -81,6 +86,7 @@ class Reader {
   void add_allocation(Decoder& d) {
     add(d, trace_.allocations);
     trace_.ends.push_back(INT64_MAX);
+    trace_.names.push_back(0);
     alive_[trace_.allocations.back().memory] = trace_.ends.size() - 1;
   }
   // What was allocated before the trace began is released without ado.
@@ -91,6 +97,35 @@ class Reader {
     if (found == alive_.end()) return;
     trace_.ends[found->second] = release.time;
     alive_.erase(found);
+  }
+
+  void add_name(Decoder& d) {
+    TensorName name;
+    name.code(d);
+    const auto found = alive_.find(name.memory);
+    if (found != alive_.end()) trace_.names[found->second] = name.name;
+  }
+  void add_origins(Decoder& d) {
+    Origins origins;
+    origins.code(d);
+    within(origins.schedule, trace_.schedules, "schedule");
+    const Schedule& schedule = trace_.schedules[origins.schedule];
+    check(origins.launches.size() == schedule.launches.size() &&
+              origins.buffers.size() == schedule.buffers.size(),
+          "{}: origins of {} launches and {} buffers, where there are {} and {}", name_,
+          origins.launches.size(), origins.buffers.size(), schedule.launches.size(),
+          schedule.buffers.size());
+    for (std::size_t i = 0; i < origins.launches.size(); i++) {
+      const std::vector<Origin>& kernels = origins.launches[i].kernels;
+      check(kernels.size() == schedule.launches[i].kernels.size(),
+            "{}: origins of {} kernels, where a launch has {}", name_, kernels.size(),
+            schedule.launches[i].kernels.size());
+      for (const Origin& o : kernels) {
+        for (std::uint32_t buffer : o.reads) within(buffer, schedule.buffers, "buffer");
+        for (std::uint32_t buffer : o.writes) within(buffer, schedule.buffers, "buffer");
+      }
+    }
+    trace_.origins[origins.schedule] = std::move(origins);
   }
 
   // ---- what a record names stands before it ----
@@ -185,6 +220,12 @@ std::string name_of(const Trace& trace, const PlannedLaunch& launch) {
 
 const PlannedLaunch& planned(const Trace& trace, const Launch& launch) {
   return trace.schedules[trace.runs[launch.run].schedule].launches[launch.launch];
+}
+
+std::span<const Origin> origins_of(const Trace& trace, const Launch& launch) {
+  const Origins& origins = trace.origins[trace.runs[launch.run].schedule];
+  if (launch.launch >= origins.launches.size()) return {};
+  return origins.launches[launch.launch].kernels;
 }
 
 }  // namespace croze::traces

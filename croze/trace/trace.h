@@ -31,6 +31,8 @@ struct Trace {
   std::vector<Launch> launches;
   std::vector<Allocation> allocations;
   std::vector<std::int64_t> ends;  // of the allocations; INT64_MAX: not released
+  std::vector<Name> names;         // of the allocations: what a model calls the contents
+  std::vector<Origins> origins;    // of the schedules; some have none
   std::int64_t lost = 0;           // records that had no room
   bool is_cut = false;             // the program died while it wrote, or the file was cut
 
@@ -48,5 +50,7 @@ std::string short_name(std::string_view text);
 // What a launch is called: its kernels, " > " between those that run block by block or at once.
 std::string name_of(const Trace& trace, const PlannedLaunch& launch);
 const PlannedLaunch& planned(const Trace& trace, const Launch& launch);
+// Of its kernels, in order; empty where nothing was noted.
+std::span<const Origin> origins_of(const Trace& trace, const Launch& launch);
 
 }  // namespace croze::traces

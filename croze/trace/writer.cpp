@@ -90,4 +90,21 @@ void Writer::finish() {
   lost_.records = 0;
 }
 
+std::string with_facts(std::string_view bytes, const Trace& trace,
+                       const std::vector<std::pair<std::string, std::string>>& facts) {
+  ensure(!trace.is_cut, "a chunk cannot follow one that was cut");
+  Encoder chunk;
+  auto texts = static_cast<Name>(trace.texts.size());
+  for (const auto& [key, value] : facts) {
+    chunk.text(key);
+    chunk.text(value);
+    Fact fact{texts + 1, texts + 2};
+    chunk.record(fact);
+    texts += 2;
+  }
+  std::string result(bytes);
+  result += number_of_32_bits(chunk.bytes().size());
+  return result += chunk.bytes();
+}
+
 }  // namespace croze::traces

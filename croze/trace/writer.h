@@ -9,10 +9,13 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "croze/base/append_file.h"
 #include "croze/trace/encoder.h"
 #include "croze/trace/records.h"
+#include "croze/trace/trace.h"
 
 namespace croze::traces {
 
@@ -69,5 +72,9 @@ class Writer {
   std::int64_t name_bytes_ = 0;
   Name last_name_ = 0;
 };
+
+// The bytes of a trace with more facts, (key, value), at its end.
+std::string with_facts(std::string_view bytes, const Trace& trace,
+                       const std::vector<std::pair<std::string, std::string>>& facts);
 
 }  // namespace croze::traces

@@ -412,7 +412,7 @@ def trace_seeds():
 
     texts = ["version", "9.8.7", "main", "CPU of thread 1", "run", "step (net.cpp:7)", "x + 0 -> x",
              "algebra.cpp:12", "const", "float32", "1", "add", "simplify", "mul", "CPU", "bind r0 lane",
-             "it was asked for"]
+             "it was asked for", "block.0", "block.0.weight"]
     name = {text: number + 1 for number, text in enumerate(texts)}
     first = b"".join(record(1, t.encode()) for t in texts)
     first += record(2, name["version"], name["9.8.7"])
@@ -430,9 +430,15 @@ def trace_seeds():
     buffers = [fields(kind, name["CPU"], name["float32"], items(128, 10), 5120, 5120, 0, 1, 2,
                       name["it was asked for"], name["step (net.cpp:7)"]) for kind in (1, 2)]
     second = record(11, items(one, two), items(*buffers), items(fields(name["CPU"], 8192, 5120)))
+    forward, gradient = (fields(name["block.0"], name["step (net.cpp:7)"], is_gradient, 300, items(0),
+                                items(1)) for is_gradient in (0, 1))
+    other = fields(0, 0, 0, 100, items(), items(1))
+    second += record(18, 0, items(items(forward), items(gradient, other)),
+                     items(name["block.0.weight"], 0))
     clock[0] = 0
     second += record(14, 0, 5, name["CPU"], 5120, at(300), name["float32"], name["step (net.cpp:7)"])
     second += record(14, 1, 1 << 40, name["CPU"], 8192, at(310), 0, 0)
+    second += record(17, 5, name["block.0.weight"])
     second += record(12, 0, 0, name["step (net.cpp:7)"], at(320), items(1 << 40), items(fields(0, 5)))
     second += record(13, 1, 0, 0, at(1000), 250) + record(13, 1, 0, 1, at(900), 50)
     second += record(4, 3, 0, name["run"], name["step (net.cpp:7)"], at(320), 1000)

@@ -55,6 +55,18 @@ TEST(TraceReader, ReadsWhatAnotherProgramWrote) {
   EXPECT_EQ(trace.text(trace.rules[trace.matches[0].rule].place), "algebra.cpp:12");
   EXPECT_EQ(trace.ends, (std::vector<std::int64_t>{2000, INT64_MAX}));
   EXPECT_EQ(trace.schedules[0].buffers[0].shape, (std::vector<std::int64_t>{128, 10}));
+  EXPECT_EQ(trace.text(trace.names[0]), "block.0.weight");
+  EXPECT_EQ(trace.names[1], 0U);
+  const auto origins = origins_of(trace, trace.launches[1]);
+  ASSERT_EQ(origins.size(), 2U);
+  EXPECT_EQ(trace.text(origins[0].module), "block.0");
+  EXPECT_EQ(trace.text(origins[0].call), "step (net.cpp:7)");
+  EXPECT_TRUE(origins[0].is_gradient);
+  EXPECT_EQ(origins[0].cycles, 300);
+  EXPECT_EQ(origins[0].reads, std::vector<std::uint32_t>{0});
+  EXPECT_EQ(origins[1].writes, std::vector<std::uint32_t>{1});
+  EXPECT_FALSE(origins_of(trace, trace.launches[0])[0].is_gradient);
+  EXPECT_EQ(trace.text(trace.origins[0].buffers[0]), "block.0.weight");
   EXPECT_EQ(trace.lost, 3);
 }
 
@@ -155,6 +167,9 @@ TEST(HostileTraces, AreRefused) {
   EXPECT_NE(refusal(with_chunk("\2\x7fxx")).find("127 bytes"), std::string::npos);
   EXPECT_NE(refusal(with_chunk("\2\2\5\1")).find("text 5 of 0"), std::string::npos);
   EXPECT_NE(refusal(with_chunk(std::string("\6\4\0\0\0\x50", 6))).find("a list of 80"),
+            std::string::npos);
+  // Origins of a schedule that there is not.
+  EXPECT_NE(refusal(with_chunk(std::string("\x12\3\0\0\0", 5))).find("schedule 0 of 0"),
             std::string::npos);
   // A number without end.
   EXPECT_NE(

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "croze/trace/writer.h"
 #include "croze/viz/page.h"
 #include "croze/viz/summary.h"
 #include "support/files.h"
@@ -58,6 +59,29 @@ TEST_F(Exports, TheSummaryAddsUp) {
   EXPECT_EQ(calls[0].name, "step (net.cpp:7)");
   EXPECT_DOUBLE_EQ(calls[0].seconds, 300e-9);
   EXPECT_EQ(calls[0].launches, 2);
+  // Of the launch of 50 ns with two kernels three quarters are the gradient's, as was estimated.
+  const std::vector<TraceRow> modules = by_module(trace_);
+  ASSERT_EQ(modules.size(), 3U);
+  EXPECT_EQ(modules[0].name, "block.0");
+  EXPECT_DOUBLE_EQ(modules[0].seconds, 250e-9);
+  EXPECT_EQ(modules[1].name, "gradient of block.0");
+  EXPECT_DOUBLE_EQ(modules[1].seconds, 37.5e-9);
+  EXPECT_EQ(modules[2].name, "?");
+}
+
+TEST_F(Exports, TheRoofIsAFactOfTheTrace) {
+  EXPECT_FALSE(roof_of(trace_, "CPU"));
+  const std::string more = traces::with_facts(
+      bytes_, trace_, {{roof_fact("flops", "CPU"), "2e9"}, {roof_fact("bytes", "CPU"), "1e9"}});
+  const traces::Trace trace = traces::read_trace(std::as_bytes(std::span(more)), "more");
+  EXPECT_EQ(trace.launches.size(), trace_.launches.size());
+  const std::optional<Roof> roof = roof_of(trace, "CPU");
+  ASSERT_TRUE(roof);
+  EXPECT_DOUBLE_EQ(roof->flops, 2e9);
+  EXPECT_FALSE(roof_of(trace, "OPENCL"));
+  // A second of arithmetic, or two of bytes, in four.
+  EXPECT_DOUBLE_EQ(share_of_roof(*roof, 2e9, 0, 4), 0.25);
+  EXPECT_DOUBLE_EQ(share_of_roof(*roof, 2e9, 2e9, 4), 0.5);
 }
 
 TEST_F(Exports, ThePageIsWholeAndAsksForNothing) {

@@ -1,13 +1,16 @@
 // What a program does while it is traced stands in the trace.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <set>
 #include <thread>
 
 #include "croze/base/options.h"
 #include "croze/croze.h"
 #include "croze/graph/observer.h"
 #include "croze/jit/capture.h"
+#include "croze/nn/nn.h"
 #include "croze/run/buffers.h"
 #include "croze/run/statistics.h"
 #include "croze/tensor/registry.h"
@@ -95,6 +98,77 @@ TEST_F(Recorded, NamesTheCallsOfTheUser) {
     is_named = is_named || (is_here(b.call) && t.text(b.call).starts_with("softmax"));
   }
   EXPECT_TRUE(is_named);
+}
+
+struct Perceptron {
+  nn::Linear hidden{8, 16}, output{16, 4};
+  Tensor operator()(const Tensor& x) const { return output(relu(hidden(x))); }
+};
+
+TEST_F(Recorded, NamesTheModulesOfAModel) {
+  struct Net {
+    Perceptron body;
+    nn::Linear head{4, 4};
+  } net;
+  optim::SGD sgd(nn::parameters(net), {.learning_rate = 0.1});
+  nn::parameters(net.body);  // a part of it, whose names are shorter
+  const auto step = [&](const Tensor& x) {
+    const Tensor y = net.body(x).contiguous().contiguous_backward();
+    const Tensor loss = net.head(y).square().mean();
+    sgd.step(loss.gradient(sgd.parameters));
+    return loss;
+  };
+  auto captured = capture(step);
+  const Tensor x = Tensor::uniform({32, 8}, 0, 1).realize();
+  const traces::Trace& t = traced([&] { captured(x).item<float>(); });
+  std::set<std::string> modules, gradients, calls;
+  for (const traces::Launch& l : t.launches) {
+    for (const traces::Origin& origin : traces::origins_of(t, l)) {
+      (origin.is_gradient ? gradients : modules).insert(std::string(t.text(origin.module)));
+      calls.insert(std::string(t.text(origin.call)));
+    }
+  }
+  for (const char* module : {"body.hidden", "body.output", "head"}) {
+    EXPECT_TRUE(modules.contains(module)) << module << " in " << testing::PrintToString(modules);
+  }
+  EXPECT_TRUE(gradients.contains("body.output")) << testing::PrintToString(gradients);
+  const bool names_gradients = std::ranges::any_of(calls, [](const std::string& call) {
+    return call.starts_with("gradient of ") && call.find("recorder_test.cpp:") != call.npos;
+  });
+  EXPECT_TRUE(names_gradients) << testing::PrintToString(calls);
+  std::set<std::string_view> names;
+  for (const traces::Origins& o : t.origins) {
+    for (const traces::Name name : o.buffers) names.insert(t.text(name));
+  }
+  for (const char* name : {"body.hidden.weight", "body.output.bias", "head.weight"}) {
+    EXPECT_TRUE(names.contains(name)) << name;
+  }
+  double sum = 0, modules_sum = 0;
+  for (const TraceRow& row : by_kernel(t)) sum += row.seconds;
+  for (const TraceRow& row : by_module(t)) modules_sum += row.seconds;
+  EXPECT_NEAR(sum, modules_sum, 1e-12);
+}
+
+TEST_F(Recorded, NamesParametersInMemory) {
+  const traces::Trace& t = traced([] {
+    const Perceptron net;
+    nn::parameters(net);
+  });
+  std::set<std::string_view> names;
+  for (const traces::Name name : t.names) names.insert(t.text(name));
+  EXPECT_TRUE(names.contains("hidden.weight"));
+  EXPECT_TRUE(names.contains("output.bias"));
+}
+
+TEST_F(Recorded, AccountsForMemoryThatIsOverwritten) {
+  const traces::Trace& t = traced([] {
+    Tensor state = Tensor::zeros({1000}).contiguous().realize();
+    for (int i = 0; i < 3; i++) state.assign(state + 1).realize();
+    state = {};
+    Registry::instance().collect();
+  });
+  ASSERT_FALSE(t.allocations.empty());
+  for (std::size_t i = 0; i < t.allocations.size(); i++) EXPECT_NE(t.ends[i], INT64_MAX) << i;
 }
 
 TEST_F(Recorded, AccountsForAllMemory) {

@@ -5,6 +5,7 @@
 #include "croze/base/flat_map.h"
 #include "croze/graph/gradient/gradient_rules.h"
 #include "croze/graph/graph.h"
+#include "croze/graph/observer.h"
 #include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
@@ -55,7 +56,9 @@ class Backward {
     if (!any) return;
     const Partials partials = partials_of(u, g, wanted, targets_);
     for (int k = 0; k < u.num_src(); k++) {
-      if (partials[k] && wanted[k]) add(u.src(k), partials[k]);
+      if (!partials[k] || !wanted[k]) continue;
+      tell_observers([&](CompileObserver& o) { o.differentiated(u, partials[k]); });
+      add(u.src(k), partials[k]);
     }
   }
 

@@ -17,6 +17,7 @@
 #include "croze/base/printable.h"
 #include "croze/io/gguf/decode.h"
 #include "croze/io/gguf/header.h"
+#include "croze/tensor/storage.h"
 
 namespace croze {
 namespace {
@@ -91,6 +92,7 @@ void append_tensors(GgufFile& result, const Part& part, int number, const GgufOp
                       .part = number,
                       .offset = e.offset,
                       .stored = stored_tensor(part, e, options)};
+    name_memory(tensor.stored, e.name);
     result.tensors.push_back(std::move(tensor));
   }
 }

@@ -10,6 +10,7 @@
 #include "croze/base/error.h"
 #include "croze/jit/capture.h"
 #include "croze/tensor/registry.h"
+#include "croze/tensor/storage.h"
 
 namespace croze::onnx {
 namespace {
@@ -81,7 +82,11 @@ class Loader {
   Loader(Program& program, DataSource& source) : program_(program), source_(source) {}
 
   void load(const GraphProto& graph) {
-    for (const TensorProto& t : graph.initializers) constant(t);
+    for (const TensorProto& t : graph.initializers) {
+      constant(t);
+      const Value& value = program_.constants.at(&t);
+      if (value.is_tensor()) name_memory(value.tensor(), t.name);
+    }
     for (const SparseTensorProto& t : graph.sparse_initializers) constant(t);
     std::unordered_set<std::string_view> outputs;
     for (const ValueInfo& o : graph.outputs) outputs.insert(o.name);

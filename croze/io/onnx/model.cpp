@@ -13,7 +13,7 @@
 #include "croze/io/onnx/replays.h"
 #include "croze/jit/capture.h"
 #include "croze/jit/trace.h"
-#include "croze/run/call_notes.h"
+#include "croze/run/notes/call_notes.h"
 
 namespace croze::onnx {
 namespace {

@@ -13,6 +13,7 @@
 
 #include "croze/base/error.h"
 #include "croze/base/printable.h"
+#include "croze/tensor/storage.h"
 
 namespace croze::llm {
 namespace {
@@ -70,7 +71,12 @@ class WeightReader {
 
   // A vector in Float32; undefined if there is none.
   Tensor vector(const std::string& name, std::int64_t count) {
-    return has(name) ? tensor(name, {count}).decoded().realize() : Tensor();
+    return has(name) ? computed(name, count) : Tensor();
+  }
+  Tensor computed(const std::string& name, std::int64_t count) {
+    Tensor values = tensor(name, {count}).decoded().realize();
+    name_memory(values, prefix_ + name);
+    return values;
   }
 
   Matrix matrix(const std::string& name, std::int64_t out, std::int64_t in) {
@@ -80,7 +86,7 @@ class WeightReader {
   Norm norm(const std::string& name, std::int64_t width) {
     Norm result{.kind = config_.family->norm, .epsilon = config_.epsilon, .weight = {}, .bias = {}};
     if (result.kind == NormKind::PlainLayer) return result;
-    result.weight = tensor(name + ".weight", {width}).decoded().realize();
+    result.weight = computed(name + ".weight", width);
     result.bias = vector(name + ".bias", width);
     return result;
   }

@@ -18,8 +18,8 @@
 #include "croze/graph/graph.h"
 #include "croze/graph/rewrite/rule.h"
 #include "croze/graph/text/print.h"
-#include "croze/run/call_notes.h"
 #include "croze/run/devices.h"
+#include "croze/run/notes/call_notes.h"
 
 extern char* program_invocation_short_name;  // of glibc
 
@@ -86,6 +86,7 @@ void Recorder::write_facts() {
   fact("program", program_invocation_short_name);
   fact("rewrites", with_rewrites_ ? "1" : "0");
   fact("device", device_name(default_device()));
+  fact("machine", device(default_device()).description());
 }
 
 traces::Name Recorder::call() {
@@ -208,14 +209,19 @@ void start_as_environment_asks() {
 
 // ---- memory -----------------------------------------------------------------------------------
 
-void buffer_allocated(UOp buffer, std::int64_t bytes) {
+void buffer_allocated(UOp buffer, std::int64_t bytes, std::string_view name) {
   if (!is_tracing()) return;
   const Clock::time_point now = Clock::now();
   record([&](Recorder& r) {
     r.writer().add(traces::Allocation{traces::Allocation::What::Buffer, buffer.buffer_id(),
                                       r.name(device_name(buffer.buffer_device())), bytes,
                                       r.time(now), r.name(shape_free_text(buffer)), r.call()});
+    if (!name.empty()) r.writer().add(traces::TensorName{buffer.buffer_id(), r.name(name)});
   });
+}
+
+void buffer_named(std::int64_t memory, std::string_view name) {
+  record([&](Recorder& r) { r.writer().add(traces::TensorName{memory, r.name(name)}); });
 }
 
 void buffer_released(std::int64_t buffer_id) {

@@ -125,7 +125,8 @@ void start_as_environment_asks();
 
 // ---- memory -----------------------------------------------------------------------------------
 
-void buffer_allocated(UOp buffer, std::int64_t bytes);
+void buffer_allocated(UOp buffer, std::int64_t bytes, std::string_view name);
+void buffer_named(std::int64_t memory, std::string_view name);
 void buffer_released(std::int64_t buffer_id);
 // Returns the id of the arena's memory, or 0 where nobody traces.
 std::int64_t arena_taken(int device, std::int64_t bytes);

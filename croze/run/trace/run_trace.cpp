@@ -40,10 +40,9 @@ class Description {
  public:
   // Generates texts that are not there, so that nothing long is done with the lock.
   explicit Description(const std::shared_ptr<const Plan>& plan)
-      : plan_(plan), explanation_(explanation_of(PreparedRun{plan, {}, {}})) {
-    for (std::size_t i = 0; i < plan->calls.size(); i++) {
-      explanation_.buffers[i].call = plan->calls[i];
-    }
+      : plan_(plan),
+        explanation_(plan->explanation ? *plan->explanation
+                                       : explanation_of(PreparedRun{plan, {}, {}})) {
     for (std::size_t i = 0; i < plan->programs.size(); i++) {
       const Program& program = plan->programs[i];
       if (!program || texts_.contains(program.get())) continue;
@@ -64,6 +63,7 @@ class Description {
     }
     const traces::Number number = r.writer().add(std::move(schedule));
     r.schedules.add(plan_, number);
+    if (plan_->explanation) r.writer().add(origins(r, number));
     return number;
   }
 
@@ -89,6 +89,25 @@ class Description {
     launch.bytes = explained.bytes;
     launch.cycles = explained.cycles;
     return launch;
+  }
+
+  traces::Origins origins(Recorder& r, traces::Number schedule) const {
+    traces::Origins origins{.schedule = schedule, .launches = {}, .buffers = {}};
+    for (const ExplainedLaunch& l : explanation_.launches) {
+      traces::LaunchOrigins& launch = origins.launches.emplace_back();
+      for (const NestOrigin& n : l.origins) {
+        launch.kernels.push_back({r.name(n.module),
+                                  r.name(n.call),
+                                  n.is_gradient,
+                                  static_cast<std::int64_t>(std::min(n.cycles, 1e18)),
+                                  {n.reads.begin(), n.reads.end()},
+                                  {n.writes.begin(), n.writes.end()}});
+      }
+    }
+    for (const ExplainedBuffer& b : explanation_.buffers) {
+      origins.buffers.push_back(r.name(b.name));
+    }
+    return origins;
   }
 
   traces::Number kernel(Recorder& r, std::size_t step) const {

@@ -104,16 +104,20 @@ class Explainer {
     const Facts& facts = facts_of(step);
     const std::int64_t blocks = blocks_of(schedule_, step);
     const Traffic traffic = traffic_of(schedule_, step, facts.cost);
+    NestOrigin& nest = launch.origins.emplace_back();
     for (std::int64_t slot : facts.accesses.read) {
-      add_once(launch.reads, step.buffers[static_cast<std::size_t>(slot)]);
+      nest.reads.push_back(step.buffers[static_cast<std::size_t>(slot)]);
+      add_once(launch.reads, nest.reads.back());
     }
     for (std::int64_t slot : facts.accesses.written) {
-      add_once(launch.writes, step.buffers[static_cast<std::size_t>(slot)]);
+      nest.writes.push_back(step.buffers[static_cast<std::size_t>(slot)]);
+      add_once(launch.writes, nest.writes.back());
     }
+    nest.cycles = cycles_of(facts.cost, traffic, blocks, caps_(step.device));
     launch.nests.push_back(facts.cost.name);
     launch.bytes += traffic.apart * blocks;
     launch.flops += facts.cost.flops * blocks;
-    launch.cycles += cycles_of(facts.cost, traffic, blocks, caps_(step.device));
+    launch.cycles += nest.cycles;
   }
 
   struct Facts {

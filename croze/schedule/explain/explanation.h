@@ -18,12 +18,22 @@ namespace croze {
 struct Caps;
 struct Schedule;
 
+// What a loop nest does, and where it comes from.  What is not noted is empty.
+struct NestOrigin {
+  std::vector<int> reads, writes;  // numbers of buffers
+  double cycles = 0;               // estimated
+  std::string module;              // of a model: "blocks.0.query"; "." is all of it
+  std::string call;                // of the user's that recorded it
+  bool is_gradient = false;        // of that call
+};
+
 // One launch: loop nests that run at once or block by block, or a copy between devices.
 struct ExplainedLaunch {
-  std::vector<std::string> nests;  // named after their loops; none: a copy
-  std::vector<int> reads, writes;  // numbers of buffers, each once
-  std::vector<std::string> parts;  // nodes of a model that it computes, if that was noted
-  std::int64_t bytes = 0;          // read and written, without what stays in memory of a block
+  std::vector<std::string> nests;   // named after their loops; none: a copy
+  std::vector<int> reads, writes;   // numbers of buffers, each once
+  std::vector<std::string> parts;   // nodes of a model that it computes, if that was noted
+  std::vector<NestOrigin> origins;  // of the nests
+  std::int64_t bytes = 0;           // read and written, without what stays in memory of a block
   std::int64_t flops = 0;
   double cycles = 0;             // estimated (schedule/explain/cost.h)
   std::int64_t alive_bytes = 0;  // of the temporaries of its device
@@ -46,6 +56,7 @@ struct ExplainedBuffer {
   Refusal one_nest, one_sequence;  // why its maker and a reader are no one nest, or sequence
   std::string why;                 // the same in words
   std::string call;                // of the user's that recorded it, if that was noted
+  std::string name;                // of an Input: the parameter's, if a model gave it one
 };
 
 // When most bytes of temporaries are alive on a device.

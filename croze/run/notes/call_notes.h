@@ -9,7 +9,9 @@
 #include <source_location>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "croze/base/flat_map.h"
 #include "croze/graph/uop.h"
 
 namespace croze {
@@ -25,10 +27,14 @@ struct CallNote {
   std::string function;
   std::source_location where;
   std::string part;  // of a model: its node, with which `function` begins; else empty
+  // Of what a gradient records: it is noted with the call that it is the gradient of, and the
+  // module of that (notes/modules.h).
+  bool is_gradient = false;
+  std::string module = {};
   Negative indices = Negative::Unknown;  // of a Gather or Scatter that is looked at
 };
 
-// "conv2d (net.cpp:12)".
+// "conv2d (net.cpp:12)", "gradient of conv2d (net.cpp:12)".
 std::string to_text(const CallNote& note);
 
 // The user's call at work gives this node.
@@ -39,10 +45,25 @@ void note_indices(UOp node, Negative negative);
 // the same calls.
 void carry_notes(std::span<const UOp> before, std::span<const UOp> after);
 
+// A gradient gives this node.
+void note_gradient(UOp node, CallNote note);
+
 // None if it is not noted.
 std::optional<CallNote> find_note(UOp node);
 // Of the call that recorded the node, or else of the first one whose result depends on it; `order`
 // is the graph around it, sources first.
 std::optional<CallNote> find_note_around(UOp node, std::span<const UOp> order);
+
+// The same for all nodes of the order.
+class NotesAround {
+ public:
+  explicit NotesAround(std::span<const UOp> order);
+  // Null if there is none, or the node was not in the order.
+  const CallNote* find(UOp node) const;
+
+ private:
+  std::vector<CallNote> notes_;  // in the order
+  FlatMap<const Node*, std::size_t> first_;
+};
 
 }  // namespace croze

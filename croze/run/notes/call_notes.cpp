@@ -1,8 +1,9 @@
 // call_notes.cpp -- the table of noted calls.
-#include "croze/run/call_notes.h"
+#include "croze/run/notes/call_notes.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <mutex>
 #include <unordered_map>
@@ -59,9 +60,10 @@ bool are_calls_noted() {
 }
 
 std::string to_text(const CallNote& note) {
-  if (note.where.line() == 0) return note.function;
+  const std::string function = (note.is_gradient ? "gradient of " : "") + note.function;
+  if (note.where.line() == 0) return function;
   const std::string file = std::filesystem::path(note.where.file_name()).filename().string();
-  return fmt::format("{} ({}:{})", note.function, file, note.where.line());
+  return fmt::format("{} ({}:{})", function, file, note.where.line());
 }
 
 void note_call(UOp node) {
@@ -73,10 +75,15 @@ void note_call(UOp node) {
   const std::lock_guard lock(state().mutex);
   // The same work asked for again: the last call is the one to name.  Others only pass it on.
   if (CallNote* known = state().find(node)) {
-    if (known->function == function) known->where = call.where;
+    if (known->function == function && !known->is_gradient) known->where = call.where;
     return;
   }
   state().add(node, {std::move(function), call.where, std::string(call.part)});
+}
+
+void note_gradient(UOp node, CallNote note) {
+  const std::lock_guard lock(state().mutex);
+  if (!state().find(node)) state().add(node, std::move(note));
 }
 
 void note_indices(UOp node, Negative negative) {
@@ -121,6 +128,33 @@ std::optional<CallNote> find_note_around(UOp node, std::span<const UOp> order) {
     dependent.insert(u.node());
   }
   return {};
+}
+
+NotesAround::NotesAround(std::span<const UOp> order) {
+  std::vector<std::optional<std::size_t>> own;
+  for (UOp u : order) {
+    own.emplace_back();
+    if (auto note = find_note(u)) {
+      own.back() = notes_.size();
+      notes_.push_back(std::move(*note));
+    }
+  }
+  for (std::size_t i = order.size(); i-- > 0;) {
+    const UOp u = order[i];
+    if (own[i]) *first_.insert(u.node(), *own[i]).first = *own[i];
+    const std::size_t* known = first_.find(u.node());
+    if (!known) continue;
+    const std::size_t first = *known;  // insertions move what it points to
+    for (UOp s : u.sources()) {
+      std::size_t& of_source = *first_.insert(s.node(), first).first;
+      of_source = std::min(of_source, first);
+    }
+  }
+}
+
+const CallNote* NotesAround::find(UOp node) const {
+  const std::size_t* first = first_.find(node.node());
+  return first ? &notes_[*first] : nullptr;
 }
 
 }  // namespace croze
