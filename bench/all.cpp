@@ -123,6 +123,13 @@ void add_memory_figures(const Json& report, Figures& figures) {
   figures.add("many small tensors", "s", less, number(report["small_tensors"], "seconds"));
 }
 
+void add_trace_figures(const Json& report, Figures& figures) {
+  for (const Json& r : report["results"].elements()) {
+    figures.add("traced: " + name_in(r, "name"), name_in(r, "unit").c_str(), less,
+                number(r, "value"));
+  }
+}
+
 struct Suite {
   std::string name;
   std::vector<std::string> arguments;
@@ -139,6 +146,7 @@ std::vector<Suite> suites() {
       {"bandwidth", {"cpu", "--suite", "memory", "--rounds", "5"}, add_speed_figures},
       {"fusion", {"fusion", "--seconds", "0.3"}, add_fusion_figures},
       {"memory", {"memory"}, add_memory_figures},
+      {"trace", {"trace", "--repeat", "1", "--seconds", "10"}, add_trace_figures},
   };
 }
 
@@ -216,7 +224,7 @@ void add_all(const Command& program) {
       .positive()
       .shows_default();
   command.option("--suite", options->suite, "One of them alone")
-      .one_of({"all", "compile", "rewrite", "gemm", "bandwidth", "fusion", "memory"});
+      .one_of({"all", "compile", "rewrite", "gemm", "bandwidth", "fusion", "memory", "trace"});
   command.action([options] { run_all(*options); });
 }
 

@@ -23,7 +23,7 @@
 #include "measure.h"
 #include "openblas.h"
 #include "suites.h"
-#include "yardstick.h"
+#include "yardstick/yardstick.h"
 
 namespace croze::bench {
 namespace {

@@ -16,6 +16,7 @@
 #include "croze/graph/graph.h"
 #include "croze/run/buffers.h"
 #include "croze/run/devices.h"
+#include "yardstick/yardstick.h"
 
 namespace croze::bench {
 double cpu_seconds() {
@@ -88,6 +89,13 @@ void launch(const PreparedRun& prepared, Graph& results) {
   for (UOp value : run(prepared, inputs_of(prepared), results)) {
     if (value) release_buffer(value.buffer_id());
   }
+}
+
+double gain_of_processor(int threads) {
+  ThreadPool one(1), all(threads);
+  const std::vector<double> seconds =
+      interleaved({[&] { run_multiply_adds(one); }, [&] { run_multiply_adds(all); }}, 0.5);
+  return multiply_add_operations(all) / seconds[1] * seconds[0] / multiply_add_operations(one);
 }
 
 Json machine() {

@@ -45,6 +45,9 @@ std::vector<double> interleaved(const std::vector<std::function<void()>>& functi
 // `results` gets their nodes; one graph serves all launches, since making one takes microseconds.
 void launch(const PreparedRun& prepared, Graph& results);
 
+// How many times the multiply-adds of one thread so many threads do in the same time.
+double gain_of_processor(int threads);
+
 // Processor, threads, version, and how busy the machine was: without them a number means nothing.
 Json machine();
 

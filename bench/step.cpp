@@ -27,7 +27,7 @@
 #include "measure.h"
 #include "suites.h"
 #include "support/call_counts.h"
-#include "yardstick.h"
+#include "yardstick/yardstick.h"
 
 namespace croze::bench {
 namespace {

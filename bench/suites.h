@@ -16,6 +16,7 @@ void add_opencl(const Command& program);
 void add_rewrite(const Command& program);
 void add_step(const Command& program);
 void add_threads(const Command& program);
+void add_trace(const Command& program);
 void add_ulp(const Command& program);
 
 }  // namespace croze::bench

@@ -27,7 +27,7 @@
 #include "io/onnx/messages.h"
 #include "measure.h"
 #include "suites.h"
-#include "yardstick.h"
+#include "yardstick/yardstick.h"
 
 namespace croze::bench {
 namespace {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tools/command.h"
 
@@ -43,7 +44,32 @@ TEST_F(Viz, ProfilesATrace) {
   EXPECT_DOUBLE_EQ(json.at("seconds"), 300e-9);
   EXPECT_EQ(json.at("by_kernel").at(0).at("kernel"), "add");
   EXPECT_EQ(json.at("by_call").at(0).at("call"), "step (net.cpp:7)");
+  EXPECT_EQ(json.at("by_module").at(0).at("module"), "block.0");
+  EXPECT_FALSE(json.contains("roof"));  // of the machine that wrote it
   EXPECT_NE(run(std::string("profile ") + step).out.find("add > mul"), std::string::npos);
+}
+
+TEST_F(Viz, TracesAProgram) {
+  const std::string program = " -- " CROZE_COMMAND " fuzz graphs --cases 1 --seed 3";
+  const Outcome profile = run("profile --json --chrome " + path("events.json") + program);
+  EXPECT_EQ(profile.status, 0) << profile.err;
+  const std::size_t line = profile.out.rfind("\n{");  // below what the program prints
+  ASSERT_NE(line, std::string::npos) << profile.out;
+  EXPECT_FALSE(nlohmann::json::parse(profile.out.substr(line)).at("by_kernel").empty());
+  EXPECT_TRUE(nlohmann::json::parse(content(path("events.json"))).contains("traceEvents"));
+  expect_error(run("profile /bin/true"), "has written no trace");
+  expect_error(run(std::string("viz ") + step + " more --html " + path("x.html")), "no program");
+}
+
+TEST_F(Viz, ProfilesALanguageModel) {
+  const Outcome outcome = run("profile --json " LANGUAGE_MODELS "/llama.gguf");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  std::set<std::string> modules;
+  const auto json = nlohmann::json::parse(outcome.out);
+  for (const auto& row : json.at("by_module")) modules.insert(row.at("module"));
+  for (const char* module : {"blk.0.attn_q", "blk.0.ffn_down", "output"}) {
+    EXPECT_TRUE(modules.contains(module)) << module << " in " << testing::PrintToString(modules);
+  }
 }
 
 TEST_F(Viz, ComparesTraces) {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 
 #include "croze/base/error.h"
@@ -74,6 +75,32 @@ ProcessResult run_process(std::vector<std::string> line,
   waitpid(child, &status, 0);
   result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return result;
+}
+
+int run_in_terminal(std::vector<std::string> line,
+                    const std::vector<std::pair<std::string, std::string>>& variables) {
+  std::vector<std::string> environment = environment_with(variables);
+  const std::vector<char*> argv = pointers_to(line), envp = pointers_to(environment);
+  // Ctrl-C is for the program; this one goes on with what it leaves.
+  struct sigaction ignored {
+  }, before{};
+  ignored.sa_handler = SIG_IGN;
+  sigaction(SIGINT, &ignored, &before);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t defaults;
+  sigemptyset(&defaults);
+  sigaddset(&defaults, SIGINT);
+  posix_spawnattr_setsigdefault(&attributes, &defaults);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  pid_t child = 0;
+  const int failure = posix_spawnp(&child, argv[0], nullptr, &attributes, argv.data(), envp.data());
+  posix_spawnattr_destroy(&attributes);
+  int status = 0;
+  if (failure == 0) waitpid(child, &status, 0);
+  sigaction(SIGINT, &before, nullptr);
+  check(failure == 0, "cannot start {}: {}", line[0], std::strerror(failure));
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 std::string run_self(const std::vector<std::string>& arguments,

@@ -22,6 +22,11 @@ struct ProcessResult {
 ProcessResult run_process(std::vector<std::string> line,
                           const std::vector<std::pair<std::string, std::string>>& variables = {});
 
+// Runs a program as a shell does, on the terminal of this one, and returns the status it ends with;
+// 128 and the number of the signal that ends it.  Throws Error if it cannot be started.
+int run_in_terminal(std::vector<std::string> line,
+                    const std::vector<std::pair<std::string, std::string>>& variables = {});
+
 // Runs this program again with these arguments, and environment variables beside its own, in a
 // process of its own, and returns what it printed.  Throws Error if it fails.
 std::string run_self(const std::vector<std::string>& arguments,

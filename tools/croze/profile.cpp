@@ -1,8 +1,9 @@
-// profile.cpp -- croze profile MODEL.onnx: where the time of a run goes, by node and by kernel.  Of
-// a trace it shows where the time went (viz/profile_trace.h).
+// profile.cpp -- croze profile: where time goes.  Of an ONNX model by node and by kernel; of a
+// program, a language model or a trace by module, call and kernel (viz/profile_trace.h).
 //
-// Kernels are timed one by one, each waited for.  So the times together are what the kernels take,
-// and a run takes a little more.
+// The kernels of an ONNX model are timed one by one, each waited for.  So the times together are
+// what the kernels take, and a run takes a little more.
+#include <croze/base/error.h>
 #include <croze/base/options.h>
 #include <croze/base/printable.h>
 #include <croze/io/onnx/model.h>
@@ -12,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -20,15 +22,20 @@
 
 #include "command_line/json.h"
 #include "commands.h"
+#include "llm/profile_llm.h"
 #include "model_inputs.h"
 #include "run_options.h"
 #include "viz/profile_trace.h"
+#include "viz/trace_exports.h"
+#include "viz/trace_file.h"
 
 namespace croze::tool {
 namespace {
 
 struct Settings {
-  std::string model, compare;
+  std::vector<std::string> line;  // a model or trace, or a program and its arguments
+  std::string compare;
+  TraceExports exports;
   RunOptions options;
   std::vector<std::string> inputs, sizes;
   std::int64_t runs = 10;
@@ -147,12 +154,12 @@ Json json_of(const std::vector<Row>& rows, const char* name) {
 
 void profile_model(const Settings& settings) {
   const Options::Scope scope = settings.options.scope();
-  const onnx::Model model(settings.model);
+  const onnx::Model model(settings.line[0]);
   ModelInputs inputs = inputs_from_files(settings.inputs);
   add_zeros(model, settings.sizes, inputs);
   const Profile profile = best_profile(model, inputs, settings.runs);
   if (settings.json) {
-    const Json json{{"model", settings.model},
+    const Json json{{"model", settings.line[0]},
                     {"runs", settings.runs},
                     {"seconds", profile.seconds},
                     {"by_node", json_of(profile.nodes, nullptr)},
@@ -167,25 +174,47 @@ void profile_model(const Settings& settings) {
              settings.runs);
 }
 
+void show_trace(const Settings& settings, const TraceFile& file) {
+  settings.exports.write(file.trace());
+  profile_trace(settings.line[0], file.trace(), settings.json);
+}
+
+void profile(const Settings& settings) {
+  const std::string& path = settings.line[0];
+  if (!settings.compare.empty()) return compare_traces(settings.compare, path, settings.json);
+  if (path.ends_with(".gguf")) {
+    const Options::Scope scope = settings.options.scope();
+    return show_trace(settings, trace_of_language_model(path));
+  }
+  const bool is_model = !is_program(path) && std::filesystem::exists(path) && !is_trace(path);
+  if (!is_model) return show_trace(settings, trace_of(settings.line, false));
+  check(!settings.exports.any(), "--chrome and --folded are for programs and traces");
+  check(settings.line.size() == 1, "{} is no program that could take arguments", path);
+  profile_model(settings);
+}
+
 }  // namespace
 
 void add_profile(const Command& program) {
   const Command command = program.subcommand(
-      "profile", "Time a run of an ONNX model by node and by kernel, or show that of a trace");
+      "profile",
+      "Time a run of an ONNX model by node and by kernel; show by module, call and kernel what a "
+      "program, a language model or a trace (CROZE_TRACE) spends its time on");
   const auto s = std::make_shared<Settings>();
-  command.option("model", s->model, "File of the model, or of a trace (CROZE_TRACE)").required();
+  command
+      .option("path", s->line,
+              "Model (ONNX or GGUF), trace, or a program to run and trace; arguments of it that "
+              "begin with - come after --")
+      .required();
   command.option("--input", s->inputs,
                  "NAME=FILE.npy, or FILE.npz with arrays by name; others are zeros");
   command.option("--size", s->sizes, "NAME=NUMBER for a size that the model leaves open");
   command.option("--runs", s->runs, "Runs that are timed").in_range(1, 1'000'000).shows_default();
   s->options.add_to(command);
   command.option("--compare", s->compare, "File of a trace from before, to compare a trace with");
+  s->exports.add_to(command);
   command.flag("--json", s->json, "Print one line of JSON");
-  command.action([s] {
-    if (!s->compare.empty()) return compare_traces(s->compare, s->model, s->json);
-    if (is_trace(s->model)) return profile_trace(s->model, s->json);
-    profile_model(*s);
-  });
+  command.action([s] { profile(*s); });
 }
 
 }  // namespace croze::tool

@@ -7,15 +7,14 @@
 #include <croze/run/statistics.h>
 #include <croze/tensor/tensor.h>
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <memory>
 
 #include "command_line/json.h"
 #include "command_line/process.h"
+#include "command_line/temporary_folder.h"
 #include "croze/commands.h"
 
 namespace croze::tool {
@@ -70,27 +69,6 @@ void print_first_token(const Settings& settings) {
                   {"peak_bytes", peak_rss_bytes()}};
   fmt::print("{}\n", json.dump());
 }
-
-// A folder that is gone afterwards.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    path_ = (std::filesystem::temp_directory_path() / "croze-bench-XXXXXX").string();
-    check(mkdtemp(path_.data()) != nullptr, "no folder can be made in {}",
-          std::filesystem::temp_directory_path().string());
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 // From the start of a process to the first token behind 16 others: with no compiled kernels on
 // disk, and with all of them.

@@ -7,6 +7,7 @@
 #include <croze/viz/summary.h>
 #include <fmt/format.h>
 
+#include <optional>
 #include <vector>
 
 #include "command_line/json.h"
@@ -14,57 +15,70 @@
 namespace croze::tool {
 namespace {
 
-void print_rows(const char* title, const std::vector<TraceRow>& rows, double all) {
-  fmt::print("{:>12} {:>6} {:>8} {:>10} {:>9} {:>8}  {}\n", "us", "%", "times", "least us",
-             "GFLOP/s", "GB/s", title);
-  for (const TraceRow& r : rows) {
-    const double seconds = r.seconds > 0 ? r.seconds : 1;
-    fmt::print("{:>12.1f} {:>6.1f} {:>8} {:>10.1f} {:>9.2f} {:>8.2f}  {}\n", r.seconds * 1e6,
-               all > 0 ? r.seconds / all * 100 : 0, r.launches, r.least_seconds * 1e6,
-               r.flops / seconds * 1e-9, r.bytes / seconds * 1e-9, printable(r.name));
-  }
+// A row against the roof of its device; none where that is not known.
+std::optional<double> share_of(const traces::Trace& trace, const TraceRow& r) {
+  const std::optional<Roof> roof = roof_of(trace, r.device);
+  if (!roof) return {};
+  return share_of_roof(*roof, r.flops, r.bytes, r.seconds);
 }
 
-Json json_of(const std::vector<TraceRow>& rows, const char* name) {
+void print_rows(const char* title, const traces::Trace& trace, const std::vector<TraceRow>& rows,
+                double all) {
+  fmt::print("{:>12} {:>6} {:>8} {:>10} {:>9} {:>8} {:>6}  {}\n", "us", "%", "times", "least us",
+             "GFLOP/s", "GB/s", "% roof", title);
+  for (const TraceRow& r : rows) {
+    const double seconds = r.seconds > 0 ? r.seconds : 1;
+    const std::optional<double> share = share_of(trace, r);
+    fmt::print("{:>12.1f} {:>6.1f} {:>8} {:>10.1f} {:>9.2f} {:>8.2f} {:>6}  {}\n", r.seconds * 1e6,
+               all > 0 ? r.seconds / all * 100 : 0, r.launches, r.least_seconds * 1e6,
+               r.flops / seconds * 1e-9, r.bytes / seconds * 1e-9,
+               share ? fmt::format("{:.1f}", *share * 100) : "", printable(r.name));
+  }
+  fmt::print("\n");
+}
+
+Json json_of(const traces::Trace& trace, const std::vector<TraceRow>& rows, const char* name) {
   Json list = Json::array();
   for (const TraceRow& r : rows) {
-    list.push_back(Json{{name, r.name},
-                        {"device", r.device},
-                        {"launches", r.launches},
-                        {"seconds", r.seconds},
-                        {"least_seconds", r.least_seconds},
-                        {"flops", r.flops},
-                        {"bytes", r.bytes}});
+    Json row{{name, r.name},
+             {"device", r.device},
+             {"launches", r.launches},
+             {"seconds", r.seconds},
+             {"least_seconds", r.least_seconds},
+             {"flops", r.flops},
+             {"bytes", r.bytes}};
+    if (const std::optional<double> share = share_of(trace, r)) row["share_of_roof"] = *share;
+    list.push_back(std::move(row));
   }
   return list;
 }
 
 }  // namespace
 
-bool is_trace(const std::string& path) {
-  const MappedFile file(path);
-  const auto size = static_cast<std::int64_t>(traces::magic.size());
-  return file.reader().remaining() >= size && file.reader().text(size) == traces::magic;
-}
-
-void profile_trace(const std::string& path, bool json) {
-  const MappedFile file(path);
-  const traces::Trace trace = traces::read_trace(file.data(), path);
-  const std::vector<TraceRow> calls = by_call(trace), kernels = by_kernel(trace);
+void profile_trace(const std::string& name, const traces::Trace& trace, bool json) {
+  const std::vector<TraceRow> modules = by_module(trace), calls = by_call(trace),
+                              kernels = by_kernel(trace);
   double seconds = 0;
   for (const TraceRow& r : kernels) seconds += r.seconds;
+  const std::optional<Roof> roof = roof_of(trace, "CPU");
   if (json) {
-    const Json line{{"trace", path},
-                    {"seconds", seconds},
-                    {"by_call", json_of(calls, "call")},
-                    {"by_kernel", json_of(kernels, "kernel")}};
+    Json line{{"trace", name},
+              {"seconds", seconds},
+              {"by_module", json_of(trace, modules, "module")},
+              {"by_call", json_of(trace, calls, "call")},
+              {"by_kernel", json_of(trace, kernels, "kernel")}};
+    if (roof) line["roof"] = Json{{"flops", roof->flops}, {"bytes", roof->bytes}};
     fmt::print("{}\n", line.dump());
     return;
   }
-  print_rows("call that recorded it", calls, seconds);
-  fmt::print("\n");
-  print_rows("kernel", kernels, seconds);
-  fmt::print("\n{:.1f} us in {} launches\n", seconds * 1e6, trace.launches.size());
+  print_rows("module", trace, modules, seconds);
+  print_rows("call that recorded it", trace, calls, seconds);
+  print_rows("kernel", trace, kernels, seconds);
+  fmt::print("{:.1f} us in {} launches\n", seconds * 1e6, trace.launches.size());
+  if (roof) {
+    fmt::print("the roof of CPU: {:.1f} GFLOP/s, {:.1f} GB/s\n", roof->flops * 1e-9,
+               roof->bytes * 1e-9);
+  }
 }
 
 namespace {

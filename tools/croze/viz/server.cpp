@@ -40,7 +40,10 @@ void answer(const httplib::Request& request, httplib::Response& response, const 
             const Served& served) {
   const bool is_page = are_equal(request.path, path);
   const bool is_events = served.events && are_equal(request.path, path + "events");
-  if ((!is_page && !is_events) || (request.method != "GET" && request.method != "HEAD")) {
+  // A page of elsewhere may have a name that leads here; its requests bear that name.
+  const bool is_for_us = is_local(host_of(request.get_header_value("Host")));
+  const bool is_read = request.method == "GET" || request.method == "HEAD";
+  if (!is_for_us || !is_read || (!is_page && !is_events)) {
     response.status = 404;
     return;
   }

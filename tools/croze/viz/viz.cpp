@@ -1,9 +1,7 @@
 // viz.cpp -- croze viz: traces, runs of trainings and measurements over commits, in the browser or
-// as a page; traces also for other tools.
+// as a page; traces also for other tools.  A program that is named is run and traced.
 #include <croze/base/error.h>
 #include <croze/base/file.h>
-#include <croze/trace/trace.h>
-#include <croze/viz/exports.h>
 #include <croze/viz/page.h>
 #include <fmt/format.h>
 
@@ -13,28 +11,27 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "commands.h"
 #include "history/history.h"
 #include "viz/runs.h"
 #include "viz/server.h"
+#include "viz/trace_exports.h"
+#include "viz/trace_file.h"
 
 namespace croze::tool {
 namespace {
 
 struct Settings {
-  std::string path, compare, html, chrome, folded;
+  std::vector<std::string> line;  // a path, or a program and its arguments
+  std::string compare, html;
+  TraceExports exports;
   std::int64_t port = 0;
-  bool bench = false;
-};
+  bool bench = false, rewrites = false;
 
-void write_export(const std::string& path, const traces::Trace& trace,
-                  void (*write)(const traces::Trace&, TextSink)) {
-  FileWriter file(path);
-  write(trace, [&](std::string_view text) { file.write(text); });
-  file.commit();
-  fmt::print("{}\n", path);
-}
+  const std::string& path() const { return line[0]; }
+};
 
 // Writes the page if a file was named for it, else serves it.
 void show_page(const Settings& s, const Served& served) {
@@ -51,21 +48,16 @@ void show_page(const Settings& s, const Served& served) {
 }
 
 void show_trace(const Settings& s) {
-  const MappedFile file(s.path);
-  const traces::Trace trace = traces::read_trace(file.data(), s.path);
-  std::optional<MappedFile> base;
-  if (!s.compare.empty()) {
-    base.emplace(s.compare);
-    traces::read_trace(base->data(), s.compare);  // says now what is wrong with it
-  }
-  if (!s.chrome.empty()) write_export(s.chrome, trace, write_chrome_trace);
-  if (!s.folded.empty()) write_export(s.folded, trace, write_folded_stacks);
-  if (s.html.empty() && (!s.chrome.empty() || !s.folded.empty())) return;
-  show_page(s, {html_page(file.data(), base ? base->data() : std::span<const std::byte>())});
+  const TraceFile file = trace_of(s.line, s.rewrites);
+  std::optional<TraceFile> base;
+  if (!s.compare.empty()) base.emplace(s.compare);
+  s.exports.write(file.trace());
+  if (s.html.empty() && s.exports.any()) return;
+  show_page(s, {html_page(file.bytes(), base ? base->bytes() : std::span<const std::byte>())});
 }
 
 void show_runs(const Settings& s) {
-  const auto runs = std::make_shared<RunFolder>(s.path);
+  const auto runs = std::make_shared<RunFolder>(s.path());
   if (s.html.empty()) {
     return show_page(s, {runs_page(), [runs](std::int64_t from) { return runs->events(from); }});
   }
@@ -73,10 +65,10 @@ void show_runs(const Settings& s) {
 }
 
 void show(const Settings& s) {
-  const bool is_folder = std::filesystem::is_directory(s.path);
-  const bool is_export = !s.chrome.empty() || !s.folded.empty() || !s.compare.empty();
+  const bool is_folder = std::filesystem::is_directory(s.path());
+  const bool is_export = s.exports.any() || !s.compare.empty();
   check(!is_export || (!is_folder && !s.bench), "--compare, --chrome and --folded are for traces");
-  if (s.bench) return show_page(s, {history_page(history_of(s.path).dump())});
+  if (s.bench) return show_page(s, {history_page(history_of(s.path()).dump())});
   if (is_folder) return show_runs(s);
   show_trace(s);
 }
@@ -84,18 +76,22 @@ void show(const Settings& s) {
 }  // namespace
 
 void add_viz(const Command& program) {
-  const Command command = program.subcommand(
-      "viz",
-      "Show a trace (CROZE_TRACE=FILE) or the runs of trainings (logs::Run) in the browser: serves "
-      "it to this machine alone");
+  const Command command = program.subcommand("viz",
+                                             "Show a trace (CROZE_TRACE=FILE), what a program "
+                                             "does, or the runs of trainings (logs::Run) in "
+                                             "the browser: serves it to this machine alone");
   const auto s = std::make_shared<Settings>();
-  command.option("path", s->path, "File of the trace, or folder of runs").required();
+  command
+      .option("path", s->line,
+              "File of the trace, folder of runs, or a program to run and trace; arguments of it "
+              "that begin with - come after --")
+      .required();
+  command.flag("--rewrites", s->rewrites, "Of a program: trace every rewrite of every kernel, too");
   command.option("--compare", s->compare, "File of a trace from before, to compare this one with");
   command.flag("--bench", s->bench, "The folder is one of croze-bench: show figures over commits");
   command.option("--html", s->html,
                  "Write one page that needs nothing else, instead of serving it");
-  command.option("--chrome", s->chrome, "Write Chrome's trace events, for Perfetto and speedscope");
-  command.option("--folded", s->folded, "Write folded stacks, for flame graphs");
+  s->exports.add_to(command);
   command.option("--port", s->port, "Port to serve at; 0 is any that is free").in_range(0, 65535);
   command.action([s] { show(*s); });
 }

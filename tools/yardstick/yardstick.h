@@ -1,4 +1,4 @@
-// yardstick.h -- what the processor could do: the denominators of the CPU suites.
+// yardstick.h -- what the processor could do: what the speed of kernels is held against.
 #pragma once
 
 #include <cstdint>
@@ -6,16 +6,13 @@
 
 #include "croze/base/thread_pool.h"
 
-namespace croze::bench {
+namespace croze {
 
 // About a millisecond of Float32 multiply-adds on registers alone, on all threads of the pool, with
 // the widest vectors of this processor.  A multiply-add counts two operations.
 void run_multiply_adds(ThreadPool& pool);
 double multiply_add_operations(const ThreadPool& pool);  // that one such run does
 int multiply_add_bits();                                 // width of its vectors
-// How many times the multiply-adds of one thread so many threads do in the same time.
-double gain_of_processor(int threads);
-
 // All threads copy memory that no cache holds.
 class CopyRun {
  public:
@@ -28,4 +25,11 @@ class CopyRun {
   std::vector<char> from_, to_;
 };
 
-}  // namespace croze::bench
+// A second of all threads: Float32 operations, and bytes read from and written to memory.
+struct ProcessorRates {
+  double flops = 0, bytes = 0;
+};
+// The best of some runs: about a tenth of a second.
+ProcessorRates measured_rates(ThreadPool& pool);
+
+}  // namespace croze

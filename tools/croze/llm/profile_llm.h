@@ -1,0 +1,13 @@
+// profile_llm.h -- croze profile MODEL.gguf: a language model that reads and writes, traced.
+#pragma once
+
+#include <string>
+
+#include "viz/trace_file.h"
+
+namespace croze::tool {
+
+// The trace of reading 128 tokens at once and then 32 one by one.  Everything is compiled before.
+TraceFile trace_of_language_model(const std::string& path);
+
+}  // namespace croze::tool
