@@ -58,7 +58,7 @@ export const colours = (page, selector = "#view canvas") => page.$eval(selector,
 
 // Runs the tests, [name, function of the browser], and ends the program.
 export async function runTests(puppeteer, tests) {
-  const browser = await puppeteer.launch({ executablePath: chromium, headless: true, args: ["--no-sandbox"] });
+  const browser = await puppeteer.launch({ executablePath: chromium, headless: true, args: ["--no-sandbox", "--enable-unsafe-swiftshader"] });
   let failed = 0;
   for (const [name, run] of tests) {
     try {

@@ -50,6 +50,36 @@ void train_batches(const std::string& file, std::int64_t batch) {
 void train(const std::string& file) { train_batches(file, 32); }
 void train_larger(const std::string& file) { train_batches(file, 64); }
 
+// A model of modules in modules.
+struct Block {
+  nn::Linear query{32, 32}, key{32, 32}, value{32, 32};
+  nn::LayerNorm norm{{32}};
+  Tensor operator()(const Tensor& x) const {
+    const Tensor y = norm(x), scores = matmul(query(y), key(y).transpose(-1, -2)) / 6;
+    return x + matmul(softmax(scores, -1), value(y));
+  }
+};
+struct Blocks {
+  nn::Embedding embedding{50, 32};
+  std::vector<Block> blocks = std::vector<Block>(2);
+  nn::Linear output{32, 50};
+};
+
+void modules(const std::string& file) {
+  const Trace tracing = trace(file);
+  const Blocks net;
+  optim::SGD sgd(nn::parameters(net), {.learning_rate = 0.1});
+  auto step = capture([&](const Tensor& tokens) {
+    Tensor x = net.embedding(tokens);
+    for (const Block& block : net.blocks) x = block(x);
+    Tensor loss = cross_entropy(net.output(x).flatten(0, 1), tokens.flatten(0));
+    sgd.step(loss.gradient(sgd.parameters));
+    return loss;
+  });
+  const Tensor tokens = (Tensor::uniform({4, 16}, 0, 1) * 50).cast(DType::Int32).realize();
+  for (int i = 0; i < 3; i++) step(tokens).item<float>();
+}
+
 void transformer(const std::string& file) {
   const Trace tracing = trace(file, {.rewrites = true});
   realize(corpus::trace_block());
@@ -172,11 +202,8 @@ int main(int count, char** arguments) {
   if (count != 2) return 2;
   const std::string folder = arguments[1];
   const std::vector<std::pair<std::string, void (*)(const std::string&)>> makers = {
-      {"step", train},
-      {"larger", train_larger},
-      {"block", transformer},
-      {"million", million},
-      {"graph", large_graph}};
+      {"step", train},      {"larger", train_larger}, {"block", transformer},
+      {"modules", modules}, {"million", million},     {"graph", large_graph}};
   json truth;
   for (const auto& [name, make] : makers) {
     const std::string file = folder + "/" + name + ".trace";

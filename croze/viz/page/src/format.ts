@@ -17,6 +17,7 @@ export const bytes = (n: number): string =>
 export const count = (n: number): string => n.toLocaleString("en-US");
 export const percent = (part: number, all: number): string =>
   all > 0 ? `${(part / all * 100).toFixed(1)} %` : "";
+export const share = (part: number): string => part > 0 ? `${(part * 100).toFixed(1)} %` : "";
 // Of so much in so many nanoseconds: "12.3 G".
 export const rate = (amount: number, ns: number): string =>
   ns > 0 && amount > 0 ? (amount / ns).toFixed(2) : "";

@@ -1,33 +1,56 @@
-// The kernels of a schedule and the buffers between them.
+// The kernels of a schedule and the buffers between them; gradients stand beside what they are
+// gradients of.
 //
-// What was recorded by one call of the user's can be drawn as one box; so is a large schedule at
-// first.
+// What one call of the program's recorded can be drawn as one box, and so can modules of a model
+// (grouping.ts).  A large schedule is at first drawn with as many boxes as can be seen.
 import { Canvas, button, element, facts, palette, type Palette } from "./dom.js";
 import { bytes, count, duration, shape } from "./format.js";
-import { layOut, type Box, type Layout } from "./layout.js";
+import { Grouping, groupName, moduleName, unitsOf, type Unit } from "./grouping.js";
+import { layOutBeside, type Box, type Layout } from "./layout.js";
 import type { Model } from "./model.js";
 import { BUFFER_KINDS, type Schedule } from "./reader.js";
+import { KernelWords } from "./words.js";
 
 export interface GraphNode {
-  what: "launch" | "buffer" | "group";
+  what: "kernel" | "buffer" | "group";
   label: string; note: string;
-  number: number;      // of the launch or buffer
-  members: number[];   // launches of a group
-  group: string;
+  number: number;      // of the first unit, or of the buffer
+  members: number[];   // units that the box stands for
+  group: string;       // what a group is, or the innermost that a kernel lies in
+  isGradient: boolean;
+  partner: number;     // of a gradient, the box of what it is the gradient of; or -1
 }
 
-const LARGE = 150;  // launches, from which groups are closed at first
+const LARGE = 150;  // kernels, from which groups are closed at first
+const AT_FIRST = 60;  // boxes that are drawn of those
 const shorten = (text: string, most: number): string => text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+
+// Down or, among gradients, up; to the side where both stand in one layer.
+function drawEdge(c: CanvasRenderingContext2D, a: Box, b: Box): void {
+  if (a.layer === b.layer) {
+    const way = Math.sign(b.x - a.x), x1 = a.x + way * a.width / 2, x2 = b.x - way * b.width / 2;
+    c.moveTo(x1, a.y);
+    c.bezierCurveTo((x1 + x2) / 2, a.y, (x1 + x2) / 2, b.y, x2, b.y);
+    return;
+  }
+  const way = Math.sign(b.layer - a.layer), y1 = a.y + way * a.height / 2, y2 = b.y - way * b.height / 2;
+  c.moveTo(a.x, y1);
+  c.bezierCurveTo(a.x, (y1 + y2) / 2, b.x, (y1 + y2) / 2, b.x, y2);
+}
 
 export class Graph {
   readonly root = element("section", { class: "view", "aria-label": "Graph" });
   private view: Canvas;
   private details = element("div", { class: "details", "aria-live": "polite" });
-  private search = element("input", { type: "search", placeholder: "find by name  /", "aria-label": "Find in the graph" });
+  private search = element("input", { type: "search", placeholder: "find by name, op, rule  /", "aria-label": "Find in the graph" });
   private status = element("span", { class: "faint", role: "status" });
+  private byLaunch = button("By launch", "B", () => this.turnGroups());
   private schedule = 0;
-  private closed = new Set<string>();
+  units: Unit[] = [];
+  grouping!: Grouping;
+  isByLaunch = false;
   nodes: GraphNode[] = [];
+  frames: { key: string; boxes: number[] }[] = [];  // open modules, and the nodes inside
   private edges: [number, number][] = [];
   private layout: Layout = { boxes: [], layers: [], width: 0, height: 0 };
   private scale = 1;
@@ -37,9 +60,11 @@ export class Graph {
   found = new Set<number>();
   drawn = 0;
   layoutTime = 0;
+  private words: KernelWords;
   private timeOf = new Map<number, number>();  // of the launches of the schedule, by number
 
-  constructor(private model: Model, private openKernel: (kind: number) => void) {
+  constructor(private model: Model, private openKernel: (kind: number, nest?: number) => void) {
+    this.words = new KernelWords(model.trace);
     this.view = new Canvas("Graph of kernels and buffers", (c) => this.draw(c));
     const choice = element("select", { "aria-label": "Schedule" });
     model.trace.schedules.forEach((s, i) => choice.append(element("option", { value: String(i) },
@@ -47,7 +72,7 @@ export class Graph {
     choice.addEventListener("change", () => this.choose(Number(choice.value)));
     this.root.append(element("div", { class: "bar" }, choice, this.search,
       button("Fit", "0", () => this.fit()), button("Open all", "E", () => this.setAll(false)),
-      button("Close all", "C", () => this.setAll(true)), this.status), this.view.canvas, this.details);
+      button("Close all", "C", () => this.setAll(true)), this.byLaunch, this.status), this.view.canvas, this.details);
     this.search.addEventListener("input", () => this.find(this.search.value));
     this.search.addEventListener("keydown", (e) => { if (e.key === "Enter") this.next(1); });
     this.listen();
@@ -73,53 +98,65 @@ export class Graph {
       const number = launches.launch.at(i);
       this.timeOf.set(number, (this.timeOf.get(number) ?? 0) + launches.duration.at(i));
     }
-    const s = this.model.trace.schedules[schedule]!;
-    this.closed.clear();
-    if (s.launches.length > LARGE) for (let i = 0; i < s.launches.length; i++) this.closed.add(this.groupOf(s, i));
+    this.units = unitsOf(this.model.trace.schedules[schedule]!);
+    this.group();
+  }
+  private group(): void {
+    this.chosen = -1;
+    this.grouping = new Grouping(this.units, this.isByLaunch);
+    if (this.units.length > LARGE) this.grouping.openUpTo(AT_FIRST);
     this.build();
     this.scale = 0;
     if (this.view.width > 0) this.fit();
   }
-
-  // The call that recorded what a launch writes.
-  private groupOf(s: Schedule, launch: number): string {
-    for (const b of s.launches[launch]!.writes) if (s.buffers[b]!.call !== "") return s.buffers[b]!.call;
-    return "";
+  // Boxes of modules and calls, or of launches.
+  turnGroups(): void {
+    this.isByLaunch = !this.isByLaunch;
+    this.byLaunch.setAttribute("aria-pressed", String(this.isByLaunch));
+    this.group();
   }
 
   // ---- nodes and edges ----
 
   private build(): void {
     const s = this.model.trace.schedules[this.schedule]!;
-    this.nodes = [];
-    const nodeOf: number[] = [];  // of each launch
-    const groups = new Map<string, number>();
-    s.launches.forEach((l, i) => {
-      const group = this.groupOf(s, i);
-      if (this.closed.has(group) && group !== "") {
-        let node = groups.get(group);
-        if (node === undefined) {
-          groups.set(group, node = this.add("group", group, "", i, group));
-        }
-        this.nodes[node]!.members.push(i);
-        nodeOf.push(node);
-      } else {
-        const kernel = l.kernels.length === 0 ? "copy" : this.model.trace.kernels[l.kernels[0]!]!.name;
-        nodeOf.push(this.add("launch", l.kernels.length > 1 ? `${kernel} +${l.kernels.length - 1}` : kernel,
-          duration(this.timeOf.get(i) ?? 0), i, group));
-      }
+    const boxes = this.grouping.boxes(), partners = this.grouping.partners(boxes);
+    const nodeOf: number[] = [];  // of each unit
+    this.nodes = boxes.map(({ key, units }, i) => {
+      for (const unit of units) nodeOf[unit] = i;
+      const first = units[0]!;
+      const time = duration(units.reduce((t, u) => t + this.timeOfUnit(s, u), 0));
+      const rest = { number: first, members: units, isGradient: units.every((u) => this.grouping.isGradient(u)), partner: partners[i]! };
+      if (key !== "") return { what: "group", label: groupName(key), note: `${count(units.length)} kernels, ${time}`, group: key, ...rest };
+      const kernel = this.model.trace.kernels[this.units[first]!.kernel];
+      return { what: "kernel", label: this.labelOf(s, first, kernel?.name ?? "copy"), note: time, group: this.grouping.groups[first]!.at(-1) ?? "", ...rest };
     });
-    for (const n of this.nodes) {
-      if (n.what === "group") n.note = `${count(n.members.length)} launches, ${duration(n.members.reduce((t, m) => t + (this.timeOf.get(m) ?? 0), 0))}`;
-    }
+    this.frames = this.grouping.frames(boxes);
     this.connect(s, nodeOf);
     const start = performance.now();
-    this.layout = layOut(this.nodes.map((n) => n.what === "buffer" ? { width: 130, height: 22 } : { width: 190, height: 38 }), this.edges);
+    this.layout = layOutBeside(this.nodes.map((n) => n.what === "buffer" ? { width: 130, height: 22 } : { width: 190, height: 38 }), this.edges,
+      { isBeside: this.nodes.map((n) => n.isGradient), partners: this.nodes.map((n) => n.partner) });
     this.layoutTime = performance.now() - start;
     this.status.textContent = `${count(this.nodes.length)} boxes`;
   }
-  private add(what: GraphNode["what"], label: string, note: string, number: number, group: string): number {
-    return this.nodes.push({ what, label, note, number, members: [], group }) - 1;
+  // A launch is divided among its kernels as they were estimated.
+  private timeOfUnit(s: Schedule, unit: number): number {
+    const { launch, origin } = this.units[unit]!, { origins } = s.launches[launch]!;
+    const time = this.timeOf.get(launch) ?? 0;
+    if (origins.length < 2) return time;
+    const all = origins.reduce((sum, o) => sum + o.cycles, 0);
+    return all > 0 ? time * origin.cycles / all : time / origins.length;
+  }
+  private labelOf(s: Schedule, unit: number, name: string): string {
+    const { launch, origin } = this.units[unit]!, { kernels, origins } = s.launches[launch]!;
+    if (origins.length === 0 && kernels.length > 1) return `${name} +${kernels.length - 1}`;
+    const call = origin.call.replace(/ \(.*\)$/, "");
+    return call === "" ? name : `${call}: ${name}`;
+  }
+  private addBuffer(s: Schedule, buffer: number, isGradient: boolean): number {
+    const planned = s.buffers[buffer]!, text = shape(planned.dtype, planned.shape);
+    return this.nodes.push({ what: "buffer", label: planned.name || text, note: planned.name ? text : bytes(planned.bytes), number: buffer,
+                             members: [], group: "", isGradient, partner: -1 }) - 1;
   }
   // A buffer is a box between its writer and its readers.  Groups can read each other in turn; an
   // edge against the order of the launches is left out.
@@ -134,41 +171,54 @@ export class Graph {
       seen.add(key);
       this.edges.push([from, to]);
     };
-    s.launches.forEach((l, i) => {
-      for (const b of l.reads) {
+    this.units.forEach((unit, i) => {
+      for (const b of unit.reads) {
         const from = writer.get(b);
         if (from === nodeOf[i]) continue;
         if (from !== undefined && this.nodes[from]!.number > this.nodes[nodeOf[i]!]!.number) continue;
         const key = `${b} ${from ?? "in"}`;
         let node = buffers.get(key);
         if (node === undefined) {
-          const planned = s.buffers[b]!;
-          node = this.add("buffer", shape(planned.dtype, planned.shape), bytes(planned.bytes), b, "");
-          buffers.set(key, node);
+          const isGradient = this.nodes[from ?? nodeOf[i]!]!.isGradient;
+          buffers.set(key, node = this.addBuffer(s, b, isGradient));
           if (from !== undefined) edge(from, node);
         }
         edge(node, nodeOf[i]!);
       }
-      for (const b of l.writes) writer.set(b, nodeOf[i]!);
+      for (const b of unit.writes) writer.set(b, nodeOf[i]!);
     });
   }
 
   setAll(closed: boolean): void {
-    const s = this.model.trace.schedules[this.schedule]!;
-    this.closed.clear();
-    if (closed) s.launches.forEach((_, i) => this.closed.add(this.groupOf(s, i)));
+    this.grouping.setAll(closed);
     this.chosen = -1;
     this.build();
     this.fit();
   }
-  // Opens or closes the group of the chosen box.
+  // Opens the group of the chosen box, or closes the innermost group around it.
   toggle(): void {
     const node = this.nodes[this.chosen];
-    if (!node || node.group === "") return;
-    const first = node.number;
-    if (!this.closed.delete(node.group)) this.closed.add(node.group);
+    if (!node || node.what === "buffer") return;
+    if (node.what === "group") this.grouping.closed.delete(node.group);
+    else this.closeAround(node);
+    this.rebuildAround(node.number);
+  }
+  // Closes the innermost group around the chosen box, whatever that is.
+  closeOuter(): void {
+    const node = this.nodes[this.chosen];
+    if (!node || node.what === "buffer") return;
+    this.closeAround(node);
+    this.rebuildAround(node.number);
+  }
+  private closeAround(node: GraphNode): void {
+    const around = this.grouping.groups[node.number]!;
+    const outer = node.what === "group" ? around.slice(0, around.indexOf(node.group)) : around;
+    const group = outer.findLast((key) => this.grouping.sizes.get(key)! > node.members.length);
+    if (group !== undefined) this.grouping.closed.add(group);
+  }
+  private rebuildAround(unit: number): void {
     this.build();
-    this.chosen = this.nodes.findIndex((n) => n.what !== "buffer" && (n.number === first || n.members.includes(first)));
+    this.chosen = this.nodes.findIndex((n) => n.members.includes(unit));
     this.centre(this.chosen);
     this.showDetails();
   }
@@ -184,6 +234,7 @@ export class Graph {
     c.save();
     c.translate(this.x, this.y);
     c.scale(this.scale, this.scale);
+    this.drawFrames(c, p);
     this.drawEdges(c, p);
     c.font = "12px system-ui, sans-serif";
     c.textBaseline = "middle";
@@ -206,19 +257,43 @@ export class Graph {
         const a = boxes[from]!, b = boxes[to]!;
         if (lit !== (from === this.chosen || to === this.chosen)) continue;
         if (!this.isSeen(a) && !this.isSeen(b)) continue;
-        const y1 = a.y + a.height / 2, y2 = b.y - b.height / 2;
-        c.moveTo(a.x, y1);
-        c.bezierCurveTo(a.x, (y1 + y2) / 2, b.x, (y1 + y2) / 2, b.x, y2);
+        drawEdge(c, a, b);
       }
       c.stroke();
     }
     c.globalAlpha = 1;
   }
+  // Around the boxes of an open module, forward and gradient apart.
+  private drawFrames(c: CanvasRenderingContext2D, p: Palette): void {
+    c.font = "600 13px system-ui, sans-serif";
+    for (const { key, boxes } of this.frames) {
+      let left = Infinity, right = -Infinity, top = Infinity, bottom = -Infinity;
+      for (const node of boxes) {
+        const b = this.layout.boxes[node]!;
+        left = Math.min(left, b.x - b.width / 2);
+        right = Math.max(right, b.x + b.width / 2);
+        top = Math.min(top, b.y - b.height / 2);
+        bottom = Math.max(bottom, b.y + b.height / 2);
+      }
+      c.globalAlpha = 0.08;
+      c.fillStyle = p.accent;
+      c.beginPath();
+      c.roundRect(left - 10, top - 20, right - left + 20, bottom - top + 30, 8);
+      c.fill();
+      c.globalAlpha = 0.6;
+      c.strokeStyle = p.accent;
+      c.lineWidth = 1;
+      c.stroke();
+      c.globalAlpha = 1;
+      c.fillStyle = p.accent;
+      if (this.scale > 0.25) c.fillText(shorten(groupName(key), 60), left - 4, top - 11);
+    }
+  }
   private drawBox(c: CanvasRenderingContext2D, i: number, box: Box, p: Palette): void {
     this.drawn++;
     const n = this.nodes[i]!, x = box.x - box.width / 2, y = box.y - box.height / 2;
     c.globalAlpha = this.found.size > 0 && !this.found.has(i) ? 0.25 : 1;
-    c.fillStyle = n.what === "buffer" ? p.panel : n.what === "group" ? p.series[2]! : p.series[0]!;
+    c.fillStyle = n.what === "buffer" ? p.panel : n.isGradient ? p.series[1]! : n.what === "group" ? p.series[2]! : p.series[0]!;
     c.beginPath();
     c.roundRect(x, y, box.width, box.height, n.what === "buffer" ? 11 : 4);
     c.fill();
@@ -284,12 +359,18 @@ export class Graph {
     const wanted = text.toLowerCase();
     this.found.clear();
     if (wanted !== "") {
+      const s = this.model.trace.schedules[this.schedule]!;
       this.nodes.forEach((n, i) => {
-        if (`${n.label} ${n.group}`.toLowerCase().includes(wanted)) this.found.add(i);
+        const texts = [n.label, ...n.members.flatMap((unit) => [...this.grouping.groups[unit]!.map(groupName), ...this.kernelsOf(s, unit).map((k) => this.words.of(k))])];
+        if (texts.some((text) => text.toLowerCase().includes(wanted))) this.found.add(i);
       });
     }
     this.status.textContent = wanted === "" ? `${count(this.nodes.length)} boxes` : `${count(this.found.size)} found`;
     this.view.redraw();
+  }
+  private kernelsOf(s: Schedule, unit: number): number[] {
+    const { launch, kernel } = this.units[unit]!;
+    return s.launches[launch]!.origins.length > 0 ? [kernel] : s.launches[launch]!.kernels;
   }
   private next(by: number): void {
     const all = this.nodes.map((_, i) => i).filter((i) => this.found.size === 0 ? this.nodes[i]!.what !== "buffer" : this.found.has(i));
@@ -305,6 +386,15 @@ export class Graph {
     this.select(down ? edge[1] : edge[0]);
     this.centre(this.chosen);
   }
+  // From a gradient to what it is the gradient of, and back.
+  private goToPartner(): void {
+    const node = this.nodes[this.chosen];
+    if (!node) return;
+    const partner = node.isGradient ? node.partner : this.nodes.findIndex((n) => n.partner === this.chosen);
+    if (partner < 0) return;
+    this.select(partner);
+    this.centre(partner);
+  }
   key(e: KeyboardEvent): boolean {
     const acts: Record<string, () => void> = {
       ArrowRight: () => this.next(1), ArrowLeft: () => this.next(-1),
@@ -313,7 +403,7 @@ export class Graph {
       "+": () => this.zoom(1.3), "-": () => this.zoom(1 / 1.3),
       w: () => this.zoom(1.3), s: () => this.zoom(1 / 1.3), a: () => this.move(80, 0), d: () => this.move(-80, 0),
       e: () => this.setAll(false), c: () => this.setAll(true), Enter: () => this.toggle(),
-      Escape: () => this.select(-1),
+      u: () => this.closeOuter(), b: () => this.turnGroups(), g: () => this.goToPartner(), Escape: () => this.select(-1),
     };
     acts[e.key]?.();
     return acts[e.key] !== undefined;
@@ -323,7 +413,7 @@ export class Graph {
     this.details.replaceChildren();
     const n = this.nodes[this.chosen];
     if (!n) {
-      this.details.append(element("p", { class: "faint" }, "Blue: launches, by time. Green: what one call of the program recorded. Grey: buffers. Drag to move, Ctrl+wheel to zoom, arrow keys to go from box to box, Enter to open and close groups."));
+      this.details.append(element("p", { class: "faint" }, "Blue: kernels. Green: groups, which are modules of the model or calls of the program. Orange: gradients, beside what they are gradients of. Grey: buffers. Drag to move, Ctrl+wheel to zoom, arrow keys to go from box to box, Enter to open and close groups, U to close the one around, G from a gradient to what it is of."));
       return;
     }
     const s = this.model.trace.schedules[this.schedule]!;
@@ -331,16 +421,20 @@ export class Graph {
     if (n.what === "buffer") {
       const b = s.buffers[n.number]!;
       this.details.append(facts([["what", BUFFER_KINDS[b.kind]!], ["bytes", bytes(b.bytes)], ["device", b.device],
-        ["alive", b.first >= 0 ? `launches ${b.first + 1} to ${b.last + 1}` : ""], ["recorded by", b.call], ["why it is there", b.why]]));
+        ["parameter", b.name], ["alive", b.first >= 0 ? `launches ${b.first + 1} to ${b.last + 1}` : ""], ["recorded by", b.call], ["why it is there", b.why]]));
       return;
     }
-    const l = s.launches[n.number]!;
-    this.details.append(facts([["time", n.note], ["reads, writes", n.what === "group" ? "" : `${l.reads.length}, ${l.writes.length} buffers`],
-      ["bytes", n.what === "group" ? "" : bytes(l.bytes)], ["recorded by", n.group]]));
-    if (n.group !== "") this.details.append(button(n.what === "group" ? "Open group" : "Close group", "Enter", () => this.toggle()));
-    if (n.what === "launch") {
+    const unit = this.units[n.number]!, l = s.launches[unit.launch]!, isGroup = n.what === "group";
+    this.details.append(facts([["time", n.note + (!isGroup && l.origins.length > 1 ? ", estimated" : "")],
+      ["reads, writes", isGroup ? "" : `${unit.reads.length}, ${unit.writes.length} buffers`],
+      ["launch", isGroup ? "" : `${unit.launch + 1} of ${s.launches.length}, of ${count(l.kernels.length)} kernels`],
+      ["bytes of the launch", isGroup ? "" : bytes(l.bytes)], ["module", moduleName(unit.origin.module)],
+      ["recorded by", isGroup ? "" : unit.origin.call || groupName(n.group)]]));
+    if (n.group !== "") this.details.append(button(isGroup ? "Open group" : "Close group", "Enter", () => this.toggle()));
+    if (n.isGradient && n.partner >= 0) this.details.append(button("What it is the gradient of", "G", () => this.goToPartner()));
+    if (!isGroup) {
       const kind = this.model.kinds.findIndex((k) => k.kernels === l.kernels || k.kernels.join() === l.kernels.join());
-      if (kind >= 0) this.details.append(button("Open kernel", "", () => this.openKernel(kind)));
+      if (kind >= 0) this.details.append(button("Open kernel", "", () => this.openKernel(kind, l.origins.length > 0 ? l.kernels.indexOf(unit.kernel) : undefined)));
     }
   }
 

@@ -1,13 +1,16 @@
 // What is launched, by time; and of one kernel all that is known: edits, loops, source, assembly.
 import { button, element, facts } from "./dom.js";
-import { bytes, count, duration, percent, rate, shape } from "./format.js";
+import { bytes, count, duration, percent, rate, shape, share } from "./format.js";
+import { Listing } from "./listing.js";
 import type { LaunchKind, Model } from "./model.js";
 import { BUFFER_KINDS, type Kernel } from "./reader.js";
+import { Roofline } from "./roofline.js";
+import { tiles } from "./tiles.js";
 
 interface ColumnOf { title: string; number: boolean; text(k: LaunchKind): string; order(k: LaunchKind): number | string }
 
 const mean = (k: LaunchKind): number => k.launches > 0 ? k.ns / k.launches : 0;
-const TABS = ["Edits", "Loops", "Graph", "Source", "Assembly", "Buffers"] as const;
+const TABS = ["Edits", "Tiles", "Loops", "Graph", "Source", "Assembly", "Roofline", "Buffers"] as const;
 type Tab = typeof TABS[number];
 
 export class Kernels {
@@ -22,6 +25,8 @@ export class Kernels {
   chosen = -1;
   private nest = 0;  // of the chosen launch
   private tab: Tab = "Edits";
+  listing: Listing | null = null;  // where it is shown
+  roofline: Roofline | null = null;
 
   constructor(private model: Model) {
     const { kernelTime } = model;
@@ -35,6 +40,7 @@ export class Kernels {
       column("least", (k) => k.least, (k) => k.launches > 0 ? duration(k.least) : ""),
       column("GFLOP/s", (k) => k.ns > 0 ? k.flops / k.ns : 0, (k) => rate(k.flops, k.ns)),
       column("GB/s", (k) => k.ns > 0 ? k.bytes / k.ns : 0, (k) => rate(k.bytes, k.ns)),
+      column("roof", (k) => model.shareOfRoof(k.device, k.flops, k.bytes, k.ns), (k) => share(model.shareOfRoof(k.device, k.flops, k.bytes, k.ns))),
     ];
     const head = element("tr");
     this.columns.forEach((c, i) => {
@@ -60,9 +66,9 @@ export class Kernels {
     this.sortedBy = column;
     this.showTable();
   }
-  choose(kind: number): void {
+  choose(kind: number, nest = this.largestNest(kind)): void {
     this.chosen = kind;
-    this.nest = this.largestNest(kind);
+    this.nest = nest;
     this.showTable();
     this.showDetails();
     this.body.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
@@ -81,6 +87,7 @@ export class Kernels {
     const turn = (by: number) => this.show(TABS[(TABS.indexOf(this.tab) + by + TABS.length) % TABS.length]!);
     const acts: Record<string, () => void> = {
       ArrowDown: () => move(1), ArrowUp: () => move(-1), ArrowRight: () => turn(1), ArrowLeft: () => turn(-1),
+      n: () => this.listing?.step(1), N: () => this.listing?.step(-1),
     };
     acts[e.key]?.();
     return acts[e.key] !== undefined;
@@ -128,6 +135,7 @@ export class Kernels {
       ["time", `${duration(k.ns)} (${percent(k.ns, this.model.kernelTime)})`],
       ["mean, least", `${duration(mean(k))}, ${duration(k.least)}`],
       ["GFLOP/s", rate(k.flops, k.ns)], ["GB/s", rate(k.bytes, k.ns)],
+      ["of the roof", share(this.model.shareOfRoof(k.device, k.flops, k.bytes, k.ns))],
       ["FLOP for a byte", k.bytes > 0 ? (k.flops / k.bytes).toFixed(2) : ""],
       ["estimate", this.estimate(k)]]));
     if (k.kernels.length > 1) parts.push(this.nests(k));
@@ -160,7 +168,26 @@ export class Kernels {
       tabs.append(b);
     }
     const size = facts([["size", kernel.size], ["code", bytes(kernel.codeBytes)], ["key", kernel.key]]);
-    return [size, tabs, this.tab === "Buffers" ? this.buffers(k) : this.text(kernel)];
+    return [size, tabs, this.content(kernel, k)];
+  }
+  private content(kernel: Kernel, k: LaunchKind): HTMLElement {
+    const { trace } = this.model;
+    this.listing = this.roofline = null;
+    if (this.tab === "Buffers") return this.buffers(k);
+    if (this.tab === "Tiles") return tiles(trace.text(kernel.graph), trace.text(kernel.edits));
+    if (this.tab === "Assembly" && kernel.assembly !== 0) {
+      this.listing = new Listing(trace.text(kernel.assembly), trace.text(kernel.program));
+      return this.listing.root;
+    }
+    if (this.tab === "Roofline") return this.roof(k);
+    return this.text(kernel);
+  }
+  private roof(k: LaunchKind): HTMLElement {
+    const roof = this.model.roof(k.device);
+    if (!roof) return element("p", { class: "faint" }, "What this device can do has not been measured: the trace was opened on another machine than it was written on.");
+    this.roofline = new Roofline(this.model, roof, this.chosen, k.device);
+    return element("figure", { class: "roofline" }, this.roofline.view.canvas,
+      element("figcaption", {}, `The roof: ${roof.flops.toFixed(1)} GFLOP/s, ${roof.bytes.toFixed(1)} GB/s. What finds its data in caches may lie above it.`));
   }
   private text(kernel: Kernel): HTMLElement {
     const { trace } = this.model;

@@ -7,7 +7,7 @@
 export interface Box { width: number; height: number; x: number; y: number; layer: number }
 export interface Layout { boxes: Box[]; layers: number[][]; width: number; height: number }
 
-const GAP_X = 24, GAP_Y = 46, SWEEPS = 6;
+const GAP_X = 24, GAP_Y = 46, SIDE_GAP = 90, SWEEPS = 6;
 
 function layersOf(count: number, into: number[][], out: number[][]): number[] {
   const layer = new Array<number>(count).fill(0);
@@ -58,12 +58,17 @@ function settle(layer: number[], boxes: Box[], neighbours: number[][]): void {
   });
 }
 
-export function layOut(sizes: { width: number; height: number }[], edges: [number, number][]): Layout {
-  const into: number[][] = sizes.map(() => []), out: number[][] = sizes.map(() => []);
+function neighbours(count: number, edges: [number, number][]): { into: number[][]; out: number[][] } {
+  const into: number[][] = Array.from({ length: count }, () => []), out: number[][] = Array.from({ length: count }, () => []);
   for (const [from, to] of edges) {
     out[from]!.push(to);
     into[to]!.push(from);
   }
+  return { into, out };
+}
+
+export function layOut(sizes: { width: number; height: number }[], edges: [number, number][]): Layout {
+  const { into, out } = neighbours(sizes.length, edges);
   const layer = layersOf(sizes.length, into, out);
   const layers: number[][] = [];
   const boxes = sizes.map((s, i) => ({ ...s, x: 0, y: 0, layer: layer[i]! }));
@@ -90,11 +95,83 @@ export function layOut(sizes: { width: number; height: number }[], edges: [numbe
       settle(layers[down ? k : layers.length - 1 - k]!, boxes, down ? into : out);
     }
   }
+  const { left, right } = bounds(boxes);
+  for (const b of boxes) b.x -= left;
+  return { boxes, layers, width: right - left, height: y };
+}
+
+function bounds(boxes: Box[]): { left: number; right: number } {
   let left = Infinity, right = -Infinity;
   for (const b of boxes) {
     left = Math.min(left, b.x - b.width / 2);
     right = Math.max(right, b.x + b.width / 2);
   }
-  for (const b of boxes) b.x -= left;
-  return { boxes, layers, width: right - left, height: y };
+  return { left, right };
+}
+
+// What is drawn beside the rest, to its right.
+export interface Beside {
+  isBeside: boolean[];
+  partners: number[];  // of those beside: the node whose layer they share; -1: they have none
+}
+
+// The nodes that are not beside are laid out alone; the others stand in their layers, each beside
+// its partner or, without one, a layer above what leads to it.  So what flows down on the left, as
+// values do, flows up again on the right, as gradients do.
+export function layOutBeside(sizes: { width: number; height: number }[], edges: [number, number][], beside: Beside): Layout {
+  const { isBeside } = beside;
+  const main = sizes.map((_, i) => i).filter((i) => !isBeside[i]);
+  if (main.length === 0 || main.length === sizes.length) return layOut(sizes, edges);
+  const place = new Map(main.map((node, i) => [node, i]));
+  const inner = edges.filter(([from, to]) => !isBeside[from] && !isBeside[to]).map(([from, to]): [number, number] => [place.get(from)!, place.get(to)!]);
+  const first = layOut(main.map((i) => sizes[i]!), inner);
+  const boxes = sizes.map((s): Box => ({ ...s, x: 0, y: 0, layer: 0 }));
+  main.forEach((node, i) => { boxes[node] = first.boxes[i]!; });
+  const layers = first.layers.map((layer) => layer.map((i) => main[i]!));
+  const sideEdges = edges.filter(([from, to]) => isBeside[from] && isBeside[to]);
+  const sides = sideLayers(boxes, sideEdges, beside, layers.length);
+  const { into, out } = neighbours(sizes.length, sideEdges);
+  placeSides(boxes, sides, into, out, first);
+  sides.forEach((side, l) => layers[l]!.push(...side));
+  const { right } = bounds(boxes);
+  return { boxes, layers, width: right, height: first.height };
+}
+
+// Of each layer, those beside.  Edges between them lead up, so they are followed from the bottom;
+// what nothing leads to stands below what wants it.
+function sideLayers(boxes: Box[], edges: [number, number][], { isBeside, partners }: Beside, count: number): number[][] {
+  const { into, out } = neighbours(boxes.length, edges);
+  const depth = layersOf(boxes.length, into, out);
+  const nodes = boxes.map((_, i) => i).filter((i) => isBeside[i]).sort((a, b) => depth[a]! - depth[b]! || a - b);
+  const isFree = (node: number) => partners[node]! < 0 && into[node]!.length === 0;
+  for (const node of nodes) {
+    const partner = partners[node]!, known = into[node]!.filter((n) => !isFree(n)).map((n) => boxes[n]!.layer);
+    boxes[node]!.layer = partner >= 0 ? boxes[partner]!.layer : known.length > 0 ? Math.max(Math.min(...known) - 1, 0) : count - 1;
+  }
+  for (const node of nodes) {
+    if (!isFree(node) || out[node]!.length === 0) continue;
+    boxes[node]!.layer = Math.min(Math.max(...out[node]!.map((n) => boxes[n]!.layer)) + 1, count - 1);
+  }
+  const sides: number[][] = Array.from({ length: count }, () => []);
+  for (const node of nodes) sides[boxes[node]!.layer]!.push(node);
+  return sides;
+}
+
+function placeSides(boxes: Box[], sides: number[][], into: number[][], out: number[][], main: Layout): void {
+  const heights = main.layers.map((layer) => main.boxes[layer[0]!]?.y ?? 0);
+  sides.forEach((side, l) => {
+    let x = main.width + SIDE_GAP;
+    for (const node of side) {
+      const box = boxes[node]!;
+      box.x = x + box.width / 2;
+      box.y = heights[l]!;
+      x += box.width + GAP_X;
+    }
+  });
+  for (let sweep = 0; sweep < SWEEPS; sweep++) {
+    for (const side of sides) settle(side, boxes, sweep % 2 === 0 ? into : out);
+  }
+  const all = sides.flat();
+  const { left } = bounds(all.map((node) => boxes[node]!));
+  for (const node of all) boxes[node]!.x += main.width + SIDE_GAP - left;
 }

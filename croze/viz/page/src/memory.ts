@@ -2,11 +2,11 @@
 import { Canvas, button, element, palette } from "./dom.js";
 import { bytes, count, duration, shape } from "./format.js";
 import type { DeviceMemory, Model } from "./model.js";
-import { BUFFER_KINDS, type Allocation, type PlannedBuffer, type Run, type Schedule } from "./reader.js";
+import { BUFFER_KINDS, type Allocation, type PlannedBuffer, type Schedule } from "./reader.js";
 
 const RULER = 24, LEFT = 90;
 
-interface Alive { allocation: Allocation; planned: PlannedBuffer | null; run: Run | null; schedule: Schedule | null }
+interface Alive { allocation: Allocation; planned: PlannedBuffer | null; run: number; schedule: Schedule | null }
 
 function legend(color: string, text: string): HTMLElement {
   const square = element("i");
@@ -22,7 +22,8 @@ export class Memory {
   time: number;
   private left: number;
   private right: number;
-  private maker = new Map<number, { run: Run; buffer: number }>();  // of what a run has written
+  private maker = new Map<number, { run: number; buffer: number }>();  // of what a run has written
+  private launchesOf: Map<number, number[]> | null = null;  // of each run, once that is asked for
 
   constructor(private model: Model) {
     this.view = new Canvas("Memory over time", (c) => this.draw(c));
@@ -43,9 +44,9 @@ export class Memory {
       if (e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY)) this.pan((e.deltaX || e.deltaY) / 800);
       else this.zoom(1.2 ** (e.deltaY / 60), this.t(e.offsetX));
     }, { passive: false });
-    for (const run of model.trace.runs) {
-      for (const r of run.results) this.maker.set(r.memory, { run, buffer: r.buffer });
-    }
+    model.trace.runs.forEach(({ results }, run) => {
+      for (const r of results) this.maker.set(r.memory, { run, buffer: r.buffer });
+    });
   }
 
   shown(): void { this.restyle(); this.showList(); }
@@ -165,9 +166,9 @@ export class Memory {
     for (const a of this.model.trace.allocations) {
       if (a.device !== device || a.time > this.time || a.end <= this.time) continue;
       const made = this.maker.get(a.memory);
-      const schedule = made ? this.model.trace.schedules[made.run.schedule]! : null;
+      const schedule = made ? this.model.trace.schedules[this.model.trace.runs[made.run]!.schedule]! : null;
       found.push({ allocation: a, planned: schedule && made ? schedule.buffers[made.buffer] ?? null : null,
-                   run: made?.run ?? null, schedule });
+                   run: made?.run ?? -1, schedule });
     }
     return found.sort((a, b) => b.allocation.bytes - a.allocation.bytes);
   }
@@ -182,6 +183,15 @@ export class Memory {
     return this.model.trace.kernels[kernel]!.name + others;
   }
 
+  // Launches of the same run that have not read it yet at the moment.
+  private wantedBy(schedule: Schedule | null, planned: PlannedBuffer | null, launch: number): string {
+    if (!schedule || !planned) return "";
+    const number = schedule.buffers.indexOf(planned);
+    const names = schedule.launches.slice(launch).filter((l) => l.reads.includes(number))
+      .map((l) => this.model.trace.kernels[l.kernels[0] ?? -1]?.name ?? "copy");
+    return names.length > 3 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : names.join(", ");
+  }
+
   private showList(): void {
     const alive = this.alive();
     const all = alive.reduce((sum, a) => sum + a.allocation.bytes, 0);
@@ -190,13 +200,13 @@ export class Memory {
     for (const a of alive.slice(0, most)) {
       const { allocation, planned } = a;
       body.append(this.row(bytes(allocation.bytes), allocation.isArena ? "temporaries" : "tensor",
-        planned && planned.shape.length > 0 ? shape(planned.dtype, planned.shape) : allocation.contents,
-        this.writer(a.schedule, planned), planned?.call || allocation.call,
-        planned?.why ?? "", ""));
+        [allocation.name || planned?.name, planned && planned.shape.length > 0 ? shape(planned.dtype, planned.shape) : allocation.contents].filter((t) => t).join(" "),
+        this.writer(a.schedule, planned), this.wantedBy(a.schedule, planned, this.launchAt(a.run)),
+        planned?.call || allocation.call, planned?.why ?? "", ""));
       if (allocation.isArena) this.arenaRows(allocation, body);
     }
     const head = element("tr");
-    for (const title of ["bytes", "what", "value", "written by", "recorded by", "why it is there"]) {
+    for (const title of ["bytes", "what", "value", "written by", "still wanted by", "recorded by", "why it is there"]) {
       head.append(element("th", { scope: "col" }, title));
     }
     this.list.replaceChildren(
@@ -205,8 +215,8 @@ export class Memory {
       element("table", {}, element("thead", {}, head), body));
   }
   private row(...cells: string[]): HTMLElement {
-    const tr = element("tr", cells[6] ? { class: cells[6] } : {});
-    cells.slice(0, 6).forEach((text, i) => tr.append(element("td", i === 0 ? { class: "number" } : {}, text)));
+    const tr = element("tr", cells[7] ? { class: cells[7] } : {});
+    cells.slice(0, 7).forEach((text, i) => tr.append(element("td", i === 0 ? { class: "number" } : {}, text)));
     return tr;
   }
 
@@ -222,14 +232,24 @@ export class Memory {
     alive.sort((a, b) => b.room - a.room);
     for (const b of alive.slice(0, 100)) {
       body.append(this.row(bytes(b.room), `– ${BUFFER_KINDS[b.kind]}`, shape(b.dtype, b.shape),
-        this.writer(schedule, b), b.call, b.why, "inner"));
+        this.writer(schedule, b), this.wantedBy(schedule, b, launch), b.call, b.why, "inner"));
     }
   }
+  // The launch of the run that is at work at the moment, or the next.
   private launchAt(run: number): number {
     const { launches } = this.model.trace;
+    if (!this.launchesOf) {
+      this.launchesOf = new Map();
+      for (let i = 0; i < launches.length; i++) {
+        const list = this.launchesOf.get(launches.run.at(i));
+        if (list) list.push(i); else this.launchesOf.set(launches.run.at(i), [i]);
+      }
+    }
     let at = 0;
-    for (let i = 0; i < launches.length; i++) {
-      if (launches.run.at(i) === run && launches.start.at(i) <= this.time) at = launches.launch.at(i);
+    for (const i of this.launchesOf.get(run) ?? []) {
+      if (launches.start.at(i) > this.time) break;
+      const isOver = launches.start.at(i) + launches.duration.at(i) <= this.time;
+      at = launches.launch.at(i) + (isOver ? 1 : 0);
     }
     return at;
   }

@@ -50,6 +50,9 @@ export interface LaunchKind {
   flops: number; bytes: number; cycles: number; example: number;
 }
 
+// What a device can do in a nanosecond, as it was measured.
+export interface Roof { flops: number; bytes: number }
+
 export interface Step { time: number; buffers: number; arenas: number }
 export interface DeviceMemory { device: string; steps: Step[]; peak: number; peakAt: number }
 
@@ -70,6 +73,17 @@ export class Model {
     this.addMemory();
   }
 
+  // Where the trace was opened on another machine than it was written on, nobody has measured it.
+  roof(device: string): Roof | null {
+    const read = (what: string) => Number(this.trace.facts.get(`roof ${what} ${device}`) ?? 0) / 1e9;
+    const roof = { flops: read("flops"), bytes: read("bytes") };
+    return roof.flops > 0 && roof.bytes > 0 ? roof : null;
+  }
+  // How much of the time so much work would have to take under the roof: "37.5 %".
+  shareOfRoof(device: string, flops: number, moved: number, ns: number): number {
+    const roof = this.roof(device);
+    return roof && ns > 0 ? Math.max(flops / roof.flops, moved / roof.bytes) / ns : 0;
+  }
   launchName(id: number): string { return this.kinds[this.kindOf[id]!]!.name; }
   scopeName(id: number): string {
     const { scopes } = this.trace;

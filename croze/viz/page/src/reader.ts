@@ -9,6 +9,7 @@ const VERSION = 1;
 const KIND = {
   text: 1, fact: 2, row: 3, scope: 4, rule: 5, node: 6, pass: 7, passResult: 8, match: 9,
   kernel: 10, schedule: 11, run: 12, launch: 13, allocation: 14, release: 15, lost: 16,
+  tensorName: 17, origins: 18,
 } as const;
 
 export const SCOPE = { schedule: 0, kernel: 1, pass: 2, run: 3 } as const;
@@ -43,10 +44,14 @@ export interface Kernel {
 export interface PlannedLaunch {
   device: string; kernels: number[]; reads: number[]; writes: number[];
   flops: number; bytes: number; cycles: number;
+  origins: Origin[];  // of the kernels
 }
+// What a kernel of a launch computes, and for whom; empty where that was not noted.
+export interface Origin { module: string; call: string; isGradient: boolean; cycles: number; reads: number[]; writes: number[] }
 export interface PlannedBuffer {
   kind: number; device: string; dtype: string; shape: number[]; bytes: number; room: number;
   offset: number; first: number; last: number; why: string; call: string;
+  name: string;  // of a parameter: "blocks.0.query.weight"
 }
 export interface PlannedArena { device: string; bytes: number; peak: number }
 export interface Schedule { launches: PlannedLaunch[]; buffers: PlannedBuffer[]; arenas: PlannedArena[] }
@@ -57,6 +62,7 @@ export interface Run {
 export interface Allocation {
   isArena: boolean; memory: number; device: string; bytes: number; time: number;
   contents: string; call: string; end: number;  // Infinity: it lives at the end of the trace
+  name: string;  // of a parameter
 }
 
 // One of each thing that a launch or scope has.
@@ -163,12 +169,12 @@ function readSchedule(f: Fields, trace: Trace): Schedule {
   const launches = f.list(() => ({
     device: f.text(), kernels: f.list(() => f.within(trace.kernels.length, "kernel")),
     reads: f.list(number), writes: f.list(number), flops: f.number(), bytes: f.number(),
-    cycles: f.real(),
+    cycles: f.real(), origins: NOTHING as Origin[],
   }));
   const buffers = f.list(() => ({
     kind: f.within(4, "kind"), device: f.text(), dtype: f.text(), shape: f.list(number),
     bytes: f.number(), room: f.number(), offset: f.number(), first: f.number() - 1,
-    last: f.number() - 1, why: f.text(), call: f.text(),
+    last: f.number() - 1, why: f.text(), call: f.text(), name: "",
   }));
   const arenas = f.list(() => ({ device: f.text(), bytes: f.number(), peak: f.number() }));
   for (const l of launches) {
@@ -248,6 +254,8 @@ class Reader {
       case KIND.allocation: this.allocation(); break;
       case KIND.release: this.release(); break;
       case KIND.lost: trace.lost = f.number(); break;
+      case KIND.tensorName: this.tensorName(); break;
+      case KIND.origins: this.origins(); break;
     }
   }
 
@@ -317,7 +325,7 @@ class Reader {
     const f = this.f;
     const a: Allocation = {
       isArena: f.number() === 1, memory: f.number(), device: f.text(), bytes: f.number(),
-      time: f.nextTime(), contents: f.text(), call: f.text(), end: Infinity,
+      time: f.nextTime(), contents: f.text(), call: f.text(), end: Infinity, name: "",
     };
     this.trace.allocations.push(a);
     this.alive.set(a.memory, a);
@@ -329,6 +337,25 @@ class Reader {
     const a = this.alive.get(memory);
     if (a) a.end = time;
     this.alive.delete(memory);
+  }
+
+  private tensorName(): void {
+    const a = this.alive.get(this.f.number()), name = this.f.text();
+    if (a) a.name = name;
+  }
+
+  private origins(): void {
+    const { f, trace } = this;
+    const { launches, buffers } = trace.schedules[f.within(trace.schedules.length, "schedule")]!;
+    const origins = f.list(() => f.list(() => ({ module: f.text(), call: f.text(), isGradient: f.number() === 1, cycles: f.number(),
+      reads: f.list(() => f.within(buffers.length, "buffer")), writes: f.list(() => f.within(buffers.length, "buffer")) })));
+    const names = f.list(() => f.text());
+    if (origins.length !== launches.length || names.length !== buffers.length) throw new Error("the trace has origins of another schedule");
+    origins.forEach((list, i) => {
+      if (list.length !== launches[i]!.kernels.length) throw new Error("the trace has origins of another launch");
+      launches[i]!.origins = list;
+    });
+    names.forEach((name, i) => { buffers[i]!.name = name; });
   }
 }
 

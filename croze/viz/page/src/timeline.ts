@@ -4,7 +4,8 @@
 // one by one.  The next pixel's first event is found by bisection, and how busy a pixel was is a
 // difference of two sums, so a track costs the pixels it is wide.
 import { Canvas, button, byId, element, facts, palette, type Palette } from "./dom.js";
-import { bytes, count, duration, percent, rate } from "./format.js";
+import { bytes, count, duration, percent, rate, share } from "./format.js";
+import { moduleName, originOf } from "./grouping.js";
 import type { Model, TimelineRow, Track } from "./model.js";
 
 const TRACK = 20, GAP = 10, RULER = 24, LABELS = 150;
@@ -360,14 +361,17 @@ export class Timeline {
     const { trace, kindOf, kinds } = this.model;
     const kind = kinds[kindOf[id]!]!, ns = trace.launches.duration.at(id);
     const { run, schedule, launch } = this.model.plannedOf(id);
+    const origin = originOf(launch);
     const why = launch.writes.map((b) => schedule.buffers[b]!).find((b) => b.call !== "");
     this.details.append(
       facts([["time", `${duration(ns)}, at ${duration(trace.launches.start.at(id) - this.model.start)}`],
         ["of all kernels", percent(kind.ns, this.model.kernelTime)],
         ["GFLOP/s", rate(launch.flops, ns)], ["GB/s", rate(launch.bytes, ns)],
+        ["of the roof", share(this.model.shareOfRoof(launch.device, launch.flops, launch.bytes, ns))],
+        ["module", moduleName(origin.module)],
         ["bytes", bytes(launch.bytes)], ["arithmetic", count(launch.flops)],
         ["estimated", launch.cycles > 0 ? `${count(Math.round(launch.cycles))} cycles` : ""],
-        ["asked for by", trace.text(run.call)], ["recorded by", why?.call ?? ""]]),
+        ["asked for by", trace.text(run.call)], ["recorded by", origin.call || (why?.call ?? "")]]),
       button("Open kernel", "Enter", () => this.openKernel(kindOf[id]!)));
   }
   private scopeDetails(id: number): void {
