@@ -90,24 +90,6 @@ export function programLoops(text: string): Loop[] {
   return nested(flat);
 }
 
-// The labels "loop5" to "loop5.end" of LLVM's IR, by lines.
-export function sourceLoops(text: string): Loop[] {
-  const flat: Loop[] = [], open = new Map<string, Loop>();
-  text.split("\n").forEach((line, i) => {
-    const label = /^loop([\w]+)(\.next|\.end)?:$/.exec(line);
-    if (!label) return;
-    if (!label[2]) {
-      const loop = { first: i, last: i, inner: [], name: `r${label[1]}`, trips: "" };
-      flat.push(loop);
-      open.set(label[1]!, loop);
-    } else if (label[2] === ".end") {
-      const loop = open.get(label[1]!);
-      if (loop) loop.last = i - 1;
-    }
-  });
-  return nested(flat);
-}
-
 // Pairs of loops, the outer ones first.
 export function matched(code: Loop[], kernel: Loop[]): [Loop, Loop][] {
   if (code.length !== kernel.length) return [];
