@@ -4,6 +4,7 @@
 #include <croze/llm/generate/generator.h>
 #include <croze/run/trace/trace.h>
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -12,22 +13,23 @@
 namespace croze::tool {
 
 TraceFile trace_of_language_model(const std::string& path) {
-  constexpr std::int64_t prompt = 128, tokens = 32;
   const TemporaryFolder folder;
   const std::string file = folder.path() + "/model.trace";
   const GgufFile weights = load_gguf(path);
   const llm::Transformer model(weights);
-  llm::Generator generator(model, {.context = prompt + tokens});
+  const std::int64_t all = std::min<std::int64_t>(160, model.config().context);
+  const std::int64_t prompt = all * 4 / 5;
+  llm::Generator generator(model, {.context = all});
   std::vector<llm::TokenId> text;
-  for (std::int64_t i = 0; i < prompt + tokens; i++) {
+  for (std::int64_t i = 0; i < all; i++) {
     text.push_back(static_cast<llm::TokenId>(i * 7919 % model.vocabulary()));
   }
-  const std::span all(text);
+  const std::span tokens(text);
   const auto read = [&] {
     generator.truncate(0);
-    generator.read(all.first(prompt));
-    for (std::int64_t i = prompt; i < prompt + tokens; i++) {
-      generator.read(all.subspan(static_cast<std::size_t>(i), 1));
+    generator.read(tokens.first(static_cast<std::size_t>(prompt)));
+    for (std::int64_t i = prompt; i < all; i++) {
+      generator.read(tokens.subspan(static_cast<std::size_t>(i), 1));
     }
   };
   // The calls that kernels come from are noted while they are recorded, so that is traced as well,

@@ -7,7 +7,8 @@
 
 namespace croze::tool {
 
-// The trace of reading 128 tokens at once and then 32 one by one.  Everything is compiled before.
+// The trace of reading 128 tokens at once and then 32 one by one, or fewer if that is all that the
+// model can look back at.  Everything is compiled before.
 TraceFile trace_of_language_model(const std::string& path);
 
 }  // namespace croze::tool
