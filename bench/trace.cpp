@@ -1,9 +1,9 @@
 // trace.cpp -- croze-bench trace: what it costs to be traced.
 //
 // A training step of Fashion-MNIST, captured as programs do, with launches traced and without, by
-// turns.  Each turn is a hundred steps, as part of an epoch is; the trace of a turn begins with it,
-// and so pays for the description of its schedule, too.  Then a cold compile of ResNet-18 with
-// every rewrite of every kernel recorded, and without: each is a process of its own.
+// turns.  Each turn is an epoch, and the trace of a turn begins with it: it pays for the
+// description of its schedule, too.  Then a cold compile of ResNet-18 with every rewrite of every
+// kernel recorded, and without: each is a process of its own.
 #include "croze/run/trace/trace.h"
 
 #include <fmt/format.h>
@@ -42,7 +42,7 @@ struct TraceSettings {
 // How many times as long a training with launches traced takes.  The images are no images: the time
 // of a step does not depend on them.
 double ratio_of_training(double seconds) {
-  constexpr int steps = 100;
+  constexpr int steps = 60'000 / 128;  // an epoch
   const TemporaryFolder folder;
   FashionNet net;
   optim::Adam adam(nn::parameters(net));
