@@ -58,27 +58,27 @@ double balance(std::int64_t tasks, std::int64_t threads) {
   return static_cast<double>(tasks) / static_cast<double>(rounds * threads);
 }
 
-bool has_hoisted_reduction(const KernelState& k) {
-  return std::ranges::any_of(reduces(k.sink), [&](UOp u) { return !is_at_full_depth(k, u); });
+// Whether tasks of a loop would each repeat a reduction that stands outside of it.
+bool repeats_reductions(const KernelState& k, UOp loop) {
+  return std::ranges::any_of(
+      reduces(k.sink), [&](UOp u) { return !is_at_full_depth(k, u) && !u.varies_over(loop); });
 }
 
-// The outermost loop that feeds every thread evenly.  Behind hoisted reductions only the outermost
-// loop will do: they would be repeated in each task.
+// The outermost loop that feeds every thread evenly, or else the outermost of all.
 UOp loop_for_tasks(const KernelState& k) {
   const std::int64_t threads = k.caps().threads;
   UOp best;
   double best_balance = 0;
-  const bool hoists = has_hoisted_reduction(k);
   for (UOp r : k.loops) {
     if (!is_parallel(r)) continue;
     if (stores_in(k.sink, r) < k.sink.num_src()) break;
+    if (best && repeats_reductions(k, r)) continue;
     const double even =
         r.is_open() ? open_balance : balance(tasks_of(r.range_size(), threads), threads);
     if (!best || even > best_balance + 0.1) {
       best = r;
       best_balance = even;
     }
-    if (hoists) break;
   }
   return best;
 }

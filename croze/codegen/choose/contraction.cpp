@@ -228,12 +228,17 @@ class Tiler {
     return tile_.num_rows * tile_.num_columns * tile_.lanes * element_bytes();
   }
 
+  // From which the threads are fed, one that is slow made up for by others.
+  std::int64_t wanted_blocks() const {
+    return machine_.threads == 1 ? 1 : machine_.blocks_per_thread * machine_.threads;
+  }
+
   // A block of rows: half of the L2 cache holds what a turn reads of it.
   void block_rows() {
     if (!row_loop_ || tile_.in_reduction || !contraction()) return;
     if (turn_ == 0 && column_tiles_ < machine_.least_blocked_columns) return;
     const std::int64_t row_tile = turn_length() * tile_.num_rows * element_bytes();
-    const std::int64_t blocks = machine_.blocks_per_thread * machine_.threads;
+    const std::int64_t blocks = wanted_blocks();
     const bool others_feed = columns_feed(blocks) || other_tasks() >= blocks;
     // Leave each thread some blocks.
     const std::int64_t most =
@@ -255,11 +260,11 @@ class Tiler {
     return parts.outer;
   }
 
-  // Iterations of the loops that are none of the tile's.
+  // Iterations of the loops that are none of the tile's or the turn's.
   std::int64_t other_tasks() const {
     std::int64_t tasks = 1;
     for (UOp r : k_.loops) {
-      if (is_parallel(r) && !is_tile_loop(r)) tasks *= r.range_size();
+      if (is_parallel(r) && !is_tile_loop(r) && !is_in_turn(r)) tasks *= r.range_size();
     }
     return tasks;
   }
@@ -285,7 +290,7 @@ class Tiler {
     for (std::size_t i = k_.loops.size(); i-- > 0;) {
       const UOp r = k_.loops[i];
       if (is_tile_loop(r) || !extends_columns(r)) continue;
-      if (r.range_size() > room || other_tasks() / r.range_size() < machine_.threads) return;
+      if (r.range_size() > room || other_tasks() / r.range_size() < wanted_blocks()) return;
       in_turn_.insert(in_turn_.begin(), r);
       room /= r.range_size();
     }
@@ -294,8 +299,8 @@ class Tiler {
   // Each thread wants blocks: of columns, where there are too few of rows.
   std::int64_t most_columns_of_block(std::int64_t columns) const {
     const std::int64_t rows = block_loop_ ? block_loop_.range_size() : other_tasks();
-    const std::int64_t wanted = machine_.blocks_per_thread * machine_.threads;
-    return rows >= machine_.threads ? columns : std::max<std::int64_t>(1, columns / wanted);
+    if (rows >= machine_.threads) return columns;
+    return std::max<std::int64_t>(1, columns / wanted_blocks());
   }
 
   // At most so many tiles: a divisor of what there is, unless that is far less and blocks may

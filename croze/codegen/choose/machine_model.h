@@ -74,8 +74,8 @@ struct MachineModel {
   static constexpr double load = 0.8;
   // The same of what the L2 cache holds: half a cache line a cycle.
   double far_load() const { return 4 / passes; }
-  // The same with a mask, which has to be made first.
-  static constexpr double masked_load = 1.1;
+  // The same with a mask, which has to be made first: as below.
+  double masked_load() const { return vector_bytes == 64 ? 1.1 : 3; }
   // A vector of a loop of which the last one is not full, when all are masked: making the mask is
   // two instructions where there are registers for masks, and a handful, and slow stores, where
   // not.
@@ -154,9 +154,12 @@ struct MachineModel {
   // Blocks left to each thread, so that a slow one is made up for.
   static constexpr std::int64_t blocks_per_thread = 2;
 
+  // Registers that hold what is computed on the way to an operand.
+  static constexpr std::int64_t most_temporaries = 2;
+
   // Accumulators that leave room for a row of loaded columns and for two scalars.
-  bool fits_registers(std::int64_t rows, std::int64_t columns) const {
-    return rows * columns + columns + 2 <= registers;
+  bool fits_registers(std::int64_t rows, std::int64_t columns, std::int64_t temporaries = 0) const {
+    return rows * columns + columns + 2 + temporaries <= registers;
   }
   // Of one multiply-add on `lanes` of the `full` lanes of a register.
   static constexpr double multiply_add(std::int64_t lanes, std::int64_t full) {

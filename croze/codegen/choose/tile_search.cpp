@@ -103,7 +103,7 @@ class Search {
     if (used < machine_.least_used) return;
     for (std::int64_t n = 1; n <= (t.rows ? machine_.most_rows : 1); n++) {
       if (t.rows && !can_cut(t.rows, n) && !can_overlap(t.rows, n)) continue;
-      if (!machine_.fits_registers(n, t.num_columns)) continue;
+      if (!machine_.fits_registers(n, t.num_columns, temporaries(t))) continue;
       t.num_rows = n;
       for (std::int64_t turn : {std::int64_t{0}, near_turn(t)}) {
         t.turn = turn;
@@ -115,15 +115,25 @@ class Search {
     }
   }
 
+  // Registers that computing an operand takes beside what it is made of.
+  std::int64_t temporaries(const RegisterTile& t) const {
+    const auto on_vectors =
+        std::ranges::count_if(computed_, [&](UOp u) { return u.varies_over(t.lane); });
+    return std::min<std::int64_t>(on_vectors, MachineModel::most_temporaries);
+  }
+
   // The longest turn in which the columns of the tile stay in the L1 cache; 0 if there is none.
+  // Rows that a few tiles read come from memory, where they are better read in one go.
   std::int64_t near_turn(const RegisterTile& t) const {
     if (!can_take_turns_ || !t.rows || t.rows.is_open() || t.lane.is_open()) return 0;
     std::int64_t bytes = 0;  // of one iteration of the loop
     for (UOp l : loads_) {
       const UOp place = l.src(0);
+      if (place.varies_over(t.rows) && uses(place, t) < MachineModel::least_reuse) return 0;
       if (!are_columns(place, t)) continue;
       bytes += copies(place.src(1), t) * t.lanes * size_of(place.dtype()) * inner_turns_;
     }
+    if (bytes > machine_.near_bytes) return 0;
     const std::int64_t size = reduced_[0].range_size();
     const std::int64_t turn = bytes > 0 ? largest_divisor(size, machine_.near_bytes / bytes) : size;
     return turn == size || turn * inner_turns_ < MachineModel::shortest_turn ? 0 : turn;
@@ -186,9 +196,7 @@ class Search {
       const std::int64_t count = copies(place.src(1), t);
       double each = 0;
       if (can_copy_columns(place, t)) {
-        const bool turned = along(place, reduced_.back()) == Along::Contiguous;
-        each = (turned ? MachineModel::turn_element : MachineModel::copy_element) *
-               static_cast<double>(t.lanes);
+        each = copying_a_vector(place, t);
       } else if (t.rows && place.varies_over(t.rows) && !place.varies_over(t.lane) &&
                  along(place, reduced_.back()) == Along::Strided) {
         each = MachineModel::copy_element;
@@ -197,6 +205,13 @@ class Search {
       cost += (gated ? 2 : 1) * each * static_cast<double>(count) / uses(place, t);
     }
     return cost;
+  }
+
+  double copying_a_vector(UOp place, const RegisterTile& t) const {
+    if (along(place, t.lane) == Along::Contiguous) return machine_.masked_load();
+    const bool turned = along(place, reduced_.back()) == Along::Contiguous;
+    return (turned ? MachineModel::turn_element : MachineModel::copy_element) *
+           static_cast<double>(t.lanes);
   }
 
   // Tiles that read what one tile reads at a place: columns are copied for the loop over rows, rows
@@ -213,9 +228,13 @@ class Search {
     return tiles;
   }
 
-  // Whether lanes that lie apart can be copied side by side: a panel that many rows read.
+  // Whether lanes that lie apart, or some of which lie nowhere, can be copied side by side: a panel
+  // that many rows read.
   bool can_copy_columns(UOp place, const RegisterTile& t) const {
-    if (along(place, t.lane) != Along::Strided || t.in_reduction) return false;
+    const Along lanes = along(place, t.lane);
+    const bool scattered =
+        lanes == Along::Strided || (lanes == Along::Contiguous && place.num_src() > 2);
+    if (!scattered || t.in_reduction) return false;
     if (!t.rows || place.src(1).varies_over(t.rows)) return false;
     if (std::ranges::any_of(reduced_, &UOp::is_open)) return false;  // the tile may not fit
     return t.rows.range_size() / t.num_rows >= machine_.least_reuse;
@@ -291,7 +310,8 @@ class Search {
     const bool gated = is_gated(place, t);
     switch (along(place, t.lane)) {
       case Along::Still: return gated ? machine_.gated_broadcast : machine_.broadcast();
-      case Along::Contiguous: return gated ? machine_.masked_load : machine_.load;
+      case Along::Contiguous:
+        return gated && !can_copy_columns(place, t) ? machine_.masked_load() : machine_.load;
       case Along::Strided: break;
     }
     return can_copy_columns(place, t) ? machine_.load : static_cast<double>(t.lanes);
