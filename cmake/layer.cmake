@@ -103,12 +103,14 @@ function(croze_layer name)
     add_library(croze_${name} INTERFACE)
   endif()
   # Functions from tensors upwards take the place of the call.  Where the library calls them itself
-  # that is a path of the machine that builds, of which only the part in the repository is kept:
-  # ccache makes paths relative.
+  # that is a path of the machine that builds, of which only the part in the repository is kept.
+  # ccache makes paths relative, and finds nothing of another checkout where an option names one.
   if(ARG_SOURCES AND ("tensor" IN_LIST closure))
     file(RELATIVE_PATH above ${CMAKE_BINARY_DIR} ${PROJECT_SOURCE_DIR})
-    target_compile_options(croze_${name} PRIVATE
-      -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/= -fmacro-prefix-map=${above}=)
+    target_compile_options(croze_${name} PRIVATE -fmacro-prefix-map=${above}=)
+    if(NOT CMAKE_CXX_COMPILER_LAUNCHER MATCHES "(^|[/;])ccache$")
+      target_compile_options(croze_${name} PRIVATE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
+    endif()
   endif()
   target_link_libraries(croze_${name} ${scope} croze_flags fmt::fmt Threads::Threads
     ${CMAKE_DL_LIBS} ${ARG_LINK})

@@ -12,11 +12,28 @@ fi
 cmake --preset fuzz -DCMAKE_CXX_COMPILER="$compiler"
 names="onnx npy safetensors gguf idx image pytorch tokenizer chat_template trace step events"
 cmake --build build-fuzz -j "$(nproc)" --target $(printf 'fuzz_%s ' $names)
-for name in $names; do
-  mkdir -p "build-fuzz/corpus/$name"
-  # New inputs go to the first folder, the committed ones are only read: some are golden files, too.
-  seeds="tests/libfuzzer/corpus/$name"
-  [ -d "$seeds" ] || seeds="tests/golden/$name"
-  "build-fuzz/bin/fuzz_$name" -max_total_time="$seconds" -rss_limit_mb=512 -timeout=10 \
-    -print_final_stats=1 "build-fuzz/corpus/$name" "$seeds"
+# New inputs go to the first folder, the committed ones are only read: some are golden files, too.
+fuzz() {
+  mkdir -p "build-fuzz/corpus/$1"
+  seeds="tests/libfuzzer/corpus/$1"
+  [ -d "$seeds" ] || seeds="tests/golden/$1"
+  "build-fuzz/bin/fuzz_$1" -max_total_time="$seconds" -rss_limit_mb=512 -timeout=10 \
+    -print_final_stats=1 "build-fuzz/corpus/$1" "$seeds" >"build-fuzz/corpus/$1.log" 2>&1
+}
+# As many at once as there are processors; what one prints is shown as a whole.
+set -- $names
+while [ $# -gt 0 ]; do
+  running=
+  for name in "$@"; do
+    [ "$(echo $running | wc -w)" -lt "$(nproc)" ] || break
+    fuzz "$name" &
+    running="$running $name:$!"
+    shift
+  done
+  for one in $running; do
+    status=0
+    wait "${one#*:}" || status=$?
+    cat "build-fuzz/corpus/${one%:*}.log"
+    [ $status -eq 0 ] || { echo "fuzz_${one%:*} failed"; exit 1; }
+  done
 done
