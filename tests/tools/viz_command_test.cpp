@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -67,9 +68,11 @@ TEST_F(Viz, ProfilesALanguageModel) {
   std::set<std::string> modules;
   const auto json = nlohmann::json::parse(outcome.out);
   for (const auto& row : json.at("by_module")) modules.insert(row.at("module"));
-  // What gate and up have in one kernel belongs to the block.
-  for (const char* module : {"blk.0", "blk.0.attn_q", "blk.0.ffn_norm", "output"}) {
-    EXPECT_TRUE(modules.contains(module)) << module << " in " << testing::PrintToString(modules);
+  // Which matrices share a kernel, which then belongs to the block, depends on the machine.
+  for (const char* part : {"blk.0.attn_", "blk.0.ffn_", "output"}) {
+    EXPECT_TRUE(std::ranges::any_of(
+        modules, [&](const std::string& module) { return module.starts_with(part); }))
+        << part << " in " << testing::PrintToString(modules);
   }
 }
 
