@@ -21,8 +21,9 @@
 namespace croze {
 namespace {
 
-// Squares along each side of a block: whole cache lines on both, and a quarter of the L1 cache.
-constexpr std::int64_t squares_of_block = 8;
+// Along each side of a block: whole cache lines on both, and 16 KiB of elements of 4 bytes, which
+// the L1 cache holds with vectors of any width.
+constexpr std::int64_t bytes_of_side = 256;
 
 bool writes_along(const KernelState& k, UOp loop) {
   for (UOp store : k.sink.sources()) {
@@ -61,12 +62,12 @@ struct Squares {
 };
 
 Squares cut_squares(KernelState& k, UOp loop, std::int64_t lanes, LoopKind kind) {
+  const std::int64_t most = std::max<std::int64_t>(1, bytes_of_side / k.caps().vector_bytes);
   const SplitRange parts =
       can_cut(loop, lanes) ? split(k, loop, lanes) : split_overlapping(k, loop, lanes);
   Squares result{UOp(), UOp(), bind(k, parts.inner, kind)};
   if (!parts.outer.is(Op::Range)) return result;
-  const SplitRange blocks =
-      split(k, parts.outer, largest_divisor(parts.outer.range_size(), squares_of_block));
+  const SplitRange blocks = split(k, parts.outer, largest_divisor(parts.outer.range_size(), most));
   if (blocks.outer.is(Op::Range)) result.blocks = blocks.outer;
   if (blocks.inner.is(Op::Range)) result.squares = blocks.inner;
   return result;
