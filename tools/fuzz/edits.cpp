@@ -20,7 +20,7 @@ using i64 = std::int64_t;
 
 constexpr i64 most_edits_per_kernel = 8;
 constexpr i64 most_copies = 48;           // of the body, by unrolled loops
-constexpr i64 most_iterations = 1 << 20;  // if all loops stood in each other
+constexpr i64 most_iterations = 1 << 16;  // if all loops stood in each other
 
 // Kinds as often as they should come: what makes the form of a kernel richer more often than what
 // ends it.
