@@ -14,8 +14,8 @@ configured: packages
 
 # Trains a convolutional network on Fashion-MNIST; the last line is the result as JSON.
 demo: configured
-	cmake --build build -j $(jobs) --target croze-command
-	build/bin/croze train fashion-mnist --json
+	cmake --build build -j $(jobs) --target croze-demo
+	build/bin/croze-demo fashion-mnist --json
 
 # Exports that network, its training, BlazeFace, Silero VAD and a recurrent filter as plain C,
 # compiles them, and compares results and times with croze's.

@@ -2,9 +2,9 @@
 # What a fresh build of a target costs: processor time of all compilers, and from ninja's log the sum
 # and the slowest steps.  The sum is time on the clock, which other work on the machine lengthens.
 #
-#     tools/build_time.sh [target]     croze-command, which `make demo` builds, if none is named
+#     tools/build_time.sh [target]     croze-demo, which `make demo` builds, if none is named
 set -euo pipefail
-target=${1:-croze-command}
+target=${1:-croze-demo}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$(dirname "$0")/.."

@@ -27,6 +27,7 @@ void add_embed(const Command& program);
 void add_step(const Command& program);
 void add_tokenize(const Command& program);
 void add_train(const Command& program);
+void add_train_fashion(const Command& train_command);
 void add_train_gpt(const Command& train_command);
 void add_tune(const Command& program);
 void add_viz(const Command& program);

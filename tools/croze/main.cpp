@@ -1,14 +1,13 @@
 // main.cpp -- the croze command.  Exit status: 0 done, 1 an error, 2 wrong use.
 #include <cstdio>
-#include <exception>
 #include <string>
 
 #include "commands.h"
-#include "croze/base/error.h"
 #include "croze/base/log.h"
 #include "croze/base/options.h"
 #include "croze/base/version.h"
 #include "croze/graph/rewrite/rule_statistics.h"
+#include "guarded.h"
 
 namespace {
 
@@ -31,20 +30,11 @@ int run(int count, char** arguments) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  try {
+  return guarded("croze", [&] {
     const int status = run(count, arguments);
     if (croze::Options::flag(croze::Option::RuleStats)) {
       std::fputs(croze::rule_statistics().text().c_str(), stderr);
     }
-    if (std::fflush(stdout) == 0) return status;
-    std::fputs("croze: cannot write to standard output\n", stderr);
-  } catch (const croze::Error& e) {
-    // Its place is a line of the command, which says nothing to who uses it.
-    croze::ErrorDetails details = e.details();
-    details.where = {};
-    std::fprintf(stderr, "croze: %s\n", croze::Error(e.message(), details).what());
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "croze: %s\n", e.what());
-  }
-  return 1;
+    return status;
+  });
 }

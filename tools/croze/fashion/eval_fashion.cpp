@@ -1,4 +1,4 @@
-// eval.cpp -- croze eval fashion-mnist: accuracy of saved weights on the test images.
+// eval_fashion.cpp -- croze eval fashion-mnist: accuracy of saved weights on the test images.
 #include <croze/base/options.h>
 #include <croze/io/safetensors.h>
 #include <croze/run/devices.h>
@@ -8,7 +8,7 @@
 
 #include "command_line/json.h"
 #include "commands.h"
-#include "fashion.h"
+#include "fashion/fashion.h"
 
 namespace croze::tool {
 namespace {

@@ -1,5 +1,5 @@
 // fashion.cpp -- what training and evaluating on Fashion-MNIST share.
-#include "fashion.h"
+#include "fashion/fashion.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
