@@ -120,7 +120,9 @@ struct Engine::Running {
 Engine::Engine(const LanguageModel& model, const EngineOptions& options)
     : model_(model),
       options_(options),
-      batch_(model.transformer, {.context = options.context, .texts = options.parallel}),
+      batch_(model.transformer, {.context = options.context,
+                                 .texts = options.parallel,
+                                 .cache_type = options.cache_type}),
       texts_(model.tokenizer, model.end_tokens),
       thread_([this] { run(); }) {}
 

@@ -115,6 +115,7 @@ struct EngineOptions {
   std::size_t queue = 16;        // answers that may wait
   double seconds = 600;          // that a request may take, with its time in the queue
   std::int64_t max_tokens = -1;  // of any answer; negative: as many as there is room for
+  CacheType cache_type = CacheType::Float16;
 };
 
 // Counts since the start, and what goes on now; each answer of a request counts.
