@@ -50,6 +50,7 @@ void check_same_tokens(const LanguageModel& draft, const LanguageModel& of) {
 DraftModel::DraftModel(const LanguageModel& draft, const LanguageModel& of, const Options& options)
     : options_(options),
       vocabulary_(draft.transformer.vocabulary()),
+      end_tokens_(of.end_tokens),
       generator_(draft.transformer, options.generator) {
   check_same_tokens(draft, of);
 }
@@ -64,6 +65,7 @@ std::vector<TokenId> DraftModel::draft(std::span<const TokenId> text, std::int64
   while (true) {
     const TokenLikelihood next = LogProbabilities(scores).likeliest(1)[0];
     if (std::exp(next.log_probability) < options_.least_probability) break;
+    if (std::ranges::binary_search(end_tokens_, next.token)) break;
     tokens.push_back(next.token);
     if (std::ssize(tokens) == most || generator_.room() == 0) break;
     scores = generator_.read(std::span(&tokens.back(), 1));

@@ -62,6 +62,7 @@ class DraftModel : public Drafter {
  private:
   const Options options_;
   const std::int64_t vocabulary_;
+  const std::vector<TokenId>& end_tokens_;  // of the larger model: nothing is read behind them
   Generator generator_;
 };
 
