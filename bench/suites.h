@@ -11,6 +11,7 @@ void add_compile(const Command& program);
 void add_cpu(const Command& program);
 void add_fusion(const Command& program);
 void add_kernels(const Command& program);
+void add_llm(const Command& program);
 void add_memory(const Command& program);
 void add_opencl(const Command& program);
 void add_rewrite(const Command& program);

@@ -54,6 +54,13 @@ std::optional<std::int64_t> step_over(UOp index, UOp range) {
   return steps.at(index.node());
 }
 
+// Whether the lanes of an index are at equal steps, so that it is known where they begin: those
+// that read at numbers which were loaded may lie anywhere.
+bool is_one_place(UOp index) {
+  return std::ranges::all_of(toposort(index),
+                             [&](UOp u) { return !is_lane(u) || step_over(index, u).has_value(); });
+}
+
 // An index as a sum of other terms and a number.  Lanes are no terms: where they begin, they are 0.
 struct Sum {
   std::vector<const Node*> terms;
@@ -164,7 +171,8 @@ std::vector<UOp> places_of_next_turn(std::span<const UOp> places, UOp inner, UOp
   if (!is_used_again) return result;
   std::vector<UOp> moving;
   std::ranges::copy_if(places, std::back_inserter(moving), [&](UOp place) {
-    return place.src(0).is(Op::Param) && place.src(1).dtype() == inner.dtype();
+    return place.src(0).is(Op::Param) && place.src(1).dtype() == inner.dtype() &&
+           is_one_place(place.src(1));
   });
   for (const Operand& operand : operands_of(moving, inner, outer)) {
     const std::vector<UOp> rows = rows_of_next_turn(operand, inner);

@@ -73,17 +73,21 @@ bool StepGraph::is_reached_otherwise(std::size_t producer, std::size_t consumer)
     if (!seen[step]) pending.push_back(step);
     seen[step] = true;
   };
-  seen[producer] = seen[consumer] = true;
+  seen[consumer] = true;
+  // What the consumer has of the producer itself is no way around.
+  seen[producer] = true;
   for (std::size_t step : waits_for_[consumer]) find(home_of(step));
-  for (std::size_t i = 0; i < pending.size(); i++) {
-    // What overwrites memory waits for the readers of what stood there.
-    if (i == most_searched || steps_[pending[i]].supersedes) return true;
-    for (std::size_t step : waits_for_[pending[i]]) {
-      if (home_of(step) == producer) return true;
-      find(home_of(step));
-    }
+  seen[producer] = false;
+  for (std::size_t i = 0; i < pending.size() && !seen[producer]; i++) {
+    if (i == most_searched) return true;
+    for (std::size_t step : waits_for_[pending[i]]) find(home_of(step));
+    // What overwrites memory waits for all who make or read what stood there.
+    const UOp before = steps_[pending[i]].supersedes;
+    if (!before) continue;
+    for (std::size_t step : makers(before)) find(home_of(step));
+    for (std::size_t step : readers(before)) find(home_of(step));
   }
-  return false;
+  return seen[producer];
 }
 
 void StepGraph::join(std::size_t producer, std::size_t consumer,

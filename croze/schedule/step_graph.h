@@ -31,8 +31,8 @@ class StepGraph {
   // Whether both make parts of one state, the first before the second.
   bool are_parts_of_one(std::size_t first, std::size_t second) const;
 
-  // Whether `consumer` waits for `producer` through other steps: then they cannot be one.
-  // Conservative where memory is overwritten on the way.
+  // Whether `consumer` waits for `producer` through other steps, to read what they make or to
+  // overwrite what they read: then they cannot be one.  True as well if the search takes too long.
   bool is_reached_otherwise(std::size_t producer, std::size_t consumer) const;
 
   // Joins the reads and writes of `producer` to those of `consumer`.  What only the two want is no

@@ -101,6 +101,16 @@ TEST_F(Prefetch, OfPackedBlocksEachLineIsFetchedOnceForAllThatIsReadOfIt) {
   EXPECT_EQ(lines(fetched, inner, outer, 2), lines(places, inner, outer, 3));
 }
 
+// Of each lane another row, of a number that was loaded: there is no vector to fetch.
+TEST_F(Prefetch, NothingIsFetchedWhereLanesReadApart) {
+  const UOp lane = typed(graph.range(2, 8, LoopKind::Lane));
+  const UOp row = graph.load(place(graph.param(DType::Int64, 2, 64), lane));
+  const UOp at = (row * number(1024) + outer * number(64)) + inner;
+  EXPECT_TRUE(places_of_next_turn(std::vector{kept, place(a, at)}, inner, outer).empty());
+  const UOp even = (lane * number(1024) + outer * number(64)) + inner;
+  EXPECT_EQ(places_of_next_turn(std::vector{kept, place(a, even)}, inner, outer).size(), 1u);
+}
+
 TEST_F(Prefetch, NothingIsFetchedWhereNothingIsUsedAgain) {
   const std::vector<UOp> places{place(a, outer * number(64) + inner),
                                 place(b, outer * number(64) + inner)};

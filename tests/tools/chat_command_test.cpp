@@ -34,6 +34,26 @@ TEST_F(ChatCommand, AnswersOnePrompt) {
   EXPECT_NE(run("chat " + model + options + " --raw").out, one.out);
 }
 
+TEST_F(ChatCommand, GuessesChangeNoAnswer) {
+  const std::string line = "chat " + model + " --prompt abba --max-tokens 24 --stats --seed 3";
+  const Outcome plain = run(line);
+  for (const std::string& draft : {std::string(" --lookup"), " --draft " + model}) {
+    const Outcome guessed = run(line + draft);
+    ASSERT_EQ(guessed.status, 0) << guessed.err;
+    EXPECT_EQ(guessed.out, plain.out);
+  }
+  const std::string looping = "chat " + model + " --raw --prompt abba --temperature 0 --stats";
+  EXPECT_NE(run(looping + " --lookup --draft-tokens 3").err.find("guesses right"),
+            std::string::npos);
+  expect_error(run(line + " --lookup --draft " + model), "one of them");
+}
+
+TEST_F(ChatCommand, KeepsKeysAndValuesAsItIsTold) {
+  const std::string line = "chat " + model + " --prompt abba --max-tokens 4 --cache-type ";
+  EXPECT_EQ(run(line + "q8_0").status, 0);
+  expect_error(run(line + "q8"), "--cache-type q8: f32, f16, bf16 and q8_0 are known");
+}
+
 TEST_F(ChatCommand, TalksThroughAPipe) {
   const std::string saved = path("saved.json");
   const Outcome outcome = talk("abba\n/save " + saved + "\n/clear\n/what\n\nbaab\n/exit\nnever\n",

@@ -52,8 +52,8 @@ Tensor BatchGenerator::Step::operator()(const Tensor& tokens, const Tensor& star
 
 void BatchGenerator::PageCopy::operator()(const Tensor& from, const Tensor& to) const {
   for (KeyValueCache::Layer& layer : cache->layers) {
-    layer.keys.index_put_({to}, index_select(layer.keys, 0, from));
-    if (layer.values.defined()) layer.values.index_put_({to}, index_select(layer.values, 0, from));
+    layer.keys.copy(from, to);
+    if (layer.values.defined()) layer.values.copy(from, to);
   }
 }
 
@@ -64,7 +64,7 @@ BatchGenerator::BatchGenerator(const Transformer& model, const BatchOptions& opt
               .page = page,
               .growing = static_cast<std::size_t>(options.texts)}),
       spare_(texts_.pool().size()),
-      cache_(model.config(), {.capacity = (spare_ + 1) * page, .dtype = options.cache_dtype}),
+      cache_(model.config(), {.capacity = (spare_ + 1) * page, .type = options.cache_type}),
       scores_(static_cast<std::size_t>(options.texts)),
       copy_step_(PageCopy{&cache_}) {}
 

@@ -27,7 +27,7 @@ namespace croze::llm {
 struct BatchOptions {
   std::int64_t context = 0;  // tokens of each text, as Config::context_for() has it
   std::int64_t texts = 4;    // at once
-  DType cache_dtype = DType::Float16;
+  CacheType cache_type = CacheType::Float16;
 };
 
 class BatchGenerator {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "croze/base/error.h"
 #include "croze/llm/generate/chunks.h"
@@ -22,16 +23,16 @@ std::int64_t keys_for(std::int64_t end, std::int64_t capacity) {
 }  // namespace
 
 Tensor Generator::Step::operator()(const Tensor& tokens, const Tensor& start,
-                                   const Tensor& last) const {
+                                   const Tensor& wanted) const {
   const Tensor hidden = (*model)(tokens, start, *cache, keys);
-  return model->logits(index_select(hidden, 0, last));
+  return model->logits(index_select(hidden, 0, wanted));
 }
 
 // The last chunk of a prompt may be filled up behind the end of the context.
 Generator::Generator(const Transformer& model, const GeneratorOptions& options)
     : model_(model),
       context_(model.config().context_for(options.context)),
-      cache_(model.config(), {.capacity = context_ + chunk - 1, .dtype = options.cache_dtype}) {}
+      cache_(model.config(), {.capacity = context_ + chunk - 1, .type = options.cache_type}) {}
 
 void Generator::check_tokens(std::span<const TokenId> tokens) const {
   check(!tokens.empty(), "there are no tokens to read");
@@ -41,17 +42,30 @@ void Generator::check_tokens(std::span<const TokenId> tokens) const {
   }
 }
 
-std::span<const float> Generator::read(std::span<const TokenId> tokens) {
-  check_tokens(tokens);
+void Generator::check_room(std::span<const TokenId> tokens) const {
   check(std::ssize(tokens) <= room(), "the context is full: {} tokens, and {} more, of {}",
         tokens_.size(), tokens.size(), context_);
+}
+
+std::span<const float> Generator::read(std::span<const TokenId> tokens) {
+  check_tokens(tokens);
+  check_room(tokens);
   while (!tokens.empty()) {
     const std::int64_t rows = rows_for(std::ssize(tokens));
     const auto count = static_cast<std::size_t>(std::min(std::ssize(tokens), rows));
-    read_chunk(tokens.first(count), rows);
+    read_chunk(tokens.first(count), rows, false);
     tokens = tokens.subspan(count);
   }
   return scores_;
+}
+
+std::span<const float> Generator::read_each(std::span<const TokenId> tokens) {
+  check_tokens(tokens);
+  check(std::ssize(tokens) <= most_of_each, "the scores behind each of {} tokens: at most {}",
+        tokens.size(), most_of_each);
+  check_room(tokens);
+  read_chunk(tokens, static_cast<std::int64_t>(std::bit_ceil(tokens.size())), true);
+  return std::span(scores_).first(tokens.size() * static_cast<std::size_t>(model_.vocabulary()));
 }
 
 std::int64_t Generator::common_length(std::span<const TokenId> text) const {
@@ -81,28 +95,30 @@ void Generator::truncate(std::int64_t length) {
   if (length < std::ssize(tokens_)) tokens_.resize(static_cast<std::size_t>(length));
 }
 
-void Generator::read_chunk(std::span<const TokenId> tokens, std::int64_t rows) {
+void Generator::read_chunk(std::span<const TokenId> tokens, std::int64_t rows, bool of_each) {
   std::vector<TokenId> filled(tokens.begin(), tokens.end());
   filled.resize(static_cast<std::size_t>(rows), 0);
   const std::int64_t begin = std::ssize(tokens_);
-  Captured<Step>& step = step_for(rows, begin + rows);
+  std::vector<std::int64_t> wanted(of_each ? filled.size() : 1, std::ssize(tokens) - 1);
+  if (of_each) std::iota(wanted.begin(), wanted.end(), 0);
+  Captured<Step>& step = step_for(rows, begin + rows, of_each);
   scores_ = step(Tensor::from_data(filled, {rows}), Tensor::from_data({begin}, {1}),
-                 Tensor::from_data({std::ssize(tokens) - 1}, {1}))
+                 Tensor::from_data(wanted, {std::ssize(wanted)}))
                 .to_vector<float>();
   tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
 }
 
-Captured<Generator::Step>& Generator::step_for(std::int64_t rows, std::int64_t end) {
-  const std::int64_t keys = keys_for(end, cache_.layers[0].keys.size(0));
-  const auto found = steps_.find({rows, keys});
+Captured<Generator::Step>& Generator::step_for(std::int64_t rows, std::int64_t end, bool of_each) {
+  const Size size{rows, keys_for(end, cache_.capacity()), of_each};
+  const auto found = steps_.find(size);
   if (found != steps_.end()) return found->second;
-  return steps_.emplace(std::pair(rows, keys), capture(Step{&model_, &cache_, keys})).first->second;
+  return steps_.emplace(size, capture(Step{&model_, &cache_, size.keys})).first->second;
 }
 
 std::int64_t Generator::kernels_per_token() const {
   std::int64_t kernels = 0;
-  for (const auto& [key, step] : steps_) {
-    if (key.first == 1 && step.step().is_traced()) kernels = step.step().summary().kernels;
+  for (const auto& [size, step] : steps_) {
+    if (size.rows == 1 && step.step().is_traced()) kernels = step.step().summary().kernels;
   }
   return kernels;
 }

@@ -8,11 +8,11 @@
 // once; the place of a token is a number that changes from call to call.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "croze/jit/capture.h"
@@ -23,7 +23,7 @@ namespace croze::llm {
 
 struct GeneratorOptions {
   std::int64_t context = 0;  // tokens that can be read, as Config::context_for() has it
-  DType cache_dtype = DType::Float16;
+  CacheType cache_type = CacheType::Float16;
 };
 
 class Generator {
@@ -37,6 +37,10 @@ class Generator {
   // until the next call.  Throws Error, and reads nothing, if there are no tokens, if one is none
   // of the model's, or if they do not fit the context.
   std::span<const float> read(std::span<const TokenId> tokens);
+  // The same for at most `most_of_each` tokens, by one step: the scores behind each of them, one
+  // after the other.
+  std::span<const float> read_each(std::span<const TokenId> tokens);
+  static constexpr std::int64_t most_of_each = 16;
   // Reads a text from its beginning.  What it has in common with what was read is kept.  `goes_on`
   // is asked before each chunk: when it says no, what was read stays and there are no scores.
   std::span<const float> read_from_start(std::span<const TokenId> text,
@@ -61,20 +65,28 @@ class Generator {
     KeyValueCache* cache;
     std::int64_t keys;
 
-    // The scores behind token `last` of these.
-    Tensor operator()(const Tensor& tokens, const Tensor& start, const Tensor& last) const;
+    // The scores behind some of these tokens, `wanted` integers.
+    Tensor operator()(const Tensor& tokens, const Tensor& start, const Tensor& wanted) const;
+  };
+  // What a step is made for.
+  struct Size {
+    std::int64_t rows, keys;
+    bool of_each;  // the scores behind each row are wanted, and not those behind one
+
+    auto operator<=>(const Size&) const = default;
   };
 
   void check_tokens(std::span<const TokenId> tokens) const;
-  void read_chunk(std::span<const TokenId> tokens, std::int64_t rows);
-  Captured<Step>& step_for(std::int64_t rows, std::int64_t end);
+  void check_room(std::span<const TokenId> tokens) const;
+  void read_chunk(std::span<const TokenId> tokens, std::int64_t rows, bool of_each);
+  Captured<Step>& step_for(std::int64_t rows, std::int64_t end, bool of_each);
 
   const Transformer& model_;
   std::int64_t context_;
   KeyValueCache cache_;
   std::vector<TokenId> tokens_;
   std::vector<float> scores_;
-  std::map<std::pair<std::int64_t, std::int64_t>, Captured<Step>> steps_;  // by rows and keys
+  std::map<Size, Captured<Step>> steps_;
 };
 
 }  // namespace croze::llm

@@ -55,6 +55,48 @@ class Stopwatch {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
+// Reads tokens, of which the first was chosen and the others are guesses, and goes on with those
+// that were right.  The next one that is to be read, if there is one.
+std::optional<TokenId> read_guesses(Generator& generator, Answering& answering,
+                                    std::span<const TokenId> tokens) {
+  const std::span<const float> scores = generator.read_each(tokens);
+  const std::size_t width = scores.size() / tokens.size();
+  const std::size_t before = generator.tokens().size() - tokens.size();
+  for (std::size_t i = 0;; i++) {
+    const std::span<const TokenId> text = std::span(generator.tokens()).first(before + i + 1);
+    const auto next = answering.next(scores.subspan(i * width, width), text,
+                                     generator.context() - std::ssize(text));
+    const bool was_right = next && i + 1 < tokens.size() && tokens[i + 1] == *next;
+    if (was_right) continue;
+    generator.truncate(std::ssize(text));
+    return next;
+  }
+}
+
+// The tokens behind a prompt whose scores are these; of a drafter, how many it guessed.
+void go_on(Generator& generator, Answering& answering, std::span<const float> scores,
+           const AnswerOptions& options, Answer& counts) {
+  auto token = answering.next(scores, generator.tokens(), generator.room());
+  while (token) {
+    std::vector<TokenId> tokens{*token};
+    if (options.drafter) {
+      std::vector<TokenId> text = generator.tokens();
+      text.push_back(*token);
+      const std::int64_t most = std::min(options.drafted, generator.room() - 1);
+      std::ranges::copy(options.drafter->draft(text, most), std::back_inserter(tokens));
+    }
+    if (tokens.size() == 1) {
+      const std::span<const float> next = generator.read(tokens);
+      token = answering.next(next, generator.tokens(), generator.room());
+      continue;
+    }
+    const std::size_t before = generator.tokens().size();
+    token = read_guesses(generator, answering, tokens);
+    counts.drafted += std::ssize(tokens) - 1;
+    counts.accepted += std::ssize(generator.tokens()) - static_cast<std::int64_t>(before) - 1;
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<const LanguageModel> LanguageModel::load(const std::string& path,
@@ -81,17 +123,19 @@ Answer answer(const LanguageModel& model, Generator& generator, std::span<const 
   Stopwatch watch;
   Answering answering(model, options);
   check(!prompt.empty(), "there is no prompt");
+  check(options.drafted >= 0 && options.drafted < Generator::most_of_each,
+        "{} tokens guessed at once: 0..{} are possible", options.drafted,
+        Generator::most_of_each - 1);
   const std::int64_t known = generator.common_length(prompt);
-  std::span<const float> scores = generator.read_from_start(prompt, options.goes_on);
+  const std::span<const float> scores = generator.read_from_start(prompt, options.goes_on);
   const double prompt_seconds = watch.lap();
-  while (!scores.empty()) {
-    const auto token = answering.next(scores, generator.tokens(), generator.room());
-    if (!token) break;
-    scores = generator.read(std::span(&*token, 1));
-  }
+  Answer counts;
+  if (!scores.empty()) go_on(generator, answering, scores, options, counts);
   Answer result = answering.finish();
   result.prompt_tokens = std::ssize(prompt);
   result.prompt_read = std::ssize(prompt) - known;
+  result.drafted = counts.drafted;
+  result.accepted = counts.accepted;
   result.prompt_seconds = prompt_seconds;
   result.answer_seconds = watch.lap();
   return result;

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "croze/llm/generate/drafter.h"
 #include "croze/llm/generate/generator.h"
 #include "croze/llm/model/transformer.h"
 #include "croze/llm/sampling/likelihood.h"
@@ -60,6 +61,10 @@ struct AnswerOptions {
   // Told of each token before its text is; `likeliest` is how many others it names.
   std::function<void(ChosenToken token)> on_token = {};
   std::int64_t likeliest = 0;
+  // Guesses at most so many tokens, which are read at once (drafter.h); no more than
+  // Generator::most_of_each - 1.
+  Drafter* drafter = nullptr;
+  std::int64_t drafted = 7;
 };
 
 enum class AnswerEnd : std::uint8_t {
@@ -74,10 +79,11 @@ struct Answer {
   std::string text;
   std::vector<TokenId> tokens;  // without the one that ended it
   AnswerEnd end = AnswerEnd::Token;
-  std::int64_t prompt_tokens = 0;  // of the whole prompt
-  std::int64_t prompt_read = 0;    // of those that the generator did not know yet
-  double prompt_seconds = 0;       // until the scores of the first token were there
-  double answer_seconds = 0;       // from there
+  std::int64_t prompt_tokens = 0;          // of the whole prompt
+  std::int64_t prompt_read = 0;            // of those that the generator did not know yet
+  std::int64_t drafted = 0, accepted = 0;  // tokens that were guessed, and those that were right
+  double prompt_seconds = 0;               // until the scores of the first token were there
+  double answer_seconds = 0;               // from there
 };
 
 // What follows a prompt.  The generator keeps what it has in common with what was read before.

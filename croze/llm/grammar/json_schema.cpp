@@ -68,33 +68,45 @@ std::string quoted(std::string_view text) {
 
 class SchemaGrammar {
  public:
-  explicit SchemaGrammar(const Value& schema) : root_(schema) {}
+  explicit SchemaGrammar(const Value& schema) : documents_{schema} {}
 
-  std::string write() {
-    text_ = "root ::= ws " + rule_of(root_) + " ws\n";
+  std::string write(const std::string& rule) {
+    text_ = rule + " ::= ws " + rule_of(documents_[0]) + " ws\n";
     while (!pending_.empty()) {
-      const auto [name, schema] = std::move(pending_.back());
+      const Part part = std::move(pending_.back());
       pending_.pop_back();
-      text_ += fmt::format("{} ::= {}\n", name, alternatives_of(name, schema));
+      document_ = part.document;
+      if (part.schema.dict() && part.schema.dict()->find_name("$id")) {
+        document_ = documents_.size();
+        documents_.push_back(part.schema);
+      }
+      text_ += fmt::format("{} ::= {}\n", part.name, alternatives_of(part.name, part.schema));
     }
     return text_ + std::string(common_rules);
   }
 
  private:
+  // Of a document, which is what references inside of it lead through.
+  struct Part {
+    std::string name;
+    Value schema;
+    std::size_t document;
+  };
+
   // The name of a rule for a part of the schema, which is written later.
   std::string rule_of(const Value& schema) {
     check(parts_ < most_parts, "schema: it is too large");
     std::string name = fmt::format("part-{}", parts_++);
-    pending_.emplace_back(name, schema);
+    pending_.push_back({name, schema, document_});
     return name;
   }
 
   std::string rule_of_reference(const std::string& reference) {
-    const auto known = references_.find(reference);
+    const auto known = references_.find({document_, reference});
     if (known != references_.end()) return known->second;
     check(reference == "#" || reference.starts_with("#/"), "schema: the reference {} leads outside",
           shortened(reference));
-    Value at = root_;
+    Value at = documents_[document_];
     for (std::size_t i = 1; i < reference.size();) {
       const std::size_t end = std::min(reference.find('/', i + 1), reference.size());
       const std::string name = reference.substr(i + 1, end - i - 1);
@@ -105,7 +117,7 @@ class SchemaGrammar {
       at = std::move(next);
       i = end;
     }
-    return references_[reference] = rule_of(at);
+    return references_[{document_, reference}] = rule_of(at);
   }
 
   std::string alternatives_of(const std::string& name, const Value& schema) {
@@ -291,10 +303,11 @@ class SchemaGrammar {
     }
   }
 
-  const Value& root_;
+  std::vector<Value> documents_;
+  std::size_t document_ = 0;  // of the part that is being written
   std::string text_;
-  std::vector<std::pair<std::string, Value>> pending_;
-  std::map<std::string, std::string> references_;
+  std::vector<Part> pending_;
+  std::map<std::pair<std::size_t, std::string>, std::string> references_;
   std::size_t parts_ = 0;
 };
 
@@ -302,6 +315,8 @@ class SchemaGrammar {
 
 std::string json_object_grammar() { return "root ::= ws object ws\n" + std::string(common_rules); }
 
-std::string json_schema_grammar(const Value& schema) { return SchemaGrammar(schema).write(); }
+std::string json_schema_grammar(const Value& schema, const std::string& rule) {
+  return SchemaGrammar(schema).write(rule);
+}
 
 }  // namespace croze::llm

@@ -14,7 +14,9 @@ std::string json_object_grammar();
 // with "properties" has no others unless "additionalProperties" says so.  Understood are type,
 // enum, const, anyOf, oneOf, allOf of one, $ref within the schema, properties, required,
 // additionalProperties, items, minItems, maxItems, minLength, maxLength, and format of dates, times
-// and UUIDs.  Throws Error naming any other keyword that restricts values.
-std::string json_schema_grammar(const jinja::Value& schema);
+// and UUIDs.  A part with an $id is a document of its own: what is referred to inside of it is a
+// part of it.  `rule` is the name of the rule that such a text is.  Throws Error naming any other
+// keyword that restricts values.
+std::string json_schema_grammar(const jinja::Value& schema, const std::string& rule = "root");
 
 }  // namespace croze::llm

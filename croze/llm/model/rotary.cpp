@@ -69,16 +69,18 @@ Turn Rotary::at(const Tensor& places) const {
   return {.cosines = cos(angles) * scale, .sines = sin(angles) * scale};
 }
 
+// Each element with the other one of its pair, by one expression for both halves: it stays a part
+// of what reads it.
 Tensor Rotary::turned(const Tensor& x, const Turn& turn) const {
   const std::int64_t pairs = frequencies.numel(), rest = x.size(2) - 2 * pairs;
   const Shape halves =
       neighbours ? Shape{x.size(0), x.size(1), pairs, 2} : Shape{x.size(0), x.size(1), 2, pairs};
   const int axis = neighbours ? 3 : 2;
   const Tensor split = x.narrow(2, 0, 2 * pairs).reshape(halves);
-  const Tensor a = split.select(axis, 0), b = split.select(axis, 1);
-  const Tensor turned =
-      stack({a * turn.cosines - b * turn.sines, a * turn.sines + b * turn.cosines}, axis)
-          .reshape({x.size(0), x.size(1), 2 * pairs});
+  const Tensor signs = Tensor::arange(2, DType::Float32) * 2 - 1;
+  const Tensor sines = turn.sines.unsqueeze(axis) * (neighbours ? signs : signs.unsqueeze(1));
+  const Tensor turned = (split * turn.cosines.unsqueeze(axis) + split.flip({axis}) * sines)
+                            .reshape({x.size(0), x.size(1), 2 * pairs});
   return rest == 0 ? turned : cat({turned, x.narrow(2, 2 * pairs, rest)}, 2);
 }
 

@@ -1,17 +1,9 @@
 // transformer.cpp -- the network of all families, on one screen.
 #include "croze/llm/model/transformer.h"
 
-#include <fmt/format.h>
-
 #include <limits>
-#include <memory>
 #include <span>
 
-#include "croze/base/checked.h"
-#include "croze/base/error.h"
-#include "croze/base/zero_pages.h"
-#include "croze/run/buffers.h"
-#include "croze/run/memory_limit.h"
 #include "croze/tensor/elementwise/elementwise.h"
 #include "croze/tensor/linalg/linalg.h"
 #include "croze/tensor/movement/indexing.h"
@@ -36,13 +28,13 @@ Shape Transformer::Tokens::of_each(Shape shape) const {
 }
 
 // The keys or values that the sequences look at: ([b,] keys, heads, elements).
-Tensor Transformer::Tokens::seen(const Tensor& own, Tensor* cached) const {
+Tensor Transformer::Tokens::seen(const Tensor& own, CachedRows* cached) const {
   const std::int64_t heads = own.size(1), width = own.size(2);
   if (cached == nullptr) return own.reshape(of_each({count, heads, width}));
-  cached->index_put_({stored}, own.cast(cached->dtype()));
-  if (!pages.defined()) return cached->narrow(0, 0, keys);
-  const Tensor paged = cached->reshape({-1, keys / pages.size(1), heads, width});
-  return index_select(paged, 0, pages.flatten()).reshape(of_each({keys, heads, width}));
+  cached->put(stored, own);
+  if (!pages.defined()) return cached->first(keys);
+  return cached->pages(pages.flatten(), keys / pages.size(1))
+      .reshape(of_each({keys, heads, width}));
 }
 
 Tensor Transformer::read(const Tensor& tokens, const Tokens& all, KeyValueCache* cache) const {
@@ -163,34 +155,6 @@ Transformer::Transformer(const GgufFile& file, std::int64_t context)
   local_rotary_ = rotary_;
   if (config_.family->local_rotary_base > 0) {
     local_rotary_.emplace(config_.local_rotary, in_neighbours, std::span<const float>{});
-  }
-}
-
-namespace {
-
-// Places that no token has reached take no memory.
-Tensor unwritten_zeros(const Shape& shape, DType dtype) {
-  const std::shared_ptr<void> pages =
-      zero_pages(checked_mul(checked_product(shape), size_of(dtype)));
-  return Tensor::from_blob(pages.get(), shape, dtype, pages);
-}
-
-}  // namespace
-
-KeyValueCache::KeyValueCache(const Config& config, const Options& options) {
-  check(config.is_causal, "{}: an encoder: it embeds texts and cannot go on with them",
-        config.source);
-  const Shape keys{options.capacity, config.kv_heads, config.key_width};
-  const Shape values{options.capacity, config.kv_heads, config.value_width};
-  const bool has_values = config.latent.width == 0;
-  std::int64_t elements = checked_product(keys);
-  if (has_values) elements = checked_add(elements, checked_product(values));
-  bytes = checked_mul(checked_mul(elements, size_of(options.dtype)), config.layers);
-  // It may come to take all of that, and nobody would ask then.
-  check_memory(bytes, memory_use().bytes, fmt::format("a cache of {} tokens", options.capacity));
-  for (std::int64_t i = 0; i < config.layers; i++) {
-    layers.push_back({.keys = unwritten_zeros(keys, options.dtype),
-                      .values = has_values ? unwritten_zeros(values, options.dtype) : Tensor()});
   }
 }
 

@@ -16,29 +16,13 @@
 #include <vector>
 
 #include "croze/io/gguf/gguf.h"
+#include "croze/llm/model/cache.h"
 #include "croze/llm/model/config.h"
 #include "croze/llm/model/rotary.h"
 #include "croze/llm/model/weights.h"
 #include "croze/tensor/tensor.h"
 
 namespace croze::llm {
-
-// The keys and values of the tokens that a model has read, by layer: what a model remembers.
-struct KeyValueCache {
-  struct Options {
-    std::int64_t capacity = 0;  // tokens
-    DType dtype = DType::Float16;
-  };
-  struct Layer {
-    Tensor keys,
-        values;  // (capacity, heads, elements); no values where they are a part of the keys
-  };
-  std::vector<Layer> layers;
-  std::int64_t bytes = 0;
-
-  // Throws Error if there is no memory for it, and for an encoder, which needs none.
-  KeyValueCache(const Config& config, const Options& options);
-};
 
 // Where the tokens of one call stand: b sequences that read n tokens each.  A cache can hold the
 // pages of many, in any order.
@@ -91,7 +75,7 @@ class Transformer {
 
     Shape of_each(Shape shape) const;
     // Where there is a cache, they go there first.
-    Tensor seen(const Tensor& own, Tensor* cached) const;
+    Tensor seen(const Tensor& own, CachedRows* cached) const;
   };
 
   // (b * n, heads, elements).

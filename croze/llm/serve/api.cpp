@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "croze/base/printable.h"
+#include "croze/llm/serve/forced_calls.h"
 #include "croze/llm/serve/metrics.h"
 #include "croze/llm/serve/refusal.h"
 
@@ -57,6 +58,7 @@ TextExchange::Form Api::form_of(const GenerationFields& fields, std::string_view
 
 std::shared_ptr<Reply> Api::submit(std::vector<TokenId> prompt, const GenerationFields& fields) {
   return engine_->submit({.prompt = std::move(prompt),
+                          .choices = fields.choices,
                           .sampling = fields.sampling,
                           .max_tokens = fields.max_tokens,
                           .stop = fields.stop,
@@ -64,9 +66,7 @@ std::shared_ptr<Reply> Api::submit(std::vector<TokenId> prompt, const Generation
                           .grammar = fields.grammar});
 }
 
-std::unique_ptr<Exchange> Api::chat(std::string_view body) {
-  check_writes();
-  const ChatRequest request = read_chat_request(Fields::parse(body), options_.sampling);
+std::string Api::render(const ChatRequest& request) const {
   if (!model_.chat) {
     throw Refusal(400, "the model has no chat template: /v1/completions goes on with a text");
   }
@@ -75,18 +75,32 @@ std::unique_ptr<Exchange> Api::chat(std::string_view body) {
   input.tools = request.tools;
   input.variables = request.variables;
   input.add_generation_prompt = true;
-  std::string prompt;
   try {
-    prompt = model_.chat->render(input);
+    return model_.chat->render(input);
   } catch (const Error& e) {
     throw Refusal(400, e.message(), "messages");
+  }
+}
+
+std::unique_ptr<Exchange> Api::chat(std::string_view body) {
+  check_writes();
+  ChatRequest request = read_chat_request(Fields::parse(body), options_.sampling);
+  const std::string prompt = render(request);
+  const bool begins_with_reasoning = ends_with_thoughts(prompt);
+  if (request.tool_choice.is_required) {
+    const std::string grammar = forced_calls_grammar(
+        request.tools, {.function = request.tool_choice.function,
+                        .can_be_many = request.tool_choice.allows_many,
+                        .is_marked = prompt.find("<tool_call>") != std::string::npos,
+                        .begins_with_reasoning = begins_with_reasoning});
+    request.generation.grammar = requested_grammar(grammar, "tools");
   }
   std::vector<TokenId> tokens =
       model_.tokenizer.encode(prompt, {.add_special = false, .parse_special = true});
   return chat_exchange(
       model_.tokenizer, submit(std::move(tokens), request.generation),
       form_of(request.generation, "chatcmpl-"),
-      {.begins_with_reasoning = ends_with_thoughts(prompt), .has_tools = !request.tools.is_none()});
+      {.begins_with_reasoning = begins_with_reasoning, .has_tools = !request.tools.is_none()});
 }
 
 std::unique_ptr<Exchange> Api::complete(std::string_view body) {

@@ -46,6 +46,7 @@ class Api {
 
  private:
   void check_writes() const;
+  std::string render(const ChatRequest& request) const;
   std::shared_ptr<Reply> submit(std::vector<TokenId> prompt, const GenerationFields& fields);
   TextExchange::Form form_of(const GenerationFields& fields, std::string_view prefix) const;
 

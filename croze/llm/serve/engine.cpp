@@ -16,20 +16,25 @@ namespace croze::llm::serve {
 
 bool Reply::wait_until_begun(std::chrono::milliseconds wait) {
   std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, wait, [&] { return has_begun_ || has_ended_; });
+  return changed_.wait_for(lock, wait, [&] { return has_begun_ || has_ended(); });
 }
 
 bool Reply::never_started() const {
   const std::lock_guard lock(mutex_);
-  return has_ended_ && end_ == ReplyEnd::NeverStarted;
+  return has_ended() && !has_begun_ && choices_[0].end == ReplyEnd::NeverStarted;
 }
 
 std::optional<Reply::Piece> Reply::next(std::chrono::milliseconds wait) {
   std::unique_lock lock(mutex_);
-  const auto has_news = [&] { return !pending_.text.empty() || !pending_.tokens.empty(); };
-  changed_.wait_for(lock, wait, [&] { return has_news() || has_ended_; });
-  if (!has_news() && has_ended_) return std::nullopt;
-  return std::exchange(pending_, {});
+  const auto all_told = [&] { return std::ranges::all_of(choices_, &Choice::was_told); };
+  const auto with_news = [&] { return std::ranges::find_if(choices_, &Choice::has_news); };
+  changed_.wait_for(lock, wait, [&] { return with_news() != choices_.end() || all_told(); });
+  const auto found = with_news();
+  if (found == choices_.end()) return all_told() ? std::nullopt : std::optional<Piece>(Piece());
+  Piece piece = std::exchange(found->pending, {});
+  piece.choice = static_cast<std::size_t>(found - choices_.begin());
+  piece.is_last = found->was_told = found->has_ended;
+  return piece;
 }
 
 void Reply::cancel() {
@@ -37,22 +42,26 @@ void Reply::cancel() {
   is_cancelled_ = true;
 }
 
-ReplyEnd Reply::end() const {
-  const std::lock_guard lock(mutex_);
-  ensure(has_ended_, "a reply is asked for its end while it goes on");
-  return end_;
+bool Reply::has_ended() const { return std::ranges::all_of(choices_, &Choice::has_ended); }
+
+const Reply::Choice& Reply::ended(std::size_t choice) const {
+  ensure(choices_.at(choice).has_ended, "a reply is asked for its end while it goes on");
+  return choices_[choice];
 }
 
-const Answer& Reply::answer() const {
+ReplyEnd Reply::end(std::size_t choice) const {
   const std::lock_guard lock(mutex_);
-  ensure(has_ended_, "a reply is asked for its answer while it goes on");
-  return answer_;
+  return ended(choice).end;
 }
 
-const std::string& Reply::problem() const {
+const Answer& Reply::answer(std::size_t choice) const {
   const std::lock_guard lock(mutex_);
-  ensure(has_ended_, "a reply is asked for its problem while it goes on");
-  return problem_;
+  return ended(choice).answer;
+}
+
+const std::string& Reply::problem(std::size_t choice) const {
+  const std::lock_guard lock(mutex_);
+  return ended(choice).problem;
 }
 
 bool Reply::goes_on() const {
@@ -67,19 +76,21 @@ void Reply::begin() {
   changed_.notify_all();
 }
 
-void Reply::add(std::string_view text, std::vector<ChosenToken> tokens) {
+void Reply::add(std::size_t choice, std::string_view text, std::vector<ChosenToken> tokens) {
   const std::lock_guard lock(mutex_);
-  pending_.text += text;
-  std::ranges::move(tokens, std::back_inserter(pending_.tokens));
+  Piece& pending = choices_.at(choice).pending;
+  pending.text += text;
+  std::ranges::move(tokens, std::back_inserter(pending.tokens));
   changed_.notify_all();
 }
 
-void Reply::finish(ReplyEnd end, Answer answer, std::string problem) {
+void Reply::finish(std::size_t choice, ReplyEnd end, Answer answer, std::string problem) {
   const std::lock_guard lock(mutex_);
-  has_ended_ = true;
-  end_ = end;
-  answer_ = std::move(answer);
-  problem_ = std::move(problem);
+  Choice& of = choices_.at(choice);
+  of.has_ended = true;
+  of.end = end;
+  of.answer = std::move(answer);
+  of.problem = std::move(problem);
   changed_.notify_all();
 }
 
@@ -89,8 +100,8 @@ struct Engine::Running {
   using Clock = std::chrono::steady_clock;
 
   Waiting waiting = {};
-  std::size_t number = 0;  // of the text
-  std::int64_t known = 0;  // tokens of the prompt that were read before
+  std::optional<std::size_t> number = {};  // of the text, once something of it is read
+  std::int64_t known = 0;                  // tokens of the prompt that were read before
   std::optional<GrammarFilter> filter = {};
   std::vector<ChosenToken> tokens = {};  // those that no text was told with yet
   std::optional<Answering> answering = {};
@@ -100,15 +111,18 @@ struct Engine::Running {
 
   // What is to be read of the prompt.
   std::span<const TokenId> rest_of_prompt(const BatchGenerator& batch) const {
-    const std::size_t read = batch.tokens(number).size();
-    return std::span(waiting.job.prompt).subspan(std::min(read, waiting.job.prompt.size()));
+    const std::span<const TokenId> prompt = waiting.job->prompt;
+    const std::size_t read = number ? batch.tokens(*number).size() : 0;
+    return prompt.subspan(std::min(read, prompt.size()));
   }
 };
 
 Engine::Engine(const LanguageModel& model, const EngineOptions& options)
     : model_(model),
       options_(options),
-      batch_(model.transformer, {.context = options.context, .texts = options.parallel}),
+      batch_(model.transformer, {.context = options.context,
+                                 .texts = options.parallel,
+                                 .cache_type = options.cache_type}),
       texts_(model.tokenizer, model.end_tokens),
       thread_([this] { run(); }) {}
 
@@ -137,6 +151,9 @@ void Engine::check_job(const Job& job) const {
                     job.prompt.size(), context()),
         "prompt", "context_length_exceeded");
   }
+  if (job.choices < 1 || static_cast<std::size_t>(job.choices) > options_.queue) {
+    throw Refusal(400, fmt::format("1 to {} answers can be had", options_.queue), "n");
+  }
   try {
     const Sampler sampler(job.sampling);
   } catch (const Error& e) {
@@ -149,14 +166,16 @@ std::shared_ptr<Reply> Engine::submit(Job job) {
   const auto seconds = std::chrono::duration<double>(options_.seconds);
   const auto deadline = std::chrono::steady_clock::now() +
                         std::chrono::duration_cast<std::chrono::steady_clock::duration>(seconds);
-  auto reply = std::make_shared<Reply>(deadline);
+  const auto choices = static_cast<std::size_t>(job.choices);
+  auto reply = std::make_shared<Reply>(deadline, choices);
+  const auto shared = std::make_shared<const Job>(std::move(job));
   const std::lock_guard lock(mutex_);
   if (is_ending_) throw Refusal(503, "the server is being shut down");
-  if (queue_.size() >= options_.queue) {
-    statistics_.refused++;
+  if (queue_.size() + choices > options_.queue) {
+    statistics_.refused += static_cast<std::int64_t>(choices);
     throw Refusal(429, fmt::format("{} requests are waiting already", queue_.size()));
   }
-  queue_.push_back({std::move(job), reply});
+  for (std::size_t i = 0; i < choices; i++) queue_.push_back({shared, i, reply});
   changed_.notify_all();
   return reply;
 }
@@ -186,32 +205,32 @@ bool Engine::admit() {
 void Engine::begin(Waiting waiting) {
   Reply& reply = *waiting.reply;
   if (!reply.goes_on()) {
-    return report(reply, reply.is_late() ? ReplyEnd::NeverStarted : ReplyEnd::Cancelled, {});
+    return report(waiting, reply.is_late() ? ReplyEnd::NeverStarted : ReplyEnd::Cancelled, {});
   }
   reply.begin();
   auto running = std::make_unique<Running>();
   running->waiting = std::move(waiting);
-  const Job& job = running->waiting.job;
+  const Job& job = *running->waiting.job;
   try {
     if (job.grammar) running->filter.emplace(*job.grammar, texts_);
     running->answering.emplace(model_, options_for(*running));
-    running->number = batch_.join(job.prompt);
   } catch (const std::exception& e) {
-    return report(reply, ReplyEnd::Failed, {}, e.what());
+    return report(running->waiting, ReplyEnd::Failed, {}, e.what());
   }
-  running->known = std::ssize(batch_.tokens(running->number));
   running_.push_back(std::move(running));
 }
 
 AnswerOptions Engine::options_for(Running& running) const {
-  const auto& [job, reply] = running.waiting;
+  const Job& job = *running.waiting.job;
   AnswerOptions options{.sampling = job.sampling, .max_tokens = job.max_tokens, .stop = job.stop};
+  options.sampling.seed += running.waiting.choice;
   if (options_.max_tokens >= 0 &&
       (options.max_tokens < 0 || options.max_tokens > options_.max_tokens)) {
     options.max_tokens = options_.max_tokens;
   }
   options.on_text = [&running](std::string_view piece) {
-    running.waiting.reply->add(piece, std::exchange(running.tokens, {}));
+    const Waiting& waiting = running.waiting;
+    waiting.reply->add(waiting.choice, piece, std::exchange(running.tokens, {}));
     return true;
   };
   options.goes_on = [&running] { return running.waiting.reply->goes_on(); };
@@ -235,19 +254,35 @@ void Engine::step() {
   std::erase_if(running_, [](const auto& running) { return running->is_done; });
 }
 
+// The first answer to a prompt reads it; the others find all but its last token read.
+bool Engine::can_read_prompt(const Running& running) const {
+  const auto reads = [&](const Running& r) {
+    return !r.is_done && !r.rest_of_prompt(batch_).empty();
+  };
+  const auto reads_for_it = [&](const auto& other) {
+    return other->waiting.reply == running.waiting.reply && other->number && reads(*other);
+  };
+  return reads(running) && (running.number || std::ranges::none_of(running_, reads_for_it));
+}
+
+void Engine::join(Running& running) {
+  running.number = batch_.join(running.waiting.job->prompt);
+  running.known = std::ssize(batch_.tokens(*running.number));
+}
+
 void Engine::read_prompt() {
-  const auto found = std::ranges::find_if(running_, [&](const auto& running) {
-    return !running->is_done && !running->rest_of_prompt(batch_).empty();
-  });
+  const auto found = std::ranges::find_if(
+      running_, [&](const auto& running) { return can_read_prompt(*running); });
   if (found == running_.end()) return;
   Running& running = **found;
   std::rotate(found, found + 1, running_.end());
   try {
+    if (!running.number) join(running);
     const std::span<const TokenId> rest = running.rest_of_prompt(batch_);
     // Nobody waits for the end of a long chunk where nobody else is served.
     const std::int64_t most = running_.size() > 1 ? chunk : long_chunk;
     const auto count = std::min(rest.size(), static_cast<std::size_t>(most));
-    batch_.read_chunk(running.number, rest.first(count));
+    batch_.read_chunk(*running.number, rest.first(count));
     if (count == rest.size()) {
       running.first = Running::Clock::now();
       go_on(running);
@@ -262,7 +297,7 @@ void Engine::read_answers() {
   std::vector<Running*> readers;
   for (const auto& running : running_) {
     if (running->is_done || !running->next) continue;
-    tokens.push_back({running->number, *running->next});
+    tokens.push_back({*running->number, *running->next});
     readers.push_back(running.get());
   }
   if (tokens.empty()) return;
@@ -277,8 +312,9 @@ void Engine::read_answers() {
 
 void Engine::go_on(Running& running) {
   try {
-    running.next = running.answering->next(
-        batch_.scores(running.number), batch_.tokens(running.number), batch_.room(running.number));
+    running.next =
+        running.answering->next(batch_.scores(*running.number), batch_.tokens(*running.number),
+                                batch_.room(*running.number));
     if (!running.next) finish(running);
   } catch (const std::exception& e) {
     fail(running, e);
@@ -286,39 +322,41 @@ void Engine::go_on(Running& running) {
 }
 
 void Engine::finish(Running& running) {
-  Reply& reply = *running.waiting.reply;
+  const Waiting& waiting = running.waiting;
   const auto now = Running::Clock::now();
   const bool has_begun = running.first != running.begun;
   const auto seconds = [](Running::Clock::duration d) {
     return std::chrono::duration<double>(d).count();
   };
   Answer answer = running.answering->finish();
-  answer.prompt_tokens = std::ssize(running.waiting.job.prompt);
+  answer.prompt_tokens = std::ssize(waiting.job->prompt);
   answer.prompt_read = answer.prompt_tokens - running.known;
   answer.prompt_seconds = seconds((has_begun ? running.first : now) - running.begun);
   answer.answer_seconds = has_begun ? seconds(now - running.first) : 0;
-  if (!running.tokens.empty()) reply.add("", std::exchange(running.tokens, {}));
+  if (!running.tokens.empty()) {
+    waiting.reply->add(waiting.choice, "", std::exchange(running.tokens, {}));
+  }
   ReplyEnd end = ReplyEnd::Answered;
   if (answer.end == AnswerEnd::Caller) {
-    end = reply.is_late() ? ReplyEnd::TimeLimit : ReplyEnd::Cancelled;
+    end = waiting.reply->is_late() ? ReplyEnd::TimeLimit : ReplyEnd::Cancelled;
   }
-  batch_.leave(running.number);
+  if (running.number) batch_.leave(*running.number);
   running.is_done = true;
-  report(reply, end, std::move(answer));
+  report(waiting, end, std::move(answer));
 }
 
 // What was read last may lack keys and values.
 void Engine::fail(Running& running, const std::exception& problem) {
   if (running.is_done) return;
-  batch_.leave(running.number, false);
+  if (running.number) batch_.leave(*running.number, false);
   running.is_done = true;
-  report(*running.waiting.reply, ReplyEnd::Failed, {}, problem.what());
+  report(running.waiting, ReplyEnd::Failed, {}, problem.what());
 }
 
 // Counted before it is told: who has the end of a reply finds it in the statistics.
-void Engine::report(Reply& reply, ReplyEnd end, Answer answer, std::string problem) {
+void Engine::report(const Waiting& waiting, ReplyEnd end, Answer answer, std::string problem) {
   count(end, answer);
-  reply.finish(end, std::move(answer), std::move(problem));
+  waiting.reply->finish(waiting.choice, end, std::move(answer), std::move(problem));
 }
 
 void Engine::count(ReplyEnd end, const Answer& answer) {

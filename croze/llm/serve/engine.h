@@ -32,6 +32,9 @@ namespace croze::llm::serve {
 // A prompt and how to go on with it.
 struct Job {
   std::vector<TokenId> prompt;
+  // Answers to it.  Each draws with a seed of its own, that of `sampling` and its number; the
+  // prompt is read once.
+  std::int64_t choices = 1;
   SamplingOptions sampling = {};
   std::int64_t max_tokens = -1;
   std::vector<std::string> stop = {};
@@ -50,55 +53,72 @@ enum class ReplyEnd : std::uint8_t {
 // What has come of a request so far: written by the engine, read by the one who asked.
 class Reply {
  public:
+  // Of one of the answers.
   struct Piece {
+    std::size_t choice = 0;
     std::string text;
     std::vector<ChosenToken> tokens;  // if likelihoods were asked for
+    bool is_last = false;
   };
 
-  explicit Reply(std::chrono::steady_clock::time_point deadline) : deadline_(deadline) {}
+  Reply(std::chrono::steady_clock::time_point deadline, std::size_t choices)
+      : deadline_(deadline), choices_(choices) {}
 
-  // Whether it has begun, or ended; waits so long for that.
+  std::size_t choices() const { return choices_.size(); }
+  // Whether one of its answers has begun, or all have ended; waits so long for that.
   bool wait_until_begun(std::chrono::milliseconds wait);
   // Whether its time ran out in the queue.
   bool never_started() const;
-  // What has come since the last call, or an empty piece if that is nothing within the time; none
-  // once everything was given.
+  // What has come of an answer since it was asked for last, or a piece of nothing if that is
+  // nothing within the time; none once everything was given.
   std::optional<Piece> next(std::chrono::milliseconds wait);
   // Nobody is interested any more: the engine leaves it at the next token.
   void cancel();
 
-  // These are known when next() gives none.
-  ReplyEnd end() const;
-  const Answer& answer() const;        // its counts, and how it ended
-  const std::string& problem() const;  // why it failed
+  // These are known behind the last piece of an answer.
+  ReplyEnd end(std::size_t choice = 0) const;
+  const Answer& answer(std::size_t choice = 0) const;        // its counts, and how it ended
+  const std::string& problem(std::size_t choice = 0) const;  // why it failed
 
  private:
   friend class Engine;
   bool goes_on() const;
   bool is_late() const { return std::chrono::steady_clock::now() >= deadline_; }
+  struct Choice {
+    Piece pending = {};
+    bool has_ended = false, was_told = false;  // that it has
+    ReplyEnd end = ReplyEnd::Answered;
+    Answer answer = {};
+    std::string problem = {};
+
+    bool has_news() const {
+      return !pending.text.empty() || !pending.tokens.empty() || (has_ended && !was_told);
+    }
+  };
+
   void begin();
-  void add(std::string_view text, std::vector<ChosenToken> tokens);
-  void finish(ReplyEnd end, Answer answer, std::string problem);
+  void add(std::size_t choice, std::string_view text, std::vector<ChosenToken> tokens);
+  void finish(std::size_t choice, ReplyEnd end, Answer answer, std::string problem);
+  bool has_ended() const;
+  const Choice& ended(std::size_t choice) const;
 
   const std::chrono::steady_clock::time_point deadline_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  Piece pending_;
-  bool has_begun_ = false, is_cancelled_ = false, has_ended_ = false;
-  ReplyEnd end_ = ReplyEnd::Answered;
-  Answer answer_;
-  std::string problem_;
+  std::vector<Choice> choices_;
+  bool has_begun_ = false, is_cancelled_ = false;
 };
 
 struct EngineOptions {
   std::int64_t context = 0;      // tokens, as Config::context_for() has it
   std::int64_t parallel = 4;     // requests that are answered at once; each has its own context
-  std::size_t queue = 16;        // requests that may wait
+  std::size_t queue = 16;        // answers that may wait
   double seconds = 600;          // that a request may take, with its time in the queue
   std::int64_t max_tokens = -1;  // of any answer; negative: as many as there is room for
+  CacheType cache_type = CacheType::Float16;
 };
 
-// Counts since the start, and what goes on now.
+// Counts since the start, and what goes on now; each answer of a request counts.
 struct EngineStatistics {
   std::int64_t running = 0, queued = 0;
   std::int64_t answered = 0, late = 0, cancelled = 0, failed = 0, refused = 0;
@@ -116,8 +136,8 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   // Throws Refusal: 400 for a prompt that is empty, does not fit the context or has tokens that the
-  // model has not, and for options out of their range; 429 if the queue is full; 503 after
-  // finish().
+  // model has not, for more answers than may wait, and for options out of their range; 429 if the
+  // queue has no room for all of its answers; 503 after finish().
   std::shared_ptr<Reply> submit(Job job);
   // Refuses what comes from now on, and returns when all that came before is done.
   void finish();
@@ -128,11 +148,12 @@ class Engine {
 
  private:
   struct Waiting {
-    Job job;
+    std::shared_ptr<const Job> job;
+    std::size_t choice = 0;
     std::shared_ptr<Reply> reply;
   };
 
-  // A request that is being answered.
+  // An answer that is being written.
   struct Running;
 
   void check_job(const Job& job) const;
@@ -141,13 +162,15 @@ class Engine {
   void begin(Waiting waiting);
   AnswerOptions options_for(Running& running) const;
   void step();
+  bool can_read_prompt(const Running& running) const;
+  void join(Running& running);
   void read_prompt();
   void read_answers();
   // What follows the scores of the text that were read last.
   void go_on(Running& running);
   void finish(Running& running);
   void fail(Running& running, const std::exception& problem);
-  void report(Reply& reply, ReplyEnd end, Answer answer, std::string problem = "");
+  void report(const Waiting& waiting, ReplyEnd end, Answer answer, std::string problem = "");
   void count(ReplyEnd end, const Answer& answer);
 
   const LanguageModel& model_;

@@ -8,7 +8,10 @@
 namespace croze::llm::serve {
 
 TextExchange::TextExchange(const Tokenizer& tokenizer, std::shared_ptr<Reply> reply, Form form)
-    : tokenizer_(tokenizer), reply_(std::move(reply)), form_(std::move(form)) {}
+    : tokenizer_(tokenizer),
+      reply_(std::move(reply)),
+      form_(std::move(form)),
+      all_(reply_->choices()) {}
 
 void TextExchange::wait_until_begun() {
   while (!reply_->wait_until_begun(std::chrono::seconds(1))) {
@@ -21,9 +24,20 @@ Likelihoods TextExchange::likelihoods(std::vector<ChosenToken> tokens) const {
       .tokenizer = tokenizer_, .tokens = std::move(tokens), .is_asked_for = form_.has_likelihoods};
 }
 
-const char* TextExchange::finish_reason() const {
-  const AnswerEnd end = answer().end;
+const char* TextExchange::finish_reason(std::size_t choice) const {
+  const AnswerEnd end = reply_->answer(choice).end;
   return end == AnswerEnd::Token || end == AnswerEnd::Stop ? "stop" : "length";
+}
+
+// The choices have one prompt, of which the first has read what was not known.
+Usage TextExchange::usage() const {
+  const Answer& first = reply_->answer(0);
+  Usage usage{.prompt_tokens = first.prompt_tokens,
+              .cached_tokens = first.prompt_tokens - first.prompt_read};
+  for (std::size_t i = 0; i < choices(); i++) {
+    usage.answer_tokens += std::ssize(reply_->answer(i).tokens);
+  }
+  return usage;
 }
 
 std::optional<std::string> TextExchange::next(std::chrono::milliseconds wait) {
@@ -33,22 +47,36 @@ std::optional<std::string> TextExchange::next(std::chrono::milliseconds wait) {
     has_ended_ = true;
     return ending();
   }
-  if (piece->text.empty() && piece->tokens.empty()) return std::string();
-  if (form_.is_stream) return streamed(*std::move(piece));
-  all_.text += piece->text;
-  std::ranges::move(piece->tokens, std::back_inserter(all_.tokens));
+  if (piece->is_last && reply_->end(piece->choice) == ReplyEnd::Failed) {
+    return failed(piece->choice);
+  }
+  if (form_.is_stream) return events_of(*std::move(piece));
+  Reply::Piece& all = all_[piece->choice];
+  all.text += piece->text;
+  std::ranges::move(piece->tokens, std::back_inserter(all.tokens));
   return std::string();
 }
 
+std::string TextExchange::events_of(Reply::Piece piece) {
+  const std::size_t choice = piece.choice;
+  const bool is_last = piece.is_last;
+  std::string events;
+  if (!piece.text.empty() || !piece.tokens.empty()) events = streamed(std::move(piece));
+  if (is_last) events += streamed_end(choice);
+  return events;
+}
+
+// One choice that fails ends all: nobody wants a part of what was asked for.
+std::string TextExchange::failed(std::size_t choice) {
+  has_ended_ = true;
+  reply_->cancel();
+  const std::string body = error_body(500, reply_->problem(choice));
+  return form_.is_stream ? event(body) : body;
+}
+
 std::string TextExchange::ending() {
-  if (reply_->end() == ReplyEnd::Failed) {
-    const std::string body = error_body(500, reply_->problem());
-    return form_.is_stream ? event(body) : body;
-  }
   if (!form_.is_stream) return whole(std::move(all_));
-  std::string events = streamed_end();
-  if (form_.includes_usage) events += streamed_usage();
-  return events + "data: [DONE]\n\n";
+  return (form_.includes_usage ? streamed_usage() : "") + "data: [DONE]\n\n";
 }
 
 // ---- conversations ----------------------------------------------------------------------------
@@ -59,66 +87,97 @@ class ChatExchange : public TextExchange {
  public:
   ChatExchange(const Tokenizer& tokenizer, std::shared_ptr<Reply> reply, Form form,
                const ReplyParser::Options& options)
-      : TextExchange(tokenizer, std::move(reply), std::move(form)), parser_(options) {}
+      : TextExchange(tokenizer, std::move(reply), std::move(form)),
+        states_(choices(), State{.parser = ReplyParser(options)}) {}
 
  private:
-  std::string streamed(Reply::Piece piece) override {
-    return shown(parser_.push(piece.text), std::move(piece.tokens));
-  }
-  std::string streamed_end() override {
-    std::string events = shown(parser_.finish(), {});
-    return events + event(chat_end_chunk(head(), calls_ > 0 ? "tool_calls" : finish_reason()));
-  }
-  std::string streamed_usage() override { return event(chat_usage_chunk(head(), answer())); }
+  struct State {
+    ReplyParser parser;
+    bool has_role = false;
+    std::size_t calls = 0;
+  };
 
-  std::string whole(Reply::Piece all) override {
-    ReplyParts parts = parser_.push(all.text), rest = parser_.finish();
-    parts.content += rest.content;
-    parts.reasoning += rest.reasoning;
-    std::ranges::move(rest.calls, std::back_inserter(parts.calls));
-    return chat_completion(head(), parts, likelihoods(std::move(all.tokens)),
-                           parts.calls.empty() ? finish_reason() : "tool_calls", answer());
+  std::string streamed(Reply::Piece piece) override {
+    const ReplyParts parts = states_[piece.choice].parser.push(piece.text);
+    return shown(piece.choice, parts, std::move(piece.tokens));
+  }
+  std::string streamed_end(std::size_t choice) override {
+    State& state = states_[choice];
+    std::string events = shown(choice, state.parser.finish(), {});
+    const char* finish = state.calls > 0 ? "tool_calls" : finish_reason(choice);
+    return events + event(chat_end_chunk(head(), choice, finish));
+  }
+  std::string streamed_usage() override { return event(chat_usage_chunk(head(), usage())); }
+
+  std::string whole(std::vector<Reply::Piece> pieces) override {
+    std::vector<ChatChoice> list;
+    for (std::size_t i = 0; i < pieces.size(); i++) {
+      ReplyParser& parser = states_[i].parser;
+      ReplyParts parts = parser.push(pieces[i].text), rest = parser.finish();
+      parts.content += rest.content;
+      parts.reasoning += rest.reasoning;
+      std::ranges::move(rest.calls, std::back_inserter(parts.calls));
+      const char* finish = parts.calls.empty() ? finish_reason(i) : "tool_calls";
+      list.push_back({std::move(parts), likelihoods(std::move(pieces[i].tokens)), finish});
+    }
+    return chat_completion(head(), list, usage());
   }
 
   // The first event names the role.
-  std::string shown(const ReplyParts& parts, std::vector<ChosenToken> tokens) {
+  std::string shown(std::size_t choice, const ReplyParts& parts, std::vector<ChosenToken> tokens) {
+    State& state = states_[choice];
     std::string events;
-    if (!std::exchange(has_role_, true)) events += event(chat_role_chunk(head()));
+    if (!std::exchange(state.has_role, true)) events += event(chat_role_chunk(head(), choice));
     if (!parts.is_empty() || !tokens.empty()) {
-      events += event(chat_chunk(head(), parts, likelihoods(std::move(tokens)), calls_));
+      events +=
+          event(chat_chunk(head(), choice, parts, likelihoods(std::move(tokens)), state.calls));
     }
-    calls_ += parts.calls.size();
+    state.calls += parts.calls.size();
     return events;
   }
 
-  ReplyParser parser_;
-  bool has_role_ = false;
-  std::size_t calls_ = 0;
+  std::vector<State> states_;
 };
 
 // ---- texts ------------------------------------------------------------------------------------
 
 class CompletionExchange : public TextExchange {
  public:
-  using TextExchange::TextExchange;
+  CompletionExchange(const Tokenizer& tokenizer, std::shared_ptr<Reply> reply, Form form)
+      : TextExchange(tokenizer, std::move(reply), std::move(form)), lengths_(choices()) {}
 
  private:
   std::string streamed(Reply::Piece piece) override {
-    const std::size_t offset = length_;
-    length_ += piece.text.size();
-    return event(completion(head(), piece.text, likelihoods(std::move(piece.tokens)), offset,
-                            nullptr, nullptr));
+    std::size_t& length = lengths_[piece.choice];
+    const std::size_t offset = length;
+    length += piece.text.size();
+    return written(piece.choice, {.text = std::move(piece.text),
+                                  .likelihoods = likelihoods(std::move(piece.tokens)),
+                                  .offset = offset});
   }
-  std::string streamed_end() override {
-    return event(completion(head(), "", likelihoods({}), length_, finish_reason(), nullptr));
+  std::string streamed_end(std::size_t choice) override {
+    return written(choice, {.text = {},
+                            .likelihoods = likelihoods({}),
+                            .offset = lengths_[choice],
+                            .finish = finish_reason(choice)});
   }
-  std::string streamed_usage() override { return event(completion_usage(head(), answer())); }
-  std::string whole(Reply::Piece all) override {
-    return completion(head(), all.text, likelihoods(std::move(all.tokens)), 0, finish_reason(),
-                      &answer());
+  std::string streamed_usage() override { return event(completion_usage(head(), usage())); }
+  std::string whole(std::vector<Reply::Piece> pieces) override {
+    std::vector<TextChoice> list;
+    for (std::size_t i = 0; i < pieces.size(); i++) {
+      list.push_back({.text = std::move(pieces[i].text),
+                      .likelihoods = likelihoods(std::move(pieces[i].tokens)),
+                      .finish = finish_reason(i)});
+    }
+    const Usage counts = usage();
+    return completion(head(), 0, list, &counts);
   }
 
-  std::size_t length_ = 0;
+  std::string written(std::size_t number, TextChoice choice) {
+    return event(completion(head(), number, std::span(&choice, 1), nullptr));
+  }
+
+  std::vector<std::size_t> lengths_;
 };
 
 }  // namespace

@@ -27,7 +27,7 @@ class Exchange {
   virtual std::optional<std::string> next(std::chrono::milliseconds wait) = 0;
 };
 
-// That of a text which the engine writes.
+// That of the texts which the engine writes, one for each choice of a request.
 class TextExchange : public Exchange {
  public:
   struct Form {
@@ -44,24 +44,28 @@ class TextExchange : public Exchange {
 
  protected:
   const AnswerHead& head() const { return form_.head; }
-  const Answer& answer() const { return reply_->answer(); }
-  // Why it ended, as OpenAI calls it.
-  const char* finish_reason() const;
+  std::size_t choices() const { return reply_->choices(); }
+  // Why a choice ended, as OpenAI calls it.
+  const char* finish_reason(std::size_t choice) const;
+  Usage usage() const;
   Likelihoods likelihoods(std::vector<ChosenToken> tokens) const;
   static std::string event(const std::string& json) { return "data: " + json + "\n\n"; }
 
  private:
   virtual std::string streamed(Reply::Piece piece) = 0;
-  virtual std::string streamed_end() = 0;
+  virtual std::string streamed_end(std::size_t choice) = 0;
   virtual std::string streamed_usage() = 0;
-  virtual std::string whole(Reply::Piece all) = 0;
+  // All pieces of each choice as one.
+  virtual std::string whole(std::vector<Reply::Piece> choices) = 0;
 
+  std::string events_of(Reply::Piece piece);
+  std::string failed(std::size_t choice);
   std::string ending();
 
   const Tokenizer& tokenizer_;
   const std::shared_ptr<Reply> reply_;
   const Form form_;
-  Reply::Piece all_;  // of what is not streamed
+  std::vector<Reply::Piece> all_;  // of what is not streamed, by choice
   bool has_ended_ = false;
 };
 

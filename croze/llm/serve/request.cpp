@@ -25,10 +25,12 @@ constexpr std::string_view without_effect[] = {"user",
                                                "metadata",
                                                "store",
                                                "service_tier",
+                                               "prediction",
                                                "prompt_cache_key",
-                                               "parallel_tool_calls",
+                                               "prompt_cache_retention",
                                                "reasoning_effort",
-                                               "safety_identifier"};
+                                               "safety_identifier",
+                                               "verbosity"};
 
 std::map<TokenId, float> read_bias(const Fields& fields) {
   std::map<TokenId, float> bias;
@@ -71,7 +73,7 @@ SamplingOptions read_sampling(const Fields& fields, SamplingOptions options) {
 
 // A grammar that is wrong is wrong in the request.
 template <typename F>
-std::shared_ptr<const Grammar> grammar_of(const Fields& fields, std::string_view name, F text) {
+std::shared_ptr<const Grammar> grammar_of(const std::string& where, F text) {
   try {
     auto grammar = std::make_shared<const Grammar>(Grammar::parse(text()));
     const GrammarMatcher of_its_beginning(*grammar);
@@ -79,7 +81,7 @@ std::shared_ptr<const Grammar> grammar_of(const Fields& fields, std::string_view
   } catch (const Refusal&) {
     throw;
   } catch (const Error& e) {
-    fields.refuse(name, e.message());
+    throw Refusal(400, fmt::format("{}: {}", where, e.message()), where);
   }
 }
 
@@ -89,11 +91,11 @@ std::shared_ptr<const Grammar> read_grammar(const Fields& fields) {
   const std::string type = format ? format->required_text("type") : "text";
   if (grammar) {
     if (type != "text") fields.refuse("grammar", "response_format asks for another one");
-    return grammar_of(fields, "grammar", [&] { return *grammar; });
+    return grammar_of(fields.path("grammar"), [&] { return *grammar; });
   }
   if (type == "text") return nullptr;
   if (type == "json_object") {
-    return grammar_of(fields, "response_format", [] { return json_object_grammar(); });
+    return grammar_of(fields.path("response_format"), [] { return json_object_grammar(); });
   }
   if (type != "json_schema") {
     format->refuse("type",
@@ -103,7 +105,7 @@ std::shared_ptr<const Grammar> read_grammar(const Fields& fields) {
   if (!schema) format->refuse("json_schema", "it is missing");
   const auto* value = schema->find("schema");
   if (!value) schema->refuse("schema", "it is missing");
-  return grammar_of(*schema, "schema", [&] { return json_schema_grammar(*value); });
+  return grammar_of(schema->path("schema"), [&] { return json_schema_grammar(*value); });
 }
 
 GenerationFields read_generation(const Fields& fields, const SamplingOptions& defaults) {
@@ -120,7 +122,7 @@ GenerationFields read_generation(const Fields& fields, const SamplingOptions& de
     options->flag("include_obfuscation");
     options->check_all_known();
   }
-  if (fields.integer("n", 1, 128).value_or(1) != 1) fields.refuse("n", "only 1 is supported");
+  result.choices = fields.integer("n", 1, 128).value_or(1);
   fields.ignore(without_effect);
   fields.text("model");
   return result;
@@ -202,6 +204,11 @@ Value message_of(const Value& value, const std::string& where) {
 
 }  // namespace
 
+std::shared_ptr<const Grammar> requested_grammar(const std::string& text,
+                                                 const std::string& where) {
+  return grammar_of(where, [&] { return text; });
+}
+
 Value read_messages(const Fields& fields) {
   const jinja::Sequence* list = fields.list("messages");
   if (!list || list->elements.empty()) fields.refuse("messages", "a list of messages is wanted");
@@ -213,13 +220,6 @@ Value read_messages(const Fields& fields) {
 }
 
 Value read_tools(const Fields& fields) {
-  std::string choice = "auto";
-  if (const Value* given = fields.find("tool_choice")) {
-    if (given->is_text()) choice = given->text();
-    if (!given->is_text() || (choice != "auto" && choice != "none")) {
-      fields.refuse("tool_choice", "only auto and none are supported");
-    }
-  }
   const jinja::Sequence* list = fields.list("tools");
   if (!list) return {};
   for (std::size_t i = 0; i < list->elements.size(); i++) {
@@ -229,7 +229,37 @@ Value read_tools(const Fields& fields) {
     if (!function) tool.refuse("function", "it is missing");
     function->required_text("name");
   }
-  return choice == "none" || list->elements.empty() ? Value() : *fields.find("tools");
+  const Value* choice = fields.find("tool_choice");
+  const bool is_none = choice && choice->is_text() && choice->text() == "none";
+  return is_none || list->elements.empty() ? Value() : *fields.find("tools");
+}
+
+ToolChoice read_tool_choice(const Fields& fields, const Value& tools) {
+  ToolChoice choice{.allows_many = fields.flag("parallel_tool_calls", true)};
+  const Value* given = fields.find("tool_choice");
+  if (!given) return choice;
+  if (given->is_text()) {
+    const std::string& name = given->text();
+    if (name == "auto" || name == "none") return choice;
+    if (name != "required") fields.refuse("tool_choice", "auto, none or required is wanted");
+  } else {
+    const Fields named = *fields.object("tool_choice");
+    if (named.required_text("type") != "function") named.refuse("type", "only functions are known");
+    const auto function = named.object("function");
+    if (!function) named.refuse("function", "it is missing");
+    choice.function = function->required_text("name");
+    choice.allows_many = false;
+  }
+  if (tools.is_none()) fields.refuse("tool_choice", "there are no tools");
+  choice.is_required = true;
+  return choice;
+}
+
+// The one that OpenAI's models have beside audio.
+void check_modalities(const Fields& fields) {
+  for (const std::string& kind : fields.texts("modalities", 1)) {
+    if (kind != "text") fields.refuse("modalities", "only text is supported");
+  }
 }
 
 ChatRequest read_chat_request(const Fields& fields, const SamplingOptions& defaults) {
@@ -237,6 +267,11 @@ ChatRequest read_chat_request(const Fields& fields, const SamplingOptions& defau
   request.generation = read_generation(fields, defaults);
   request.messages = read_messages(fields);
   request.tools = read_tools(fields);
+  request.tool_choice = read_tool_choice(fields, request.tools);
+  if (request.tool_choice.is_required && request.generation.grammar) {
+    fields.refuse("tool_choice", "response_format or grammar asks for another answer");
+  }
+  check_modalities(fields);
   request.generation.has_likelihoods = fields.flag("logprobs");
   const auto likeliest = fields.integer("top_logprobs", 0, most_likeliest);
   if (likeliest && !request.generation.has_likelihoods) {
@@ -269,8 +304,9 @@ CompletionRequest read_completion_request(const Fields& fields, const SamplingOp
   request.generation.likeliest = likeliest.value_or(0);
   if (fields.flag("echo")) fields.refuse("echo", "it is not supported");
   if (fields.find("suffix")) fields.refuse("suffix", "it is not supported");
-  if (fields.integer("best_of", 1, 20).value_or(1) != 1) {
-    fields.refuse("best_of", "only 1 is supported");
+  if (fields.integer("best_of", 1, 128).value_or(request.generation.choices) !=
+      request.generation.choices) {
+    fields.refuse("best_of", "as many as n, which are not compared, are supported");
   }
   fields.check_all_known();
   return request;

@@ -19,6 +19,7 @@ namespace croze::llm::serve {
 // What all requests for texts say of them.
 struct GenerationFields {
   SamplingOptions sampling;
+  std::int64_t choices = 1;      // "n"
   std::int64_t max_tokens = -1;  // negative: until the context is full
   std::vector<std::string> stop;
   bool has_likelihoods = false;  // "logprobs"
@@ -27,10 +28,18 @@ struct GenerationFields {
   bool is_stream = false, includes_usage = false;
 };
 
+// Whether an answer has to call tools.
+struct ToolChoice {
+  bool is_required = false;
+  std::string function;     // that has to be called; empty: any
+  bool allows_many = true;  // "parallel_tool_calls"
+};
+
 struct ChatRequest {
   GenerationFields generation;
-  jinja::Value messages, tools;                                 // as chat templates have them
-  std::vector<std::pair<std::string, jinja::Value>> variables;  // of the template
+  jinja::Value messages, tools;  // as chat templates have them
+  ToolChoice tool_choice;
+  std::vector<std::pair<std::string, jinja::Value>> variables = {};  // of the template
 };
 
 struct CompletionRequest {
@@ -56,5 +65,9 @@ EmbeddingRequest read_embedding_request(const Fields& fields);
 // arguments of calls as objects.
 jinja::Value read_messages(const Fields& fields);
 jinja::Value read_tools(const Fields& fields);
+// Throws Refusal (400) naming `where` for what is no grammar.
+std::shared_ptr<const Grammar> requested_grammar(const std::string& text, const std::string& where);
+// What "tool_choice" says; tools there must be where one is to be called.
+ToolChoice read_tool_choice(const Fields& fields, const jinja::Value& tools);
 
 }  // namespace croze::llm::serve

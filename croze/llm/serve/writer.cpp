@@ -16,13 +16,11 @@ std::string text_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-Json usage_of(const Answer& answer) {
-  const std::int64_t tokens = std::ssize(answer.tokens);
-  return Json{{"prompt_tokens", answer.prompt_tokens},
-              {"completion_tokens", tokens},
-              {"total_tokens", answer.prompt_tokens + tokens},
-              {"prompt_tokens_details",
-               Json{{"cached_tokens", answer.prompt_tokens - answer.prompt_read}}}};
+Json json_of(const Usage& usage) {
+  return Json{{"prompt_tokens", usage.prompt_tokens},
+              {"completion_tokens", usage.answer_tokens},
+              {"total_tokens", usage.prompt_tokens + usage.answer_tokens},
+              {"prompt_tokens_details", Json{{"cached_tokens", usage.cached_tokens}}}};
 }
 
 Json object_of(const AnswerHead& head, const char* kind, Json choices) {
@@ -91,8 +89,17 @@ Json calls_of(const ReplyParts& parts, std::size_t first, bool with_index) {
   return calls;
 }
 
-Json chunk_of(const AnswerHead& head, Json delta, Json likelihoods, const char* finish) {
-  Json choice{{"index", 0},
+Json message_of(const ReplyParts& parts) {
+  Json message{{"role", "assistant"}};
+  message["content"] = parts.content.empty() && !parts.calls.empty() ? Json() : Json(parts.content);
+  if (!parts.reasoning.empty()) message["reasoning_content"] = parts.reasoning;
+  if (!parts.calls.empty()) message["tool_calls"] = calls_of(parts, 0, false);
+  return message;
+}
+
+Json chunk_of(const AnswerHead& head, std::size_t index, Json delta, Json likelihoods,
+              const char* finish) {
+  Json choice{{"index", index},
               {"delta", std::move(delta)},
               {"logprobs", std::move(likelihoods)},
               {"finish_reason", finish ? Json(finish) : Json()}};
@@ -106,60 +113,61 @@ std::string random_id(std::string_view prefix) {
   return fmt::format("{}{:08x}{:08x}{:08x}", prefix, random(), random(), random());
 }
 
-std::string chat_completion(const AnswerHead& head, const ReplyParts& parts,
-                            const Likelihoods& likelihoods, const char* finish,
-                            const Answer& answer) {
-  Json message{{"role", "assistant"}};
-  message["content"] = parts.content.empty() && !parts.calls.empty() ? Json() : Json(parts.content);
-  if (!parts.reasoning.empty()) message["reasoning_content"] = parts.reasoning;
-  if (!parts.calls.empty()) message["tool_calls"] = calls_of(parts, 0, false);
-  Json choice{{"index", 0},
-              {"message", std::move(message)},
-              {"logprobs", likelihoods_of_chat(likelihoods)},
-              {"finish_reason", finish}};
-  Json json = object_of(head, "chat.completion", Json::array({std::move(choice)}));
-  json["usage"] = usage_of(answer);
+std::string chat_completion(const AnswerHead& head, std::span<const ChatChoice> choices,
+                            const Usage& usage) {
+  Json list = Json::array();
+  for (const ChatChoice& choice : choices) {
+    list.push_back(Json{{"index", list.size()},
+                        {"message", message_of(choice.parts)},
+                        {"logprobs", likelihoods_of_chat(choice.likelihoods)},
+                        {"finish_reason", choice.finish}});
+  }
+  Json json = object_of(head, "chat.completion", std::move(list));
+  json["usage"] = json_of(usage);
   return text_of(json);
 }
 
-std::string chat_role_chunk(const AnswerHead& head) {
-  return text_of(chunk_of(head, Json{{"role", "assistant"}, {"content", ""}}, {}, nullptr));
+std::string chat_role_chunk(const AnswerHead& head, std::size_t choice) {
+  return text_of(chunk_of(head, choice, Json{{"role", "assistant"}, {"content", ""}}, {}, nullptr));
 }
 
-std::string chat_chunk(const AnswerHead& head, const ReplyParts& parts,
+std::string chat_chunk(const AnswerHead& head, std::size_t choice, const ReplyParts& parts,
                        const Likelihoods& likelihoods, std::size_t first_call) {
   Json delta = Json::object();
   if (!parts.content.empty()) delta["content"] = parts.content;
   if (!parts.reasoning.empty()) delta["reasoning_content"] = parts.reasoning;
   if (!parts.calls.empty()) delta["tool_calls"] = calls_of(parts, first_call, true);
-  return text_of(chunk_of(head, std::move(delta), likelihoods_of_chat(likelihoods), nullptr));
+  return text_of(
+      chunk_of(head, choice, std::move(delta), likelihoods_of_chat(likelihoods), nullptr));
 }
 
-std::string chat_end_chunk(const AnswerHead& head, const char* finish) {
-  return text_of(chunk_of(head, Json::object(), {}, finish));
+std::string chat_end_chunk(const AnswerHead& head, std::size_t choice, const char* finish) {
+  return text_of(chunk_of(head, choice, Json::object(), {}, finish));
 }
 
-std::string chat_usage_chunk(const AnswerHead& head, const Answer& answer) {
+std::string chat_usage_chunk(const AnswerHead& head, const Usage& usage) {
   Json json = object_of(head, "chat.completion.chunk", Json::array());
-  json["usage"] = usage_of(answer);
+  json["usage"] = json_of(usage);
   return text_of(json);
 }
 
-std::string completion(const AnswerHead& head, std::string_view text,
-                       const Likelihoods& likelihoods, std::size_t offset, const char* finish,
-                       const Answer* answer) {
-  Json choice{{"text", text},
-              {"index", 0},
-              {"logprobs", likelihoods_of_text(likelihoods, offset)},
-              {"finish_reason", finish ? Json(finish) : Json()}};
-  Json json = object_of(head, "text_completion", Json::array({std::move(choice)}));
-  if (answer) json["usage"] = usage_of(*answer);
+std::string completion(const AnswerHead& head, std::size_t first,
+                       std::span<const TextChoice> choices, const Usage* usage) {
+  Json list = Json::array();
+  for (const TextChoice& choice : choices) {
+    list.push_back(Json{{"text", choice.text},
+                        {"index", first++},
+                        {"logprobs", likelihoods_of_text(choice.likelihoods, choice.offset)},
+                        {"finish_reason", choice.finish ? Json(choice.finish) : Json()}});
+  }
+  Json json = object_of(head, "text_completion", std::move(list));
+  if (usage) json["usage"] = json_of(*usage);
   return text_of(json);
 }
 
-std::string completion_usage(const AnswerHead& head, const Answer& answer) {
+std::string completion_usage(const AnswerHead& head, const Usage& usage) {
   Json json = object_of(head, "text_completion", Json::array());
-  json["usage"] = usage_of(answer);
+  json["usage"] = json_of(usage);
   return text_of(json);
 }
 

@@ -16,7 +16,7 @@ using test::error_of;
 struct Answers : testing::Test {
   Answer ask(AnswerOptions options, std::int64_t context = 128) const {
     options.sampling.temperature = 0;
-    Generator generator(model->transformer, {.context = context, .cache_dtype = DType::Float32});
+    Generator generator(model->transformer, {.context = context, .cache_type = CacheType::Float32});
     return answer(*model, generator, prompt, options);
   }
 

@@ -48,14 +48,14 @@ class Batch : public testing::TestWithParam<std::string> {
     return some_tokens(count, seed, model.vocabulary());
   }
   std::vector<float> alone(std::span<const TokenId> text) const {
-    Generator generator(model, {.context = 128, .cache_dtype = DType::Float32});
+    Generator generator(model, {.context = 128, .cache_type = CacheType::Float32});
     const std::span<const float> scores = generator.read(text);
     return {scores.begin(), scores.end()};
   }
 
   GgufFile file = load_gguf(LANGUAGE_MODELS "/" + GetParam() + ".gguf");
   Transformer model{file};
-  BatchGenerator batch{model, {.context = 128, .texts = 3, .cache_dtype = DType::Float32}};
+  BatchGenerator batch{model, {.context = 128, .texts = 3, .cache_type = CacheType::Float32}};
 };
 
 TEST_P(Batch, GivesEachTextTheScoresThatItHasAlone) {

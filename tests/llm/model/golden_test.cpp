@@ -47,14 +47,14 @@ class GoldenModel : public testing::TestWithParam<std::string> {
 
 TEST_P(GoldenModel, GivesTheScoresOfTransformersBehindEachToken) {
   const auto count = std::ssize(prompt);
-  KeyValueCache cache(model.config(), {.capacity = 64, .dtype = DType::Float32});
+  KeyValueCache cache(model.config(), {.capacity = 64, .type = CacheType::Float32});
   const Tensor hidden =
       model(Tensor::from_data(prompt, {count}), Tensor::from_data({0}, {1}), cache, 64);
   expect_near(model.logits(hidden).to_vector<float>(), logits);
 }
 
 TEST_P(GoldenModel, ChoosesTheTokensOfTransformers) {
-  Generator generator(model, {.cache_dtype = DType::Float32});
+  Generator generator(model, {.cache_type = CacheType::Float32});
   Sampler greedy({.temperature = 0});
   std::span<const float> scores = generator.read(prompt);
   expect_near(scores, std::span(logits).last(static_cast<std::size_t>(model.vocabulary())));

@@ -176,9 +176,9 @@ TEST(Generating, AnyWayToReadATextGivesTheSameScores) {
     for (std::size_t i = 0; i < a.size(); i++) EXPECT_NEAR(a[i], b[i], 1e-4f);
   };
 
-  Generator whole(model, {.cache_dtype = DType::Float32});
+  Generator whole(model, {.cache_type = CacheType::Float32});
   const std::span<const float> expected = whole.read(text);  // in chunks, the last one not full
-  Generator single(model, {.cache_dtype = DType::Float32});
+  Generator single(model, {.cache_type = CacheType::Float32});
   std::span<const float> scores;
   for (const TokenId& token : text) scores = single.read(std::span(&token, 1));
   expect_near(scores, expected);

@@ -149,6 +149,79 @@ TEST_F(ApiTest, CallsOfToolsAreTakenOutOfTheReply) {
   EXPECT_EQ(events.end()[-2].at("choices").at(0).at("delta").at("tool_calls").at(0).at("index"), 0);
 }
 
+TEST_F(ApiTest, SeveralChoicesWholeAndStreamed) {
+  Json body = asking("abba", {{"n", 3}, {"seed", 3}, {"temperature", 1}, {"logprobs", true}});
+  const Json whole = chat(body);
+  ASSERT_EQ(whole.at("choices").size(), 3u);
+  std::vector<std::string> expected;
+  int tokens = 0;
+  for (std::size_t i = 0; i < 3; i++) {
+    const Json& choice = whole.at("choices").at(i);
+    EXPECT_EQ(choice.at("index"), i);
+    expected.push_back(choice.at("message").at("content").get<std::string>());
+    tokens += static_cast<int>(choice.at("logprobs").at("content").size());
+  }
+  EXPECT_EQ(whole.at("usage").at("completion_tokens"), tokens);
+  EXPECT_NE(expected[0], expected[1]);
+  body["stream"] = true;
+  std::vector<std::string> texts(3);
+  std::vector<int> roles(3), ends(3);
+  for (const Json& e : events_of(all_of(*api.chat(body.dump())))) {
+    const Json& choice = e.at("choices").at(0);
+    const auto index = choice.at("index").get<std::size_t>();
+    roles.at(index) += choice.at("delta").contains("role");
+    EXPECT_EQ(ends[index], 0);
+    texts[index] += choice.at("delta").value("content", "");
+    ends[index] += !choice.at("finish_reason").is_null();
+  }
+  EXPECT_EQ(texts, expected);
+  EXPECT_EQ(roles, (std::vector<int>{1, 1, 1}));
+  EXPECT_EQ(ends, roles);
+}
+
+TEST_F(ApiTest, SeveralTextsGoOn) {
+  Json body{{"prompt", "abba"}, {"max_tokens", 4}, {"n", 2}, {"best_of", 2}, {"seed", 1}};
+  const Json whole = Json::parse(all_of(*api.complete(body.dump())));
+  ASSERT_EQ(whole.at("choices").size(), 2u);
+  body["stream"] = true;
+  std::vector<std::string> texts(2);
+  for (const Json& e : events_of(all_of(*api.complete(body.dump())))) {
+    const Json& choice = e.at("choices").at(0);
+    texts.at(choice.at("index").get<std::size_t>()) += choice.at("text").get<std::string>();
+  }
+  for (std::size_t i = 0; i < 2; i++) {
+    EXPECT_EQ(whole.at("choices").at(i).at("index"), i);
+    EXPECT_EQ(whole.at("choices").at(i).at("text"), texts[i]);
+  }
+}
+
+// The template of this model does not know of tools, so calls come as JSON alone.
+TEST_F(ApiTest, ToolsAreCalledIfThatIsAskedFor) {
+  const Json tools = Json::parse(R"([
+    {"type": "function", "function": {"name": "turn", "parameters":
+      {"type": "object", "properties": {"on": {"$ref": "#/$defs/state"}}, "required": ["on"],
+       "$defs": {"state": {"type": "boolean"}}}}},
+    {"type": "function", "function": {"name": "stop"}}])");
+  Json body = asking("abba", {{"tools", tools}, {"parallel_tool_calls", false}});
+  body["max_tokens"] = 90;
+  body["logit_bias"] = {{"10", -100}, {"220", -100}};
+  for (const Json& choice : {Json("required"), Json::parse(R"({"type": "function",
+                                                   "function": {"name": "turn"}})")}) {
+    body["tool_choice"] = choice;
+    const Json answer = chat(body).at("choices").at(0);
+    EXPECT_EQ(answer.at("finish_reason"), "tool_calls");
+    ASSERT_EQ(answer.at("message").at("tool_calls").size(), 1u) << answer;
+    const Json& call = answer.at("message").at("tool_calls").at(0).at("function");
+    const Json arguments = Json::parse(call.at("arguments").get<std::string>());
+    if (!choice.is_string()) {
+      EXPECT_EQ(call.at("name"), "turn");
+    }
+    if (call.at("name") == "turn") {
+      EXPECT_TRUE(arguments.at("on").is_boolean());
+    }
+  }
+}
+
 TEST_F(ApiTest, ModelsAndWhatIsNotServed) {
   EXPECT_EQ(Json::parse(api.models()).at("data").at(0).at("id"), "small");
   EXPECT_EQ(Json::parse(api.model("small")).at("object"), "model");

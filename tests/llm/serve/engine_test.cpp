@@ -157,6 +157,57 @@ TEST_F(EngineTest, AnswersDoNotDependOnWhoElseIsAnswered) {
   }
 }
 
+// Each choice is what one gets who asks with its seed, and the prompt is read once.
+TEST_F(EngineTest, SeveralAnswersToOnePrompt) {
+  const std::string lengthy(100, 'a');
+  Job several = job(8);
+  several.prompt = model->tokenizer.encode(lengthy);
+  several.sampling = {.temperature = 1, .seed = 5};
+  several.choices = 5;
+  std::vector<std::vector<TokenId>> alone;
+  {
+    Engine engine(*model, {.context = 128});
+    for (std::int64_t i = 0; i < several.choices; i++) {
+      Job one = several;
+      one.choices = 1;
+      one.sampling.seed += static_cast<std::uint64_t>(i);
+      const auto reply = engine.submit(one);
+      all_of(*reply);
+      alone.push_back(reply->answer().tokens);
+    }
+  }
+  for (const std::int64_t parallel : {2, 8}) {
+    Engine engine(*model, {.context = 128, .parallel = parallel});
+    const auto reply = engine.submit(several);
+    std::vector<std::string> texts(5);
+    std::size_t ends = 0;
+    while (auto piece = reply->next(10s)) {
+      texts[piece->choice] += piece->text;
+      ends += piece->is_last;
+    }
+    EXPECT_EQ(ends, 5u);
+    for (std::size_t i = 0; i < 5; i++) {
+      EXPECT_EQ(reply->answer(i).tokens, alone[i]) << i << " of " << parallel;
+      EXPECT_EQ(reply->answer(i).text, texts[i]);
+    }
+    const EngineStatistics s = engine.statistics();
+    EXPECT_EQ(s.answered, 5);
+    EXPECT_EQ(s.prompt_tokens_read, std::ssize(several.prompt) + 4);
+  }
+}
+
+TEST_F(EngineTest, AnswersThatMayNotWaitAreRefused) {
+  Engine engine(*model, {.queue = 3});
+  Job several = job();
+  several.choices = 4;
+  EXPECT_EQ(status_of(engine, several), 400);
+  several.choices = 3;
+  const auto reply = engine.submit(several);
+  reply->cancel();
+  all_of(*reply);
+  for (std::size_t i = 0; i < 3; i++) EXPECT_EQ(reply->end(i), ReplyEnd::Cancelled);
+}
+
 TEST_F(EngineTest, AShortAnswerDoesNotWaitForALongOne) {
   Engine engine(*model, {.parallel = 2});
   Job lengthy = job(-1);

@@ -85,7 +85,8 @@ TEST(Requests, WhatIsWrongIsNamed) {
     EXPECT_EQ(refused_member(fmt::format("\"{}\": 1.5", member)), member);
     EXPECT_EQ(refused_member(fmt::format("\"{}\": -9223372036854775809", member)), member);
   }
-  EXPECT_EQ(refused_member(R"("n": 2)"), "n");
+  EXPECT_EQ(refused_member(R"("n": 0)"), "n");
+  EXPECT_EQ(refused_member(R"("modalities": ["audio"])"), "modalities");
   EXPECT_EQ(refused_member(R"("top_logprobs": 2)"), "top_logprobs");
   EXPECT_EQ(refused_member(R"("stream": 1)"), "stream");
   EXPECT_EQ(refused_member(R"("stop": [1])"), "stop");
@@ -140,6 +141,27 @@ TEST(Requests, MessagesAsTemplatesReadThem) {
   input.tools = request.tools;
   input.variables = request.variables;
   EXPECT_EQ(chat.render(input), "system:ab;assistant:;f3tool:3;fFalse");
+}
+
+TEST(Requests, WhetherToolsAreCalled) {
+  const std::string tools = R"("tools": [{"type": "function", "function": {"name": "f"}}], )";
+  const auto choice_of = [&](const char* members) { return chat(tools + members).tool_choice; };
+  EXPECT_FALSE(choice_of(R"("tool_choice": "auto")").is_required);
+  EXPECT_FALSE(choice_of(R"("tool_choice": "none")").is_required);
+  EXPECT_TRUE(chat(tools + R"("tool_choice": "none")").tools.is_none());
+  const ToolChoice any = choice_of(R"("tool_choice": "required")");
+  EXPECT_TRUE(any.is_required && any.function.empty() && any.allows_many);
+  EXPECT_FALSE(choice_of(R"("tool_choice": "required", "parallel_tool_calls": false)").allows_many);
+  const ToolChoice one =
+      choice_of(R"("tool_choice": {"type": "function", "function": {"name": "f"}})");
+  EXPECT_TRUE(one.is_required && one.function == "f" && !one.allows_many);
+  EXPECT_EQ(refused_member(tools + R"("tool_choice": "perhaps")"), "tool_choice");
+  EXPECT_EQ(refused_member(tools + R"("tool_choice": {"type": "x"})"), "tool_choice.type");
+  EXPECT_EQ(refused_member(tools + R"("tool_choice": {"type": "function"})"),
+            "tool_choice.function");
+  EXPECT_EQ(refused_member(tools + R"("tool_choice": "required",
+                                      "response_format": {"type": "json_object"})"),
+            "tool_choice");
 }
 
 TEST(Requests, PromptsOfTokens) {

@@ -21,7 +21,7 @@ class ModelFile : public FilesTest {
     const auto count = std::ssize(tokens);
     const Tensor scores = training.network()(Tensor::from_data(tokens, {1, count}));
     const auto expected = scores.select(0, 0).select(0, count - 1).to_vector<float>();
-    Generator generator(model.transformer, {.cache_dtype = DType::Float32});
+    Generator generator(model.transformer, {.cache_type = CacheType::Float32});
     const std::span<const float> found = generator.read(tokens);
     ASSERT_EQ(found.size(), expected.size());
     for (std::size_t i = 0; i < found.size(); i++) EXPECT_NEAR(found[i], expected[i], 2e-4);

@@ -10,17 +10,19 @@
 
 #include "croze/commands.h"
 #include "dialogue.h"
+#include "draft_options.h"
 #include "sampling_options.h"
 
 namespace croze::tool {
 namespace {
 
 struct Settings {
-  std::string model, prompt, system;
+  std::string model, prompt, system, cache_type = "f16";
   bool has_prompt = false, raw = false, statistics = false;
   std::int64_t context = 0, max_tokens = -1;
   std::vector<std::string> stop;
   llm::SamplingOptions sampling;
+  DraftOptions draft;
 };
 
 std::string prompt_of(const Settings& settings) {
@@ -40,7 +42,10 @@ void go_on_with_text(const Settings& settings, const llm::LanguageModel& model,
 
 void chat(const Settings& settings) {
   const auto model = llm::LanguageModel::load(settings.model, settings.context);
-  llm::Generator generator(model->transformer, {.context = settings.context});
+  const llm::GeneratorOptions of_generator{.context = settings.context,
+                                           .cache_type = cache_type_named(settings.cache_type)};
+  llm::Generator generator(model->transformer, of_generator);
+  const ChosenDrafter drafter(settings.draft, *model, of_generator);
   const bool is_dialogue = !settings.has_prompt && !settings.raw;
   const bool is_terminal = isatty(STDOUT_FILENO) != 0;
   Dialogue::Options options{.answer = {.sampling = settings.sampling,
@@ -50,6 +55,7 @@ void chat(const Settings& settings) {
                             .shows_statistics = settings.statistics,
                             .is_dialogue = is_dialogue,
                             .is_terminal = is_terminal};
+  drafter.set(options.answer);
   if (settings.raw) return go_on_with_text(settings, *model, generator, options);
   if (!is_dialogue) return Dialogue(*model, generator, options).say(prompt_of(settings));
   options.is_terminal = is_terminal && isatty(STDIN_FILENO) != 0;
@@ -83,6 +89,8 @@ void add_chat(const Command& program) {
   command.option("--stop", settings->stop, "Texts at which an answer ends");
   command.flag("--stats", settings->statistics, "Show speed and memory on standard error");
   add_sampling_options(command, settings->sampling);
+  add_draft_options(command, settings->draft);
+  add_cache_option(command, settings->cache_type);
   command.action([settings, prompt] {
     settings->has_prompt = prompt.is_given();
     chat(*settings);

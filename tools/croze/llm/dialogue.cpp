@@ -45,11 +45,14 @@ std::string statistics_of(const llm::Answer& answer, const llm::Generator& gener
     return seconds > 0 ? static_cast<double>(tokens) / seconds : 0;
   };
   const std::int64_t count = std::ssize(answer.tokens);
+  const std::string guesses =
+      answer.drafted > 0 ? fmt::format("{} of {} guesses right; ", answer.accepted, answer.drafted)
+                         : "";
   return fmt::format(
-      "[{} tokens, {:.1f} tokens/s; prompt: {} new of {}, {:.1f} tokens/s, {:.2f} s; context: {} "
+      "[{} tokens, {:.1f} tokens/s; {}prompt: {} new of {}, {:.1f} tokens/s, {:.2f} s; context: {} "
       "of "
       "{}; memory: {:.0f} MB]",
-      count, rate(count, answer.answer_seconds), answer.prompt_read, answer.prompt_tokens,
+      count, rate(count, answer.answer_seconds), guesses, answer.prompt_read, answer.prompt_tokens,
       rate(answer.prompt_read, answer.prompt_seconds), answer.prompt_seconds,
       generator.tokens().size(), generator.context(), static_cast<double>(peak_rss_bytes()) * 1e-6);
 }

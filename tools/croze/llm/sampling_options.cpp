@@ -1,6 +1,9 @@
 // sampling_options.cpp -- the options that set a sampler.
 #include "sampling_options.h"
 
+#include <croze/base/error.h>
+#include <croze/base/printable.h>
+
 namespace croze::tool {
 
 void add_sampling_options(const Command& command, llm::SamplingOptions& options) {
@@ -28,6 +31,19 @@ void add_sampling_options(const Command& command, llm::SamplingOptions& options)
   command.option("--penalty-window", options.penalty_window, "How far back penalties look")
       .shows_default();
   command.option("--seed", options.seed, "Of the random draws").shows_default();
+}
+
+void add_cache_option(const Command& command, std::string& name) {
+  command
+      .option("--cache-type", name,
+              "How keys and values are kept: f32, f16, bf16, or q8_0, which takes half of f16")
+      .shows_default();
+}
+
+llm::CacheType cache_type_named(const std::string& name) {
+  const auto type = llm::cache_type_of(name);
+  check(type.has_value(), "--cache-type {}: f32, f16, bf16 and q8_0 are known", shortened(name));
+  return *type;
 }
 
 }  // namespace croze::tool

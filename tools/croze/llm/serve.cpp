@@ -20,7 +20,7 @@ namespace croze::tool {
 namespace {
 
 struct Settings {
-  std::string model, key_file;
+  std::string model, key_file, cache_type = "f16";
   std::int64_t port = 8080, body = 4, queue = 16;
   HttpOptions http;
   llm::serve::ApiOptions api;
@@ -44,6 +44,7 @@ void serve(const Settings& settings) {
   http.body = static_cast<std::size_t>(settings.body) << 20;
   llm::serve::ApiOptions options = settings.api;
   options.engine.queue = static_cast<std::size_t>(settings.queue);
+  options.engine.cache_type = cache_type_named(settings.cache_type);
   const auto model = llm::LanguageModel::load(settings.model, options.engine.context);
   llm::serve::Api api(*model, options);
   const Interrupt interrupt;
@@ -91,6 +92,7 @@ void add_serve(const Command& program) {
       .in_range(1, 1024)
       .shows_default();
   add_sampling_options(command, s->api.sampling);
+  add_cache_option(command, s->cache_type);
   command.action([s] { serve(*s); });
 }
 

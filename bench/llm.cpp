@@ -1,0 +1,145 @@
+// llm.cpp -- croze-bench llm: a language model on this machine, beside llama.cpp if it is
+// installed.
+//
+// What writing a token costs is to read the weights, so decoding is held against what a sum reads
+// from memory.  llama-bench runs with as many threads, before and after, and the better of its
+// numbers counts: other programs take and give back cores.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "croze/base/error.h"
+#include "llm_speed/llm_speed.h"
+#include "measure.h"
+#include "suites.h"
+
+namespace croze::bench {
+namespace {
+
+constexpr double least_of_bandwidth = 0.85;
+constexpr double least_times_one_text = 4;  // of eight
+constexpr double most_ms_to_first_token = 300;
+constexpr double most_bytes_beside_model = 64e6;
+constexpr double least_times_llama_decode = 1.1, least_times_llama_prompt = 1;
+
+constexpr std::int64_t most_kernels(std::int64_t layers) { return 6 * layers + 4; }
+
+struct LlmOptions {
+  bool as_json = false, first_token = false;
+  LlmSpeedOptions speed{.model = CROZE_BENCH_MODELS "/SmolLM2-135M-Instruct.Q4_1.gguf",
+                        .first_token_command = {"llm", "--first-token", "--model"}};
+  std::string llama_bench = "llama-bench";
+};
+
+struct LlamaSpeed {
+  double prompt = 0, decode = 0;  // tokens a second
+};
+
+// Nothing if it is not installed.
+std::optional<LlamaSpeed> llama_speed(const LlmOptions& options, int threads) {
+  ProcessResult result;
+  try {
+    result = run_process({options.llama_bench, "-m", options.speed.model, "-t",
+                          fmt::format("{}", threads), "-p", fmt::format("{}", options.speed.prompt),
+                          "-n", fmt::format("{}", options.speed.tokens), "-r",
+                          fmt::format("{}", options.speed.rounds), "-o", "json"});
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  check(result.status == 0, "{} ends with status {}", options.llama_bench, result.status);
+  LlamaSpeed speed;
+  const Json tests = Json::parse(result.output);
+  for (const Json& test : tests.elements()) {
+    double& of = test["n_gen"].get<int>() > 0 ? speed.decode : speed.prompt;
+    of = test["avg_ts"].get<double>();
+  }
+  return speed;
+}
+
+double number(const Json& measured, const char* name) { return measured[name].get<double>(); }
+
+Json rows_of(const Json& m) {
+  const double decode = number(m, "tokens_per_second");
+  const auto layers = m["layers"].get<std::int64_t>();
+  Json rows = Json::array();
+  rows.push_back(limited("decoding: part of the read bandwidth", number(m, "share_of_bandwidth"),
+                         "", least_of_bandwidth, Limit::Least));
+  rows.push_back(limited(fmt::format("{} texts at once", m["parallel"].get<int>()),
+                         number(m, "parallel_tokens_per_second") / decode, "x one text",
+                         least_times_one_text, Limit::Least));
+  rows.push_back(limited("kernels of a token", number(m, "kernels_per_token"), "",
+                         static_cast<double>(most_kernels(layers)), Limit::Most));
+  rows.push_back(limited("warm start to first token",
+                         m["first_token"]["warm"]["seconds"].get<double>() * 1e3, "ms",
+                         most_ms_to_first_token, Limit::Most));
+  rows.push_back(
+      limited("peak memory beside weights and cache",
+              (number(m, "peak_bytes") - number(m, "file_bytes") - number(m, "cache_bytes")) * 1e-6,
+              "MB", most_bytes_beside_model * 1e-6, Limit::Most));
+  return rows;
+}
+
+void add_llama_rows(Json& rows, const Json& m, const LlamaSpeed& llama) {
+  rows.push_back(limited("decoding beside llama.cpp", number(m, "tokens_per_second") / llama.decode,
+                         "x llama.cpp", least_times_llama_decode, Limit::Least));
+  rows.push_back(limited("reading a prompt beside llama.cpp",
+                         number(m, "prompt_tokens_per_second") / llama.prompt, "x llama.cpp",
+                         least_times_llama_prompt, Limit::Least));
+}
+
+void run_llm(const LlmOptions& options) {
+  if (options.first_token) {
+    return fmt::print("{}\n", measure_first_token(options.speed.model).dump());
+  }
+  Json rows = Json::array(), others = Json::object();
+  if (std::filesystem::exists(options.speed.model)) {
+    const int threads = machine()["threads"].get<int>();
+    std::optional<LlamaSpeed> llama = llama_speed(options, threads);
+    const Json measured = measure_llm_speed(options.speed);
+    rows = rows_of(measured);
+    if (llama) {
+      const LlamaSpeed after = llama_speed(options, threads).value_or(*llama);
+      llama->prompt = std::max(llama->prompt, after.prompt);
+      llama->decode = std::max(llama->decode, after.decode);
+      add_llama_rows(rows, measured, *llama);
+      others["llama_cpp"] =
+          Json{{"prompt_tokens_per_second", llama->prompt}, {"tokens_per_second", llama->decode}};
+    } else {
+      others["skipped"] = options.llama_bench + " is not installed";
+    }
+    others["measured"] = measured;
+  } else {
+    others["skipped"] = "there is no " + options.speed.model + " (tests/models/fetch.sh)";
+  }
+  if (!options.as_json) {
+    print_limited(rows);
+    for (const std::string& name : others.names()) {
+      fmt::print("{}: {}\n", name, others[name].dump());
+    }
+  }
+  finish_suite("llm", rows, options.as_json, others);
+}
+
+}  // namespace
+
+void add_llm(const Command& program) {
+  auto options = std::make_shared<LlmOptions>();
+  const Command command =
+      program.subcommand("llm", "A language model: speed, kernels, memory, beside llama.cpp");
+  command.option("--model", options->speed.model, "GGUF file, as tests/models/fetch.sh puts it");
+  command.option("--prompt", options->speed.prompt, "Tokens to read").positive().shows_default();
+  command.option("--tokens", options->speed.tokens, "Tokens to write").positive().shows_default();
+  command.option("--rounds", options->speed.rounds, "The best of so many counts")
+      .positive()
+      .shows_default();
+  command.option("--llama-bench", options->llama_bench, "llama.cpp's own program").shows_default();
+  command.flag("--json", options->as_json, "One line of JSON");
+  command.flag("--first-token", options->first_token, "The first token alone").hidden();
+  command.action([options] { run_llm(*options); });
+}
+
+}  // namespace croze::bench
