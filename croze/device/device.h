@@ -1,4 +1,4 @@
-// device.h -- what a device offers: memory, programs, a queue, and its capabilities.
+// device.h -- what a device offers: memory, programs, streams of work, and its capabilities.
 // The whole contract of a back end stands on this page.  Every function may be called by several
 // threads at once.
 #pragma once
@@ -75,6 +75,8 @@ class Program {
  public:
   virtual ~Program() = default;
 
+  virtual const ProgramInfo& info() const = 0;
+
   // Enqueues one run.  The order of launches on a device is the order of calls.
   virtual void launch(std::span<const MemoryView> buffers,
                       std::span<const std::int64_t> variables) = 0;
@@ -119,6 +121,25 @@ BlockPosition position_of(std::int64_t block, std::span<const std::int64_t> bloc
 // The variables of a nest there.
 BlockPosition variables_at(const BlockPosition& position, const Nest& nest);
 
+// Work that one thread at a time gives to a device, which does it in this order and apart from what
+// it is given in other ways: two streams may be at work at once.  What a queue (queue.h) gives its
+// work to.
+class DeviceStream {
+ public:
+  virtual ~DeviceStream() = default;
+
+  // Enqueue, or are done when they return: the device decides.  Programs, memory and the bytes of
+  // the host are used until finish() returns; what describes a launch is not.
+  virtual void launch(std::span<const Sequence> sequences) = 0;
+  virtual void copy_in(MemoryView to, std::span<const std::byte> from) = 0;
+  virtual void copy_out(std::span<std::byte> to, MemoryView from) = 0;
+  // Within the device, from a view to one of the same size that it does not overlap.
+  virtual void copy(MemoryView to, MemoryView from) = 0;
+
+  // Waits for all of it.  Throws what a launch failed with, naming the kernel.
+  virtual void finish() = 0;
+};
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -152,8 +173,13 @@ class Device {
   // caps().joins_nests.  Runs them one by one unless overridden.
   virtual void launch(std::span<const Sequence> sequences);
 
-  // Waits for all launches.  Errors of launches surface here, naming the kernel.
+  // Waits for all launches, but for those of streams.  Errors of launches surface here, naming the
+  // kernel.
   virtual void synchronize() = 0;
+
+  // A stream, to be destroyed before the device.  One over the functions above unless overridden:
+  // where a launch is done when it returns, that is all that there is to it.
+  virtual std::unique_ptr<DeviceStream> make_stream();
 };
 
 }  // namespace croze

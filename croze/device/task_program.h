@@ -23,7 +23,7 @@ class TaskProgram : public Program {
   virtual void run(const Addresses& buffers, std::span<const std::int64_t> variables,
                    std::int64_t task) const = 0;
 
-  const ProgramInfo& info() const { return info_; }
+  const ProgramInfo& info() const final { return info_; }
   const LaunchSize& tasks() const { return info_.launch.tasks; }
 
  private:

@@ -9,6 +9,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "croze/base/call_site.h"
 #include "croze/base/checked.h"
 #include "croze/base/error.h"
 #include "croze/base/log.h"
@@ -32,6 +33,7 @@
 #include "croze/run/open_sizes.h"
 #include "croze/run/plan.h"
 #include "croze/run/programs.h"
+#include "croze/run/queue_scope.h"
 #include "croze/run/trace/run_trace.h"
 #include "croze/schedule/schedule.h"
 
@@ -298,6 +300,8 @@ struct BoundRun::Bound {
     }
     return result;
   }
+  // Does not end the access where it throws.
+  void run(QueueStream queue);
 };
 
 namespace {
@@ -346,7 +350,7 @@ BoundRun::BoundRun(const PreparedRun& prepared, std::span<const UOp> inputs, Gra
       uses.push_back({outputs[i], true});
     }
   }
-  bound_ = std::make_unique<Bound>(
+  bound_ = std::make_shared<Bound>(
       prepared.plan, prepared.variables, std::move(arenas),
       tracing::is_tracing() ? memory_of_results(outputs) : std::vector<traces::RunResult>(),
       MemoryAccess(uses));
@@ -358,14 +362,30 @@ BoundRun::BoundRun(const PreparedRun& prepared, std::span<const UOp> inputs, Gra
 BoundRun::~BoundRun() = default;
 BoundRun::BoundRun(BoundRun&&) noexcept = default;
 
+void BoundRun::Bound::run(QueueStream queue) {
+  access.wait();
+  if (queue.stream) queue.device->synchronize();  // what the device was given before comes first
+  const tracing::RunTrace trace(plan, memory_ids(arenas), results);
+  launch_all(*plan, views(), variables, trace, queue);
+  if (queue.stream) queue.stream->finish();
+  access.end();
+}
+
 void BoundRun::launch() {
+  const std::shared_ptr<Bound> bound = std::move(bound_);
+  if (Queue* const queue = QueueScope::current()) {
+    queue->call(
+        [bound, queue, asked = QueuedCall()](DeviceStream& stream) {
+          const CallScope scope(asked.function(), asked.where());
+          bound->run({&queue->device(), &stream});
+        },
+        [bound](const std::exception_ptr& failure) { bound->access.fail(failure); });
+    return;
+  }
   try {
-    bound_->access.wait();
-    const tracing::RunTrace trace(bound_->plan, memory_ids(bound_->arenas), bound_->results);
-    launch_all(*bound_->plan, bound_->views(), bound_->variables, trace);
-    bound_->access.end();
+    bound->run({});
   } catch (...) {
-    bound_->access.fail(std::current_exception());
+    bound->access.fail(std::current_exception());
     throw;
   }
 }

@@ -68,12 +68,13 @@ class BoundRun {
   std::span<const UOp> values() const { return values_; }
   // What realize() returns for the roots that were prepared.
   std::vector<UOp> results(std::span<const UOp> roots) const;
-  // Once.  Throws what a run failed with that was to compute an input.
+  // Once.  Throws what a run failed with that was to compute an input.  In a QueueScope, returns
+  // when the launches are enqueued.
   void launch();
 
  private:
   struct Bound;
-  std::unique_ptr<Bound> bound_;
+  std::shared_ptr<Bound> bound_;  // a queue takes it over
   std::vector<UOp> values_;
 };
 

@@ -8,6 +8,7 @@
 
 #include "croze/base/checked.h"
 #include "croze/base/log.h"
+#include "croze/device/direct_stream.h"
 #include "croze/run/counters.h"
 #include "croze/run/devices.h"
 #include "croze/run/launch_timing.h"
@@ -18,13 +19,37 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// The stream for the work of a device.
+class StreamOf {
+ public:
+  StreamOf(int device_index, const QueueStream& queue)
+      : device_(device(device_index)),
+        direct_(device_),
+        stream_(queue.device == &device_ ? *queue.stream : direct_) {}
+  StreamOf(const StreamOf&) = delete;
+  StreamOf& operator=(const StreamOf&) = delete;
+
+  std::string_view device_name() const { return device_.name(); }
+  DeviceStream& operator*() { return stream_; }
+  DeviceStream* operator->() { return &stream_; }
+
+ private:
+  Device& device_;
+  DirectStream direct_;
+  DeviceStream& stream_;
+};
+
 void copy_between(const Schedule& schedule, const ScheduleStep& step,
-                  std::span<const MemoryView> views) {
+                  std::span<const MemoryView> views, const QueueStream& queue) {
   const auto to = static_cast<std::size_t>(step.buffers[0]);
   const auto from = static_cast<std::size_t>(step.buffers[1]);
   auto host = sized_vector<std::byte>(schedule.buffers[from].bytes(), "a copy between devices");
-  device(schedule.buffers[from].device).copy_out(host, views[from]);
-  device(schedule.buffers[to].device).copy_in(views[to], host);
+  StreamOf source(schedule.buffers[from].device, queue);
+  source->copy_out(host, views[from]);
+  source->finish();
+  StreamOf target(schedule.buffers[to].device, queue);
+  target->copy_in(views[to], host);
+  target->finish();
 }
 
 using Programs = std::span<const std::shared_ptr<const LoadedProgram>>;
@@ -113,18 +138,19 @@ thread_local LaunchTiming* timing_here = nullptr;
 
 // One line per sequence, a + before those that belong to the launch of the one above: each runs
 // alone and is waited for, so that the time is its own.
-double launch_timed(const ProgramInfo& info, Device& d, const Sequence& sequence, bool first) {
-  d.synchronize();
+double launch_timed(const ProgramInfo& info, StreamOf& stream, const Sequence& sequence,
+                    bool first) {
+  stream->finish();
   const Clock::time_point start = Clock::now();
-  d.launch(std::span(&sequence, 1));
-  d.synchronize();
+  launch_named(*stream, std::span(&sequence, 1));
+  stream->finish();
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   const Launch& l = info.launch;
   // Of a sequence in blocks all sizes are constants.
   const auto variables = sequence.nests[0].variables;
   const auto turns = [&](const LaunchSize& size) { return size.value(variables); };
-  log_line(2, "{:<6}{} {:<40} {:>4} x {:<4} {:>10.1f} us {:>8.2f} GFLOP/s {:>8.2f} GB/s", d.name(),
-           first ? ' ' : '+', info.name,
+  log_line(2, "{:<6}{} {:<40} {:>4} x {:<4} {:>10.1f} us {:>8.2f} GFLOP/s {:>8.2f} GB/s",
+           stream.device_name(), first ? ' ' : '+', info.name,
            turns(l.tasks) * turns(l.groups[0]) * turns(l.groups[1]) * turns(l.groups[2]),
            l.items[0] * l.items[1] * l.items[2], seconds * 1e6,
            static_cast<double>(info.flops) / seconds * 1e-9,
@@ -132,16 +158,17 @@ double launch_timed(const ProgramInfo& info, Device& d, const Sequence& sequence
   return seconds;
 }
 
-void launch_timed(const Schedule& schedule, int number, Programs programs, Device& d,
+void launch_timed(const Schedule& schedule, int number, Programs programs, StreamOf& stream,
                   std::span<const Sequence> sequences) {
   const int first = schedule.launches[static_cast<std::size_t>(number)].first;
   auto i = static_cast<std::size_t>(first);
   for (const Sequence& s : sequences) {
     const std::int64_t blocks = s.blocks.empty() ? 0 : count_blocks(s.blocks);
     const ProgramInfo info = info_of(programs.subspan(i, s.nests.size()), blocks);
-    const double seconds = launch_timed(info, d, s, i == static_cast<std::size_t>(first));
+    const double seconds = launch_timed(info, stream, s, i == static_cast<std::size_t>(first));
     if (timing_here) {
-      timing_here->add({number, info.name, std::string(d.name()), seconds, info.flops, info.bytes});
+      timing_here->add(
+          {number, info.name, std::string(stream.device_name()), seconds, info.flops, info.bytes});
     }
     i += s.nests.size();
   }
@@ -154,7 +181,8 @@ LaunchTiming::~LaunchTiming() { timing_here = around_; }
 LaunchTiming* LaunchTiming::current() { return timing_here; }
 
 void launch_all(const PreparedRun::Plan& plan, std::span<const MemoryView> views,
-                std::span<const std::int64_t> variables, const tracing::RunTrace& trace) {
+                std::span<const std::int64_t> variables, const tracing::RunTrace& trace,
+                QueueStream queue) {
   const Schedule& schedule = plan.schedule;
   const Programs programs = plan.programs;
   const bool timed = log_enabled(2) || LaunchTiming::current();
@@ -164,20 +192,20 @@ void launch_all(const PreparedRun::Plan& plan, std::span<const MemoryView> views
     const ScheduleStep& first = schedule.steps[static_cast<std::size_t>(launch.first)];
     const Clock::time_point start = trace.is_on() ? Clock::now() : Clock::time_point();
     if (!first.kernel) {
-      copy_between(schedule, first, views);
+      copy_between(schedule, first, views, queue);
       if (trace.is_on()) trace.launched(static_cast<int>(i), first.device, start);
       continue;
     }
     run_counters().kernels++;
-    Device& d = device(first.device);
+    StreamOf stream(first.device, queue);
     const std::span<const Sequence> sequences = list.sequences(launch);
     if (timed) {
-      launch_timed(schedule, static_cast<int>(i), programs, d, sequences);
+      launch_timed(schedule, static_cast<int>(i), programs, stream, sequences);
     } else {
-      d.launch(sequences);
+      launch_named(*stream, sequences);
     }
     if (trace.is_on()) {
-      d.synchronize();
+      stream->finish();
       trace.launched(static_cast<int>(i), first.device, start);
     }
   }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "croze/run/devices.h"
+#include "croze/run/queue_scope.h"
 #include "croze/tensor/record.h"
 #include "croze/tensor/registry.h"
 
@@ -30,6 +31,7 @@ double seconds_of(function_ref<std::vector<Tensor>()> work, Location at) {
   realize(results, at);
   std::set<int> devices{default_device()};
   for (const Tensor& t : results) devices.insert(std::max(t.device_index(), 0));
+  if (Queue* const queue = QueueScope::current()) queue->synchronize();
   for (int d : devices) device(d).synchronize();
   return seconds_since(start);
 }

@@ -37,6 +37,8 @@ class InterpProgram final : public Program {
     }
   }
 
+  const ProgramInfo& info() const override { return info_; }
+
   void launch(std::span<const MemoryView> buffers,
               std::span<const std::int64_t> variables) override {
     check_launch(info_, buffers, variables);

@@ -16,10 +16,13 @@ constexpr std::int64_t memory_limit = std::int64_t{1} << 50;  // a bug if anybod
 
 class NullProgram final : public Program {
  public:
-  explicit NullProgram(std::atomic<std::int64_t>& launches) : launches_(launches) {}
+  NullProgram(ProgramInfo info, std::atomic<std::int64_t>& launches)
+      : info_(std::move(info)), launches_(launches) {}
+  const ProgramInfo& info() const override { return info_; }
   void launch(std::span<const MemoryView>, std::span<const std::int64_t>) override { launches_++; }
 
  private:
+  ProgramInfo info_;
   std::atomic<std::int64_t>& launches_;
 };
 
@@ -52,9 +55,9 @@ class Null final : public NullDevice {
   std::string compile(const std::string&, const std::string& source) override {
     return seal(mark, source);
   }
-  std::unique_ptr<Program> load(const ProgramInfo&, std::string_view code) override {
+  std::unique_ptr<Program> load(const ProgramInfo& info, std::string_view code) override {
     unseal(mark, code);
-    return std::make_unique<NullProgram>(launches_);
+    return std::make_unique<NullProgram>(info, launches_);
   }
   void synchronize() override {}
 

@@ -1,4 +1,4 @@
-// opencl_device.cpp -- one context and one queue in order.
+// opencl_device.cpp -- one context, with a queue in order for the device and one for each stream.
 #include "croze/backends/opencl/opencl_device.h"
 
 #if CROZE_HAVE_OPENCL
@@ -115,8 +115,16 @@ class OpenClProgram final : public Program {
     cl_.release_program(program_);
   }
 
+  const ProgramInfo& info() const override { return info_; }
+
   void launch(std::span<const MemoryView> buffers,
               std::span<const std::int64_t> variables) override {
+    launch_on(queue_, buffers, variables, nullptr);
+  }
+
+  // `event`: where that of the launch is left, null if there is nothing to run; or null.
+  void launch_on(cl_command_queue queue, std::span<const MemoryView> buffers,
+                 std::span<const std::int64_t> variables, cl_event* event) {
     check_launch(info_, buffers, variables);
     const std::lock_guard lock(mutex_);
     cl_uint next = 0;
@@ -135,9 +143,9 @@ class OpenClProgram final : public Program {
           static_cast<std::size_t>(info_.launch.groups[axis].value(variables)) * local[axis];
       if (global[axis] == 0) return;
     }
-    check_status(cl_.enqueue_nd_range_kernel(queue_, kernel_, 3, nullptr, global, local, 0, nullptr,
-                                             nullptr),
-                 "launch of kernel " + info_.name);
+    check_status(
+        cl_.enqueue_nd_range_kernel(queue, kernel_, 3, nullptr, global, local, 0, nullptr, event),
+        "launch of kernel " + info_.name);
   }
 
  private:
@@ -152,6 +160,106 @@ class OpenClProgram final : public Program {
   cl_program program_;
   cl_kernel kernel_;
   std::mutex mutex_;  // a kernel holds the arguments of one launch
+};
+
+void check_copy(const MemoryView& view, std::int64_t bytes) {
+  ensure(view.offset >= 0 && view.bytes >= 0 && view.offset <= view.memory.bytes - view.bytes &&
+             view.bytes == bytes,
+         "copy of {} bytes at {} to or from a view of {} bytes in memory of {}", bytes, view.offset,
+         view.bytes, view.memory.bytes);
+}
+
+// A queue of its own.  What is enqueued leaves an event, which says what became of it.
+class OpenClStream final : public DeviceStream {
+ public:
+  OpenClStream(const OpenClLibrary& cl, cl_context context, cl_device_id device) : cl_(cl) {
+    cl_int status = CL_SUCCESS;
+    queue_ = cl_.create_command_queue(context, device, 0, &status);
+    check_status(status, "making a queue");
+  }
+  ~OpenClStream() override {
+    cl_.finish(queue_);
+    for (const Begun& b : begun_) cl_.release_event(b.event);
+    cl_.release_command_queue(queue_);
+  }
+  OpenClStream(const OpenClStream&) = delete;
+  OpenClStream& operator=(const OpenClStream&) = delete;
+
+  void launch(std::span<const Sequence> sequences) override {
+    for (const Sequence& s : sequences) {
+      ensure(s.blocks.empty(), "a sequence of blocks on a device with groups");
+      auto& program = static_cast<OpenClProgram&>(*s.nests[0].program);
+      cl_event event = nullptr;
+      program.launch_on(queue_, s.nests[0].buffers, s.nests[0].variables, &event);
+      if (event) begin("kernel " + program.info().name, event);
+    }
+  }
+
+  void copy_in(MemoryView to, std::span<const std::byte> from) override {
+    check_copy(to, std::ssize(from));
+    if (from.empty()) return;
+    cl_event event = nullptr;
+    check_status(cl_.enqueue_write_buffer(queue_, buffer_of(to.memory), CL_FALSE,
+                                          static_cast<std::size_t>(to.offset), from.size(),
+                                          from.data(), 0, nullptr, &event),
+                 "copy to the device");
+    begin("copy to the device", event);
+  }
+  void copy_out(std::span<std::byte> to, MemoryView from) override {
+    check_copy(from, std::ssize(to));
+    if (to.empty()) return;
+    cl_event event = nullptr;
+    check_status(cl_.enqueue_read_buffer(queue_, buffer_of(from.memory), CL_FALSE,
+                                         static_cast<std::size_t>(from.offset), to.size(),
+                                         to.data(), 0, nullptr, &event),
+                 "copy from the device");
+    begin("copy from the device", event);
+  }
+  void copy(MemoryView to, MemoryView from) override {
+    check_copy(to, from.bytes);
+    check_copy(from, to.bytes);
+    if (from.bytes == 0) return;
+    cl_event event = nullptr;
+    check_status(cl_.enqueue_copy_buffer(queue_, buffer_of(from.memory), buffer_of(to.memory),
+                                         static_cast<std::size_t>(from.offset),
+                                         static_cast<std::size_t>(to.offset),
+                                         static_cast<std::size_t>(from.bytes), 0, nullptr, &event),
+                 "copy within the device");
+    begin("copy within the device", event);
+  }
+
+  void finish() override {
+    const cl_int finished = cl_.finish(queue_);
+    std::string failed;
+    for (const Begun& b : begun_) {
+      cl_int status = CL_COMPLETE;
+      cl_.get_event_info(b.event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status,
+                         nullptr);
+      if (status < 0 && failed.empty()) failed = fmt::format("{} (error {})", b.what, status);
+      cl_.release_event(b.event);
+    }
+    begun_.clear();
+    check(failed.empty(), "OPENCL: {}: failed while it ran", failed);
+    check_status(finished, "waiting for kernels");
+  }
+
+ private:
+  struct Begun {
+    std::string what;
+    cl_event event;
+  };
+  // Events that are kept; more are waited for.
+  static constexpr std::size_t most_begun = 1024;
+
+  void begin(std::string what, cl_event event) {
+    begun_.push_back({std::move(what), event});
+    check_status(cl_.flush(queue_), "beginning what was enqueued");
+    if (begun_.size() == most_begun) finish();
+  }
+
+  const OpenClLibrary& cl_;
+  cl_command_queue queue_;
+  std::vector<Begun> begun_;
 };
 
 class OpenClDevice final : public Device {
@@ -195,7 +303,7 @@ class OpenClDevice final : public Device {
   }
 
   void copy_in(MemoryView to, std::span<const std::byte> from) override {
-    check_copy(to, from.size());
+    check_copy(to, std::ssize(from));
     if (from.empty()) return;
     check_status(cl_.enqueue_write_buffer(queue_, buffer_of(to.memory), CL_TRUE,
                                           static_cast<std::size_t>(to.offset), from.size(),
@@ -203,7 +311,7 @@ class OpenClDevice final : public Device {
                  "copy to the device");
   }
   void copy_out(std::span<std::byte> to, MemoryView from) override {
-    check_copy(from, to.size());
+    check_copy(from, std::ssize(to));
     if (to.empty()) return;
     check_status(cl_.enqueue_read_buffer(queue_, buffer_of(from.memory), CL_TRUE,
                                          static_cast<std::size_t>(from.offset), to.size(),
@@ -239,19 +347,16 @@ class OpenClDevice final : public Device {
 
   void synchronize() override { check_status(cl_.finish(queue_), "waiting for kernels"); }
 
+  std::unique_ptr<DeviceStream> make_stream() override {
+    return std::make_unique<OpenClStream>(cl_, context_, device_);
+  }
+
  private:
   struct ProgramGuard {
     const OpenClLibrary& cl;
     cl_program program;
     ~ProgramGuard() { cl.release_program(program); }
   };
-
-  static void check_copy(const MemoryView& view, std::size_t bytes) {
-    ensure(view.offset >= 0 && view.bytes >= 0 && view.offset <= view.memory.bytes - view.bytes &&
-               view.bytes == static_cast<std::int64_t>(bytes),
-           "copy of {} bytes at {} to or from a view of {} bytes in memory of {}", bytes,
-           view.offset, view.bytes, view.memory.bytes);
-  }
 
   cl_int build(cl_program program) const {
     return cl_.build_program(program, 1, &device_, options_.c_str(), nullptr, nullptr);

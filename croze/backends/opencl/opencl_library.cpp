@@ -55,6 +55,10 @@ std::unique_ptr<OpenClLibrary> OpenClLibrary::load() {
   b.bind(table->enqueue_nd_range_kernel, "clEnqueueNDRangeKernel");
   b.bind(table->enqueue_read_buffer, "clEnqueueReadBuffer");
   b.bind(table->enqueue_write_buffer, "clEnqueueWriteBuffer");
+  b.bind(table->enqueue_copy_buffer, "clEnqueueCopyBuffer");
+  b.bind(table->get_event_info, "clGetEventInfo");
+  b.bind(table->release_event, "clReleaseEvent");
+  b.bind(table->flush, "clFlush");
   b.bind(table->finish, "clFinish");
   return b.missing().empty() ? std::move(table) : nullptr;
 }

@@ -37,6 +37,10 @@ struct OpenClLibrary {
   decltype(&clEnqueueNDRangeKernel) enqueue_nd_range_kernel;
   decltype(&clEnqueueReadBuffer) enqueue_read_buffer;
   decltype(&clEnqueueWriteBuffer) enqueue_write_buffer;
+  decltype(&clEnqueueCopyBuffer) enqueue_copy_buffer;
+  decltype(&clGetEventInfo) get_event_info;
+  decltype(&clReleaseEvent) release_event;
+  decltype(&clFlush) flush;
   decltype(&clFinish) finish;
 
   // Null if the library is not there or lacks a function.  It stays loaded until the process ends.

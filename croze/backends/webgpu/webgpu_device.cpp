@@ -130,6 +130,8 @@ class WebGpuProgram final : public Program {
     for (const auto& [pattern, pipeline] : pipelines_) shared_->context->release(pipeline);
   }
 
+  const ProgramInfo& info() const override { return info_; }
+
   void launch(std::span<const MemoryView> buffers,
               std::span<const std::int64_t> variables) override {
     check_launch(info_, buffers, variables);
