@@ -39,6 +39,7 @@ enum class Option : uint8_t {
   Trace,
   TraceLimit,
   TraceRewrites,
+  TraceSamples,
   Tuned,
   WebgpuLibrary,
 };

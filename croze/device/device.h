@@ -87,6 +87,10 @@ class Program {
 
   // The machine code as text, for CROZE_DEBUG=6.  (optional)
   virtual std::string disassembly() const { return {}; }
+
+  // The machine code itself, where this process runs it: what disassembly() shows, for as long as
+  // the program lives.  (optional)
+  virtual std::span<const std::byte> machine_code() const { return {}; }
 };
 
 // Checks the arguments of a launch.  Throws InternalError if there are too few, and Error, naming

@@ -48,6 +48,7 @@ enum class Kind : std::uint8_t {
   Lost,
   TensorName,
   Origins,
+  Samples,
 };
 
 // A number that names another record.
@@ -200,6 +201,32 @@ struct Kernel {
     c.number(flops);
     c.number(bytes);
     c.number(code_bytes);
+  }
+};
+
+// How often a thread was seen at an instruction.
+struct Sample {
+  static constexpr std::int64_t least_bytes = 2;
+  std::int64_t offset = 0;  // in the code: what stands before it in the disassembly
+  std::int64_t count = 0;
+
+  template <typename C>
+  void code(C& c) {
+    c.number(offset);
+    c.number(count);
+  }
+};
+
+// Where threads were in the code of a kernel.  There may be several of a kernel, which add up.
+struct Samples {
+  static constexpr Kind kind = Kind::Samples;
+  Number kernel = 0;
+  std::vector<Sample> places;
+
+  template <typename C>
+  void code(C& c) {
+    c.number(kernel);
+    c.list(places, Sample::least_bytes, [&](Sample& s) { s.code(c); });
   }
 };
 

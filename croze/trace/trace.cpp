@@ -66,6 +66,7 @@ class Reader {
       case Kind::Release: add_release(d); break;
       case Kind::TensorName: add_name(d); break;
       case Kind::Origins: add_origins(d); break;
+      case Kind::Samples: add(d, trace_.samples); break;
       case Kind::Lost: {
         Lost lost;
         lost.code(d);
@@ -166,6 +167,7 @@ class Reader {
             "{}: a buffer of a launch that there is not", name_);
     }
   }
+  void check_names(const Samples& s) const { within(s.kernel, trace_.kernels, "kernel"); }
   void check_names(const Run& r) const {
     within(r.row, trace_.rows, "row");
     within(r.schedule, trace_.schedules, "schedule");

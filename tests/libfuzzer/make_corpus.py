@@ -435,6 +435,7 @@ def trace_seeds():
     other = fields(0, 0, 0, 100, items(), items(1))
     second += record(18, 0, items(items(forward), items(gradient, other)),
                      items(name["block.0.weight"], 0))
+    second += record(19, 1, items(fields(0, 5), fields(7, 2)))
     clock[0] = 0
     second += record(14, 0, 5, name["CPU"], 5120, at(300), name["float32"], name["step (net.cpp:7)"])
     second += record(14, 1, 1 << 40, name["CPU"], 8192, at(310), 0, 0)

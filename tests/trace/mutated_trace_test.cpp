@@ -17,6 +17,7 @@ std::size_t memory_of(const traces::Trace& t) {
                     bytes(t.rules) + bytes(t.nodes) + bytes(t.passes) + bytes(t.matches) +
                     bytes(t.kernels) + bytes(t.schedules) + bytes(t.runs) + bytes(t.launches) +
                     bytes(t.allocations) + bytes(t.ends);
+  for (const traces::Samples& s : t.samples) all += sizeof(s) + bytes(s.places);
   for (const traces::Schedule& s : t.schedules) {
     all += bytes(s.launches) + bytes(s.buffers) + bytes(s.arenas);
   }

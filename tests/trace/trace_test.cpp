@@ -67,6 +67,11 @@ TEST(TraceReader, ReadsWhatAnotherProgramWrote) {
   EXPECT_EQ(origins[1].writes, std::vector<std::uint32_t>{1});
   EXPECT_FALSE(origins_of(trace, trace.launches[0])[0].is_gradient);
   EXPECT_EQ(trace.text(trace.origins[0].buffers[0]), "block.0.weight");
+  ASSERT_EQ(trace.samples.size(), 1U);
+  EXPECT_EQ(trace.text(trace.kernels[trace.samples[0].kernel].name), "mul");
+  ASSERT_EQ(trace.samples[0].places.size(), 2U);
+  EXPECT_EQ(trace.samples[0].places[1].offset, 7);
+  EXPECT_EQ(trace.samples[0].places[1].count, 2);
   EXPECT_EQ(trace.lost, 3);
 }
 

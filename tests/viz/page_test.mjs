@@ -180,6 +180,21 @@ test("machine code stands in blocks, and its loops are those of the kernel", asy
   assert.deepEqual(complaints, []);
 });
 
+test("hot lines stand beside the code and the loops", async (browser) => {
+  const { page, complaints } = await open(browser, "sampled");
+  await press(page, "3");
+  await turnTo(page, "Assembly");
+  const [code, loops] = await page.$$eval(".sides pre", (panes) => panes.map((p) => [...p.querySelectorAll(".samples")].map((e) => e.textContent.trim())));
+  assert.deepEqual(code, ["10.0 %", "70.0 %", "20.0 %", "", ""]);
+  assert.deepEqual(loops, ["90.0 %"]);
+  assert.match(await text(page, ".sides figcaption"), /, 100 samples$/);
+  assert.match(await text(page, "button.loop"), /^loop r0: .* 90\.0 %$/);
+  await press(page, "h");
+  assert.match(await text(page, ".line.hottest"), /vmulps/);
+  await page.screenshot({ path: join(folder, "hot-lines.png") });
+  assert.deepEqual(complaints, []);
+});
+
 test("tiles are cut as the edits say", async (browser) => {
   const { page, complaints } = await open(browser, "step");
   await press(page, "3");

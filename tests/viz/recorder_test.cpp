@@ -1,4 +1,5 @@
 // What a program does while it is traced stands in the trace.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include "croze/nn/nn.h"
 #include "croze/run/buffers.h"
 #include "croze/run/statistics.h"
+#include "croze/run/trace/sampler.h"
 #include "croze/tensor/registry.h"
 #include "croze/trace/trace.h"
 #include "croze/viz/summary.h"
@@ -236,6 +238,27 @@ TEST_F(Recorded, HasEveryRewriteOfEveryPass) {
     EXPECT_NE(t.text(t.rules[m.rule].place).find(".cpp:"), std::string_view::npos);
   }
   EXPECT_GT(t.pass_results.size(), 0U);
+}
+
+// A product that keeps the threads busy for some milliseconds, and is seen there.
+TEST_F(Recorded, SamplesTheCodeOfKernels) {
+  if (!tracing::Sampler().has_threads()) GTEST_SKIP() << "this system has no perf events for us";
+  const Tensor x = Tensor::uniform({512, 512}, 0, 1).realize();
+  const traces::Trace& t = traced(
+      [&] {
+        for (int i = 0; i < 20; i++) (matmul(x, x) * i).realize();
+      },
+      {.samples = true});
+  std::int64_t seen = 0;
+  for (const traces::Samples& s : t.samples) {
+    for (const traces::Sample& place : s.places) {
+      seen += place.count;
+      const std::string line = fmt::format("\n{:6x}:", place.offset);
+      const std::string code = "\n" + std::string(t.text(t.kernels[s.kernel].assembly));
+      EXPECT_NE(code.find(line), std::string::npos) << "no instruction begins at " << line;
+    }
+  }
+  EXPECT_GT(seen, 0);
 }
 
 TEST_F(Recorded, WaitsForTheTraceBeforeToEnd) {

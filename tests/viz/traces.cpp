@@ -119,6 +119,29 @@ void million(const std::string& file) {
   w.finish();
 }
 
+// A kernel of one loop, in which threads were seen nine times of ten, and most at its product.
+void sampled(const std::string& file) {
+  traces::Writer w(file, std::int64_t{1} << 30);
+  const auto row = w.add(traces::Row{traces::Row::What::Thread, w.name("thread 1")});
+  const auto queue = w.add(traces::Row{traces::Row::What::Queue, w.name("CPU of thread 1")});
+  traces::Kernel kernel;
+  kernel.name = w.name("map_64");
+  kernel.assembly = w.name(
+      "     0:\txorl\t%eax, %eax\n     2:\tvmulps\t%ymm0, %ymm1, %ymm0\n"
+      "     6:\taddq\t$8, %rax\n     a:\tjne\t-10\n     c:\tretq\n");
+  kernel.program =
+      w.name("%0 = const 8\nloop r0\n  %1 = range r0 [8]\n  %2 = mul %1 %1\nend_loop\n");
+  const auto number = w.add(kernel);
+  w.add(traces::Samples{number, {{0, 10}, {2, 40}}});
+  w.add(traces::Samples{number, {{2, 30}, {6, 20}}});
+  traces::PlannedLaunch launch;
+  launch.device = w.name("CPU");
+  launch.kernels = {number};
+  const auto run = w.add(traces::Run{row, w.add(traces::Schedule{{launch}, {}, {}}), 0, 0, {}, {}});
+  w.add(traces::Launch{queue, run, 0, 100, 1000});
+  w.finish();
+}
+
 // One schedule of 25,000 launches, each of which reads what two before it have written.
 void large_graph(const std::string& file) {
   constexpr std::uint32_t launches = 25'000;
@@ -202,8 +225,8 @@ int main(int count, char** arguments) {
   if (count != 2) return 2;
   const std::string folder = arguments[1];
   const std::vector<std::pair<std::string, void (*)(const std::string&)>> makers = {
-      {"step", train},      {"larger", train_larger}, {"block", transformer},
-      {"modules", modules}, {"million", million},     {"graph", large_graph}};
+      {"step", train},      {"larger", train_larger}, {"block", transformer}, {"modules", modules},
+      {"million", million}, {"graph", large_graph},   {"sampled", sampled}};
   json truth;
   for (const auto& [name, make] : makers) {
     const std::string file = folder + "/" + name + ".trace";

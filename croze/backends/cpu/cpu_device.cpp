@@ -69,6 +69,7 @@ class CpuProgram final : public TaskProgram {
 
   HostFunction host_function() const override { return kernel_; }
   std::string disassembly() const override { return disassemble(image_.code()); }
+  std::span<const std::byte> machine_code() const override { return image_.code(); }
 
  private:
   CodeImage image_;

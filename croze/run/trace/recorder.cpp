@@ -48,7 +48,7 @@ std::string finish() {
   detail::is_on = false;
   if (!s.recorder) return "";
   const std::unique_ptr<Recorder> last = std::exchange(s.recorder, nullptr);
-  if (s.generation == fork_generation()) last->writer().finish();
+  if (s.generation == fork_generation()) last->finish();
   return last->writer().failure();
 }
 
@@ -70,11 +70,12 @@ std::string shape_free_text(UOp buffer) {
 
 }  // namespace
 
-Recorder::Recorder(const std::string& path, bool with_rewrites)
+Recorder::Recorder(const std::string& path, const TraceOptions& options)
     : path_(path),
-      with_rewrites_(with_rewrites),
+      options_(options),
       serial_(++state().traces),
       writer_(path, Options::integer(Option::TraceLimit) << 20) {
+  if (options.samples) samples_.emplace();
   write_facts();
 }
 
@@ -84,7 +85,7 @@ void Recorder::write_facts() {
   };
   fact("version", version());
   fact("program", program_invocation_short_name);
-  fact("rewrites", with_rewrites_ ? "1" : "0");
+  fact("rewrites", options_.rewrites ? "1" : "0");
   fact("device", device_name(default_device()));
   fact("machine", device(default_device()).description());
 }
@@ -111,10 +112,21 @@ traces::Number Recorder::row(int device) {
   return number;
 }
 
+void Recorder::kernel_added(traces::Number kernel, std::span<const std::byte> machine_code) {
+  if (samples_) samples_->add(kernel, machine_code);
+}
+
 void Recorder::flush_now_and_then(Clock::time_point now) {
+  if (samples_) samples_->collect_now_and_then(now);
   if (now - last_flush_ < std::chrono::milliseconds(500)) return;
   last_flush_ = now;
+  if (samples_) samples_->write(writer_);
   writer_.flush();
+}
+
+void Recorder::finish() {
+  if (samples_) samples_->write(writer_);
+  writer_.finish();
 }
 
 traces::Number Recorder::rule(const Rule& rule) {
@@ -176,12 +188,12 @@ void record(function_ref<void(Recorder&)> tell) {
   }
 }
 
-void start(const std::string& path, bool with_rewrites) {
+void start(const std::string& path, const TraceOptions& options) {
   State& s = state();
   const std::lock_guard lock(s.mutex);
   check(!s.recorder, "a trace is being written already, to {}",
         s.recorder ? s.recorder->path() : "");
-  s.recorder = std::make_unique<Recorder>(path, with_rewrites);
+  s.recorder = std::make_unique<Recorder>(path, options);
   s.generation = fork_generation();
   detail::is_on = true;
 }
@@ -199,7 +211,8 @@ void start_as_environment_asks() {
     const std::string path = Options::text(Option::Trace);
     if (path.empty()) return;
     try {
-      start(path, Options::flag(Option::TraceRewrites));
+      start(path, {.rewrites = Options::flag(Option::TraceRewrites),
+                   .samples = Options::flag(Option::TraceSamples)});
       std::atexit(finish_at_exit);
     } catch (const Error& error) {
       log_warning(fmt::format("nothing is traced: {}", error.message()));

@@ -10,6 +10,8 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -19,6 +21,8 @@
 #include "croze/base/function_ref.h"
 #include "croze/graph/uop.h"
 #include "croze/run/plan.h"
+#include "croze/run/trace/kernel_samples.h"
+#include "croze/run/trace/trace.h"
 #include "croze/trace/writer.h"
 
 namespace croze {
@@ -26,8 +30,6 @@ struct Rule;
 }  // namespace croze
 
 namespace croze::tracing {
-
-using Clock = std::chrono::steady_clock;
 
 // What has been written once, by address; an address that another object has now is noticed.
 template <typename T>
@@ -54,11 +56,11 @@ using NodeNumbers = FlatMap<const Node*, traces::Number>;
 class Recorder {
  public:
   // Throws Error if the file cannot be made.
-  Recorder(const std::string& path, bool with_rewrites);
+  Recorder(const std::string& path, const TraceOptions& options);
 
   traces::Writer& writer() { return writer_; }
   const std::string& path() const { return path_; }
-  bool has_rewrites() const { return with_rewrites_; }
+  bool has_rewrites() const { return options_.rewrites; }
   // Tells this trace from others of the process.
   std::uint64_t serial() const { return serial_; }
 
@@ -81,8 +83,13 @@ class Recorder {
   Known<PreparedRun::Plan> schedules;
   Known<LoadedProgram> programs;
 
-  // Writes what waits if it has waited for long: so much of a trace is lost if the program dies.
+  // A kernel was written, and may run now.
+  void kernel_added(traces::Number kernel, std::span<const std::byte> machine_code);
+
+  // After a run.  Writes what waits if it has waited for long: so much of a trace is lost if the
+  // program dies.
   void flush_now_and_then(Clock::time_point now);
+  void finish();
 
   // Memory ids of arenas, which are not those of buffers.
   std::int64_t next_arena() { return ++last_arena_; }
@@ -93,11 +100,12 @@ class Recorder {
   void write_facts();
 
   std::string path_;
-  bool with_rewrites_;
+  TraceOptions options_;
   std::uint64_t serial_;
   Clock::time_point start_ = Clock::now();
   Clock::time_point last_flush_ = start_;
   traces::Writer writer_;
+  std::optional<KernelSamples> samples_;
   std::unordered_map<std::thread::id, int> threads_;
   FlatMap<std::int64_t, traces::Number> rows_;  // by thread and device
   FlatMap<const Rule*, traces::Number> rules_;
@@ -117,7 +125,7 @@ inline bool is_tracing() { return detail::is_on.load(std::memory_order_relaxed);
 void record(function_ref<void(Recorder&)> tell);
 
 // Begins a trace.  Throws Error if one is being written, or if the file cannot be made.
-void start(const std::string& path, bool with_rewrites);
+void start(const std::string& path, const TraceOptions& options);
 // Ends it, if it is still the one at this path.  Throws Error if it could not be written.
 void stop(const std::string& path);
 // The first time: begins the trace that CROZE_TRACE asks for, which ends with the process.

@@ -131,6 +131,7 @@ class Description {
     kernel.code_bytes = program->code_bytes;
     const traces::Number number = r.writer().add(kernel);
     r.programs.add(program, number);
+    r.kernel_added(number, program->program->machine_code());
     return number;
   }
 

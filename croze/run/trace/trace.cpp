@@ -24,7 +24,7 @@ void Trace::finish() {
 Trace trace(const std::string& path, const TraceOptions& options, std::source_location at) {
   const CallScope scope("trace", at);
   check(!path.empty(), "a trace needs the name of a file");
-  tracing::start(path, options.rewrites);
+  tracing::start(path, options);
   return Trace(path);
 }
 

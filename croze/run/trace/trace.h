@@ -17,6 +17,9 @@ namespace croze {
 
 struct TraceOptions {
   bool rewrites = false;  // every rewrite of every kernel, too; for kernels that are compiled anew
+  // Where in the code of kernels the threads are, too, a thousand times a second; of the device
+  // CPU, and where the system lets a process sample itself.
+  bool samples = false;
 };
 
 // A trace that is being written, of all threads, until it ends or its owner does.  There is one at

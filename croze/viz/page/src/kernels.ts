@@ -87,7 +87,7 @@ export class Kernels {
     const turn = (by: number) => this.show(TABS[(TABS.indexOf(this.tab) + by + TABS.length) % TABS.length]!);
     const acts: Record<string, () => void> = {
       ArrowDown: () => move(1), ArrowUp: () => move(-1), ArrowRight: () => turn(1), ArrowLeft: () => turn(-1),
-      n: () => this.listing?.step(1), N: () => this.listing?.step(-1),
+      n: () => this.listing?.step(1), N: () => this.listing?.step(-1), h: () => this.listing?.showHottest(),
     };
     acts[e.key]?.();
     return acts[e.key] !== undefined;
@@ -176,7 +176,7 @@ export class Kernels {
     if (this.tab === "Buffers") return this.buffers(k);
     if (this.tab === "Tiles") return tiles(trace.text(kernel.graph), trace.text(kernel.edits));
     if (this.tab === "Assembly" && kernel.assembly !== 0) {
-      this.listing = new Listing(trace.text(kernel.assembly), trace.text(kernel.program));
+      this.listing = new Listing(trace.text(kernel.assembly), trace.text(kernel.program), kernel.samples);
       return this.listing.root;
     }
     if (this.tab === "Roofline") return this.roof(k);

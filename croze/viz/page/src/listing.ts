@@ -2,7 +2,7 @@
 // that light up wherever they stand.
 import { allLoops, blocksOf, instructionsOf, machineLoops, matched, programLoops, registerOf, type Block, type Instruction, type Loop } from "./assembly.js";
 import { element } from "./dom.js";
-import { count } from "./format.js";
+import { count, percent } from "./format.js";
 
 const MOST = 4000;  // instructions that are shown
 const REGISTER = /%[a-z]+\d*[a-z]*/g;
@@ -16,7 +16,10 @@ export class Listing {
   private lit = -1;
   private lines = new Map<string, HTMLElement[]>();  // that name a register
 
-  constructor(assembly: string, program: string) {
+  readonly sampled: number;  // samples in the kernel; 0: none were taken
+
+  constructor(assembly: string, program: string, private samples: Map<number, number>) {
+    this.sampled = [...samples.values()].reduce((sum, n) => sum + n, 0);
     this.instructions = instructionsOf(assembly).slice(0, MOST);
     this.blocks = blocksOf(this.instructions);
     const machine = machineLoops(this.instructions);
@@ -27,7 +30,7 @@ export class Listing {
     const code = element("pre", { class: "code listing", tabindex: "0", "aria-label": "Disassembly" }, ...this.blocks.map((b, i) => this.block(b, i)));
     const kernel = element("pre", { class: "code listing", tabindex: "0", "aria-label": "Loops" }, ...this.kernelLines(program));
     this.root.append(
-      element("figure", {}, element("figcaption", {}, `${count(this.instructions.length)} instructions in ${this.blocks.length} blocks, ${this.loops.length} loops matched${unmatched > 0 ? `, ${unmatched} of the kernel not found` : ""}`), code),
+      element("figure", {}, element("figcaption", {}, `${count(this.instructions.length)} instructions in ${this.blocks.length} blocks, ${this.loops.length} loops matched${unmatched > 0 ? `, ${unmatched} of the kernel not found` : ""}${this.sampled > 0 ? `, ${count(this.sampled)} samples` : ""}`), code),
       element("figure", {}, element("figcaption", {}, "the loops they come from"), kernel));
   }
 
@@ -50,12 +53,29 @@ export class Listing {
     if (register) for (const e of this.lines.get(register) ?? []) e.classList.add("lit");
   }
 
+  // Of the time of the kernel that was seen in so many samples; nothing where it rounds to nothing.
+  private shareText(samples: number, before: number): string {
+    return samples * 1000 >= this.sampled && samples > 0 ? " ".repeat(before) + percent(samples, this.sampled) : "";
+  }
+  private loopSamples(loop: number): number {
+    const { first, last } = this.loops[loop]![0];
+    return this.instructions.slice(first, last + 1).reduce((sum, { at }) => sum + (this.samples.get(at) ?? 0), 0);
+  }
+  // By the keyboard: where threads were seen most.
+  showHottest(): void {
+    const most = Math.max(...this.samples.values());
+    const line = this.root.querySelector<HTMLElement>(`[data-samples="${most}"]`);
+    this.root.querySelector(".hottest")?.classList.remove("hottest");
+    line?.classList.add("hottest");
+    line?.scrollIntoView({ block: "center" });
+  }
+
   private loopsAt(place: number, side: 0 | 1): string {
     return this.loops.map((_, i) => i).filter((i) => this.loops[i]![side].first <= place && place <= this.loops[i]![side].last).join(" ");
   }
   private loopButton(loop: number): HTMLElement {
     const kernel = this.loops[loop]![1];
-    const b = element("button", { type: "button", class: "loop", title: "show where the loop is in both" }, `loop ${kernel.name}: ${kernel.trips}`);
+    const b = element("button", { type: "button", class: "loop", title: "show where the loop is in both" }, `loop ${kernel.name}: ${kernel.trips}${this.shareText(this.loopSamples(loop), 1)}`);
     b.addEventListener("click", () => this.light(loop));
     return b;
   }
@@ -72,6 +92,11 @@ export class Listing {
   private instruction(i: number): HTMLElement {
     const { at, name, operands } = this.instructions[i]!;
     const line = element("span", { class: "line", "data-loops": this.loopsAt(i, 0) });
+    const seen = this.samples.get(at) ?? 0;
+    if (this.sampled > 0) {
+      line.dataset.samples = String(seen);
+      line.append(element("span", { class: "samples" }, this.shareText(seen, 0).padStart(7)));
+    }
     line.append(element("span", { class: "comment" }, at.toString(16).padStart(6)), "  ", element("span", { class: "word" }, name.padEnd(12)), " ");
     let from = 0;
     for (const m of operands.matchAll(REGISTER)) {
@@ -91,7 +116,10 @@ export class Listing {
   }
   private kernelLines(program: string): HTMLElement[] {
     return program.replace(/\n+$/, "").split("\n").map((text, i) => {
-      const line = element("span", { class: "line", "data-loops": this.loopsAt(i, 1) }, `${text}\n`);
+      const line = element("span", { class: "line", "data-loops": this.loopsAt(i, 1) }, text);
+      const loop = this.loops.findIndex(([, kernel]) => kernel.first === i);
+      if (loop >= 0 && this.sampled > 0) line.append(element("span", { class: "samples" }, this.shareText(this.loopSamples(loop), 2)));
+      line.append("\n");
       line.addEventListener("click", () => this.light(this.around(i, 1)));
       return line;
     });

@@ -9,7 +9,7 @@ const VERSION = 1;
 const KIND = {
   text: 1, fact: 2, row: 3, scope: 4, rule: 5, node: 6, pass: 7, passResult: 8, match: 9,
   kernel: 10, schedule: 11, run: 12, launch: 13, allocation: 14, release: 15, lost: 16,
-  tensorName: 17, origins: 18,
+  tensorName: 17, origins: 18, samples: 19,
 } as const;
 
 export const SCOPE = { schedule: 0, kernel: 1, pass: 2, run: 3 } as const;
@@ -40,6 +40,7 @@ export interface Kernel {
   number: number; name: string; key: string; device: string; size: string;
   graph: number; edits: number; program: number; source: number; assembly: number;
   flops: number; bytes: number; codeBytes: number;
+  samples: Map<number, number>;  // how often threads were seen at an offset in the code
 }
 export interface PlannedLaunch {
   device: string; kernels: number[]; reads: number[]; writes: number[];
@@ -256,6 +257,7 @@ class Reader {
       case KIND.lost: trace.lost = f.number(); break;
       case KIND.tensorName: this.tensorName(); break;
       case KIND.origins: this.origins(); break;
+      case KIND.samples: this.samples(); break;
     }
   }
 
@@ -296,7 +298,7 @@ class Reader {
     trace.kernels.push({
       number: trace.kernels.length, name: f.text(), key: f.text(), device: f.text(),
       graph: f.name(), edits: f.name(), program: f.name(), source: f.name(), assembly: f.name(),
-      size: f.text(), flops: f.number(), bytes: f.number(), codeBytes: f.number(),
+      size: f.text(), flops: f.number(), bytes: f.number(), codeBytes: f.number(), samples: new Map(),
     });
   }
 
@@ -342,6 +344,14 @@ class Reader {
   private tensorName(): void {
     const a = this.alive.get(this.f.number()), name = this.f.text();
     if (a) a.name = name;
+  }
+
+  private samples(): void {
+    const { f, trace } = this;
+    const { samples } = trace.kernels[f.within(trace.kernels.length, "kernel")]!;
+    for (const [offset, count] of f.list(() => [f.number(), f.number()] as const)) {
+      samples.set(offset, (samples.get(offset) ?? 0) + count);
+    }
   }
 
   private origins(): void {
