@@ -400,7 +400,7 @@ class Linearizer {
     if (unit >= 0) {
       const UOp u = order_[static_cast<std::size_t>(unit)];
       if (is_silent(u)) return;
-      const bool shared = fills_group_memory(u);
+      const bool shared = bool(filled_tile(u));
       if (shared) barrier();
       result_.push_back(u);
       if (shared) barrier();
@@ -408,25 +408,29 @@ class Linearizer {
     }
     const Block& inner = blocks_[static_cast<std::size_t>(~unit)];
     Graph& g = inner.range.graph();
-    const bool shared = std::any_of(inner.units.begin(), inner.units.end(), [&](int i) {
-      return i >= 0 && fills_group_memory(order_[static_cast<std::size_t>(i)]) &&
-             closes(order_[static_cast<std::size_t>(i)], inner.range);
-    });
+    const std::size_t around = fills_.size();
+    for (int i : inner.units) {
+      if (i < 0 || !closes(order_[static_cast<std::size_t>(i)], inner.range)) continue;
+      if (const UOp tile = filled_tile(order_[static_cast<std::size_t>(i)])) fills_.push_back(tile);
+    }
+    const bool shared = fills_.size() > around;
     if (shared) barrier();
     result_.push_back(g.make(Op::Loop, DType::Void, {inner.range}));
     result_.push_back(inner.range);
-    in_fill_ += shared;
     emit(~unit);
-    in_fill_ -= shared;
+    fills_.resize(around);
     result_.push_back(g.make(Op::EndLoop, DType::Void, {inner.range}));
     if (shared) barrier();
   }
 
-  // Tiles in group memory: everyone has read the old one before, and written the new one after.
-  bool fills_group_memory(UOp u) const {
-    if (in_fill_ || !u.is(Op::Store)) return false;
+  // The tile in group memory that an instruction fills, if that is not what the loops around it do
+  // already: everyone has read the old one before, and written the new one after.
+  UOp filled_tile(UOp u) const {
+    if (!u.is(Op::Store)) return {};
     const UOp target = buffer_of(u.src(0));
-    return target.is(Op::Local) && static_cast<Space>(target.arg().ints[2]) == Space::Group;
+    const bool is_shared =
+        target.is(Op::Local) && static_cast<Space>(target.arg().ints[2]) == Space::Group;
+    return is_shared && std::ranges::find(fills_, target) == fills_.end() ? target : UOp();
   }
 
   void barrier() {
@@ -449,7 +453,7 @@ class Linearizer {
   std::vector<int> progress_;  // of each node in the update of a register
   std::unordered_map<int, std::vector<int>> waits_for_;
   std::unordered_map<int, State> states_;
-  int in_fill_ = 0;
+  std::vector<UOp> fills_;      // tiles whose fill the loops at hand are, outermost first
   FlatSet<const Node*> added_;  // to compute what is fetched
   std::vector<UOp> head_, result_;
 };
