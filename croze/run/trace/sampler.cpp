@@ -24,12 +24,15 @@ constexpr std::size_t ring_pages = 16;  // a power of two: four seconds of sampl
 std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 std::size_t mapped_bytes() { return (ring_pages + 1) * page_bytes(); }
 
-// The threads of this process by the numbers that the system has for them, in order.
+// The threads of this process by the numbers that the system has for them, in order; as many as are
+// listed before an error.
 std::vector<int> threads_now() {
   std::vector<int> ids;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task", ignored)) {
-    ids.push_back(std::stoi(entry.path().filename().string()));
+  std::error_code error;
+  const std::filesystem::directory_iterator end;
+  for (std::filesystem::directory_iterator entry("/proc/self/task", error); !error && entry != end;
+       entry.increment(error)) {
+    ids.push_back(std::stoi(entry->path().filename().string()));
   }
   std::ranges::sort(ids);
   return ids;

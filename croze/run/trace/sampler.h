@@ -2,7 +2,7 @@
 // thousand times a second of the processor's time.
 //
 // Linux notes that by itself (perf events), in memory that it shares with us.  Where it does not
-// let a process look at itself, or there is no Linux, nothing is ever seen.
+// let a process look at itself, nothing is ever seen.
 #pragma once
 
 #include <cstddef>

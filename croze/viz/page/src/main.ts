@@ -15,7 +15,7 @@ import { Timeline, showFaults } from "./timeline.js";
 const KEYS: [string, string][] = [
   ["W S, A D", "timeline, memory, graph: zoom, move"], ["← →", "the event, change, box or rewrite before and after"],
   ["↑ ↓", "the track, kernel, edge or pass above and below"], ["N, Shift+N", "the next found, the one before"],
-  ["F, 0", "fit what is chosen, fit all"], ["L", "timeline: the longest launch"], ["N, Shift+N", "kernels: the next loop of the assembly, the one before"], ["M, Shift+drag", "timeline: measure"],
+  ["F, 0", "fit what is chosen, fit all"], ["L", "timeline: the longest launch"], ["N, Shift+N", "kernels: the next loop of the assembly, the one before"], ["H", "kernels: the hottest line"], ["M, Shift+drag", "timeline: measure"],
   ["P", "memory: the peak"], ["E, C, Enter", "graph: open all, close all, open or close a group"], ["U, G, B", "graph: close the group around; from a gradient to what it is of, and back; boxes of launches"],
   ["PgUp PgDn, Home End", "rewrites: by ten, first and last"], ["Esc", "let go"],
 ];
