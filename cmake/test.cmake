@@ -5,12 +5,13 @@ croze_precompiled_headers(croze_precompiled_test <gtest/gtest.h>)
 target_link_libraries(croze_precompiled_test PRIVATE GTest::gtest)
 
 # croze_test(<name> SOURCES a_test.cpp ... [LAYERS layers ...] [LINK libs ...] [LABELS labels ...]
-#            [ENVIRONMENT variables ...])
+#            [ENVIRONMENT variables ...] [SHARDS n])
 #
 # Links the layers named (the one called <name> when none is) and those below.  Without sources
-# there is no test.  Every kernel compiled in a test is proven to stay inside its buffers.
+# there is no test.  Every kernel compiled in a test is proven to stay inside its buffers.  A program
+# in shards is n entries, <name>_1 to <name>_n, that run its cases in turn.
 function(croze_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LAYERS;LINK;LABELS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(ARG "" "SHARDS" "SOURCES;LAYERS;LINK;LABELS;ENVIRONMENT" ${ARGN})
   if(NOT ARG_SOURCES)
     return()
   endif()
@@ -27,11 +28,23 @@ function(croze_test name)
   croze_link_layers(test_${name} ${ARG_LAYERS})
   target_link_libraries(test_${name} PRIVATE ${ARG_LINK} GTest::gtest GTest::gtest_main)
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-  add_test(NAME ${name} COMMAND test_${name})
-  set_tests_properties(${name} PROPERTIES
-    LABELS "${ARG_LABELS}"
+  if(NOT ARG_SHARDS)
+    croze_test_entry(${name} test_${name} "${ARG_LABELS}" "${ARG_ENVIRONMENT}")
+    return()
+  endif()
+  foreach(shard RANGE 1 ${ARG_SHARDS})
+    math(EXPR index "${shard} - 1")
+    croze_test_entry(${name}_${shard} test_${name} "${ARG_LABELS}"
+      "GTEST_TOTAL_SHARDS=${ARG_SHARDS};GTEST_SHARD_INDEX=${index};${ARG_ENVIRONMENT}")
+  endforeach()
+endfunction()
+
+function(croze_test_entry entry program labels environment)
+  add_test(NAME ${entry} COMMAND ${program})
+  set_tests_properties(${entry} PROPERTIES
+    LABELS "${labels}"
     TIMEOUT 300
-    ENVIRONMENT "CROZE_CHECK_BOUNDS=1;${ARG_ENVIRONMENT}")
+    ENVIRONMENT "CROZE_CHECK_BOUNDS=1;${environment}")
 endfunction()
 
 # croze_refused_test(<name> <source>)
