@@ -29,7 +29,7 @@ constexpr OptionInfo option_table[] = {
   {Option::CheckSpec, "CROZE_CHECK_SPEC", OptionType::Flag,    "0", 0, 1,      "Check each tensor graph, kernel and linear program against the spec of its stage."},
   {Option::DataDir,   "CROZE_DATA_DIR",   OptionType::Text,    "/usr/share/datasets", 0, 0, "Directory that holds the data sets, each in a folder of its name."},
   {Option::Debug,     "CROZE_DEBUG",      OptionType::Integer, "0", 0, 7,      "How much to show: 1 devices and schedules, 2 each kernel with its time, 3 memory plans and chosen edits, 4 generated source, 5 the graph after each pass and the linear program, 6 assembly, 7 each rewrite."},
-  {Option::Device,    "CROZE_DEVICE",     OptionType::Text,    "",  0, 0,      "Device of new tensors, as `croze devices` names it; empty means the best one."},
+  {Option::Device,    "CROZE_DEVICE",     OptionType::Text,    "",  0, 0,      "Device of new tensors, as `croze devices` names it, `CPU` or `CPU:1`; empty means the best one."},
   {Option::Edits,     "CROZE_EDITS",      OptionType::Text,    "",  0, 0,      "Edits in place of the chosen ones: `KERNEL: split r0 by 4; bind r3 lane`, with a comma between kernels. KERNEL is the name or the key that CROZE_DEBUG=3 shows before the chosen edits."},
   {Option::Explain,   "CROZE_EXPLAIN",    OptionType::Flag,    "0", 0, 1,      "Print each schedule that is made: its launches with their buffers and costs, why each buffer is there, and what is alive when most memory is."},
   {Option::FastMath,  "CROZE_FAST_MATH",  OptionType::Flag,    "0", 0, 1,      "Take floats for real numbers when kernels are compiled: reorder and cancel, as if nothing were rounded, infinite, NaN or -0."},

@@ -1,6 +1,8 @@
 // device.cpp -- arguments of launches; launches one block after the other.
 #include "croze/device/device.h"
 
+#include <fmt/format.h>
+
 #include "croze/base/error.h"
 
 namespace croze {
@@ -19,6 +21,16 @@ void run_block(const Sequence& sequence, std::int64_t block, Memory memory) {
 }
 
 }  // namespace
+
+MemoryView MemoryView::part(std::int64_t first, std::int64_t size) const {
+  check(first >= 0 && size >= 0 && first <= bytes && size <= bytes - first,
+        "a part of {} bytes from byte {} on leaves a view of {} bytes", size, first, bytes);
+  return {memory, offset + first, size, per_block};
+}
+
+std::string device_label(std::string_view kind, int ordinal) {
+  return ordinal == 0 ? std::string(kind) : fmt::format("{}:{}", kind, ordinal);
+}
 
 void check_launch(const ProgramInfo& info, std::span<const MemoryView> buffers,
                   std::span<const std::int64_t> variables) {

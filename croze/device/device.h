@@ -31,6 +31,10 @@ struct MemoryView {
   std::int64_t offset = 0;  // bytes, whole elements
   std::int64_t bytes = 0;
   bool per_block = false;  // part of the memory of a block of a Sequence; `memory` is empty
+
+  static MemoryView all_of(Memory memory) { return {memory, 0, memory.bytes}; }
+  // `bytes` of this view, from byte `offset` of it on.  Throws Error if it has no such part.
+  MemoryView part(std::int64_t offset, std::int64_t bytes) const;
 };
 
 // How a program is launched.  On a device with a thread pool: `tasks` calls.  On a device with
@@ -144,11 +148,14 @@ class DeviceStream {
   virtual void finish() = 0;
 };
 
+// The name of one of the devices of a kind: "CPU" for the first, "CPU:1" for the next.
+std::string device_label(std::string_view kind, int ordinal);
+
 class Device {
  public:
   virtual ~Device() = default;
 
-  virtual std::string_view name() const = 0;    // "CPU", "OPENCL", ...
+  virtual std::string_view name() const = 0;    // "CPU", "OPENCL:1", ...
   virtual std::string description() const = 0;  // one line for people
   virtual const Caps& caps() const = 0;
   virtual const Renderer& renderer() const = 0;
@@ -172,6 +179,10 @@ class Device {
 
   // Code (from compile, now or in an earlier process) to a program.  Throws Error if it is damaged.
   virtual std::unique_ptr<Program> load(const ProgramInfo& info, std::string_view code) = 0;
+
+  // Whether launch() takes programs that another device of this kind has loaded, if it has the same
+  // architecture.  (optional)
+  virtual bool runs_programs_of_kin() const { return false; }
 
   // Enqueues sequences that wait for nothing of each other as one launch, where
   // caps().joins_nests.  Runs them one by one unless overridden.

@@ -8,9 +8,15 @@
 
 namespace croze {
 
-// Memory is that of the process, and a launch is done when it returns.
+// Memory is that of the process, and a launch is done when it returns.  A program is code of the
+// process; what is a device's own is freed memory and the threads that run its launches.
 class HostDevice : public Device {
  public:
+  HostDevice(std::string_view kind, int ordinal) : name_(device_label(kind, ordinal)) {}
+
+  std::string_view name() const override { return name_; }
+  bool runs_programs_of_kin() const override { return true; }
+
   Memory allocate(std::int64_t bytes) override;
   void release(Memory memory) noexcept override { freed_.put(memory); }
   void copy_in(MemoryView to, std::span<const std::byte> from) override {
@@ -23,6 +29,7 @@ class HostDevice : public Device {
   void synchronize() override {}
 
  private:
+  std::string name_;
   MemoryPool freed_{Options::integer(Option::KeptMemory) << 20};
 };
 

@@ -80,17 +80,22 @@ Part part_of(const Sequence& sequence, std::int64_t first_task) {
 
 void TaskProgram::launch(std::span<const MemoryView> buffers,
                          std::span<const std::int64_t> variables) {
+  launch_on(pool_, buffers, variables);
+}
+
+void TaskProgram::launch_on(ThreadPool& pool, std::span<const MemoryView> buffers,
+                            std::span<const std::int64_t> variables) const {
   check_launch(info_, buffers, variables);
   const Addresses addresses = addresses_of(buffers, nullptr);
   const std::int64_t count = tasks().value(variables);
   if (count == 1) return run(addresses, variables, 0);
-  pool_.run(count, [&](std::int64_t task) { run(addresses, variables, task); });
+  pool.run(count, [&](std::int64_t task) { run(addresses, variables, task); });
 }
 
 void launch_tasks(std::span<const Sequence> sequences, ThreadPool& pool) {
   if (sequences.size() == 1 && sequences[0].blocks.empty()) {
     const Nest& nest = sequences[0].nests[0];
-    return nest.program->launch(nest.buffers, nest.variables);
+    return program_of(nest).launch_on(pool, nest.buffers, nest.variables);
   }
   std::vector<Part> parts;
   std::int64_t tasks = 0;

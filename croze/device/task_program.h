@@ -9,7 +9,8 @@
 
 namespace croze {
 
-// A program in the memory of the process: a task of it is one call.
+// A program in the memory of the process: a task of it is one call.  Any pool may run it, that of
+// the device which has loaded it is where launch() does.
 class TaskProgram : public Program {
  public:
   // The addresses of a launch's buffers.
@@ -18,6 +19,8 @@ class TaskProgram : public Program {
   TaskProgram(ProgramInfo info, ThreadPool& pool) : info_(std::move(info)), pool_(pool) {}
 
   void launch(std::span<const MemoryView> buffers, std::span<const std::int64_t> variables) final;
+  void launch_on(ThreadPool& pool, std::span<const MemoryView> buffers,
+                 std::span<const std::int64_t> variables) const;
 
   // One task, on the calling thread.
   virtual void run(const Addresses& buffers, std::span<const std::int64_t> variables,

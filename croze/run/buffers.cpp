@@ -55,8 +55,21 @@ struct Table {
   std::unordered_map<std::int64_t, Entry> entries;
   std::int64_t next_id = 1;
   RandomState random{.seed = static_cast<std::uint64_t>(Options::integer(Option::Seed))};
-  MemoryUse use;
+  MemoryUse use;                              // of all devices
+  std::unordered_map<int, MemoryUse> use_of;  // by device
 };
+
+// Counts what was allocated, or let go of.
+void count(MemoryUse& use, std::int64_t bytes, std::int64_t buffers) {
+  use.bytes += bytes;
+  use.peak_bytes = std::max(use.peak_bytes, use.bytes);
+  use.buffers += buffers;
+}
+
+void count(Table& t, int device, std::int64_t bytes, std::int64_t buffers) {
+  count(t.use, bytes, buffers);
+  count(t.use_of[device], bytes, buffers);
+}
 
 Table& table() {
   static Table& instance = [] {
@@ -69,8 +82,8 @@ Table& table() {
 std::int64_t add_entry(Entry entry) {
   std::lock_guard lock(table().mutex);
   const std::int64_t id = table().next_id++;
+  count(table(), entry.device, 0, 1);
   table().entries.emplace(id, std::move(entry));
-  table().use.buffers++;
   return id;
 }
 
@@ -97,16 +110,15 @@ Entry& materialised(UOp buffer) {
     Memory memory;
     ~Block() { device.release(memory); }
   };
-  MemoryUse& use = table().use;
-  if (e.bytes > memory_limit() - use.bytes) {
-    check_memory(e.bytes, use.bytes, fmt::format("a buffer on {}", device_name(e.device)));
+  const std::int64_t held = table().use.bytes;
+  if (e.bytes > memory_limit() - held) {
+    check_memory(e.bytes, held, fmt::format("a buffer on {}", device_name(e.device)));
   }
   Device& d = device(e.device);
   auto block = std::make_shared<Block>(d, d.allocate(std::max<std::int64_t>(e.bytes, 1)));
   e.memory = block->memory;
   e.owner = std::move(block);
-  use.bytes += e.bytes;
-  use.peak_bytes = std::max(use.peak_bytes, use.bytes);
+  count(table(), e.device, e.bytes, 0);
   e.traced_id = buffer.buffer_id();
   tracing::buffer_allocated(buffer, e.bytes, e.name);
   return e;
@@ -279,12 +291,10 @@ void release_buffer(std::int64_t buffer_id) noexcept {
   auto it = table().entries.find(buffer_id);
   if (it == table().entries.end()) return;
   Entry& e = it->second;
-  if (e.owned && e.memory.handle) {
-    table().use.bytes -= e.bytes;
-    tracing::buffer_released(e.traced_id);
-  }
+  const bool has_own = e.owned && e.memory.handle;
+  if (has_own) tracing::buffer_released(e.traced_id);
+  count(table(), e.device, has_own ? -e.bytes : 0, -1);
   owner = std::move(e.owner);
-  table().use.buffers--;
   table().entries.erase(it);
 }
 
@@ -331,6 +341,11 @@ void set_random_state(const RandomState& state) {
 MemoryUse memory_use() {
   std::lock_guard lock(table().mutex);
   return table().use;
+}
+
+MemoryUse memory_use(int device) {
+  std::lock_guard lock(table().mutex);
+  return table().use_of[device];
 }
 
 }  // namespace croze

@@ -119,10 +119,12 @@ std::uint64_t fresh_random_key();
 void refresh_random_key(UOp buffer);
 
 struct MemoryUse {
-  std::int64_t bytes = 0;  // now, in buffers of all devices
+  std::int64_t bytes = 0;  // now, in buffers
   std::int64_t peak_bytes = 0;
   std::int64_t buffers = 0;
 };
+// Of all devices together, and of one.
 MemoryUse memory_use();
+MemoryUse memory_use(int device);
 
 }  // namespace croze

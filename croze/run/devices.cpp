@@ -1,13 +1,20 @@
-// devices.cpp -- the explicit table of devices.
+// devices.cpp -- the explicit table of devices: kinds, and of each kind devices by ordinal.
+//
+// A device is one number everywhere below tensors: its ordinal times the kinds that there are, plus
+// the row of its kind.  So those without an ordinal are the rows of the table.
 #include "croze/run/devices.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <cstdlib>
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "croze/backends/c/c_device.h"
 #include "croze/backends/cpu/cpu_device.h"
@@ -23,39 +30,53 @@ namespace croze {
 namespace {
 
 struct Row {
-  std::string_view name;
-  std::unique_ptr<Device> (*make)();  // null if the machine lacks it
+  std::string_view kind;
+  std::unique_ptr<Device> (*make)(int ordinal);  // null if the machine lacks it
+  int (*count)();                                // how many devices of the kind the machine has
   std::string_view missing;
 };
 
-// The order is that of preference, and the index of a device in Buffer nodes.
+constexpr int most_devices_of_kind = 16;
+// Of kinds that are the machine itself there are as many as anybody wants.
+int any_number() { return most_devices_of_kind; }
+int one() { return 1; }
+
+// The order is that of preference.
 constexpr std::array<Row, 6> table = {{
-    {"CPU", [] { return make_cpu_device(); }, "LLVM was not found at build or run time"},
-    {"OPENCL", [] { return make_opencl_device(); }, "no OpenCL platform with a compiler"},
-    {"C", [] { return make_c_device(); }, "no C compiler on the PATH"},
-    {"INTERP", [] { return make_interp_device(); }, ""},
-    {"NULL", []() -> std::unique_ptr<Device> { return make_null_device(); }, ""},
-    {"WEBGPU", [] { return make_webgpu_device(); },
+    {"CPU", make_cpu_device, any_number, "LLVM was not found at build or run time"},
+    {"OPENCL", make_opencl_device, count_opencl_devices, "no OpenCL platform with a compiler"},
+    {"C", make_c_device, any_number, "no C compiler on the PATH"},
+    {"INTERP", [](int ordinal) { return make_interp_device(ordinal); }, any_number, ""},
+    {"NULL", [](int ordinal) -> std::unique_ptr<Device> { return make_null_device(ordinal); },
+     any_number, ""},
+    {"WEBGPU", [](int) { return make_webgpu_device(); }, one,
      "no library with webgpu.h's functions (CROZE_WEBGPU_LIBRARY names one), or it has no adapter"},
 }};
+constexpr int kinds = table.size();
+
+int count_of(const Row& row) { return std::min(row.count(), most_devices_of_kind); }
+const Row& row_of(int index) { return table[static_cast<std::size_t>(index % kinds)]; }
+int ordinal_of(int index) { return index / kinds; }
 
 struct OpenDevice {
   std::once_flag once;
   std::unique_ptr<Device> device;
 };
+constexpr std::size_t most_devices = table.size() * most_devices_of_kind;
+using OpenDevices = std::array<OpenDevice, most_devices>;
 
 // Process-wide: named in docs/architecture.md as global state.  Never closed: at the end of the
 // process, other threads may still compute.
-OpenDevice& slot(int index) {
-  static auto& devices = *new std::array<OpenDevice, table.size()>;
-  return devices[static_cast<std::size_t>(index)];
+OpenDevices& open_devices() {
+  static auto& devices = *new OpenDevices;
+  return devices;
 }
 
 // Before the libraries of drivers end: nothing is compiled any more, and what was launched is done.
 void leave_devices() {
-  for (std::size_t i = 0; i < table.size(); i++) {
+  for (const OpenDevice& open : open_devices()) {
     try {
-      if (Device* d = slot(static_cast<int>(i)).device.get()) d->synchronize();
+      if (open.device) open.device->synchronize();
     } catch (const std::exception&) {
       // Nobody is left to be told.
     }
@@ -63,9 +84,9 @@ void leave_devices() {
 }
 
 Device* open(int index) {
-  OpenDevice& s = slot(index);
+  OpenDevice& s = open_devices()[static_cast<std::size_t>(index)];
   std::call_once(s.once, [&] {
-    s.device = table[static_cast<std::size_t>(index)].make();
+    s.device = row_of(index).make(ordinal_of(index));
     std::atexit(leave_devices);
     if (s.device) log_line(1, "device {}: {}", s.device->name(), s.device->description());
   });
@@ -78,40 +99,91 @@ std::string upper(std::string_view text) {
   return result;
 }
 
+std::optional<int> row_named(std::string_view kind) {
+  const auto row = std::ranges::find(table, kind, &Row::kind);
+  if (row == table.end()) return {};
+  return static_cast<int>(row - table.begin());
+}
+
+[[noreturn]] void refuse_kind(std::string_view name) {
+  std::string known;
+  for (const Row& row : table) {
+    known += known.empty() ? "" : ", ";
+    known += row.kind;
+  }
+  fail({.devices = {std::string(name)}}, "there is no device '{}'; croze knows {}", name, known);
+}
+
+[[noreturn]] void refuse_ordinal(std::string_view name, const Row& row) {
+  const int count = count_of(row);
+  const std::string there =
+      count == 0   ? fmt::format("this machine has none: {}", row.missing)
+      : count == 1 ? fmt::format("there is one, {0} or {0}:0", row.kind)
+                   : fmt::format("there are {0}:0, which is {0}, to {0}:{1}", row.kind, count - 1);
+  fail({.devices = {std::string(name)}}, "there is no device '{}'; {}", name, there);
+}
+
+// Of the digits behind the colon.
+std::optional<int> parsed_ordinal(std::string_view digits) {
+  int ordinal = -1;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), ordinal);
+  if (error != std::errc() || end != digits.data() + digits.size() || ordinal < 0) return {};
+  return ordinal;
+}
+
 }  // namespace
 
 std::vector<DeviceEntry> list_devices() {
   std::vector<DeviceEntry> result;
-  for (std::size_t i = 0; i < table.size(); i++) {
-    const Device* d = open(static_cast<int>(i));
-    result.push_back({std::string(table[i].name), d != nullptr,
-                      d ? d->description() : std::string(table[i].missing)});
+  for (int kind = 0; kind < kinds; kind++) {
+    const Row& row = row_of(kind);
+    const bool is_machine = row.count == any_number;
+    const int listed = is_machine ? 1 : std::max(1, count_of(row));
+    for (int ordinal = 0; ordinal < listed; ordinal++) {
+      const Device* d = open(ordinal * kinds + kind);
+      result.push_back({device_label(row.kind, ordinal), d != nullptr,
+                        d ? d->description() : std::string(row.missing),
+                        d && is_machine ? most_devices_of_kind - 1 : 0});
+    }
   }
   return result;
 }
 
 int device_index(std::string_view name) {
   const std::string wanted = upper(name);
-  std::string known;
-  for (std::size_t i = 0; i < table.size(); i++) {
-    if (table[i].name == wanted) return static_cast<int>(i);
-    known += known.empty() ? "" : ", ";
-    known += table[i].name;
-  }
-  fail({.devices = {wanted}}, "there is no device '{}'; croze knows {}", name, known);
+  const std::size_t colon = std::min(wanted.find(':'), wanted.size());
+  const std::optional<int> kind = row_named(std::string_view(wanted).substr(0, colon));
+  if (!kind) refuse_kind(name);
+  if (colon == wanted.size()) return *kind;
+  const Row& row = row_of(*kind);
+  const std::optional<int> ordinal = parsed_ordinal(std::string_view(wanted).substr(colon + 1));
+  // The first one may be lacking, which is told when it is opened.
+  if (!ordinal || (*ordinal > 0 && *ordinal >= count_of(row))) refuse_ordinal(name, row);
+  return *ordinal * kinds + *kind;
 }
 
-std::string_view device_name(int index) { return table[static_cast<std::size_t>(index)].name; }
+std::string_view device_name(int index) {
+  // Never destroyed: at the end of the process, other threads may still use it.
+  static const std::vector<std::string>& names = *new std::vector<std::string>([] {
+    std::vector<std::string> result;
+    for (int i = 0; i < static_cast<int>(most_devices); i++) {
+      result.push_back(device_label(row_of(i).kind, ordinal_of(i)));
+    }
+    return result;
+  }());
+  return names[static_cast<std::size_t>(index)];
+}
 
 Device& device(int index) {
   Device* d = open(index);
   if (!d) {
-    const Row& row = table[static_cast<std::size_t>(index)];
-    fail({.devices = {std::string(row.name)}}, "device {} is not available: {}", row.name,
-         row.missing);
+    fail({.devices = {std::string(device_name(index))}}, "device {} is not available: {}",
+         device_name(index), row_of(index).missing);
   }
   return *d;
 }
+
+bool has_siblings(int index) { return count_of(row_of(index)) > 1; }
 
 std::unique_ptr<Device> make_interpreter(const Caps& caps) { return make_interp_device(caps); }
 

@@ -11,20 +11,30 @@
 namespace croze {
 
 struct DeviceEntry {
-  std::string name;         // "CPU", "C", "OPENCL", "INTERP", "NULL"
+  std::string name;         // "CPU", "C", "OPENCL", "OPENCL:1", "INTERP", "NULL"
   bool available = false;   // opened now if it was not yet
   std::string description;  // or why it is not available
+  int last_ordinal = 0;     // CPU:1 to CPU:15 are devices like this one, of the same machine
 };
 
-// Every device this build knows, in order of preference.  Opens all of them.
+// Every device this build knows, in order of preference.  Opens all that are listed.
 std::vector<DeviceEntry> list_devices();
 
-// Index of a device by name (any case).  Throws Error listing the known names.  Opens nothing.
+// Index of a device by name (any case): a kind, or a kind and an ordinal, "CPU:1".  The one without
+// an ordinal is the first, so "CPU" and "CPU:0" are the same.  Devices of different ordinals have
+// memory and threads of their own; those of CPU, C, INTERP and NULL are made of the same machine,
+// those of OPENCL are what was found, in the order of the platforms.  Throws Error, listing what
+// there is, for a kind that croze does not know, and for what is no ordinal of a device.  Opens
+// nothing.
 int device_index(std::string_view name);
+// "CPU", "CPU:1": by which device_index() finds it.
 std::string_view device_name(int index);
 
 // The device, opened on first use.  Throws Error if the machine lacks it.  Thread-safe.
 Device& device(int index);
+
+// Whether the machine has other devices of the kind.
+bool has_siblings(int index);
 
 // An INTERP that stands in no table and has the compiler believe in these capabilities: what is
 // compiled for other hardware runs here, and every access of it is checked.

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "croze/base/checked.h"
 #include "croze/base/log.h"
 #include "croze/device/direct_stream.h"
+#include "croze/device/peer_copy.h"
 #include "croze/run/counters.h"
 #include "croze/run/devices.h"
 #include "croze/run/launch_timing.h"
@@ -30,6 +30,7 @@ class StreamOf {
   StreamOf& operator=(const StreamOf&) = delete;
 
   std::string_view device_name() const { return device_.name(); }
+  DeviceWork work() { return {device_, stream_}; }
   DeviceStream& operator*() { return stream_; }
   DeviceStream* operator->() { return &stream_; }
 
@@ -43,13 +44,9 @@ void copy_between(const Schedule& schedule, const ScheduleStep& step,
                   std::span<const MemoryView> views, const QueueStream& queue) {
   const auto to = static_cast<std::size_t>(step.buffers[0]);
   const auto from = static_cast<std::size_t>(step.buffers[1]);
-  auto host = sized_vector<std::byte>(schedule.buffers[from].bytes(), "a copy between devices");
-  StreamOf source(schedule.buffers[from].device, queue);
-  source->copy_out(host, views[from]);
-  source->finish();
   StreamOf target(schedule.buffers[to].device, queue);
-  target->copy_in(views[to], host);
-  target->finish();
+  StreamOf source(schedule.buffers[from].device, queue);
+  copy_between(target.work(), views[to], source.work(), views[from]);
 }
 
 using Programs = std::span<const std::shared_ptr<const LoadedProgram>>;
@@ -93,9 +90,8 @@ class LaunchList {
       const ScheduleStep& step = schedule_.steps[i];
       const std::size_t buffer = buffers_.size(), variable = variables_.size();
       for (std::size_t b = 0; b < step.buffers.size(); b++) {
-        MemoryView& view = buffers_.emplace_back(views_[static_cast<std::size_t>(step.buffers[b])]);
-        view.offset += step.offsets[b];
-        view.bytes -= step.offsets[b];
+        const MemoryView& view = views_[static_cast<std::size_t>(step.buffers[b])];
+        buffers_.push_back(view.part(step.offsets[b], view.bytes - step.offsets[b]));
       }
       for (int v : step.variables) variables_.push_back(given_[static_cast<std::size_t>(v)]);
       for (std::int64_t v : step.own_variables) variables_.push_back(v);

@@ -1,9 +1,12 @@
 // programs.cpp -- compiled kernels, kept in memory and on disk.
 //
 // A program is found by the serialised kernel, the device and the edits that were given for it.  On
-// disk the key names also the device's architecture and the sources of this compiler; the entry
-// holds the launch and the code, so that a warm start runs neither codegen nor the device's
+// disk the key names the kind of the device, its architecture and the sources of this compiler; the
+// entry holds the launch and the code, so that a warm start runs neither codegen nor the device's
 // compiler.
+//
+// Devices of one kind and architecture share what they can: the program itself where one of them
+// runs those of another, else the code, which each of them loads.
 #include "croze/run/programs.h"
 
 #include <fmt/format.h>
@@ -46,12 +49,15 @@ double seconds_since(Clock::time_point start) {
 // A program costs a driver more than its code; what is dropped here is still on disk.
 constexpr SharedCache<LoadedProgram>::Limits loaded_limits = {.values = 2048,
                                                               .weight = std::int64_t{256} << 20};
+constexpr SharedCache<KernelCode>::Limits code_limits = {.values = 2048,
+                                                         .weight = std::int64_t{64} << 20};
 
 using Claim = SharedCache<LoadedProgram>::Claim;
 
 // Process-wide: named in docs/architecture.md as global state.
 struct ProgramCache {
   SharedCache<LoadedProgram> loaded{loaded_limits};  // by device and kernel; weighed by their code
+  SharedCache<KernelCode> codes{code_limits};  // of devices that share no programs; as on disk
   CompileCache disk = CompileCache::from_environment();
   ThreadPool compilers;
 };
@@ -146,8 +152,9 @@ struct WantedEdits {
 struct Compilation {
   const Kernel* kernel = nullptr;
   Device* device = nullptr;
-  Caps caps;               // of the device, as far as they are the kernel's
-  std::int64_t claim = 0;  // its number among those of the call
+  bool shares_code = false;  // with other devices, which load it themselves
+  Caps caps;                 // of the device, as far as they are the kernel's
+  std::int64_t claim = 0;    // its number among those of the call
   WantedEdits edits;
   std::string disk_key;
   std::shared_ptr<LoadedProgram> result;
@@ -179,6 +186,15 @@ LinearProgram linear_program(const Compilation& c) {
   return program;
 }
 
+void load(Compilation& c, ProgramInfo info, std::string code) {
+  auto loaded = std::make_shared<LoadedProgram>();
+  loaded->program = c.device->load(info, code);
+  loaded->info = std::move(info);
+  loaded->code_bytes = std::ssize(code);
+  c.code = std::move(code);
+  c.result = std::move(loaded);
+}
+
 void compile(Compilation& c) {
   const Clock::time_point start = Clock::now();
   const std::string label = label_of(c);
@@ -188,36 +204,49 @@ void compile(Compilation& c) {
   if (tracing::is_tracing()) noting.emplace(note);
   const LinearProgram program = linear_program(c);
   const std::string source = c.device->renderer().render(program);
+  std::shared_ptr<const KernelText> text;
   if (noting) {
-    c.result->text = std::make_shared<KernelText>(note.edits(), print_program(program), source);
+    text = std::make_shared<KernelText>(note.edits(), print_program(program), source);
   }
   run_counters().codegen_seconds += seconds_since(start);
   if (log_enabled(4)) log_line(4, "{}", source);
 
   const Clock::time_point rendered = Clock::now();
-  c.code = c.device->compile(program.info.name, source);
-  c.result->info = program.info;
-  c.result->program = c.device->load(program.info, c.code);
-  c.result->code_bytes = std::ssize(c.code);
+  load(c, program.info, c.device->compile(program.info.name, source));
+  c.result->text = std::move(text);
   run_counters().compile_seconds += seconds_since(rendered);
   run_counters().kernels_compiled++;
   cache().disk.store(c.disk_key, encode(program.info, c.code));
   if (log_enabled(6)) log_line(6, "{}", c.result->program->disassembly());
 }
 
-void find_or_compile(Compilation& c) {
-  c.result = std::make_shared<LoadedProgram>();
+void find_on_disk_or_compile(Compilation& c) {
   if (std::optional<std::string> entry = cache().disk.find(c.disk_key)) {
     try {
-      c.code = decode(*entry, c.result->info);
-      c.result->program = c.device->load(c.result->info, c.code);
-      c.result->code_bytes = std::ssize(c.code);
-      return;
+      ProgramInfo info;
+      std::string code(decode(*entry, info));
+      return load(c, std::move(info), std::move(code));
     } catch (const Error&) {
-      c.result = std::make_shared<LoadedProgram>();  // a damaged entry: compile again
+      // A damaged entry: compile again.
     }
   }
   compile(c);
+}
+
+void find_or_compile(Compilation& c) {
+  if (!c.shares_code) return find_on_disk_or_compile(c);
+  SharedCache<KernelCode>::Claim claim = cache().codes.claim(c.disk_key);
+  if (!claim.must_make()) {
+    const std::shared_ptr<const KernelCode> made = claim.wait();
+    return load(c, made->info, made->code);
+  }
+  try {
+    find_on_disk_or_compile(c);
+    claim.put(std::make_shared<KernelCode>(c.result->info, c.code), std::ssize(c.code));
+  } catch (...) {
+    claim.fail(std::current_exception());
+    throw;
+  }
 }
 
 void make(Compilation& c, Claim& claim) {
@@ -250,12 +279,22 @@ std::string manner_of(const KernelRequest& request, const WantedEdits& edits) {
 }
 
 // What was compiled without proof does not count as proven.
-std::string disk_key(const KernelRequest& request, const Device& device, const Caps& caps,
-                     std::string_view manner) {
-  return fmt::format("{} {} {} {} {} threads{}{}\n", version(), compiler_id(), device.name(),
+std::string disk_key(const KernelRequest& request, const Caps& caps, std::string_view manner) {
+  return fmt::format("{} {} {} {} {} threads{}{}\n", version(), compiler_id(), caps.device,
                      caps.architecture, caps.threads, manner,
                      Options::flag(Option::CheckBounds) ? " proven" : "") +
          request.kernel->key;
+}
+
+std::string loaded_key(const KernelRequest& request, const Device& device,
+                       std::string_view manner) {
+  const std::string_view runs_on =
+      device.runs_programs_of_kin() ? std::string_view(device.caps().device) : device.name();
+  return fmt::format("{}{}\n", runs_on, manner) + request.kernel->key;
+}
+
+bool shares_code(const KernelRequest& request, const Device& device) {
+  return !device.runs_programs_of_kin() && has_siblings(request.device);
 }
 
 }  // namespace
@@ -269,10 +308,10 @@ std::vector<std::shared_ptr<const LoadedProgram>> load_programs(
     const Caps caps = caps_for(r, d);
     WantedEdits edits = edits_for(r, d, caps);
     const std::string manner = manner_of(r, edits);
-    claims.push_back(cache().loaded.claim(fmt::format("{}{}\n", d.name(), manner) + r.kernel->key));
+    claims.push_back(cache().loaded.claim(loaded_key(r, d, manner)));
     if (!claims.back().must_make()) continue;
-    missing.push_back({r.kernel.get(), &d, caps, std::ssize(claims) - 1, std::move(edits),
-                       disk_key(r, d, caps, manner), nullptr});
+    missing.push_back({r.kernel.get(), &d, shares_code(r, d), caps, std::ssize(claims) - 1,
+                       std::move(edits), disk_key(r, caps, manner), nullptr});
   }
   if (!missing.empty()) {
     const Clock::time_point start = Clock::now();
@@ -294,9 +333,9 @@ std::vector<KernelCode> code_of_kernels(std::span<const KernelRequest> requests)
     Device& d = device(r.device);
     const Caps caps = caps_for(r, d);
     WantedEdits edits = edits_for(r, d, caps);
-    std::string key = disk_key(r, d, caps, manner_of(r, edits));
-    compilations.push_back(
-        {r.kernel.get(), &d, caps, 0, std::move(edits), std::move(key), nullptr});
+    std::string key = disk_key(r, caps, manner_of(r, edits));
+    compilations.push_back({r.kernel.get(), &d, shares_code(r, d), caps, 0, std::move(edits),
+                            std::move(key), nullptr});
   }
   cache().compilers.run(std::ssize(compilations), [&, watchers = Watchers()](std::int64_t i) {
     const WatchedBy watched(watchers);
@@ -324,6 +363,9 @@ std::shared_ptr<const KernelText> text_of_kernel(const KernelRequest& request) {
                                       d.renderer().render(program));
 }
 
-void clear_program_cache() { cache().loaded.clear(); }
+void clear_program_cache() {
+  cache().loaded.clear();
+  cache().codes.clear();
+}
 
 }  // namespace croze

@@ -50,8 +50,8 @@ tune::TunedTable& table_of(const std::string& machine) {
   return tuning().tables.try_emplace(path + '\n' + machine, path, machine).first->second;
 }
 
-std::string machine_of(const Device& device, const Caps& caps) {
-  return fmt::format("{} {} threads {} croze {}{}", device.name(), caps.architecture, caps.threads,
+std::string machine_of(const Caps& caps) {
+  return fmt::format("{} {} threads {} croze {}{}", caps.device, caps.architecture, caps.threads,
                      compiler_id(), Options::flag(Option::FastMath) ? " fast" : "");
 }
 
@@ -77,7 +77,7 @@ tune::TunedKernel searched(const KernelRequest& request, Device& device, const C
 std::optional<std::string> tuned_edits(const KernelRequest& request, Device& device,
                                        const Caps& caps) {
   const std::lock_guard lock(tuning().mutex);
-  tune::TunedTable& table = table_of(machine_of(device, caps));
+  tune::TunedTable& table = table_of(machine_of(caps));
   const bool searches = Options::integer(Option::Beam) > 0;
   if (table.empty() && !searches) return {};
   const std::string key = kernel_key(*request.kernel);

@@ -241,7 +241,7 @@ class Tensor {
   }
 
   // The same value: with no gradient through it; tabulated in memory where it stands; with its
-  // gradient tabulated; on another device.
+  // gradient tabulated; on another device ("CPU:1").
   Tensor detach(Location at = Location::current()) const;
   Tensor contiguous(Location at = Location::current()) const;
   Tensor contiguous_backward(Location at = Location::current()) const;

@@ -20,7 +20,8 @@ namespace {
 
 class HostFunctions final : public HostDevice {
  public:
-  std::string_view name() const override { return "FUNCTIONS"; }
+  HostFunctions() : HostDevice("FUNCTIONS", 0) {}
+
   std::string description() const override { return "functions of a test"; }
   const Caps& caps() const override { return caps_; }
   const Renderer& renderer() const override { fail_internal({}, "there is nothing to render"); }

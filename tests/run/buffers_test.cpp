@@ -30,9 +30,8 @@ void write(UOp buffer, const std::vector<T>& values) {
 
 std::vector<int> available_devices() {
   std::vector<int> result;
-  const std::vector<DeviceEntry> entries = list_devices();
-  for (std::size_t i = 0; i < entries.size(); i++) {
-    if (entries[i].available && entries[i].name != "NULL") result.push_back(static_cast<int>(i));
+  for (const DeviceEntry& entry : list_devices()) {
+    if (entry.available && entry.name != "NULL") result.push_back(device_index(entry.name));
   }
   return result;
 }

@@ -166,6 +166,21 @@ TEST(Realize, MovesBetweenDevices) {
   expect_numbers(g, {4, 6});
 }
 
+TEST(Realize, MovesBetweenDevicesOfOneKind) {
+  const Tensor x = Tensor::from_data({1.f, 2.f}, {2}, {.device = "INTERP:1"});
+  const Tensor w = Tensor::from_data({3.f, 4.f}, {2}, {.device = "INTERP:2"});
+  EXPECT_EQ(x.device(), "INTERP:1");
+  EXPECT_TRUE(Tensor::ones({2}, {.device = "INTERP"}).to("INTERP:0").device() == "INTERP");
+  const Tensor product = x.to("INTERP:2") * w;
+  EXPECT_EQ(product.device(), "INTERP:2");
+  expect_numbers(product, {3, 8});
+  const std::vector<Tensor> g = product.square().sum().gradient({x, w});
+  EXPECT_EQ(g[0].device(), "INTERP:1");
+  EXPECT_EQ(g[1].device(), "INTERP:2");
+  expect_numbers(g[0], {18, 64});  // 2 x w^2
+  expect_numbers(g[1], {6, 32});   // 2 w x^2
+}
+
 // And neither the plan nor the kernel of one arithmetic serves the other.
 TEST(Realize, FastMathsIsOffUnlessAskedFor) {
   const auto first = [] {

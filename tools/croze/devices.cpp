@@ -29,7 +29,8 @@ Json json_of(const DeviceEntry& entry, bool is_default) {
   Json json{{"name", entry.name},
             {"available", entry.available},
             {"default", is_default},
-            {"description", entry.description}};
+            {"description", entry.description},
+            {"last_ordinal", entry.last_ordinal}};
   if (!entry.available) return json;
   const Caps& caps = device(device_index(entry.name)).caps();
   json["architecture"] = caps.architecture;
@@ -56,6 +57,10 @@ void print_devices(bool as_json) {
                entry.available ? "" : "not available: ", entry.description);
     if (entry.available) {
       fmt::print("           {}\n", summary_of(device(device_index(entry.name)).caps()));
+    }
+    if (entry.last_ordinal > 0) {
+      fmt::print("           {0}:1 to {0}:{1}: the same machine, each with its own memory\n",
+                 entry.name, entry.last_ordinal);
     }
   }
   if (as_json) fmt::print("{}\n", list.dump());

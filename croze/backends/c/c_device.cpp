@@ -64,7 +64,8 @@ class CProgram final : public TaskProgram {
 
 class CDevice final : public HostDevice {
  public:
-  explicit CDevice(CCompiler compiler) : compiler_(std::move(compiler)) {
+  CDevice(CCompiler compiler, int ordinal)
+      : HostDevice("C", ordinal), compiler_(std::move(compiler)) {
     caps_.device = "C";
     caps_.architecture = compiler_.version();
     caps_.ops = CRenderer::ops();
@@ -75,7 +76,6 @@ class CDevice final : public HostDevice {
     caps_.masked_vectors = true;
   }
 
-  std::string_view name() const override { return "C"; }
   std::string description() const override {
     return fmt::format("{}, {} threads", compiler_.version(), caps_.threads);
   }
@@ -100,10 +100,10 @@ class CDevice final : public HostDevice {
 
 }  // namespace
 
-std::unique_ptr<Device> make_c_device() {
+std::unique_ptr<Device> make_c_device(int ordinal) {
   std::optional<CCompiler> compiler = CCompiler::find();
   if (!compiler) return nullptr;
-  return std::make_unique<CDevice>(std::move(*compiler));
+  return std::make_unique<CDevice>(std::move(*compiler), ordinal);
 }
 
 }  // namespace croze

@@ -9,6 +9,6 @@
 namespace croze {
 
 // Null if no `cc` is on the PATH.
-std::unique_ptr<Device> make_c_device();
+std::unique_ptr<Device> make_c_device(int ordinal = 0);
 
 }  // namespace croze

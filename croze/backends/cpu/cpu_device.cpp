@@ -78,9 +78,9 @@ class CpuProgram final : public TaskProgram {
 
 class CpuDevice final : public HostDevice {
  public:
-  CpuDevice() : caps_(probe_cpu(pool_.thread_count())) {}
+  explicit CpuDevice(int ordinal)
+      : HostDevice("CPU", ordinal), caps_(probe_cpu(pool_.thread_count())) {}
 
-  std::string_view name() const override { return "CPU"; }
   std::string description() const override { return describe_cpu(caps_); }
   const Caps& caps() const override { return caps_; }
   const Renderer& renderer() const override { return renderer_; }
@@ -102,6 +102,8 @@ class CpuDevice final : public HostDevice {
 
 }  // namespace
 
-std::unique_ptr<Device> make_cpu_device() { return std::make_unique<CpuDevice>(); }
+std::unique_ptr<Device> make_cpu_device(int ordinal) {
+  return std::make_unique<CpuDevice>(ordinal);
+}
 
 }  // namespace croze

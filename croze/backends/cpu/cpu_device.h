@@ -7,6 +7,6 @@
 
 namespace croze {
 
-std::unique_ptr<Device> make_cpu_device();
+std::unique_ptr<Device> make_cpu_device(int ordinal = 0);
 
 }  // namespace croze

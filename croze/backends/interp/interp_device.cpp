@@ -59,9 +59,9 @@ class InterpProgram final : public Program {
 
 class InterpDevice final : public HostDevice {
  public:
-  explicit InterpDevice(Caps caps) : caps_(std::move(caps)) {}
+  explicit InterpDevice(Caps caps, int ordinal = 0)
+      : HostDevice("INTERP", ordinal), caps_(std::move(caps)) {}
 
-  std::string_view name() const override { return "INTERP"; }
   std::string description() const override { return "interpreter, the reference for every device"; }
   const Caps& caps() const override { return caps_; }
   const Renderer& renderer() const override { return renderer_; }
@@ -97,7 +97,9 @@ Caps interp_caps() {
   return caps;
 }
 
-std::unique_ptr<Device> make_interp_device() { return make_interp_device(interp_caps()); }
+std::unique_ptr<Device> make_interp_device(int ordinal) {
+  return std::make_unique<InterpDevice>(interp_caps(), ordinal);
+}
 std::unique_ptr<Device> make_interp_device(const Caps& caps) {
   return std::make_unique<InterpDevice>(caps);
 }

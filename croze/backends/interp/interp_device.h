@@ -12,7 +12,7 @@ namespace croze {
 // and groups as well, so a test may hand it any other device's capabilities.
 Caps interp_caps();
 
-std::unique_ptr<Device> make_interp_device();
+std::unique_ptr<Device> make_interp_device(int ordinal = 0);
 std::unique_ptr<Device> make_interp_device(const Caps& caps);
 
 }  // namespace croze

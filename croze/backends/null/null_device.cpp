@@ -28,7 +28,7 @@ class NullProgram final : public Program {
 
 class Null final : public NullDevice {
  public:
-  Null() {
+  explicit Null(int ordinal) : name_(device_label("NULL", ordinal)) {
     caps_.device = "NULL";
     caps_.ops = CRenderer::ops();
     caps_.dtypes = caps_.storage = CRenderer::dtypes();
@@ -36,7 +36,7 @@ class Null final : public NullDevice {
     caps_.masked_vectors = true;
   }
 
-  std::string_view name() const override { return "NULL"; }
+  std::string_view name() const override { return name_; }
   std::string description() const override { return "runs nothing, counts launches"; }
   const Caps& caps() const override { return caps_; }
   const Renderer& renderer() const override { return renderer_; }
@@ -62,6 +62,7 @@ class Null final : public NullDevice {
   void synchronize() override {}
 
  private:
+  std::string name_;
   Caps caps_;
   CRenderer renderer_;
   std::atomic<std::int64_t> launches_ = 0;
@@ -69,6 +70,8 @@ class Null final : public NullDevice {
 
 }  // namespace
 
-std::unique_ptr<NullDevice> make_null_device() { return std::make_unique<Null>(); }
+std::unique_ptr<NullDevice> make_null_device(int ordinal) {
+  return std::make_unique<Null>(ordinal);
+}
 
 }  // namespace croze

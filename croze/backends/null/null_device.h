@@ -15,6 +15,6 @@ class NullDevice : public Device {
   virtual std::int64_t launches() const = 0;
 };
 
-std::unique_ptr<NullDevice> make_null_device();
+std::unique_ptr<NullDevice> make_null_device(int ordinal = 0);
 
 }  // namespace croze

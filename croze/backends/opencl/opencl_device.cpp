@@ -12,6 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <mutex>
+#include <vector>
 
 #include "croze/backends/opencl/opencl_library.h"
 #include "croze/device/sealed.h"
@@ -24,8 +25,9 @@ constexpr std::string_view mark = "opencl 1";
 
 cl_mem buffer_of(const Memory& memory) { return static_cast<cl_mem>(memory.handle); }
 
-// The first device of any platform that can compile.
-cl_device_id find_device(const OpenClLibrary& cl) {
+// Those of all platforms that can compile, in order.
+std::vector<cl_device_id> find_devices(const OpenClLibrary& cl) {
+  std::vector<cl_device_id> found;
   cl_platform_id platforms[16];
   cl_uint num_platforms = 0;
   if (cl.get_platform_ids(std::size(platforms), platforms, &num_platforms) != CL_SUCCESS) return {};
@@ -39,11 +41,11 @@ cl_device_id find_device(const OpenClLibrary& cl) {
     for (cl_uint d = 0; d < std::min<cl_uint>(num_devices, std::size(devices)); d++) {
       if (cl.device_info<cl_bool>(devices[d], CL_DEVICE_AVAILABLE) &&
           cl.device_info<cl_bool>(devices[d], CL_DEVICE_COMPILER_AVAILABLE)) {
-        return devices[d];
+        found.push_back(devices[d]);
       }
     }
   }
-  return {};
+  return found;
 }
 
 // Whether a look at the devices leaves the process alive.  Drivers have been seen to abort when the
@@ -56,13 +58,29 @@ bool is_safe_to_look(const OpenClLibrary& cl) {
     alarm(10);
     const int nowhere = open("/dev/null", O_WRONLY);
     if (nowhere >= 0) dup2(nowhere, STDERR_FILENO);
-    find_device(cl);
+    find_devices(cl);
     _exit(0);
   }
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   return WIFEXITED(status);
+}
+
+// The library, and its devices as long as it lives: what all OpenClDevices share.
+struct OpenCl {
+  std::unique_ptr<OpenClLibrary> library;
+  std::vector<cl_device_id> devices;
+};
+
+// Process-wide: named in docs/architecture.md as global state.  Immutable once it was looked for.
+const OpenCl& opencl() {
+  static const OpenCl& found = *new OpenCl([] {
+    OpenCl cl{OpenClLibrary::load(), {}};
+    if (cl.library && is_safe_to_look(*cl.library)) cl.devices = find_devices(*cl.library);
+    return cl;
+  }());
+  return found;
 }
 
 Caps probe(const OpenClLibrary& cl, cl_device_id device) {
@@ -264,8 +282,11 @@ class OpenClStream final : public DeviceStream {
 
 class OpenClDevice final : public Device {
  public:
-  OpenClDevice(std::unique_ptr<OpenClLibrary> cl, cl_device_id device)
-      : library_(std::move(cl)), cl_(*library_), device_(device), caps_(probe(cl_, device)) {
+  OpenClDevice(const OpenCl& found, int ordinal)
+      : cl_(*found.library),
+        device_(found.devices[static_cast<std::size_t>(ordinal)]),
+        name_(device_label("OPENCL", ordinal)),
+        caps_(probe(cl_, device_)) {
     cl_int status = CL_SUCCESS;
     context_ = cl_.create_context(nullptr, 1, &device_, nullptr, nullptr, &status);
     check_status(status, "making a context");
@@ -285,13 +306,13 @@ class OpenClDevice final : public Device {
     cl_.release_context(context_);
   }
 
-  std::string_view name() const override { return "OPENCL"; }
+  std::string_view name() const override { return name_; }
   std::string description() const override { return caps_.architecture; }
   const Caps& caps() const override { return caps_; }
   const Renderer& renderer() const override { return renderer_; }
 
   Memory allocate(std::int64_t bytes) override {
-    check(bytes >= 0, "OPENCL: cannot allocate {} bytes", bytes);
+    check(bytes >= 0, "{}: cannot allocate {} bytes", name_, bytes);
     cl_int status = CL_SUCCESS;
     const auto size = static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1));
     cl_mem memory = cl_.create_buffer(context_, CL_MEM_READ_WRITE, size, nullptr, &status);
@@ -382,9 +403,9 @@ class OpenClDevice final : public Device {
     return binary;
   }
 
-  std::unique_ptr<OpenClLibrary> library_;
   const OpenClLibrary& cl_;
   cl_device_id device_;
+  std::string name_;
   Caps caps_;
   OpenClRenderer renderer_;
   std::string options_;
@@ -394,12 +415,11 @@ class OpenClDevice final : public Device {
 
 }  // namespace
 
-std::unique_ptr<Device> make_opencl_device() {
-  std::unique_ptr<OpenClLibrary> cl = OpenClLibrary::load();
-  if (!cl || !is_safe_to_look(*cl)) return nullptr;
-  const cl_device_id device = find_device(*cl);
-  if (!device) return nullptr;
-  return std::make_unique<OpenClDevice>(std::move(cl), device);
+int count_opencl_devices() { return static_cast<int>(std::ssize(opencl().devices)); }
+
+std::unique_ptr<Device> make_opencl_device(int ordinal) {
+  if (ordinal >= count_opencl_devices()) return nullptr;
+  return std::make_unique<OpenClDevice>(opencl(), ordinal);
 }
 
 }  // namespace croze
@@ -407,7 +427,8 @@ std::unique_ptr<Device> make_opencl_device() {
 #else
 
 namespace croze {
-std::unique_ptr<Device> make_opencl_device() { return nullptr; }
+int count_opencl_devices() { return 0; }
+std::unique_ptr<Device> make_opencl_device(int) { return nullptr; }
 }  // namespace croze
 
 #endif

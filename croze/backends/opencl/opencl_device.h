@@ -7,7 +7,10 @@
 
 namespace croze {
 
-// The first device that has a compiler; null if the machine has no OpenCL or no such device.
-std::unique_ptr<Device> make_opencl_device();
+// How many devices that have a compiler the machine has; none without OpenCL.
+int count_opencl_devices();
+
+// One of them, in the order of the platforms; null if there are not so many.
+std::unique_ptr<Device> make_opencl_device(int ordinal = 0);
 
 }  // namespace croze
