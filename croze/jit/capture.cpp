@@ -15,6 +15,7 @@
 #include "croze/jit/capture.h"
 
 #include <algorithm>
+#include <iterator>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -24,6 +25,7 @@
 #include "croze/graph/graph.h"
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/jit/closed_over.h"
+#include "croze/jit/donations.h"
 #include "croze/jit/open_axes.h"
 #include "croze/jit/recording.h"
 #include "croze/jit/trace.h"
@@ -40,11 +42,6 @@ namespace {
 
 // Lists of open sizes for which a step keeps what it has recorded.
 constexpr std::int64_t most_traces = 64;
-
-Tensor copy_of(const Tensor& x) {
-  return Tensor::from_bytes(x.to_bytes(), x.dtype(), x.shape(),
-                            {.dtype = std::nullopt, .device = x.device()});
-}
 
 // A tensor over a Buffer of its own with the value of x.
 Tensor in_memory(const Tensor& x) {
@@ -65,6 +62,7 @@ struct Step::Trace {
     Shape shape;
     DType dtype;
     bool is_assigned = false;  // by the function
+    bool is_donated = false;
   };
   struct Result {
     Shape shape;
@@ -86,16 +84,22 @@ struct Step::Trace {
   std::vector<int> random_keys;  // places, to draw anew in the order in which they were drawn
   std::vector<int> written;      // places
   std::vector<Result> results;
+  MemoryTaken taken;
 
-  void prepare(std::span<const Tensor> results, std::span<const Tensor> assigned,
-               std::span<const Tensor> stand_ins);
+  void prepare(std::span<const Tensor> returned, std::span<const Tensor> results,
+               std::span<const Tensor> assigned, std::span<const Tensor> stand_ins);
   void note_assigned(std::span<const Tensor> stand_ins);
   void hold_closed_over(const ClosedOver::Beginning& beginning);
   void check_apart(std::span<const Tensor> given) const;
+  std::vector<bool> donated() const;
+  // Of the inputs, the donated ones that a replay writes to.
+  std::vector<bool> overwritten_inputs() const;
   std::vector<TensorRecord*> overwritten() const;
+  std::vector<Tensor> results_over(std::span<const UOp> made,
+                                   std::span<const UOp> taken_from) const;
 };
 
-Step::Step() = default;
+Step::Step() : donations_(std::make_unique<Donations>()) {}
 Step::~Step() = default;
 Step::Step(Step&&) noexcept = default;
 Step& Step::operator=(Step&&) noexcept = default;
@@ -111,7 +115,7 @@ std::vector<Tensor> Step::run(std::span<const Tensor> inputs, const Signature& s
   const CallScope scope("captured step", at);
   check(!is_capturing(), "a captured step was called while another one is captured");
   std::unique_lock lock(Registry::instance().mutex);
-  if (is_watching()) return run_unrecorded(inputs, function);
+  if (is_watching()) return run_unrecorded(inputs, signature, function);
   std::vector<std::int64_t> open_sizes;
   if (open_) open_sizes = open_->sizes(signature);
   if (!find_trace(signature)) return trace(inputs, signature, open_sizes, function);
@@ -134,6 +138,12 @@ bool Step::find_trace(const Signature& signature) {
   }
   std::rotate(traces_.begin(), found, found + 1);
   return true;
+}
+
+void Step::donate(std::string_view place, Location at) {
+  const CallScope scope("captured step", at);
+  check(traces_.empty(), "{} is donated after the first call", place);
+  donations_->add(place);
 }
 
 void Step::open(std::string_view place, std::int64_t axis, const Dim& dim, Location at) {
@@ -171,7 +181,7 @@ StepRecording Step::recording() const {
   const Trace& t = last_trace("recorded nothing");
   const std::unique_lock lock(Registry::instance().mutex);
   realize_all(pending_stores());
-  StepRecording result{.graph = canonical_graph(t.graph.roots),
+  StepRecording result{.graph = canonical_graph(t.taken.without(t.graph.roots)),
                        .places = {},
                        .random_keys = {},
                        .inputs = {},
@@ -225,16 +235,30 @@ void check_states_kept(std::span<const Tensor> results) {
   }
 }
 
+// The results, and what waits for a store.
+std::vector<Tensor> with_assigned(std::span<const Tensor> results) {
+  std::vector<Tensor> all(results.begin(), results.end());
+  std::ranges::move(pending_stores(), std::back_inserter(all));
+  return all;
+}
+
+std::vector<bool> none_of(std::span<const Tensor> inputs) {
+  return std::vector<bool>(inputs.size());
+}
+
 }  // namespace
 
 // What is wrong has the lines of the function only when the function itself runs.
-std::vector<Tensor> Step::run_unrecorded(std::span<const Tensor> inputs, Function function) {
-  const CallbackScope user;
-  std::vector<Tensor> results = function.call(function.context, inputs);
-  for (Tensor& r : results) r = new_result(r);
-  std::vector<Tensor> all = results;
-  for (Tensor& t : pending_stores()) all.push_back(std::move(t));
-  realize_all(all);
+std::vector<Tensor> Step::run_unrecorded(std::span<const Tensor> inputs, const Signature& signature,
+                                         Function function) {
+  std::vector<Tensor> results;
+  {
+    const CallbackScope user;
+    results = function.call(function.context, inputs);
+    for (Tensor& r : results) r = new_result(r);
+    realize_all(with_assigned(results));
+  }
+  DonatedInputs(inputs, donations_->among(signature), signature).end(none_of(inputs));
   return results;
 }
 
@@ -243,40 +267,42 @@ std::vector<Tensor> Step::trace(std::span<const Tensor> inputs, const Signature&
   realize_all(pending_stores());
   auto trace = std::make_unique<Trace>();
   trace->signature = signature;
+  DonatedInputs donated(inputs, donations_->among(signature), signature);
   std::vector<Tensor> stand_ins;
   for (const Tensor& input : inputs) {
-    trace->inputs.push_back({input.shape(), input.dtype()});
+    const bool is_donated = donated.contains(stand_ins.size());
+    trace->inputs.push_back({input.shape(), input.dtype(), false, is_donated});
     stand_ins.push_back(input.numel() == 0 ? input : copy_of(input));
   }
   Registry::instance().settle();
   const Dependents before;
   const ClosedOver::Beginning beginning;
-  std::vector<Tensor> results;
+  std::vector<Tensor> returned, results;
   try {
     const Capturing capturing(Capturing::Computes::Nothing, stand_ins);
     {
       const CallbackScope user;
-      results = function.call(function.context, stand_ins);
+      returned = function.call(function.context, stand_ins);
     }
-    for (Tensor& r : results) r = new_result(r);
+    for (const Tensor& r : returned) results.push_back(new_result(r));
     check_unassigned(before);
     check_states_kept(results);
     trace->note_assigned(stand_ins);
     trace->check_apart(inputs);
+    donated.check_unread(nodes_of(with_assigned(results)), signature);
   } catch (...) {
     before.restore();
     throw;
   }
-  const std::vector<Tensor> assigned = pending_stores();
-  std::vector<Tensor> all = results;
-  all.insert(all.end(), assigned.begin(), assigned.end());
+  const std::vector<Tensor> assigned = pending_stores(), all = with_assigned(results);
   before.compute_used(nodes_of(all));
   std::optional<OpenSizes::Scope> open;
   if (open_) open.emplace(open_->plans(), open_sizes);
-  trace->prepare(results, assigned, stand_ins);
+  trace->prepare(returned, results, assigned, stand_ins);
   trace->hold_closed_over(beginning);
   realize_all(all);
   for (const Tensor& t : all) Registry::instance().forget_past(TensorRecord::of(t));
+  donated.end(none_of(inputs));
   if (std::ssize(traces_) == most_traces) traces_.pop_back();
   traces_.insert(traces_.begin(), std::move(trace));
   return results;
@@ -298,21 +324,16 @@ void Step::Trace::hold_closed_over(const ClosedOver::Beginning& beginning) {
   }
 }
 
-void Step::Trace::prepare(std::span<const Tensor> result_tensors, std::span<const Tensor> assigned,
-                          std::span<const Tensor> stand_ins) {
-  std::vector<UOp> roots = nodes_of(result_tensors);
+void Step::Trace::prepare(std::span<const Tensor> returned, std::span<const Tensor> result_tensors,
+                          std::span<const Tensor> assigned, std::span<const Tensor> stand_ins) {
   for (const Tensor& t : result_tensors) {
     results.push_back({t.shape(), t.dtype(), std::string(t.device())});
   }
   FlatSet<const Node*> stored;
-  for (const Tensor& t : assigned) {
-    roots.push_back(t.node());
-    stored.insert(viewed_buffer(t.node()).node());
-  }
-  // As realizing these tensors asks for them, which is the first run.
-  for (UOp u : toposort(roots)) {
-    if (u.is(Op::After)) roots.push_back(u);
-  }
+  for (const Tensor& t : assigned) stored.insert(viewed_buffer(t.node()).node());
+  taken = MemoryTaken({returned, result_tensors, stand_ins, donated(), assigned});
+  const std::vector<UOp> roots = taken.roots();
+  taken.forget_nodes();
   prepared = croze::prepare(roots);
   graph = canonical_graph(roots);
   graph.inputs.clear();
@@ -347,11 +368,18 @@ void Step::Trace::check_apart(std::span<const Tensor> given) const {
     return record.root ? record.root : &record;
   };
   for (std::size_t i = 0; i < given.size(); i++) {
-    if (!inputs[i].is_assigned) continue;
+    if (!inputs[i].is_assigned && !inputs[i].is_donated) continue;
     for (std::size_t k = 0; k < given.size(); k++) {
       check(k == i || root_of(k) != root_of(i),
-            "{} of a captured step is the same memory as {}, which the function assigns to",
-            signature.place_of_tensor(k), signature.place_of_tensor(i));
+            "{} of a captured step is the same memory as {}, which {}",
+            signature.place_of_tensor(k), signature.place_of_tensor(i),
+            inputs[i].is_donated ? "is donated" : "the function assigns to");
+    }
+    for (const Place& p : places) {
+      check(!inputs[i].is_donated || p.input >= 0 || !p.owner.is_same(given[i]),
+            "{} of a captured step is donated, but the function uses that tensor beside its "
+            "inputs, too: donate a copy",
+            signature.place_of_tensor(i));
     }
   }
 }
@@ -365,24 +393,68 @@ std::vector<TensorRecord*> Step::Trace::overwritten() const {
   return records;
 }
 
+std::vector<bool> Step::Trace::donated() const {
+  std::vector<bool> result;
+  for (const Input& i : inputs) result.push_back(i.is_donated);
+  return result;
+}
+
+std::vector<bool> Step::Trace::overwritten_inputs() const {
+  std::vector<bool> result;
+  for (std::size_t i = 0; i < inputs.size(); i++) {
+    result.push_back(inputs[i].is_donated && (inputs[i].is_assigned || taken.is_taken(i)));
+  }
+  return result;
+}
+
+// Tensors over what a run has made, or over the memory of inputs.
+std::vector<Tensor> Step::Trace::results_over(std::span<const UOp> made,
+                                              std::span<const UOp> taken_from) const {
+  std::vector<Tensor> tensors;
+  Registry::Nodes owned;  // a value that is returned twice stands in one Buffer
+  for (std::size_t i = 0; i < results.size(); i++) {
+    const Result& r = results[i];
+    if (r.shape.numel() == 0) {
+      tensors.push_back(Tensor::zeros(r.shape, {.dtype = r.dtype, .device = r.device}));
+      continue;
+    }
+    const int input = taken.input_of(i);
+    const UOp buffer = input < 0 ? made[i] : taken_from[static_cast<std::size_t>(input)];
+    ensure(static_cast<bool>(buffer), "a replay gave no buffer for result {}", i);
+    tensors.push_back(wrap(reshape_node(buffer, r.shape), buffer.buffer_device()));
+    if (owned.insert(buffer.node())) own_storage(tensors.back());
+  }
+  return tensors;
+}
+
 Step::Replay Step::replay(std::span<const Tensor> inputs) {
   const Trace& t = *traces_.front();
   Registry& registry = Registry::instance();
   t.closed_over.check_held();
   t.check_apart(inputs);
   realize_all(pending_stores());
+  DonatedInputs donated(inputs, t.donated(), t.signature);
+  const std::vector<bool> overwritten_inputs = t.overwritten_inputs();
   const std::vector<TensorRecord*> overwritten = t.overwritten();
   Registry::Nodes changing;
   for (const TensorRecord* r : overwritten) changing.insert(viewed_buffer(r->node).node());
+  for (std::size_t i = 0; i < inputs.size(); i++) {
+    if (!overwritten_inputs[i]) continue;
+    changing.insert(viewed_buffer(donated.memory(i).node()).node());
+  }
   registry.compute_readers(changing);
 
   std::vector<Tensor> values;  // of the inputs, kept alive until the launch
-  for (const Tensor& input : inputs) {
-    values.push_back(in_memory(input));
+  for (std::size_t i = 0; i < inputs.size(); i++) {
+    if (overwritten_inputs[i]) {
+      values.push_back(donated.memory(i));
+      continue;
+    }
+    values.push_back(in_memory(inputs[i]));
     // What the step writes is not what it was given.
-    const bool is_written = t.inputs[values.size() - 1].is_assigned ||
-                            changing.contains(viewed_buffer(values.back().node()).node());
-    if (input.numel() > 0 && is_written) values.back() = copy_of(input);
+    const bool is_written =
+        t.inputs[i].is_assigned || changing.contains(viewed_buffer(values.back().node()).node());
+    if (inputs[i].numel() > 0 && is_written) values.back() = copy_of(inputs[i]);
   }
   std::vector<UOp> buffers;
   for (const Trace::Place& p : t.places) {
@@ -390,20 +462,9 @@ Step::Replay Step::replay(std::span<const Tensor> inputs) {
   }
   for (int i : t.random_keys) refresh_random_key(buffers[i]);
   BoundRun run(*t.prepared, buffers, tensor_graph());
-  const std::span<const UOp> made = run.values();
   registry.overwritten(overwritten);
-
-  std::vector<Tensor> results;
-  for (std::size_t i = 0; i < t.results.size(); i++) {
-    const Trace::Result& r = t.results[i];
-    if (r.shape.numel() == 0) {
-      results.push_back(Tensor::zeros(r.shape, {.dtype = r.dtype, .device = r.device}));
-      continue;
-    }
-    ensure(static_cast<bool>(made[i]), "a replay gave no buffer for result {}", i);
-    results.push_back(wrap(reshape_node(made[i], r.shape), made[i].buffer_device()));
-    own_storage(results.back());
-  }
+  const std::vector<UOp> taken_from = donated.end(overwritten_inputs);
+  std::vector<Tensor> results = t.results_over(run.values(), taken_from);
   return {std::move(run), std::move(results)};
 }
 

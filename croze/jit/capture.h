@@ -25,6 +25,13 @@
 //   have in common is compiled once for all sizes.  A recording that is something else (because the
 //   function branches on the size) is compiled by itself: what a call computes is always what the
 //   function says for that size.
+// * Results are new tensors at every call, and their memory is new memory, unless inputs are
+//   donated: donate("input 0") lets the step compute a result into the memory of that input, or of
+//   all tensors in it, if they are of one dtype and size and nothing has to be kept aside for it.
+//   A donated tensor has no value after the call, whether its memory was used or not: using it is
+//   an Error, which names the line.  No other tensor may be a view of it, and it may be no other
+//   input and nothing that the function uses beside its inputs.  Memory of the user (from_blob) is
+//   never written.
 // * The function has values as inputs: what it assigns to one of them is not seen outside.  If it
 //   assigns to one, no other may be the same memory; Error.
 // * Other tensors that the function uses are read anew at every call: assigning to them shows.  One
@@ -37,7 +44,7 @@
 //   does a captured step inside a captured function.
 // * A tensor that the function stores elsewhere than in its result holds the values of the first
 //   call.
-// * Results are new tensors at every call.  Gradients end at them: ask for gradients inside.
+// * Gradients end at results: ask for gradients inside.
 // * Tensors that the function does not assign to keep their values and their gradients.
 // * step().summary() and step().explanation() say what a replay does.
 // * While CROZE_CHECK_NAN or CROZE_CHECK_INDICES is set the function itself runs at every call, so
@@ -57,6 +64,7 @@
 #include <utility>
 #include <vector>
 
+#include "croze/base/call_site.h"
 #include "croze/base/error.h"
 #include "croze/jit/signature.h"
 #include "croze/run/statistics.h"
@@ -66,6 +74,7 @@
 
 namespace croze {
 
+class Donations;
 class OpenAxes;
 class Dim;
 struct StepRecording;
@@ -97,6 +106,9 @@ class Step {
   void open(std::string_view place, std::int64_t axis, const Dim& dim,
             Location at = Location::current());
 
+  // Donates all tensors of the inputs at this place and within it.  Before the first call.
+  void donate(std::string_view place, Location at = Location::current());
+
   bool is_traced() const { return !traces_.empty(); }
   // What one replay does, of the sizes of the last call.  Throws Error before the first call.
   RunSummary summary() const;
@@ -113,9 +125,11 @@ class Step {
   bool find_trace(const Signature& signature);
   const Trace& last_trace(std::string_view what) const;
   Replay replay(std::span<const Tensor> inputs);
-  std::vector<Tensor> run_unrecorded(std::span<const Tensor> inputs, Function function);
+  std::vector<Tensor> run_unrecorded(std::span<const Tensor> inputs, const Signature& signature,
+                                     Function function);
 
   std::unique_ptr<OpenAxes> open_;  // null: all sizes are closed
+  std::unique_ptr<Donations> donations_;
   std::vector<std::unique_ptr<Trace>>
       traces_;  // one for each list of open sizes, the last used first
 };
@@ -132,6 +146,7 @@ class Captured {
   requires std::invocable<F&, const Inputs&...>
   auto operator()(const Inputs&... inputs) {
     using Result = std::remove_cvref_t<std::invoke_result_t<F&, const Inputs&...>>;
+    const CallScope scope("captured step", at_);
     const std::tuple<const Inputs&...> all(inputs...);
     Call<Result, Inputs...> call{*this, all};
     if constexpr (!std::is_void_v<Result>) {
@@ -153,6 +168,17 @@ class Captured {
   Captured&& open(std::string_view input, std::int64_t axis, const Dim& dim,
                   Location at = Location::current()) && {
     step_.open(input, axis, dim, at);
+    return std::move(*this);
+  }
+
+  // Donates an input, or all tensors in it: the step may overwrite their memory; before the first
+  // call.
+  Captured& donate(std::string_view input, Location at = Location::current()) & {
+    step_.donate(input, at);
+    return *this;
+  }
+  Captured&& donate(std::string_view input, Location at = Location::current()) && {
+    step_.donate(input, at);
     return std::move(*this);
   }
 

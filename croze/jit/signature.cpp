@@ -1,6 +1,8 @@
 // signature.cpp -- whether a captured step is called with what it was traced for.
 #include "croze/jit/signature.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "croze/base/error.h"
@@ -29,14 +31,19 @@ const std::string& Signature::place_of_tensor(std::size_t i) const {
   return parts_[0].place;
 }
 
+std::vector<std::string> Signature::places_of_tensors() const {
+  std::vector<std::string> places;
+  for (const Part& p : parts_) {
+    if (p.is_tensor()) places.push_back(p.place);
+  }
+  return places;
+}
+
 const Signature::Part& Signature::tensor_at(std::string_view place, std::int64_t axis) const {
   const auto part = std::ranges::find(parts_, place, &Part::place);
-  std::string places;
-  for (const Part& p : parts_) {
-    if (p.is_tensor()) places += (places.empty() ? "" : ", ") + p.place;
-  }
   check(part != parts_.end() && part->is_tensor(),
-        "a size of {} is open, which is no tensor: the tensors are {}", place, places);
+        "a size of {} is open, which is no tensor: the tensors are {}", place,
+        fmt::join(places_of_tensors(), ", "));
   check(0 <= axis && axis < part->shape.size(),
         "the size along axis {} of {} is open, which has shape {}", axis, place, part->shape);
   return *part;

@@ -41,8 +41,9 @@ class Signature {
   std::int64_t shape_at(std::string_view place, std::int64_t axis) const;
   void set_shape_at(std::string_view place, std::int64_t axis, std::int64_t size);
 
-  // Where the tensor of this number stands: "input 1.layers[2]".
+  // Where the tensor of this number stands: "input 1.layers[2]"; and all of them.
   const std::string& place_of_tensor(std::size_t i) const;
+  std::vector<std::string> places_of_tensors() const;
 
  private:
   // A tensor, or what else is to stay as it was: a size, the keys of a map, absence, a number.

@@ -30,6 +30,11 @@ void realize_all(std::span<const Tensor> tensors) {
   Registry::instance().realize(records);
 }
 
+Tensor copy_of(const Tensor& x) {
+  return Tensor::from_bytes(x.to_bytes(), x.dtype(), x.shape(),
+                            {.dtype = std::nullopt, .device = x.device()});
+}
+
 std::vector<Tensor> pending_stores() {
   std::vector<Tensor> tensors = Registry::instance().dependents();
   std::erase_if(tensors, [](const Tensor& t) { return !has_pending_store(t); });

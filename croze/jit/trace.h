@@ -12,6 +12,9 @@ namespace croze {
 std::vector<UOp> nodes_of(std::span<const Tensor> tensors);
 void realize_all(std::span<const Tensor> tensors);
 
+// A tensor of its own with the value of x, which is computed now.
+Tensor copy_of(const Tensor& x);
+
 // The live tensors that wait for a store into their memory.
 std::vector<Tensor> pending_stores();
 

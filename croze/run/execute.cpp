@@ -431,6 +431,17 @@ RunSummary summary_of(const PreparedRun& prepared) {
   return summary;
 }
 
+RunCost cost_of(std::span<const UOp> roots) {
+  const WatchedBy unwatched(Watchers::nobody());
+  const Schedule schedule = make_schedule(canonical_graph(roots), schedule_context());
+  const auto is_kept_aside = [](const ScheduleBuffer& b) {
+    return b.reason.cause == BufferCause::OlderContents ||
+           b.reason.cause == BufferCause::OwnContents;
+  };
+  return {.bytes = planned_bytes(schedule),
+          .kept_aside = std::ranges::count_if(schedule.buffers, is_kept_aside)};
+}
+
 std::vector<UOp> BoundRun::results(std::span<const UOp> roots) const {
   std::vector<UOp> result(roots.begin(), roots.end());
   for (std::size_t i = 0; i < roots.size(); i++) {

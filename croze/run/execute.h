@@ -84,4 +84,7 @@ std::vector<std::string> kernels_of(const PreparedRun& prepared);
 // What the run does, for reports.
 RunSummary summary_of(const PreparedRun& prepared);
 
+// What running these roots would take.  Nothing is compiled, and observers are not told.
+RunCost cost_of(std::span<const UOp> roots);
+
 }  // namespace croze

@@ -14,6 +14,13 @@ struct RunSummary {
   std::int64_t arena_lower_bound = 0;
 };
 
+// What a run takes, as its schedule says.
+struct RunCost {
+  std::int64_t bytes = 0;       // that it allocates: temporaries and results
+  std::int64_t kept_aside = 0;  // values that are written twice, because memory is overwritten that
+                                // is still to be read
+};
+
 // Counters since the start of the process, for benchmarks, progress lines and tests.
 struct RunStatistics {
   std::int64_t kernels = 0;           // launches

@@ -31,12 +31,13 @@ namespace croze {
 // tensor depends on a graph.  The registry (registry.h) keeps one list of each.
 struct TensorRecord {
   std::atomic<std::int64_t> references{1};
-  std::int64_t references_of_steps = 0;  // of these, which captured steps hold
-  std::atomic<int> device{-1};           // -1: wherever it is needed
-  bool owns_storage = false;             // its Buffer may be overwritten by assign
-  bool borrows = false;                  // its Buffer is memory of the user
-  bool is_computed = false;              // from what was recorded: it has a gradient
-  int parts_assigned = 0;                // since it was assigned to whole
+  std::int64_t references_of_steps = 0;    // of these, which captured steps hold
+  std::atomic<int> device{-1};             // -1: wherever it is needed
+  bool owns_storage = false;               // its Buffer may be overwritten by assign
+  bool borrows = false;                    // its Buffer is memory of the user
+  bool is_computed = false;                // from what was recorded: it has a gradient
+  std::atomic<bool> is_given_away{false};  // at assigned_at: it has no value any more
+  int parts_assigned = 0;                  // since it was assigned to whole
   UOp node;
   Contents contents;     // what the tensor holds now; those of a view are its root's
   Location assigned_at;  // the last assignment

@@ -142,6 +142,7 @@ void Registry::add(TensorRecord& record) {
 void Registry::remove(TensorRecord& record) {
   unlink(record);
   is_any_dropped_ = true;
+  if (record.is_given_away) return release_buffer(viewed_buffer(record.node).buffer_id());
   if (record.owns_storage) leave(viewed_buffer(record.node), record.borrows);
 }
 
@@ -541,6 +542,30 @@ void Registry::overwritten(std::span<TensorRecord* const> owners) {
     replace_node(*r, without_stores(r->node, now), true);
   }
   drop_values([&](UOp, UOp value) { return now.contains(viewed_buffer(value).node()); });
+}
+
+void Registry::end_value(TensorRecord& record, Location by) {
+  if (record.owns_storage) leave(viewed_buffer(record.node), record.borrows);
+  give_away(record, by);
+}
+
+// The tensor keeps its kind, and a Buffer that never has memory.
+void Registry::give_away(TensorRecord& record, Location by) {
+  const UOp node = record.node;
+  const int device = record.device < 0 ? default_device() : record.device.load();
+  const UOp nothing = new_stand_in(graph, node.dtype(), node.elements(), device);
+  replace_node(record, reshape_node(nothing, node.shape()), true);
+  record.assigned_at = by;
+  record.is_given_away = true;
+}
+
+UOp Registry::take_memory(TensorRecord& record, Location by) {
+  const UOp buffer = viewed_buffer(record.node);
+  leave_contents(record, by);
+  const UOp now = rename(buffer, by);
+  drop_values([&](UOp, UOp value) { return viewed_buffer(value) == buffer; });
+  give_away(record, by);
+  return now;
 }
 
 UOp Registry::rename(UOp buffer, Location by) {

@@ -67,6 +67,12 @@ class Registry {
   void compute_readers(const Nodes& buffers);
   void overwritten(std::span<TensorRecord* const> owners);
 
+  // Takes the value of a tensor from it: whoever uses the tensor from now on gets an Error that
+  // names the place.  With its memory, which is its own and holds other contents then: returns the
+  // Buffer of those, for the tensor that they are of.
+  void end_value(TensorRecord& record, Location by);
+  UOp take_memory(TensorRecord& record, Location by);
+
   // The live tensors that are more than a Buffer of their own: views, recorded operations, and
   // owners with a store that has not happened yet.
   std::vector<Tensor> dependents();
@@ -81,6 +87,7 @@ class Registry {
   struct Batch;  // what is realized at once
 
   Registry();
+  void give_away(TensorRecord& record, Location by);
   void link(TensorRecord& list, TensorRecord& record);
   void unlink(TensorRecord& record);
   bool is_settled(const TensorRecord& record) const;

@@ -55,8 +55,21 @@ Tensor Tensor::of_node(UOp node, int device) {
   return Tensor(record.release());
 }
 
+namespace {
+
+[[noreturn]] void refuse_given_away(const TensorRecord& record, Location at) {
+  const Location& by = record.assigned_at;
+  fail({.where = at},
+       "this tensor was donated to the captured step that was made at {}:{}, which may have "
+       "overwritten it: use what the step has returned, or donate a copy",
+       by.file_name(), by.line());
+}
+
+}  // namespace
+
 TensorRecord& Tensor::record(Location at) const {
   check(record_ != nullptr, at, "this tensor is not defined: it was never given a value");
+  if (record_->is_given_away) refuse_given_away(*record_, at);
   return *record_;
 }
 

@@ -136,6 +136,21 @@ TEST(Capture, ResultsStayWhatTheyWere) {
   }
 }
 
+TEST(Capture, AResultThatIsReturnedTwiceIsTwoTensors) {
+  auto twice = capture([](const Tensor& x) {
+    const Tensor y = x * 2 + 1;
+    return std::vector<Tensor>{y, y};
+  });
+  for (int call = 0; call < 3; call++) {
+    std::vector<Tensor> results = twice(floats({1, 2}));
+    results[0] += 100;
+    EXPECT_EQ(results[0].to_vector<float>(), (Floats{103, 105}));
+    EXPECT_EQ(results[1].to_vector<float>(), (Floats{3, 5}));
+    results[1] += 10;
+    EXPECT_EQ(results[1].to_vector<float>(), (Floats{13, 15}));
+  }
+}
+
 TEST(Capture, AResultCanBeAnInputAndAnInputAResult) {
   auto step = capture([](const Tensor& x) { return std::vector<Tensor>{x, x + 1}; });
   Tensor x = floats({1});
