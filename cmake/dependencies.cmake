@@ -70,7 +70,7 @@ foreach(format PNG JPEG)
 endforeach()
 target_link_libraries(croze_pictures INTERFACE ${CROZE_PICTURE_LIBRARIES})
 
-# croze_text: utf8proc and PCRE2, for tokenizers.  Neither has a package of CMake in Debian 12, so
+# croze_text: utf8proc and PCRE2, for tokenizers and patterns in models.  Neither has a package of CMake in Debian 12, so
 # they are found and linked by name.
 add_library(croze_text INTERFACE)
 find_path(CROZE_UTF8PROC_INCLUDE utf8proc.h REQUIRED)

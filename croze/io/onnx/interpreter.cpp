@@ -237,7 +237,7 @@ void Interpreter::run_node(const NodeProto& node, Frame& frame) {
     results = call_function(*function, call);
   } else {
     const Operator* op = find_operator(domain, node.op, version);
-    if (!op) fail({}, "{}", why_absent(domain, node.op, version));
+    check(op != nullptr, "croze has no such operator in opset {} of \"{}\"", version, domain);
     results = op->function(call);
   }
   for (std::size_t i = 0; i < node.outputs.size(); i++) {

@@ -41,10 +41,6 @@ constexpr std::span<const Operator> (*families[])() = {
     type_operators,
 };
 
-constexpr AbsentOperator absent[] = {
-    {"RegexFullMatch", "it works on texts only, and croze has no engine for patterns of RE2"},
-};
-
 std::vector<Operator> joined() {
   std::vector<Operator> rows;
   for (const auto family : families) {
@@ -74,16 +70,6 @@ const Operator* find_operator(std::string_view domain, std::string_view name,
   if (after == rows.begin()) return nullptr;
   const Operator& row = *std::prev(after);
   return row.domain == domain && row.name == name ? &row : nullptr;
-}
-
-std::span<const AbsentOperator> absent_operators() { return absent; }
-
-std::string why_absent(std::string_view domain, std::string_view name, std::int64_t version) {
-  const auto* row = std::ranges::find(absent, name, &AbsentOperator::name);
-  if (domain.empty() && row != std::end(absent)) {
-    return fmt::format("croze does not have this operator: {}", row->reason);
-  }
-  return fmt::format("croze has no such operator in opset {} of \"{}\"", version, domain);
 }
 
 }  // namespace croze::onnx

@@ -31,14 +31,6 @@ const Operator* find_operator(std::string_view domain, std::string_view name, st
 // All rows, by domain, name and opset.
 std::span<const Operator> all_operators();
 
-// An operator of the standard domain that croze refuses, with the reason.
-struct AbsentOperator {
-  std::string_view name, reason;
-};
-std::span<const AbsentOperator> absent_operators();
-// Why find_operator has found nothing.
-std::string why_absent(std::string_view domain, std::string_view name, std::int64_t version);
-
 // The families, one file each.
 std::span<const Operator> activation_operators();
 std::span<const Operator> attention_operators();

@@ -1,28 +1,19 @@
-// regex.cpp -- patterns in the words of PCRE2, and matching within limits.
+// regex.cpp -- patterns in the words of PCRE2.
 //
 // Why PCRE2, and not a matcher of our own for the few known patterns: every new family of models
 // brings a pattern of its own, and a tokenizer.json may hold any; a general engine takes them as
-// they are.  Its interpreter is fast enough (some 60 ns a word, the merging of words costs more),
-// so the compiler to machine code stays off: the patterns come from files, and what a file says
-// should not become code.  Time and memory of a match are limited, linearly in the text.
+// they are.  It takes some 60 ns a word; the merging of words costs more.
 #include "croze/llm/tokenizer/regex.h"
-
-#define PCRE2_CODE_UNIT_WIDTH 8
-#include <pcre2.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <limits>
+#include <optional>
 
 #include "croze/base/error.h"
 
 namespace croze::llm {
 namespace {
-
-constexpr std::size_t max_pattern_bytes = 1 << 14;
-constexpr std::uint32_t max_heap_kilobytes = 64 << 10;
-constexpr std::uint64_t min_match_steps = 10'000'000;
 
 // White_Space, and what \w is to Oniguruma: to PCRE2 both are slightly different sets.
 constexpr std::string_view space_class =
@@ -105,66 +96,27 @@ class Translator {
   std::string result_;
 };
 
-std::string message_of(int code) {
-  std::array<PCRE2_UCHAR, 256> text{};
-  pcre2_get_error_message(code, text.data(), text.size());
-  return reinterpret_cast<const char*>(text.data());
+// Of a pattern that is not too long to be one.
+std::string translated(const std::string& pattern) {
+  return pattern.size() > TextPattern::max_bytes ? std::string() : Translator(pattern).translated();
 }
-
-struct FreeMatch {
-  void operator()(pcre2_match_data* data) const { pcre2_match_data_free(data); }
-  void operator()(pcre2_match_context* context) const { pcre2_match_context_free(context); }
-};
-using MatchData = std::unique_ptr<pcre2_match_data, FreeMatch>;
-using MatchContext = std::unique_ptr<pcre2_match_context, FreeMatch>;
 
 }  // namespace
 
-struct Regex::Compiled {
-  std::string pattern;
-  pcre2_code* code = nullptr;
-  ~Compiled() { pcre2_code_free(code); }
-};
-
-Regex::Regex(const std::string& pattern) : compiled_(std::make_unique<Compiled>()) {
-  check(pattern.size() <= max_pattern_bytes, "a pattern of {} bytes is longer than {}",
-        pattern.size(), max_pattern_bytes);
-  const std::string translated = Translator(pattern).translated();
-  compiled_->pattern = pattern;
-  int problem = 0;
-  PCRE2_SIZE offset = 0;
-  // Oniguruma's ^ and $ are those of lines.
-  compiled_->code =
-      pcre2_compile(reinterpret_cast<PCRE2_SPTR>(translated.data()), translated.size(),
-                    PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C, &problem,
-                    &offset, nullptr);
-  check(compiled_->code != nullptr, "the pattern {} is not valid: {}", pattern,
-        message_of(problem));
-}
-
-Regex::~Regex() = default;
-Regex::Regex(Regex&& other) noexcept = default;
-Regex& Regex::operator=(Regex&& other) noexcept = default;
+// Oniguruma's ^ and $ are those of lines.
+Regex::Regex(const std::string& pattern)
+    : shown_(pattern),
+      pattern_(translated(pattern), pattern, {.of_unicode = true, .of_lines = true}) {}
 
 std::vector<MatchedPart> Regex::parts(std::string_view text) const {
-  const MatchData data(pcre2_match_data_create(1, nullptr));
-  const MatchContext context(pcre2_match_context_create(nullptr));
-  check(data && context, "out of memory: a match of a pattern");
-  const std::uint64_t steps = std::max<std::uint64_t>(min_match_steps, 8 * text.size());
-  pcre2_set_match_limit(context.get(),
-                        static_cast<std::uint32_t>(std::min<std::uint64_t>(steps, UINT32_MAX)));
-  pcre2_set_heap_limit(context.get(), max_heap_kilobytes);
-
+  TextMatcher matcher(pattern_, text);
   std::vector<MatchedPart> parts;
   std::size_t end = 0;  // of the last part
   for (std::size_t from = 0; from < text.size();) {
-    const int found = pcre2_match(compiled_->code, reinterpret_cast<PCRE2_SPTR>(text.data()),
-                                  text.size(), from, PCRE2_NO_UTF_CHECK, data.get(), context.get());
-    if (found == PCRE2_ERROR_NOMATCH) break;
-    check(found >= 0, "matching the pattern {} failed: {}", compiled_->pattern, message_of(found));
-    const PCRE2_SIZE* range = pcre2_get_ovector_pointer(data.get());
-    const std::size_t first = range[0], last = range[1];
-    check(end <= first && first <= last, "the pattern {} matches backwards", compiled_->pattern);
+    const std::optional<TextMatcher::Range> found = matcher.find(from);
+    if (!found) break;
+    const auto [first, last] = *found;
+    check(end <= first && first <= last, "the pattern {} matches backwards", shown_);
     if (end < first) parts.push_back({end, first, false});
     if (first < last) parts.push_back({first, last, true});
     end = from = last;

@@ -1,11 +1,12 @@
-// regex.h -- regular expressions of tokenizers, matched by PCRE2.
+// regex.h -- regular expressions of tokenizers.
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "croze/io/text_pattern.h"
 
 namespace croze::llm {
 
@@ -20,17 +21,14 @@ class Regex {
  public:
   // Throws Error for a pattern that is none, or that means something else to PCRE2.
   explicit Regex(const std::string& pattern);
-  ~Regex();
-  Regex(Regex&& other) noexcept;
-  Regex& operator=(Regex&& other) noexcept;
 
   // All of a text, which is valid UTF-8: the matches, and what lies between.  Throws Error where
   // matching takes too long.
   std::vector<MatchedPart> parts(std::string_view text) const;
 
  private:
-  struct Compiled;
-  std::unique_ptr<Compiled> compiled_;
+  std::string shown_;
+  TextPattern pattern_;
 };
 
 }  // namespace croze::llm

@@ -214,6 +214,35 @@ TEST_F(OnnxModel, MemoryBeyondTheLimitIsRefusedBeforeItIsAllocated) {
   EXPECT_LT(memory_use().peak_bytes, before + (64 << 20));
 }
 
+// A dozen bytes ask for numbers from nothing: whole, of a shape that is expanded, or before an
+// operator that needs all of them at once.
+TEST_F(OnnxModel, NumbersFromNothingAreBoundedByTheLimit) {
+  const Options::Scope scope{{Option::MemoryLimit, 64}};
+  const std::vector<std::int64_t> large{1 << 16, 1 << 15};
+  const auto shape = [&] { return attribute("shape", large); };
+  const Message like = node("RandomNormalLike", {"wide"}, {"y"});
+  const Message expand = node("Expand", {"one", "to"}, {"wide"});
+  const std::vector<std::vector<Message>> models = {
+      {node("RandomNormal", {}, {"y"}, {shape()})},
+      {node("RandomUniform", {}, {"y"}, {shape()})},
+      {expand, like},
+      {expand, node("RandomUniformLike", {"wide"}, {"y"})},
+      {expand, node("Bernoulli", {"wide"}, {"y"})},
+      {expand, node("Multinomial", {"wide"}, {"y"}, {attribute("sample_size", 1 << 20)})},
+      {node("ConstantOfShape", {"to"}, {"y"})},
+      {node("RandomNormal", {}, {"r"}, {shape()}), node("NonZero", {"r"}, {"y"})},
+  };
+  for (const std::vector<Message>& nodes : models) {
+    const GraphProto g{.nodes = nodes,
+                       .initializers = {floats("one", {1, 1}, {1}), int64s("to", {2}, large)},
+                       .outputs = {value_info("y", Float, {-1, -1})}};
+    const std::int64_t before = memory_use().peak_bytes;
+    const std::string error = error_of([&] { load(g).run({}).at("y").tensor().realize(); });
+    EXPECT_NE(error.find("more than the limit of 64.0 MiB"), std::string::npos) << error;
+    EXPECT_LT(memory_use().peak_bytes, before + (64 << 20));
+  }
+}
+
 // ---- control flow -----------------------------------------------------------------------------
 
 // if sum(x) > 0 then x + w else x * w, where w is a name of the graph around.

@@ -1,4 +1,5 @@
 // Operators whose corner cases no recorded test of ONNX has, against numbers worked out by hand.
+#include "croze/base/options.h"
 #include "croze/io/onnx/model.h"
 #include "io/onnx/messages.h"
 #include "io/onnx/replayed.h"
@@ -88,14 +89,70 @@ TEST_F(OnnxOperator, TopKTakesTheFirstOfEqualOnes) {
   EXPECT_EQ(run(g, {}).tensor().to_vector<std::int64_t>(), (std::vector<std::int64_t>{1, 3, 4}));
 }
 
-TEST_F(OnnxOperator, WhatIsNotThereSaysWhy) {
-  const GraphProto g{.nodes = {node("RegexFullMatch", {"x"}, {"y"})},
+TEST_F(OnnxOperator, WhatIsNotThereSaysSo) {
+  const GraphProto g{.nodes = {node("Teleport", {"x"}, {"y"})},
                      .inputs = {value_info("x", UInt8, {3})},
                      .outputs = {value_info("y", UInt8, {-1, -1, 3})}};
   const Tensor x = Tensor::zeros({3}, {.dtype = DType::UInt8});
   const std::string error = error_of([&] { run(g, {{"x", x}}, 20); });
-  EXPECT_NE(error.find("RegexFullMatch: croze does not have this operator"), std::string::npos)
+  EXPECT_NE(error.find("Teleport: croze has no such operator in opset 20"), std::string::npos)
       << error;
+}
+
+// ---- texts ------------------------------------------------------------------------------------
+
+Message text_attribute(std::string_view name, std::string_view value) {
+  return Message().text(1, name).text(4, value).integer(20, 3);
+}
+
+Message texts(std::string_view name, const std::vector<std::int64_t>& dims,
+              const std::vector<std::string>& values) {
+  Message t = tensor(name, String, dims);
+  for (const std::string& value : values) t.text(6, value);
+  return t;
+}
+
+TEST_F(OnnxOperator, PatternsMatchWholeTexts) {
+  const auto matches = [&](std::string_view pattern, const std::vector<std::string>& values) {
+    const GraphProto g{
+        .nodes = {node("RegexFullMatch", {"x"}, {"y"}, {text_attribute("pattern", pattern)})},
+        .initializers = {texts("x", {std::ssize(values)}, values)},
+        .outputs = {value_info("y", Bool, {-1})}};
+    return run(g, {}, 20).tensor().to_vector<std::uint8_t>();
+  };
+  using Bits = std::vector<std::uint8_t>;
+  EXPECT_EQ(matches("a+|b", {"aaa", "b", "ab", "", "a\n"}), (Bits{1, 1, 0, 0, 0}));
+  EXPECT_EQ(matches("", {"", "a"}), (Bits{1, 0}));
+  EXPECT_EQ(matches(R"(www\.[\w.-]+\.\bcom\b)", {"www.google.com", "www.bbc.co.uk"}), (Bits{1, 0}));
+  const std::string refused = error_of([&] { matches("(a)\\1", {"aa"}); });
+  EXPECT_NE(refused.find("RegexFullMatch"), std::string::npos) << refused;
+  EXPECT_NE(refused.find("not of RE2's syntax"), std::string::npos) << refused;
+  std::string long_one(40, 'a');
+  long_one.append("bc");
+  const std::string slow = error_of([&] { matches("(a*)*b", {long_one}); });
+  EXPECT_NE(slow.find("matching the pattern (a*)*b failed"), std::string::npos) << slow;
+}
+
+TEST_F(OnnxOperator, TextsAreBoundedByTheLimitOfMemory) {
+  const Options::Scope scope{{Option::MemoryLimit, 64}};
+  const auto refusal = [&](const Message& n, const std::vector<Message>& initializers) {
+    const GraphProto g{
+        .nodes = {n}, .initializers = initializers, .outputs = {value_info("y", Float, {-1})}};
+    return error_of([&] { run(g, {}, 20); });
+  };
+  const std::vector<std::string> many(1 << 12, "word");
+  const std::vector<Message> across{texts("a", {1 << 12, 1}, many), texts("b", {1, 1 << 12}, many)};
+  const std::vector<Message> one{texts("a", {1}, {"word"})};
+  const Message far[] = {attribute("max_gram_length", 1), attribute("min_gram_length", 1),
+                         attribute("max_skip_count", 0), ints("ngram_counts", {0}),
+                         ints("ngram_indexes", {std::int64_t{1} << 40})};
+  Message vectorizer = node("TfIdfVectorizer", {"a"}, {"y"}, {std::begin(far), std::end(far)});
+  vectorizer.message(5, Message().text(1, "pool_strings").text(9, "word").integer(20, 8));
+  for (const std::string& error :
+       {refusal(node("StringConcat", {"a", "b"}, {"y"}), across),
+        refusal(node("Equal", {"a", "b"}, {"y"}), across), refusal(vectorizer, one)}) {
+    EXPECT_NE(error.find("more than the limit of 64.0 MiB"), std::string::npos) << error;
+  }
 }
 
 // Two convolutions of one image side by side, then one over both, as in SqueezeNet.  All numbers

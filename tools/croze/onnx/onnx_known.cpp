@@ -13,8 +13,6 @@ constexpr std::string_view expanded =
 constexpr std::string_view dropped =
     "The mask is random, and the recording is one draw of NumPy's generator.";
 constexpr std::string_view other_format = "Unsupported: croze reads images in PNG, JPEG and PPM.";
-constexpr std::string_view no_patterns =
-    "Unsupported: it works on texts only, and croze has no engine for patterns of RE2.";
 constexpr std::string_view truncates =
     "The recording cuts off the bits that bfloat16 lacks; croze rounds to nearest, halves to even, "
     "as onnxruntime does.";
@@ -74,9 +72,6 @@ constexpr KnownDifference table[] = {
     {"test_qlinearmatmul_2D_int8_float32", wraps},
     {"test_qlinearmatmul_3D_int8_float16", wraps},
     {"test_qlinearmatmul_3D_int8_float32", wraps},
-    {"test_regex_full_match_basic", no_patterns},
-    {"test_regex_full_match_email_domain", no_patterns},
-    {"test_regex_full_match_empty", no_patterns},
     {"test_resize_downsample_scales_cubic_align_corners", corners},
     {"test_resize_downsample_scales_linear_align_corners", corners},
     {"test_training_dropout", dropped},

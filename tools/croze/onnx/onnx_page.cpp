@@ -31,7 +31,9 @@ model's folder.
   they are compiled once for all within the bounds; else each list of sizes for itself, and from the
   fourth on for all up to 16384.
 * **Memory**: a run that needs more than `CROZE_MEMORY_LIMIT` (or `--memory-limit`) allows is an
-  error before anything is allocated.
+  error before anything is allocated, and so is one whose texts do.
+* **Patterns** (`RegexFullMatch`) have the syntax of RE2 and are matched by PCRE2.  A match that
+  takes too long, which RE2 does not know, is an error.
 * **Control flow**: `If`, `Loop` and `Scan` run their graphs; functions of the model are called.
 
 `croze docs onnx` writes this page from the code, and a test compares the two.
@@ -89,12 +91,7 @@ void print_onnx_page() {
   fmt::print("{}", introduction);
   print_tests();
   fmt::print("\n## Operators\n\n");
-  fmt::print(
-      "Each has the meaning that the model's opset gives it.  Of the standard domain these\n");
-  fmt::print("are not there:\n\n");
-  for (const onnx::AbsentOperator& a : onnx::absent_operators()) {
-    fmt::print("* `{}`: {}.\n", a.name, a.reason);
-  }
+  fmt::print("Each has the meaning that the model's opset gives it.\n");
   std::string_view last = "none";
   for (const onnx::Operator& op : onnx::all_operators()) {
     if (op.domain != last) print_operators(op.domain);

@@ -1,5 +1,4 @@
-// text.cpp -- operators on texts, on the host.  Texts pass through models beside the numbers; the
-// one operator that needs a regular expression is not here.
+// text.cpp -- operators on texts, on the host.  Texts pass through models beside the numbers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,8 +7,12 @@
 #include <limits>
 #include <map>
 
+#include "croze/base/checked.h"
 #include "croze/io/onnx/ops/ops.h"
+#include "croze/io/onnx/ops/re2_pattern.h"
 #include "croze/io/onnx/ops/texts.h"
+#include "croze/run/buffers.h"
+#include "croze/run/memory_limit.h"
 
 namespace croze::onnx {
 namespace {
@@ -42,14 +45,45 @@ const std::string& broadcast_element(const TextArray& x, const Shape& shape, std
   return x.elements[static_cast<std::size_t>(place)];
 }
 
+// What texts of so many elements, with so many bytes in them, may take beside the tensors.
+void check_texts(std::int64_t elements, std::int64_t bytes) {
+  const std::int64_t all = checked_add(checked_mul(elements, sizeof(std::string)), bytes);
+  check_memory(all, memory_use().bytes, fmt::format("{} texts", elements));
+}
+
+std::int64_t bytes_of(const TextArray& x) {
+  std::int64_t bytes = 0;
+  for (const std::string& text : x.elements) bytes += std::ssize(text);
+  return bytes;
+}
+
 Results concat(const NodeCall& call) {
   const TextArray &a = call.value(0).texts(), &b = call.value(1).texts();
   TextArray result{broadcast(a.shape, b.shape), {}};
-  for (std::int64_t i = 0; i < result.shape.numel(); i++) {
+  const std::int64_t elements = result.shape.numel();
+  std::int64_t bytes = 0;
+  for (const TextArray* x : {&a, &b}) {
+    const std::int64_t repeats = elements / std::max<std::int64_t>(std::ssize(x->elements), 1);
+    bytes = checked_add(bytes, checked_mul(bytes_of(*x), repeats));
+  }
+  check_texts(elements, bytes);
+  for (std::int64_t i = 0; i < elements; i++) {
     result.elements.push_back(broadcast_element(a, result.shape, i) +
                               broadcast_element(b, result.shape, i));
   }
   return {std::move(result)};
+}
+
+Results full_match(const NodeCall& call) {
+  const TextArray& x = call.value(0).texts();
+  check(call.has_attribute("pattern"), "a node without a pattern");
+  const TextPattern pattern = re2_pattern(call.text("pattern", ""));
+  if (x.elements.empty()) return {Tensor::zeros(x.shape, {.dtype = DType::Bool})};
+  std::vector<std::uint8_t> values;
+  for (const std::string& text : x.elements) {
+    values.push_back(TextMatcher(pattern, text).is_all() ? 1 : 0);
+  }
+  return {Tensor::from_data(values, x.shape).cast(DType::Bool)};
 }
 
 // ---- splitting --------------------------------------------------------------------------------
@@ -92,6 +126,7 @@ Results split_texts(const NodeCall& call) {
                                : parts_of(text, call.text("delimiter", ""), limit));
     most = std::max(most, all.back().size());
   }
+  check_texts(checked_mul(std::ssize(all), static_cast<std::int64_t>(most)), bytes_of(x));
   TextArray parts{x.shape, {}};
   parts.shape.push_back(static_cast<std::int64_t>(most));
   Ints counts;
@@ -162,7 +197,7 @@ Pool pool_of(const NodeCall& call) {
       pool.columns[std::vector<std::string>(begin, begin + n)] = columns[entry++];
     }
   }
-  for (std::int64_t column : columns) pool.width = std::max(pool.width, column + 1);
+  for (std::int64_t column : columns) pool.width = std::max(pool.width, checked_add(column, 1));
   return pool;
 }
 
@@ -204,10 +239,12 @@ Results tf_idf(const NodeCall& call) {
   const Shape shape = call.value(0).shape();
   check(shape.size() == 1 || shape.size() == 2, "an input of {} axes", shape.size());
   const std::string_view mode = call.text("mode", "TF");
+  const std::int64_t rows = shape.size() == 2 ? shape[0] : 1;
+  check_memory(checked_mul(rows + 2, checked_mul(pool.width, sizeof(double))), memory_use().bytes,
+               fmt::format("{} rows of {} counts", rows, pool.width));
+  const auto width = static_cast<std::size_t>(shape.size() == 2 ? shape[1] : shape[0]);
   std::vector<double> weights = call.reals("weights");
   weights.resize(static_cast<std::size_t>(pool.width), 1.0);
-  const std::int64_t rows = shape.size() == 2 ? shape[0] : 1;
-  const auto width = static_cast<std::size_t>(shape.size() == 2 ? shape[1] : shape[0]);
   std::vector<double> result;
   for (std::int64_t r = 0; r < rows; r++) {
     const std::span row = std::span(items).subspan(static_cast<std::size_t>(r) * width, width);
@@ -225,6 +262,7 @@ Results tf_idf(const NodeCall& call) {
 
 // clang-format off
 constexpr Operator table[] = {
+  {"RegexFullMatch", 20, full_match},
   {"StringConcat", 20, concat},
   {"StringNormalizer", 10, normalize},
   {"StringSplit", 20, split_texts},
@@ -240,6 +278,7 @@ std::span<const Operator> text_operators() { return table; }
 
 Tensor texts_equal(const TextArray& a, const TextArray& b) {
   const Shape shape = broadcast(a.shape, b.shape);
+  check_texts(shape.numel(), 0);
   std::vector<std::uint8_t> equal;
   for (std::int64_t i = 0; i < shape.numel(); i++) {
     equal.push_back(broadcast_element(a, shape, i) == broadcast_element(b, shape, i));
@@ -248,6 +287,7 @@ Tensor texts_equal(const TextArray& a, const TextArray& b) {
 }
 
 TextArray texts_of_numbers(const Tensor& numbers) {
+  check_texts(numbers.numel(), 0);
   TextArray result{numbers.shape(), {}};
   const DType dtype = numbers.dtype();
   if (!is_float(dtype)) {
