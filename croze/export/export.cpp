@@ -26,7 +26,7 @@ CExportSummary summary_of(const Model& model) {
 CExportSummary export_c(const Step& step, const std::string& folder, const CExportOptions& options,
                         Location at) {
   const CallScope scope("export_c", at);
-  const Model model = make_model(step.recording(), options);
+  const Model model = make_model(step.open_recording(), options);
   CExportSummary summary = summary_of(model);
   OutputFolder output(folder);
   output.add(model.name + ".h", header_text(model));

@@ -10,7 +10,8 @@
 //   fashion_weights.h       what the step reads and never writes, or fashion.weights if asked for
 //   CMakeLists.txt, main.c  a library, and a program that calls it
 //
-// Tensors that the step assigns to (running averages, the state of a GRU, parameters and what an
+// Sizes that the step leaves open are parameters of fashion_run.  Tensors that the step assigns to
+// (running averages, the state of a GRU, parameters and what an
 // optimizer keeps of them) are fields of the struct; they start, and start again after a reset,
 // with what they hold when the step is exported.  docs/export.md is the contract of what is
 // written.
@@ -40,6 +41,9 @@ struct CExportOptions {
   std::string machine = "portable";
   // Weights as arrays of C; else a file beside it, which the caller loads or maps.
   bool embed_weights = true;
+  // Sizes that the step leaves open (Captured::open) are parameters of the run function; else they
+  // are those of the last call.
+  bool open_sizes = true;
 };
 
 // What was written.  Sizes are in bytes.
@@ -52,7 +56,8 @@ struct CExportSummary {
   std::int64_t calls = 0;          // of them in a run, a block of a sequence counting once
 };
 
-// Writes a captured step, which has been called at least once, into a folder, which is made if need
+// Writes a captured step, which has been called at least once, and at two sizes of each that stays
+// open, into a folder, which is made if need
 // be; files of these names are replaced.  Throws Error if the step was not called, if an input or
 // a result has no elements, if names are wrong, or if the folder cannot be written: then nothing is
 // left behind that was not there before, unless it was the last act that failed, in which complete

@@ -15,10 +15,12 @@
 #include "croze/export/functions.h"
 #include "croze/export/machine.h"
 #include "croze/export/names.h"
+#include "croze/export/open_sizes.h"
 #include "croze/render/c_family/c.h"
 #include "croze/run/devices.h"
 #include "croze/run/observers.h"
 #include "croze/run/random_state.h"
+#include "croze/schedule/memory/memory_plan.h"
 
 namespace croze::plain_c {
 namespace {
@@ -27,6 +29,7 @@ constexpr std::int64_t alignment = 64;
 
 std::int64_t aligned(std::int64_t bytes) { return checked_add(bytes, alignment - 1) & -alignment; }
 
+// Where sizes are open, memory is planned for the greatest.
 Schedule scheduled(const CanonicalGraph& graph, Machine machine) {
   const ScheduleContext context{.caps = machine,
                                 .default_device = default_device(),
@@ -35,19 +38,22 @@ Schedule scheduled(const CanonicalGraph& graph, Machine machine) {
   Schedule schedule = make_schedule(graph, context);
   for (const ScheduleStep& step : schedule.steps) {
     check(step.kernel != nullptr, "a step that copies between devices cannot be exported");
-    ensure(step.variables.empty(), "a step of an export takes numbers at launch");
   }
+  if (!graph.variables.empty()) plan_memory(schedule, context);
   check(schedule.arenas.size() <= 1, "a step that uses several devices cannot be exported");
   return schedule;
 }
 
 class ModelMaker {
  public:
-  ModelMaker(const StepRecording& step, const CExportOptions& options)
-      : step_(step),
+  // `open`: the step's graph for all sizes, if it stays open.
+  ModelMaker(const OpenRecording& step, const OpenForm* open, const CExportOptions& options)
+      : recording_(step),
+        step_(step.last),
+        open_(open),
         options_(options),
         machine_(machine_called(options.machine)),
-        schedule_(scheduled(step.graph, machine_)),
+        schedule_(scheduled(open ? open->graph.graph : step_.graph, machine_)),
         functions_(machine_(0)) {
     model_.name = options.name;
     model_.embed_weights = options.embed_weights;
@@ -56,8 +62,14 @@ class ModelMaker {
   }
 
   Model make() {
+    add_sizes();
     add_ports();
-    for (const StepRecording::Place& p : step_.places) input_places_.push_back(place_of_input(p));
+    for (const StepRecording::Place& p : step_.places) recorded_.push_back(place_of_input(p));
+    input_places_ = recorded_;
+    if (open_) {
+      std::ranges::transform(open_->inputs, input_places_.begin(),
+                             [&](int i) { return recorded_[static_cast<std::size_t>(i)]; });
+    }
     add_random_keys();
     find_results();
     place_blocks();
@@ -68,11 +80,52 @@ class ModelMaker {
   }
 
  private:
+  // ---- sizes ----
+
+  void add_sizes() {
+    if (!open_) return;
+    for (std::size_t i = 0; i < recording_.dims.size(); i++) {
+      const OpenBounds& b = open_->graph.bounds[i];
+      const std::string& label = recording_.dims[i].name();
+      model_.sizes.push_back(
+          {names_.unique(label), label, b.least, b.most, b.multiple, recording_.last_sizes[i]});
+    }
+  }
+
+  // The array with the sizes that it has open.
+  void open_input(Array& array, const std::vector<int>& dims) {
+    array.example = array.shape;
+    for (int axis = 0; axis < array.shape.size(); axis++) {
+      const int dim = dims[static_cast<std::size_t>(axis)];
+      if (dim >= 0) array.shape[axis] = model_.sizes[static_cast<std::size_t>(dim)].most;
+      array.sizes.push_back(dim < 0 ? std::to_string(array.shape[axis])
+                                    : model_.sizes[static_cast<std::size_t>(dim)].name);
+    }
+  }
+
+  void open_output(Array& array, UOp root) {
+    ensure(root.rank() == array.shape.size(), "a result of an export has another shape");
+    array.example = array.shape;
+    for (int axis = 0; axis < root.rank(); axis++) {
+      const Extent size = root.extent(axis);
+      array.shape[axis] = size.most();
+      array.sizes.push_back(size.is_open() ? in_c(LaunchSize::of(size.expression()), model_.sizes)
+                                           : std::to_string(size.number()));
+    }
+  }
+
   // ---- arrays ----
 
   void add_ports() {
     model_.inputs = ports(step_.inputs, options_.inputs, "input");
     model_.outputs = ports(step_.results, options_.outputs, "output");
+    if (!open_) return;
+    for (std::size_t i = 0; i < model_.inputs.size(); i++) {
+      open_input(model_.inputs[i], recording_.dims_of_inputs[i]);
+    }
+    for (std::size_t i = 0; i < model_.outputs.size(); i++) {
+      open_output(model_.outputs[i], open_->graph.graph.roots[i]);
+    }
   }
 
   std::vector<Array> ports(const std::vector<StepRecording::Value>& values,
@@ -95,9 +148,9 @@ class ModelMaker {
     const Place given{Place::Kind::Input, p.input, 0};
     if (!p.is_written) return given;
     // What the step writes is not what it was given.
-    const std::int64_t bytes = model_.inputs[static_cast<std::size_t>(p.input)].bytes();
-    const Place copy = more_arena(bytes);
-    model_.copies_in.push_back({copy, given, bytes});
+    const Array& input = model_.inputs[static_cast<std::size_t>(p.input)];
+    const Place copy = more_arena(input.bytes());
+    model_.copies_in.push_back({copy, given, bytes_in_c(input)});
     return copy;
   }
 
@@ -124,7 +177,7 @@ class ModelMaker {
     model_.random_keys.seed = random.seed;
     model_.random_keys.draws = random.draws;
     for (int place : step_.random_keys) {
-      model_.random_keys.state.push_back(input_places_[static_cast<std::size_t>(place)].number);
+      model_.random_keys.state.push_back(recorded_[static_cast<std::size_t>(place)].number);
     }
   }
 
@@ -139,7 +192,7 @@ class ModelMaker {
       if (place.kind != Place::Kind::Output) {
         place = output;
       } else {
-        model_.copies_out.push_back({output, place, model_.outputs[i].bytes()});
+        model_.copies_out.push_back({output, place, bytes_in_c(model_.outputs[i])});
       }
     }
   }
@@ -188,7 +241,13 @@ class ModelMaker {
   }
 
   Call call_of(const ScheduleStep& step) {
-    Call call{functions_.add(*step.kernel), {}, step.own_variables};
+    Call call{functions_.add(*step.kernel), {}, {}};
+    for (int v : step.variables) {
+      call.variables.push_back(in_c(LaunchSize::parse(fmt::format("v{}", v)), model_.sizes));
+    }
+    for (std::int64_t number : step.own_variables) {
+      call.variables.push_back(std::to_string(number));
+    }
     for (std::size_t i = 0; i < step.buffers.size(); i++) {
       call.buffers.push_back(place_of(step.buffers[i], step.offsets[i]));
     }
@@ -206,13 +265,16 @@ class ModelMaker {
     }
   }
 
+  const OpenRecording& recording_;
   const StepRecording& step_;
+  const OpenForm* open_;  // null: all sizes are closed
   const CExportOptions& options_;
   Machine machine_;
   Schedule schedule_;
   Model model_;
   Names names_, fields_;  // of parameters and weights, and of the fields of the state
   FunctionTable functions_;
+  std::vector<Place> recorded_;       // by number of the recording's buffer
   std::vector<Place> input_places_;   // by number of the graph's buffer
   std::vector<Place> output_places_;  // by number of the schedule's buffer
   std::int64_t block_offset_ = 0;
@@ -226,11 +288,30 @@ std::string_view c_type(DType t) {
   return size_of(t) == 1 ? "uint8_t" : "uint16_t";
 }
 
-Model make_model(const StepRecording& step, const CExportOptions& options) {
+std::string bytes_in_c(const Array& array) {
+  if (array.sizes.empty()) return std::to_string(array.bytes());
+  return fmt::format("(size_t)({} * {})", elements_in_c(array), size_of(array.dtype));
+}
+
+std::string elements_in_c(const Array& array) {
+  std::int64_t factor = 1;
+  std::string text;
+  for (const std::string& size : array.sizes) {
+    const bool is_number = size.find_first_not_of("0123456789") == size.npos;
+    if (is_number) factor *= std::stoll(size);
+    if (!is_number) text += (text.empty() ? "" : " * ") + size;
+  }
+  if (text.empty()) return std::to_string(array.shape.numel());
+  return factor == 1 ? text : fmt::format("{} * {}", factor, text);
+}
+
+Model make_model(const OpenRecording& step, const CExportOptions& options) {
   check(is_identifier(options.name), "the name of an export, \"{}\", is no identifier of C",
         options.name);
   const EnvironmentObservers watching;
-  return ModelMaker(step, options).make();
+  if (!options.open_sizes || step.dims.empty()) return ModelMaker(step, nullptr, options).make();
+  const OpenForm open = open_form(step);
+  return ModelMaker(step, &open, options).make();
 }
 
 }  // namespace croze::plain_c

@@ -19,13 +19,19 @@ namespace croze::plain_c {
 struct Array {
   std::string name;   // in C
   std::string label;  // as the user calls it; may be empty
-  Shape shape;
+  Shape shape;        // at the greatest sizes
   DType dtype = DType::Void;
   std::vector<std::byte> contents = {};  // of weights, and of the state at the start
   bool is_used = false;                  // of a weight: whether a kernel reads it
+  std::vector<std::string> sizes = {};   // of an array with open ones: expressions in C, by axis
+  Shape example = {};                    // then: its shape in the last call
 
   std::int64_t bytes() const { return shape.numel() * size_of(dtype); }
 };
+
+// How many elements and bytes it has, as expressions in C over the sizes.
+std::string elements_in_c(const Array& array);
+std::string bytes_in_c(const Array& array);
 
 // The type of an element in C: integers stand for floats that C lacks.
 std::string_view c_type(DType t);
@@ -56,7 +62,7 @@ struct Function {
 struct Call {
   int function = -1;
   std::vector<Place> buffers;
-  std::vector<std::int64_t> variables;  // numbers after the place of the block
+  std::vector<std::string> variables;  // numbers after the place of the block, in C
 };
 
 // Calls that run one after the other: once, or for each block along a few axes.
@@ -68,7 +74,15 @@ struct CallSequence {
 // What is copied beside the kernels.
 struct Copy {
   Place to, from;
-  std::int64_t bytes = 0;
+  std::string bytes;  // an expression in C
+};
+
+// A size that is a parameter of the run function.
+struct OpenSize {
+  std::string name;  // in C
+  std::string label;
+  std::int64_t least = 1, most = 1, multiple = 1;
+  std::int64_t example = 1;  // of the last call
 };
 
 // Fields of the state that each run draws anew, in order.
@@ -79,6 +93,7 @@ struct RandomKeys {
 
 struct Model {
   std::string name;
+  std::vector<OpenSize> sizes;
   std::vector<Array> inputs, outputs, weights, state;
   RandomKeys random_keys;
   std::vector<c_family::Helper> helpers;
@@ -90,6 +105,6 @@ struct Model {
 };
 
 // Throws Error as export_c() says.
-Model make_model(const StepRecording& step, const CExportOptions& options);
+Model make_model(const OpenRecording& step, const CExportOptions& options);
 
 }  // namespace croze::plain_c

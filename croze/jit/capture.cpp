@@ -204,6 +204,27 @@ StepRecording Step::recording() const {
   return result;
 }
 
+OpenRecording Step::open_recording() const {
+  OpenRecording result{.dims = {}, .dims_of_inputs = {}, .last = recording()};
+  if (!open_) return result;
+  const Trace& last = last_trace("recorded nothing");
+  result.dims = open_->dims();
+  result.last_sizes = open_->sizes(last.signature);
+  for (std::size_t i = 0; i < last.inputs.size(); i++) {
+    std::vector<int>& dims = result.dims_of_inputs.emplace_back();
+    for (int axis = 0; axis < last.inputs[i].shape.size(); axis++) {
+      dims.push_back(open_->dim_at(last.signature.place_of_tensor(i), axis));
+    }
+  }
+  const std::unique_lock lock(Registry::instance().mutex);
+  for (const auto& trace : traces_) {
+    if (trace.get() == &last) continue;
+    result.others.push_back({canonical_graph(trace->taken.without(trace->graph.roots)),
+                             open_->sizes(trace->signature)});
+  }
+  return result;
+}
+
 // ---- tracing ----------------------------------------------------------------------------------
 
 namespace {

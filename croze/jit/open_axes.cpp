@@ -33,6 +33,12 @@ void OpenAxes::add(std::string_view place, std::int64_t axis, const Dim& dim) {
   axes_.push_back({std::string(place), axis, static_cast<std::size_t>(known - dims_.begin())});
 }
 
+int OpenAxes::dim_at(std::string_view place, std::int64_t axis) const {
+  const auto is_it = [&](const Axis& a) { return a.place == place && a.axis == axis; };
+  const auto found = std::ranges::find_if(axes_, is_it);
+  return found == axes_.end() ? -1 : static_cast<int>(found->dim);
+}
+
 std::vector<std::int64_t> OpenAxes::sizes(const Signature& signature) const {
   std::vector<std::int64_t> sizes(dims_.size(), 0);
   for (const Axis& a : axes_) {

@@ -19,6 +19,9 @@ class OpenAxes {
   void add(std::string_view place, std::int64_t axis, const Dim& dim);
 
   bool empty() const { return axes_.empty(); }
+  const std::vector<Dim>& dims() const { return dims_; }
+  // The number of the Dim along an axis of the input at this place; -1 if it is closed.
+  int dim_at(std::string_view place, std::int64_t axis) const;
   // The value of each Dim.  Throws Error if there is no such input or axis, axes of one Dim differ,
   // or a size is out of bounds.
   std::vector<std::int64_t> sizes(const Signature& signature) const;

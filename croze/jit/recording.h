@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
+#include "croze/jit/dim.h"
 #include "croze/schedule/schedule.h"
 #include "croze/tensor/tensor.h"
 
@@ -29,6 +31,21 @@ struct StepRecording {
   // Places that are drawn anew at each replay, in this order.
   std::vector<int> random_keys;
   std::vector<Value> inputs, results;
+};
+
+// What a step has recorded whose inputs have open sizes.
+struct OpenRecording {
+  // How one of the graphs was recorded.
+  struct Sized {
+    CanonicalGraph graph;
+    std::vector<std::int64_t> sizes;  // by Dim
+  };
+
+  std::vector<Dim> dims;
+  std::vector<std::vector<int>> dims_of_inputs;  // by input and axis; -1: closed
+  StepRecording last;                            // of the last call
+  std::vector<std::int64_t> last_sizes;
+  std::vector<Sized> others;  // at other sizes
 };
 
 }  // namespace croze

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <filesystem>
 #include <memory>
+#include <utility>
 
 #include "command_line/json.h"
 #include "commands.h"
@@ -40,7 +41,8 @@ void export_model(const Settings& settings) {
   options.name = settings.name.empty() ? name_of_file(settings.model) : settings.name;
   options.machine = settings.machine;
   options.embed_weights = settings.weights == "embedded";
-  OnnxInputs inputs{.sizes = sizes_of(settings.sizes)};
+  OpenedSizes sizes = opened_sizes_of(settings.sizes);
+  OnnxInputs inputs{.sizes = std::move(sizes.closed), .open = std::move(sizes.open)};
   for (const auto& [name, value] : inputs_from_files(settings.constants)) {
     inputs.constants.emplace(name, value.tensor());
   }
@@ -77,7 +79,9 @@ void add_export(const Command& program) {
       .one_of({"portable", "arm64", "x86-64-v3", "x86-64-v4"})
       .shows_default();
   command.option("--name", s->name, "Name of files and functions; that of the model's file");
-  command.option("--size", s->sizes, "NAME=NUMBER for a size that the model leaves open");
+  command.option("--size", s->sizes,
+                 "NAME=NUMBER for a size that the model leaves open, or NAME=LEAST..MOST, with "
+                 ":MULTIPLE or without, for one that stays so");
   command.option("--constant", s->constants,
                  "NAME=FILE.npy for an input that keeps this value, or FILE.npz with several");
   command.option("--weights", s->weights, "In the source as arrays, or in a file beside it")

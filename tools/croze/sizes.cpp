@@ -3,7 +3,9 @@
 
 #include <croze/base/error.h>
 
+#include <algorithm>
 #include <charconv>
+#include <system_error>
 
 namespace croze::tool {
 
@@ -19,6 +21,33 @@ std::map<std::string, std::int64_t> sizes_of(const std::vector<std::string>& tex
     check(is_number, "--size {}: write NAME=NUMBER", text);
     sizes[text.substr(0, equals)] = size;
   }
+  return sizes;
+}
+
+OpenedSizes opened_sizes_of(const std::vector<std::string>& texts) {
+  OpenedSizes sizes;
+  std::vector<std::string> closed;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.rfind('=');
+    const std::size_t dots = equals == text.npos ? text.npos : text.find("..", equals);
+    if (dots == text.npos) {
+      closed.push_back(text);
+      continue;
+    }
+    const std::size_t colon = std::min(text.find(':', dots), text.size());
+    const auto number = [&](std::size_t begin, std::size_t end) {
+      std::int64_t value = 0;
+      const char* const last = text.data() + end;
+      const auto read = std::from_chars(text.data() + begin, last, value);
+      check(read.ec == std::errc() && read.ptr == last,
+            "--size {}: write NAME=LEAST..MOST or NAME=LEAST..MOST:MULTIPLE", text);
+      return value;
+    };
+    const std::int64_t multiple = colon == text.size() ? 1 : number(colon + 1, text.size());
+    sizes.open.emplace_back(text.substr(0, equals), number(equals + 1, dots),
+                            number(dots + 2, colon), multiple);
+  }
+  sizes.closed = sizes_of(closed);
   return sizes;
 }
 

@@ -40,10 +40,11 @@ std::string arena_text(const Model& model) {
       "#define {0}_ARENA_BYTES {2}\n"
       "/** What the address of that memory must be a multiple of, in bytes; 64 is fastest. */\n"
       "#define {0}_ARENA_ALIGNMENT 8\n"
-      "/** Results of {1}_init. */\n"
-      "enum {{ {0}_OK = 0, {0}_BAD_ARENA = 1{3} }};\n",
+      "/** Results of functions. */\n"
+      "enum {{ {0}_OK = 0, {0}_BAD_ARENA = 1{3}{4} }};\n",
       upper(model.name), model.name, model.arena_bytes,
-      model.embed_weights ? "" : fmt::format(", {}_BAD_WEIGHTS = 2", upper(model.name)));
+      model.embed_weights ? "" : fmt::format(", {}_BAD_WEIGHTS = 2", upper(model.name)),
+      model.sizes.empty() ? "" : fmt::format(", {}_BAD_SIZE = 3", upper(model.name)));
 }
 
 std::string init_comment(const Model& model) {
@@ -77,6 +78,15 @@ std::string init_comment(const Model& model) {
   return text;
 }
 
+std::string size_comment(const OpenSize& size) {
+  const std::string label =
+      size.label == size.name ? "" : fmt::format(" ({})", in_comment(size.label));
+  const std::string multiple =
+      size.multiple == 1 ? "" : fmt::format(", a multiple of {}", size.multiple);
+  return fmt::format(" * @param {}  a size, from {} to {}{}{}\n", size.name, size.least, size.most,
+                     multiple, label);
+}
+
 std::string functions_text(const Model& model) {
   std::string text = fmt::format(
       "/** @brief Bytes of memory that a run works in: {1}_ARENA_BYTES. */\n"
@@ -106,9 +116,16 @@ std::string functions_text(const Model& model) {
       text += fmt::format(" * @param {}  {}: {}{}\n", a.name, manner, describe(a), label);
     }
   };
+  for (const OpenSize& s : model.sizes) text += size_comment(s);
   describe_all(model.inputs, "read");
   describe_all(model.outputs, "written");
-  return text + fmt::format(" */\nvoid {}_run({});\n", model.name, run_parameters(model));
+  if (!model.sizes.empty()) {
+    text += fmt::format(
+        " * @return {0}_OK, or {0}_BAD_SIZE if a size is none of those; then nothing is written\n",
+        upper(model.name));
+  }
+  return text + fmt::format(" */\n{} {}_run({});\n", model.sizes.empty() ? "void" : "int",
+                            model.name, run_parameters(model));
 }
 
 }  // namespace
@@ -118,12 +135,17 @@ std::string describe(const Array& array) {
   const std::string_view manner = array.dtype == DType::Bool ? " (0 or 1)"
                                   : is_half(array.dtype)     ? " (its bits)"
                                                              : "";
+  if (!array.sizes.empty()) {
+    return fmt::format("{}{}, shape ({}), {} elements", name_of(array.dtype), manner,
+                       fmt::join(array.sizes, ", "), elements_in_c(array));
+  }
   return fmt::format("{}{}, shape {}, {} element{}", name_of(array.dtype), manner,
                      to_text(array.shape), n, n == 1 ? "" : "s");
 }
 
 std::string run_parameters(const Model& model) {
   std::string text = model.name + "_state* self";
+  for (const OpenSize& s : model.sizes) text += ", int64_t " + s.name;
   for (const Array& a : model.inputs) {
     text += fmt::format(", const {}* {}", c_type(a.dtype), a.name);
   }

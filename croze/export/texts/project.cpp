@@ -22,12 +22,13 @@ Printed printed(DType t) {
 
 std::string print_text(const Array& output) {
   const auto [format, cast] = printed(output.dtype);
-  const std::int64_t shown = std::min<std::int64_t>(output.shape.numel(), 8);
+  const Shape& shape = output.sizes.empty() ? output.shape : output.example;
+  const std::int64_t shown = std::min<std::int64_t>(shape.numel(), 8);
   return fmt::format(
       "  printf(\"{0}:\");\n"
       "  for (int i = 0; i < {1}; i++) printf(\" {2}\", {3}{0}[i]);\n"
       "  printf(\"{4}\\n\");\n",
-      output.name, shown, format, cast, shown < output.shape.numel() ? " .." : "");
+      output.name, shown, format, cast, shown < shape.numel() ? " .." : "");
 }
 
 // Reads the file of weights into an array that is part of the program.
@@ -92,6 +93,7 @@ std::string example_text(const Model& model) {
                         weights_file(model).bytes.size());
   }
   std::string arguments = "&state";
+  for (const OpenSize& s : model.sizes) arguments += fmt::format(", {}", s.example);
   for (const std::vector<Array>* list : {&model.inputs, &model.outputs}) {
     for (const Array& a : *list) {
       text += fmt::format("static {} {}[{}];\n", c_type(a.dtype), a.name, a.shape.numel());
@@ -102,8 +104,10 @@ std::string example_text(const Model& model) {
   text += beside ? read_weights_text(model) : "int main(void) {\n";
   text += fmt::format(
       "  if ({0}_init(&state, arena, sizeof arena{1}) != {2}_OK) return 1;\n"
-      "  {0}_run({3});\n",
-      model.name, beside ? ", weights, sizeof weights" : "", upper(model.name), arguments);
+      "  {4}{0}_run({3}){5};\n",
+      model.name, beside ? ", weights, sizeof weights" : "", upper(model.name), arguments,
+      model.sizes.empty() ? "" : "if (",
+      model.sizes.empty() ? "" : fmt::format(" != {}_OK) return 1", upper(model.name)));
   for (const Array& output : model.outputs) text += print_text(output);
   return text + "  return 0;\n}\n";
 }

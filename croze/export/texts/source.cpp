@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "croze/export/names.h"
+#include "croze/export/open_sizes.h"
 #include "croze/export/texts/texts.h"
 
 namespace croze::plain_c {
@@ -53,6 +54,16 @@ constexpr std::string_view at_const_text =
     "  return (const unsigned char*)memory + offset;\n"
     "}\n";
 
+// As kernels divide: down, and by 0 there is nothing.
+constexpr std::string_view divide_text =
+    "static inline int64_t croze_floor_div(int64_t a, int64_t b) {\n"
+    "  return b == 0 ? 0 : a / b - (a % b != 0 && (a < 0) != (b < 0));\n"
+    "}\n";
+constexpr std::string_view remainder_text =
+    "static inline int64_t croze_mod(int64_t a, int64_t b) {\n"
+    "  return b == 0 ? a : a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0);\n"
+    "}\n";
+
 // hash_mix() of base/hash.h, without integers of 128 bits.
 constexpr std::string_view random_key_text =
     "static uint64_t croze_random_key(uint64_t seed, uint64_t draw) {\n"
@@ -87,6 +98,8 @@ class SourceWriter {
     }
     for (const Function& f : model_.functions) text += "\n" + function_text(f);
     const std::string calls = run + reset;
+    if (calls.find(divide_name) != calls.npos) text += "\n" + std::string(divide_text);
+    if (calls.find(remainder_name) != calls.npos) text += "\n" + std::string(remainder_text);
     if (calls.find("croze_at(") != calls.npos) text += "\n" + std::string(at_text);
     if (calls.find("croze_at_const(") != calls.npos) text += "\n" + std::string(at_const_text);
     if (!model_.random_keys.state.empty()) text += "\n" + std::string(random_key_text);
@@ -100,7 +113,7 @@ class SourceWriter {
       text += fmt::format(" * @param b{}  {}\n", i, f.parameters[i].comment);
     }
     for (int i = 0; i < f.variables; i++) {
-      text += fmt::format(" * @param a{}  place of the part that is computed\n", i);
+      text += fmt::format(" * @param a{}  a size, or the place of the part that is computed\n", i);
     }
     if (f.scratch_bytes >= 0) {
       text += fmt::format(" * @param scratch  {} bytes of any contents\n", f.scratch_bytes);
@@ -165,6 +178,7 @@ class SourceWriter {
 
   std::string run_text() const {
     std::string body;
+    for (const OpenSize& s : model_.sizes) body += check_text(s);
     for (const Copy& copy : model_.copies_in) body += copy_text(copy);
     for (int key : model_.random_keys.state) {
       body +=
@@ -179,8 +193,17 @@ class SourceWriter {
       if (!is_read(static_cast<int>(i)))
         unused += fmt::format("  (void){};\n", model_.inputs[i].name);
     }
-    return fmt::format("void {}_run({}) {{\n{}{}}}\n", model_.name, run_parameters(model_), unused,
-                       body);
+    const bool returns = !model_.sizes.empty();
+    if (returns) body += fmt::format("  return {}_OK;\n", upper(model_.name));
+    return fmt::format("{} {}_run({}) {{\n{}{}}}\n", returns ? "int" : "void", model_.name,
+                       run_parameters(model_), unused, body);
+  }
+
+  // What no kernel was made for.
+  std::string check_text(const OpenSize& size) const {
+    std::string wrong = fmt::format("{0} < {1} || {0} > {2}", size.name, size.least, size.most);
+    if (size.multiple > 1) wrong += fmt::format(" || {} % {} != 0", size.name, size.multiple);
+    return fmt::format("  if ({}) return {}_BAD_SIZE;\n", wrong, upper(model_.name));
   }
 
   bool is_read(int input) const {
@@ -227,7 +250,7 @@ class SourceWriter {
     }
     for (int i = 0; i < f.variables; i++) {
       add(i < axes ? fmt::format("block{}", i)
-                   : std::to_string(call.variables[static_cast<std::size_t>(i - axes)]));
+                   : call.variables[static_cast<std::size_t>(i - axes)]);
     }
     if (f.scratch_bytes >= 0) {
       add(fmt::format("croze_at(self->arena, {})", model_.scratch_offset));

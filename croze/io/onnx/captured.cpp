@@ -1,6 +1,10 @@
 // captured.cpp -- the run of a model, traced over zeros.
 #include "croze/io/onnx/captured.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
 #include <span>
 
 #include "croze/base/call_site.h"
@@ -41,25 +45,71 @@ struct ModelRun {
   }
 };
 
+// ---- sizes that stay open ---------------------------------------------------------------------
+
+// Two show what depends on a size, the third that this is so.
+constexpr int calls_at_open_sizes = 3;
+
+using Sizes = std::map<std::string, std::int64_t>;
+
+// The sizes of each call: small, and different from all others, so that none is taken for another.
+// One element is not like several: it is broadcast.
+std::vector<Sizes> sizes_of_calls(const OnnxInputs& known) {
+  if (known.open.empty()) return {known.sizes};
+  std::vector<Sizes> calls(calls_at_open_sizes, known.sizes);
+  std::set<std::int64_t> used;
+  for (const auto& [name, size] : known.sizes) used.insert(size);
+  for (Sizes& sizes : calls) {
+    for (const Dim& d : known.open) {
+      const std::int64_t least = std::max<std::int64_t>(d.least(), 2);
+      std::int64_t size = (least + d.multiple() - 1) / d.multiple() * d.multiple();
+      while (used.contains(size)) size += d.multiple();
+      size = std::min(size, d.most() / d.multiple() * d.multiple());
+      used.insert(size);
+      sizes[d.name()] = size;
+    }
+  }
+  return calls;
+}
+
+void open_axes(Step& step, const std::vector<Port>& inputs, const std::vector<Dim>& open) {
+  for (const Dim& d : open) {
+    bool found = false;
+    for (std::size_t i = 0; i < inputs.size(); i++) {
+      for (std::size_t axis = 0; axis < inputs[i].shape.size(); axis++) {
+        if (onnx::name_of_size(inputs[i], axis) != d.name()) continue;
+        found = true;
+        step.open(fmt::format("input {}", i), static_cast<std::int64_t>(axis), d);
+      }
+    }
+    check(found, "no input of the model leaves a size \"{}\" open", d.name());
+  }
+}
+
 }  // namespace
 
 CapturedModel capture_model(const onnx::Model& model, const OnnxInputs& known, Location at) {
   const CallScope scope("capture_model", at);
   ModelRun run{model, {}, {}};
   CapturedModel captured;
-  std::vector<Tensor> inputs;
   for (const auto& [name, value] : known.constants) {
     run.constants.emplace(name, Tensor(value).realize());
   }
   for (const Port& port : model.inputs()) {
     if (port.has_default || port.is_optional || known.constants.contains(port.name)) continue;
-    const DType dtype = onnx::dtype_of(port.element);
-    inputs.push_back(Tensor::zeros(onnx::shape_of(port, known.sizes), {.dtype = dtype}).realize());
     run.inputs.push_back(port);
     captured.inputs.push_back(port.name);
   }
   for (const Port& port : model.outputs()) captured.outputs.push_back(port.name);
-  captured.step.run(inputs, Signature::of(inputs), {&ModelRun::call, &run}, at);
+  open_axes(captured.step, run.inputs, known.open);
+  for (const Sizes& sizes : sizes_of_calls(known)) {
+    std::vector<Tensor> inputs;
+    for (const Port& port : run.inputs) {
+      const DType dtype = onnx::dtype_of(port.element);
+      inputs.push_back(Tensor::zeros(onnx::shape_of(port, sizes), {.dtype = dtype}).realize());
+    }
+    captured.step.run(inputs, Signature::of(inputs), {&ModelRun::call, &run}, at);
+  }
   return captured;
 }
 

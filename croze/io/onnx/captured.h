@@ -8,6 +8,7 @@
 
 #include "croze/io/onnx/model.h"
 #include "croze/jit/capture.h"
+#include "croze/jit/dim.h"
 
 namespace croze {
 
@@ -15,6 +16,8 @@ namespace croze {
 struct OnnxInputs {
   // Those that the model leaves open, by their names (see onnx::shape_of).
   std::map<std::string, std::int64_t> sizes = {};
+  // Of these sizes, those that stay open in the step, which is then called at several of each.
+  std::vector<Dim> open = {};
   // Inputs that keep these values: they are no inputs of the step, and branches may depend on them.
   std::map<std::string, Tensor> constants = {};
 };
@@ -26,8 +29,8 @@ struct CapturedModel {
 };
 
 // Inputs that the file gives a value, and optional ones, are left out.  Throws Error if a size is
-// missing, if a constant is no input of the model, if a result is no tensor, or if shapes or
-// branches depend on the data of inputs.
+// missing, if a constant is no input of the model or an open size none of its sizes, if a result is
+// no tensor, or if shapes or branches depend on the data of inputs.
 CapturedModel capture_model(const onnx::Model& model, const OnnxInputs& known = {},
                             Location at = Location::current());
 

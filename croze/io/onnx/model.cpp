@@ -112,13 +112,19 @@ std::string names_of(const std::vector<Port>& ports) {
 
 }  // namespace
 
+std::string name_of_size(const Port& port, std::size_t axis) {
+  const Dimension& dim = port.shape[axis];
+  if (dim.size >= 0) return "";
+  return dim.name.empty() ? fmt::format("{}.{}", port.name, axis) : dim.name;
+}
+
 Shape shape_of(const Port& port, const std::map<std::string, std::int64_t>& sizes) {
   check(port.has_shape, "input \"{}\" may have any shape, and a number is wanted for each size",
         port.name);
   Shape shape;
   for (std::size_t axis = 0; axis < port.shape.size(); axis++) {
     const Dimension& dim = port.shape[axis];
-    const std::string name = dim.name.empty() ? fmt::format("{}.{}", port.name, axis) : dim.name;
+    const std::string name = name_of_size(port, axis);
     const auto given = sizes.find(name);
     check(dim.size >= 0 || given != sizes.end(),
           "input \"{}\" has an open size \"{}\": give it a number", port.name, name);

@@ -1,0 +1,96 @@
+// open_sizes.cpp -- recordings made one graph, and sizes made text.
+#include "croze/export/open_sizes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "croze/base/error.h"
+
+namespace croze::plain_c {
+namespace {
+
+SizedRecording recording_of(const CanonicalGraph& graph, const std::vector<std::int64_t>& sizes) {
+  return {&graph, sized_form_of(graph), sizes};
+}
+
+// Where a size was always the same, nothing tells what depends on it from what does not.
+void check_differ(const OpenRecording& step) {
+  for (std::size_t i = 0; i < step.dims.size(); i++) {
+    const bool differs = std::ranges::any_of(step.others, [&](const OpenRecording::Sized& other) {
+      return other.sizes[i] != step.last_sizes[i];
+    });
+    check(
+        differs,
+        "the size {} of a step is to stay open, but every call had {}: call the step with another "
+        "size before it is exported, or export it with closed sizes",
+        step.dims[i].name(), step.last_sizes[i]);
+  }
+}
+
+}  // namespace
+
+OpenForm open_form(const OpenRecording& step) {
+  check_differ(step);
+  std::vector<OpenBounds> bounds;
+  for (const Dim& d : step.dims) bounds.push_back({d.least(), d.most(), d.multiple()});
+  const SizedRecording last = recording_of(step.last.graph, step.last_sizes);
+  std::vector<SizedRecording> recordings;
+  for (const OpenRecording::Sized& other : step.others) {
+    recordings.push_back(recording_of(other.graph, other.sizes));
+    check(recordings.back().form.structure == last.form.structure,
+          "a step whose function does something else for other sizes cannot be exported with sizes "
+          "that stay open");
+  }
+  recordings.push_back(last);
+  Opening opening = open_graph_of(recordings, bounds);
+  check(opening.graph.has_value(), "the sizes of an export cannot stay open: {}", opening.why_not);
+  for (const OpenGraph::Constant& c : opening.graph->constants) {
+    check(c.passed < 0,
+          "a number in a step depends on its sizes in a way that an export does not see: export it "
+          "with closed sizes");
+  }
+  std::vector<int> inputs;
+  for (const SizedRecording& r : recordings) {
+    std::optional<OpenGraph::Instance> instance = opening.graph->instance(r);
+    check(instance.has_value(),
+          "the sizes of an export cannot stay open: what the calls of the step have in common is "
+          "not each of them");
+    inputs = std::move(instance->inputs);
+  }
+  return {std::move(*opening.graph), std::move(inputs)};
+}
+
+// Words stand behind what they work on; a stack of texts puts them between.
+std::string in_c(const LaunchSize& size, std::span<const OpenSize> parameters) {
+  std::vector<std::string> stack;
+  std::string rest = size.text();
+  while (!rest.empty()) {
+    const std::string word = rest.substr(0, rest.find(' '));
+    rest.erase(0, std::min(word.size() + 1, rest.size()));
+    if (word[0] == 'v') {
+      const OpenSize& p = parameters[static_cast<std::size_t>(std::stoi(word.substr(1)))];
+      stack.push_back(p.multiple == 1 ? p.name : fmt::format("{} / {}", p.name, p.multiple));
+      if (p.multiple != 1) stack.back() = "(" + stack.back() + ")";
+      continue;
+    }
+    if (word.size() > 1 || (word[0] >= '0' && word[0] <= '9')) {
+      stack.push_back(word);
+      continue;
+    }
+    const std::string b = std::move(stack.back());
+    stack.pop_back();
+    std::string& a = stack.back();
+    switch (word[0]) {
+      case '/': a = fmt::format("{}({}, {})", divide_name, a, b); break;
+      case '%': a = fmt::format("{}({}, {})", remainder_name, a, b); break;
+      case '>': a = fmt::format("({0} > {1} ? {0} : {1})", a, b); break;
+      case '<': a = fmt::format("({0} < {1} ? {0} : {1})", a, b); break;
+      default: a = fmt::format("({} {} {})", a, word, b); break;
+    }
+  }
+  return stack.back();
+}
+
+}  // namespace croze::plain_c
