@@ -63,7 +63,7 @@ export class Graph {
   private words: KernelWords;
   private timeOf = new Map<number, number>();  // of the launches of the schedule, by number
 
-  constructor(private model: Model, private openKernel: (kind: number, nest?: number) => void) {
+  constructor(private model: Model, private openKernel: (kind: number, kernel?: number) => void) {
     this.words = new KernelWords(model.trace);
     this.view = new Canvas("Graph of kernels and buffers", (c) => this.draw(c));
     const choice = element("select", { "aria-label": "Schedule" });
@@ -433,8 +433,8 @@ export class Graph {
     if (n.group !== "") this.details.append(button(isGroup ? "Open group" : "Close group", "Enter", () => this.toggle()));
     if (n.isGradient && n.partner >= 0) this.details.append(button("What it is the gradient of", "G", () => this.goToPartner()));
     if (!isGroup) {
-      const kind = this.model.kinds.findIndex((k) => k.kernels === l.kernels || k.kernels.join() === l.kernels.join());
-      if (kind >= 0) this.details.append(button("Open kernel", "", () => this.openKernel(kind, l.origins.length > 0 ? l.kernels.indexOf(unit.kernel) : undefined)));
+      const kind = this.model.plannedKinds[this.schedule]![unit.launch]!;
+      this.details.append(button("Open kernel", "", () => this.openKernel(kind, l.origins.length > 0 ? unit.kernel : undefined)));
     }
   }
 
