@@ -59,6 +59,7 @@ class Reader {
       case Kind::Schedule:
         add(d, trace_.schedules);
         trace_.origins.emplace_back();
+        trace_.graphs.emplace_back();
         break;
       case Kind::Run: add(d, trace_.runs); break;
       case Kind::Launch: add(d, trace_.launches); break;
@@ -66,6 +67,7 @@ class Reader {
       case Kind::Release: add_release(d); break;
       case Kind::TensorName: add_name(d); break;
       case Kind::Origins: add_origins(d); break;
+      case Kind::TensorGraph: add_graph(d); break;
       case Kind::Samples: add(d, trace_.samples); break;
       case Kind::Lost: {
         Lost lost;
@@ -127,6 +129,21 @@ class Reader {
       }
     }
     trace_.origins[origins.schedule] = std::move(origins);
+  }
+
+  void add_graph(Decoder& d) {
+    TensorGraph graph;
+    graph.code(d);
+    within(graph.schedule, trace_.schedules, "schedule");
+    const Schedule& schedule = trace_.schedules[graph.schedule];
+    for (std::size_t i = 0; i < graph.nodes.size(); i++) {
+      for (const Number back : graph.nodes[i].sources) {
+        check(back >= 1 && back <= i, "{}: a tensor {} before the {}th", name_, back, i);
+      }
+      check(graph.nodes[i].buffer_plus_1 <= schedule.buffers.size(), "{}: buffer {} of {}", name_,
+            graph.nodes[i].buffer_plus_1, schedule.buffers.size());
+    }
+    trace_.graphs[graph.schedule] = std::move(graph);
   }
 
   // ---- what a record names stands before it ----

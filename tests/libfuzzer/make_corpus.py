@@ -436,6 +436,10 @@ def trace_seeds():
     second += record(18, 0, items(items(forward), items(gradient, other)),
                      items(name["block.0.weight"], 0))
     second += record(19, 1, items(fields(0, 5), fields(7, 2)))
+    tensors = (fields(name["const"], name["float32"], name["1"], items(128, 10), items(), 0, 0, 0, 1),
+               fields(name["add"], name["float32"], 0, items(128, 10), items(1, 1), name["block.0"],
+                      name["step (net.cpp:7)"], 1, 2))
+    second += record(20, 0, items(*tensors))
     clock[0] = 0
     second += record(14, 0, 5, name["CPU"], 5120, at(300), name["float32"], name["step (net.cpp:7)"])
     second += record(14, 1, 1 << 40, name["CPU"], 8192, at(310), 0, 0)

@@ -216,6 +216,29 @@ void add_rewrites(json& truth, const traces::Trace& t) {
   }
 }
 
+// The tensors of the longest schedule, and how many pairs of them are one made of the other.
+void add_tensors(json& truth, const traces::Trace& t) {
+  std::size_t longest = 0;
+  for (std::size_t i = 0; i < t.schedules.size(); i++) {
+    if (t.schedules[i].launches.size() > t.schedules[longest].launches.size()) longest = i;
+  }
+  if (t.graphs.empty()) return;
+  const std::vector<traces::TensorNode>& nodes = t.graphs[longest].nodes;
+  std::set<std::pair<std::size_t, std::size_t>> edges;
+  for (std::size_t i = 0; i < nodes.size(); i++) {
+    const traces::TensorNode& node = nodes[i];
+    const bool has_name = node.buffer_plus_1 > 0;
+    truth["tensors"].push_back(
+        {{"op", t.text(node.op)},
+         {"type", fmt::format("{}[{}]", t.text(node.dtype), fmt::join(node.shape, ", "))},
+         {"buffer", has_name ? t.text(t.origins[longest].buffers[node.buffer_plus_1 - 1]) : ""}});
+    for (const traces::Number back : node.sources) {
+      if (t.text(nodes[i - back].op) != "const") edges.emplace(i - back, i);
+    }
+  }
+  truth["tensor_edges"] = edges.size();
+}
+
 json truth_of(const std::string& file) {
   const MappedFile bytes(file);
   const traces::Trace t = traces::read_trace(bytes.data(), file);
@@ -236,6 +259,7 @@ json truth_of(const std::string& file) {
   }
   for (const traces::Number row : rows) truth["rows"].push_back(t.text(t.rows[row].name));
   add_memory(truth, t);
+  add_tensors(truth, t);
   if (!t.matches.empty()) add_rewrites(truth, t);
   return truth;
 }
