@@ -1,7 +1,7 @@
 // graph.mjs -- the graph of tensors and kernels: boxes, groups, what is found.
 import assert from "node:assert/strict";
 import { press, settle, text } from "../browser.mjs";
-import { GRAPH, REAL, of, search } from "./views.mjs";
+import { GRAPH, KERNELS, REAL, of, search } from "./views.mjs";
 
 const tests = [], test = (name, run) => tests.push([name, run]);
 export default tests;
@@ -172,8 +172,10 @@ test("from a tensor to the kernel that computes it, into its graph and its progr
       assert.ok(await of(page, GRAPH, (v) => v.nodes.some((n) => n.what === "group" && n.label.startsWith("loop "))));
     }
   }
-  // And back to where it began.
-  await press(page, "PageUp", "PageUp");
+  // Among the kernels, and back to where it began.
+  await press(page, "k");
+  assert.equal(await of(page, KERNELS, (v) => croze.model.kinds[v.chosen].kernels[v.nest]), kernel.number);
+  await press(page, "4", "PageUp", "PageUp");
   assert.ok((await text(page, ".details h2")).includes(kernel.name));
   await press(page, "PageUp");
   const lit = await of(page, GRAPH, (v) => [...v.found].map((i) => v.nodes[i].members.map((u) => v.units[u].kernel)));

@@ -425,7 +425,7 @@ export class Graph {
       w: () => this.zoom(1.3), s: () => this.zoom(1 / 1.3), a: () => this.move(80, 0), d: () => this.move(-80, 0),
       e: () => this.setAll(false), c: () => this.setAll(true), Enter: () => this.toggle(),
       PageDown: () => this.turnLevel(1), PageUp: () => this.turnLevel(-1),
-      u: () => this.closeOuter(), b: () => this.turnGroups(), g: () => this.goToPartner(), Escape: () => this.select(-1),
+      k: () => this.openChosen(), u: () => this.closeOuter(), b: () => this.turnGroups(), g: () => this.goToPartner(), Escape: () => this.select(-1),
     };
     acts[e.key]?.();
     return acts[e.key] !== undefined;
@@ -452,8 +452,13 @@ export class Graph {
     const down = LEVELS[LEVELS.indexOf(this.level.name) + 1];
     if (down && (this.isInner || !isGroup && unit.kernel >= 0)) this.details.append(button(`The ${down}`, "PgDn", () => this.show(down)));
     if (isGroup || unit.launch < 0) return;
-    const kind = this.model.plannedKinds[this.schedule]![unit.launch]!, hasKernel = this.level.buffers?.launches[unit.launch]!.origins.length !== 0;
-    this.details.append(button("Open kernel", "", () => this.openKernel(kind, hasKernel ? unit.kernel : undefined)));
+    this.details.append(button("Open kernel", "K", () => this.openChosen()));
+  }
+  private openChosen(): void {
+    const node = this.nodes[this.chosen], unit = this.inside ?? (node?.what === "unit" ? this.units[node.number] : undefined);
+    if (!unit || unit.launch < 0) return;
+    const isKnown = this.model.trace.schedules[this.schedule]!.launches[unit.launch]!.origins.length > 0;
+    this.openKernel(this.model.plannedKinds[this.schedule]![unit.launch]!, isKnown ? unit.kernel : undefined);
   }
 
   private listen(): void {

@@ -46,7 +46,10 @@ export class Listing {
     for (const line of this.root.querySelectorAll<HTMLElement>("[data-loops]")) {
       line.classList.toggle("lit", line.dataset.loops!.split(" ").includes(String(this.lit)));
     }
-    for (const pane of this.root.querySelectorAll("pre")) pane.querySelector(".lit")?.scrollIntoView({ block: "nearest" });
+    for (const pane of this.root.querySelectorAll("pre")) {
+      const first = pane.querySelector(".lit")?.getBoundingClientRect(), box = pane.getBoundingClientRect();
+      if (first) pane.scrollTop += first.top - box.top - box.height / 4;
+    }
   }
   // By the keyboard: the next register, or the one before, in the order of the code.
   stepRegister(by: number): void {

@@ -20,7 +20,7 @@ const KEYS: [string, string][] = [
   ["M, Shift+drag", "timeline: measure; M again goes on to what is chosen now"], ["P", "memory: the peak"],
   [", .", "kernels: the loop nest before, the next"], ["O", "kernels: sort by the next column"],
   ["N, Shift+N", "kernels: the next loop of the assembly, the one before"], ["R, Shift+R", "kernels: light the next register, the one before"], ["H", "kernels: the hottest line"],
-  ["E, C", "graph: open all, close all"], ["U, G, B", "graph: close the group around; from a gradient to what it is of, and back; boxes of launches"],
+  ["E, C", "graph: open all, close all"], ["U, G, B, K", "graph: close the group around; from a gradient to what it is of, and back; boxes of launches; open the kernel"],
   ["PgUp PgDn", "graph: tensors, kernels, the graph of one and its program"], ["PgUp PgDn, Home End", "rewrites: by ten, first and last"], ["R, X", "rewrites: all rules by time; nodes that stay the same"],
   ["O, P", "compare: only what differs; memory at the peak"],
 ];

@@ -1,6 +1,6 @@
 // Memory over time, and what was alive at a moment.
 import { Alive, type KernelOf, type Value } from "./alive.js";
-import { Canvas, button, color, element, palette } from "./dom.js";
+import { Canvas, button, color, element, legend, palette } from "./dom.js";
 import { bytes, count, duration } from "./format.js";
 import type { Model } from "./model.js";
 import type { DeviceMemory, Step } from "./steps.js";
@@ -8,12 +8,6 @@ import type { DeviceMemory, Step } from "./steps.js";
 const RULER = 24, LEFT = 90;
 const MOST_ROWS = 500, MOST_NAMES = 3;
 const NEAR = 4;  // pixels around a click in which a peak is meant
-
-function legend(color: string, text: string): HTMLElement {
-  const square = element("i");
-  square.style.background = color;
-  return element("span", { class: "key" }, square, text);
-}
 
 export class Memory {
   readonly root = element("section", { class: "view", "aria-label": "Memory" });
@@ -39,8 +33,8 @@ export class Memory {
     this.root.append(element("div", { class: "bar" }, devices, this.search,
       button("Peak", "P", () => this.goToPeak()), button("Previous change", "←", () => this.step(-1)),
       button("Next change", "→", () => this.step(1)),
-      legend("var(--series-3)", "tensors"),
-      legend("var(--series-2)", "temporaries of runs"), legend("var(--room)", "room for more of those")),
+      legend("series-3", "tensors"),
+      legend("series-2", "temporaries of runs"), legend("room", "room for more of those")),
     this.view.canvas, this.list);
     this.view.canvas.addEventListener("pointerdown", (e) => this.goTo(this.peakNear(e.offsetX)));
     this.view.canvas.addEventListener("wheel", (e) => {

@@ -3,7 +3,7 @@
 // A million events are drawn as fast as a thousand: what is narrower than a pixel is not looked at
 // one by one.  The next pixel's first event is found by bisection, and how busy a pixel was is a
 // difference of two sums, so a track costs the pixels it is wide.
-import { Canvas, button, byId, element, facts, palette, type Palette } from "./dom.js";
+import { Canvas, button, byId, element, facts, legend, palette, type Palette } from "./dom.js";
 import { bytes, count, duration, percent, rate, share } from "./format.js";
 import { moduleName, originOf } from "./grouping.js";
 import { Flows, type Flow, type Place } from "./flows.js";
@@ -12,6 +12,7 @@ import { Rates, type Strip } from "./rates.js";
 
 const TRACK = 20, GAP = 10, RULER = 24, LABELS = 150;
 const RATE = 34;  // pixels of the strip of a rate
+const SCOPES = [["schedule", 0], ["compile", 5], ["pass", 2], ["run", 4]] as const;  // kinds, and their colours
 const MOST_KINDS = 5;  // of a measured time
 
 interface Spot extends Place { x: number; y: number; width: number }
@@ -53,7 +54,7 @@ export class Timeline {
       button("Previous", "Shift+N", () => this.step(-1)), button("Next", "N", () => this.step(1)),
       button("All", "0", () => this.fit()), button("Fit event", "F", () => this.fitChosen()),
       button("Longest", "L", () => this.chooseLongest()), button("Along the flow", "G", () => this.goAlong()),
-      button("Measure", "M", () => this.measureChosen()), this.status);
+      button("Measure", "M", () => this.measureChosen()), ...SCOPES.map(([name, series]) => legend(`series-${series + 1}`, name)), this.status);
     this.root.append(bar, this.view.canvas, this.details);
     this.search.addEventListener("input", () => this.find(this.search.value));
     this.search.addEventListener("keydown", (e) => {
@@ -175,7 +176,7 @@ export class Timeline {
     const id = track.ids[i]!;
     if (this.found.size > 0 && !this.isFound(track, id)) return p.line;
     return p.series[track.isQueue ? this.colors[this.model.kindOf[id]!]!
-      : [0, 5, 2, 4][this.model.trace.scopes.what.at(id)]!]!;
+      : SCOPES[this.model.trace.scopes.what.at(id)]![1]]!;
   }
 
   private drawEvent(c: CanvasRenderingContext2D, track: Track, i: number, at: Spot, p: Palette): void {
@@ -446,7 +447,7 @@ export class Timeline {
   }
   private scopeDetails(id: number): void {
     const { trace } = this.model;
-    this.details.append(facts([["what", ["schedule", "compile", "pass", "run"][trace.scopes.what.at(id)]!],
+    this.details.append(facts([["what", SCOPES[trace.scopes.what.at(id)]![0]],
       ["time", `${duration(trace.scopes.duration.at(id))}, at ${duration(trace.scopes.start.at(id) - this.model.start)}`],
       ["for", trace.text(trace.scopes.detail.at(id))]]));
   }
