@@ -67,6 +67,10 @@ TEST(TraceReader, ReadsWhatAnotherProgramWrote) {
   EXPECT_EQ(origins[1].writes, std::vector<std::uint32_t>{1});
   EXPECT_FALSE(origins_of(trace, trace.launches[0])[0].is_gradient);
   EXPECT_EQ(trace.text(trace.origins[0].buffers[0]), "block.0.weight");
+  const auto nodes = nodes_of(trace, trace.launches[0]);
+  ASSERT_EQ(nodes.size(), 2U);
+  EXPECT_EQ(trace.text(nodes[0]), "Conv (node \"stem\")");
+  EXPECT_TRUE(nodes_of(trace, trace.launches[1]).empty());
   ASSERT_EQ(trace.samples.size(), 1U);
   EXPECT_EQ(trace.text(trace.kernels[trace.samples[0].kernel].name), "mul");
   ASSERT_EQ(trace.samples[0].places.size(), 2U);
