@@ -49,6 +49,7 @@ enum class Kind : std::uint8_t {
   TensorName,
   Origins,
   Samples,
+  ModelNodes,
   TensorGraph,
 };
 
@@ -353,6 +354,30 @@ struct Origins {
     c.number(schedule);
     c.list(launches, LaunchOrigins::least_bytes, [&](LaunchOrigins& l) { l.code(c); });
     c.list(buffers, 1, [&](Name& name) { c.name(name); });
+  }
+};
+
+// The nodes of a model file that a launch computes: "Conv (node "stem")".
+struct LaunchNodes {
+  static constexpr std::int64_t least_bytes = 1;
+  std::vector<Name> nodes;
+
+  template <typename C>
+  void code(C& c) {
+    c.list(nodes, 1, [&](Name& name) { c.name(name); });
+  }
+};
+
+// Follows a schedule, where calls were noted and it runs a model file.
+struct ModelNodes {
+  static constexpr Kind kind = Kind::ModelNodes;
+  Number schedule = 0;
+  std::vector<LaunchNodes> launches;  // in order
+
+  template <typename C>
+  void code(C& c) {
+    c.number(schedule);
+    c.list(launches, LaunchNodes::least_bytes, [&](LaunchNodes& l) { l.code(c); });
   }
 };
 

@@ -67,6 +67,10 @@ TEST(TraceReader, ReadsWhatAnotherProgramWrote) {
   EXPECT_EQ(origins[1].writes, std::vector<std::uint32_t>{1});
   EXPECT_FALSE(origins_of(trace, trace.launches[0])[0].is_gradient);
   EXPECT_EQ(trace.text(trace.origins[0].buffers[0]), "block.0.weight");
+  const auto nodes = nodes_of(trace, trace.launches[0]);
+  ASSERT_EQ(nodes.size(), 2U);
+  EXPECT_EQ(trace.text(nodes[0]), "Conv (node \"stem\")");
+  EXPECT_TRUE(nodes_of(trace, trace.launches[1]).empty());
   ASSERT_EQ(trace.graphs[0].nodes.size(), 2U);
   const TensorNode& sum = trace.graphs[0].nodes[1];
   EXPECT_EQ(trace.text(sum.op), "add");
@@ -204,7 +208,7 @@ TEST_F(Traces, AreRefusedWhereATensorStandsBeforeWhatItIsMadeOf) {
   EXPECT_NE(refused({.sources = {0}}).find("a tensor 0 before the 1th"), std::string::npos);
   EXPECT_NE(refused({.buffer_plus_1 = 1}).find("buffer 1 of 0"), std::string::npos);
   // Of a schedule that there is not.
-  EXPECT_NE(refusal(with_chunk(std::string("\x14\2\0\0", 4))).find("schedule 0 of 0"),
+  EXPECT_NE(refusal(with_chunk(std::string("\x15\2\0\0", 4))).find("schedule 0 of 0"),
             std::string::npos);
 }
 

@@ -63,9 +63,12 @@ class Description {
     }
     const traces::Number number = r.writer().add(std::move(schedule));
     r.schedules.add(plan_, number);
-    if (plan_->explanation) {
-      r.writer().add(origins(r, number));
-      r.writer().add(graph(r, number));
+    if (!plan_->explanation) return number;
+    r.writer().add(origins(r, number));
+    r.writer().add(graph(r, number));
+    const auto runs_model = [](const ExplainedLaunch& l) { return !l.parts.empty(); };
+    if (std::ranges::any_of(explanation_.launches, runs_model)) {
+      r.writer().add(model_nodes(r, number));
     }
     return number;
   }
@@ -131,6 +134,15 @@ class Description {
       node.buffer_plus_1 = static_cast<std::uint32_t>(n.buffer + 1);
     }
     return graph;
+  }
+
+  traces::ModelNodes model_nodes(Recorder& r, traces::Number schedule) const {
+    traces::ModelNodes nodes{.schedule = schedule, .launches = {}};
+    for (const ExplainedLaunch& l : explanation_.launches) {
+      traces::LaunchNodes& launch = nodes.launches.emplace_back();
+      for (const std::string& part : l.parts) launch.nodes.push_back(r.name(part));
+    }
+    return nodes;
   }
 
   traces::Number kernel(Recorder& r, std::size_t step) const {

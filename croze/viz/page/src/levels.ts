@@ -60,7 +60,7 @@ export function kernelLevel(model: Model, words: KernelWords, schedule: number):
       const u = units[unit]!, l = s.launches[u.launch]!;
       return [["time", duration(time(unit)) + (l.origins.length > 1 ? ", estimated" : "")], ["reads, writes", `${u.reads.length}, ${u.writes.length} buffers`],
         ["launch", `${u.launch + 1} of ${s.launches.length}, of ${count(l.kernels.length)} kernels`], ["bytes of the launch", bytes(l.bytes)],
-        ["module", moduleName(u.origin.module)], ["recorded by", u.origin.call]];
+        ["module", moduleName(u.origin.module)], ["nodes of the model", l.nodes.join(", ")], ["recorded by", u.origin.call]];
     },
   };
 }

@@ -48,7 +48,7 @@ const MOST_TRACKS = 64;  // of a row
 // What is launched under one name.
 export interface LaunchKind {
   name: string;
-  words: string;  // that it is found by: its name, and the calls and modules that it comes from
+  words: string;  // that it is found by: its name, and the calls, modules and nodes of a model that it comes from
   device: string;
   kernels: number[];  // those of one launch, and others where different ones have one name
   launches: number; ns: number; least: number;
@@ -139,6 +139,7 @@ export class Model {
       }
       const { kernels } = this.kinds[kind]!;
       for (const k of l.kernels) if (!kernels.includes(k)) kernels.push(k);
+      this.addWords(this.kinds[kind]!, ...l.nodes);
       for (const { call, module } of l.origins) this.addWords(this.kinds[kind]!, call, module);
       return kind;
     }));

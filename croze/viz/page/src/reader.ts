@@ -9,7 +9,7 @@ const VERSION = 1;
 const KIND = {
   text: 1, fact: 2, row: 3, scope: 4, rule: 5, node: 6, pass: 7, passResult: 8, match: 9,
   kernel: 10, schedule: 11, run: 12, launch: 13, allocation: 14, release: 15, lost: 16,
-  tensorName: 17, origins: 18, samples: 19, tensorGraph: 20,
+  tensorName: 17, origins: 18, samples: 19, modelNodes: 20, tensorGraph: 21,
 } as const;
 
 export const SCOPE = { schedule: 0, kernel: 1, pass: 2, run: 3 } as const;
@@ -46,6 +46,7 @@ export interface PlannedLaunch {
   device: string; kernels: number[]; reads: number[]; writes: number[];
   flops: number; bytes: number; cycles: number;
   origins: Origin[];  // of the kernels
+  nodes: string[];    // of a model file that it computes: "Conv (node "stem")"
 }
 // What a kernel of a launch computes, and for whom; empty where that was not noted.
 export interface Origin { module: string; call: string; isGradient: boolean; cycles: number; reads: number[]; writes: number[] }
@@ -176,7 +177,7 @@ function readSchedule(f: Fields, trace: Trace): Schedule {
   const launches = f.list(() => ({
     device: f.text(), kernels: f.list(() => f.within(trace.kernels.length, "kernel")),
     reads: f.list(number), writes: f.list(number), flops: f.number(), bytes: f.number(),
-    cycles: f.real(), origins: NOTHING as Origin[],
+    cycles: f.real(), origins: NOTHING as Origin[], nodes: NOTHING as string[],
   }));
   const buffers = f.list(() => ({
     kind: f.within(4, "kind"), device: f.text(), dtype: f.text(), shape: f.list(number),
@@ -264,6 +265,7 @@ class Reader {
       case KIND.tensorName: this.tensorName(); break;
       case KIND.origins: this.origins(); break;
       case KIND.samples: this.samples(); break;
+      case KIND.modelNodes: this.modelNodes(); break;
       case KIND.tensorGraph: this.tensorGraph(); break;
     }
   }
@@ -351,6 +353,13 @@ class Reader {
   private tensorName(): void {
     const a = this.alive.get(this.f.number()), name = this.f.text();
     if (a) a.name = name;
+  }
+
+  private modelNodes(): void {
+    const { f, trace } = this, { launches } = trace.schedules[f.within(trace.schedules.length, "schedule")]!;
+    const nodes = f.list(() => f.list(() => f.text()));
+    if (nodes.length !== launches.length) throw new Error("the trace has nodes of another schedule");
+    nodes.forEach((list, i) => { launches[i]!.nodes = list; });
   }
 
   private tensorGraph(): void {

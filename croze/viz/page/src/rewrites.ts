@@ -86,8 +86,10 @@ export class Rewrites {
     const before = this.model.trace.passes[pass - 1];
     const from = before?.kernel === p.kernel ? before.result : -1;
     const whole = element("details", {}, element("summary", {}, from >= 0 ? "The kernel before and after this pass" : "The kernel after this pass"));
-    whole.addEventListener("toggle", () => { if (whole.open && whole.children.length === 1) whole.append(this.sides(from, p.result, true)); });
-    whole.open = p.matches.length === 0;
+    const fill = () => { if (whole.open && whole.children.length === 1) whole.append(this.sides(from, p.result, true)); };
+    whole.addEventListener("toggle", fill);
+    whole.open = p.matches.length === 0;  // then there is nothing else to see
+    fill();
     return whole;
   }
   go(at: number): void {

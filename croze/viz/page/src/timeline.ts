@@ -325,16 +325,26 @@ export class Timeline {
   }
   private stepFound(by: number): void {
     let best: Place | null = null;
-    const now = this.chosen, isBefore = (a: Place, b: Place) => this.timesOf(a).start - this.timesOf(b).start || a.row - b.row || a.track - b.track || a.index - b.index;
-    this.model.rows.forEach(({ tracks }, row) => tracks.forEach((track, t) => {
-      const start = now ? this.timesOf(now).start : by > 0 ? -Infinity : Infinity;
-      let index = by > 0 ? track.firstFrom(start) : track.firstFrom(start + 1e-9) - 1;
-      const is = (i: number) => this.isFound(track, track.ids[i]!) && (!now || isBefore({ row, track: t, index: i }, now) * by > 0);
-      while (index >= 0 && index < track.length && !is(index)) index += by;
-      const place = { row, track: t, index };
-      if (index >= 0 && index < track.length && (!best || isBefore(place, best) * by < 0)) best = place;
+    this.model.rows.forEach(({ tracks }, row) => tracks.forEach((_, track) => {
+      const place = this.nextFound(row, track, by);
+      if (place && (!best || this.order(place, best) * by < 0)) best = place;
     }));
     if (best) this.choose(best);
+  }
+  // Of one track, the next after what is chosen, or the first of all.
+  private nextFound(row: number, number: number, by: number): Place | null {
+    const track = this.trackOf({ row, track: number }), now = this.chosen;
+    const start = now ? this.timesOf(now).start : by > 0 ? -Infinity : Infinity;
+    // What begins together with what is chosen may be before it or after it.
+    let index = by > 0 ? track.firstFrom(start) : Math.min(track.firstAfter(start), track.length - 1);
+    for (; index >= 0 && index < track.length; index += by) {
+      const place = { row, track: number, index };
+      if (this.isFound(track, track.ids[index]!) && (!now || this.order(place, now) * by > 0)) return place;
+    }
+    return null;
+  }
+  private order(a: Place, b: Place): number {
+    return this.timesOf(a).start - this.timesOf(b).start || a.row - b.row || a.track - b.track || a.index - b.index;
   }
   // From a launch to the run that asked for it, from a run to its first launch.
   goAlong(): void {
@@ -382,9 +392,14 @@ export class Timeline {
         this.found.add(i);
         events += k.launches;
       });
-      const { scopes } = this.model.trace;
+      const { scopes } = this.model.trace, known = new Map<number, boolean>();  // texts are few
+      const isIn = (text: number): boolean => {
+        let found = known.get(text);
+        if (found === undefined) known.set(text, found = this.model.trace.text(text).toLowerCase().includes(wanted));
+        return found;
+      };
       for (let i = 0; i < scopes.length; i++) {
-        if (![scopes.name, scopes.detail].some((texts) => this.isText(texts.at(i), wanted))) continue;
+        if (!isIn(scopes.name.at(i)) && !isIn(scopes.detail.at(i))) continue;
         this.found.add(-1 - i);
         events++;
       }
@@ -393,7 +408,6 @@ export class Timeline {
     this.status.textContent = wanted === "" ? "" : `${count(events)} found`;
     this.view.redraw();
   }
-  private isText(text: number, wanted: string): boolean { return this.model.trace.text(text).toLowerCase().includes(wanted); }
   private isFound(track: Track, id: number): boolean {
     return this.found.has(track.isQueue ? this.model.kindOf[id]! : -1 - id);
   }
@@ -439,7 +453,7 @@ export class Timeline {
         ["of all kernels", percent(kind.ns, this.model.kernelTime)],
         ["GFLOP/s", rate(launch.flops, ns)], ["GB/s", rate(launch.bytes, ns)],
         ["of the roof", share(this.model.shareOfRoof(launch.device, launch.flops, launch.bytes, ns))],
-        ["module", moduleName(origin.module)],
+        ["module", moduleName(origin.module)], ["nodes of the model", launch.nodes.join(", ")],
         ["bytes", bytes(launch.bytes)], ["arithmetic", count(launch.flops)],
         ["estimated", launch.cycles > 0 ? `${count(Math.round(launch.cycles))} cycles` : ""],
         ["asked for by", trace.text(run.call)], ["recorded by", origin.call || (why?.call ?? "")]]),
