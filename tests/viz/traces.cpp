@@ -115,7 +115,8 @@ void million(const std::string& file) {
   w.finish();
 }
 
-// A kernel of one loop, in which threads were seen nine times of ten, and most at its product.
+// A kernel of one loop, in which threads were seen nine times of ten, and most at its product.  It
+// is a node of a model.
 void sampled(const std::string& file) {
   traces::Writer w(file, std::int64_t{1} << 30);
   const auto row = w.add(traces::Row{traces::Row::What::Thread, w.name("thread 1")});
@@ -133,7 +134,9 @@ void sampled(const std::string& file) {
   traces::PlannedLaunch launch;
   launch.device = w.name("CPU");
   launch.kernels = {number};
-  const auto run = w.add(traces::Run{row, w.add(traces::Schedule{{launch}, {}, {}}), 0, 0, {}, {}});
+  const auto schedule = w.add(traces::Schedule{{launch}, {}, {}});
+  w.add(traces::ModelNodes{schedule, {{{w.name("Relu (node \"stem\")")}}}});
+  const auto run = w.add(traces::Run{row, schedule, 0, 0, {}, {}});
   w.add(traces::Launch{queue, run, 0, 100, 1000});
   w.finish();
 }

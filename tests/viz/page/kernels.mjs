@@ -155,6 +155,35 @@ test("tiles are cut as the edits say", async (browser, { open }) => {
   assert.deepEqual(complaints, []);
 });
 
+test("the tile of one turn is drawn in the plane that is computed", async (browser, { open }) => {
+  const { page, complaints } = await open(browser, "step");
+  await press(page, "3");
+  await turnTo(page, "Tiles");
+  let planes = 0;
+  for (const [kind, kernel] of await page.evaluate(() => croze.model.kinds.flatMap((k, i) => k.kernels.map((n) => [i, n])))) {
+    await of(page, KERNELS, (v, k, n) => v.choose(k, n), kind, kernel);
+    // "8 (r10, lane) × 8 (r1, unroll) × 2 (r4, unroll, reduced)": of two ranges, and not reduced.
+    const factors = [...(await text(page, ".details")).matchAll(/(\d+) \(r\d+, (?:lane|unroll)\)/g)].map((m) => Number(m[1]));
+    if (factors.length !== 2 || !await page.$(".plane")) continue;
+    const { whole, tile, sizes } = await page.$eval(".plane", (svg) => {
+      const size = (s) => ["width", "height"].map((n) => Number(svg.querySelector(s).getAttribute(n)));
+      return { whole: size(".whole"), tile: size(".tile-at-once"), sizes: [...svg.querySelectorAll("text")].map((t) => Number(t.textContent.split(": ")[1].replace(",", ""))) };
+    });
+    const drawn = [0, 1].map((i) => tile[i] / whole[i] * sizes[i]);
+    const rounded = drawn.map((n) => Math.round(n)).toSorted((a, b) => a - b);
+    assert.ok(drawn.every((n) => Math.abs(n - Math.round(n)) < 1e-6));
+    // Both cuts may be of one range, as vectors and turns of it.
+    const product = (list) => list.reduce((n, m) => n * m, 1);
+    assert.equal(product(rounded), product(factors));
+    if (rounded[0] > 1) {
+      assert.deepEqual(rounded, factors.toSorted((a, b) => a - b));
+      planes++;
+    }
+  }
+  assert.ok(planes > 0, "a kernel that computes a tile of two ranges");
+  assert.deepEqual(complaints, []);
+});
+
 test("kernels stand under the measured roof", async (browser, { open }) => {
   const { page, complaints } = await open(browser, "step");
   await press(page, "3");

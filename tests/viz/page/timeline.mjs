@@ -96,6 +96,15 @@ test("launches are found by kernel, by call and by module", async (browser, { op
   assert.deepEqual(complaints, []);
 });
 
+test("launches are found by the nodes of a model", async (browser, { open }) => {
+  const { page, complaints } = await open(browser, "sampled");
+  await search(page, "stem");
+  assert.equal(await text(page, ".bar [role=status]"), "1 found");
+  await press(page, "n");
+  assert.equal(await fact(page, "nodes of the model"), "Relu (node \"stem\")");
+  assert.deepEqual(complaints, []);
+});
+
 test("flows lead from the call that asked for a run to its launches, and back", async (browser, { open }) => {
   const { page, complaints } = await open(browser, "step");
   await press(page, "l");

@@ -46,6 +46,7 @@ export class Listing {
     for (const line of this.root.querySelectorAll<HTMLElement>("[data-loops]")) {
       line.classList.toggle("lit", line.dataset.loops!.split(" ").includes(String(this.lit)));
     }
+    this.root.scrollIntoView({ block: "nearest" });
     for (const pane of this.root.querySelectorAll("pre")) {
       const first = pane.querySelector(".lit")?.getBoundingClientRect(), box = pane.getBoundingClientRect();
       if (first) pane.scrollTop += first.top - box.top - box.height / 4;
