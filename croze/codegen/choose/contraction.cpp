@@ -318,14 +318,23 @@ class Tiler {
   }
 
   // Whether the threads had better share the columns: each block of rows fills all panels anew,
-  // which a short one does not make up for.
+  // which a short one does not make up for, nor a long one where all rows stay in the L2 cache.
+  // Those that are read in order come in time from other caches, too.
   bool columns_feed(std::int64_t blocks) const {
     if (!column_loop_ || column_loop_.trip_divisor() % blocks != 0) return false;
-    if (row_loop_.range_size() * tile_.num_rows >= blocks * machine_.least_panel_rows) return false;
-    return std::ranges::all_of(loads(contraction().src(0)), [&](UOp load) {
+    const bool short_blocks =
+        row_loop_.range_size() * tile_.num_rows < blocks * machine_.least_panel_rows;
+    std::vector<UOp> all = k_.loops;
+    for (UOp r : reduced()) all.push_back(r);
+    double bytes = 0;  // of rows
+    bool in_order = true;
+    for (UOp load : loads(contraction().src(0))) {
       const UOp place = load.src(0);
-      return !place.varies_over(row_loop_) || follows_reduction(place);
-    });
+      if (!place.varies_over(row_loop_)) continue;
+      bytes += bytes_over(load, all);
+      in_order = in_order && follows_reduction(place);
+    }
+    return (in_order && short_blocks) || bytes <= machine_.cache_bytes;
   }
 
   // From here on the loops of the tile are those of a turn.
