@@ -20,8 +20,9 @@ const [pageFolder, makeTraces, croze, folder] = process.argv.slice(2);
 const puppeteer = loadPuppeteer(pageFolder);
 
 mkdirSync(folder, { recursive: true });
-// Without the cache of kernels, so that each is compiled and there are rewrites to see.
-execFileSync(makeTraces, [folder], { stdio: "inherit", env: { ...process.env, CROZE_CACHE: "0" } });
+// Without the cache of kernels, so that each is compiled and there are rewrites to see; by two threads,
+// so that the timeline has as many rows on every machine.
+execFileSync(makeTraces, [folder], { stdio: "inherit", env: { ...process.env, CROZE_CACHE: "0", CROZE_THREADS: "2" } });
 const truth = JSON.parse(readFileSync(join(folder, "truth.json"), "utf8"));
 // The page of a trace, as one file.
 const html = (name, ...options) => {

@@ -143,7 +143,7 @@ test("arithmetic and bytes are drawn against the roof, and measured", async (bro
   }
   // Measured: one launch, then all of them.
   await press(page, "m");
-  assert.equal(await text(page, ".details h2"), await page.evaluate((ns) => `${ns} measured`, (await fact(page, "at work")).split(",")[0]));
+  assert.equal(await text(page, ".details h2"), `${(await fact(page, "at work")).split(",")[0]} measured`);
   assertShows(await fact(page, "GFLOP/s"), longest.flops / longest.ns);
   assertShows(await fact(page, "GB/s"), longest.bytes / longest.ns);
   assert.equal(await fact(page, "launches"), "1");

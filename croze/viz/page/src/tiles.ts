@@ -70,36 +70,29 @@ function cuts(range: Range): { blocks: number[]; atOnce: number } {
   return { blocks: inner.filter((n) => n > 1 && n < range.size), atOnce: product(parts.filter(isAtOnce)) };
 }
 
-const WIDTH = 360, HEIGHT = 220, MARGIN = 20;  // of the plane, and of the names beside it
-
-function shape<K extends keyof SVGElementTagNameMap>(tag: K, attributes: Record<string, string | number>, text = ""): SVGElementTagNameMap[K] {
-  const e = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) e.setAttribute(name, String(value));
-  e.textContent = text;
+// A part of the plane, in parts of its sides.
+function area(kind: string, at: { left?: number; top?: number; width?: number; height?: number }): HTMLElement {
+  const e = element("i", { class: kind });
+  for (const side of ["left", "top", "width", "height"] as const) if (at[side] !== undefined) e.style[side] = `${at[side] * 100}%`;
   return e;
 }
 
 // What is computed as a plane: the two ranges of which most is computed at once, cut as the edits cut
 // them, and the tile of one turn.
-function plane(ranges: Range[]): SVGElement | null {
+function plane(ranges: Range[]): HTMLElement | null {
   const axes = ranges.filter((r) => !r.isReduction && r.size > 1).sort((a, b) => cuts(b).atOnce - cuts(a).atOnce || b.size - a.size).slice(0, 2);
   if (axes.length < 2) return null;
   const [down, across] = axes.sort((a, b) => ranges.indexOf(a) - ranges.indexOf(b)) as [Range, Range];
-  const svg = shape("svg", { class: "plane", viewBox: `0 0 ${WIDTH + MARGIN} ${HEIGHT + MARGIN}`, role: "img", "aria-label": "The tile of one turn in what is computed" });
-  const [x, y] = [(n: number) => MARGIN + n / across.size * WIDTH, (n: number) => MARGIN + n / down.size * HEIGHT];
-  const name = (r: Range) => `${r.name}: ${count(r.size)}`;
-  svg.append(shape("rect", { class: "whole", x: x(0), y: y(0), width: WIDTH, height: HEIGHT }),
-    shape("rect", { class: "tile-at-once", x: x(0), y: y(0), width: cuts(across).atOnce / across.size * WIDTH, height: cuts(down).atOnce / down.size * HEIGHT }),
-    shape("text", { x: x(0), y: MARGIN - 6 }, name(across)), shape("text", { x: 0, y: 0, transform: `translate(${MARGIN - 6} ${y(down.size)}) rotate(-90)` }, name(down)));
-  for (const [range, isAcross] of [[across, true], [down, false]] as const) {
+  const box = element("div", { class: "plane", role: "img", "aria-label": "The tile of one turn in what is computed" },
+    area("tile-at-once", { left: 0, top: 0, width: cuts(across).atOnce / across.size, height: cuts(down).atOnce / down.size }));
+  for (const [range, kind, side] of [[across, "upright", "left"], [down, "level-line", "top"]] as const) {
     cuts(range).blocks.forEach((block, level) => {
       if (range.size / block > MOST_CELLS) return;
-      for (let n = block; n < range.size; n += block) {
-        svg.append(shape("line", { class: level === 0 ? "cut" : "cut inner", ...isAcross ? { x1: x(n), x2: x(n), y1: y(0), y2: y(down.size) } : { x1: x(0), x2: x(across.size), y1: y(n), y2: y(n) } }));
-      }
+      for (let n = block; n < range.size; n += block) box.append(area(`cut ${kind}${level > 0 ? " inner" : ""}`, { [side]: n / range.size }));
     });
   }
-  return svg;
+  const name = (r: Range) => element("span", {}, `${r.name}: ${count(r.size)}`);
+  return element("figure", { class: "planes" }, element("figcaption", {}, name(across), " across, ", name(down), " down"), box);
 }
 
 // The picture; each level lies inside of one cell of the level above it.
