@@ -77,7 +77,8 @@ void open_axes(Step& step, const std::vector<Port>& inputs, const std::vector<Di
     bool found = false;
     for (std::size_t i = 0; i < inputs.size(); i++) {
       for (std::size_t axis = 0; axis < inputs[i].shape.size(); axis++) {
-        if (onnx::name_of_size(inputs[i], axis) != d.name()) continue;
+        const bool is_open = inputs[i].shape[axis].size < 0;
+        if (!is_open || onnx::size_name(inputs[i], axis) != d.name()) continue;
         found = true;
         step.open(fmt::format("input {}", i), static_cast<std::int64_t>(axis), d);
       }

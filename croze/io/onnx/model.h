@@ -43,11 +43,11 @@ struct Port {
   bool is_optional = false;  // may be nothing
 };
 
-// What an open size of an input is called: as in the file, or by its input and axis, "image.0".
-// Empty if it is not open.
-std::string name_of_size(const Port& port, std::size_t axis);
-// The shape of an input once its open sizes are known, by these names.  Throws Error naming one
-// that is missing.
+// What an open size is called: as the file names it, or else by its input and axis, "image.0".
+std::string size_name(const Port& port, std::size_t axis);
+
+// The shape of an input once its open sizes are known by their names.  Throws Error naming one that
+// is missing.
 Shape shape_of(const Port& port, const std::map<std::string, std::int64_t>& sizes);
 
 // What a model is made of.
