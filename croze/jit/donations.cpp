@@ -49,6 +49,15 @@ bool can_hold(const Tensor& memory, const Tensor& value) {
          memory.device_index() == value.device_index() && memory.numel() > 0;
 }
 
+// All roots in one walk; most steps have nothing to replace.
+std::vector<UOp> substituted(std::vector<UOp> roots,
+                             std::span<const std::pair<UOp, UOp>> replacements) {
+  if (roots.empty() || replacements.empty()) return roots;
+  const UOp all = substitute(roots[0].graph().sink(roots), replacements);
+  for (std::size_t i = 0; i < roots.size(); i++) roots[i] = all.src(static_cast<int>(i));
+  return roots;
+}
+
 template <typename List, typename Member, typename Value>
 bool contains(const List& list, Member member, const Value& value) {
   return std::ranges::find(list, value, member) != list.end();
@@ -144,8 +153,9 @@ std::vector<UOp> with_stores(std::vector<UOp> roots) {
 }
 
 MemoryTaken::MemoryTaken(const Recorded& recorded) : assigned_(nodes_of(recorded.assigned)) {
-  for (const Tensor& r : recorded.results)
+  for (const Tensor& r : recorded.results) {
     results_.push_back({.value = r.node(), .shape = r.shape()});
+  }
   const std::vector<Pair> pairs = pairs_of(recorded);
   if (pairs.empty()) return;
   RunCost least = cost_of(roots());
@@ -221,15 +231,15 @@ std::vector<std::pair<UOp, UOp>> MemoryTaken::stored() const {
 
 std::vector<UOp> MemoryTaken::roots() const {
   const std::vector<std::pair<UOp, UOp>> stored = this->stored();
-  std::vector<UOp> before, roots;
+  std::vector<UOp> before;
   for (const Result& r : results_) before.push_back(is_left_there(r) ? r.memory : r.value);
   before.insert(before.end(), assigned_.begin(), assigned_.end());
-  for (UOp root : before) roots.push_back(substitute(root, stored));
-  for (std::size_t i = 0; i < results_.size(); i++) {
+  std::vector<UOp> roots = substituted(before, stored);
+  for (std::size_t i = 0; i < results_.size() && !stored.empty(); i++) {
     // Another value that stands in the same memory, or is a view of it.
     if (results_[i].input < 0 && looks_at_state(roots[i])) roots[i] = copied(roots[i]);
   }
-  carry_notes(before, roots);
+  if (!stored.empty()) carry_notes(before, roots);
   return with_stores(std::move(roots));
 }
 
@@ -242,10 +252,11 @@ std::vector<UOp> MemoryTaken::without(std::span<const UOp> roots) const {
   for (UOp u : toposort(roots)) {
     if (stores.contains(u.node())) values.emplace_back(u, substitute(u.src(1).src(1), values));
   }
-  std::vector<UOp> result;
-  for (std::size_t i = 0; i < results_.size() + assigned_.size(); i++) {
-    result.push_back(substitute(roots[i], values));
-    if (i < results_.size() && is_left_there(results_[i])) result.back() = copied(result.back());
+  const std::size_t count = results_.size() + assigned_.size();
+  std::vector<UOp> result =
+      substituted({roots.begin(), roots.begin() + std::ptrdiff_t(count)}, values);
+  for (std::size_t i = 0; i < results_.size(); i++) {
+    if (is_left_there(results_[i])) result[i] = copied(result[i]);
   }
   return with_stores(std::move(result));
 }
