@@ -158,6 +158,8 @@ class Device {
   virtual Memory allocate(std::int64_t bytes) = 0;
   // Launches made before may still be using it.
   virtual void release(Memory memory) noexcept = 0;
+  // The same of memory that nobody is going to ask for again.
+  virtual void discard(Memory memory) noexcept { release(memory); }
 
   // Copies between the host and the device.  Ordered after the launches before them; they return
   // when the host's bytes may be reused or read.

@@ -23,6 +23,7 @@
 #include "croze/base/error.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/rewrite/rewrite.h"
+#include "croze/graph/text/serialize.h"
 #include "croze/jit/closed_over.h"
 #include "croze/jit/open_axes.h"
 #include "croze/jit/recording.h"
@@ -80,7 +81,7 @@ struct Step::Trace {
   Signature signature;
   std::vector<Input> inputs;
   std::shared_ptr<const PreparedRun> prepared;
-  CanonicalGraph graph;          // what was prepared, without the buffers that it was recorded over
+  std::string graph;             // what was prepared, as bytes, its buffers by number
   std::vector<Place> places;     // one per Buffer of the plan; their owners,
   ClosedOver closed_over;        // as far as the function did not make them; ends before them
   std::vector<int> random_keys;  // places, to draw anew in the order in which they were drawn
@@ -114,7 +115,11 @@ std::vector<Tensor> Step::run(std::span<const Tensor> inputs, const Signature& s
   if (is_watching()) return run_unrecorded(inputs, function);
   std::vector<std::int64_t> open_sizes;
   if (open_) open_sizes = open_->sizes(signature);
-  if (!find_trace(signature)) return trace(inputs, signature, open_sizes, function);
+  if (!find_trace(signature)) {
+    std::vector<Tensor> results = trace(inputs, signature, open_sizes, function);
+    Registry::instance().collect();  // what was recorded, and memory that waited while it was much
+    return results;
+  }
   Replay replay = this->replay(inputs);
   lock.unlock();
   replay.run.launch();
@@ -171,7 +176,8 @@ StepRecording Step::recording() const {
   const Trace& t = last_trace("recorded nothing");
   const std::unique_lock lock(Registry::instance().mutex);
   realize_all(pending_stores());
-  StepRecording result{.graph = canonical_graph(t.graph.roots),
+  Graph kept;
+  StepRecording result{.graph = canonical_graph(deserialize(kept, t.graph)),
                        .places = {},
                        .random_keys = {},
                        .inputs = {},
@@ -314,8 +320,7 @@ void Step::Trace::prepare(std::span<const Tensor> result_tensors, std::span<cons
     if (u.is(Op::After)) roots.push_back(u);
   }
   prepared = croze::prepare(roots);
-  graph = canonical_graph(roots);
-  graph.inputs.clear();
+  graph = canonical_graph(roots).key;
   FlatMap<const Node*, int> stands_in;
   for (std::size_t i = 0; i < stand_ins.size(); i++) {
     const UOp buffer = viewed_buffer(stand_ins[i].node());
