@@ -16,6 +16,7 @@
 // blocks.cpp: kernels that pass values to each other run one after the other, block by block.
 // detach.cpp: each a kernel of its own, the same for every part of a buffer.
 // order.cpp: their order; reads after writes, writes after earlier reads (memory/memory_order.cpp).
+// memory/make_late.cpp: those that only take memory wait until they are wanted.
 // free_early.cpp: those that set memory free move to the front.
 // launches.cpp: which of them run at once, as one kernel.
 // memory/memory_plan.cpp: temporaries packed into one arena per device (packing.cpp).
