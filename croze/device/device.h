@@ -111,11 +111,15 @@ struct Nest {
 // follow. Each program is one task; what they pass to each other lies in block_bytes of memory that
 // a block has to itself.
 //
+// The first `prelude` programs do the same in every block: a thread that takes one block after the
+// other may leave what they have made where it is, and run them once.
+//
 // Without blocks: one program, with the tasks that it has.
 struct Sequence {
   std::span<const Nest> nests;
   std::span<const std::int64_t> blocks = {};
   std::int64_t block_bytes = 0;
+  std::size_t prelude = 0;
 };
 
 // The number of blocks, and the place of one of them along the axes: the last counts fastest.
