@@ -4,7 +4,7 @@
 jobs := $(shell nproc)
 sources = $(shell find croze tools bench examples tests -name '*.h' -o -name '*.cpp')
 
-.PHONY: all configured demo export-demo test campaigns quick bench docs format format-check lint layers packages clean
+.PHONY: all configured demo export-demo test test-viz campaigns quick bench docs format format-check lint layers packages clean
 
 all: configured
 	cmake --build build -j $(jobs)
@@ -25,6 +25,11 @@ export-demo: configured
 
 test: all
 	ctest --test-dir build --output-on-failure -j $(jobs) -LE campaign
+
+# The pages of croze viz in headless Chromium, and TensorBoard's reader, with all that they need.
+test-viz: all
+	tests/viz/install.sh build
+	ctest --test-dir build --output-on-failure -L viz
 
 # The fuzzers' long runs, which take an hour and more.
 campaigns: all

@@ -6,8 +6,10 @@
 #include <string>
 #include <unordered_map>
 
+#include "croze/graph/extent.h"
 #include "croze/graph/node_set.h"
 #include "croze/graph/rewrite/rewrite.h"
+#include "croze/graph/text/print.h"
 #include "croze/run/buffers.h"
 #include "croze/run/notes/call_notes.h"
 #include "croze/run/notes/modules.h"
@@ -73,6 +75,11 @@ std::vector<std::string> parts_of(std::vector<UOp> nodes, const NodeSet& dependi
   return parts;
 }
 
+UOp memory_of(UOp target) {
+  while (!target.is(Op::Buffer)) target = target.src(0);
+  return target;
+}
+
 // Where the nodes of a graph come from.
 class Sources {
  public:
@@ -99,11 +106,6 @@ class Sources {
   }
 
  private:
-  static UOp memory_of(UOp target) {
-    while (!target.is(Op::Buffer)) target = target.src(0);
-    return target;
-  }
-
   const CanonicalGraph& graph_;
   std::unordered_map<std::int64_t, std::vector<UOp>> stored_;  // by number of the input
 
@@ -127,6 +129,47 @@ void add_origin(NestOrigin& nest, const Schedule& schedule, const Sources& sourc
       nest.is_gradient = note->is_gradient;
     }
   }
+}
+
+// The buffer of the schedule that each node is the memory of, or gives its value.
+std::unordered_map<std::int64_t, int> buffers_of_nodes(const Schedule& schedule,
+                                                       const Sources& sources) {
+  std::unordered_map<std::int64_t, int> by_input, buffers;
+  for (std::size_t i = 0; i < schedule.buffers.size(); i++) {
+    const ScheduleBuffer& b = schedule.buffers[i];
+    if (b.value >= 0) buffers.try_emplace(b.value, static_cast<int>(i));
+    if (b.kind == ScheduleBuffer::Kind::Input) by_input.try_emplace(b.input, static_cast<int>(i));
+  }
+  for (UOp u : sources.order) {
+    if (!u.is(Op::Buffer) && !u.is(Op::Store)) continue;
+    const auto input = by_input.find(memory_of(u).buffer_id());
+    if (input != by_input.end()) buffers.try_emplace(u.id(), input->second);
+  }
+  return buffers;
+}
+
+std::vector<ExplainedNode> explained_nodes(const Schedule& schedule, const Sources& sources) {
+  const auto buffers = buffers_of_nodes(schedule, sources);
+  std::unordered_map<std::int64_t, int> numbers;
+  std::vector<ExplainedNode> nodes;
+  for (UOp u : sources.order) {
+    numbers.emplace(u.id(), static_cast<int>(nodes.size()));
+    ExplainedNode& node = nodes.emplace_back();
+    node.op = info(u.op()).name;
+    node.argument = text_of_argument(u);
+    node.dtype = u.dtype();
+    for (int axis = 0; axis < u.rank(); axis++) node.shape.push_back(u.extent(axis).most());
+    for (UOp s : u.sources()) node.sources.push_back(numbers.at(s.id()));
+    const auto buffer = buffers.find(u.id());
+    if (buffer != buffers.end()) node.buffer = buffer->second;
+    const CallNote* note = sources.notes.find(u);
+    const bool has_own = note && note->is_gradient && !note->module.empty();
+    node.module = has_own ? note->module : sources.modules.of(u);
+    if (!note) continue;
+    node.call = to_text(*note);
+    node.is_gradient = note->is_gradient;
+  }
+  return nodes;
 }
 
 }  // namespace
@@ -155,6 +198,7 @@ Explanation explanation_of(const CanonicalGraph& graph, const Schedule& schedule
     launch.parts = parts_of(computed_by(launch, schedule, sources.values), sources.depending);
     for (NestOrigin& nest : launch.origins) add_origin(nest, schedule, sources);
   }
+  explanation.nodes = explained_nodes(schedule, sources);
   return explanation;
 }
 

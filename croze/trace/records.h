@@ -49,6 +49,8 @@ enum class Kind : std::uint8_t {
   TensorName,
   Origins,
   Samples,
+  ModelNodes,
+  TensorGraph,
 };
 
 // A number that names another record.
@@ -352,6 +354,67 @@ struct Origins {
     c.number(schedule);
     c.list(launches, LaunchOrigins::least_bytes, [&](LaunchOrigins& l) { l.code(c); });
     c.list(buffers, 1, [&](Name& name) { c.name(name); });
+  }
+};
+
+// The nodes of a model file that a launch computes: "Conv (node "stem")".
+struct LaunchNodes {
+  static constexpr std::int64_t least_bytes = 1;
+  std::vector<Name> nodes;
+
+  template <typename C>
+  void code(C& c) {
+    c.list(nodes, 1, [&](Name& name) { c.name(name); });
+  }
+};
+
+// Follows a schedule, where calls were noted and it runs a model file.
+struct ModelNodes {
+  static constexpr Kind kind = Kind::ModelNodes;
+  Number schedule = 0;
+  std::vector<LaunchNodes> launches;  // in order
+
+  template <typename C>
+  void code(C& c) {
+    c.number(schedule);
+    c.list(launches, LaunchNodes::least_bytes, [&](LaunchNodes& l) { l.code(c); });
+  }
+};
+
+// A node of the tensor graph, as the program recorded it.
+struct TensorNode {
+  static constexpr std::int64_t least_bytes = 9;
+  Name op = 0, dtype = 0, argument = 0;
+  std::vector<std::int64_t> shape;
+  std::vector<Number> sources;  // how many nodes before this one each stands
+  Name module = 0, call = 0;    // as of an Origin
+  bool is_gradient = false;
+  std::uint32_t buffer_plus_1 = 0;  // its memory, or what gets its value; 0: nothing does
+
+  template <typename C>
+  void code(C& c) {
+    c.name(op);
+    c.name(dtype);
+    c.name(argument);
+    c.list(shape, 1, [&](std::int64_t& size) { c.number(size); });
+    code_numbers(c, sources);
+    c.name(module);
+    c.name(call);
+    c.number(is_gradient);
+    c.number(buffer_plus_1);
+  }
+};
+
+// What a schedule computes.  Follows it, where calls were noted when it was made.
+struct TensorGraph {
+  static constexpr Kind kind = Kind::TensorGraph;
+  Number schedule = 0;
+  std::vector<TensorNode> nodes;  // sources first
+
+  template <typename C>
+  void code(C& c) {
+    c.number(schedule);
+    c.list(nodes, TensorNode::least_bytes, [&](TensorNode& n) { n.code(c); });
   }
 };
 

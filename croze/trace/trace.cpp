@@ -59,6 +59,8 @@ class Reader {
       case Kind::Schedule:
         add(d, trace_.schedules);
         trace_.origins.emplace_back();
+        trace_.model_nodes.emplace_back();
+        trace_.graphs.emplace_back();
         break;
       case Kind::Run: add(d, trace_.runs); break;
       case Kind::Launch: add(d, trace_.launches); break;
@@ -66,7 +68,9 @@ class Reader {
       case Kind::Release: add_release(d); break;
       case Kind::TensorName: add_name(d); break;
       case Kind::Origins: add_origins(d); break;
+      case Kind::TensorGraph: add_graph(d); break;
       case Kind::Samples: add(d, trace_.samples); break;
+      case Kind::ModelNodes: add_model_nodes(d); break;
       case Kind::Lost: {
         Lost lost;
         lost.code(d);
@@ -127,6 +131,29 @@ class Reader {
       }
     }
     trace_.origins[origins.schedule] = std::move(origins);
+  }
+  void add_model_nodes(Decoder& d) {
+    ModelNodes nodes;
+    nodes.code(d);
+    within(nodes.schedule, trace_.schedules, "schedule");
+    const std::size_t launches = trace_.schedules[nodes.schedule].launches.size();
+    check(nodes.launches.size() == launches, "{}: nodes of {} launches, where there are {}", name_,
+          nodes.launches.size(), launches);
+    trace_.model_nodes[nodes.schedule] = std::move(nodes);
+  }
+  void add_graph(Decoder& d) {
+    TensorGraph graph;
+    graph.code(d);
+    within(graph.schedule, trace_.schedules, "schedule");
+    const Schedule& schedule = trace_.schedules[graph.schedule];
+    for (std::size_t i = 0; i < graph.nodes.size(); i++) {
+      for (const Number back : graph.nodes[i].sources) {
+        check(back >= 1 && back <= i, "{}: a tensor {} before the {}th", name_, back, i);
+      }
+      check(graph.nodes[i].buffer_plus_1 <= schedule.buffers.size(), "{}: buffer {} of {}", name_,
+            graph.nodes[i].buffer_plus_1, schedule.buffers.size());
+    }
+    trace_.graphs[graph.schedule] = std::move(graph);
   }
 
   // ---- what a record names stands before it ----
@@ -228,6 +255,12 @@ std::span<const Origin> origins_of(const Trace& trace, const Launch& launch) {
   const Origins& origins = trace.origins[trace.runs[launch.run].schedule];
   if (launch.launch >= origins.launches.size()) return {};
   return origins.launches[launch.launch].kernels;
+}
+
+std::span<const Name> nodes_of(const Trace& trace, const Launch& launch) {
+  const ModelNodes& nodes = trace.model_nodes[trace.runs[launch.run].schedule];
+  if (launch.launch >= nodes.launches.size()) return {};
+  return nodes.launches[launch.launch].nodes;
 }
 
 }  // namespace croze::traces

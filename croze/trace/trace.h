@@ -30,12 +30,14 @@ struct Trace {
   std::vector<Run> runs;
   std::vector<Launch> launches;
   std::vector<Allocation> allocations;
-  std::vector<std::int64_t> ends;  // of the allocations; INT64_MAX: not released
-  std::vector<Name> names;         // of the allocations: what a model calls the contents
-  std::vector<Origins> origins;    // of the schedules; some have none
-  std::vector<Samples> samples;    // of kernels, in the order of the file
-  std::int64_t lost = 0;           // records that had no room
-  bool is_cut = false;             // the program died while it wrote, or the file was cut
+  std::vector<std::int64_t> ends;       // of the allocations; INT64_MAX: not released
+  std::vector<Name> names;              // of the allocations: what a model calls the contents
+  std::vector<Origins> origins;         // of the schedules; some have none
+  std::vector<ModelNodes> model_nodes;  // of the schedules; some have none
+  std::vector<TensorGraph> graphs;      // of the schedules; some have none
+  std::vector<Samples> samples;         // of kernels, in the order of the file
+  std::int64_t lost = 0;                // records that had no room
+  bool is_cut = false;                  // the program died while it wrote, or the file was cut
 
   std::string_view text(Name name) const { return name == 0 ? "" : texts[name - 1]; }
   // "" if there is no such fact.
@@ -53,5 +55,7 @@ std::string name_of(const Trace& trace, const PlannedLaunch& launch);
 const PlannedLaunch& planned(const Trace& trace, const Launch& launch);
 // Of its kernels, in order; empty where nothing was noted.
 std::span<const Origin> origins_of(const Trace& trace, const Launch& launch);
+// Of a model file, that it computes; empty where there is none.
+std::span<const Name> nodes_of(const Trace& trace, const Launch& launch);
 
 }  // namespace croze::traces

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <functional>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace croze {
@@ -21,6 +22,19 @@ std::string call_of(const Trace& trace, const traces::Launch& launch) {
   }
   const std::string_view asked = trace.text(trace.runs[launch.run].call);
   return asked.empty() ? "?" : traces::short_name(asked);
+}
+
+// "Conv (node "stem") + Relu"; "" if it runs no model file.
+std::string nodes_text(const Trace& trace, const traces::Launch& launch) {
+  constexpr std::size_t max_named = 8;
+  const std::span<const traces::Name> nodes = nodes_of(trace, launch);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(nodes.size(), max_named); i++) {
+    if (i > 0) text += " + ";
+    text += traces::short_name(trace.text(nodes[i]));
+  }
+  if (nodes.size() > max_named) text += fmt::format(" and {} more", nodes.size() - max_named);
+  return text;
 }
 
 std::string module_name(const Trace& trace, const traces::Origin& origin) {
@@ -77,6 +91,12 @@ class Rows {
     }
     return row->second;
   }
+  // The launch counts in the row.
+  void add_nodes(std::size_t row, const traces::Launch& l) {
+    for (traces::Name node : nodes_of(trace_, l)) {
+      if (named_.insert(std::uint64_t{row} << 32 | node).second) rows_[row].nodes.push_back(node);
+    }
+  }
   std::vector<TraceRow> sorted() {
     std::ranges::stable_sort(rows_, std::ranges::greater(), &TraceRow::seconds);
     return std::move(rows_);
@@ -86,6 +106,7 @@ class Rows {
   const Trace& trace_;
   std::vector<TraceRow> rows_;
   std::unordered_map<std::string, std::size_t> by_name_;
+  std::unordered_set<std::uint64_t> named_;  // rows and their nodes
 };
 
 // The parts of a schedule's launches are found once: there may be many runs of it.  Parts of one
@@ -101,6 +122,7 @@ std::vector<TraceRow> rows_by(const Trace& trace, F parts_of_launch) {
     if (is_new) {
       for (Part& part : parts_of_launch(l)) {
         const std::size_t row = rows.row(std::move(part.name), l);
+        rows.add_nodes(row, l);
         const auto same = std::ranges::find(parts, row, &std::pair<std::size_t, double>::first);
         if (same == parts.end()) {
           parts.emplace_back(row, part.share);
@@ -146,6 +168,7 @@ std::vector<TraceRow> by_module(const Trace& trace) {
 
 std::vector<TraceRow> by_call(const Trace& trace) {
   return rows_by(trace, [&](const traces::Launch& l) {
+    if (std::string nodes = nodes_text(trace, l); !nodes.empty()) return Parts{{std::move(nodes)}};
     return parts_of(trace, l, call_of(trace, l), [&](const traces::Origin& o) {
       return traces::short_name(trace.text(o.call));
     });

@@ -18,6 +18,7 @@ struct TraceRow {
   double seconds = 0;
   double least_seconds = 0;  // of one
   double flops = 0, bytes = 0;
+  std::vector<traces::Name> nodes;  // of a model file, that the launches compute
 };
 
 // What a device can do in a second, as it was measured: nothing is above this roof, but what finds
@@ -34,7 +35,7 @@ double share_of_roof(const Roof& roof, double flops, double bytes, double second
 // The slowest first.  Together they have the time of all launches.
 std::vector<TraceRow> by_kernel(const traces::Trace& trace);
 // By the call of the user's that recorded what is computed, or else that asked for the run; "?"
-// where neither is known.
+// where neither is known.  A launch that runs a model file is called by the nodes that it computes.
 std::vector<TraceRow> by_call(const traces::Trace& trace);
 // By the module of the model, "blocks.0.query", forward and gradient apart; "?" where none is
 // known.

@@ -1,7 +1,12 @@
 // Which tile of a contraction is chosen, by what the caches hold.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
+#include <sstream>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "croze/codegen/choose/choose.h"
 #include "croze/codegen/pipeline.h"
@@ -97,16 +102,57 @@ TEST(ChooseTile, TilesOverlapWhereNoneDividesTheLoops) {
 }
 
 // 1024 numbers of 4 bytes are 4 KiB: all rows of a tile fall into one set of the L1 cache, and are
-// copied as the columns are.
+// copied as the columns are, if there are enough columns to read the copy.
 TEST(ChooseTile, RowsThatCollideAreCopied) {
-  const auto staged = [](std::int64_t depth) {
+  const auto staged = [](std::int64_t depth, std::int64_t columns) {
     const std::string edits =
-        chosen_for(batched_product(2, 128, 256, depth), caches(32 << 10, 1 << 20));
+        chosen_for(batched_product(2, 128, columns, depth), caches(32 << 10, 1 << 20));
     return std::pair(edits.find("stage") != edits.npos,
                      edits.find("stage") != edits.rfind("stage"));
   };
-  EXPECT_EQ(staged(1024), std::pair(true, true));
-  EXPECT_EQ(staged(1024 + 16), std::pair(true, false));
+  EXPECT_EQ(staged(1024, 512), std::pair(true, true));
+  EXPECT_EQ(staged(1024 + 16, 512), std::pair(true, false));
+  EXPECT_EQ(staged(1024, 256), std::pair(true, false));
+}
+
+// out[h, i, j] = sum over d of a[h, d, i] * b[d, j]: a weight's gradient by the heads of attention.
+SmallKernel gradient_by_heads(std::int64_t heads, std::int64_t rows, std::int64_t columns,
+                              std::int64_t depth) {
+  SmallKernel k{"by heads", std::make_shared<Graph>(), {}, {}, {}};
+  Graph& g = *k.graph;
+  const UOp h = g.range(0, heads, LoopKind::Parallel), i = g.range(1, rows, LoopKind::Parallel);
+  const UOp j = g.range(2, columns, LoopKind::Parallel), d = g.range(3, depth, LoopKind::Reduce);
+  const UOp a =
+      g.load(g.place(g.param(DType::Float32, 1, heads * depth * rows), (h * depth + d) * rows + i));
+  const UOp b = g.load(g.place(g.param(DType::Float32, 2, depth * columns), d * columns + j));
+  const UOp place =
+      g.place(g.param(DType::Float32, 0, heads * rows * columns), (h * rows + i) * columns + j);
+  const UOp sum = g.reduce(Op::Add, a * b, std::vector<UOp>{d});
+  k.sink = g.sink(std::vector<UOp>{g.store(place, sum, std::vector<UOp>{h, i, j})});
+  return k;
+}
+
+std::vector<std::string> words_after(const std::string& edits, const std::string& edit) {
+  const std::size_t begin = edits.find(edit);
+  if (begin == edits.npos) return {};
+  std::istringstream words(edits.substr(begin, edits.find(';', begin) - begin));
+  return {std::istream_iterator<std::string>(words), {}};
+}
+
+// Sums that wait are those of the innermost loops: of a loop around others they would be summed up
+// again for each of those.  Rows that lie side by side need no copy.
+TEST(ChooseTile, SumsThatWaitAreThoseOfTheInnermostLoops) {
+  const std::string edits =
+      chosen_for(gradient_by_heads(4, 32, 128, 1024), caches(48 << 10, 1 << 20));
+  const std::vector<std::string> order = words_after(edits, "reorder");
+  const std::vector<std::string> waiting = words_after(edits, "accumulate");
+  ASSERT_GT(order.size(), 1U) << edits;
+  ASSERT_GT(waiting.size(), 4U) << edits;
+  // "accumulate r3 r8 r9 by 256": the loops stand between the reduction and "by".
+  const std::vector<std::string> loops(waiting.begin() + 2, waiting.end() - 2);
+  ASSERT_LT(loops.size(), order.size()) << edits;
+  EXPECT_TRUE(std::equal(loops.rbegin(), loops.rend(), order.rbegin())) << edits;
+  EXPECT_EQ(edits.find("stage"), edits.npos) << edits;
 }
 
 // What is computed of a vector of columns is computed once for all rows of a tile.

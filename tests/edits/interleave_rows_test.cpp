@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "croze/codegen/choose/choose.h"
 #include "croze/codegen/edits/transform.h"
@@ -62,6 +63,23 @@ SmallKernel packed_matrix(std::int64_t rows, std::int64_t columns) {
   return k;
 }
 
+// out[i] = sum of the window of x that begins at i; r0, r1 are i and the window's loop.
+SmallKernel sums_of_windows(std::int64_t windows, std::int64_t width) {
+  SmallKernel k{"windows", std::make_shared<Graph>(), {}, {}, {}};
+  Graph& g = *k.graph;
+  k.buffers = {numbers(windows, 1), numbers(windows + width, 2)};
+  const UOp i = g.range(0, windows, LoopKind::Parallel), n = g.range(1, width, LoopKind::Reduce);
+  const UOp x = g.load(g.place(g.param(DType::Int32, 1, windows + width), i + n));
+  const UOp sum = g.reduce(Op::Add, x, std::vector<UOp>{n});
+  k.sink = g.sink(std::vector<UOp>{
+      g.store(g.place(g.param(DType::Int32, 0, windows), i), sum, std::vector<UOp>{i})});
+  for (std::int64_t w = 0; w < windows; w++) {
+    const auto first = k.buffers[1].begin() + w;
+    k.expected.push_back(std::accumulate(first, first + width, 0));
+  }
+  return k;
+}
+
 std::size_t unrolled_before_lanes(const std::string& edits) {
   return edits.substr(0, edits.find("lane")).find("unroll");
 }
@@ -81,6 +99,16 @@ TEST(InterleaveRows, LongRowsAndOddNumbersOfThemStayAlone) {
     EXPECT_EQ(unrolled_before_lanes(edited.edits), std::string::npos) << edited.edits;
     EXPECT_EQ(edited.result, kernel.expected);
   }
+}
+
+// Lanes are windows: none of them has to be summed up at the end.
+TEST(InterleaveRows, WindowsAreNoRows) {
+  const std::unique_ptr<Device> device = make_interpreter(cpu_shaped_caps());
+  const SmallKernel kernel = sums_of_windows(64, 32);
+  const Edited edited = run_edited(*device, kernel, choose_edits);
+  EXPECT_TRUE(edited.edits.starts_with("split r0 by ")) << edited.edits;
+  EXPECT_EQ(unrolled_before_lanes(edited.edits), std::string::npos) << edited.edits;
+  EXPECT_EQ(edited.result, kernel.expected);
 }
 
 // Both nibbles of a byte, in four rows, use it and the vector while they are there.

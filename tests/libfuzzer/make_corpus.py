@@ -412,7 +412,8 @@ def trace_seeds():
 
     texts = ["version", "9.8.7", "main", "CPU of thread 1", "run", "step (net.cpp:7)", "x + 0 -> x",
              "algebra.cpp:12", "const", "float32", "1", "add", "simplify", "mul", "CPU", "bind r0 lane",
-             "it was asked for", "block.0", "block.0.weight"]
+             "it was asked for", "block.0", "block.0.weight", 'Conv (node "stem")', "Relu",
+             "     0:\txorl\t%eax, %eax\n     7:\tretq\n"]
     name = {text: number + 1 for number, text in enumerate(texts)}
     first = b"".join(record(1, t.encode()) for t in texts)
     first += record(2, name["version"], name["9.8.7"])
@@ -424,7 +425,8 @@ def trace_seeds():
     first += record(7, name["add"], name["simplify"], at(100))
     first += record(8, 0, 2) + record(9, 0, name["simplify"], 0, 2, 0, 40)
     for kernel in ("add", "mul"):
-        first += record(10, name[kernel], 0, name["CPU"], 0, name["bind r0 lane"], 0, 0, 0, 0, 64, 128, 512)
+        first += record(10, name[kernel], 0, name["CPU"], 0, name["bind r0 lane"], 0, 0, len(texts), 0,
+                        64, 128, 512)
     one = fields(name["CPU"], items(0), items(0), items(1), 64, 128, struct.pack("<d", 0.25))
     two = fields(name["CPU"], items(0, 1), items(1), items(0), 7, 300000000000, struct.pack("<d", 12.5))
     buffers = [fields(kind, name["CPU"], name["float32"], items(128, 10), 5120, 5120, 0, 1, 2,
@@ -435,7 +437,12 @@ def trace_seeds():
     other = fields(0, 0, 0, 100, items(), items(1))
     second += record(18, 0, items(items(forward), items(gradient, other)),
                      items(name["block.0.weight"], 0))
+    second += record(20, 0, items(items(name['Conv (node "stem")'], name["Relu"]), items()))
     second += record(19, 1, items(fields(0, 5), fields(7, 2)))
+    tensors = (fields(name["const"], name["float32"], name["1"], items(128, 10), items(), 0, 0, 0, 1),
+               fields(name["add"], name["float32"], 0, items(128, 10), items(1, 1), name["block.0"],
+                      name["step (net.cpp:7)"], 1, 2))
+    second += record(21, 0, items(*tensors))
     clock[0] = 0
     second += record(14, 0, 5, name["CPU"], 5120, at(300), name["float32"], name["step (net.cpp:7)"])
     second += record(14, 1, 1 << 40, name["CPU"], 8192, at(310), 0, 0)

@@ -71,24 +71,25 @@ TEST_F(OnnxCommand, RefusesAModelThatAsksForTooMuchMemory) {
 }
 
 // The rectifier has no kernel of its own: it is named with the product before or after it.
-TEST_F(OnnxCommand, ProfilesAModelByNodeAndByKernel) {
-  const GraphProto g{.nodes = {node("MatMul", {"x", "w"}, {"h"}).text(3, "product"),
+TEST_F(OnnxCommand, ProfilesAModelByModuleNodeAndKernel) {
+  const GraphProto g{.nodes = {node("MatMul", {"x", "layers.w"}, {"h"}).text(3, "product"),
                                node("Relu", {"h"}, {"r"}).text(3, "rectified"),
-                               node("MatMul", {"r", "w"}, {"y"}).text(3, "again")},
-                     .initializers = {floats("w", {2, 2}, {1, 2, 3, 4})},
+                               node("MatMul", {"r", "layers.w"}, {"y"}).text(3, "again")},
+                     .initializers = {floats("layers.w", {2, 2}, {1, 2, 3, 4})},
                      .inputs = {value_info("x", Float, {-1, 2})},
                      .outputs = {value_info("y", Float, {-1, 2})}};
   const std::string file = write("net.onnx", model(g).bytes());
-  const Outcome outcome = run("profile " + file + " --size n=64 --runs 3 --json");
+  const Outcome outcome = run("profile " + file + " --size n=64 --runs 3 --json --chrome " +
+                              path("events.json") + " --folded " + path("folded"));
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   const Json profile = Json::parse(outcome.out);
-  EXPECT_EQ(profile["runs"], 3);
   double seconds = 0;
   std::string nodes;
-  for (const Json& row : profile["by_node"]) {
-    EXPECT_EQ(row["launches"], 1);
+  for (const Json& row : profile["by_call"]) {
+    EXPECT_EQ(row["launches"], 1);  // of one run
+    EXPECT_GT(row["share_of_roof"], 0);
     seconds += row["seconds"].get<double>();
-    nodes += row["nodes"].dump();
+    nodes += row["call"].get<std::string>();
   }
   EXPECT_NEAR(seconds, profile["seconds"].get<double>(), 1e-9);
   EXPECT_GT(seconds, 0);
@@ -96,10 +97,13 @@ TEST_F(OnnxCommand, ProfilesAModelByNodeAndByKernel) {
     EXPECT_NE(nodes.find(name), std::string::npos) << nodes;
   }
   EXPECT_TRUE(profile["by_kernel"][0].contains("kernel"));
+  EXPECT_EQ(profile["by_module"][0]["module"], "layers");
+  EXPECT_NE(content(path("events.json")).find("traceEvents"), std::string::npos);
+  EXPECT_NE(content(path("folded")).find("CPU"), std::string::npos);
 
   const Outcome text = run("profile " + file + " --size n=64 --runs 1");
   EXPECT_EQ(text.status, 0) << text.err;
-  EXPECT_NE(text.out.find("us in kernels"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("% roof"), std::string::npos) << text.out;
   EXPECT_NE(text.out.find("MatMul (node \"again\")"), std::string::npos) << text.out;
 
   const Outcome open = run("profile " + file);

@@ -44,10 +44,14 @@ TEST_F(Viz, ProfilesATrace) {
   const auto json = nlohmann::json::parse(outcome.out);
   EXPECT_DOUBLE_EQ(json.at("seconds"), 300e-9);
   EXPECT_EQ(json.at("by_kernel").at(0).at("kernel"), "add");
-  EXPECT_EQ(json.at("by_call").at(0).at("call"), "step (net.cpp:7)");
+  EXPECT_EQ(json.at("by_call").at(0).at("call"), "Conv (node \"stem\") + Relu");
+  EXPECT_EQ(json.at("by_call").at(1).at("call"), "step (net.cpp:7)");
+  EXPECT_EQ(json.at("hot").at(0).at("instructions").at(0).at("instruction"), "xorl\t%eax, %eax");
   EXPECT_EQ(json.at("by_module").at(0).at("module"), "block.0");
   EXPECT_FALSE(json.contains("roof"));  // of the machine that wrote it
-  EXPECT_NE(run(std::string("profile ") + step).out.find("add > mul"), std::string::npos);
+  const std::string table = run(std::string("profile ") + step).out;
+  EXPECT_NE(table.find("add > mul"), std::string::npos) << table;
+  EXPECT_NE(table.find("71.4 %        0:  xorl"), std::string::npos) << table;
 }
 
 TEST_F(Viz, TracesAProgram) {
@@ -58,6 +62,8 @@ TEST_F(Viz, TracesAProgram) {
   ASSERT_NE(line, std::string::npos) << profile.out;
   EXPECT_FALSE(nlohmann::json::parse(profile.out.substr(line)).at("by_kernel").empty());
   EXPECT_TRUE(nlohmann::json::parse(content(path("events.json"))).contains("traceEvents"));
+  const Outcome sampled = run("profile --samples" + program);
+  EXPECT_EQ(sampled.status, 0) << sampled.err;
   expect_error(run("profile /bin/true"), "has written no trace");
   expect_error(run(std::string("viz ") + step + " more --html " + path("x.html")), "no program");
 }

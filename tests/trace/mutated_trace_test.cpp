@@ -18,6 +18,10 @@ std::size_t memory_of(const traces::Trace& t) {
                     bytes(t.kernels) + bytes(t.schedules) + bytes(t.runs) + bytes(t.launches) +
                     bytes(t.allocations) + bytes(t.ends);
   for (const traces::Samples& s : t.samples) all += sizeof(s) + bytes(s.places);
+  for (const traces::ModelNodes& m : t.model_nodes) {
+    all += sizeof(m) + bytes(m.launches);
+    for (const traces::LaunchNodes& l : m.launches) all += bytes(l.nodes);
+  }
   for (const traces::Schedule& s : t.schedules) {
     all += bytes(s.launches) + bytes(s.buffers) + bytes(s.arenas);
   }

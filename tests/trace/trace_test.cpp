@@ -67,6 +67,18 @@ TEST(TraceReader, ReadsWhatAnotherProgramWrote) {
   EXPECT_EQ(origins[1].writes, std::vector<std::uint32_t>{1});
   EXPECT_FALSE(origins_of(trace, trace.launches[0])[0].is_gradient);
   EXPECT_EQ(trace.text(trace.origins[0].buffers[0]), "block.0.weight");
+  const auto nodes = nodes_of(trace, trace.launches[0]);
+  ASSERT_EQ(nodes.size(), 2U);
+  EXPECT_EQ(trace.text(nodes[0]), "Conv (node \"stem\")");
+  EXPECT_TRUE(nodes_of(trace, trace.launches[1]).empty());
+  ASSERT_EQ(trace.graphs[0].nodes.size(), 2U);
+  const TensorNode& sum = trace.graphs[0].nodes[1];
+  EXPECT_EQ(trace.text(sum.op), "add");
+  EXPECT_EQ(sum.shape, (std::vector<std::int64_t>{128, 10}));
+  EXPECT_EQ(sum.sources, (std::vector<Number>{1, 1}));
+  EXPECT_EQ(trace.text(sum.module), "block.0");
+  EXPECT_TRUE(sum.is_gradient);
+  EXPECT_EQ(sum.buffer_plus_1, 2U);
   ASSERT_EQ(trace.samples.size(), 1U);
   EXPECT_EQ(trace.text(trace.kernels[trace.samples[0].kernel].name), "mul");
   ASSERT_EQ(trace.samples[0].places.size(), 2U);
@@ -180,6 +192,24 @@ TEST(HostileTraces, AreRefused) {
   EXPECT_NE(
       refusal(with_chunk("\x10\x0b\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\1")).find("64 bits"),
       std::string::npos);
+}
+
+TEST_F(Traces, AreRefusedWhereATensorStandsBeforeWhatItIsMadeOf) {
+  const auto second = [&](TensorNode node) {
+    return written([&](Writer& w) {
+      w.add(Schedule{});
+      w.add(TensorGraph{0, {TensorNode{}, std::move(node)}});
+    });
+  };
+  const auto refused = [&](TensorNode node) { return refusal(second(std::move(node))); };
+  const std::string good = second({.sources = {1}});
+  EXPECT_EQ(read_trace(bytes_of(good), "good").graphs[0].nodes.size(), 2U);
+  EXPECT_NE(refused({.sources = {2}}).find("a tensor 2 before the 1th"), std::string::npos);
+  EXPECT_NE(refused({.sources = {0}}).find("a tensor 0 before the 1th"), std::string::npos);
+  EXPECT_NE(refused({.buffer_plus_1 = 1}).find("buffer 1 of 0"), std::string::npos);
+  // Of a schedule that there is not.
+  EXPECT_NE(refusal(with_chunk(std::string("\x15\2\0\0", 4))).find("schedule 0 of 0"),
+            std::string::npos);
 }
 
 TEST(HostileTraces, MayHoldKindsOfRecordsThatAreNotKnown) {

@@ -45,24 +45,31 @@ export const press = async (page, ...keys) => {
   await settle(page);
 };
 export const text = (page, selector) => page.$eval(selector, (e) => e.innerText);
-// The colours of a canvas, and how many pixels have each.
-export const colours = (page, selector = "#view canvas") => page.$eval(selector, (canvas) => {
-  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+// The colours of a part of a canvas, and how many pixels have each.
+export const colours = (page, selector = "#view canvas", { x = 0, y = 0, width, height } = {}) => page.$eval(selector, (canvas, part) => {
+  const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
+  copy.drawImage(canvas, 0, 0);
+  const { data } = copy.getImageData(part.x, part.y, part.width ?? canvas.width - part.x, part.height ?? canvas.height - part.y);
   const counts = {};
   for (let i = 0; i < data.length; i += 4) {
     const colour = `${data[i]},${data[i + 1]},${data[i + 2]}`;
     counts[colour] = (counts[colour] ?? 0) + 1;
   }
   return counts;
-});
+}, { x: Math.round(x), y: Math.round(y), width, height });
+// A colour of the style sheet, "86,180,233".
+export const colourOf = (page, name) => page.evaluate((n) => {
+  const hex = getComputedStyle(document.documentElement).getPropertyValue(`--${n}`).trim();
+  return [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)).join();
+}, name);
 
-// Runs the tests, [name, function of the browser], and ends the program.
-export async function runTests(puppeteer, tests) {
+// Runs the tests, [name, function of the browser and of what they share], and ends the program.
+export async function runTests(puppeteer, tests, about) {
   const browser = await puppeteer.launch({ executablePath: chromium, headless: true, args: ["--no-sandbox", "--enable-unsafe-swiftshader"] });
   let failed = 0;
   for (const [name, run] of tests) {
     try {
-      await run(browser);
+      await run(browser, about);
       console.log(`ok: ${name}`);
     } catch (error) {
       failed++;

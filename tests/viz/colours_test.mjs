@@ -33,6 +33,18 @@ for (const [vision, m] of Object.entries(visions)) {
   }
 }
 
+// What lies beside each other as an area: memory over time, and lines that are gone or made (which a
+// sign tells apart, too).
+for (const [theme, from] of Object.entries(themes)) for (const [vision, m] of Object.entries(visions)) {
+  for (const areas of [["ground", "room", "series-2", "series-3"], ["ground", "gone", "made"]]) {
+    const colours = areas.map((name) => lab(seen(m, rgb(of(name, name.startsWith("series") ? css : from)))));
+    for (let i = 0; i < areas.length; i++) for (let j = 0; j < i; j++) {
+      const distance = Math.hypot(...colours[i].map((v, k) => v - colours[j][k]));
+      assert.ok(distance > 9, `${theme}, with ${vision}: ${areas[i]} and ${areas[j]} are ${distance.toFixed(1)} apart`);
+    }
+  }
+}
+
 // Contrast as WCAG 2 counts it: 4.5 for text.
 const luminance = (hex) => { const [r, g, b] = rgb(hex); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
 const contrast = (a, b) => { const [low, high] = [luminance(a), luminance(b)].sort((x, y) => x - y); return (high + 0.05) / (low + 0.05); };

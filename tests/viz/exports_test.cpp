@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "croze/trace/writer.h"
+#include "croze/viz/hot.h"
 #include "croze/viz/page.h"
 #include "croze/viz/summary.h"
 #include "support/files.h"
@@ -55,10 +56,15 @@ TEST_F(Exports, TheSummaryAddsUp) {
   EXPECT_EQ(kernels[0].name, "add");
   EXPECT_DOUBLE_EQ(kernels[0].seconds, 250e-9);
   const std::vector<TraceRow> calls = by_call(trace_);
-  ASSERT_EQ(calls.size(), 1U);
-  EXPECT_EQ(calls[0].name, "step (net.cpp:7)");
-  EXPECT_DOUBLE_EQ(calls[0].seconds, 300e-9);
-  EXPECT_EQ(calls[0].launches, 2);
+  ASSERT_EQ(calls.size(), 2U);
+  EXPECT_EQ(calls[0].name, "Conv (node \"stem\") + Relu");
+  EXPECT_DOUBLE_EQ(calls[0].seconds, 250e-9);
+  EXPECT_EQ(calls[0].launches, 1);
+  EXPECT_EQ(calls[1].name, "step (net.cpp:7)");
+  EXPECT_DOUBLE_EQ(calls[1].seconds, 50e-9);
+  ASSERT_EQ(kernels[0].nodes.size(), 2U);
+  EXPECT_EQ(trace_.text(kernels[0].nodes[1]), "Relu");
+  EXPECT_TRUE(kernels[1].nodes.empty());
   // Of the launch of 50 ns with two kernels three quarters are the gradient's, as was estimated.
   const std::vector<TraceRow> modules = by_module(trace_);
   ASSERT_EQ(modules.size(), 3U);
@@ -67,6 +73,18 @@ TEST_F(Exports, TheSummaryAddsUp) {
   EXPECT_EQ(modules[1].name, "gradient of block.0");
   EXPECT_DOUBLE_EQ(modules[1].seconds, 37.5e-9);
   EXPECT_EQ(modules[2].name, "?");
+}
+
+TEST_F(Exports, TheHottestInstructionComesFirst) {
+  const std::vector<HotKernel> kernels = hot_kernels(trace_);
+  ASSERT_EQ(kernels.size(), 1U);
+  EXPECT_EQ(kernels[0].name, "mul");
+  EXPECT_EQ(kernels[0].samples, 7);
+  ASSERT_EQ(kernels[0].instructions.size(), 2U);
+  EXPECT_EQ(kernels[0].instructions[0].samples, 5);
+  EXPECT_EQ(kernels[0].instructions[0].text, "xorl\t%eax, %eax");
+  EXPECT_EQ(kernels[0].instructions[1].offset, 7);
+  EXPECT_EQ(kernels[0].instructions[1].text, "retq");
 }
 
 TEST_F(Exports, TheRoofIsAFactOfTheTrace) {

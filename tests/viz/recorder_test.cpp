@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <set>
 #include <thread>
 
@@ -149,6 +150,51 @@ TEST_F(Recorded, NamesTheModulesOfAModel) {
   for (const TraceRow& row : by_kernel(t)) sum += row.seconds;
   for (const TraceRow& row : by_module(t)) modules_sum += row.seconds;
   EXPECT_NEAR(sum, modules_sum, 1e-12);
+}
+
+// The tensors of a network, each with its shape, its module, its call and its memory.
+TEST_F(Recorded, HasTheGraphOfTensors) {
+  const Perceptron net;
+  nn::parameters(net);
+  const Tensor x = Tensor::uniform({32, 8}, 0, 1).realize();
+  const traces::Trace& t = traced([&] { net(x).contiguous().realize(); });
+  ASSERT_EQ(t.graphs.size(), 1U);
+  const std::vector<traces::TensorNode>& nodes = t.graphs[0].nodes;
+  const traces::Schedule& schedule = t.schedules[0];
+  std::map<std::string, std::set<std::string>> modules;  // by operation
+  std::set<std::string_view> names;
+  for (std::size_t i = 0; i < nodes.size(); i++) {
+    const traces::TensorNode& node = nodes[i];
+    const std::string op(t.text(node.op));
+    modules[op].insert(std::string(t.text(node.module)));
+    if (node.buffer_plus_1 == 0) continue;
+    const traces::PlannedBuffer& buffer = schedule.buffers[node.buffer_plus_1 - 1];
+    EXPECT_EQ(t.text(node.dtype), t.text(buffer.dtype));
+    if (op == "buffer") {
+      names.insert(t.text(t.origins[0].buffers[node.buffer_plus_1 - 1]));
+      EXPECT_TRUE(node.sources.empty());
+    }
+  }
+  for (const char* module : {"hidden", "output"}) {
+    EXPECT_TRUE(modules["add"].contains(module)) << testing::PrintToString(modules["add"]);
+  }
+  EXPECT_TRUE(names.contains("hidden.weight") && names.contains("output.bias"));
+  // The value of the run is 32 x 4, and what is made of every parameter leads to it.
+  const auto result = std::ranges::find_if(schedule.buffers, [](const traces::PlannedBuffer& b) {
+    return b.what == traces::PlannedBuffer::What::Result;
+  });
+  ASSERT_NE(result, schedule.buffers.end());
+  const auto number = static_cast<std::uint32_t>(result - schedule.buffers.begin()) + 1;
+  const auto made = std::ranges::find(nodes, number, &traces::TensorNode::buffer_plus_1);
+  ASSERT_NE(made, nodes.end());
+  EXPECT_EQ(made->shape, (std::vector<std::int64_t>{32, 4}));
+  std::vector<bool> leads(nodes.size());
+  leads[static_cast<std::size_t>(made - nodes.begin())] = true;
+  for (std::size_t i = nodes.size(); i-- > 0;) {
+    if (!leads[i]) continue;
+    for (const traces::Number back : nodes[i].sources) leads[i - back] = true;
+  }
+  EXPECT_EQ(std::ranges::count(leads, true), std::ssize(nodes));
 }
 
 TEST_F(Recorded, NamesParametersInMemory) {

@@ -14,41 +14,37 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
+
+#include "examples/data/fashion_net.h"
 
 using namespace croze;
 using nlohmann::json;
 
 namespace {
 
-struct Net {
-  nn::Conv2d first{1, 8, 3}, second{8, 16, 3};
-  nn::Linear output{16 * 5 * 5, 10};
-  Tensor operator()(const Tensor& x) const {
-    const Tensor a = max_pool2d(relu(first(x)), 2), b = max_pool2d(relu(second(a)), 2);
-    return output(b.flatten(1));
-  }
-};
-
-// Ten steps of training on pictures of the size of Fashion-MNIST's.
+// Ten steps of the training of examples/fashion_mnist.cpp.  The images are no images: what is
+// compiled and launched does not depend on them.
 void train_batches(const std::string& file, std::int64_t batch) {
   const Trace tracing = trace(file, {.rewrites = true});
-  const Net net;
+  const FashionNet net;
   optim::Adam adam(nn::parameters(net));
   auto step = capture([&](const Tensor& images, const Tensor& labels) {
     Tensor loss = cross_entropy(net(images), labels);
     adam.step(loss.gradient(adam.parameters));
     return loss;
   });
-  const Tensor images = Tensor::uniform({batch, 1, 28, 28}, 0, 1).realize();
-  const Tensor labels = (Tensor::uniform({batch}, 0, 1) * 10).cast(DType::Int32).realize();
+  const Tensor images = Tensor::uniform({batch, 1, 28, 28}, 0, 255).cast(DType::UInt8).realize();
+  const Tensor labels = Tensor::uniform({batch}, 0, 10).cast(DType::Int32).realize();
   for (int i = 0; i < 10; i++) step(images, labels).item<float>();
 }
 
-void train(const std::string& file) { train_batches(file, 32); }
-void train_larger(const std::string& file) { train_batches(file, 64); }
+void train(const std::string& file) { train_batches(file, 128); }
+void train_larger(const std::string& file) { train_batches(file, 256); }
 
 // A model of modules in modules.
 struct Block {
@@ -119,7 +115,8 @@ void million(const std::string& file) {
   w.finish();
 }
 
-// A kernel of one loop, in which threads were seen nine times of ten, and most at its product.
+// A kernel of one loop, in which threads were seen nine times of ten, and most at its product.  It
+// is a node of a model.
 void sampled(const std::string& file) {
   traces::Writer w(file, std::int64_t{1} << 30);
   const auto row = w.add(traces::Row{traces::Row::What::Thread, w.name("thread 1")});
@@ -137,7 +134,9 @@ void sampled(const std::string& file) {
   traces::PlannedLaunch launch;
   launch.device = w.name("CPU");
   launch.kernels = {number};
-  const auto run = w.add(traces::Run{row, w.add(traces::Schedule{{launch}, {}, {}}), 0, 0, {}, {}});
+  const auto schedule = w.add(traces::Schedule{{launch}, {}, {}});
+  w.add(traces::ModelNodes{schedule, {{{w.name("Relu (node \"stem\")")}}}});
+  const auto run = w.add(traces::Run{row, schedule, 0, 0, {}, {}});
   w.add(traces::Launch{queue, run, 0, 100, 1000});
   w.finish();
 }
@@ -172,6 +171,77 @@ void large_graph(const std::string& file) {
   w.finish();
 }
 
+// "%7 = add int32 %3 %5": as the page shows a node.
+std::string text_of(const traces::Trace& t, traces::Number number) {
+  const traces::Node& node = t.nodes[number];
+  std::string text = fmt::format("%{} = {}", number, t.text(node.op));
+  if (node.dtype != 0) text += fmt::format(" {}", t.text(node.dtype));
+  for (const traces::Number back : node.sources) text += fmt::format(" %{}", number - back);
+  if (node.argument != 0) text += fmt::format(" {}", t.text(node.argument));
+  return text;
+}
+
+// The most that the planner has put into an arena at once, and the largest arena.
+void add_memory(json& truth, const traces::Trace& t) {
+  std::int64_t arena = 0, peak = 0;
+  for (const traces::Schedule& s : t.schedules) {
+    for (const traces::PlannedArena& a : s.arenas) {
+      arena = std::max(arena, a.bytes);
+      peak = std::max(peak, a.peak);
+    }
+  }
+  truth["largest_arena"] = arena;
+  truth["planned_peak"] = peak;
+}
+
+// How often each rule fired, the pass with most rewrites, and those.
+void add_rewrites(json& truth, const traces::Trace& t) {
+  std::vector<int> counts(t.passes.size());
+  std::map<std::string, std::pair<int, std::int64_t>> rules;
+  for (const traces::Match& m : t.matches) {
+    counts[m.pass]++;
+    const traces::Rule& rule = t.rules[m.rule];
+    auto& [times, ns] = rules[fmt::format("{} {}", t.text(rule.place), t.text(rule.text))];
+    times++;
+    ns += m.ns;
+  }
+  for (const auto& [rule, fired] : rules) {
+    truth["rules"].push_back({{"rule", rule}, {"times", fired.first}, {"ns", fired.second}});
+  }
+  const auto most = std::ranges::max_element(counts) - counts.begin();
+  truth["pass"] = most;
+  for (const traces::Match& m : t.matches) {
+    if (m.pass != most) continue;
+    truth["rewrites"].push_back({{"rule", t.text(t.rules[m.rule].text)},
+                                 {"place", t.text(t.rules[m.rule].place)},
+                                 {"before", text_of(t, m.before)},
+                                 {"after", text_of(t, m.after)}});
+  }
+}
+
+// The tensors of the longest schedule, and how many pairs of them are one made of the other.
+void add_tensors(json& truth, const traces::Trace& t) {
+  std::size_t longest = 0;
+  for (std::size_t i = 0; i < t.schedules.size(); i++) {
+    if (t.schedules[i].launches.size() > t.schedules[longest].launches.size()) longest = i;
+  }
+  if (t.graphs.empty()) return;
+  const std::vector<traces::TensorNode>& nodes = t.graphs[longest].nodes;
+  std::set<std::pair<std::size_t, std::size_t>> edges;
+  for (std::size_t i = 0; i < nodes.size(); i++) {
+    const traces::TensorNode& node = nodes[i];
+    const bool has_name = node.buffer_plus_1 > 0;
+    truth["tensors"].push_back(
+        {{"op", t.text(node.op)},
+         {"type", fmt::format("{}[{}]", t.text(node.dtype), fmt::join(node.shape, ", "))},
+         {"buffer", has_name ? t.text(t.origins[longest].buffers[node.buffer_plus_1 - 1]) : ""}});
+    for (const traces::Number back : node.sources) {
+      if (t.text(nodes[i - back].op) != "const") edges.emplace(i - back, i);
+    }
+  }
+  truth["tensor_edges"] = edges.size();
+}
+
 json truth_of(const std::string& file) {
   const MappedFile bytes(file);
   const traces::Trace t = traces::read_trace(bytes.data(), file);
@@ -184,23 +254,16 @@ json truth_of(const std::string& file) {
   for (const TraceRow& row : by_kernel(t)) {
     truth["kernels"].push_back({{"name", row.name}, {"launches", row.launches}});
   }
-  std::int64_t arena = 0;
-  for (const traces::Schedule& s : t.schedules) {
-    for (const traces::PlannedArena& a : s.arenas) arena = std::max(arena, a.bytes);
+  std::set<traces::Number> rows;
+  for (const traces::Launch& l : t.launches) rows.insert(l.row);
+  for (const traces::Scope& s : t.scopes) {
+    rows.insert(s.row);
+    if (s.what == traces::Scope::What::Pass) truth["passes"].push_back(t.text(s.name));
   }
-  truth["largest_arena"] = arena;
-  if (t.matches.empty()) return truth;
-  // The pass with most rewrites, and one of them.
-  std::vector<int> counts(t.passes.size());
-  for (const traces::Match& m : t.matches) counts[m.pass]++;
-  const auto most = std::ranges::max_element(counts) - counts.begin();
-  truth["pass"] = most;
-  for (const traces::Match& m : t.matches) {
-    if (m.pass != most) continue;
-    truth["rewrites"].push_back({{"rule", t.text(t.rules[m.rule].text)},
-                                 {"place", t.text(t.rules[m.rule].place)},
-                                 {"op", t.text(t.nodes[m.before].op)}});
-  }
+  for (const traces::Number row : rows) truth["rows"].push_back(t.text(t.rows[row].name));
+  add_memory(truth, t);
+  add_tensors(truth, t);
+  if (!t.matches.empty()) add_rewrites(truth, t);
   return truth;
 }
 

@@ -130,12 +130,13 @@ class Tiler {
   }
 
   // Other loops, blocks, columns, rows, and the unrolled ones last.  Other loops that only rows
-  // vary over are as good as loops over rows: inside of the columns they share a panel.  And those
-  // that only columns vary over are as good as loops over columns: inside of a block they share its
+  // vary over are as good as loops over rows: inside of the columns they share a panel, but not
+  // inside of columns whose sums wait, which would be summed up for each of them.  And those that
+  // only columns vary over are as good as loops over columns: inside of a block they share its
   // rows.
   void arrange() {
     std::vector<UOp> order, shared, along;
-    const bool shares = contraction() && are_rows_near();
+    const bool shares = turn_ == 0 && contraction() && are_rows_near();
     for (UOp r : k_.loops) {
       if (is_tile_loop(r) || r == block_loop_ || r == column_block_ || is_in_turn(r)) continue;
       const bool shares_block = block_loop_ && turn_ == 0 && extends_columns(r);
@@ -317,14 +318,23 @@ class Tiler {
   }
 
   // Whether the threads had better share the columns: each block of rows fills all panels anew,
-  // which a short one does not make up for.
+  // which a short one does not make up for, nor a long one where all rows stay in the L2 cache.
+  // Those that are read in order come in time from other caches, too.
   bool columns_feed(std::int64_t blocks) const {
     if (!column_loop_ || column_loop_.trip_divisor() % blocks != 0) return false;
-    if (row_loop_.range_size() * tile_.num_rows >= blocks * machine_.least_panel_rows) return false;
-    return std::ranges::all_of(loads(contraction().src(0)), [&](UOp load) {
+    const bool short_blocks =
+        row_loop_.range_size() * tile_.num_rows < blocks * machine_.least_panel_rows;
+    std::vector<UOp> all = k_.loops;
+    for (UOp r : reduced()) all.push_back(r);
+    double bytes = 0;  // of rows
+    bool in_order = true;
+    for (UOp load : loads(contraction().src(0))) {
       const UOp place = load.src(0);
-      return !place.varies_over(row_loop_) || follows_reduction(place);
-    });
+      if (!place.varies_over(row_loop_)) continue;
+      bytes += bytes_over(load, all);
+      in_order = in_order && follows_reduction(place);
+    }
+    return (in_order && short_blocks) || bytes <= machine_.cache_bytes;
   }
 
   // From here on the loops of the tile are those of a turn.
@@ -358,9 +368,9 @@ class Tiler {
     for (UOp load : reduce ? loads(reduce.src(0)) : std::vector<UOp>{}) {
       const UOp place = load.src(0);
       if (place.varies_over(lane_)) {
-        const bool reused = row_loop_ && !place.varies_over(row_loop_) &&
-                            row_loop_.range_size() >= machine_.least_reuse;
-        if (reused && is_scattered(place))
+        const std::int64_t uses =
+            row_loop_ && !place.varies_over(row_loop_) ? row_loop_.range_size() : 1;
+        if (uses >= least_uses_of_panel(place))
           stage_if_it_fits(load, inner({}, {column_unroll_, lane_}));
       } else if ((block_loop_ || turn_ > 0) && row_unroll_ && place.varies_over(row_unroll_)) {
         stage_rows(load);
@@ -369,25 +379,35 @@ class Tiler {
   }
 
   // Rows that are read in order need no copy, unless they collide; then they are copied as they
-  // lie. Others are laid out as the tile reads them.
+  // lie. Nor do those that lie side by side, of which a tile reads a piece of a line at each step.
+  // Others are laid out as the tile reads them.
   void stage_rows(UOp load) {
     const UOp place = load.src(0);
+    if (along(place, row_unroll_) == Along::Contiguous && place.num_src() == 2) return;
     if (!follows_reduction(place)) {
       stage_if_it_fits(load, inner({row_loop_}, {row_unroll_}));
-    } else if (rows_collide(place) && column_tiles_ >= machine_.least_blocked_columns) {
+    } else if (rows_collide(place) && column_tiles_ >= MachineModel::least_copy_reuse) {
       stage_if_it_fits(load, inner({row_loop_, row_unroll_}, {}));
     }
   }
 
-  // The elements of one tile do not simply follow each other in memory.
-  bool is_scattered(UOp place) const {
-    if (place.num_src() > 2 || along(place, lane_) != Along::Contiguous) return true;
+  // Tiles of rows from which a panel pays: there is none where the columns of all steps follow each
+  // other in memory.
+  std::int64_t least_uses_of_panel(UOp place) const {
+    if (place.num_src() > 2 || along(place, lane_) != Along::Contiguous) {
+      return MachineModel::least_reuse;
+    }
     std::int64_t steps = 1;
+    bool collide = false;  // all in the same few sets of the L1 cache
     for (UOp r : reduced()) {
       const Stride s = stride_over(place.src(1), r);
-      if (!s.affine || s.step * element_bytes() >= machine_.far_bytes) steps *= r.range_size();
+      const std::int64_t apart = s.step * element_bytes();
+      if (s.affine && apart < machine_.far_bytes) continue;
+      steps *= r.range_size();
+      collide = collide || !s.affine || apart % machine_.set_bytes == 0;
     }
-    return steps >= machine_.many_rows;
+    if (steps < machine_.many_rows) return INT64_MAX;
+    return collide ? MachineModel::least_reuse : MachineModel::least_copy_reuse;
   }
 
   // Each row of the tile is read in order, which needs no copy.

@@ -29,11 +29,15 @@ bool is_short(UOp reduce, std::int64_t lanes) {
   return size >= lanes && size <= most_vectors * lanes;
 }
 
-// Whether lanes go along the row: what is read of it follows in memory.
-bool is_read_in_order(UOp reduce) {
+// Whether lanes go along the row: what is read of it follows in memory.  Where that follows from
+// row to row, too, rows are the windows of a scan, and lanes are windows.
+bool has_lanes_along_row(UOp reduce, UOp rows) {
   const UOp r = closed_ranges(reduce)[0];
-  return std::ranges::all_of(loads(reduce.src(0)),
-                             [&](UOp load) { return along(load.src(0), r) != Along::Strided; });
+  return std::ranges::all_of(loads(reduce.src(0)), [&](UOp load) {
+    const Along order = along(load.src(0), r);
+    return order == Along::Still ||
+           (order == Along::Contiguous && along(load.src(0), rows) != Along::Contiguous);
+  });
 }
 
 // The innermost loop that all of them vary over; null if one varies over a loop inside of it.
@@ -69,7 +73,7 @@ bool is_row_of_matrix(UOp reduce, UOp rows, std::int64_t lanes) {
 std::int64_t rows_at_once(const std::vector<UOp>& all, UOp rows, std::int64_t lanes) {
   const auto each = [&](auto holds) { return std::ranges::all_of(all, holds); };
   if (each([&](UOp u) { return is_row_of_matrix(u, rows, lanes); })) return matrix_rows_at_once;
-  if (each([&](UOp u) { return is_short(u, lanes) && is_read_in_order(u); })) {
+  if (each([&](UOp u) { return is_short(u, lanes) && has_lanes_along_row(u, rows); })) {
     return short_rows_at_once;
   }
   return 1;

@@ -94,6 +94,9 @@ struct MachineModel {
   static constexpr double turn_element = 1;
   // A copy pays from so many uses of the tile on; below, filling it dominates.
   static constexpr std::int64_t least_reuse = 4;
+  // The same of what is copied as it lies, because it lies far apart or collides: filling the tile
+  // takes as long as a use, and saves the others misses that they hide in part.
+  static constexpr std::int64_t least_copy_reuse = 16;
   // One that is loaded in order, a vector at a time.
   static constexpr double load_element = load / 16;
   // Starting a launch: handing it to threads that look for work, and waiting for the last of them,

@@ -187,7 +187,7 @@ class Search {
   }
 
   // What is copied to where the tile reads it in order: columns that do not lie side by side, rows
-  // that do not go on along the reduction.
+  // that neither do nor go on along the reduction.
   double copying_cost(const RegisterTile& t) const {
     if (t.in_reduction) return 0;
     double cost = 0;
@@ -198,6 +198,7 @@ class Search {
       if (can_copy_columns(place, t)) {
         each = copying_a_vector(place, t);
       } else if (t.rows && place.varies_over(t.rows) && !place.varies_over(t.lane) &&
+                 along(place, t.rows) == Along::Strided &&
                  along(place, reduced_.back()) == Along::Strided) {
         each = MachineModel::copy_element;
       }

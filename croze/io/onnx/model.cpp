@@ -31,6 +31,9 @@ std::string type_text(const TypeProto& type) {
   return "unknown";
 }
 
+// What some exporters call every size that is not fixed is no name: such sizes need not be equal.
+bool is_name(std::string_view name) { return name != "?" && name != "None" && name != "-1"; }
+
 Port port_of(const ValueInfo& info, bool has_default) {
   Port port{.name = std::string(info.name),
             .type = type_text(info.type),
@@ -43,7 +46,7 @@ Port port_of(const ValueInfo& info, bool has_default) {
   for (const TypeProto::Dim& dim : *info.type.shape) {
     // Some exporters write 0 or -1 for a size that is not fixed.
     const std::int64_t size = dim.value.value_or(-1);
-    port.shape.push_back({size > 0 ? size : -1, std::string(dim.name)});
+    port.shape.push_back({size > 0 ? size : -1, std::string(is_name(dim.name) ? dim.name : "")});
   }
   return port;
 }
@@ -112,13 +115,18 @@ std::string names_of(const std::vector<Port>& ports) {
 
 }  // namespace
 
+std::string size_name(const Port& port, std::size_t axis) {
+  const std::string& name = port.shape[axis].name;
+  return name.empty() ? fmt::format("{}.{}", port.name, axis) : name;
+}
+
 Shape shape_of(const Port& port, const std::map<std::string, std::int64_t>& sizes) {
   check(port.has_shape, "input \"{}\" may have any shape, and a number is wanted for each size",
         port.name);
   Shape shape;
   for (std::size_t axis = 0; axis < port.shape.size(); axis++) {
     const Dimension& dim = port.shape[axis];
-    const std::string name = dim.name.empty() ? fmt::format("{}.{}", port.name, axis) : dim.name;
+    const std::string name = size_name(port, axis);
     const auto given = sizes.find(name);
     check(dim.size >= 0 || given != sizes.end(),
           "input \"{}\" has an open size \"{}\": give it a number", port.name, name);

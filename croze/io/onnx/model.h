@@ -43,9 +43,11 @@ struct Port {
   bool is_optional = false;  // may be nothing
 };
 
-// The shape of an input once its open sizes are known: `sizes` are by name, and one that the file
-// does not name is called by its input and axis, "image.0".  Throws Error naming one that is
-// missing.
+// What an open size is called: as the file names it, or else by its input and axis, "image.0".
+std::string size_name(const Port& port, std::size_t axis);
+
+// The shape of an input once its open sizes are known by their names.  Throws Error naming one that
+// is missing.
 Shape shape_of(const Port& port, const std::map<std::string, std::int64_t>& sizes);
 
 // What a model is made of.

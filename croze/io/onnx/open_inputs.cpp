@@ -19,14 +19,12 @@ OpenInputs::OpenInputs(std::span<const Port> ports, std::span<const Dim> given)
     : are_given_(!given.empty()) {
   std::map<std::string, std::size_t> by_name;
   for (std::size_t input = 0; input < ports.size(); input++) {
-    const auto rank = static_cast<std::int64_t>(ports[input].shape.size());
-    for (std::int64_t axis = 0; axis < rank; axis++) {
-      const Dimension& d = ports[input].shape[static_cast<std::size_t>(axis)];
-      if (d.size >= 0) continue;
-      std::size_t size = bounds_.size();
-      if (!d.name.empty()) size = by_name.emplace(d.name, size).first->second;
+    for (std::size_t axis = 0; axis < ports[input].shape.size(); axis++) {
+      if (ports[input].shape[axis].size >= 0) continue;
+      const std::string name = size_name(ports[input], axis);
+      const std::size_t size = by_name.emplace(name, bounds_.size()).first->second;
       if (size == bounds_.size()) bounds_.push_back(default_bounds);
-      axes_.push_back({input, axis, size});
+      axes_.push_back({input, static_cast<std::int64_t>(axis), size});
     }
   }
   for (const Dim& dim : given) {

@@ -63,7 +63,13 @@ class Description {
     }
     const traces::Number number = r.writer().add(std::move(schedule));
     r.schedules.add(plan_, number);
-    if (plan_->explanation) r.writer().add(origins(r, number));
+    if (!plan_->explanation) return number;
+    r.writer().add(origins(r, number));
+    r.writer().add(graph(r, number));
+    const auto runs_model = [](const ExplainedLaunch& l) { return !l.parts.empty(); };
+    if (std::ranges::any_of(explanation_.launches, runs_model)) {
+      r.writer().add(model_nodes(r, number));
+    }
     return number;
   }
 
@@ -108,6 +114,35 @@ class Description {
       origins.buffers.push_back(r.name(b.name));
     }
     return origins;
+  }
+
+  traces::TensorGraph graph(Recorder& r, traces::Number schedule) const {
+    traces::TensorGraph graph{schedule, {}};
+    for (const ExplainedNode& n : explanation_.nodes) {
+      traces::TensorNode& node = graph.nodes.emplace_back();
+      node.op = r.name(n.op);
+      node.dtype = r.name(name_of(n.dtype));
+      node.argument = r.name(n.argument);
+      node.shape = n.shape;
+      const auto number = static_cast<traces::Number>(graph.nodes.size() - 1);
+      for (const int source : n.sources) {
+        node.sources.push_back(number - static_cast<traces::Number>(source));
+      }
+      node.module = r.name(n.module);
+      node.call = r.name(n.call);
+      node.is_gradient = n.is_gradient;
+      node.buffer_plus_1 = static_cast<std::uint32_t>(n.buffer + 1);
+    }
+    return graph;
+  }
+
+  traces::ModelNodes model_nodes(Recorder& r, traces::Number schedule) const {
+    traces::ModelNodes nodes{.schedule = schedule, .launches = {}};
+    for (const ExplainedLaunch& l : explanation_.launches) {
+      traces::LaunchNodes& launch = nodes.launches.emplace_back();
+      for (const std::string& part : l.parts) launch.nodes.push_back(r.name(part));
+    }
+    return nodes;
   }
 
   traces::Number kernel(Recorder& r, std::size_t step) const {

@@ -68,17 +68,29 @@ struct ExplainedPeak {
   std::vector<int> buffers;      // the largest first
 };
 
+// A node of the tensor graph, as the program recorded it.
+struct ExplainedNode {
+  std::string op, argument;  // as print_graph() has them
+  DType dtype = DType::Void;
+  std::vector<std::int64_t> shape;  // the greatest, where a size is open
+  std::vector<int> sources;         // numbers of nodes before it
+  std::string module, call;         // as of a nest
+  bool is_gradient = false;
+  int buffer = -1;  // its memory, or what gets its value; -1: nothing does
+};
+
 struct Explanation {
   std::vector<ExplainedLaunch> launches;  // in order
   std::vector<ExplainedBuffer> buffers;   // by number
   std::vector<ExplainedPeak> peaks;       // of each device with temporaries
+  std::vector<ExplainedNode> nodes;       // sources first, if calls are noted
   std::int64_t input_bytes = 0, result_bytes = 0;
 };
 
 // The tables of launches and buffers, and the peaks, as text for people.
 std::string to_text(const Explanation& explanation);
 
-// Internal: of a schedule for devices that can do this.  Calls and parts are left out.
+// Internal: of a schedule for devices that can do this.  Calls, parts and nodes are left out.
 Explanation explanation_of(const Schedule& schedule, const Caps& (*caps)(int device));
 
 // "shared_reduction", for programs.

@@ -87,13 +87,13 @@ inline Message int64s(std::string_view name, const std::vector<std::int64_t>& di
   return tensor(name, Int64, dims).integers(7, values);
 }
 
-// An input or output; a size of -1 is called "n", of -2 "m".
+// An input or output; a size of -1 is called "n", of -2 "m", of -3 "?".
 inline Message value_info(std::string_view name, std::int64_t type,
                           const std::vector<std::int64_t>& dims) {
   Message shape;
   for (std::int64_t size : dims) {
-    shape.message(
-        1, size < 0 ? Message().text(2, size == -1 ? "n" : "m") : Message().integer(1, size));
+    const char* const open = size == -1 ? "n" : size == -2 ? "m" : "?";
+    shape.message(1, size < 0 ? Message().text(2, open) : Message().integer(1, size));
   }
   const Message tensor_type = Message().integer(1, type).message(2, shape);
   return Message().text(1, name).message(2, Message().message(1, tensor_type));

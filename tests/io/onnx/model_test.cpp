@@ -80,6 +80,14 @@ TEST_F(OnnxModel, OneNameOfADimensionIsOneSize) {
             std::string::npos);
 }
 
+TEST_F(OnnxModel, SizesCalledAQuestionMarkNeedNotBeEqual) {
+  const Model m = load(GraphProto{.nodes = {node("Relu", {"x"}, {"y"})},
+                                  .inputs = {value_info("x", Float, {-3, -3})},
+                                  .outputs = {value_info("y", Float, {-3, -3})}});
+  EXPECT_EQ(numbers(m.run({{"x", vector({-1, 2, 3}).reshape({1, 3})}}), "y"), (Numbers{0, 2, 3}));
+  EXPECT_EQ(shape_of(m.inputs()[0], {{"x.0", 2}, {"x.1", 5}}), (Shape{2, 5}));
+}
+
 TEST_F(OnnxModel, AnInitializerIsTheDefaultOfItsInput) {
   GraphProto g = relu_plus();
   g.inputs.push_back(value_info("w", Float, {1}));

@@ -2,7 +2,6 @@
 
 #include <croze/io/gguf/gguf.h>
 #include <croze/llm/generate/generator.h>
-#include <croze/run/trace/trace.h>
 
 #include <algorithm>
 #include <span>
@@ -12,7 +11,7 @@
 
 namespace croze::tool {
 
-TraceFile trace_of_language_model(const std::string& path) {
+TraceFile trace_of_language_model(const std::string& path, const TraceOptions& options) {
   const TemporaryFolder folder;
   const std::string file = folder.path() + "/model.trace";
   const GgufFile weights = load_gguf(path);
@@ -38,7 +37,7 @@ TraceFile trace_of_language_model(const std::string& path) {
     const Trace recording = trace(folder.path() + "/recording.trace");
     read();
   }
-  Trace tracing = trace(file);
+  Trace tracing = trace(file, options);
   read();
   tracing.finish();
   return TraceFile(file);

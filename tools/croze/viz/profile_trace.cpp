@@ -4,10 +4,13 @@
 #include <croze/base/printable.h>
 #include <croze/trace/trace.h>
 #include <croze/viz/compare.h>
+#include <croze/viz/hot.h>
 #include <croze/viz/summary.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "command_line/json.h"
@@ -23,7 +26,7 @@ std::optional<double> share_of(const traces::Trace& trace, const TraceRow& r) {
 }
 
 void print_rows(const char* title, const traces::Trace& trace, const std::vector<TraceRow>& rows,
-                double all) {
+                double all, bool shows_nodes) {
   fmt::print("{:>12} {:>6} {:>8} {:>10} {:>9} {:>8} {:>6}  {}\n", "us", "%", "times", "least us",
              "GFLOP/s", "GB/s", "% roof", title);
   for (const TraceRow& r : rows) {
@@ -33,8 +36,29 @@ void print_rows(const char* title, const traces::Trace& trace, const std::vector
                all > 0 ? r.seconds / all * 100 : 0, r.launches, r.least_seconds * 1e6,
                r.flops / seconds * 1e-9, r.bytes / seconds * 1e-9,
                share ? fmt::format("{:.1f}", *share * 100) : "", printable(r.name));
+    if (!shows_nodes) continue;
+    for (traces::Name node : r.nodes) {
+      fmt::print("{:>67}{}\n", "", printable(traces::short_name(trace.text(node))));
+    }
   }
   fmt::print("\n");
+}
+
+// The hottest instructions of the hottest kernels.
+void print_hot(const std::vector<HotKernel>& kernels) {
+  constexpr std::size_t max_kernels = 5, max_instructions = 8;
+  double all = 0;
+  for (const HotKernel& k : kernels) all += static_cast<double>(k.samples);
+  for (const HotKernel& k : std::span(kernels).first(std::min(kernels.size(), max_kernels))) {
+    const auto samples = static_cast<double>(k.samples);
+    fmt::print("{:>12.1f} % of {:.0f} samples  {}\n", samples / all * 100, all, printable(k.name));
+    const std::size_t shown = std::min(k.instructions.size(), max_instructions);
+    for (const HotInstruction& i : std::span(k.instructions).first(shown)) {
+      fmt::print("{:>12.1f} % {:>8x}:  {}\n", static_cast<double>(i.samples) / samples * 100,
+                 i.offset, printable(i.text));
+    }
+    fmt::print("\n");
+  }
 }
 
 Json json_of(const traces::Trace& trace, const std::vector<TraceRow>& rows, const char* name) {
@@ -48,7 +72,22 @@ Json json_of(const traces::Trace& trace, const std::vector<TraceRow>& rows, cons
              {"flops", r.flops},
              {"bytes", r.bytes}};
     if (const std::optional<double> share = share_of(trace, r)) row["share_of_roof"] = *share;
+    for (traces::Name node : r.nodes) row["nodes"].push_back(trace.text(node));
     list.push_back(std::move(row));
+  }
+  return list;
+}
+
+Json json_of(const std::vector<HotKernel>& kernels) {
+  Json list = Json::array();
+  for (const HotKernel& k : kernels) {
+    Json instructions = Json::array();
+    for (const HotInstruction& i : k.instructions) {
+      instructions.push_back(
+          Json{{"offset", i.offset}, {"samples", i.samples}, {"instruction", i.text}});
+    }
+    list.push_back(Json{
+        {"kernel", k.name}, {"samples", k.samples}, {"instructions", std::move(instructions)}});
   }
   return list;
 }
@@ -61,19 +100,22 @@ void profile_trace(const std::string& name, const traces::Trace& trace, bool jso
   double seconds = 0;
   for (const TraceRow& r : kernels) seconds += r.seconds;
   const std::optional<Roof> roof = roof_of(trace, "CPU");
+  const std::vector<HotKernel> hot = hot_kernels(trace);
   if (json) {
     Json line{{"trace", name},
               {"seconds", seconds},
               {"by_module", json_of(trace, modules, "module")},
               {"by_call", json_of(trace, calls, "call")},
               {"by_kernel", json_of(trace, kernels, "kernel")}};
+    if (!hot.empty()) line["hot"] = json_of(hot);
     if (roof) line["roof"] = Json{{"flops", roof->flops}, {"bytes", roof->bytes}};
     fmt::print("{}\n", line.dump());
     return;
   }
-  print_rows("module", trace, modules, seconds);
-  print_rows("call that recorded it", trace, calls, seconds);
-  print_rows("kernel", trace, kernels, seconds);
+  print_rows("module", trace, modules, seconds, false);
+  print_rows("call that recorded it", trace, calls, seconds, false);
+  print_rows("kernel", trace, kernels, seconds, true);
+  print_hot(hot);
   fmt::print("{:.1f} us in {} launches\n", seconds * 1e6, trace.launches.size());
   if (roof) {
     fmt::print("the roof of CPU: {:.1f} GFLOP/s, {:.1f} GB/s\n", roof->flops * 1e-9,

@@ -7,8 +7,8 @@
 
 namespace croze::tool {
 
-// Prints the time by module of a model, by call of the user's and by kernel, as tables or as one
-// line of JSON.  `name`: what was traced.
+// Prints the time by module of a model, by call of the user's and by kernel, and the hottest
+// instructions if there are samples, as tables or as one line of JSON.  `name`: what was traced.
 void profile_trace(const std::string& name, const traces::Trace& trace, bool json);
 
 // Prints what differs between a trace and one from before: kernels, time and memory.

@@ -58,17 +58,24 @@ TraceFile::TraceFile(const std::string& path) : bytes_(content_of(path)) {
   trace_ = traces::read_trace(bytes(), path);
 }
 
-TraceFile trace_of_program(const std::vector<std::string>& line, bool rewrites) {
+TraceFile trace_of_program(const std::vector<std::string>& line, const TraceOptions& options) {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/run.trace";
-  const int status = run_in_terminal(
-      line, {{"CROZE_TRACE", path}, {"CROZE_TRACE_REWRITES", rewrites ? "1" : "0"}});
+  const auto flag = [](bool is_set) { return is_set ? "1" : "0"; };
+  const int status = run_in_terminal(line, {{"CROZE_TRACE", path},
+                                            {"CROZE_TRACE_REWRITES", flag(options.rewrites)},
+                                            {"CROZE_TRACE_SAMPLES", flag(options.samples)}});
   check(fs::exists(path), "{} has written no trace: does it compute with croze?", line[0]);
   if (status != 0) log_warning(fmt::format("{} ended with status {}", line[0], status));
   return TraceFile(path);
 }
 
-TraceFile trace_of(const std::vector<std::string>& line, bool rewrites) {
+void add_samples_flag(const Command& command, TraceOptions& options) {
+  command.flag("--samples", options.samples,
+               "Of a program or a model: trace at which instructions threads are, too");
+}
+
+TraceFile trace_of(const std::vector<std::string>& line, const TraceOptions& options) {
   check(!line.empty(), "a trace or a program must be named");
   // What is no file may be found along PATH.
   const bool is_file = fs::exists(line[0]);
@@ -76,7 +83,7 @@ TraceFile trace_of(const std::vector<std::string>& line, bool rewrites) {
     check(line.size() == 1, "{} is no program that could take arguments", line[0]);
     return TraceFile(line[0]);
   }
-  return trace_of_program(line, rewrites);
+  return trace_of_program(line, options);
 }
 
 }  // namespace croze::tool

@@ -1,6 +1,7 @@
 // trace_file.h -- the trace that a user names: a file, or the program that is to write it.
 #pragma once
 
+#include <croze/run/trace/trace.h>
 #include <croze/trace/trace.h>
 #include <croze/viz/summary.h>
 
@@ -8,6 +9,8 @@
 #include <span>
 #include <string>
 #include <vector>
+
+#include "command_line/command.h"
 
 namespace croze::tool {
 
@@ -39,9 +42,12 @@ class TraceFile {
 
 // Runs the program, which writes to the terminal as it does without, and returns the trace of it.
 // Throws Error if it cannot be run or writes none; warns if it fails.
-TraceFile trace_of_program(const std::vector<std::string>& line, bool rewrites);
+TraceFile trace_of_program(const std::vector<std::string>& line, const TraceOptions& options);
+
+// --samples, of what is traced by a command.
+void add_samples_flag(const Command& command, TraceOptions& options);
 
 // What is named: a trace, or a program with its arguments.
-TraceFile trace_of(const std::vector<std::string>& line, bool rewrites);
+TraceFile trace_of(const std::vector<std::string>& line, const TraceOptions& options);
 
 }  // namespace croze::tool

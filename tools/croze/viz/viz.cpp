@@ -28,7 +28,8 @@ struct Settings {
   std::string compare, html;
   TraceExports exports;
   std::int64_t port = 0;
-  bool bench = false, rewrites = false;
+  TraceOptions traced;
+  bool bench = false;
 
   const std::string& path() const { return line[0]; }
 };
@@ -48,7 +49,7 @@ void show_page(const Settings& s, const Served& served) {
 }
 
 void show_trace(const Settings& s) {
-  const TraceFile file = trace_of(s.line, s.rewrites);
+  const TraceFile file = trace_of(s.line, s.traced);
   std::optional<TraceFile> base;
   if (!s.compare.empty()) base.emplace(s.compare);
   s.exports.write(file.trace());
@@ -86,7 +87,9 @@ void add_viz(const Command& program) {
               "File of the trace, folder of runs, or a program to run and trace; arguments of it "
               "that begin with - come after --")
       .required();
-  command.flag("--rewrites", s->rewrites, "Of a program: trace every rewrite of every kernel, too");
+  command.flag("--rewrites", s->traced.rewrites,
+               "Of a program: trace every rewrite of every kernel, too");
+  add_samples_flag(command, s->traced);
   command.option("--compare", s->compare, "File of a trace from before, to compare this one with");
   command.flag("--bench", s->bench, "The folder is one of croze-bench: show figures over commits");
   command.option("--html", s->html,

@@ -16,6 +16,13 @@ export function button(label: string, key: string, act: () => void): HTMLButtonE
   return b;
 }
 
+// What a colour stands for.
+export function legend(color: string, text: string): HTMLElement {
+  const square = element("i");
+  square.style.background = `var(--${color})`;
+  return element("span", { class: "key" }, square, text);
+}
+
 // Rows of a name and a value.
 export function facts(pairs: [string, string][]): HTMLElement {
   const list = element("dl", { class: "facts" });

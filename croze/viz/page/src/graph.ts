@@ -1,27 +1,28 @@
-// The kernels of a schedule and the buffers between them; gradients stand beside what they are
-// gradients of.
+// The tensors of a program, the kernels that compute them with the buffers between, or what is inside
+// of one kernel (levels.ts); gradients stand beside what they are gradients of.
 //
 // What one call of the program's recorded can be drawn as one box, and so can modules of a model
-// (grouping.ts).  A large schedule is at first drawn with as many boxes as can be seen.
+// (grouping.ts).  A large graph is at first drawn with as many boxes as can be seen.
 import { Canvas, button, element, facts, palette, type Palette } from "./dom.js";
 import { bytes, count, duration, shape } from "./format.js";
-import { Grouping, groupName, moduleName, unitsOf, type Unit } from "./grouping.js";
+import { Grouping, groupName, moduleName, type Unit } from "./grouping.js";
 import { layOutBeside, type Box, type Layout } from "./layout.js";
+import { LEVELS, innerLevel, kernelLevel, tensorLevel, type Level, type LevelName } from "./levels.js";
 import type { Model } from "./model.js";
 import { BUFFER_KINDS, type Schedule } from "./reader.js";
 import { KernelWords } from "./words.js";
 
 export interface GraphNode {
-  what: "kernel" | "buffer" | "group";
+  what: "unit" | "buffer" | "group";
   label: string; note: string;
   number: number;      // of the first unit, or of the buffer
   members: number[];   // units that the box stands for
-  group: string;       // what a group is, or the innermost that a kernel lies in
+  group: string;       // what a group is, or the innermost that a unit lies in
   isGradient: boolean;
   partner: number;     // of a gradient, the box of what it is the gradient of; or -1
 }
 
-const LARGE = 150;  // kernels, from which groups are closed at first
+const LARGE = 150;  // units, from which groups are closed at first
 const AT_FIRST = 60;  // boxes that are drawn of those
 const shorten = (text: string, most: number): string => text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 
@@ -45,7 +46,10 @@ export class Graph {
   private search = element("input", { type: "search", placeholder: "find by name, op, rule  /", "aria-label": "Find in the graph" });
   private status = element("span", { class: "faint", role: "status" });
   private byLaunch = button("By launch", "B", () => this.turnGroups());
+  private levels = element("select", { "aria-label": "What is drawn" });
   private schedule = 0;
+  level!: Level;
+  private inside: Unit | null = null;  // whose graph or program is drawn
   units: Unit[] = [];
   grouping!: Grouping;
   isByLaunch = false;
@@ -61,16 +65,17 @@ export class Graph {
   drawn = 0;
   layoutTime = 0;
   private words: KernelWords;
-  private timeOf = new Map<number, number>();  // of the launches of the schedule, by number
 
-  constructor(private model: Model, private openKernel: (kind: number, nest?: number) => void) {
+  constructor(private model: Model, private openKernel: (kind: number, kernel?: number) => void) {
     this.words = new KernelWords(model.trace);
-    this.view = new Canvas("Graph of kernels and buffers", (c) => this.draw(c));
+    this.view = new Canvas("Graph of tensors, kernels and buffers", (c) => this.draw(c));
     const choice = element("select", { "aria-label": "Schedule" });
     model.trace.schedules.forEach((s, i) => choice.append(element("option", { value: String(i) },
       `schedule ${i + 1}: ${count(s.launches.length)} launches`)));
     choice.addEventListener("change", () => this.choose(Number(choice.value)));
-    this.root.append(element("div", { class: "bar" }, choice, this.search,
+    for (const name of LEVELS) this.levels.append(element("option", { value: name }, name));
+    this.levels.addEventListener("change", () => this.show(this.levels.value as LevelName));
+    this.root.append(element("div", { class: "bar" }, choice, this.levels, this.search,
       button("Fit", "0", () => this.fit()), button("Open all", "E", () => this.setAll(false)),
       button("Close all", "C", () => this.setAll(true)), this.byLaunch, this.status), this.view.canvas, this.details);
     this.search.addEventListener("input", () => this.find(this.search.value));
@@ -91,23 +96,55 @@ export class Graph {
   choose(schedule: number): void {
     this.schedule = schedule;
     this.chosen = -1;
-    this.timeOf.clear();
-    const { launches, runs } = this.model.trace;
-    for (let i = 0; i < launches.length; i++) {
-      if (runs[launches.run.at(i)]!.schedule !== schedule) continue;
-      const number = launches.launch.at(i);
-      this.timeOf.set(number, (this.timeOf.get(number) ?? 0) + launches.duration.at(i));
+    this.inside = null;
+    this.show("kernels");
+  }
+  // Turns to another level; what was chosen stays so, as what computes it or is computed by it.
+  show(name: LevelName): void {
+    const node = this.nodes[this.chosen], before = this.inside ?? (node && node.what !== "buffer" ? this.units[node.number] : undefined);
+    const now = this.levelOf(name, before);
+    if (now.units.length === 0 && name !== "kernels") {
+      this.levels.value = this.level.name;
+      this.status.textContent = `the trace has no ${name}`;
+      return;
     }
-    this.units = unitsOf(this.model.trace.schedules[schedule]!);
+    this.inside = name === "tensors" || name === "kernels" ? null : this.inside ?? before ?? this.longest();
+    this.level = now;
+    this.levels.value = name;
+    this.units = this.level.units;
+    this.byLaunch.disabled = this.isInner;
     this.group();
+    const same = this.nodes.flatMap((n, i) => before && n.members.some((u) => this.units[u]!.launch === before.launch && this.units[u]!.kernel === before.kernel) ? [i] : []);
+    if (same.length === 0 || this.isInner) return;
+    if (same.length > 1) this.found = new Set(same);
+    this.select(same.at(-1)!);
+    this.centre(this.chosen);
+  }
+  private levelOf(name: LevelName, chosen: Unit | undefined): Level {
+    if (name === "kernels") return kernelLevel(this.model, this.words, this.schedule);
+    if (name === "tensors") return tensorLevel(this.model, this.schedule);
+    return innerLevel(this.model, (chosen ?? this.longest())?.kernel ?? -1, name);
+  }
+  private longest(): Unit | null {
+    const first = this.units[0];
+    return first ? this.units.reduce((best, u, i) => this.level.time(i) > this.level.time(best.i) ? { u, i } : best, { u: first, i: 0 }).u : null;
+  }
+  private get isInner(): boolean { return this.inside !== null; }
+  private turnLevel(by: number): void {
+    const next = LEVELS[LEVELS.indexOf(this.level.name) + by];
+    if (next) this.show(next);
   }
   private group(): void {
     this.chosen = -1;
-    this.grouping = new Grouping(this.units, this.isByLaunch);
+    this.found.clear();
+    const { level } = this;
+    const byLaunch = (unit: number) => level.buffers ? [`launch ${this.units[unit]!.launch + 1}`] : level.groups(unit);
+    this.grouping = new Grouping(this.units, this.isInner ? level.groups : this.isByLaunch ? byLaunch : null);
     if (this.units.length > LARGE) this.grouping.openUpTo(AT_FIRST);
     this.build();
     this.scale = 0;
     if (this.view.width > 0) this.fit();
+    this.showDetails();
   }
   // Boxes of modules and calls, or of launches.
   turnGroups(): void {
@@ -119,48 +156,32 @@ export class Graph {
   // ---- nodes and edges ----
 
   private build(): void {
-    const s = this.model.trace.schedules[this.schedule]!;
-    const boxes = this.grouping.boxes(), partners = this.grouping.partners(boxes);
+    const { level } = this, boxes = this.grouping.boxes(), partners = this.grouping.partners(boxes);
     const nodeOf: number[] = [];  // of each unit
     this.nodes = boxes.map(({ key, units }, i) => {
       for (const unit of units) nodeOf[unit] = i;
-      const first = units[0]!;
-      const time = duration(units.reduce((t, u) => t + this.timeOfUnit(s, u), 0));
+      const first = units[0]!, time = units.reduce((t, u) => t + level.time(u), 0);
       const rest = { number: first, members: units, isGradient: units.every((u) => this.grouping.isGradient(u)), partner: partners[i]! };
-      if (key !== "") return { what: "group", label: groupName(key), note: `${count(units.length)} kernels, ${time}`, group: key, ...rest };
-      const kernel = this.model.trace.kernels[this.units[first]!.kernel];
-      return { what: "kernel", label: this.labelOf(s, first, kernel?.name ?? "copy"), note: time, group: this.grouping.groups[first]!.at(-1) ?? "", ...rest };
+      if (key !== "") return { what: "group", label: groupName(key), note: `${count(units.length)} ${level.noun}${time > 0 ? `, ${duration(time)}` : ""}`, group: key, ...rest };
+      return { what: "unit", label: level.label(first), note: level.note(first), group: this.grouping.groups[first]!.at(-1) ?? "", ...rest };
     });
     this.frames = this.grouping.frames(boxes);
-    this.connect(s, nodeOf);
+    this.connect(nodeOf);
     const start = performance.now();
     this.layout = layOutBeside(this.nodes.map((n) => n.what === "buffer" ? { width: 130, height: 22 } : { width: 190, height: 38 }), this.edges,
       { isBeside: this.nodes.map((n) => n.isGradient), partners: this.nodes.map((n) => n.partner) });
     this.layoutTime = performance.now() - start;
     this.status.textContent = `${count(this.nodes.length)} boxes`;
   }
-  // A launch is divided among its kernels as they were estimated.
-  private timeOfUnit(s: Schedule, unit: number): number {
-    const { launch, origin } = this.units[unit]!, { origins } = s.launches[launch]!;
-    const time = this.timeOf.get(launch) ?? 0;
-    if (origins.length < 2) return time;
-    const all = origins.reduce((sum, o) => sum + o.cycles, 0);
-    return all > 0 ? time * origin.cycles / all : time / origins.length;
-  }
-  private labelOf(s: Schedule, unit: number, name: string): string {
-    const { launch, origin } = this.units[unit]!, { kernels, origins } = s.launches[launch]!;
-    if (origins.length === 0 && kernels.length > 1) return `${name} +${kernels.length - 1}`;
-    const call = origin.call.replace(/ \(.*\)$/, "");
-    return call === "" ? name : `${call}: ${name}`;
-  }
   private addBuffer(s: Schedule, buffer: number, isGradient: boolean): number {
     const planned = s.buffers[buffer]!, text = shape(planned.dtype, planned.shape);
     return this.nodes.push({ what: "buffer", label: planned.name || text, note: planned.name ? text : bytes(planned.bytes), number: buffer,
                              members: [], group: "", isGradient, partner: -1 }) - 1;
   }
-  // A buffer is a box between its writer and its readers.  Groups can read each other in turn; an
-  // edge against the order of the launches is left out.
-  private connect(s: Schedule, nodeOf: number[]): void {
+  // A buffer is a box between its writer and its readers; a tensor is its writer's.  Groups can read
+  // each other in turn; an edge against the order of the units is left out.
+  private connect(nodeOf: number[]): void {
+    const s = this.level.buffers;
     const buffers = new Map<string, number>();
     const writer = new Map<number, number>();
     const seen = new Set<string>();
@@ -176,6 +197,10 @@ export class Graph {
         const from = writer.get(b);
         if (from === nodeOf[i]) continue;
         if (from !== undefined && this.nodes[from]!.number > this.nodes[nodeOf[i]!]!.number) continue;
+        if (!s) {
+          if (from !== undefined) edge(from, nodeOf[i]!);
+          continue;
+        }
         const key = `${b} ${from ?? "in"}`;
         let node = buffers.get(key);
         if (node === undefined) {
@@ -293,7 +318,8 @@ export class Graph {
     this.drawn++;
     const n = this.nodes[i]!, x = box.x - box.width / 2, y = box.y - box.height / 2;
     c.globalAlpha = this.found.size > 0 && !this.found.has(i) ? 0.25 : 1;
-    c.fillStyle = n.what === "buffer" ? p.panel : n.isGradient ? p.series[1]! : n.what === "group" ? p.series[2]! : p.series[0]!;
+    const isMemory = n.what === "buffer" || n.what === "unit" && this.level.isMemory(n.number);
+    c.fillStyle = isMemory ? p.panel : n.isGradient ? p.series[1]! : n.what === "group" ? p.series[2]! : p.series[0]!;
     c.beginPath();
     c.roundRect(x, y, box.width, box.height, n.what === "buffer" ? 11 : 4);
     c.fill();
@@ -301,7 +327,7 @@ export class Graph {
     c.lineWidth = i === this.chosen ? 3 : 1;
     c.stroke();
     if (this.scale > 0.3) {
-      c.fillStyle = n.what === "buffer" ? p.text : "#111";
+      c.fillStyle = isMemory ? p.text : "#111";
       const characters = Math.floor((box.width - 12) / 6.6);
       if (n.what === "buffer") {
         c.fillText(shorten(n.label, characters), x + 8, box.y, box.width - 12);
@@ -359,18 +385,13 @@ export class Graph {
     const wanted = text.toLowerCase();
     this.found.clear();
     if (wanted !== "") {
-      const s = this.model.trace.schedules[this.schedule]!;
       this.nodes.forEach((n, i) => {
-        const texts = [n.label, ...n.members.flatMap((unit) => [...this.grouping.groups[unit]!.map(groupName), ...this.kernelsOf(s, unit).map((k) => this.words.of(k))])];
+        const texts = [n.label, ...n.members.flatMap((unit) => [...this.grouping.groups[unit]!.map(groupName), ...this.level.words(unit)])];
         if (texts.some((text) => text.toLowerCase().includes(wanted))) this.found.add(i);
       });
     }
     this.status.textContent = wanted === "" ? `${count(this.nodes.length)} boxes` : `${count(this.found.size)} found`;
     this.view.redraw();
-  }
-  private kernelsOf(s: Schedule, unit: number): number[] {
-    const { launch, kernel } = this.units[unit]!;
-    return s.launches[launch]!.origins.length > 0 ? [kernel] : s.launches[launch]!.kernels;
   }
   private next(by: number): void {
     const all = this.nodes.map((_, i) => i).filter((i) => this.found.size === 0 ? this.nodes[i]!.what !== "buffer" : this.found.has(i));
@@ -403,7 +424,8 @@ export class Graph {
       "+": () => this.zoom(1.3), "-": () => this.zoom(1 / 1.3),
       w: () => this.zoom(1.3), s: () => this.zoom(1 / 1.3), a: () => this.move(80, 0), d: () => this.move(-80, 0),
       e: () => this.setAll(false), c: () => this.setAll(true), Enter: () => this.toggle(),
-      u: () => this.closeOuter(), b: () => this.turnGroups(), g: () => this.goToPartner(), Escape: () => this.select(-1),
+      PageDown: () => this.turnLevel(1), PageUp: () => this.turnLevel(-1),
+      k: () => this.openChosen(), u: () => this.closeOuter(), b: () => this.turnGroups(), g: () => this.goToPartner(), Escape: () => this.select(-1),
     };
     acts[e.key]?.();
     return acts[e.key] !== undefined;
@@ -413,29 +435,30 @@ export class Graph {
     this.details.replaceChildren();
     const n = this.nodes[this.chosen];
     if (!n) {
-      this.details.append(element("p", { class: "faint" }, "Blue: kernels. Green: groups, which are modules of the model or calls of the program. Orange: gradients, beside what they are gradients of. Grey: buffers. Drag to move, Ctrl+wheel to zoom, arrow keys to go from box to box, Enter to open and close groups, U to close the one around, G from a gradient to what it is of."));
+      this.details.append(element("p", { class: "faint" }, "Blue: kernels, or tensors. Green: groups, which are modules of the model or calls of the program. Orange: gradients, beside what they are gradients of. Grey: memory. Drag to move, Ctrl+wheel to zoom, arrow keys to go from box to box, Enter to open and close groups, U to close the one around, G from a gradient to what it is of, PgUp and PgDn from tensors to kernels and into one."));
       return;
     }
-    const s = this.model.trace.schedules[this.schedule]!;
     this.details.append(element("h2", {}, n.label));
     if (n.what === "buffer") {
-      const b = s.buffers[n.number]!;
+      const b = this.level.buffers!.buffers[n.number]!;
       this.details.append(facts([["what", BUFFER_KINDS[b.kind]!], ["bytes", bytes(b.bytes)], ["device", b.device],
         ["parameter", b.name], ["alive", b.first >= 0 ? `launches ${b.first + 1} to ${b.last + 1}` : ""], ["recorded by", b.call], ["why it is there", b.why]]));
       return;
     }
-    const unit = this.units[n.number]!, l = s.launches[unit.launch]!, isGroup = n.what === "group";
-    this.details.append(facts([["time", n.note + (!isGroup && l.origins.length > 1 ? ", estimated" : "")],
-      ["reads, writes", isGroup ? "" : `${unit.reads.length}, ${unit.writes.length} buffers`],
-      ["launch", isGroup ? "" : `${unit.launch + 1} of ${s.launches.length}, of ${count(l.kernels.length)} kernels`],
-      ["bytes of the launch", isGroup ? "" : bytes(l.bytes)], ["module", moduleName(unit.origin.module)],
-      ["recorded by", isGroup ? "" : unit.origin.call || groupName(n.group)]]));
+    const unit = this.units[n.number]!, isGroup = n.what === "group";
+    this.details.append(facts(isGroup ? [["holds", n.note], ["module", moduleName(unit.origin.module)]] : this.level.facts(n.number)));
     if (n.group !== "") this.details.append(button(isGroup ? "Open group" : "Close group", "Enter", () => this.toggle()));
     if (n.isGradient && n.partner >= 0) this.details.append(button("What it is the gradient of", "G", () => this.goToPartner()));
-    if (!isGroup) {
-      const kind = this.model.kinds.findIndex((k) => k.kernels === l.kernels || k.kernels.join() === l.kernels.join());
-      if (kind >= 0) this.details.append(button("Open kernel", "", () => this.openKernel(kind, l.origins.length > 0 ? l.kernels.indexOf(unit.kernel) : undefined)));
-    }
+    const down = LEVELS[LEVELS.indexOf(this.level.name) + 1];
+    if (down && (this.isInner || !isGroup && unit.kernel >= 0)) this.details.append(button(`The ${down}`, "PgDn", () => this.show(down)));
+    if (isGroup || unit.launch < 0) return;
+    this.details.append(button("Open kernel", "K", () => this.openChosen()));
+  }
+  private openChosen(): void {
+    const node = this.nodes[this.chosen], unit = this.inside ?? (node?.what === "unit" ? this.units[node.number] : undefined);
+    if (!unit || unit.launch < 0) return;
+    const isKnown = this.model.trace.schedules[this.schedule]!.launches[unit.launch]!.origins.length > 0;
+    this.openKernel(this.model.plannedKinds[this.schedule]![unit.launch]!, isKnown ? unit.kernel : undefined);
   }
 
   private listen(): void {

@@ -79,8 +79,9 @@ export class Grouping {
   readonly sizes = new Map<string, number>();  // units in each group
   readonly closed = new Set<string>();
 
-  constructor(private units: Unit[], byLaunch: boolean) {
-    this.groups = units.map((u) => byLaunch ? [`launch ${u.launch + 1}`] : groupsOf(u.origin));
+  // `own`: the groups around a unit, where they are not those of its origin.
+  constructor(private units: Unit[], own: ((unit: number) => string[]) | null) {
+    this.groups = units.map((u, i) => own ? own(i) : groupsOf(u.origin));
     for (const keys of this.groups) for (const key of keys) this.sizes.set(key, (this.sizes.get(key) ?? 0) + 1);
   }
 

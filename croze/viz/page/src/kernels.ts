@@ -6,6 +6,7 @@ import type { LaunchKind, Model } from "./model.js";
 import { BUFFER_KINDS, type Kernel } from "./reader.js";
 import { Roofline } from "./roofline.js";
 import { tiles } from "./tiles.js";
+import { KernelWords } from "./words.js";
 
 interface ColumnOf { title: string; number: boolean; text(k: LaunchKind): string; order(k: LaunchKind): number | string }
 
@@ -17,7 +18,8 @@ export class Kernels {
   readonly root = element("section", { class: "view split", "aria-label": "Kernels" });
   private body = element("tbody");
   private details = element("div", { class: "details grow", "aria-live": "polite" });
-  private search = element("input", { type: "search", placeholder: "find by name  /", "aria-label": "Find kernels by name" });
+  private search = element("input", { type: "search", placeholder: "find by name, op, rule  /", "aria-label": "Find kernels by name, operation, rule, call or module" });
+  private words: KernelWords;
   private columns: ColumnOf[];
   private sortedBy = 1;
   private isDown = true;
@@ -29,6 +31,7 @@ export class Kernels {
   roofline: Roofline | null = null;
 
   constructor(private model: Model) {
+    this.words = new KernelWords(model.trace);
     const { kernelTime } = model;
     const column = (title: string, order: (k: LaunchKind) => number, text: (k: LaunchKind) => string): ColumnOf =>
       ({ title, number: true, order, text });
@@ -66,17 +69,17 @@ export class Kernels {
     this.sortedBy = column;
     this.showTable();
   }
-  choose(kind: number, nest = this.largestNest(kind)): void {
+  choose(kind: number, kernel = this.largestNest(kind)): void {
     this.chosen = kind;
-    this.nest = nest;
+    this.nest = Math.max(this.model.kinds[kind]!.kernels.indexOf(kernel), 0);
     this.showTable();
     this.showDetails();
     this.body.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
   }
   // That does most, by arithmetic and bytes.
   private largestNest(kind: number): number {
-    const work = (this.model.kinds[kind]?.kernels ?? []).map((k) => this.model.trace.kernels[k]!.flops + this.model.trace.kernels[k]!.bytes);
-    return Math.max(work.indexOf(Math.max(...work)), 0);
+    const { kernels } = this.model.trace, work = (k: number) => kernels[k]!.flops + kernels[k]!.bytes;
+    return this.model.kinds[kind]!.kernels.reduce((best, k) => work(k) > work(best) ? k : best, this.model.kinds[kind]!.kernels[0] ?? -1);
   }
   key(e: KeyboardEvent): boolean {
     const move = (by: number) => {
@@ -88,9 +91,18 @@ export class Kernels {
     const acts: Record<string, () => void> = {
       ArrowDown: () => move(1), ArrowUp: () => move(-1), ArrowRight: () => turn(1), ArrowLeft: () => turn(-1),
       n: () => this.listing?.step(1), N: () => this.listing?.step(-1), h: () => this.listing?.showHottest(),
+      r: () => this.listing?.stepRegister(1), R: () => this.listing?.stepRegister(-1), Escape: () => this.listing?.lightRegister(null),
+      ",": () => this.turnNest(-1), ".": () => this.turnNest(1), o: () => this.sort((this.sortedBy + 1) % this.columns.length),
     };
     acts[e.key]?.();
     return acts[e.key] !== undefined;
+  }
+  // To another loop nest of the launch.
+  private turnNest(by: number): void {
+    const nests = this.model.kinds[this.chosen]?.kernels.length ?? 0;
+    if (nests < 2) return;
+    this.nest = (this.nest + by + nests) % nests;
+    this.showDetails();
   }
   show(tab: Tab): void {
     this.tab = tab;
@@ -101,7 +113,7 @@ export class Kernels {
     const wanted = this.search.value.toLowerCase(), { order } = this.columns[this.sortedBy]!;
     const kinds = this.model.kinds.map((_, i) => i).filter((i) => {
       const k = this.model.kinds[i]!;
-      return k.launches > 0 && k.name.toLowerCase().includes(wanted);
+      return k.launches > 0 && (wanted === "" || [k.words, ...k.kernels.map((n) => this.words.of(n))].some((t) => t.toLowerCase().includes(wanted)));
     });
     kinds.sort((a, b) => {
       const [x, y] = [order(this.model.kinds[a]!), order(this.model.kinds[b]!)];
@@ -149,8 +161,9 @@ export class Kernels {
   }
   private nests(k: LaunchKind): HTMLElement {
     const choice = element("select", { "aria-label": "Loop nest" });
+    const hasOthers = k.kernels.length > this.model.plannedOf(k.example).launch.kernels.length;
     k.kernels.forEach((number, i) => {
-      choice.append(element("option", { value: String(i) }, `${i + 1} of ${k.kernels.length}: ${this.model.trace.kernels[number]!.name}`));
+      choice.append(element("option", { value: String(i) }, `${i + 1} of ${k.kernels.length}: ${this.model.trace.kernels[number]!.name}${hasOthers ? ` ${this.model.trace.kernels[number]!.key}` : ""}`));
     });
     choice.value = String(this.nest);
     choice.addEventListener("change", () => {

@@ -14,6 +14,7 @@ export class Listing {
   readonly loops: [Loop, Loop][];  // of the code and of the kernel
   readonly kernelLoops: number;
   private lit = -1;
+  private register_ = "";  // that is lit
   private lines = new Map<string, HTMLElement[]>();  // that name a register
 
   readonly sampled: number;  // samples in the kernel; 0: none were taken
@@ -45,10 +46,22 @@ export class Listing {
     for (const line of this.root.querySelectorAll<HTMLElement>("[data-loops]")) {
       line.classList.toggle("lit", line.dataset.loops!.split(" ").includes(String(this.lit)));
     }
-    for (const pane of this.root.querySelectorAll("pre")) pane.querySelector(".lit")?.scrollIntoView({ block: "nearest" });
+    this.root.scrollIntoView({ block: "nearest" });
+    for (const pane of this.root.querySelectorAll("pre")) {
+      const first = pane.querySelector(".lit")?.getBoundingClientRect(), box = pane.getBoundingClientRect();
+      if (first) pane.scrollTop += first.top - box.top - box.height / 4;
+    }
+  }
+  // By the keyboard: the next register, or the one before, in the order of the code.
+  stepRegister(by: number): void {
+    const all = [...this.lines.keys()], at = all.indexOf(this.register_);
+    if (all.length === 0) return;
+    this.lightRegister(all[at < 0 && by < 0 ? all.length - 1 : (at + by + all.length) % all.length]!);
+    this.root.querySelector(".register.lit")?.scrollIntoView({ block: "nearest" });
   }
   // Lights a register, or none.
   lightRegister(register: string | null): void {
+    this.register_ = register ?? "";
     for (const e of this.root.querySelectorAll(".register.lit")) e.classList.remove("lit");
     if (register) for (const e of this.lines.get(register) ?? []) e.classList.add("lit");
   }

@@ -13,20 +13,25 @@ import { Page, embedded, start, type View } from "./shell.js";
 import { Timeline, showFaults } from "./timeline.js";
 
 const KEYS: [string, string][] = [
-  ["W S, A D", "timeline, memory, graph: zoom, move"], ["← →", "the event, change, box or rewrite before and after"],
+  ["W S, A D", "timeline, memory, graph: zoom, move"], ["← →", "the event, change, box, rewrite or part of a kernel before and after"],
   ["↑ ↓", "the track, kernel, edge or pass above and below"], ["N, Shift+N", "the next found, the one before"],
-  ["F, 0", "fit what is chosen, fit all"], ["L", "timeline: the longest launch"], ["N, Shift+N", "kernels: the next loop of the assembly, the one before"], ["H", "kernels: the hottest line"], ["M, Shift+drag", "timeline: measure"],
-  ["P", "memory: the peak"], ["E, C, Enter", "graph: open all, close all, open or close a group"], ["U, G, B", "graph: close the group around; from a gradient to what it is of, and back; boxes of launches"],
-  ["PgUp PgDn, Home End", "rewrites: by ten, first and last"], ["Esc", "let go"],
+  ["F, 0", "fit what is chosen, fit all"], ["Enter", "open what is chosen"], ["Esc", "let go"],
+  ["L", "timeline: the longest launch"], ["G", "timeline: from a launch to the run that asked for it, and back"],
+  ["M, Shift+drag", "timeline: measure; M again goes on to what is chosen now"], ["P", "memory: the peak"],
+  [", .", "kernels: the loop nest before, the next"], ["O", "kernels: sort by the next column"],
+  ["N, Shift+N", "kernels: the next loop of the assembly, the one before"], ["R, Shift+R", "kernels: light the next register, the one before"], ["H", "kernels: the hottest line"],
+  ["E, C", "graph: open all, close all"], ["U, G, B, K", "graph: close the group around; from a gradient to what it is of, and back; boxes of launches; open the kernel"],
+  ["PgUp PgDn", "graph: tensors, kernels, the graph of one and its program"], ["PgUp PgDn, Home End", "rewrites: by ten, first and last"], ["R, X", "rewrites: all rules by time; nodes that stay the same"],
+  ["O, P", "compare: only what differs; memory at the peak"],
 ];
 
 function views(model: Model, base: Model | null): [string, View][] {
-  const openKernel = (kind: number, nest?: number) => {
-    kernels.choose(kind, nest);
+  const openKernel = (kind: number, kernel?: number) => {
+    kernels.choose(kind, kernel);
     page.show(2);
   };
   const kernels = new Kernels(model);
-  const all: [string, View][] = [["Timeline", new Timeline(model, openKernel)], ["Memory", new Memory(model)],
+  const all: [string, View][] = [["Timeline", new Timeline(model, openKernel)], ["Memory", new Memory(model, openKernel)],
     ["Kernels", kernels], ["Graph", new Graph(model, openKernel)], ["Rewrites", new Rewrites(model)]];
   if (base) all.push(["Compare", new Compare(base, model, openKernel)]);
   return all;
@@ -43,6 +48,7 @@ start("The trace", async () => {
   const model = new Model(trace);
   const { facts } = model.trace;
   byId("program").textContent = [facts.get("program"), `croze ${facts.get("version") ?? "?"}`, duration(model.end - model.start)].join(" · ");
+  document.title = `${facts.get("program") ?? "a trace"} · croze viz`;
   showFaults(model);
   const base = baseBytes.length > 0 ? new Model(readTrace(baseBytes)) : null;
   page = new Page(views(model, base), KEYS);

@@ -1,18 +1,13 @@
 // Memory over time, and what was alive at a moment.
-import { Canvas, button, element, palette } from "./dom.js";
-import { bytes, count, duration, shape } from "./format.js";
-import type { DeviceMemory, Model } from "./model.js";
-import { BUFFER_KINDS, type Allocation, type PlannedBuffer, type Schedule } from "./reader.js";
+import { Alive, type KernelOf, type Value } from "./alive.js";
+import { Canvas, button, color, element, legend, palette } from "./dom.js";
+import { bytes, count, duration } from "./format.js";
+import type { Model } from "./model.js";
+import type { DeviceMemory, Step } from "./steps.js";
 
 const RULER = 24, LEFT = 90;
-
-interface Alive { allocation: Allocation; planned: PlannedBuffer | null; run: number; schedule: Schedule | null }
-
-function legend(color: string, text: string): HTMLElement {
-  const square = element("i");
-  square.style.background = color;
-  return element("span", { class: "key" }, square, text);
-}
+const MOST_ROWS = 500, MOST_NAMES = 3;
+const NEAR = 4;  // pixels around a click in which a peak is meant
 
 export class Memory {
   readonly root = element("section", { class: "view", "aria-label": "Memory" });
@@ -22,36 +17,36 @@ export class Memory {
   time: number;
   private left: number;
   private right: number;
-  private maker = new Map<number, { run: number; buffer: number }>();  // of what a run has written
-  private launchesOf: Map<number, number[]> | null = null;  // of each run, once that is asked for
+  private search = element("input", { type: "search", placeholder: "find what is alive  /", "aria-label": "Find what is alive" });
+  private alive: Alive;
+  drawn = { x: 0, height: 0 };  // where the moment is, and how high the peak
 
-  constructor(private model: Model) {
+  constructor(private model: Model, private openKernel: (kind: number, kernel?: number) => void) {
+    this.alive = new Alive(model);
     this.view = new Canvas("Memory over time", (c) => this.draw(c));
     this.time = model.memory[0]?.peakAt ?? model.start;
     [this.left, this.right] = [model.start, model.end];
     const devices = element("select", { "aria-label": "Device" });
     model.memory.forEach((m, i) => devices.append(element("option", { value: String(i) }, `${m.device}: peak ${bytes(m.peak)}`)));
     devices.addEventListener("change", () => this.choose(Number(devices.value)));
-    this.root.append(element("div", { class: "bar" }, devices,
+    this.search.addEventListener("input", () => this.showList());
+    this.root.append(element("div", { class: "bar" }, devices, this.search,
       button("Peak", "P", () => this.goToPeak()), button("Previous change", "←", () => this.step(-1)),
       button("Next change", "→", () => this.step(1)),
-      legend("var(--series-3)", "tensors"),
-      legend("var(--series-2)", "temporaries of runs")),
+      legend("series-3", "tensors"),
+      legend("series-2", "temporaries of runs"), legend("room", "room for more of those")),
     this.view.canvas, this.list);
-    this.view.canvas.addEventListener("pointerdown", (e) => this.goTo(this.t(e.offsetX)));
+    this.view.canvas.addEventListener("pointerdown", (e) => this.goTo(this.peakNear(e.offsetX)));
     this.view.canvas.addEventListener("wheel", (e) => {
       e.preventDefault();
       if (e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY)) this.pan((e.deltaX || e.deltaY) / 800);
       else this.zoom(1.2 ** (e.deltaY / 60), this.t(e.offsetX));
     }, { passive: false });
-    model.trace.runs.forEach(({ results }, run) => {
-      for (const r of results) this.maker.set(r.memory, { run, buffer: r.buffer });
-    });
   }
 
   shown(): void { this.restyle(); this.showList(); }
   restyle(): void { this.view.redraw(); }
-  focusSearch(): void {}
+  focusSearch(): void { this.search.focus(); }
   get memory(): DeviceMemory | undefined { return this.model.memory[this.device]; }
 
   choose(device: number): void {
@@ -67,6 +62,19 @@ export class Memory {
     }
     this.view.redraw();
     this.showList();
+  }
+  // What the chart shows of a pixel is its peak, so that is what a click on it means.
+  private peakNear(x: number): number {
+    const steps = this.memory?.steps ?? [], left = this.t(x - NEAR), right = this.t(x + NEAR);
+    const from = Math.max(steps.findIndex((s) => s.time > left) - 1, 0), size = (s: Step) => s.buffers + s.arenas;
+    let best = steps[from], time = this.t(x);
+    if (!best) return time;
+    for (const s of steps.slice(from + 1)) {
+      if (s.time > right) break;
+      if (size(s) < size(best) || size(s) === size(best) && s.used <= best.used) continue;
+      [best, time] = [s, s.time];
+    }
+    return time;
   }
   step(by: number): void {
     const steps = this.memory?.steps ?? [];
@@ -124,10 +132,12 @@ export class Memory {
       c.fillStyle = p.faint;
       c.fillText(bytes(memory.peak * i / 4), 8, y(memory.peak * i / 4), LEFT - 14);
     }
-    this.drawArea(c, memory, y, p.series[1]!, (s) => s.buffers + s.arenas);
+    this.drawArea(c, memory, y, color("room"), (s) => s.buffers + s.arenas);
+    this.drawArea(c, memory, y, p.series[1]!, (s) => s.buffers + s.used);
     this.drawArea(c, memory, y, p.series[2]!, (s) => s.buffers);
     c.fillStyle = p.text;
-    c.fillRect(Math.round(this.x(this.time)), 8, 1.5, bottom - 8);
+    this.drawn = { x: Math.round(this.x(this.time)), height: bottom - 16 };
+    c.fillRect(this.drawn.x, 8, 1.5, bottom - 8);
     const label = duration(this.time - this.model.start);
     const { left, right } = this;
     c.fillStyle = p.faint;
@@ -138,7 +148,7 @@ export class Memory {
 
   // The most of each pixel, so that no peak is missed.
   private drawArea(c: CanvasRenderingContext2D, memory: DeviceMemory, y: (bytes: number) => number,
-                   fill: string, of: (s: { buffers: number; arenas: number }) => number): void {
+                   fill: string, of: (s: Step) => number): void {
     c.fillStyle = fill;
     // What was before the first pixel, by bisection.
     let low = 0, high = memory.steps.length;
@@ -160,97 +170,44 @@ export class Memory {
 
   // ---- what is alive ----
 
-  alive(): Alive[] {
-    const device = this.memory?.device;
-    const found: Alive[] = [];
-    for (const a of this.model.trace.allocations) {
-      if (a.device !== device || a.time > this.time || a.end <= this.time) continue;
-      const made = this.maker.get(a.memory);
-      const schedule = made ? this.model.trace.schedules[this.model.trace.runs[made.run]!.schedule]! : null;
-      found.push({ allocation: a, planned: schedule && made ? schedule.buffers[made.buffer] ?? null : null,
-                   run: made?.run ?? -1, schedule });
-    }
-    return found.sort((a, b) => b.allocation.bytes - a.allocation.bytes);
-  }
+  values(): Value[] { return this.memory ? this.alive.at(this.memory.device, this.time) : []; }
 
-  private writer(schedule: Schedule | null, planned: PlannedBuffer | null): string {
-    if (!schedule || !planned) return "";
-    const number = schedule.buffers.indexOf(planned);
-    const launch = schedule.launches.find((l) => l.writes.includes(number));
-    const kernel = launch?.kernels[0];
-    if (!launch || kernel === undefined) return "";
-    const others = launch.kernels.length > 1 ? ` +${launch.kernels.length - 1}` : "";
-    return this.model.trace.kernels[kernel]!.name + others;
+  private isFound(v: Value): boolean {
+    const wanted = this.search.value.toLowerCase();
+    return [v.what, v.name, v.type, v.call, v.why, v.writer?.name ?? "", ...v.wanted.map((k) => k.name)].some((t) => t.toLowerCase().includes(wanted));
   }
-
-  // Launches of the same run that have not read it yet at the moment.
-  private wantedBy(schedule: Schedule | null, planned: PlannedBuffer | null, launch: number): string {
-    if (!schedule || !planned) return "";
-    const number = schedule.buffers.indexOf(planned);
-    const names = schedule.launches.slice(launch).filter((l) => l.reads.includes(number))
-      .map((l) => this.model.trace.kernels[l.kernels[0] ?? -1]?.name ?? "copy");
-    return names.length > 3 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : names.join(", ");
-  }
-
   private showList(): void {
-    const alive = this.alive();
-    const all = alive.reduce((sum, a) => sum + a.allocation.bytes, 0);
+    const values = this.values(), all = values.reduce((sum, v) => sum + v.bytes, 0);
     const body = element("tbody");
-    const most = 500;
-    for (const a of alive.slice(0, most)) {
-      const { allocation, planned } = a;
-      body.append(this.row(bytes(allocation.bytes), allocation.isArena ? "temporaries" : "tensor",
-        [allocation.name || planned?.name, planned && planned.shape.length > 0 ? shape(planned.dtype, planned.shape) : allocation.contents].filter((t) => t).join(" "),
-        this.writer(a.schedule, planned), this.wantedBy(a.schedule, planned, this.launchAt(a.run)),
-        planned?.call || allocation.call, planned?.why ?? "", ""));
-      if (allocation.isArena) this.arenaRows(allocation, body);
+    let shown = 0;
+    for (const v of values) {
+      const temporaries = v.temporaries.filter((t) => this.isFound(t));
+      if (temporaries.length === 0 && !this.isFound(v)) continue;
+      if (++shown > MOST_ROWS) continue;
+      body.append(this.row(v));
+      for (const t of temporaries.slice(0, MOST_ROWS)) body.append(this.row(t, "inner"));
     }
     const head = element("tr");
     for (const title of ["bytes", "what", "value", "written by", "still wanted by", "recorded by", "why it is there"]) {
       head.append(element("th", { scope: "col" }, title));
     }
+    const note = shown > MOST_ROWS ? `; the ${MOST_ROWS} largest` : shown < values.length ? `; ${count(shown)} found` : "";
     this.list.replaceChildren(
       element("h2", {}, `${bytes(all)} alive at ${duration(this.time - this.model.start)}`),
-      element("p", { class: "faint" }, `${count(alive.length)} pieces of memory, ${count(all)} bytes${alive.length > most ? `; the ${most} largest` : ""}`),
+      element("p", { class: "faint" }, `${count(values.length)} pieces of memory, ${count(all)} bytes${note}`),
       element("table", {}, element("thead", {}, head), body));
   }
-  private row(...cells: string[]): HTMLElement {
-    const tr = element("tr", cells[7] ? { class: cells[7] } : {});
-    cells.slice(0, 7).forEach((text, i) => tr.append(element("td", i === 0 ? { class: "number" } : {}, text)));
-    return tr;
+  private row(v: Value, kind = ""): HTMLElement {
+    const cell = (...children: (Node | string)[]) => element("td", {}, ...children);
+    const name = v.arena ? `${bytes(v.arena.used)} of it are alive, and at most ${bytes(v.arena.peak)}` : `${v.name} ${v.type}`.trim();
+    const names = v.wanted.slice(0, MOST_NAMES).map((k) => this.kernel(k));
+    return element("tr", kind ? { class: kind } : {}, element("td", { class: "number" }, bytes(v.bytes)),
+      cell(kind ? `– ${v.what}` : v.what), cell(name), cell(...v.writer ? [this.kernel(v.writer)] : []),
+      cell(...names, v.wanted.length > MOST_NAMES ? `and ${v.wanted.length - MOST_NAMES} more` : ""), cell(v.call), cell(v.why));
   }
-
-  // What stands in an arena while the launch of the moment runs.
-  private arenaRows(arena: Allocation, body: HTMLElement): void {
-    const { trace } = this.model;
-    const number = trace.runs.findIndex((r) => r.arenas.includes(arena.memory));
-    const run = trace.runs[number];
-    if (!run) return;
-    const schedule = trace.schedules[run.schedule]!;
-    const launch = this.launchAt(number);
-    const alive = schedule.buffers.filter((b) => b.kind === 2 && b.device === arena.device && b.first <= launch && launch <= b.last);
-    alive.sort((a, b) => b.room - a.room);
-    for (const b of alive.slice(0, 100)) {
-      body.append(this.row(bytes(b.room), `– ${BUFFER_KINDS[b.kind]}`, shape(b.dtype, b.shape),
-        this.writer(schedule, b), this.wantedBy(schedule, b, launch), b.call, b.why, "inner"));
-    }
-  }
-  // The launch of the run that is at work at the moment, or the next.
-  private launchAt(run: number): number {
-    const { launches } = this.model.trace;
-    if (!this.launchesOf) {
-      this.launchesOf = new Map();
-      for (let i = 0; i < launches.length; i++) {
-        const list = this.launchesOf.get(launches.run.at(i));
-        if (list) list.push(i); else this.launchesOf.set(launches.run.at(i), [i]);
-      }
-    }
-    let at = 0;
-    for (const i of this.launchesOf.get(run) ?? []) {
-      if (launches.start.at(i) > this.time) break;
-      const isOver = launches.start.at(i) + launches.duration.at(i) <= this.time;
-      at = launches.launch.at(i) + (isOver ? 1 : 0);
-    }
-    return at;
+  private kernel(k: KernelOf): HTMLElement {
+    const b = element("button", { type: "button", class: "link", title: "show the kernel" }, k.name);
+    b.addEventListener("click", () => this.openKernel(k.kind, k.kernel));
+    return b;
   }
 }

@@ -1,5 +1,6 @@
 // What follows from a trace and several views want: the tracks of the timeline, the time of each
-// kind of launch, memory over time.
+// kind of launch.
+import { memoryOf, type DeviceMemory } from "./steps.js";
 import { SCOPE, Trace } from "./reader.js";
 
 // Events side by side: starts grow, and none begins before the last has ended.
@@ -46,21 +47,22 @@ const MOST_TRACKS = 64;  // of a row
 
 // What is launched under one name.
 export interface LaunchKind {
-  name: string; device: string; kernels: number[]; launches: number; ns: number; least: number;
+  name: string;
+  words: string;  // that it is found by: its name, and the calls, modules and nodes of a model that it comes from
+  device: string;
+  kernels: number[];  // those of one launch, and others where different ones have one name
+  launches: number; ns: number; least: number;
   flops: number; bytes: number; cycles: number; example: number;
 }
 
 // What a device can do in a nanosecond, as it was measured.
 export interface Roof { flops: number; bytes: number }
 
-export interface Step { time: number; buffers: number; arenas: number }
-export interface DeviceMemory { device: string; steps: Step[]; peak: number; peakAt: number }
-
 export class Model {
   rows: TimelineRow[] = [];
   kinds: LaunchKind[] = [];
   kindOf: Uint32Array;         // of each launch
-  memory: DeviceMemory[] = [];
+  plannedKinds: number[][] = [];  // of the launches of each schedule
   start = 0;
   end = 1;
   kernelTime = 0;
@@ -70,8 +72,10 @@ export class Model {
     this.measure();
     this.addKinds();
     this.addRows();
-    this.addMemory();
   }
+
+  private memory_: DeviceMemory[] | null = null;
+  get memory(): DeviceMemory[] { return this.memory_ ??= memoryOf(this.trace, this.start); }
 
   // Where the trace was opened on another machine than it was written on, nobody has measured it.
   roof(device: string): Roof | null {
@@ -122,7 +126,7 @@ export class Model {
     const { trace } = this;
     // The launches of a schedule have one kind each; equal names are one kind.
     const byName = new Map<string, number>();
-    const bySchedule = trace.schedules.map((s) => s.launches.map((l) => {
+    this.plannedKinds = trace.schedules.map((s) => s.launches.map((l) => {
       const names = l.kernels.map((k) => trace.kernels[k]!.name);
       const name = names.length === 0 ? "copy" : names.length <= 8 ? names.join(" > ")
         : `${names.slice(0, 8).join(" > ")} and ${names.length - 8} more`;
@@ -130,16 +134,20 @@ export class Model {
       if (kind === undefined) {
         kind = this.kinds.length;
         byName.set(name, kind);
-        this.kinds.push({ name, device: l.device, kernels: l.kernels, launches: 0, ns: 0,
+        this.kinds.push({ name, words: name, device: l.device, kernels: [], launches: 0, ns: 0,
                           least: Infinity, flops: 0, bytes: 0, cycles: l.cycles, example: -1 });
       }
+      const { kernels } = this.kinds[kind]!;
+      for (const k of l.kernels) if (!kernels.includes(k)) kernels.push(k);
+      this.addWords(this.kinds[kind]!, ...l.nodes);
+      for (const { call, module } of l.origins) this.addWords(this.kinds[kind]!, call, module);
       return kind;
     }));
     const l = trace.launches;
     for (let i = 0; i < l.length; i++) {
       const schedule = trace.runs[l.run.at(i)]!.schedule, number = l.launch.at(i);
       const planned = trace.schedules[schedule]!.launches[number]!;
-      const kind = this.kinds[this.kindOf[i] = bySchedule[schedule]![number]!]!;
+      const kind = this.kinds[this.kindOf[i] = this.plannedKinds[schedule]![number]!]!;
       const ns = l.duration.at(i);
       kind.launches++;
       kind.ns += ns;
@@ -149,6 +157,10 @@ export class Model {
       if (kind.example < 0) kind.example = i;
       this.kernelTime += ns;
     }
+  }
+
+  private addWords(kind: LaunchKind, ...words: string[]): void {
+    for (const word of words) if (!kind.words.includes(word)) kind.words += `\n${word}`;
   }
 
   private addRows(): void {
@@ -184,29 +196,5 @@ export class Model {
       open.push(begin + duration(id));
     }
     return levels.map((level) => new Track(isQueue, Uint32Array.from(level), start, duration));
-  }
-
-  private addMemory(): void {
-    const changes = new Map<string, { time: number; bytes: number; isArena: boolean }[]>();
-    for (const a of this.trace.allocations) {
-      let list = changes.get(a.device);
-      if (!list) changes.set(a.device, list = []);
-      list.push({ time: a.time, bytes: a.bytes, isArena: a.isArena });
-      if (a.end < Infinity) list.push({ time: a.end, bytes: -a.bytes, isArena: a.isArena });
-    }
-    for (const [device, list] of changes) {
-      list.sort((a, b) => a.time - b.time || a.bytes - b.bytes);
-      const memory: DeviceMemory = { device, steps: [], peak: 0, peakAt: this.start };
-      let buffers = 0, arenas = 0;
-      for (const c of list) {
-        if (c.isArena) arenas += c.bytes; else buffers += c.bytes;
-        memory.steps.push({ time: c.time, buffers, arenas });
-        if (buffers + arenas > memory.peak) {
-          memory.peak = buffers + arenas;
-          memory.peakAt = c.time;
-        }
-      }
-      this.memory.push(memory);
-    }
   }
 }

@@ -9,7 +9,7 @@ const VERSION = 1;
 const KIND = {
   text: 1, fact: 2, row: 3, scope: 4, rule: 5, node: 6, pass: 7, passResult: 8, match: 9,
   kernel: 10, schedule: 11, run: 12, launch: 13, allocation: 14, release: 15, lost: 16,
-  tensorName: 17, origins: 18, samples: 19,
+  tensorName: 17, origins: 18, samples: 19, modelNodes: 20, tensorGraph: 21,
 } as const;
 
 export const SCOPE = { schedule: 0, kernel: 1, pass: 2, run: 3 } as const;
@@ -46,6 +46,7 @@ export interface PlannedLaunch {
   device: string; kernels: number[]; reads: number[]; writes: number[];
   flops: number; bytes: number; cycles: number;
   origins: Origin[];  // of the kernels
+  nodes: string[];    // of a model file that it computes: "Conv (node "stem")"
 }
 // What a kernel of a launch computes, and for whom; empty where that was not noted.
 export interface Origin { module: string; call: string; isGradient: boolean; cycles: number; reads: number[]; writes: number[] }
@@ -54,8 +55,14 @@ export interface PlannedBuffer {
   offset: number; first: number; last: number; why: string; call: string;
   name: string;  // of a parameter: "blocks.0.query.weight"
 }
+// Of the tensor graph that the program recorded; empty where calls were not noted.
+export interface TensorNode {
+  op: string; dtype: string; argument: string; shape: number[]; sources: number[];
+  module: string; call: string; isGradient: boolean;
+  buffer: number;  // its memory, or what gets its value; -1: nothing does
+}
 export interface PlannedArena { device: string; bytes: number; peak: number }
-export interface Schedule { launches: PlannedLaunch[]; buffers: PlannedBuffer[]; arenas: PlannedArena[] }
+export interface Schedule { launches: PlannedLaunch[]; buffers: PlannedBuffer[]; arenas: PlannedArena[]; tensors: TensorNode[] }
 export interface Run {
   row: number; schedule: number; call: number; start: number; arenas: number[];
   results: { buffer: number; memory: number }[];
@@ -170,7 +177,7 @@ function readSchedule(f: Fields, trace: Trace): Schedule {
   const launches = f.list(() => ({
     device: f.text(), kernels: f.list(() => f.within(trace.kernels.length, "kernel")),
     reads: f.list(number), writes: f.list(number), flops: f.number(), bytes: f.number(),
-    cycles: f.real(), origins: NOTHING as Origin[],
+    cycles: f.real(), origins: NOTHING as Origin[], nodes: NOTHING as string[],
   }));
   const buffers = f.list(() => ({
     kind: f.within(4, "kind"), device: f.text(), dtype: f.text(), shape: f.list(number),
@@ -183,7 +190,7 @@ function readSchedule(f: Fields, trace: Trace): Schedule {
       if (b >= buffers.length) throw new Error("the trace names a buffer that is not there");
     }
   }
-  return { launches, buffers, arenas };
+  return { launches, buffers, arenas, tensors: NOTHING };
 }
 
 class Reader {
@@ -258,6 +265,8 @@ class Reader {
       case KIND.tensorName: this.tensorName(); break;
       case KIND.origins: this.origins(); break;
       case KIND.samples: this.samples(); break;
+      case KIND.modelNodes: this.modelNodes(); break;
+      case KIND.tensorGraph: this.tensorGraph(); break;
     }
   }
 
@@ -344,6 +353,28 @@ class Reader {
   private tensorName(): void {
     const a = this.alive.get(this.f.number()), name = this.f.text();
     if (a) a.name = name;
+  }
+
+  private modelNodes(): void {
+    const { f, trace } = this, { launches } = trace.schedules[f.within(trace.schedules.length, "schedule")]!;
+    const nodes = f.list(() => f.list(() => f.text()));
+    if (nodes.length !== launches.length) throw new Error("the trace has nodes of another schedule");
+    nodes.forEach((list, i) => { launches[i]!.nodes = list; });
+  }
+
+  private tensorGraph(): void {
+    const { f, trace } = this, schedule = trace.schedules[f.within(trace.schedules.length, "schedule")]!;
+    const number = () => f.number(), nodes: TensorNode[] = [];
+    f.list(() => nodes.push({
+      op: f.text(), dtype: f.text(), argument: f.text(), shape: f.list(number),
+      sources: f.list(() => {
+        const back = f.number();
+        if (back < 1 || back > nodes.length) throw new Error("a tensor of the trace has no such source");
+        return nodes.length - back;
+      }),
+      module: f.text(), call: f.text(), isGradient: f.number() === 1, buffer: f.within(schedule.buffers.length + 1, "buffer") - 1,
+    }));
+    schedule.tensors = nodes;
   }
 
   private samples(): void {

@@ -1,5 +1,5 @@
 // Every rewrite of a pass, one after the other: the rule, where it is written, what it changed.
-import { element, facts } from "./dom.js";
+import { button, element, facts } from "./dom.js";
 import { count, duration } from "./format.js";
 import type { Model } from "./model.js";
 import type { Match, Pass } from "./reader.js";
@@ -7,7 +7,7 @@ import type { Match, Pass } from "./reader.js";
 const MOST_LINES = 400;
 
 export class Rewrites {
-  readonly root = element("section", { class: "view split", "aria-label": "Rewrites" });
+  readonly root = element("section", { class: "view split narrow", "aria-label": "Rewrites" });
   private passes = element("div", { class: "list scroll", role: "listbox", "aria-label": "Passes" });
   private details = element("div", { class: "details grow" });
   private slider = element("input", { type: "range", min: "0", "aria-label": "Rewrite" });
@@ -15,14 +15,16 @@ export class Rewrites {
   private content = element("div", { "aria-live": "polite" });
   private search = element("input", { type: "search", placeholder: "find a rule  /", "aria-label": "Find a rule" });
   private shownPasses: number[] = [];
+  private rulesButton = button("All rules", "R", () => this.showRules());
+  private isWhole = false;  // whether nodes are shown that are the same before and after
   pass = -1;
   at = 0;
 
   constructor(private model: Model) {
     this.slider.addEventListener("input", () => this.go(Number(this.slider.value)));
     this.search.addEventListener("input", () => this.showPasses());
-    this.search.addEventListener("keydown", (e) => { if (e.key === "Enter") this.findNext(); });
-    this.root.append(element("div", { class: "list" }, element("div", { class: "bar" }, this.search), this.passes), this.details);
+    this.search.addEventListener("keydown", (e) => { if (e.key === "Enter") this.findNext(e.shiftKey ? -1 : 1); });
+    this.root.append(element("div", { class: "list" }, element("div", { class: "bar" }, this.search, this.rulesButton), this.passes), this.details);
     this.showPasses();
     if (this.shownPasses.length === 0) {
       this.details.append(element("p", { class: "faint" },
@@ -72,16 +74,23 @@ export class Rewrites {
     }
     this.passes.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
     this.slider.max = String(Math.max(p.matches.length - 1, 0));
+    this.rulesButton.setAttribute("aria-pressed", "false");
     this.details.replaceChildren(element("h2", {}, `${p.name} of ${p.kernel}`),
-      element("div", { class: "bar" }, this.slider, this.place), this.content, this.statistics(p));
-    if (p.result >= 0) {
-      const result = element("details", {}, element("summary", {}, "The kernel after this pass"));
-      result.addEventListener("toggle", () => {
-        if (result.open && result.children.length === 1) result.append(this.listing(p.result, new Set(), ""));
-      });
-      this.details.append(result);
-    }
+      element("div", { class: "bar" }, this.slider, this.place, button("Whole graphs", "X", () => this.turnWhole())), this.content,
+      element("details", {}, element("summary", {}, `${count(new Set(p.matches.map((m) => m.rule)).size)} rules fired`), this.statistics([p])));
+    if (p.result >= 0) this.details.append(this.whole(pass, p));
     this.go(0);
+  }
+  // The kernel as the pass before has left it, and as this one has.
+  private whole(pass: number, p: Pass): HTMLElement {
+    const before = this.model.trace.passes[pass - 1];
+    const from = before?.kernel === p.kernel ? before.result : -1;
+    const whole = element("details", {}, element("summary", {}, from >= 0 ? "The kernel before and after this pass" : "The kernel after this pass"));
+    const fill = () => { if (whole.open && whole.children.length === 1) whole.append(this.sides(from, p.result, true)); };
+    whole.addEventListener("toggle", fill);
+    whole.open = p.matches.length === 0;  // then there is nothing else to see
+    fill();
+    return whole;
   }
   go(at: number): void {
     const p = this.model.trace.passes[this.pass];
@@ -92,10 +101,29 @@ export class Rewrites {
     const m = p.matches[this.at];
     this.content.replaceChildren(...(m ? this.match(m) : []));
   }
-  private findNext(): void {
-    const wanted = this.search.value.toLowerCase(), p = this.model.trace.passes[this.pass];
-    const next = p?.matches.findIndex((m, i) => i > this.at && this.ruleText(m).toLowerCase().includes(wanted)) ?? -1;
-    if (next >= 0) this.go(next);
+  turnWhole(): void {
+    this.isWhole = !this.isWhole;
+    this.go(this.at);
+  }
+  // Those of the whole trace: what each rule cost, and where it fired.
+  showRules(): void {
+    const { passes } = this.model.trace;
+    if (this.rulesButton.getAttribute("aria-pressed") === "true") return this.choose(this.pass);
+    this.rulesButton.setAttribute("aria-pressed", "true");
+    const matches = passes.reduce((sum, p) => sum + p.matches.length, 0);
+    this.details.replaceChildren(element("h2", {}, `${count(matches)} rewrites in ${count(passes.length)} passes`), this.statistics(passes));
+  }
+  // The next rewrite by what was found, or the one before; from pass to pass.
+  private findNext(by: number): void {
+    const wanted = this.search.value.toLowerCase(), { passes } = this.model.trace;
+    for (let k = this.shownPasses.indexOf(this.pass), at = this.at + by; k >= 0 && k < this.shownPasses.length; k += by) {
+      const pass = this.shownPasses[k]!, { matches } = passes[pass]!;
+      if (pass !== this.pass) at = by > 0 ? 0 : matches.length - 1;
+      while (at >= 0 && at < matches.length && !this.ruleText(matches[at]!).toLowerCase().includes(wanted)) at += by;
+      if (at < 0 || at >= matches.length) continue;
+      if (pass !== this.pass) this.choose(pass);
+      return this.go(at);
+    }
   }
   key(e: KeyboardEvent): boolean {
     const turn = (by: number) => {
@@ -106,7 +134,8 @@ export class Rewrites {
       ArrowRight: () => this.go(this.at + 1), ArrowLeft: () => this.go(this.at - 1),
       PageDown: () => this.go(this.at + 10), PageUp: () => this.go(this.at - 10),
       Home: () => this.go(0), End: () => this.go(Infinity),
-      ArrowDown: () => turn(1), ArrowUp: () => turn(-1), n: () => this.findNext(),
+      ArrowDown: () => turn(1), ArrowUp: () => turn(-1), n: () => this.findNext(1), N: () => this.findNext(-1),
+      x: () => this.turnWhole(), r: () => this.showRules(),
     };
     acts[e.key]?.();
     return acts[e.key] !== undefined;
@@ -116,16 +145,21 @@ export class Rewrites {
 
   private match(m: Match): HTMLElement[] {
     const { trace } = this.model, rule = trace.rules[m.rule]!;
-    const before = this.reached(m.before), after = this.reached(m.after);
-    const gone = new Set([...before].filter((n) => !after.has(n)));
-    const made = new Set([...after].filter((n) => !before.has(n)));
     return [
       element("p", { class: "rule" }, element("code", {}, rule.text)),
       facts([["written at", rule.place], ["rules", trace.text(m.set)], ["time", duration(m.ns)]]),
-      element("div", { class: "sides" },
-        element("figure", {}, element("figcaption", {}, "before"), this.listing(m.before, gone, "gone")),
-        element("figure", {}, element("figcaption", {}, "after"), this.listing(m.after, made, "made"))),
+      this.sides(m.before, m.after, this.isWhole),
     ];
+  }
+  // Two nodes with what they are made of; what is in one of them alone is lit.
+  private sides(from: number, to: number, isWhole: boolean): HTMLElement {
+    const before = from >= 0 ? this.reached(from) : new Set<number>(), after = this.reached(to);
+    const gone = new Set([...before].filter((n) => !after.has(n)));
+    const made = new Set(from >= 0 ? [...after].filter((n) => !before.has(n)) : []);
+    const sides = element("div", { class: "sides" });
+    if (from >= 0) sides.append(element("figure", {}, element("figcaption", {}, "before"), this.listing(isWhole ? [...before] : this.near(from, gone), gone, "gone")));
+    sides.append(element("figure", {}, element("figcaption", {}, "after"), this.listing(isWhole ? [...after] : this.near(to, made), made, "made")));
+    return sides;
   }
   // A node and what it is made of.
   private reached(root: number): Set<number> {
@@ -139,9 +173,14 @@ export class Rewrites {
     }
     return seen;
   }
+  // What has changed and what that is made of; the rest is the same on both sides.
+  private near(root: number, lit: Set<number>): number[] {
+    const { nodes } = this.model.trace;
+    return [...new Set([root, ...lit].flatMap((n) => [n, ...nodes[n]!.sources]))];
+  }
   // Sources come first, as the numbers of nodes grow.  What has changed is always shown.
-  private listing(root: number, lit: Set<number>, mark: string): HTMLElement {
-    const all = [...this.reached(root)].sort((a, b) => a - b);
+  private listing(nodes: number[], lit: Set<number>, mark: string): HTMLElement {
+    const all = nodes.sort((a, b) => a - b);
     const most = all.length <= MOST_LINES ? all : all.filter((n, i) => lit.has(n) || i >= all.length - MOST_LINES / 2).slice(-MOST_LINES);
     const pre = element("pre", { class: "code nodes", tabindex: "0" });
     if (most.length < all.length) pre.append(element("span", { class: "line faint" }, `… ${count(all.length - most.length)} nodes before\n`));
@@ -156,17 +195,34 @@ export class Rewrites {
     return `%${n} = ${words.filter((w) => w !== "").join(" ")}`;
   }
 
-  private statistics(p: Pass): HTMLElement {
-    const rules = new Map<number, { times: number; ns: number }>();
-    for (const m of p.matches) {
-      const r = rules.get(m.rule) ?? { times: 0, ns: 0 };
-      rules.set(m.rule, { times: r.times + 1, ns: r.ns + m.ns });
+  // The rules that fired in passes, with how often and how long; a rule shows the passes with it.
+  private statistics(passes: Pass[]): HTMLElement {
+    const rules = new Map<number, { times: number; ns: number; passes: number }>();
+    for (const p of passes) {
+      const here = new Set<number>();
+      for (const m of p.matches) {
+        const r = rules.get(m.rule) ?? { times: 0, ns: 0, passes: 0 };
+        rules.set(m.rule, { times: r.times + 1, ns: r.ns + m.ns, passes: r.passes + (here.has(m.rule) ? 0 : 1) });
+        here.add(m.rule);
+      }
     }
-    const rows = [...rules].sort((a, b) => b[1].times - a[1].times);
-    return element("details", {}, element("summary", {}, `${count(rows.length)} rules fired`),
-      element("table", {}, element("tbody", {}, ...rows.map(([rule, r]) => element("tr", {},
-        element("td", { class: "number" }, `${count(r.times)} ×`), element("td", { class: "number" }, duration(r.ns)),
-        element("td", {}, this.model.trace.rules[rule]!.place),
-        element("td", {}, element("code", {}, this.model.trace.rules[rule]!.text)))))));
+    const rows = [...rules].sort((a, b) => b[1].ns - a[1].ns);
+    const head = element("tr", {}, ...["times", "time", "passes", "written at", "rule"].map((title, i) => element("th", { scope: "col", class: i < 3 ? "number" : "" }, title)));
+    return element("table", { class: "rules" }, element("thead", {}, head), element("tbody", {}, ...rows.map(([number, r]) => {
+      const rule = this.model.trace.rules[number]!, place = element("button", { type: "button", class: "link", title: "show the passes in which it fired" }, rule.place);
+      place.addEventListener("click", () => this.findRule(number));
+      return element("tr", {}, ...[`${count(r.times)} ×`, duration(r.ns), count(r.passes)].map((t) => element("td", { class: "number" }, t)),
+        element("td", {}, place), element("td", {}, element("code", {}, rule.text)));
+    })));
+  }
+  // The passes in which a rule fired, at the first time that it did.
+  private findRule(number: number): void {
+    const rule = this.model.trace.rules[number]!, { passes } = this.model.trace;
+    this.search.value = `${rule.place} ${rule.text}`;
+    this.showPasses();
+    const first = this.shownPasses.find((p) => passes[p]!.matches.some((m) => m.rule === number));
+    if (first === undefined) return;
+    this.choose(first);
+    this.go(passes[first]!.matches.findIndex((m) => m.rule === number));
   }
 }

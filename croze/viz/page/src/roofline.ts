@@ -40,10 +40,12 @@ export class Roofline {
     c.font = "11px system-ui, sans-serif";
     c.textBaseline = "middle";
     c.fillStyle = p.faint;
-    for (let e = this.x[0]; e <= this.x[1]; e++) c.fillText(`${10 ** e}`, this.px(10 ** e) - 6, height - BOTTOM + 9);
+    c.textAlign = "center";
+    for (let e = this.x[0]; e < this.x[1]; e++) c.fillText(`${10 ** e}`, this.px(10 ** e), height - BOTTOM + 9);
+    c.textAlign = "left";
     for (let e = this.y[0]; e <= this.y[1]; e++) c.fillText(`${10 ** e}`, 6, this.py(10 ** e), LEFT - 10);
-    c.fillText("FLOP for a byte", width - RIGHT - 84, height - 6);
-    c.fillText("GFLOP/s", 6, 6);
+    c.fillText("FLOP for a byte", width - RIGHT - 84, height - BOTTOM + 9);
+    c.fillText("GFLOP/s", LEFT + 4, TOP + 4);
     const ridge = this.roof.flops / this.roof.bytes;
     c.strokeStyle = p.text;
     c.lineWidth = 2;

@@ -60,15 +60,49 @@ function bars(range: Range): HTMLElement {
   return element("figure", { class: "tile" }, element("figcaption", {}, title), ...rows);
 }
 
+const isAtOnce = (r: Range): boolean => r.bound === "lane" || r.bound === "unroll";
+const product = (of: Range[]): number => of.reduce((n, r) => n * r.size, 1);
+
+// The sizes of the blocks that a range is cut into, the largest first, and what a turn of the innermost
+// loop takes of it.
+function cuts(range: Range): { blocks: number[]; atOnce: number } {
+  const parts = leaves(range), inner = parts.map((_, i) => product(parts.slice(i + 1)));
+  return { blocks: inner.filter((n) => n > 1 && n < range.size), atOnce: product(parts.filter(isAtOnce)) };
+}
+
+// A part of the plane, in parts of its sides.
+function area(kind: string, at: { left?: number; top?: number; width?: number; height?: number }): HTMLElement {
+  const e = element("i", { class: kind });
+  for (const side of ["left", "top", "width", "height"] as const) if (at[side] !== undefined) e.style[side] = `${at[side] * 100}%`;
+  return e;
+}
+
+// What is computed as a plane: the two ranges of which most is computed at once, cut as the edits cut
+// them, and the tile of one turn.
+function plane(ranges: Range[]): HTMLElement | null {
+  const axes = ranges.filter((r) => !r.isReduction && r.size > 1).sort((a, b) => cuts(b).atOnce - cuts(a).atOnce || b.size - a.size).slice(0, 2);
+  if (axes.length < 2) return null;
+  const [down, across] = axes.sort((a, b) => ranges.indexOf(a) - ranges.indexOf(b)) as [Range, Range];
+  const box = element("div", { class: "plane", role: "img", "aria-label": "The tile of one turn in what is computed" },
+    area("tile-at-once", { left: 0, top: 0, width: cuts(across).atOnce / across.size, height: cuts(down).atOnce / down.size }));
+  for (const [range, kind, side] of [[across, "upright", "left"], [down, "level-line", "top"]] as const) {
+    cuts(range).blocks.forEach((block, level) => {
+      if (range.size / block > MOST_CELLS) return;
+      for (let n = block; n < range.size; n += block) box.append(area(`cut ${kind}${level > 0 ? " inner" : ""}`, { [side]: n / range.size }));
+    });
+  }
+  const name = (r: Range) => element("span", {}, `${r.name}: ${count(r.size)}`);
+  return element("figure", { class: "planes" }, element("figcaption", {}, name(across), " across, ", name(down), " down"), box);
+}
+
 // The picture; each level lies inside of one cell of the level above it.
 export function tiles(graph: string, edits: string): HTMLElement {
   const ranges = cutRanges(graph, edits);
   if (ranges.length === 0) return element("p", { class: "faint" }, "No loops.");
-  const atOnce = ranges.flatMap(leaves).filter((r) => r.bound === "lane" || r.bound === "unroll");
-  const size = (of: Range[]) => of.reduce((n, r) => n * r.size, 1);
+  const atOnce = ranges.flatMap(leaves).filter(isAtOnce), picture = plane(ranges);
   const computed = atOnce.filter((r) => !r.isReduction);
   return element("div", { class: "tiles" },
     element("p", {}, atOnce.length === 0 ? "Nothing is computed at once: each turn of the loops computes one value."
-      : `A turn of the innermost loop computes a tile of ${count(size(computed))} values: ${atOnce.map((r) => `${r.size} (${r.name}, ${r.bound}${r.isReduction ? ", reduced" : ""})`).join(" × ")}.`),
-    ...ranges.map(bars));
+      : `A turn of the innermost loop computes a tile of ${count(product(computed))} ${product(computed) === 1 ? "value" : "values"}: ${atOnce.map((r) => `${r.size} (${r.name}, ${r.bound}${r.isReduction ? ", reduced" : ""})`).join(" × ")}.`),
+    ...picture ? [picture] : [], ...ranges.map(bars));
 }

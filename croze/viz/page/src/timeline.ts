@@ -3,15 +3,19 @@
 // A million events are drawn as fast as a thousand: what is narrower than a pixel is not looked at
 // one by one.  The next pixel's first event is found by bisection, and how busy a pixel was is a
 // difference of two sums, so a track costs the pixels it is wide.
-import { Canvas, button, byId, element, facts, palette, type Palette } from "./dom.js";
+import { Canvas, button, byId, element, facts, legend, palette, type Palette } from "./dom.js";
 import { bytes, count, duration, percent, rate, share } from "./format.js";
 import { moduleName, originOf } from "./grouping.js";
+import { Flows, type Flow, type Place } from "./flows.js";
 import type { Model, TimelineRow, Track } from "./model.js";
+import { Rates, type Strip } from "./rates.js";
 
 const TRACK = 20, GAP = 10, RULER = 24, LABELS = 150;
+const RATE = 34;  // pixels of the strip of a rate
+const SCOPES = [["schedule", 0], ["compile", 5], ["pass", 2], ["run", 4]] as const;  // kinds, and their colours
+const MOST_KINDS = 5;  // of a measured time
 
-export interface Chosen { row: number; track: number; index: number }
-interface Place extends Chosen { x: number; y: number; width: number }
+interface Spot extends Place { x: number; y: number; width: number }
 
 const hash = (text: string): number => {
   let h = 0;
@@ -24,27 +28,33 @@ export class Timeline {
   private view: Canvas;
   private details = element("div", { class: "details", "aria-live": "polite" });
   private status = element("span", { class: "faint", role: "status" });
-  private search = element("input", { type: "search", placeholder: "find by name  /", "aria-label": "Find events by name" });
+  private search = element("input", { type: "search", placeholder: "find by name, call  /", "aria-label": "Find events by name, call or module" });
   private left: number;
   private right: number;
   private top = 0;
-  chosen: Chosen | null = null;
+  chosen: Place | null = null;
   measured: [number, number] | null = null;
   private found = new Set<number>();  // kinds of launches, then texts of scopes
   private colors: number[];
   private colors_ = palette();
   private boxes: number[] = [];  // where each row begins
-  drawn: { events: number; labels: string[] } = { events: 0, labels: [] };
+  private flows: Flows;
+  private flowsOfChosen: Flow[] = [];
+  private rates = new Map<number, Rates>();  // of the rows that are queues
+  drawn = { rows: [] as string[], events: 0, labels: [] as string[], flows: 0, rates: [] as ({ name: string; most: number } & Strip)[] };
 
   constructor(private model: Model, private openKernel: (kind: number) => void) {
     this.left = model.start;
     this.right = model.end;
     this.colors = model.kinds.map((k) => hash(k.name) % 8);
+    this.flows = new Flows(model);
+    model.rows.forEach((row, r) => { if (row.isQueue) this.rates.set(r, new Rates(model, row)); });
     this.view = new Canvas("Timeline of threads and device queues", (c) => this.draw(c));
     const bar = element("div", { class: "bar" }, this.search,
       button("Previous", "Shift+N", () => this.step(-1)), button("Next", "N", () => this.step(1)),
       button("All", "0", () => this.fit()), button("Fit event", "F", () => this.fitChosen()),
-      button("Longest", "L", () => this.chooseLongest()), this.status);
+      button("Longest", "L", () => this.chooseLongest()), button("Along the flow", "G", () => this.goAlong()),
+      button("Measure", "M", () => this.measureChosen()), ...SCOPES.map(([name, series]) => legend(`series-${series + 1}`, name)), this.status);
     this.root.append(bar, this.view.canvas, this.details);
     this.search.addEventListener("input", () => this.find(this.search.value));
     this.search.addEventListener("keydown", (e) => {
@@ -74,8 +84,8 @@ export class Timeline {
   private t(x: number): number {
     return this.left + (x - LABELS) / (this.view.width - LABELS) * (this.right - this.left);
   }
-  private rowHeight(row: TimelineRow): number { return row.tracks.length * TRACK + GAP; }
-  private placeAt(x: number, y: number): Chosen | null {
+  private rowHeight(row: TimelineRow): number { return row.tracks.length * TRACK + (row.isQueue ? 2 * RATE : 0) + GAP; }
+  private placeAt(x: number, y: number): Place | null {
     const { rows } = this.model;
     for (let r = 0; r < rows.length; r++) {
       const within = Math.floor((y - this.boxes[r]!) / TRACK);
@@ -91,7 +101,7 @@ export class Timeline {
 
   private draw(c: CanvasRenderingContext2D): void {
     const { width, height } = this.view, p = this.colors_;
-    this.drawn = { events: 0, labels: [] };
+    this.drawn = { rows: [], events: 0, labels: [], flows: 0, rates: [] };
     c.fillStyle = p.ground;
     c.fillRect(0, 0, width, height);
     c.font = "12px system-ui, sans-serif";
@@ -103,25 +113,43 @@ export class Timeline {
       if (y < height && y + this.rowHeight(row) > RULER) this.drawRow(c, row, r, y, p);
       y += this.rowHeight(row);
     });
-    this.drawFlow(c, p);
+    this.drawChosen(c, p);
     this.drawMeasure(c, p);
     this.drawRuler(c, p);
   }
 
   private drawRow(c: CanvasRenderingContext2D, row: TimelineRow, r: number, y: number, p: Palette): void {
     c.save();
-    c.beginPath();
-    c.rect(LABELS, RULER, this.view.width - LABELS, this.view.height);
-    c.clip();
+    this.clip(c);
     row.tracks.forEach((track, t) => this.drawTrack(c, track, { row: r, track: t, index: 0 }, y + t * TRACK, p));
     c.restore();
     c.fillStyle = p.line;
-    c.fillRect(0, y + row.tracks.length * TRACK + GAP / 2 - 1, this.view.width, 1);
+    c.fillRect(0, y + this.rowHeight(row) - GAP / 2 - 1, this.view.width, 1);
     c.fillStyle = p.text;
     c.fillText(row.name, 10, y + TRACK / 2, LABELS - 16);
+    this.drawn.rows.push(row.name);
+    if (row.isQueue) this.drawRates(c, this.rates.get(r)!, y + row.tracks.length * TRACK, p);
   }
 
-  private drawTrack(c: CanvasRenderingContext2D, track: Track, place: Chosen, y: number, p: Palette): void {
+  // Arithmetic and bytes of the queue over time, under the roof of its device.
+  private drawRates(c: CanvasRenderingContext2D, rates: Rates, y: number, p: Palette): void {
+    for (const [i, [what, name]] of ([["flops", "GFLOP/s"], ["bytes", "GB/s"]] as const).entries()) {
+      const strip = { left: LABELS, right: this.view.width, y: y + i * RATE + 3, height: RATE - 4 };
+      const most = rates.draw(c, what, strip, (x) => this.t(x), p);
+      c.fillStyle = p.faint;
+      c.fillText(`${name}${rates.roof ? `, roof ${rates.roof[what].toFixed(1)}` : `, most ${most.toFixed(2)}`}`, 10, strip.y + strip.height / 2, LABELS - 16);
+      this.drawn.rates.push({ name, most, ...strip });
+    }
+  }
+
+  // To what lies right of the names and below the ruler.
+  private clip(c: CanvasRenderingContext2D): void {
+    c.beginPath();
+    c.rect(LABELS, RULER, this.view.width - LABELS, this.view.height);
+    c.clip();
+  }
+
+  private drawTrack(c: CanvasRenderingContext2D, track: Track, place: Place, y: number, p: Palette): void {
     const perPixel = (this.right - this.left) / (this.view.width - LABELS);
     let i = track.firstAfter(this.left);
     while (i < track.length && track.starts[i]! < this.right) {
@@ -148,10 +176,10 @@ export class Timeline {
     const id = track.ids[i]!;
     if (this.found.size > 0 && !this.isFound(track, id)) return p.line;
     return p.series[track.isQueue ? this.colors[this.model.kindOf[id]!]!
-      : [0, 5, 2, 4][this.model.trace.scopes.what.at(id)]!]!;
+      : SCOPES[this.model.trace.scopes.what.at(id)]![1]]!;
   }
 
-  private drawEvent(c: CanvasRenderingContext2D, track: Track, i: number, at: Place, p: Palette): void {
+  private drawEvent(c: CanvasRenderingContext2D, track: Track, i: number, at: Spot, p: Palette): void {
     this.drawn.events++;
     c.fillStyle = this.fill(track, i, p);
     c.fillRect(at.x, at.y + 1, Math.max(at.width - (at.width > 3 ? 1 : 0), 1), TRACK - 2);
@@ -170,32 +198,32 @@ export class Timeline {
     this.drawn.labels.push(label);
   }
 
-  // From the run of a launch, on its thread, to the launch; and a mark below what is chosen, which
-  // may be narrower than can be seen.
-  private drawFlow(c: CanvasRenderingContext2D, p: Palette): void {
+  // A mark below what is chosen, which may be narrower than can be seen; and the ways from a run to
+  // its launches.
+  private drawChosen(c: CanvasRenderingContext2D, p: Palette): void {
     const k = this.chosen;
     if (!k) return;
-    const track = this.model.rows[k.row]!.tracks[k.track]!;
-    const at = this.x((track.starts[k.index]! + track.ends[k.index]!) / 2);
-    const below = this.boxes[k.row]! + (k.track + 1) * TRACK;
+    const { start, end } = this.timesOf(k), at = this.x((start + end) / 2), below = this.boxes[k.row]! + (k.track + 1) * TRACK;
     c.fillStyle = p.text;
     c.beginPath();
     c.moveTo(at, below - 2);
     c.lineTo(at - 5, below + 7);
     c.lineTo(at + 5, below + 7);
     c.fill();
-    if (!track.isQueue) return;
-    const run = this.model.plannedOf(track.ids[k.index]!).run;
-    const thread = this.model.rows.findIndex((r) => r.name === this.model.trace.rows[run.row]!.name);
-    if (thread < 0) return;
-    const [x1, y1] = [this.x(run.start), this.boxes[thread]! + TRACK];
-    const [x2, y2] = [this.x(track.starts[k.index]!), this.boxes[k.row]! + k.track * TRACK];
+    c.save();
+    this.clip(c);
     c.strokeStyle = p.accent;
     c.lineWidth = 1.5;
     c.beginPath();
-    c.moveTo(x1, y1);
-    c.bezierCurveTo(x1, (y1 + y2) / 2, x2, (y1 + y2) / 2, x2, y2);
+    for (const { from, to } of this.flowsOfChosen) {
+      const [x1, y1] = [this.x(this.timesOf(from).start), this.boxes[from.row]! + (from.track + 1) * TRACK];
+      const [x2, y2] = [this.x(this.timesOf(to).start), this.boxes[to.row]! + to.track * TRACK];
+      c.moveTo(x1, y1);
+      c.bezierCurveTo(x1, (y1 + y2) / 2, x2, (y1 + y2) / 2, x2, y2);
+      this.drawn.flows++;
+    }
     c.stroke();
+    c.restore();
   }
 
   private drawMeasure(c: CanvasRenderingContext2D, p: Palette): void {
@@ -250,13 +278,20 @@ export class Timeline {
   fit(): void { this.show(this.model.start, this.model.end); }
   fitChosen(): void {
     if (!this.chosen) return;
-    const { start, end } = this.chosenTimes();
+    const { start, end } = this.timesOf(this.chosen);
     const margin = Math.max((end - start) * 0.25, 5);
     this.show(start - margin, end + margin);
   }
-  private chosenTimes(): { start: number; end: number } {
-    const track = this.model.rows[this.chosen!.row]!.tracks[this.chosen!.track]!;
-    return { start: track.starts[this.chosen!.index]!, end: track.ends[this.chosen!.index]! };
+  private trackOf(place: { row: number; track: number }): Track { return this.model.rows[place.row]!.tracks[place.track]!; }
+  private timesOf(place: Place): { start: number; end: number } {
+    const track = this.trackOf(place);
+    return { start: track.starts[place.index]!, end: track.ends[place.index]! };
+  }
+  // So that the track can be seen.
+  private scrollTo({ row, track }: Place): void {
+    const y = this.boxes[row]! + track * TRACK;
+    if (y < RULER + GAP) this.scroll(y - RULER - GAP);
+    else if (y + TRACK + GAP > this.view.height) this.scroll(y + TRACK + GAP - this.view.height);
   }
   private scroll(by: number): void {
     const all = this.model.rows.reduce((sum, r) => sum + this.rowHeight(r), RULER + 2 * GAP);
@@ -266,10 +301,12 @@ export class Timeline {
 
   // ---- choosing ----
 
-  choose(chosen: Chosen | null): void {
+  choose(chosen: Place | null): void {
     this.chosen = chosen;
+    this.flowsOfChosen = chosen ? this.flows.at(chosen) : [];
     if (chosen) {
-      const { start, end } = this.chosenTimes();
+      this.scrollTo(chosen);
+      const { start, end } = this.timesOf(chosen);
       if (end < this.left || start > this.right) {
         const half = Math.max((this.right - this.left) / 2, (end - start));
         this.show((start + end) / 2 - half, (start + end) / 2 + half);
@@ -278,15 +315,42 @@ export class Timeline {
     this.showDetails();
     this.view.redraw();
   }
-  // The next event of the track, or the next that was found.
+  // The next event of the track; or, on all tracks, the next in time that was found.
   step(by: number): void {
+    if (this.found.size > 0) return this.stepFound(by);
     const first = this.firstTrack();
     if (!first) return;
     const at = this.chosen ?? { ...first, index: by > 0 ? -1 : 0 };
-    const track = this.model.rows[at.row]!.tracks[at.track]!;
-    for (let i = at.index + by; i >= 0 && i < track.length; i += by) {
-      if (this.found.size === 0 || this.isFound(track, track.ids[i]!)) return this.choose({ ...at, index: i });
+    if (at.index + by >= 0 && at.index + by < this.trackOf(at).length) this.choose({ ...at, index: at.index + by });
+  }
+  private stepFound(by: number): void {
+    let best: Place | null = null;
+    this.model.rows.forEach(({ tracks }, row) => tracks.forEach((_, track) => {
+      const place = this.nextFound(row, track, by);
+      if (place && (!best || this.order(place, best) * by < 0)) best = place;
+    }));
+    if (best) this.choose(best);
+  }
+  // Of one track, the next after what is chosen, or the first of all.
+  private nextFound(row: number, number: number, by: number): Place | null {
+    const track = this.trackOf({ row, track: number }), now = this.chosen;
+    const start = now ? this.timesOf(now).start : by > 0 ? -Infinity : Infinity;
+    // What begins together with what is chosen may be before it or after it.
+    let index = by > 0 ? track.firstFrom(start) : Math.min(track.firstAfter(start), track.length - 1);
+    for (; index >= 0 && index < track.length; index += by) {
+      const place = { row, track: number, index };
+      if (this.isFound(track, track.ids[index]!) && (!now || this.order(place, now) * by > 0)) return place;
     }
+    return null;
+  }
+  private order(a: Place, b: Place): number {
+    return this.timesOf(a).start - this.timesOf(b).start || a.row - b.row || a.track - b.track || a.index - b.index;
+  }
+  // From a launch to the run that asked for it, from a run to its first launch.
+  goAlong(): void {
+    const flow = this.flowsOfChosen[0];
+    if (!flow || !this.chosen) return;
+    this.choose(this.trackOf(this.chosen).isQueue ? flow.from : flow.to);
   }
   // Up and down: the event nearest in time on the track above or below.
   stepTrack(by: number): void {
@@ -297,11 +361,11 @@ export class Timeline {
     const next = places[Math.min(Math.max(now + by, 0), places.length - 1)];
     if (!next) return;
     const track = this.model.rows[next[0]]!.tracks[next[1]]!;
-    const time = at ? this.chosenTimes().start : this.left;
+    const time = at ? this.timesOf(at).start : this.left;
     this.choose({ row: next[0], track: next[1], index: Math.min(track.firstAfter(time), track.length - 1) });
   }
   chooseLongest(): void {
-    let best: Chosen | null = null, longest = -1;
+    let best: Place | null = null, longest = -1;
     this.model.rows.forEach((row, r) => row.tracks.forEach((track, t) => {
       if (!track.isQueue) return;
       for (let i = 0; i < track.length; i++) {
@@ -324,13 +388,18 @@ export class Timeline {
     let events = 0;
     if (wanted !== "") {
       this.model.kinds.forEach((k, i) => {
-        if (!k.name.toLowerCase().includes(wanted)) return;
+        if (!k.words.toLowerCase().includes(wanted)) return;
         this.found.add(i);
         events += k.launches;
       });
-      const { scopes } = this.model.trace;
+      const { scopes } = this.model.trace, known = new Map<number, boolean>();  // texts are few
+      const isIn = (text: number): boolean => {
+        let found = known.get(text);
+        if (found === undefined) known.set(text, found = this.model.trace.text(text).toLowerCase().includes(wanted));
+        return found;
+      };
       for (let i = 0; i < scopes.length; i++) {
-        if (!this.model.scopeName(i).toLowerCase().includes(wanted)) continue;
+        if (!isIn(scopes.name.at(i)) && !isIn(scopes.detail.at(i))) continue;
         this.found.add(-1 - i);
         events++;
       }
@@ -347,6 +416,8 @@ export class Timeline {
 
   private showDetails(): void {
     this.details.replaceChildren();
+    if (this.measured) this.measuredDetails(...this.measured);
+    if (!this.chosen && this.measured) return;
     if (!this.chosen) {
       this.details.append(element("p", { class: "faint" },
         "Drag to move, Ctrl+wheel or W and S to zoom, A and D to move, click or arrow keys to choose, Shift+drag to measure."));
@@ -356,6 +427,20 @@ export class Timeline {
     const id = track.ids[this.chosen.index]!;
     this.details.append(element("h2", {}, this.model.eventName(track.isQueue, id)));
     if (track.isQueue) this.launchDetails(id); else this.scopeDetails(id);
+  }
+  // What each queue did in the time, and with which kernels.
+  private measuredDetails(a: number, b: number): void {
+    const [left, right] = [Math.min(a, b), Math.max(a, b)], { kinds } = this.model;
+    this.details.append(element("h2", {}, `${duration(right - left)} measured`));
+    for (const [r, rates] of this.rates) {
+      const work = rates.between(left, right), most = rates.kinds(left, right);
+      this.details.append(facts([["queue", this.model.rows[r]!.name], ["launches", count(work.launches)],
+        ["at work", `${duration(work.ns)}, ${percent(work.ns, right - left) || "0 %"}`],
+        ["GFLOP/s", rate(work.flops, right - left)], ["GB/s", rate(work.bytes, right - left)],
+        ["of the roof", share(this.model.shareOfRoof(rates.device, work.flops, work.bytes, right - left))]]),
+      element("p", { class: "faint" }, most.slice(0, MOST_KINDS).map((k) => `${duration(k.ns)}: ${kinds[k.kind]!.name}`).join("; ")
+        + (most.length > MOST_KINDS ? `; and ${count(most.length - MOST_KINDS)} more` : "")));
+    }
   }
   private launchDetails(id: number): void {
     const { trace, kindOf, kinds } = this.model;
@@ -368,7 +453,7 @@ export class Timeline {
         ["of all kernels", percent(kind.ns, this.model.kernelTime)],
         ["GFLOP/s", rate(launch.flops, ns)], ["GB/s", rate(launch.bytes, ns)],
         ["of the roof", share(this.model.shareOfRoof(launch.device, launch.flops, launch.bytes, ns))],
-        ["module", moduleName(origin.module)],
+        ["module", moduleName(origin.module)], ["nodes of the model", launch.nodes.join(", ")],
         ["bytes", bytes(launch.bytes)], ["arithmetic", count(launch.flops)],
         ["estimated", launch.cycles > 0 ? `${count(Math.round(launch.cycles))} cycles` : ""],
         ["asked for by", trace.text(run.call)], ["recorded by", origin.call || (why?.call ?? "")]]),
@@ -376,7 +461,7 @@ export class Timeline {
   }
   private scopeDetails(id: number): void {
     const { trace } = this.model;
-    this.details.append(facts([["what", ["schedule", "compile", "pass", "run"][trace.scopes.what.at(id)]!],
+    this.details.append(facts([["what", SCOPES[trace.scopes.what.at(id)]![0]],
       ["time", `${duration(trace.scopes.duration.at(id))}, at ${duration(trace.scopes.start.at(id) - this.model.start)}`],
       ["for", trace.text(trace.scopes.detail.at(id))]]));
   }
@@ -390,7 +475,7 @@ export class Timeline {
       ArrowLeft: () => this.step(-1), ArrowRight: () => this.step(1),
       ArrowUp: () => this.stepTrack(-1), ArrowDown: () => this.stepTrack(1),
       n: () => this.step(1), N: () => this.step(-1), f: () => this.fitChosen(), "0": () => this.fit(),
-      l: () => this.chooseLongest(), m: () => this.measureChosen(),
+      l: () => this.chooseLongest(), m: () => this.measureChosen(), g: () => this.goAlong(),
       Escape: () => { this.measured = null; this.choose(null); },
       Enter: () => this.openChosen(),
     };
@@ -403,10 +488,12 @@ export class Timeline {
     const track = this.model.rows[this.chosen.row]!.tracks[this.chosen.track]!;
     if (track.isQueue) this.openKernel(this.model.kindOf[track.ids[this.chosen.index]!]!);
   }
+  // The time of what is chosen; of all from what was measured before to that.
   measureChosen(): void {
     if (!this.chosen) return;
-    const { start, end } = this.chosenTimes();
-    this.measured = [start, end];
+    const { start, end } = this.timesOf(this.chosen), [a, b] = this.measured ?? [start, end];
+    this.measured = [Math.min(a, b, start), Math.max(a, b, end)];
+    this.showDetails();
     this.view.redraw();
   }
 
@@ -433,6 +520,7 @@ export class Timeline {
     });
     canvas.addEventListener("pointerup", (e) => {
       if (from && !from.moved) this.choose(this.placeAt(e.offsetX, e.offsetY));
+      else if (from && this.measured) this.showDetails();
       from = null;
     });
     canvas.addEventListener("wheel", (e) => {
