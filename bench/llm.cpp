@@ -29,9 +29,9 @@ constexpr double least_times_llama_decode = 1.1, least_times_llama_prompt = 1;
 constexpr std::int64_t most_kernels(std::int64_t layers) { return 6 * layers + 4; }
 
 struct LlmOptions {
-  bool as_json = false, first_token = false;
+  bool as_json = false, first_token = false, peak = false;
   LlmSpeedOptions speed{.model = CROZE_BENCH_MODELS "/SmolLM2-135M-Instruct.Q4_1.gguf",
-                        .first_token_command = {"llm", "--first-token", "--model"}};
+                        .self_command = {"llm", "--model"}};
   std::string llama_bench = "llama-bench";
 };
 
@@ -95,6 +95,7 @@ void run_llm(const LlmOptions& options) {
   if (options.first_token) {
     return fmt::print("{}\n", measure_first_token(options.speed.model).dump());
   }
+  if (options.peak) return fmt::print("{}\n", measure_peak(options.speed).dump());
   Json rows = Json::array(), others = Json::object();
   if (std::filesystem::exists(options.speed.model)) {
     const int threads = machine()["threads"].get<int>();
@@ -139,6 +140,7 @@ void add_llm(const Command& program) {
   command.option("--llama-bench", options->llama_bench, "llama.cpp's own program").shows_default();
   command.flag("--json", options->as_json, "One line of JSON");
   command.flag("--first-token", options->first_token, "The first token alone").hidden();
+  command.flag("--peak", options->peak, "Memory alone").hidden();
   command.action([options] { run_llm(*options); });
 }
 

@@ -115,11 +115,15 @@ struct Nest {
 // follow. Each program is one task; what they pass to each other lies in block_bytes of memory that
 // a block has to itself.
 //
+// The first `prelude` programs do the same in every block: a thread that takes one block after the
+// other may leave what they have made where it is, and run them once.
+//
 // Without blocks: one program, with the tasks that it has.
 struct Sequence {
   std::span<const Nest> nests;
   std::span<const std::int64_t> blocks = {};
   std::int64_t block_bytes = 0;
+  std::size_t prelude = 0;
 };
 
 // The number of blocks, and the place of one of them along the axes: the last counts fastest.
@@ -165,6 +169,8 @@ class Device {
   virtual Memory allocate(std::int64_t bytes) = 0;
   // Launches made before may still be using it.
   virtual void release(Memory memory) noexcept = 0;
+  // The same of memory that nobody is going to ask for again.
+  virtual void discard(Memory memory) noexcept { release(memory); }
 
   // Copies between the host and the device.  Ordered after the launches before them; they return
   // when the host's bytes may be reused or read.

@@ -19,6 +19,7 @@ class HostDevice : public Device {
 
   Memory allocate(std::int64_t bytes) override;
   void release(Memory memory) noexcept override { freed_.put(memory); }
+  void discard(Memory memory) noexcept override { release_host(memory); }
   void copy_in(MemoryView to, std::span<const std::byte> from) override {
     copy_to_host_memory(to, from);
   }

@@ -26,6 +26,8 @@ class BlockMemory {
   BlockMemory& operator=(const BlockMemory&) = delete;
 
   std::byte* address() const { return address_; }
+  // Whether the thread keeps it: the next block finds what this one has left.
+  bool is_kept() const { return own_.handle == nullptr; }
 
  private:
   Memory own_;

@@ -20,7 +20,7 @@ class OwnedSequences {
         nests_.push_back({n.program, kept(buffers_, n.buffers), kept(numbers_, n.variables)});
       }
       sequences_.push_back(
-          {std::span(nests_).subspan(first), kept(numbers_, s.blocks), s.block_bytes});
+          {std::span(nests_).subspan(first), kept(numbers_, s.blocks), s.block_bytes, s.prelude});
     }
   }
   OwnedSequences(const OwnedSequences&) = delete;

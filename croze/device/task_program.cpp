@@ -2,10 +2,13 @@
 //
 // A sequence without blocks is one program, whose tasks are those of the launch.  In one with
 // blocks a block is a task: the thread that takes it runs all nests over it, and what they pass to
-// each other lies in memory that the thread keeps, so it is still in its cache.
+// each other lies in memory that the thread keeps, so it is still in its cache.  What the prelude
+// has made there serves the next block, too, if that is one of the same sequence.
 #include "croze/device/task_program.h"
 
 #include <algorithm>
+#include <atomic>
+#include <utility>
 #include <vector>
 
 #include "croze/base/error.h"
@@ -35,9 +38,25 @@ Addresses addresses_of(std::span<const MemoryView> buffers, std::byte* block_mem
   return addresses;
 }
 
+// Told apart from all other sequences that are ever launched.
+using LaunchedSequence = std::uint64_t;
+
+LaunchedSequence next_launched() {
+  static std::atomic<LaunchedSequence> last{0};
+  return ++last;
+}
+
+// Whether the last block that the calling thread has run, before the one that it begins now, was of
+// this sequence as well.
+bool goes_on(LaunchedSequence sequence) {
+  thread_local LaunchedSequence last = 0;
+  return std::exchange(last, sequence) == sequence;
+}
+
 // One sequence of a launch, with what its tasks have in common.
 struct Part {
   const Sequence* sequence;
+  LaunchedSequence number;
   Addresses addresses;  // of the only nest, if there are no blocks
   std::int64_t tasks;
   std::int64_t end;  // the first task that is not its own
@@ -50,7 +69,8 @@ struct Part {
   void run_block(std::int64_t block) const {
     const BlockPosition position = position_of(block, sequence->blocks);
     const BlockMemory memory(sequence->block_bytes);
-    for (const Nest& nest : sequence->nests) {
+    const bool has_prelude = goes_on(number) && memory.is_kept();
+    for (const Nest& nest : sequence->nests.subspan(has_prelude ? sequence->prelude : 0)) {
       program_of(nest).run(addresses_of(nest.buffers, memory.address()),
                            variables_at(position, nest), 0);
     }
@@ -58,7 +78,7 @@ struct Part {
 };
 
 Part part_of(const Sequence& sequence, std::int64_t first_task) {
-  Part part{&sequence, {}, 1, 0};
+  Part part{&sequence, next_launched(), {}, 1, 0};
   if (sequence.blocks.empty()) {
     const Nest& nest = sequence.nests[0];
     check_launch(program_of(nest).info(), nest.buffers, nest.variables);

@@ -47,7 +47,7 @@ Schedule scheduled(const CanonicalGraph& graph, Machine machine) {
 class ModelMaker {
  public:
   // `open`: the step's graph for all sizes, if it stays open.
-  ModelMaker(const OpenRecording& step, const OpenForm* open, const CExportOptions& options)
+  ModelMaker(const StepRecordings& step, const OpenForm* open, const CExportOptions& options)
       : recording_(step),
         step_(step.last),
         open_(open),
@@ -265,7 +265,7 @@ class ModelMaker {
     }
   }
 
-  const OpenRecording& recording_;
+  const StepRecordings& recording_;
   const StepRecording& step_;
   const OpenForm* open_;  // null: all sizes are closed
   const CExportOptions& options_;
@@ -305,7 +305,7 @@ std::string elements_in_c(const Array& array) {
   return factor == 1 ? text : fmt::format("{} * {}", factor, text);
 }
 
-Model make_model(const OpenRecording& step, const CExportOptions& options) {
+Model make_model(const StepRecordings& step, const CExportOptions& options) {
   check(is_identifier(options.name), "the name of an export, \"{}\", is no identifier of C",
         options.name);
   const EnvironmentObservers watching;

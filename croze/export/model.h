@@ -105,6 +105,6 @@ struct Model {
 };
 
 // Throws Error as export_c() says.
-Model make_model(const OpenRecording& step, const CExportOptions& options);
+Model make_model(const StepRecordings& step, const CExportOptions& options);
 
 }  // namespace croze::plain_c

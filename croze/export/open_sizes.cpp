@@ -16,9 +16,9 @@ SizedRecording recording_of(const CanonicalGraph& graph, const std::vector<std::
 }
 
 // Where a size was always the same, nothing tells what depends on it from what does not.
-void check_differ(const OpenRecording& step) {
+void check_differ(const StepRecordings& step) {
   for (std::size_t i = 0; i < step.dims.size(); i++) {
-    const bool differs = std::ranges::any_of(step.others, [&](const OpenRecording::Sized& other) {
+    const bool differs = std::ranges::any_of(step.others, [&](const StepRecordings::Sized& other) {
       return other.sizes[i] != step.last_sizes[i];
     });
     check(
@@ -31,13 +31,13 @@ void check_differ(const OpenRecording& step) {
 
 }  // namespace
 
-OpenForm open_form(const OpenRecording& step) {
+OpenForm open_form(const StepRecordings& step) {
   check_differ(step);
   std::vector<OpenBounds> bounds;
   for (const Dim& d : step.dims) bounds.push_back({d.least(), d.most(), d.multiple()});
   const SizedRecording last = recording_of(step.last.graph, step.last_sizes);
   std::vector<SizedRecording> recordings;
-  for (const OpenRecording::Sized& other : step.others) {
+  for (const StepRecordings::Sized& other : step.others) {
     recordings.push_back(recording_of(other.graph, other.sizes));
     check(recordings.back().form.structure == last.form.structure,
           "a step whose function does something else for other sizes cannot be exported with sizes "

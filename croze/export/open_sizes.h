@@ -23,7 +23,7 @@ struct OpenForm {
   std::vector<int> inputs;
 };
 // Throws Error if the recordings have no such graph, or do not show what depends on a size.
-OpenForm open_form(const OpenRecording& step);
+OpenForm open_form(const StepRecordings& step);
 
 // A size over the variables of the graph, as an expression in C over the parameters.
 std::string in_c(const LaunchSize& size, std::span<const OpenSize> parameters);

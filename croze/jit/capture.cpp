@@ -24,6 +24,7 @@
 #include "croze/base/error.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/rewrite/rewrite.h"
+#include "croze/graph/text/serialize.h"
 #include "croze/jit/closed_over.h"
 #include "croze/jit/donations.h"
 #include "croze/jit/open_axes.h"
@@ -78,7 +79,7 @@ struct Step::Trace {
   Signature signature;
   std::vector<Input> inputs;
   std::shared_ptr<const PreparedRun> prepared;
-  CanonicalGraph graph;          // what was prepared, without the buffers that it was recorded over
+  std::string graph;             // what was prepared, as bytes, its buffers by number
   std::vector<Place> places;     // one per Buffer of the plan; their owners,
   ClosedOver closed_over;        // as far as the function did not make them; ends before them
   std::vector<int> random_keys;  // places, to draw anew in the order in which they were drawn
@@ -97,6 +98,10 @@ struct Step::Trace {
   std::vector<TensorRecord*> overwritten() const;
   std::vector<Tensor> results_over(std::span<const UOp> made,
                                    std::span<const UOp> taken_from) const;
+  // What was recorded, which takes no memory of donated inputs; its inputs are nodes of `nodes`.
+  CanonicalGraph recorded(Graph& nodes) const {
+    return canonical_graph(taken.without(deserialize(nodes, graph)));
+  }
 };
 
 Step::Step() : donations_(std::make_unique<Donations>()) {}
@@ -118,7 +123,11 @@ std::vector<Tensor> Step::run(std::span<const Tensor> inputs, const Signature& s
   if (is_watching()) return run_unrecorded(inputs, signature, function);
   std::vector<std::int64_t> open_sizes;
   if (open_) open_sizes = open_->sizes(signature);
-  if (!find_trace(signature)) return trace(inputs, signature, open_sizes, function);
+  if (!find_trace(signature)) {
+    std::vector<Tensor> results = trace(inputs, signature, open_sizes, function);
+    Registry::instance().collect();  // what was recorded, and memory that waited while it was much
+    return results;
+  }
   Replay replay = this->replay(inputs);
   lock.unlock();
   replay.run.launch();
@@ -181,11 +190,9 @@ StepRecording Step::recording() const {
   const Trace& t = last_trace("recorded nothing");
   const std::unique_lock lock(Registry::instance().mutex);
   realize_all(pending_stores());
-  StepRecording result{.graph = canonical_graph(t.taken.without(t.graph.roots)),
-                       .places = {},
-                       .random_keys = {},
-                       .inputs = {},
-                       .results = {}};
+  Graph nodes;
+  StepRecording result{
+      .graph = t.recorded(nodes), .places = {}, .random_keys = {}, .inputs = {}, .results = {}};
   for (const Trace::Input& i : t.inputs) result.inputs.push_back({i.shape, i.dtype});
   for (const Trace::Result& r : t.results) result.results.push_back({r.shape, r.dtype});
   std::vector<int> number(t.places.size(), -1);  // of a place of the trace in the copy
@@ -199,13 +206,14 @@ StepRecording Step::recording() const {
     if (from.input < 0) to.contents = contents_of(storage_of(from.owner.node()));
     if (from.input >= 0) to.is_written = t.inputs[from.input].is_assigned;
   }
+  result.graph.inputs = result.graph.buffers;
   for (int i : t.written) result.places[number[i]].is_written = true;
   for (int i : t.random_keys) result.random_keys.push_back(number[i]);
   return result;
 }
 
-OpenRecording Step::open_recording() const {
-  OpenRecording result{.dims = {}, .dims_of_inputs = {}, .last = recording()};
+StepRecordings Step::open_recording() const {
+  StepRecordings result{.dims = {}, .dims_of_inputs = {}, .last = recording()};
   if (!open_) return result;
   const Trace& last = last_trace("recorded nothing");
   result.dims = open_->dims();
@@ -219,8 +227,10 @@ OpenRecording Step::open_recording() const {
   const std::unique_lock lock(Registry::instance().mutex);
   for (const auto& trace : traces_) {
     if (trace.get() == &last) continue;
-    result.others.push_back({canonical_graph(trace->taken.without(trace->graph.roots)),
-                             open_->sizes(trace->signature)});
+    Graph nodes;
+    CanonicalGraph graph = trace->recorded(nodes);
+    graph.inputs = graph.buffers;
+    result.others.push_back({std::move(graph), open_->sizes(trace->signature)});
   }
   return result;
 }
@@ -356,8 +366,7 @@ void Step::Trace::prepare(std::span<const Tensor> returned, std::span<const Tens
   const std::vector<UOp> roots = taken.roots();
   taken.forget_nodes();
   prepared = croze::prepare(roots);
-  graph = canonical_graph(roots);
-  graph.inputs.clear();
+  graph = canonical_graph(roots).key;
   FlatMap<const Node*, int> stands_in;
   for (std::size_t i = 0; i < stand_ins.size(); i++) {
     const UOp buffer = viewed_buffer(stand_ins[i].node());

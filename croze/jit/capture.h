@@ -77,7 +77,7 @@ namespace croze {
 class Donations;
 class OpenAxes;
 class Dim;
-struct OpenRecording;
+struct StepRecordings;
 struct StepRecording;
 
 // Whether the calling thread is inside a function that is being captured.
@@ -118,7 +118,7 @@ class Step {
   // All that it has recorded, for recording.h.  Throws Error before the first call.
   StepRecording recording() const;
   // The same for all sizes that it was called with.  Without dims if no size is open.
-  OpenRecording open_recording() const;
+  StepRecordings open_recording() const;
 
  private:
   struct Trace;

@@ -12,7 +12,8 @@
 
 namespace croze {
 
-// Its own copy of everything: nothing that happens to the step or to its tensors is seen.
+// Its own copy of everything: nothing that happens to the step or to its tensors is seen.  The
+// inputs of its graph are those of the copy.
 struct StepRecording {
   struct Value {
     Shape shape;
@@ -34,7 +35,7 @@ struct StepRecording {
 };
 
 // What a step has recorded whose inputs have open sizes.
-struct OpenRecording {
+struct StepRecordings {
   // How one of the graphs was recorded.
   struct Sized {
     CanonicalGraph graph;

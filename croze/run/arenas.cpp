@@ -45,7 +45,7 @@ RunArena::RunArena(int device_index, std::int64_t bytes)
     }
   }
   Device& d = croze::device(device_);
-  if (too_small.handle) d.release(too_small);
+  if (too_small.handle) d.discard(too_small);
   memory_ = d.allocate(bytes);
 }
 

@@ -241,7 +241,10 @@ std::shared_ptr<const PreparedRun> prepare(const CanonicalGraph& graph) {
   PassedNumbers numbers = form ? numbers_to_pass(*form) : PassedNumbers{};
   const std::string key = numbers.any() ? key_without(*form, numbers) : key_with_numbers(graph.key);
   auto plan = plans().get(key, [&](std::int64_t& weight) {
-    auto made = form ? make_plan(passing_numbers(graph, *form, numbers)) : make_plan(graph);
+    std::optional<CanonicalGraph> passing;
+    if (form) passing = passing_numbers(graph, *form, numbers);
+    form.reset();  // as large as the graph
+    auto made = make_plan(passing ? *passing : graph);
     weight = std::ssize(made->schedule.steps);
     return made;
   });

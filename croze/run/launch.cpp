@@ -103,6 +103,7 @@ class LaunchList {
     if (!chain.sequence) return;
     sequence.blocks = chain.sequence->blocks;
     sequence.block_bytes = chain.sequence->block_bytes;
+    sequence.prelude = chain.sequence->prelude;
   }
 
   const Schedule& schedule_;

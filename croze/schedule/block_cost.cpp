@@ -28,10 +28,13 @@ using AxisMask = std::uint64_t;
 struct Weights {
   double inner_bytes = 0;  // of all inner buffers
   double live_bytes = 0;   // of what is passed on, alive at once at most
+  double whole_bytes = 0;  // of what a prelude passes on
   // How often a nest of the sequence reads or writes what is passed on, where that is in memory of
   // a block; by passed buffer.
   std::vector<double> accesses;
   double parallel_cycles = 0;  // of nests that threads would share
+  // A thread's for the prelude, and what its nests took where they were run for themselves.
+  double prelude_cycles = 0, once_cycles = 0;
   // For loading what does not vary along the axes and is not passed between the nests.
   std::map<AxisMask, double> load_cycles;
 };
@@ -39,6 +42,7 @@ struct Weights {
 double most_bytes_alive(const BlockSequence& sequence) {
   std::vector<double> change(sequence.nests.size() + 1, 0);  // by nest
   for (const PassedBuffer& passed : sequence.passed) {
+    if (passed.first < sequence.prelude) continue;
     change[passed.first] += bytes_of(passed.buffer);
     change[passed.last + 1] -= bytes_of(passed.buffer);
   }
@@ -51,11 +55,19 @@ Weights weights_of(const BlockSequence& sequence, const MachineModel& machine) {
   Weights weights;
   weights.live_bytes = most_bytes_alive(sequence);
   for (const PassedBuffer& passed : sequence.passed) {
-    weights.inner_bytes += passed.inner ? bytes_of(passed.buffer) : 0;
-    weights.accesses.push_back(passed.inner ? machine.write_accesses : 0);
+    const bool is_whole = passed.first < sequence.prelude;
+    if (is_whole) weights.whole_bytes += bytes_of(passed.buffer);
+    weights.inner_bytes += passed.inner && !is_whole ? bytes_of(passed.buffer) : 0;
+    weights.accesses.push_back(passed.inner && !is_whole ? machine.write_accesses : 0);
   }
   for (std::size_t n = 0; n < sequence.nests.size(); n++) {
     const BlockedNest& nest = *sequence.nests[n];
+    if (n < sequence.prelude) {
+      const double threads = nest.is_parallel ? static_cast<double>(machine.threads) : 1;
+      weights.prelude_cycles += nest.cycles + machine.call;
+      weights.once_cycles += nest.cycles / threads;
+      continue;
+    }
     if (nest.is_parallel) weights.parallel_cycles += nest.cycles;
     for (const BlockedNest::LoadFacts& load : nest.loads) {
       const PassedBuffer* passed = sequence.find_passed(load.place.src(0));
@@ -75,7 +87,7 @@ Weights weights_of(const BlockSequence& sequence, const MachineModel& machine) {
 // Cycles that are saved where what is passed on is accessed a block at a time.
 double traffic_saved(const BlockSequence& sequence, const Weights& weights, std::int64_t blocks,
                      const MachineModel& machine) {
-  const double of_block = weights.live_bytes / static_cast<double>(blocks);
+  const double of_block = weights.live_bytes / static_cast<double>(blocks) + weights.whole_bytes;
   const double in_block = machine.cycles_per_byte(of_block * static_cast<double>(machine.threads));
   double cycles = 0;
   for (std::size_t i = 0; i < sequence.passed.size(); i++) {
@@ -190,8 +202,9 @@ BlockCut weighed(const BlockSequence& sequence, const Weights& weights,
   const std::int64_t count = cut.count();
   cut.gain = traffic_saved(sequence, weights, count, machine) +
              memory_saved(weights, count, machine) +
-             machine.launch * static_cast<double>(sequence.nests.size() - 1) -
-             loaded_again(weights, cut.blocks, machine) - idle(weights, count, machine);
+             machine.launch * static_cast<double>(sequence.nests.size() - sequence.strands) -
+             loaded_again(weights, cut.blocks, machine) -
+             (weights.prelude_cycles - weights.once_cycles) - idle(weights, count, machine);
   return cut;
 }
 
@@ -213,15 +226,20 @@ BlockCut cut_into_blocks(const BlockSequence& sequence, const MachineModel& mach
   std::int64_t most = 1;
   for (const BlockAxis& axis : sequence.axes) most *= axis.size;
   const auto tile_bytes = static_cast<double>(machine.tile_bytes);
+  // A prelude is run once by each thread, so blocks may be as small as tasks are.
+  const std::int64_t fewest = sequence.prelude == 0
+                                  ? machine.blocks_per_thread * machine.threads
+                                  : std::min(most, machine.tasks_per_thread * machine.threads);
   BlockCut best;
   for (std::int64_t wanted = 1; wanted <= most;) {
     BlockCut cut = weighed(sequence, weights, cut_outermost(sequence, wanted), machine);
-    const double of_block = weights.live_bytes / static_cast<double>(cut.count());
+    const double of_block =
+        weights.live_bytes / static_cast<double>(cut.count()) + weights.whole_bytes;
     // One block is a small one.
     const bool fits = wanted > 1 || of_block <= tile_bytes;
     if (fits && cut.gain > best.gain) best = cut;
     if (wanted > 1 && of_block <= tile_bytes) break;  // smaller ones only load more
-    wanted = std::max({machine.blocks_per_thread * machine.threads, 2 * wanted, cut.count() + 1});
+    wanted = std::max({fewest, 2 * wanted, cut.count() + 1});
   }
   return best;
 }

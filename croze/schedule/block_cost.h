@@ -9,9 +9,10 @@
 
 namespace croze {
 
-// An axis along which nests are cut together: a loop of each of them.
+// An axis along which nests are cut together: a loop of each of them, or none of those of a
+// prelude.
 struct BlockAxis {
-  std::int64_t size;
+  std::int64_t size;       // of the loops, or what divides all of them
   std::vector<UOp> loops;  // by nest
 };
 
@@ -41,6 +42,8 @@ struct BlockSequence {
   std::vector<const BlockedNest*> nests;
   std::vector<BlockAxis> axes;       // outermost first
   std::vector<PassedBuffer> passed;  // by number of the buffer
+  std::size_t strands = 1;           // that wait for nothing of each other: one launch otherwise
+  std::size_t prelude = 0;           // so many of the first nests are the same in all blocks
 
   const PassedBuffer* find_passed(UOp buffer) const;  // null if it is not
   bool is_inner(UOp buffer) const;

@@ -13,13 +13,16 @@ namespace {
 // An axis that is cut: where the block begins along it, and how long it is.
 struct CutAxis {
   const BlockAxis* axis;
-  UOp start;
-  std::int64_t extent;
+  UOp number;  // of the block
+  std::int64_t blocks;
 
-  // What takes the place of a loop along the axis.
+  // Of a loop along the axis.
+  std::int64_t extent(UOp loop) const { return loop.range_size() / blocks; }
+  UOp start(UOp loop) const { return number * extent(loop); }
+  // What takes the place of the loop.
   UOp position(UOp loop) const {
-    if (extent == 1) return start;
-    return start + loop.graph().range(loop.range_id(), extent, loop.loop_kind());
+    if (extent(loop) == 1) return start(loop);
+    return start(loop) + loop.graph().range(loop.range_id(), extent(loop), loop.loop_kind());
   }
 };
 
@@ -33,7 +36,7 @@ class Cutter {
       if (blocks == 1) continue;
       const BlockAxis& axis = plan.sequence.axes[i];
       const UOp number = g.variable(block_variable(std::ssize(axes_)), 0, blocks - 1);
-      axes_.push_back({&axis, number * (axis.size / blocks), axis.size / blocks});
+      axes_.push_back({&axis, number, blocks});
       blocks_.push_back(blocks);
     }
     if (blocks_.empty()) blocks_.push_back(1);
@@ -43,7 +46,7 @@ class Cutter {
     for (std::size_t n = 0; n < step_.nests.size(); n++) {
       RangeMap map;
       for (const CutAxis& a : axes_) {
-        map.emplace_back(a.axis->loops[n], a.position(a.axis->loops[n]));
+        if (const UOp loop = a.axis->loops[n]) map.emplace_back(loop, a.position(loop));
       }
       KernelState nest(step_.nests[n], caps);
       replace_ranges(nest, map);
@@ -54,7 +57,7 @@ class Cutter {
     }
     step_.sequence = static_cast<int>(schedule_.sequences.size());
     step_.block_axes = static_cast<int>(blocks_.size());
-    schedule_.sequences.push_back({blocks_});
+    schedule_.sequences.push_back({.blocks = blocks_, .prelude = plan_.sequence.prelude});
   }
 
  private:
@@ -62,7 +65,8 @@ class Cutter {
   void move_into_block(const Written& w) {
     ScheduleBuffer& entry = schedule_.buffers[static_cast<std::size_t>(w.buffer.buffer_id())];
     entry.kind = ScheduleBuffer::Kind::Block;
-    entry.elements = w.buffer.elements() / plan_.cut.count();
+    entry.elements = w.buffer.elements();
+    for (const CutAxis& a : axes_) entry.elements /= a.axis->loops[w.nest] ? a.blocks : 1;
     const UOp memory = w.buffer.graph().buffer(w.buffer.dtype(), w.buffer.buffer_id(),
                                                entry.elements, w.buffer.buffer_device());
     for (std::size_t n : plan_.accessed.at(w.buffer.node())) {
@@ -86,12 +90,13 @@ class Cutter {
     UOp flat = index.graph().index(0);
     std::int64_t stride = 1;
     for (std::size_t i = w.layout.size(); i-- > 0;) {
+      const UOp loop = w.layout[i].loop;
       UOp position = position_along(index, w.layout[i]);
-      std::int64_t size = w.layout[i].loop.range_size();
+      std::int64_t size = loop.range_size();
       for (const CutAxis& a : axes_) {
-        if (a.axis->loops[w.nest] != w.layout[i].loop) continue;
-        position = position - a.start;
-        size = a.extent;
+        if (a.axis->loops[w.nest] != loop) continue;
+        position = position - a.start(loop);
+        size = a.extent(loop);
       }
       flat = flat + position * stride;
       stride *= size;

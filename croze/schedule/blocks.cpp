@@ -17,6 +17,8 @@
 // the position along it in every access.  Loops that go with each other through all buffers that
 // the nests share are an axis of the sequence: no two blocks touch the same element of what is
 // written.
+//
+// What is small and has no axis in common with its readers is repeated by them: block_repeat.cpp.
 #include "croze/schedule/blocks.h"
 
 #include <algorithm>
@@ -31,6 +33,7 @@
 #include "croze/codegen/edits/kernel_state.h"
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/schedule/block_cut.h"
+#include "croze/schedule/block_repeat.h"
 #include "croze/schedule/nest_facts.h"
 #include "croze/schedule/step_graph.h"
 
@@ -61,6 +64,7 @@ class BlockJoiner {
       ScheduleBuffer* buffer = buffer_of(c.state, states_, steps_, schedule_);
       if (refused && buffer) buffer->one_sequence = refused;
     }
+    for (std::size_t i = 0; i < steps_.size(); i++) try_repeat(i);
     for (std::size_t i = 0; i < steps_.size(); i++) {
       if (steps_[i].nests.size() < 2) continue;
       cut_step(steps_[i], plans_[i], schedule_, context_.caps(steps_[i].device));
@@ -81,9 +85,9 @@ class BlockJoiner {
   BlockPlan plan_of(const PendingStep& step) {
     BlockPlan plan;
     const Caps& caps = context_.caps(step.device);
-    if (step.nests.empty() || step.supersedes || is_snapshot(step)) return plan;
+    if (step.nests.empty() || is_snapshot(step)) return plan;
     if (!caps.joins_nests || caps.has_groups) return plan;
-    plan.joinable = true;
+    plan.joinable = !step.supersedes;
     const UOp nest = step.nests[0];
     nests_.push_back(blocked_nest(nest));
     plan.sequence.nests = {&nests_.back()};
@@ -144,6 +148,82 @@ class BlockJoiner {
       for (std::size_t reader : states_.readers(state)) propose(state, consumer, reader);
     }
     return {};
+  }
+
+  // Where that is less than a launch, the step becomes the prelude of all who read what it makes.
+  void try_repeat(std::size_t producer) {
+    const BlockPlan& plan = plans_[producer];
+    if (!plan.joinable || steps_[producer].part != 0 || steps_[producer].nests.empty()) return;
+    const MachineModel machine(context_.caps(steps_[producer].device));
+    double cycles = 0;
+    for (const BlockedNest* nest : plan.sequence.nests) cycles += nest->cycles;
+    if (cycles > machine.launch * static_cast<double>(plan.sequence.nests.size())) return;
+    const std::vector<std::size_t> readers = readers_to_repeat_in(producer);
+    if (readers.empty()) return;
+    std::vector<const BlockPlan*> read_by;
+    double before = plan.cut.gain;
+    for (std::size_t r : readers) {
+      read_by.push_back(&plans_[r]);
+      before += plans_[r].cut.gain;
+    }
+    BlockPlan joined = repeated_plan(plan, read_by, machine);
+    joined.cut = cut_into_blocks(joined.sequence, machine);
+    if (joined.cut.gain > before && are_independent(producer, readers)) {
+      repeat(producer, readers, std::move(joined));
+    }
+  }
+
+  // All readers of what the step makes, one that overwrites memory last; none if somebody else
+  // wants it, or one of them cannot be joined to it.
+  std::vector<std::size_t> readers_to_repeat_in(std::size_t producer) const {
+    std::set<std::size_t> readers;
+    const PendingStep& step = steps_[producer];
+    for (std::size_t i = 0; i < step.writes.size(); i++) {
+      const UOp state = step.writes[i];
+      if (states_.is_result(state) || states_.makers(state).size() != 1) return {};
+      if (plans_[producer].written.at(step.outputs[i].node()).layout.empty()) return {};
+      const std::set<std::size_t>& of_state = states_.readers(state);
+      readers.insert(of_state.begin(), of_state.end());
+    }
+    std::vector<std::size_t> sorted(readers.begin(), readers.end());
+    const auto overwriting =
+        std::ranges::stable_partition(sorted, [&](std::size_t r) { return !steps_[r].supersedes; });
+    const bool fit = std::ranges::all_of(sorted, [&](std::size_t r) {
+      const BlockSequence& sequence = plans_[r].sequence;
+      return !sequence.nests.empty() && (sequence.prelude == 0 || sorted.size() == 1) &&
+             steps_[r].device == step.device && steps_[r].is_again == step.is_again &&
+             (steps_[r].supersedes || makes_alone(r));
+    });
+    return fit && overwriting.size() <= 1 ? sorted : std::vector<std::size_t>();
+  }
+
+  bool makes_alone(std::size_t step) const {
+    return std::ranges::all_of(steps_[step].writes,
+                               [&](UOp state) { return states_.makers(state).size() == 1; });
+  }
+
+  bool are_independent(std::size_t producer, std::span<const std::size_t> readers) const {
+    return std::ranges::none_of(readers, [&](std::size_t r) {
+      return states_.is_reached_otherwise(producer, r) ||
+             std::ranges::any_of(readers,
+                                 [&](std::size_t s) { return r != s && states_.waits(r, s); });
+    });
+  }
+
+  void repeat(std::size_t producer, std::span<const std::size_t> readers, BlockPlan joined) {
+    const std::size_t home = readers.back();
+    std::vector<UOp> nests = steps_[producer].nests;
+    for (std::size_t r : readers) {
+      nests.insert(nests.end(), steps_[r].nests.begin(), steps_[r].nests.end());
+    }
+    const auto may_vanish = [&](UOp buffer) { return joined.sequence.is_inner(buffer); };
+    for (std::size_t r : readers.first(readers.size() - 1)) states_.join(r, home, may_vanish);
+    states_.join(producer, home, may_vanish);
+    steps_[home].nests = std::move(nests);
+    for (std::size_t r : readers) plans_[r] = {};
+    plans_[producer] = {};
+    joined.joinable = !steps_[home].supersedes;
+    plans_[home] = std::move(joined);
   }
 
   // The nests of both, the axes that they have in common, and what would be memory of a block.

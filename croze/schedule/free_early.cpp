@@ -84,26 +84,10 @@ class Mover {
   std::set<std::pair<std::int64_t, int>> freeing_;  // those that are ready and shrink what is alive
 };
 
-StepOrder moved(const StepOrder& order, const std::vector<int>& steps) {
-  std::vector<int> places(steps.size());
-  for (std::size_t i = 0; i < steps.size(); i++) {
-    places[static_cast<std::size_t>(steps[i])] = static_cast<int>(i);
-  }
-  StepOrder result;
-  for (int step : steps) {
-    result.steps.push_back(order.steps[static_cast<std::size_t>(step)]);
-    std::vector<int>& waits = result.waits_for.emplace_back();
-    for (int w : order.waits_for[static_cast<std::size_t>(step)]) {
-      waits.push_back(places[static_cast<std::size_t>(w)]);
-    }
-  }
-  return result;
-}
-
 }  // namespace
 
 StepOrder free_early(StepOrder order, const Schedule& schedule) {
-  StepOrder early = moved(order, Mover(order, schedule).run());
+  StepOrder early = in_order(order, Mover(order, schedule).run());
   const bool better = most_bytes_alive(early, schedule) < most_bytes_alive(order, schedule);
   return better ? early : order;
 }

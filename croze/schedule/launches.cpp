@@ -74,18 +74,49 @@ class Joiner {
     const auto first = static_cast<std::size_t>(*ready_.begin());
     live_.begin(number(first));
     Numbers chosen{number(first)};
-    const Numbers others =
-        can_join(first) ? Numbers(std::next(ready_.begin()), ready_.end()) : Numbers();
-    for (int other : others) {
+    Numbers others = can_join(first) ? Numbers(std::next(ready_.begin()), ready_.end()) : Numbers();
+    std::erase_if(others, [&](int other) {
       const auto i = static_cast<std::size_t>(other);
-      if (!can_join(i) || order_.steps[i][0].device != order_.steps[first][0].device) continue;
-      const std::int64_t taken = live_.bytes_taken(other);
-      if (live_.bytes() + taken > most_bytes) continue;
-      if (taken > live_.bytes_freed(other) && due_[i] > launches_made_) continue;
-      live_.begin(other);
-      chosen.push_back(other);
+      return !can_join(i) || order_.steps[i][0].device != order_.steps[first][0].device;
+    });
+    // One that is chosen may be what the users of another still lack.
+    for (std::size_t known = 0; known < chosen.size();) {
+      known = chosen.size();
+      std::erase_if(others, [&](int other) { return try_join(other, most_bytes, chosen); });
     }
     finish(chosen);
+  }
+
+  bool try_join(int other, std::int64_t most_bytes, Numbers& chosen) {
+    const std::int64_t taken = live_.bytes_taken(other);
+    if (live_.bytes() + taken > most_bytes) return false;
+    if (taken > live_.bytes_freed(other)) {
+      const auto i = static_cast<std::size_t>(other);
+      if (due_[i] > launches_made_) return false;
+      if (could_wait(i, taken) && !is_wanted_next(other, chosen)) return false;
+    }
+    live_.begin(other);
+    chosen.push_back(other);
+    return true;
+  }
+
+  // Whether the step reads nothing but what came in, and takes so much of the caches that waiting
+  // is worth a launch of its own.
+  bool could_wait(std::size_t i, std::int64_t bytes) const {
+    const Caps& caps = context_.caps(order_.steps[i][0].device);
+    return order_.waits_for[i].empty() && bytes > caps.l2_bytes / 4;
+  }
+
+  // Whether a user of the step waits for nothing that is not of the same launch.
+  bool is_wanted_next(int step, const Numbers& chosen) const {
+    const auto i = static_cast<std::size_t>(step);
+    return users_[i].empty() || std::ranges::any_of(users_[i], [&](int u) {
+             const Numbers& waits = order_.waits_for[static_cast<std::size_t>(u)];
+             const auto now = std::ranges::count_if(waits, [&](int w) {
+               return w == step || std::ranges::find(chosen, w) != chosen.end();
+             });
+             return waiting_[static_cast<std::size_t>(u)] == now;
+           });
   }
 
   void finish(const Numbers& chosen) {

@@ -134,4 +134,20 @@ class Orderer {
 
 StepOrder order_steps(std::vector<PendingStep> steps) { return Orderer(std::move(steps)).order(); }
 
+StepOrder in_order(const StepOrder& order, std::span<const int> steps) {
+  std::vector<int> places(steps.size());
+  for (std::size_t i = 0; i < steps.size(); i++) {
+    places[static_cast<std::size_t>(steps[i])] = static_cast<int>(i);
+  }
+  StepOrder result;
+  for (int step : steps) {
+    result.steps.push_back(order.steps[static_cast<std::size_t>(step)]);
+    std::vector<int>& waits = result.waits_for.emplace_back();
+    for (int w : order.waits_for[static_cast<std::size_t>(step)]) {
+      waits.push_back(places[static_cast<std::size_t>(w)]);
+    }
+  }
+  return result;
+}
+
 }  // namespace croze

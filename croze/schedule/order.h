@@ -21,4 +21,7 @@ struct StepOrder {
 // few temporaries alive.
 StepOrder order_steps(std::vector<PendingStep> steps);
 
+// The same steps in another order, given by their numbers.
+StepOrder in_order(const StepOrder& order, std::span<const int> steps);
+
 }  // namespace croze

@@ -10,6 +10,7 @@
 #include "croze/schedule/free_early.h"
 #include "croze/schedule/kernels.h"
 #include "croze/schedule/launches.h"
+#include "croze/schedule/memory/make_late.h"
 #include "croze/schedule/memory/memory_plan.h"
 #include "croze/schedule/merge.h"
 #include "croze/schedule/order.h"
@@ -39,7 +40,7 @@ Schedule make_schedule(const CanonicalGraph& graph, const ScheduleContext& conte
       copied.push_back(order.blocking);
       continue;
     }
-    order = free_early(std::move(order), schedule);
+    order = free_early(make_late(std::move(order), schedule), schedule);
     join_launches(std::move(order), schedule, context);
     if (graph.variables.empty()) plan_memory(schedule, context);  // else with_sizes() does
     tell_observers([&](CompileObserver& o) { o.scheduled(graph, schedule); });

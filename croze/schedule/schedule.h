@@ -13,9 +13,11 @@
 // merge.cpp: kernels that pass values to each other become one.
 // budget/rematerialize.cpp: values are made again, so that less memory is needed at once.
 // recompute.cpp: large values that blocks of different axes want are made for each.
-// blocks.cpp: kernels that pass values to each other run one after the other, block by block.
+// blocks.cpp: kernels that pass values to each other run one after the other, block by block; small
+//   ones are repeated by all who read them.
 // detach.cpp: each a kernel of its own, the same for every part of a buffer.
 // order.cpp: their order; reads after writes, writes after earlier reads (memory/memory_order.cpp).
+// memory/make_late.cpp: those that only take memory wait until they are wanted.
 // free_early.cpp: those that set memory free move to the front.
 // launches.cpp: which of them run at once, as one kernel.
 // memory/memory_plan.cpp: temporaries packed into one arena per device (packing.cpp).
@@ -86,6 +88,7 @@ struct ScheduleStep {
 struct ScheduleSequence {
   std::vector<std::int64_t> blocks;
   std::int64_t block_bytes = 0;
+  std::size_t prelude = 0;  // so many of the first steps do the same for every block
 };
 
 struct ArenaPlan {

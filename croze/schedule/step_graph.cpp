@@ -67,6 +67,15 @@ bool StepGraph::are_parts_of_one(std::size_t first, std::size_t second) const {
 }
 
 bool StepGraph::is_reached_otherwise(std::size_t producer, std::size_t consumer) const {
+  return is_reached(producer, consumer, false);
+}
+
+bool StepGraph::waits(std::size_t step, std::size_t other) const {
+  return is_reached(other, step, true);
+}
+
+// `at_once`: counts, too, what the consumer has of the producer itself.
+bool StepGraph::is_reached(std::size_t producer, std::size_t consumer, bool at_once) const {
   std::vector<bool> seen(steps_.size(), false);
   std::vector<std::size_t> pending;
   const auto find = [&](std::size_t step) {
@@ -74,18 +83,22 @@ bool StepGraph::is_reached_otherwise(std::size_t producer, std::size_t consumer)
     seen[step] = true;
   };
   seen[consumer] = true;
-  // What the consumer has of the producer itself is no way around.
-  seen[producer] = true;
+  seen[producer] = !at_once;
   for (std::size_t step : waits_for_[consumer]) find(home_of(step));
+  if (at_once && seen[producer]) return true;
   seen[producer] = false;
+  // What overwrites memory waits for all who make or read what stood there.
+  const auto find_overwritten = [&](std::size_t step) {
+    const UOp before = steps_[step].supersedes;
+    if (!before) return;
+    for (std::size_t s : makers(before)) find(home_of(s));
+    for (std::size_t s : readers(before)) find(home_of(s));
+  };
+  find_overwritten(consumer);
   for (std::size_t i = 0; i < pending.size() && !seen[producer]; i++) {
     if (i == most_searched) return true;
     for (std::size_t step : waits_for_[pending[i]]) find(home_of(step));
-    // What overwrites memory waits for all who make or read what stood there.
-    const UOp before = steps_[pending[i]].supersedes;
-    if (!before) continue;
-    for (std::size_t step : makers(before)) find(home_of(step));
-    for (std::size_t step : readers(before)) find(home_of(step));
+    find_overwritten(pending[i]);
   }
   return seen[producer];
 }

@@ -28,6 +28,9 @@ class StepGraph {
   // Whether anybody but the step wants the state.
   bool is_wanted_beside(UOp state, std::size_t reader) const;
 
+  // Whether it is a root of the schedule.
+  bool is_result(UOp state) const { return results_.contains(state.node()); }
+
   // Whether both make parts of one state, the first before the second.
   bool are_parts_of_one(std::size_t first, std::size_t second) const;
 
@@ -35,11 +38,16 @@ class StepGraph {
   // overwrite what they read: then they cannot be one.  True as well if the search takes too long.
   bool is_reached_otherwise(std::size_t producer, std::size_t consumer) const;
 
+  // Whether `step` waits for `other`, by whatever way, or the search takes too long.
+  bool waits(std::size_t step, std::size_t other) const;
+
   // Joins the reads and writes of `producer` to those of `consumer`.  What only the two want is no
   // state any more if `may_vanish` says so of its buffer.  The nests are the caller's affair.
   void join(std::size_t producer, std::size_t consumer, function_ref<bool(UOp)> may_vanish);
 
  private:
+  bool is_reached(std::size_t producer, std::size_t consumer, bool at_once) const;
+
   std::vector<PendingStep>& steps_;
   std::vector<std::vector<std::size_t>> waits_for_;  // by step: others, some of them joined since
   std::vector<std::size_t> joined_to_;               // by step: itself if it has not been

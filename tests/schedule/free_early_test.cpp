@@ -6,41 +6,14 @@
 #include <algorithm>
 #include <random>
 
-#include "croze/schedule/liveness.h"
+#include "schedule/written_steps.h"
 
 namespace croze {
 namespace {
 
-constexpr std::int64_t large = 4096, small = 4;  // elements
-
-// Steps and their buffers, written down one by one.  Each step writes a buffer of its own.
-struct Steps {
-  Schedule schedule;
-  StepOrder order;
-
-  // A step that waits for the ones whose results it reads, and its number.
-  int add(std::int64_t elements, std::vector<int> reads,
-          ScheduleBuffer::Kind kind = ScheduleBuffer::Kind::Temporary) {
-    const int step = static_cast<int>(order.steps.size());
-    schedule.buffers.push_back({.kind = kind, .dtype = DType::Float32, .elements = elements});
-    ScheduleStep made;
-    made.buffers = {step};
-    made.buffers.insert(made.buffers.end(), reads.begin(), reads.end());
-    order.steps.push_back({made});
-    order.waits_for.push_back(std::move(reads));
-    return step;
-  }
-
+struct Steps : WrittenSteps {
   StepOrder early() const { return free_early(order, schedule); }
-  std::int64_t most_bytes(const StepOrder& o) const { return most_bytes_alive(o, schedule); }
 };
-
-// The steps in their new places, by the buffers that they write.
-std::vector<int> written(const StepOrder& order) {
-  std::vector<int> buffers;
-  for (const auto& steps : order.steps) buffers.push_back(steps[0].buffers[0]);
-  return buffers;
-}
 
 // Gradients that pass from layer to layer, each of which the update of a weight reads too: the
 // updates, which nobody waits for, would come last.
@@ -79,30 +52,11 @@ TEST(FreeEarly, StepsWaitForTheSameAsBeforeAndNoMoreIsAlive) {
   int moved = 0;
   for (std::uint32_t seed = 1; seed <= 200; seed++) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
-    std::mt19937 random(seed);
-    Steps s;
-    for (int i = 0; i < 60; i++) {
-      std::vector<int> reads;
-      for (std::uint32_t n = random() % 4; n > 0 && i > 0; n--) {
-        reads.push_back(static_cast<int>(random() % static_cast<std::uint32_t>(i)));
-      }
-      const bool wanted = random() % 5 == 0;
-      s.add(1 + random() % large, reads,
-            wanted ? ScheduleBuffer::Kind::Output : ScheduleBuffer::Kind::Temporary);
-    }
+    const Steps s{random_steps(seed)};
     const StepOrder early = s.early();
     EXPECT_LE(s.most_bytes(early), s.most_bytes(s.order));
-    const std::vector<int> steps = written(early);
-    ASSERT_TRUE(std::ranges::is_permutation(steps, written(s.order)));
-    moved += steps != written(s.order);
-    for (std::size_t i = 0; i < steps.size(); i++) {
-      std::vector<int> waits;
-      for (int w : early.waits_for[i]) {
-        ASSERT_LT(w, static_cast<int>(i));
-        waits.push_back(steps[static_cast<std::size_t>(w)]);
-      }
-      EXPECT_EQ(waits, s.order.waits_for[static_cast<std::size_t>(steps[i])]);
-    }
+    moved += written(early) != written(s.order);
+    s.expect_same_waits(early);
   }
   EXPECT_GT(moved, 100);
 }

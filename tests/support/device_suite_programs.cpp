@@ -1,5 +1,6 @@
 // device_suite_programs.cpp -- small programs with memory, loops, lanes, tasks and groups, compared
 // with what C++ computes.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -473,6 +474,50 @@ TEST_F(DevicePrograms, BlocksHaveTheirOwnMemoryAndKnowTheirPlace) {
   }
   device().release(out.memory);
   device().release(beside.memory);
+}
+
+// Stores a number into the memory of a block, whatever its place.
+LinearProgram prelude_program(std::int32_t number) {
+  ProgramBuilder f(fmt::format("prelude_{}", number));
+  const UOp inner = f.param(DType::Int32, BlockedPrograms::width);
+  const UOp k = f.begin_loop(BlockedPrograms::width);
+  f.store(inner, k, f.graph().cast(k, DType::Int32) + number);
+  f.end_loop(k);
+  return f.finish();
+}
+
+// Two sequences take turns on the memory of each thread.
+TEST_F(DevicePrograms, APreludeIsThereForEachBlockOfItsSequence) {
+  if (!device().caps().joins_nests) GTEST_SKIP() << "a launch of the device is one program";
+  const BlockedPrograms programs;
+  const std::unique_ptr<Program> twice = compile_program(device(), programs.twice);
+  const std::unique_ptr<Program> preludes[] = {compile_program(device(), prelude_program(100)),
+                                               compile_program(device(), prelude_program(700))};
+  constexpr std::int64_t count =
+      BlockedPrograms::rows * BlockedPrograms::columns * BlockedPrograms::width;
+  const MemoryView inner{{}, 64, 16, true};
+  const std::int64_t blocks[] = {BlockedPrograms::rows, BlockedPrograms::columns};
+  std::vector<MemoryView> outs;
+  std::vector<std::vector<MemoryView>> both;
+  std::vector<std::vector<Nest>> nests;
+  std::vector<Sequence> sequences;
+  for (int i = 0; i < 2; i++) outs.push_back({device().allocate(count * 4), 0, count * 4});
+  for (const MemoryView& out : outs) both.push_back({out, inner});
+  for (std::size_t i = 0; i < 2; i++) {
+    nests.push_back({{preludes[i].get(), std::span(&inner, 1)}, {twice.get(), both[i]}});
+  }
+  for (const auto& of_one : nests) sequences.push_back({of_one, blocks, 80, 1});
+  for (int round = 0; round < 20; round++) {
+    device().launch(sequences);
+    for (std::size_t i = 0; i < 2; i++) {
+      std::vector<std::int32_t> values(count);
+      device().copy_out(bytes_of(values), outs[i]);
+      for (std::int32_t n = 0; n < count; n++) {
+        ASSERT_EQ(values[static_cast<std::size_t>(n)], 2 * (n % 4 + (i == 0 ? 100 : 700))) << n;
+      }
+    }
+  }
+  for (const MemoryView& out : outs) device().release(out.memory);
 }
 
 TEST_F(DevicePrograms, PartsOfMemoryAreCopied) {

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <fstream>
 
 #include "croze/base/error.h"
 
@@ -45,7 +46,13 @@ std::vector<std::string> environment_with(
 
 }  // namespace
 
+// What getrusage() knows is no less than what the process had that started this one.
 std::int64_t peak_rss_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string name; status >> name;) {
+    std::int64_t kilobytes = 0;
+    if (name == "VmHWM:" && status >> kilobytes) return kilobytes * 1024;
+  }
   rusage use{};
   getrusage(RUSAGE_SELF, &use);
   return std::int64_t{use.ru_maxrss} * 1024;

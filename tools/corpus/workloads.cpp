@@ -96,6 +96,19 @@ Computation cross_entropy_rows() {
   return of_rows([=](const Tensor& x) { return cross_entropy(x, labels); });
 }
 
+// A row of a language model on its way to queries, keys and values.
+Computation normed_row_products() {
+  const Tensor x = numbers({1, 512}, 1), weight = numbers({512}, 2);
+  const std::vector<Tensor> matrices = {numbers({512, 512}, 3), numbers({512, 256}, 4),
+                                        numbers({512, 256}, 5)};
+  return [=] {
+    const Tensor normed = rms_norm(x, 1, weight, 1e-5);
+    std::vector<Tensor> products;
+    for (const Tensor& m : matrices) products.push_back(matmul(normed, m));
+    return products;
+  };
+}
+
 // ---- layers -----------------------------------------------------------------------------------
 
 Computation batch_norm_training() {
@@ -298,6 +311,7 @@ constexpr Workload all[] = {
     {"attention_masked", 1, attention_masked},
     {"attention_grouped", 1, attention_grouped},
     {"attention_backward", 3, attention_backward},
+    {"normed_row_products", 1, normed_row_products},
     {"embedding", 1, embedding_rows},
     {"embedding_gradient", 1, embedding_gradient},
     {"assigned_parts", 4, assigned_parts},

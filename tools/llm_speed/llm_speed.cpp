@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "command_line/process.h"
@@ -46,18 +47,32 @@ std::vector<TokenId> some_tokens(std::int64_t count, std::int64_t vocabulary) {
 
 // ---- the first token --------------------------------------------------------------------------
 
+std::vector<std::string> arguments_to(const LlmSpeedOptions& options, const char* measure) {
+  std::vector<std::string> arguments = options.self_command;
+  arguments.insert(arguments.end(), {options.model, measure});
+  return arguments;
+}
+
 // From the start of a process to the first token behind 16 others: with no compiled kernels on
 // disk, and with all of them.
 Json first_token(const LlmSpeedOptions& options) {
   const TemporaryFolder cache;
-  std::vector<std::string> arguments = options.first_token_command;
-  arguments.push_back(options.model);
+  const std::vector<std::string> arguments = arguments_to(options, "--first-token");
   const auto run = [&] {
     return Json::parse(run_self(arguments, {{"CROZE_CACHE_DIR", cache.path()}}));
   };
   Json cold = run();
   Json warm = run();
   return Json{{"cold", std::move(cold)}, {"warm", std::move(warm)}};
+}
+
+// Of a process that finds on disk what this one has compiled.
+std::int64_t peak_of_process(const LlmSpeedOptions& options) {
+  std::vector<std::string> arguments = arguments_to(options, "--peak");
+  arguments.insert(arguments.end(),
+                   {"--prompt", std::to_string(options.prompt), "--tokens",
+                    std::to_string(options.tokens), "--rounds", std::to_string(options.rounds)});
+  return Json::parse(run_self(arguments, {}))["peak_bytes"].get<std::int64_t>();
 }
 
 // ---- speed ------------------------------------------------------------------------------------
@@ -135,12 +150,17 @@ Json measure_first_token(const std::string& path) {
               {"peak_bytes", peak_rss_bytes()}};
 }
 
+Json measure_peak(const LlmSpeedOptions& options) {
+  const auto model = llm::LanguageModel::load(options.model);
+  speeds_of(options, model->transformer);
+  return Json{{"peak_bytes", peak_rss_bytes()}};
+}
+
 Json measure_llm_speed(const LlmSpeedOptions& options) {
   Json first = first_token(options);
   const auto model = llm::LanguageModel::load(options.model);
   const llm::Transformer& transformer = model->transformer;
   const Speeds speeds = speeds_of(options, transformer);
-  const std::int64_t peak = peak_rss_bytes();
   const double together = parallel_speed(options, transformer);
   const double bandwidth = read_bandwidth();
   const auto bytes = static_cast<double>(transformer.bytes_per_token());
@@ -161,7 +181,7 @@ Json measure_llm_speed(const LlmSpeedOptions& options) {
               {"first_token", std::move(first)},
               {"file_bytes", MappedFile(options.model).data().size()},
               {"cache_bytes", speeds.cache_bytes},
-              {"peak_bytes", peak}};
+              {"peak_bytes", peak_of_process(options)}};
 }
 
 }  // namespace croze

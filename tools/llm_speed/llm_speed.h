@@ -13,18 +13,22 @@ struct LlmSpeedOptions {
   std::string model;  // GGUF file
   std::int64_t prompt = 512, tokens = 64, parallel = 8;
   int rounds = 3;  // the best of so many counts
-  // Arguments of this program with which, and the model behind them, it prints what
-  // measure_first_token() returns.
-  std::vector<std::string> first_token_command;
+  // Arguments of this program with which, the model and --first-token or --peak behind them, it
+  // prints what measure_first_token() or measure_peak() returns.
+  std::vector<std::string> self_command;
 };
 
 // Tokens a second of a prompt, of one text and of several at once; launches of a token; bytes of
 // weights that are read a second, beside what a sum reads; the first token of a process without and
-// with compiled kernels on disk; memory.  Throws Error as LanguageModel::load does, and if the
+// with compiled kernels on disk; memory.  Throws Error as LanguageModel::load does, and if a
 // process fails.
 Json measure_llm_speed(const LlmSpeedOptions& options);
 
 // The first token behind 16 others in this process, which has done nothing yet.
 Json measure_first_token(const std::string& model);
+
+// The memory that this process, which has done nothing yet, takes to read the prompt and to write
+// the tokens.
+Json measure_peak(const LlmSpeedOptions& options);
 
 }  // namespace croze

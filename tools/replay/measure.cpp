@@ -100,12 +100,12 @@ Totals Meter::totals_of(const Schedule& schedule) const {
   for (const ScheduleStep& step : schedule.steps) {
     if (!step.kernel) continue;
     const KernelFacts& f = facts(step);
-    const std::int64_t blocks = blocks_of(schedule, step);
+    const std::int64_t runs = runs_of(schedule, step, machine());
     const Traffic traffic = traffic_of(schedule, step, f.cost);
     totals.nests++;
-    totals.flops += f.cost.flops * blocks;
-    totals.bytes += traffic.apart * blocks;
-    cycles += cycles_of(f.cost, traffic, blocks, machine());
+    totals.flops += f.cost.flops * runs;
+    totals.bytes += traffic.apart * runs;
+    cycles += cycles_of(f.cost, traffic, runs, machine());
   }
   totals.cycles = std::llround(cycles);
   for (const ArenaPlan& arena : schedule.arenas) {

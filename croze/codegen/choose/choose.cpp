@@ -9,6 +9,7 @@
 #include "croze/codegen/choose/interleave_rows.h"
 #include "croze/codegen/choose/join_passes.h"
 #include "croze/codegen/choose/keep_work.h"
+#include "croze/codegen/choose/machine_model.h"
 #include "croze/codegen/choose/normalize.h"
 #include "croze/codegen/choose/square_tiles.h"
 #include "croze/codegen/choose/stream_rows.h"
@@ -48,7 +49,7 @@ constexpr std::int64_t most_open_iterations = 64;
 
 // How many tasks to make of a loop: a divisor near a few per thread.
 std::int64_t tasks_of(std::int64_t size, std::int64_t threads) {
-  const std::int64_t divisor = largest_divisor(size, 8 * threads);
+  const std::int64_t divisor = largest_divisor(size, MachineModel::tasks_per_thread * threads);
   return divisor >= threads ? divisor : size;
 }
 

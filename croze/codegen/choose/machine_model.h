@@ -102,6 +102,8 @@ struct MachineModel {
   // Starting a launch: handing it to threads that look for work, and waiting for the last of them,
   // more than a microsecond.
   static constexpr double launch = 4200;
+  // A call of a nest that is compiled for itself: arguments, and a result to wait for.
+  static constexpr double call = 100;
   // With all threads at it, a byte of so many that are passed over again and again: on its way from
   // the L2 cache of each thread or its share of the L3 cache, 64 and 16 bytes a cycle, or from
   // memory, which the threads have in common, 4.  Of more than the caches hold a part is found
@@ -156,6 +158,8 @@ struct MachineModel {
   static constexpr std::int64_t least_panel_rows = 128;
   // Blocks left to each thread, so that a slow one is made up for.
   static constexpr std::int64_t blocks_per_thread = 2;
+  // The same of tasks, which have nothing to load again.
+  static constexpr std::int64_t tasks_per_thread = 8;
 
   // Registers that hold what is computed on the way to an operand.
   static constexpr std::int64_t most_temporaries = 2;

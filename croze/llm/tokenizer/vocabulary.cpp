@@ -7,6 +7,11 @@
 
 namespace croze::llm {
 
+void Vocabulary::reserve(std::int64_t count) {
+  by_text_.reserve(static_cast<std::size_t>(count));
+  ids_.reserve(count);
+}
+
 void Vocabulary::add(TokenId id, std::string text) {
   check(id >= 0 && id < std::numeric_limits<TokenId>::max(), "{} is no number of a token", id);
   const std::string& stays = texts_.emplace_back(std::move(text));

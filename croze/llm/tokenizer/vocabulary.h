@@ -14,6 +14,8 @@ namespace croze::llm {
 
 class Vocabulary {
  public:
+  // Room for so many.
+  void reserve(std::int64_t count);
   // The later one counts, of two with the same text and of two with the same number.
   void add(TokenId id, std::string text);
 

@@ -32,6 +32,7 @@
 #include "croze/schedule/block_cost.h"
 #include "croze/schedule/free_early.h"
 #include "croze/schedule/liveness.h"
+#include "croze/schedule/memory/make_late.h"
 #include "croze/schedule/nest_facts.h"
 #include "croze/schedule/order.h"
 
@@ -116,7 +117,7 @@ class Rematerializer {
     }
     StepOrder order = order_steps(std::move(numbered));
     if (order.blocking) return {};
-    order = free_early(std::move(order), schedule_);
+    order = free_early(make_late(std::move(order), schedule_), schedule_);
     Timeline line;
     line.times.resize(steps_.size());
     Liveness live(order, schedule_);

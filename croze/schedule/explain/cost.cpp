@@ -48,9 +48,13 @@ Traffic traffic_of(const Schedule& schedule, const ScheduleStep& step, const Nes
   return traffic;
 }
 
-std::int64_t blocks_of(const Schedule& schedule, const ScheduleStep& step) {
+std::int64_t runs_of(const Schedule& schedule, const ScheduleStep& step, const Caps& caps) {
   if (!is_in_blocks(step)) return 1;
-  return count_blocks(schedule.sequences[static_cast<std::size_t>(step.sequence)].blocks);
+  const auto& sequence = schedule.sequences[static_cast<std::size_t>(step.sequence)];
+  const auto first = std::ranges::find(schedule.steps, step.sequence, &ScheduleStep::sequence);
+  const bool in_prelude = &step - &*first < static_cast<std::ptrdiff_t>(sequence.prelude);
+  const std::int64_t blocks = count_blocks(sequence.blocks);
+  return in_prelude ? std::min(blocks, caps.threads) : blocks;
 }
 
 double cycles_of(const NestCost& cost, const Traffic& traffic, std::int64_t blocks,

@@ -35,8 +35,9 @@ struct Traffic {
 Traffic traffic_of(const Schedule& schedule, const ScheduleStep& step, const NestCost& cost);
 
 inline bool is_in_blocks(const ScheduleStep& step) { return step.sequence >= 0; }
-// How often a nest runs in a launch.
-std::int64_t blocks_of(const Schedule& schedule, const ScheduleStep& step);
+// How often a nest of the schedule runs in a launch: for each block, or in a prelude for each
+// thread.
+std::int64_t runs_of(const Schedule& schedule, const ScheduleStep& step, const Caps& caps);
 
 // Cycles of a nest that runs so many times, over a block each time.
 double cycles_of(const NestCost& cost, const Traffic& traffic, std::int64_t blocks,

@@ -102,7 +102,7 @@ class Explainer {
       launch.block_bytes = std::max(launch.block_bytes, sequence.block_bytes * at_once);
     }
     const Facts& facts = facts_of(step);
-    const std::int64_t blocks = blocks_of(schedule_, step);
+    const std::int64_t runs = runs_of(schedule_, step, caps_(step.device));
     const Traffic traffic = traffic_of(schedule_, step, facts.cost);
     NestOrigin& nest = launch.origins.emplace_back();
     for (std::int64_t slot : facts.accesses.read) {
@@ -113,10 +113,10 @@ class Explainer {
       nest.writes.push_back(step.buffers[static_cast<std::size_t>(slot)]);
       add_once(launch.writes, nest.writes.back());
     }
-    nest.cycles = cycles_of(facts.cost, traffic, blocks, caps_(step.device));
+    nest.cycles = cycles_of(facts.cost, traffic, runs, caps_(step.device));
     launch.nests.push_back(facts.cost.name);
-    launch.bytes += traffic.apart * blocks;
-    launch.flops += facts.cost.flops * blocks;
+    launch.bytes += traffic.apart * runs;
+    launch.flops += facts.cost.flops * runs;
     launch.cycles += nest.cycles;
   }
 

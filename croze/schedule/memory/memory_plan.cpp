@@ -69,7 +69,8 @@ std::vector<ArenaPlan> place(Schedule& schedule, const ScheduleContext& context,
   return arenas;
 }
 
-// What the nests of each sequence pass to each other, in the memory of a block.
+// What the nests of each sequence pass to each other, in the memory of a block; what the prelude
+// makes is there for the next block as well.
 void plan_blocks(Schedule& schedule, const ScheduleContext& context) {
   std::vector<std::vector<std::vector<int>>> used(schedule.sequences.size());
   for (int i = 0; i < static_cast<int>(schedule.steps.size()); i++) {
@@ -79,6 +80,9 @@ void plan_blocks(Schedule& schedule, const ScheduleContext& context) {
         used_by(schedule, i, i + 1, ScheduleBuffer::Kind::Block));
   }
   for (std::size_t i = 0; i < used.size(); i++) {
+    for (std::size_t n = 0; n < schedule.sequences[i].prelude; n++) {
+      used[i].back().insert(used[i].back().end(), used[i][n].begin(), used[i][n].end());
+    }
     for (const ArenaPlan& memory : place(schedule, context, used[i])) {
       schedule.sequences[i].block_bytes = memory.bytes;
     }

@@ -14,9 +14,9 @@ namespace croze::tool {
 namespace {
 
 struct Settings {
-  LlmSpeedOptions speed{.first_token_command = {"bench-llm", "--first-token"}};
+  LlmSpeedOptions speed{.self_command = {"bench-llm"}};
   DraftOptions draft;
-  bool json = false, first_token = false;
+  bool json = false, first_token = false, peak = false;
 };
 
 // An answer by guesses, and the same without.
@@ -98,10 +98,12 @@ void add_bench_llm(const Command& program) {
   add_draft_options(command, settings->draft);
   command.flag("--json", settings->json, "Print one line of JSON");
   command.flag("--first-token", settings->first_token, "The first token alone").hidden();
+  command.flag("--peak", settings->peak, "Memory alone").hidden();
   command.action([settings] {
     if (settings->first_token) {
       return fmt::print("{}\n", measure_first_token(settings->speed.model).dump());
     }
+    if (settings->peak) return fmt::print("{}\n", measure_peak(settings->speed).dump());
     Json measured = measure_llm_speed(settings->speed);
     Json guesses = measure_guesses(*settings);
     if (!guesses.is_null()) measured["guesses"] = std::move(guesses);

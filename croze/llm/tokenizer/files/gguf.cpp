@@ -101,6 +101,7 @@ class GgufReader {
 
   Vocabulary vocabulary() const {
     Vocabulary result;
+    result.reserve(std::ssize(tokens_));
     for (std::size_t i = 0; i < tokens_.size(); i++) {
       result.add(static_cast<TokenId>(i), tokens_[i]);
     }
@@ -141,8 +142,10 @@ void GgufReader::read_byte_level() {
   check(found != nullptr, "{}: the pre-tokenizer \"{}\" is not supported", metadata_.source(),
         pre.substr(0, 200));
   Vocabulary vocabulary = this->vocabulary();
+  const std::vector<std::string>& texts = metadata_.texts(key("merges"));
   std::vector<Merge> merges;
-  for (const std::string& text : metadata_.texts(key("merges"))) {
+  merges.reserve(texts.size());
+  for (const std::string& text : texts) {
     // The space that separates is not the first character, which may be one.
     const std::size_t space = text.find(' ', 1);
     const bool is_pair = space != std::string::npos;
