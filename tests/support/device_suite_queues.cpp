@@ -1,6 +1,7 @@
 // device_suite_queues.cpp -- queues of the device: order, overlap, errors.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <numeric>
 #include <vector>
@@ -98,7 +99,8 @@ TEST_F(DeviceQueues, TwoQueuesAreOrderedByATimeline) {
   EXPECT_EQ(out, std::vector<std::int32_t>(count, expected));
 }
 
-// Who gets a core when is up to the system, so a copy may be late for one kernel, but not for all.
+// Who gets a core when is up to the system, so a copy may be late for one kernel, or for many on a
+// busy machine, but not for all.
 TEST_F(DeviceQueues, CopiesOverlapWithKernels) {
   const bool is_slow = device().name() == "INTERP";
   const auto program = compile_program(device(), affine_program(is_slow ? 200 : 20'000));
@@ -108,7 +110,8 @@ TEST_F(DeviceQueues, CopiesOverlapWithKernels) {
   kernels.copy_in(x, std::as_bytes(std::span(in)));
   const Timeline begun;
   bool overlapped = false;
-  for (std::uint64_t i = 1; i <= 100 && !overlapped; i++) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  for (std::uint64_t i = 1; !overlapped && std::chrono::steady_clock::now() < end; i++) {
     kernels.signal(begun, i);
     const Timestamp kernel_begins = kernels.timestamp();
     launch(kernels, *program, x, 1);
