@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <utility>
 #include <vector>
 
 #include "croze/base/log.h"
@@ -11,7 +10,6 @@
 #include "croze/device/peer_copy.h"
 #include "croze/run/counters.h"
 #include "croze/run/devices.h"
-#include "croze/run/launch_timing.h"
 #include "croze/run/trace/run_trace.h"
 
 namespace croze {
@@ -130,13 +128,9 @@ ProgramInfo info_of(Programs programs, std::int64_t blocks) {
   return all;
 }
 
-// Of each thread: named in docs/architecture.md as global state.
-thread_local LaunchTiming* timing_here = nullptr;
-
 // One line per sequence, a + before those that belong to the launch of the one above: each runs
 // alone and is waited for, so that the time is its own.
-double launch_timed(const ProgramInfo& info, StreamOf& stream, const Sequence& sequence,
-                    bool first) {
+void launch_timed(const ProgramInfo& info, StreamOf& stream, const Sequence& sequence, bool first) {
   stream->finish();
   const Clock::time_point start = Clock::now();
   launch_named(*stream, std::span(&sequence, 1));
@@ -152,37 +146,28 @@ double launch_timed(const ProgramInfo& info, StreamOf& stream, const Sequence& s
            l.items[0] * l.items[1] * l.items[2], seconds * 1e6,
            static_cast<double>(info.flops) / seconds * 1e-9,
            static_cast<double>(info.bytes) / seconds * 1e-9);
-  return seconds;
 }
 
-void launch_timed(const Schedule& schedule, int number, Programs programs, StreamOf& stream,
+void launch_timed(const ScheduleLaunch& launch, Programs programs, StreamOf& stream,
                   std::span<const Sequence> sequences) {
-  const int first = schedule.launches[static_cast<std::size_t>(number)].first;
-  auto i = static_cast<std::size_t>(first);
+  const auto first = static_cast<std::size_t>(launch.first);
+  std::size_t i = first;
   for (const Sequence& s : sequences) {
     const std::int64_t blocks = s.blocks.empty() ? 0 : count_blocks(s.blocks);
     const ProgramInfo info = info_of(programs.subspan(i, s.nests.size()), blocks);
-    const double seconds = launch_timed(info, stream, s, i == static_cast<std::size_t>(first));
-    if (timing_here) {
-      timing_here->add(
-          {number, info.name, std::string(stream.device_name()), seconds, info.flops, info.bytes});
-    }
+    launch_timed(info, stream, s, i == first);
     i += s.nests.size();
   }
 }
 
 }  // namespace
 
-LaunchTiming::LaunchTiming() : around_(std::exchange(timing_here, this)) {}
-LaunchTiming::~LaunchTiming() { timing_here = around_; }
-LaunchTiming* LaunchTiming::current() { return timing_here; }
-
 void launch_all(const PreparedRun::Plan& plan, std::span<const MemoryView> views,
                 std::span<const std::int64_t> variables, const tracing::RunTrace& trace,
                 QueueStream queue) {
   const Schedule& schedule = plan.schedule;
   const Programs programs = plan.programs;
-  const bool timed = log_enabled(2) || LaunchTiming::current();
+  const bool timed = log_enabled(2);
   LaunchList list(schedule, programs, views, variables);
   for (std::size_t i = 0; i < schedule.launches.size(); i++) {
     const ScheduleLaunch& launch = schedule.launches[i];
@@ -197,7 +182,7 @@ void launch_all(const PreparedRun::Plan& plan, std::span<const MemoryView> views
     StreamOf stream(first.device, queue);
     const std::span<const Sequence> sequences = list.sequences(launch);
     if (timed) {
-      launch_timed(schedule, static_cast<int>(i), programs, stream, sequences);
+      launch_timed(launch, programs, stream, sequences);
     } else {
       launch_named(*stream, sequences);
     }

@@ -14,9 +14,12 @@
 #include "croze/base/error.h"
 #include "croze/device/host_device.h"
 #include "croze/device/task_program.h"
+#include "support/errors.h"
 
 namespace croze {
 namespace {
+
+using test::message_of;
 
 class HostFunctions final : public HostDevice {
  public:
@@ -76,15 +79,6 @@ void launch(Queue& queue, Program& program, const Integers& integers) {
   const Nest nest{&program, std::span(&integers.view(), 1), {}};
   const Sequence sequence{std::span(&nest, 1)};
   queue.launch(std::span(&sequence, 1));
-}
-
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& e) {
-    return e.message();
-  }
-  return "no error";
 }
 
 class QueueTest : public ::testing::Test {

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -14,18 +13,12 @@
 #include "croze/run/buffers.h"
 #include "croze/run/execute.h"
 #include "croze/run/queue_scope.h"
+#include "support/errors.h"
 
 namespace croze {
 namespace {
 
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& e) {
-    return e.message();
-  }
-  return "no error";
-}
+using test::message_of;
 
 std::string refusal_of(std::string_view name) {
   return message_of([&] { device_index(name); });

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -13,9 +12,12 @@
 #include "croze/run/buffers.h"
 #include "croze/run/devices.h"
 #include "croze/run/execute.h"
+#include "support/errors.h"
 
 namespace croze {
 namespace {
+
+using test::message_of;
 
 constexpr std::int64_t count = 1000;
 
@@ -33,15 +35,6 @@ float first_of(UOp buffer) {
 }
 
 UOp realized(UOp root) { return realize(std::span(&root, 1))[0]; }
-
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& e) {
-    return e.message();
-  }
-  return "no error";
-}
 
 TEST(QueueScope, RunsAreEnqueuedAndReadingWaitsForThem) {
   Graph graph;

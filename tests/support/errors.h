@@ -28,4 +28,15 @@ std::string error_of(F function) {
   return text;
 }
 
+// The message alone, without the place; "no error" if there is none.
+template <typename F>
+std::string message_of(F function) {
+  try {
+    function();
+  } catch (const Error& e) {
+    return e.message();
+  }
+  return "no error";
+}
+
 }  // namespace croze::test
