@@ -16,6 +16,7 @@
 
 #include "croze/device/device.h"
 #include "croze/graph/graph.h"
+#include "croze/run/statistics.h"
 
 namespace croze {
 
@@ -118,13 +119,7 @@ bool is_random_key(std::int64_t buffer_id);
 std::uint64_t fresh_random_key();
 void refresh_random_key(UOp buffer);
 
-struct MemoryUse {
-  std::int64_t bytes = 0;  // now, in buffers
-  std::int64_t peak_bytes = 0;
-  std::int64_t buffers = 0;
-};
-// Of all devices together, and of one.
-MemoryUse memory_use();
+// Of one device; memory_use() of statistics.h is of all together.
 MemoryUse memory_use(int device);
 
 }  // namespace croze

@@ -1,4 +1,4 @@
-// statistics.h -- what was scheduled, compiled and launched, in numbers.
+// statistics.h -- what was scheduled, compiled and launched, and what memory it holds, in numbers.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +34,14 @@ struct RunStatistics {
   double compile_wall_seconds = 0;  // codegen and compiler together, as waited for
 };
 RunStatistics run_statistics();
+
+struct MemoryUse {
+  std::int64_t bytes = 0;  // now, in buffers
+  std::int64_t peak_bytes = 0;
+  std::int64_t buffers = 0;
+};
+// Of all devices together.
+MemoryUse memory_use();
 
 // Forgets every schedule and program kept in memory and not being made, so that the next run is
 // cold.

@@ -1,10 +1,14 @@
-# Installs BUILD_DIR below WORK_DIR.  Of the headers only those for users are there.
+# Installs BUILD_DIR below WORK_DIR.  Of the headers only those for users are there, and all that
+# the guide names are.
 include(${CMAKE_CURRENT_LIST_DIR}/common.cmake)
 file(REMOVE_RECURSE ${WORK_DIR})
 file(MAKE_DIRECTORY ${WORK_DIR})
 run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${prefix})
 
-foreach(public croze.h nn/nn.h io/safetensors.h io/onnx/model.h run/statistics.h)
+file(STRINGS ${SOURCE_DIR}/docs/guide.md named REGEX "^#include <croze/")
+list(TRANSFORM named REPLACE "^#include <croze/(.*)>.*" "\\1")
+list(REMOVE_DUPLICATES named)
+foreach(public croze.h nn/nn.h io/safetensors.h io/onnx/model.h run/statistics.h ${named})
   if(NOT EXISTS ${prefix}/include/croze/${public})
     message(FATAL_ERROR "croze/${public} is not installed")
   endif()
