@@ -112,6 +112,7 @@ class Search {
         t.streams_rows = way.streams_rows;
         t.columns_feed = columns_feed(t);
         t.cost = cycles(t) / (used * static_cast<double>(n * t.num_columns * t.lanes));
+        if (t.streams_rows) t.cost *= unevenness(t);
         if (t.rows && can_overlap(t.rows, n))
           t.cost *= MachineModel::overlap / used_part(t.rows, n);
         take_if_better(t);
@@ -169,19 +170,23 @@ class Search {
   }
 
   // The turn of a tile that streams its rows: 0 if the panel of all its columns stays in the L2
-  // cache, else the longest of which it does; none if it cannot.  The rows are more than that cache
-  // holds and read in order, and the tiles of columns are so many that the threads get about the
-  // same.
+  // cache, else the longest of which it does; none if it cannot.  The rows are more than their
+  // half of that cache and read in order.
   std::optional<std::int64_t> streaming_turn(const RegisterTile& t) const {
     if (!t.rows || t.rows.is_open() || t.lane.is_open() || t.columns.is_open()) return {};
     if (std::ranges::any_of(reduced_, &UOp::is_open) || !has_streaming_rows(t)) return {};
-    const double tiles = column_tiles(t), threads = static_cast<double>(machine_.threads);
-    if (std::ceil(tiles / threads) * threads > MachineModel::most_uneven * tiles) return {};
     const std::int64_t bytes = panel_bytes(t);
     if (bytes * reduced_[0].range_size() <= machine_.tile_bytes) return 0;
     if (!can_take_turns_ || row_tiles(t) * bytes_of_sums(t) > machine_.sums_bytes) return {};
     const std::int64_t turn = turn_within(bytes, machine_.tile_bytes / 2);
     return turn > 0 ? std::optional(turn) : std::nullopt;
+  }
+
+  // What the threads do more than their share of the tiles of columns.
+  double unevenness(const RegisterTile& t) const {
+    const double tiles = column_tiles(t) * other_iterations(t);
+    const auto threads = static_cast<double>(machine_.threads);
+    return std::ceil(tiles / threads) * threads / tiles;
   }
 
   bool has_streaming_rows(const RegisterTile& t) const {
@@ -193,7 +198,7 @@ class Search {
         return false;
       bytes += all_bytes(l);
     }
-    return bytes > machine_.cache_bytes;
+    return bytes > static_cast<double>(machine_.tile_bytes);
   }
 
   // What a load reads in the whole kernel.
@@ -258,16 +263,22 @@ class Search {
     for (UOp l : loads_) {
       const UOp place = l.src(0);
       const std::int64_t count = copies(place.src(1), t);
-      load += static_cast<double>(count) * std::max(load_cost(place, t), distance_cost(place, t));
+      load += static_cast<double>(count) * std::max(load_cost(place, t), distance_cost(l, t));
     }
     return std::max({multiply, load, streaming_cost(t)}) +
            machine_.not_hidden * std::min(multiply, load) + machine_.turn + store_cost(t) / turns_ +
            waiting_cost(t) + copying_cost(t);
   }
 
-  // Loading a vector of columns from where it stays from one tile of rows to the next.
-  double distance_cost(UOp place, const RegisterTile& t) const {
-    if (!are_columns(place, t)) return 0;
+  // Loading a vector from where it stays from one tile to the next: columns from one tile of rows
+  // to the next, other vectors until all of them have been read.
+  double distance_cost(UOp load, const RegisterTile& t) const {
+    const UOp place = load.src(0);
+    if (!are_columns(place, t)) {
+      const double bytes = all_bytes(load);
+      if (t.in_reduction || !place.varies_over(t.lane) || bytes <= machine_.cache_bytes) return 0;
+      return machine_.farther_load();
+    }
     const std::int64_t count = copies(place.src(1), t);
     const std::int64_t elements = t.in_reduction ? count : count * t.lanes;  // an iteration
     const double iterations = t.turn > 0 ? static_cast<double>(t.turn * inner_turns_) : turns_;
@@ -320,13 +331,12 @@ class Search {
         each = fetching_cost(l, static_cast<double>(t.lanes)) + 2 * MachineModel::load;
       } else if (are_rows(place, t) && along(place, t.rows) == Along::Strided &&
                  along(place, reduced_.back()) == Along::Strided) {
-        each = MachineModel::copy_element;
+        each = (place.num_src() > 2 ? 2 : 1) * MachineModel::copy_element;
       } else if (!are_columns(place, t) && !t.streams_rows) {
         const bool vector = place.varies_over(t.lane);
         each = fetching_cost(l, vector ? static_cast<double>(t.lanes) : 1);
       }
-      const bool gated = place.num_src() > 2;
-      cost += (gated ? 2 : 1) * each * count / uses_in_block(place, t);
+      cost += each * count / uses_in_block(place, t);
     }
     return cost;
   }
@@ -367,17 +377,22 @@ class Search {
     const double steps = t.turn > 0 ? static_cast<double>(t.turn * inner_turns_) : turns_;
     const double bytes = steps * static_cast<double>(t.num_rows * (machine_.vector_bytes / full_));
     double rows = std::max(1.0, std::floor(static_cast<double>(machine_.tile_bytes) / bytes));
-    double others = 1;
-    for (UOp r : loops_) {
-      if (r != t.lane && r != t.columns && r != t.rows)
-        others *= static_cast<double>(r.range_size());
-    }
     const auto wanted = static_cast<double>(machine_.wanted_blocks());
-    if (!columns_feed(t) && others < wanted) {
+    if (!columns_feed(t) && other_iterations(t) < wanted) {
       const auto least = static_cast<double>(machine_.least_blocked_rows);
       rows = std::min(rows, std::max(least, std::ceil(all / wanted)));
     }
     return all / std::ceil(all / rows);
+  }
+
+  // Of the loops that the tile does not cut.
+  double other_iterations(const RegisterTile& t) const {
+    double count = 1;
+    for (UOp r : loops_) {
+      if (r != t.lane && r != t.columns && r != t.rows)
+        count *= static_cast<double>(r.range_size());
+    }
+    return count;
   }
 
   // Whether the threads had better share the columns: each block of rows fills all panels anew,
@@ -385,7 +400,8 @@ class Search {
   // Those that are read in order come in time from other caches, too.
   bool columns_feed(const RegisterTile& t) const {
     const std::int64_t blocks = machine_.wanted_blocks();
-    if (!t.rows || column_loop_size(t) % blocks != 0) return false;
+    if (!t.rows || column_tiles(t) < static_cast<double>(blocks)) return false;
+    if (unevenness(t) > MachineModel::most_uneven) return false;
     const bool short_blocks = row_tiles(t) * t.num_rows < blocks * machine_.least_panel_rows;
     double bytes = 0;  // of rows
     bool in_order = true;
@@ -406,10 +422,12 @@ class Search {
   }
 
   double copying_a_vector(UOp place, const RegisterTile& t) const {
-    if (along(place, t.lane) == Along::Contiguous) return machine_.masked_load();
-    const bool turned = along(place, reduced_.back()) == Along::Contiguous;
-    return (turned ? MachineModel::turn_element : MachineModel::copy_element) *
-           static_cast<double>(t.lanes);
+    const double gates = place.num_src() > 2 ? 2 : 1;
+    if (along(place, t.lane) == Along::Contiguous) return gates * machine_.masked_load();
+    const auto lanes = static_cast<double>(t.lanes);
+    if (along(place, reduced_.back()) == Along::Contiguous)
+      return gates * MachineModel::turn_element * lanes;
+    return gates * MachineModel::copy_element * lanes;
   }
 
   // Tiles that read what one tile reads at a place: columns are copied for the loop over rows, rows
@@ -485,14 +503,16 @@ class Search {
     return static_cast<double>(range.range_size()) / static_cast<double>(vectors * lanes);
   }
 
+  static bool pads_lanes(UOp place, const RegisterTile& t) {
+    return !t.overlaps && t.lane.trip_divisor() % t.lanes != 0 && place.varies_over(t.lane);
+  }
+
   // Whether the place is gated, or will be where a loop is padded.
   static bool is_gated(UOp place, const RegisterTile& t) {
     const auto pads = [&](UOp r, std::int64_t count) {
       return r && r.is_open() && r.trip_divisor() % count != 0 && place.varies_over(r);
     };
-    const bool pads_lanes =
-        !t.overlaps && t.lane.trip_divisor() % t.lanes != 0 && place.varies_over(t.lane);
-    return place.num_src() > 2 || pads_lanes || pads(t.columns, t.num_columns) ||
+    return place.num_src() > 2 || pads_lanes(place, t) || pads(t.columns, t.num_columns) ||
            pads(t.rows, t.num_rows);
   }
 
