@@ -413,8 +413,7 @@ class Tiler {
   // Each row of the tile is read in order, which needs no copy.
   bool follows_reduction(UOp place) const {
     const std::vector<UOp> ranges = reduced();
-    return place.num_src() == 2 && !ranges.empty() &&
-           along(place, ranges.back()) == Along::Contiguous;
+    return place.num_src() == 2 && !ranges.empty() && follows(place, ranges.back());
   }
 
   // The rows of the tile lie so far apart that they take each other's place in the L1 cache: what

@@ -198,8 +198,7 @@ class Search {
       if (can_copy_columns(place, t)) {
         each = copying_a_vector(place, t);
       } else if (t.rows && place.varies_over(t.rows) && !place.varies_over(t.lane) &&
-                 along(place, t.rows) == Along::Strided &&
-                 along(place, reduced_.back()) == Along::Strided) {
+                 along(place, t.rows) == Along::Strided && !follows(place, reduced_.back())) {
         each = MachineModel::copy_element;
       }
       const bool gated = place.num_src() > 2;
