@@ -23,6 +23,7 @@
 
 #include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/machine_model.h"
+#include "croze/codegen/choose/merge_lines.h"
 #include "croze/codegen/choose/tile_search.h"
 #include "croze/codegen/choose/vectorize.h"
 #include "croze/codegen/edits/stage.h"
@@ -63,6 +64,14 @@ UOp find_contraction(const KernelState& k) {
     if (closed_ranges(u) != closed_ranges(best) && !is_small_reduction(u)) return UOp();
   }
   return best;
+}
+
+UOp reduction_over(const KernelState& k, const std::vector<UOp>& ranges) {
+  UOp found;
+  for (UOp u : reduces(k.sink)) {
+    if (closed_ranges(u) == ranges) found = u;
+  }
+  return found;
 }
 
 class Tiler {
@@ -458,14 +467,19 @@ class Tiler {
 bool tile_contraction(KernelState& k) {
   if (k.caps().vector_bytes < 16 || work_of(k.sink) < MachineModel::least_work) return false;
   if (k.sink.num_src() > 1) return false;  // tiles are of one result
-  UOp reduce = find_contraction(k);
+  const UOp reduce = find_contraction(k);
   if (!reduce) return false;
   const std::vector<UOp> kept = closed_ranges(reduce);
   unroll_small_reductions(k, kept);
-  for (UOp u : reduces(k.sink)) {
-    if (closed_ranges(u) == kept) reduce = u;
+  RegisterTile tile = best_tile(k, reduction_over(k, kept));
+  if (auto merged = with_merged_lines(k)) {
+    KernelState& lined = merged->kernel;
+    const RegisterTile along_lines = best_tile(lined, reduction_over(lined, kept), merged->lines);
+    if (along_lines.cost < tile.cost) {
+      k = std::move(lined);
+      tile = along_lines;
+    }
   }
-  const RegisterTile tile = best_tile(k, reduce);
   if (!tile.lane) return false;
   Tiler(k, tile).run();
   return true;

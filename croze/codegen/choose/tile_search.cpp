@@ -47,14 +47,15 @@ class Search {
     });
   }
 
-  RegisterTile best() {
+  RegisterTile best(UOp only) {
     for (UOp lane : loops_) {
+      if (only && lane != only) continue;
       for (std::int64_t lanes = full_; lanes >= std::max(MachineModel::least_lanes, full_ / 4);
            lanes /= 2) {
         for (UOp rows : with_none(loops_, lane)) try_output_lanes(lane, lanes, rows);
       }
     }
-    for (UOp lane : reduced_) {
+    for (UOp lane : only ? std::vector<UOp>{} : reduced_) {
       if (used_part(lane, full_) < machine_.least_used) continue;
       for (UOp columns : loops_) {
         for (UOp rows : with_none(loops_, columns)) try_reduction_lanes(lane, columns, rows);
@@ -208,10 +209,23 @@ class Search {
   }
 
   double copying_a_vector(UOp place, const RegisterTile& t) const {
-    if (along(place, t.lane) == Along::Contiguous) return machine_.masked_load();
+    const bool divided = divides(place, t.lane);
+    if (along(place, t.lane) == Along::Contiguous) {
+      return masked_load(place) + (divided ? MachineModel::divide_lanes : 0);
+    }
     const bool turned = along(place, reduced_.back()) == Along::Contiguous;
-    return (turned ? MachineModel::turn_element : MachineModel::copy_element) *
+    return (divided  ? MachineModel::divide_element
+            : turned ? MachineModel::turn_element
+                     : MachineModel::copy_element) *
            static_cast<double>(t.lanes);
+  }
+
+  // Whether where it lies, or whether it is there, takes divisions that lanes have results of their
+  // own of.
+  static bool divides(UOp place, UOp lane) {
+    return std::ranges::any_of(toposort(place), [&](UOp u) {
+      return (u.is(Op::IDiv) || u.is(Op::Mod)) && u.varies_over(lane);
+    });
   }
 
   // Tiles that read what one tile reads at a place: columns are copied for the loop over rows, rows
@@ -237,6 +251,9 @@ class Search {
     if (!scattered || t.in_reduction) return false;
     if (!t.rows || place.src(1).varies_over(t.rows)) return false;
     if (std::ranges::any_of(reduced_, &UOp::is_open)) return false;  // the tile may not fit
+    if (bytes_of_columns(copies(place.src(1), t), place, t) >
+        static_cast<double>(machine_.tile_bytes))
+      return false;
     return t.rows.range_size() / t.num_rows >= machine_.least_reuse;
   }
 
@@ -271,11 +288,15 @@ class Search {
 
   // Whether these vectors are more than the L1 cache keeps from one tile of rows to the next.
   bool are_far_columns(UOp place, std::int64_t vectors, const RegisterTile& t) const {
-    if (!are_columns(place, t)) return false;
+    return are_columns(place, t) &&
+           bytes_of_columns(vectors, place, t) > static_cast<double>(machine_.near_bytes);
+  }
+
+  // Of so many vectors in all iterations of the reduction, or of a turn.
+  double bytes_of_columns(std::int64_t vectors, UOp place, const RegisterTile& t) const {
     const std::int64_t elements = t.in_reduction ? vectors : vectors * t.lanes;  // an iteration
     const double iterations = t.turn > 0 ? static_cast<double>(t.turn * inner_turns_) : turns_;
-    const double bytes = iterations * static_cast<double>(elements * size_of(place.dtype()));
-    return bytes > static_cast<double>(machine_.near_bytes);
+    return iterations * static_cast<double>(elements * size_of(place.dtype()));
   }
 
   // Once per tile.
@@ -306,15 +327,26 @@ class Search {
            pads(t.rows, t.num_rows);
   }
 
+  // The mask is another one in each turn if the gate is.
+  double masked_load(UOp place) const {
+    const bool changes = place.num_src() > 2 && std::ranges::any_of(reduced_, [&](UOp r) {
+                           return place.src(2).varies_over(r);
+                         });
+    return machine_.masked_load() + (changes ? machine_.make_mask() : 0);
+  }
+
   double load_cost(UOp place, const RegisterTile& t) const {
     const bool gated = is_gated(place, t);
     switch (along(place, t.lane)) {
       case Along::Still: return gated ? machine_.gated_broadcast : machine_.broadcast();
       case Along::Contiguous:
-        return gated && !can_copy_columns(place, t) ? machine_.masked_load() : machine_.load;
+        if (!gated || can_copy_columns(place, t)) return machine_.load;
+        return masked_load(place) + (divides(place, t.lane) ? MachineModel::divide_lanes : 0);
       case Along::Strided: break;
     }
-    return can_copy_columns(place, t) ? machine_.load : static_cast<double>(t.lanes);
+    if (can_copy_columns(place, t)) return machine_.load;
+    return static_cast<double>(t.lanes) *
+           (gated ? MachineModel::gated_lane : MachineModel::load_lane);
   }
 
   std::vector<UOp> loops_;  // of the output, those that may run in any order
@@ -333,6 +365,8 @@ class Search {
 
 }  // namespace
 
-RegisterTile best_tile(const KernelState& k, UOp reduce) { return Search(k, reduce).best(); }
+RegisterTile best_tile(const KernelState& k, UOp reduce, UOp lane) {
+  return Search(k, reduce).best(lane);
+}
 
 }  // namespace croze
