@@ -10,7 +10,10 @@
 #include "croze/codegen/linearize.h"
 
 #include <algorithm>
+#include <iterator>
+#include <span>
 #include <unordered_map>
+#include <utility>
 
 #include "croze/base/error.h"
 #include "croze/base/flat_map.h"
@@ -56,6 +59,7 @@ class Linearizer {
  public:
   explicit Linearizer(const LinearizeInput& input) : input_(input), order_(toposort(input.sink)) {
     for (std::size_t i = 0; i < order_.size(); i++) number_[order_[i].node()] = static_cast<int>(i);
+    std::ranges::copy_if(order_, std::back_inserter(lanes_), is_lane);
     blocks_.push_back({});
   }
 
@@ -282,9 +286,59 @@ class Linearizer {
     std::stable_sort(updates.begin(), updates.end(), [&](int a, int b) {
       return progress_[static_cast<std::size_t>(a)] < progress_[static_cast<std::size_t>(b)];
     });
+    for (auto step = updates.begin(); step != updates.end();) {
+      const int now = progress_[static_cast<std::size_t>(*step)];
+      const auto end = std::find_if(step, updates.end(), [&](int unit) {
+        return progress_[static_cast<std::size_t>(unit)] != now;
+      });
+      join_users({step, end});
+      step = end;
+    }
     effects.insert(effects.end(), updates.begin(), updates.end());
     effects.insert(effects.end(), rest.begin(), rest.end());
     return effects;
+  }
+
+  // Of a tile of rows and columns each update reads one of both.  The few that many updates read
+  // stay in registers while the others come and go: those that read one of the latter follow each
+  // other.
+  void join_users(std::span<int> updates) const {
+    std::unordered_map<int, int> users;  // of each operand
+    for (int unit : updates) {
+      for (int operand : operands_of(unit)) users[operand]++;
+    }
+    std::unordered_map<int, int> first;  // update that reads an operand
+    std::vector<std::pair<int, int>> ordered;
+    for (int unit : updates) {
+      const std::vector<int> all = operands_of(unit);
+      const auto rarest = std::ranges::min_element(
+          all, {}, [&](int operand) { return std::pair(users.at(operand), is_vector(operand)); });
+      const int at = static_cast<int>(ordered.size());
+      const int joins = rarest == all.end() ? at : first.try_emplace(*rarest, at).first->second;
+      ordered.emplace_back(joins, unit);
+    }
+    std::ranges::stable_sort(ordered, {}, &std::pair<int, int>::first);
+    std::ranges::transform(ordered, updates.begin(), &std::pair<int, int>::second);
+  }
+
+  // What an update takes that is computed for it in the same block.
+  std::vector<int> operands_of(int unit) const {
+    std::vector<int> operands;
+    for (UOp s : order_[static_cast<std::size_t>(unit)].sources()) {
+      const int number = number_.at(s.node());
+      const auto n = static_cast<std::size_t>(number);
+      if (!is_head(s) && !is_silent(s) && progress_[n] == 0 &&
+          place_[n] == place_[static_cast<std::size_t>(unit)]) {
+        operands.push_back(number);
+      }
+    }
+    return operands;
+  }
+
+  bool is_vector(int number) const {
+    return std::ranges::any_of(lanes_, [&](UOp lane) {
+      return order_[static_cast<std::size_t>(number)].varies_over(lane);
+    });
   }
 
   // Memory that a block reads in vectors when its long loops are over is fetched while they run:
@@ -443,6 +497,7 @@ class Linearizer {
 
   LinearizeInput input_;
   std::vector<UOp> order_;
+  std::vector<UOp> lanes_;
   std::unordered_map<const Node*, int> number_;
   std::vector<Block> blocks_;
   std::unordered_map<std::int64_t, int> block_of_range_;

@@ -28,13 +28,18 @@ UOp product_and_residual(Graph& g) {
   return g.sink(std::vector<UOp>{g.store(out, sum + r, std::vector<UOp>{i, j})});
 }
 
-// In tiles of four rows, of vectors.
-LinearProgram tiled(bool prefetches) {
+Caps test_caps() {
   Caps caps;
   caps.device = "TEST";
   caps.ops = ~std::uint64_t{0};
   caps.dtypes = caps.storage = ~std::uint32_t{0};
   caps.vector_bytes = 64;
+  return caps;
+}
+
+// In tiles of four rows, of vectors.
+LinearProgram tiled(bool prefetches) {
+  Caps caps = test_caps();
   caps.prefetches = prefetches;
   Graph graph;
   return make_program(product_and_residual(graph), caps, [](KernelState& k) {
@@ -59,6 +64,26 @@ TEST(Linearize, WhatFollowsASumIsDoneRowByRow) {
   const std::vector<Op> expected{Op::Load, Op::Store, Op::Load, Op::Store,
                                  Op::Load, Op::Store, Op::Load, Op::Store};
   EXPECT_EQ(order, expected);
+}
+
+// Of a tile of four rows and two columns: the columns stay in registers while rows come and go.
+TEST(Linearize, UpdatesThatReadOneRowFollowEachOther) {
+  Caps caps = test_caps();
+  Graph graph;
+  const LinearProgram program = make_program(product_and_residual(graph), caps, [](KernelState& k) {
+    const UOp i = k.loops[0], j = k.loops[1];
+    const SplitRange halves = split(k, j, columns / 2);
+    bind(k, halves.outer, LoopKind::Unroll);
+    bind(k, halves.inner, LoopKind::Lane);
+    bind(k, split(k, i, 4).inner, LoopKind::Unroll);
+  });
+  std::vector<UOp> rows_read;
+  for (UOp u : program.instructions) {
+    if (!u.is(Op::MulAdd)) continue;
+    const UOp row = touches(u.src(0), Op::Load, 1) ? u.src(0) : u.src(1);
+    if (rows_read.empty() || rows_read.back() != row) rows_read.push_back(row);
+  }
+  EXPECT_EQ(rows_read.size(), 4u);
 }
 
 // How many places of a parameter are fetched inside of so many loops.

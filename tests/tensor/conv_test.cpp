@@ -148,6 +148,18 @@ TEST(Conv, TransposedIsTheTranspose) {
   }
 }
 
+// Nothing is multiplied with the zeros between spread elements, nor with taps that a phase has not.
+TEST(Conv, TransposedKeepsInfinitiesWhereTheyReach) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const Tensor x = Tensor::from_data({inf, 1.f, 1.f, 1.f}, {1, 1, 4});
+  const Tensor y =
+      conv_transpose1d(x, Tensor::from_data({1.f, 2.f, 3.f}, {1, 1, 3}), {}, {.stride = 2});
+  expect_numbers(y, {inf, inf, inf, 2, 4, 2, 4, 2, 3});
+  const Tensor z = conv_transpose1d(Tensor::ones({1, 1, 2}),
+                                    Tensor::from_data({1.f, inf}, {1, 1, 2}), {}, {.stride = 2});
+  expect_numbers(z, {1, inf, 1, inf});
+}
+
 TEST(Conv, AddsTheBiasAndKeepsTheSize) {
   const Tensor x = Tensor::ones({1, 1, 2, 2}), w = Tensor::ones({2, 1, 1, 1});
   expect_numbers(conv2d(x, w, Tensor::from_data({10.f, 20.f}, {2})),

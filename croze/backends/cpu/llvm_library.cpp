@@ -5,6 +5,8 @@
 
 #include <dlfcn.h>
 
+#include <iterator>
+
 #include "croze/base/error.h"
 
 namespace croze {
@@ -43,6 +45,15 @@ void initialize_native_target(void* handle) {
 #undef CROZE_TEXT
 }
 
+// The instructions of a kernel come in the order that codegen has made, each load before its first
+// use.  LLVM's scheduler moves the loads of a whole tile to the front, more than there are
+// registers for, and spills and reloads them: a convolution then takes twice as long.  Processors
+// that run out of order gain nothing from it.  Only an option of the whole library turns it off.
+void keep_order_of_instructions(const LlvmLibrary& library) {
+  const char* arguments[] = {"croze", "-enable-misched=false"};
+  library.LLVMParseCommandLineOptions(std::size(arguments), arguments, "");
+}
+
 LlvmLibrary load() {
   void* handle = open_library();
   LlvmLibrary library;
@@ -50,6 +61,7 @@ LlvmLibrary load() {
   CROZE_LLVM_FUNCTIONS(CROZE_FIND)
 #undef CROZE_FIND
   initialize_native_target(handle);
+  keep_order_of_instructions(library);
   return library;
 }
 

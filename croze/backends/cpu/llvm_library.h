@@ -8,6 +8,7 @@
 #include <llvm-c/Disassembler.h>
 #include <llvm-c/Error.h>
 #include <llvm-c/IRReader.h>
+#include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
@@ -42,6 +43,7 @@ namespace croze {
   F(LLVMGetHostCPUFeatures)          \
   F(LLVMGetHostCPUName)              \
   F(LLVMGetTargetFromTriple)         \
+  F(LLVMParseCommandLineOptions)     \
   F(LLVMParseIRInContext)            \
   F(LLVMRunPasses)                   \
   F(LLVMSetTarget)                   \

@@ -119,11 +119,15 @@ std::string extensions_here() {
   return names;
 }
 
-// Of a register of 512 bits.  AMD says how wide the units are (CPUID 8000_001A, bit 3: 512 bits);
-// the first with such registers compute one in two halves.
+// Of a register of 512 bits.  AMD says how wide the units are (CPUID 8000_001A, bits 2 and 3: 256
+// and 512 bits); the first with such registers, family 19h, compute one in two halves.  A machine
+// that is virtual may say neither.
 std::int64_t datapath_bytes() {
   constexpr unsigned amd_leaf = 0x8000001a, is_amd = 0x68747541;  // "Auth" of "AuthenticAMD"
-  const bool in_halves = cpuid(0)[ebx] == is_amd && (cpuid(amd_leaf)[eax] >> 3 & 1) == 0;
+  if (cpuid(0)[ebx] != is_amd) return 64;
+  const unsigned widths = cpuid(amd_leaf)[eax] >> 2 & 3, version = cpuid(1)[eax];
+  const unsigned family = (version >> 8 & 15) + (version >> 20 & 255);
+  const bool in_halves = widths == 0 ? family <= 0x19 : widths == 1;
   return in_halves ? 32 : 64;
 }
 

@@ -2,6 +2,7 @@
 #include "croze/codegen/choose/access.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "croze/graph/index/index_form.h"
 #include "croze/graph/rewrite/rewrite.h"
@@ -12,6 +13,13 @@ Along along(UOp place, UOp range) {
   if (!place.src(1).varies_over(range)) return Along::Still;
   const Stride s = stride_over(place.src(1), range);
   return s.affine && s.step == 1 ? Along::Contiguous : Along::Strided;
+}
+
+bool follows(UOp place, UOp range) {
+  constexpr std::int64_t line_bytes = 64, least_in_line = 4;
+  const Stride s = stride_over(place.src(1), range);
+  return s.affine && s.step != 0 &&
+         std::abs(s.step) * size_of(place.dtype()) * least_in_line <= line_bytes;
 }
 
 std::int64_t widest_bytes(UOp sink) {

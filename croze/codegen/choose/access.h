@@ -14,6 +14,10 @@ namespace croze {
 enum class Along { Still, Contiguous, Strided };
 Along along(UOp place, UOp range);
 
+// Whether a loop goes on, forwards or backwards, through the cache line that it reads or writes,
+// for a few iterations at least.
+bool follows(UOp place, UOp range);
+
 // Bytes of the widest value that is computed or stored; what decides how many lanes fit a register.
 std::int64_t widest_bytes(UOp sink);
 

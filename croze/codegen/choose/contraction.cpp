@@ -25,6 +25,7 @@
 
 #include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/machine_model.h"
+#include "croze/codegen/choose/merge_lines.h"
 #include "croze/codegen/choose/tile_search.h"
 #include "croze/codegen/choose/vectorize.h"
 #include "croze/codegen/edits/stage.h"
@@ -65,6 +66,14 @@ UOp find_contraction(const KernelState& k) {
     if (closed_ranges(u) != closed_ranges(best) && !is_small_reduction(u)) return UOp();
   }
   return best;
+}
+
+UOp reduction_over(const KernelState& k, const std::vector<UOp>& ranges) {
+  UOp found;
+  for (UOp u : reduces(k.sink)) {
+    if (closed_ranges(u) == ranges) found = u;
+  }
+  return found;
 }
 
 class Tiler {
@@ -360,22 +369,17 @@ class Tiler {
     }
   }
 
-  // Rows that are read in order need no copy, unless they collide; then they are copied as they
-  // lie. Nor do those that lie side by side, of which a tile reads a piece of a line at each step,
-  // unless many do.
-  // Others are laid out as the tile reads them.
+  // Rows that are read in order need no copy.  Nor do those that lie side by side, of which a tile
+  // reads a piece of a line at each step, unless many do.  Others are laid out as the tile reads
+  // them.
   void stage_rows(UOp load) {
     const UOp place = load.src(0);
     const bool side_by_side =
         along(place, row_unroll_) == Along::Contiguous && place.num_src() == 2;
     const std::int64_t blocks = column_block_ ? column_block_.range_size() : 1;
     const bool reused = column_tiles_ >= blocks * MachineModel::least_copy_reuse;
-    if (side_by_side && !reused) return;
-    if (!follows_reduction(place)) {
-      stage_if_it_fits(load, inner({row_loop_}, {row_unroll_}));
-    } else if (rows_collide(place) && reused) {
-      stage_if_it_fits(load, inner({row_loop_, row_unroll_}, {}));
-    }
+    if (follows_reduction(place) || (side_by_side && !reused)) return;
+    stage_if_it_fits(load, inner({row_loop_}, {row_unroll_}));
   }
 
   // Tiles of rows from which a panel pays: there is none where the columns of all steps follow each
@@ -400,19 +404,7 @@ class Tiler {
   // Each row of the tile is read in order, which needs no copy.
   bool follows_reduction(UOp place) const {
     const std::vector<UOp> ranges = reduced();
-    return place.num_src() == 2 && !ranges.empty() &&
-           along(place, ranges.back()) == Along::Contiguous;
-  }
-
-  // The rows of the tile lie so far apart that they take each other's place in the L1 cache: what
-  // is a multiple of `set_bytes` apart shares a set of a few lines, and what else is read needs
-  // some.
-  bool rows_collide(UOp place) const {
-    const Stride s = stride_over(place.src(1), row_unroll_);
-    if (!s.affine || s.step == 0) return false;
-    const std::int64_t apart = std::abs(s.step) * size_of(place.dtype());
-    const std::int64_t sets = MachineModel::set_bytes / std::gcd(apart, MachineModel::set_bytes);
-    return tile_.num_rows > sets * machine_.l1_ways / 2;
+    return place.num_src() == 2 && !ranges.empty() && follows(place, ranges.back());
   }
 
   void stage_if_it_fits(UOp load, const std::vector<UOp>& inside) {
@@ -446,14 +438,19 @@ class Tiler {
 bool tile_contraction(KernelState& k) {
   if (k.caps().vector_bytes < 16 || work_of(k.sink) < MachineModel::least_work) return false;
   if (k.sink.num_src() > 1) return false;  // tiles are of one result
-  UOp reduce = find_contraction(k);
+  const UOp reduce = find_contraction(k);
   if (!reduce) return false;
   const std::vector<UOp> kept = closed_ranges(reduce);
   unroll_small_reductions(k, kept);
-  for (UOp u : reduces(k.sink)) {
-    if (closed_ranges(u) == kept) reduce = u;
+  RegisterTile tile = best_tile(k, reduction_over(k, kept));
+  if (auto merged = with_merged_lines(k)) {
+    KernelState& lined = merged->kernel;
+    const RegisterTile along_lines = best_tile(lined, reduction_over(lined, kept), merged->lines);
+    if (along_lines.cost < tile.cost) {
+      k = std::move(lined);
+      tile = along_lines;
+    }
   }
-  const RegisterTile tile = best_tile(k, reduce);
   if (!tile.lane) return false;
   Tiler(k, tile).run();
   return true;

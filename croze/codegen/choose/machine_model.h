@@ -25,7 +25,6 @@ struct MachineModel {
         sums_bytes(caps.l2_bytes),
         turn_bytes(caps.l1_bytes / 2),
         near_bytes(caps.l1_bytes * 2 / 3),
-        l1_ways(caps.l1_bytes / set_bytes),
         cache_bytes(static_cast<double>(caps.l2_bytes)) {}
 
   // ---- of the device ----
@@ -46,7 +45,6 @@ struct MachineModel {
   // Lines so far apart share a set of the L1 cache, of so many ways: a page, by which it is
   // addressed before the page is known.
   static constexpr std::int64_t set_bytes = 4096;
-  std::int64_t l1_ways;
   double cache_bytes;  // of the L2 cache of one core
 
   // The unit of costs is half a cycle, or a whole one.
@@ -57,8 +55,8 @@ struct MachineModel {
   // Multiply-adds that must be under way: a latency of 4 cycles, 2 started in each, and a cycle in
   // which one waits for its operands or for the unit.
   double in_flight() const { return 10 / passes; }
-  // One on half a register: a full one takes both halves of the unit, so two halves fit into its
-  // time, less a tenth for the instructions around twice as many of them.
+  // One on half a register, where a full one takes both halves of the unit in turn: two halves fit
+  // into its time, less a tenth for the instructions around twice as many of them.
   static constexpr double half_register = 0.55;
   // On less: the units start two in a cycle, however short.
   static constexpr double quarter_register = 0.5;
@@ -82,6 +80,9 @@ struct MachineModel {
   double farther_load() const { return cycles(static_cast<double>(vector_bytes) / 16); }
   // The same with a mask, which has to be made first: as below.
   double masked_load() const { return vector_bytes == 64 ? 1.1 : 3; }
+  // What a mask costs that is another one in each turn of a reduction: comparisons, how they are
+  // joined, and a look whether any lane is there.
+  double make_mask() const { return vector_bytes == 64 ? 2 : 4; }
   // A vector of a loop of which the last one is not full, when all are masked: making the mask is
   // two instructions where there are registers for masks, and a handful, and slow stores, where
   // not.
@@ -91,6 +92,8 @@ struct MachineModel {
   double broadcast() const { return vector_bytes == 64 ? 0.6 : 1; }
   // The same under a gate: two selects, of the address and of the value, stand before it.
   static constexpr double gated_broadcast = 2.5;
+  // A lane that is loaded by itself: a load and a shuffle; and under a gate.
+  static constexpr double load_lane = 2, gated_lane = 4;
   // A lane that is stored by itself: a shuffle and a store.
   static constexpr double store_lane = 2;
   // An element that is copied to a tile by itself: a load and a store, and where they are.
@@ -98,6 +101,11 @@ struct MachineModel {
   // One that is copied in a square of vectors, which is transposed in registers: three shuffles for
   // each vector of eight, and a load and a store.
   static constexpr double turn_element = 1;
+  // Lanes whose places, or the gates of them, follow from a division: a quotient, a remainder and
+  // comparisons for each axis, of indices of 64 bits, which take two registers.
+  static constexpr double divide_lanes = 40;
+  // The same of an element by itself.
+  static constexpr double divide_element = 20;
   // A copy pays from so many uses of the tile on; below, filling it dominates.
   static constexpr std::int64_t least_reuse = 4;
   // The same of what is copied as it lies, because it lies far apart or collides: filling the tile
@@ -180,8 +188,9 @@ struct MachineModel {
     return rows * columns + columns + 2 + temporaries <= registers;
   }
   // Of one multiply-add on `lanes` of the `full` lanes of a register.
-  static constexpr double multiply_add(std::int64_t lanes, std::int64_t full) {
-    return lanes == full ? 1 : lanes * 2 == full ? half_register : quarter_register;
+  double multiply_add(std::int64_t lanes, std::int64_t full) const {
+    if (lanes == full || passes < 2) return 1;
+    return lanes * 2 == full ? half_register : quarter_register;
   }
 };
 

@@ -9,13 +9,17 @@
 namespace croze {
 namespace {
 
+constexpr std::int64_t most_results = 1 << 20;
+// Parts from which one more, of iterations that do nothing, is worth having parts.
+constexpr std::int64_t least_parts = 8;
+
 struct Cut {
   UOp range;
   std::int64_t inner_size;
   bool operator==(const Cut&) const = default;
 };
 
-// What is computed beside the values: fewer divisions first.
+// What is computed beside the values: first divisions, by how many results they have, then choices.
 struct Overhead {
   std::int64_t divisions = 0, choices = 0;
   auto operator<=>(const Overhead&) const = default;
@@ -23,8 +27,16 @@ struct Overhead {
 
 Overhead overhead_of(UOp sink) {
   Overhead result;
+  std::vector<UOp> ranges;
   for (UOp u : toposort(sink)) {
-    result.divisions += u.is(Op::IDiv) || u.is(Op::Mod);
+    if (u.is(Op::Range)) ranges.push_back(u);
+    if (u.is(Op::IDiv) || u.is(Op::Mod)) {
+      std::int64_t results = 1;
+      for (UOp r : ranges) {
+        if (u.varies_over(r)) results = std::min(most_results, results * r.range_size());
+      }
+      result.divisions += results;
+    }
     result.choices += u.is(Op::Where) || (u.is(Op::Index) && u.num_src() == 3);
   }
   return result;
@@ -35,7 +47,7 @@ class Cuts {
   explicit Cuts(UOp sink) {
     for (UOp u : toposort(sink)) {
       if ((u.is(Op::IDiv) || u.is(Op::Mod)) && u.src(1).is_const()) {
-        add(u.src(0), u.src(1).const_int());
+        add_division(u.src(0), u.src(1).const_int());
       } else if (u.is(Op::Where)) {
         add_comparison(u.src(0));
       }
@@ -48,8 +60,16 @@ class Cuts {
   void add(UOp range, std::int64_t inner_size) {
     if (!range.is(Op::Range) || inner_size < 2 || inner_size >= range.range_size()) return;
     const Cut cut{range, inner_size};
-    if (range.trip_divisor() % inner_size || std::ranges::find(all, cut) != all.end()) return;
-    all.push_back(cut);
+    const bool even = range.trip_divisor() % inner_size == 0;
+    const bool padded =
+        is_parallel(range) && !range.is_open() && range.range_size() >= least_parts * inner_size;
+    if ((even || padded) && std::ranges::find(all, cut) == all.end()) all.push_back(cut);
+  }
+
+  // Of r, or of r + c: phases of r.
+  void add_division(UOp x, std::int64_t divisor) {
+    const bool is_moved = x.is(Op::Add) && x.src(1).is_const();
+    add(is_moved ? x.src(0) : x, divisor);
   }
 
   // r < c, or -r < 1 - c, which is c <= r.
@@ -72,7 +92,7 @@ void split_loops(KernelState& k) {
     for (const Cut& cut : Cuts(k.sink).all) {
       if (k.next_range + 2 > RangeSet::capacity) return;
       KernelState tried = k;
-      split(tried, cut.range, cut.inner_size);
+      split(tried, pad(tried, cut.range, cut.inner_size), cut.inner_size);
       simplify(tried);
       const Overhead overhead = overhead_of(tried.sink);
       if (overhead >= least) continue;

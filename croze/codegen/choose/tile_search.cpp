@@ -49,14 +49,15 @@ class Search {
     });
   }
 
-  RegisterTile best() {
+  RegisterTile best(UOp only) {
     for (UOp lane : loops_) {
+      if (only && lane != only) continue;
       for (std::int64_t lanes = full_; lanes >= std::max(MachineModel::least_lanes, full_ / 4);
            lanes /= 2) {
         for (UOp rows : with_none(loops_, lane)) try_output_lanes(lane, lanes, rows);
       }
     }
-    for (UOp lane : reduced_) {
+    for (UOp lane : only ? std::vector<UOp>{} : reduced_) {
       if (used_part(lane, full_) < machine_.least_used) continue;
       for (UOp columns : loops_) {
         for (UOp rows : with_none(loops_, columns)) try_reduction_lanes(lane, columns, rows);
@@ -279,21 +280,18 @@ class Search {
       if (t.in_reduction || !place.varies_over(t.lane) || bytes <= machine_.cache_bytes) return 0;
       return machine_.farther_load();
     }
-    const std::int64_t count = copies(place.src(1), t);
-    const std::int64_t elements = t.in_reduction ? count : count * t.lanes;  // an iteration
-    const double iterations = t.turn > 0 ? static_cast<double>(t.turn * inner_turns_) : turns_;
-    const double bytes = iterations * static_cast<double>(elements * size_of(place.dtype()));
+    const double bytes = bytes_of_columns(place, t);
     const bool is_near = bytes <= static_cast<double>(machine_.near_bytes);
     // Without a copy they displace each other.
-    if (!is_copied(place, t)) return is_near ? machine_.far_load : machine_.farther_load();
+    if (!is_copied(load, t)) return is_near ? machine_.far_load : machine_.farther_load();
     if (is_near) return 0;
     return bytes <= machine_.cache_bytes ? machine_.far_load : machine_.farther_load();
   }
 
   // Whether what lies in lines that are far apart is read by so many that a copy pays.
-  bool is_copied(UOp place, const RegisterTile& t) const {
-    return !are_columns_in_lines(place, t) ||
-           uses_in_block(place, t) >= static_cast<double>(MachineModel::least_copy_reuse);
+  bool is_copied(UOp load, const RegisterTile& t) const {
+    return !are_columns_in_lines(load.src(0), t) ||
+           uses_in_block(load, t) >= static_cast<double>(MachineModel::least_copy_reuse);
   }
 
   // Rows that come from beyond the L2 cache: they are fetched ahead, and only so fast.
@@ -327,16 +325,16 @@ class Search {
       double each = 0;
       if (can_copy_columns(place, t)) {
         each = copying_a_vector(place, t);
-      } else if (are_columns_in_lines(place, t) && is_copied(place, t)) {
+      } else if (are_columns_in_lines(place, t) && is_copied(l, t)) {
         each = fetching_cost(l, static_cast<double>(t.lanes)) + 2 * MachineModel::load;
       } else if (are_rows(place, t) && along(place, t.rows) == Along::Strided &&
-                 along(place, reduced_.back()) == Along::Strided) {
+                 !follows(place, reduced_.back())) {
         each = (place.num_src() > 2 ? 2 : 1) * MachineModel::copy_element;
       } else if (!are_columns(place, t) && !t.streams_rows) {
         const bool vector = place.varies_over(t.lane);
         each = fetching_cost(l, vector ? static_cast<double>(t.lanes) : 1);
       }
-      cost += each * count / uses_in_block(place, t);
+      cost += each * count / uses_in_block(l, t);
     }
     return cost;
   }
@@ -359,30 +357,40 @@ class Search {
     return steps >= machine_.many_rows;
   }
 
-  // Tiles that read what is copied: those of a block, where there are any.
-  double uses_in_block(UOp place, const RegisterTile& t) const {
+  // Tiles that read what is copied or fetched: those of a block, where there are any.
+  double uses_in_block(UOp load, const RegisterTile& t) const {
+    const UOp place = load.src(0);
     const double all = uses(place, t);
     if (!t.rows || t.streams_rows) return all;
     const double rows = rows_of_block(t);
     if (are_columns(place, t)) return std::min(all, rows);
-    if (t.turn == 0) return all;
-    const double sums = rows * static_cast<double>(bytes_of_sums(t));
-    return std::min(all, std::max(1.0, static_cast<double>(machine_.sums_bytes) / sums));
+    if (t.turn > 0) return std::min(all, columns_of_block(t));
+    const bool is_kept = rows < static_cast<double>(row_tiles(t)) || place.varies_over(t.lane) ||
+                         all_bytes(load) <= machine_.cache_bytes;
+    return is_kept ? all : 1;
   }
 
-  // Tiles of rows that stay in the L2 cache, if each thread is left some blocks.
+  // Tiles of rows that stay in the L2 cache, if each thread is left some blocks; all, if there are
+  // no blocks.
   double rows_of_block(const RegisterTile& t) const {
     const auto all = static_cast<double>(row_tiles(t));
+    if (t.streams_rows) return all;
     if (t.turn == 0 && column_tiles(t) < machine_.least_blocked_columns) return all;
     const double steps = t.turn > 0 ? static_cast<double>(t.turn * inner_turns_) : turns_;
     const double bytes = steps * static_cast<double>(t.num_rows * (machine_.vector_bytes / full_));
-    double rows = std::max(1.0, std::floor(static_cast<double>(machine_.tile_bytes) / bytes));
+    double rows = std::floor(static_cast<double>(machine_.tile_bytes) / bytes);
     const auto wanted = static_cast<double>(machine_.wanted_blocks());
-    if (!columns_feed(t) && other_iterations(t) < wanted) {
-      const auto least = static_cast<double>(machine_.least_blocked_rows);
+    const auto least = static_cast<double>(machine_.least_blocked_rows);
+    if (!columns_feed(t) && other_iterations(t) < wanted)
       rows = std::min(rows, std::max(least, std::ceil(all / wanted)));
-    }
-    return all / std::ceil(all / rows);
+    return rows < least ? all : all / std::ceil(all / rows);
+  }
+
+  // Tiles of columns whose sums wait together.
+  double columns_of_block(const RegisterTile& t) const {
+    if (t.streams_rows) return 1;
+    const double room = static_cast<double>(machine_.sums_bytes) / rows_of_block(t);
+    return std::max(1.0, std::min(column_tiles(t), room / static_cast<double>(bytes_of_sums(t))));
   }
 
   // Of the loops that the tile does not cut.
@@ -418,16 +426,27 @@ class Search {
 
   // Read in order as the reduction goes.
   bool follows_reduction(UOp place) const {
-    return place.num_src() == 2 && along(place, reduced_.back()) == Along::Contiguous;
+    return place.num_src() == 2 && follows(place, reduced_.back());
   }
 
   double copying_a_vector(UOp place, const RegisterTile& t) const {
     const double gates = place.num_src() > 2 ? 2 : 1;
-    if (along(place, t.lane) == Along::Contiguous) return gates * machine_.masked_load();
-    const auto lanes = static_cast<double>(t.lanes);
-    if (along(place, reduced_.back()) == Along::Contiguous)
-      return gates * MachineModel::turn_element * lanes;
-    return gates * MachineModel::copy_element * lanes;
+    const bool divided = divides(place, t.lane);
+    if (along(place, t.lane) == Along::Contiguous)
+      return gates * masked_load(place) + (divided ? MachineModel::divide_lanes : 0);
+    const bool turned = along(place, reduced_.back()) == Along::Contiguous;
+    return gates * static_cast<double>(t.lanes) *
+           (divided  ? MachineModel::divide_element
+            : turned ? MachineModel::turn_element
+                     : MachineModel::copy_element);
+  }
+
+  // Whether where it lies, or whether it is there, takes divisions that lanes have results of their
+  // own of.
+  static bool divides(UOp place, UOp lane) {
+    return std::ranges::any_of(toposort(place), [&](UOp u) {
+      return (u.is(Op::IDiv) || u.is(Op::Mod)) && u.varies_over(lane);
+    });
   }
 
   // Tiles that read what one tile reads at a place: columns are copied for the loop over rows, rows
@@ -453,14 +472,21 @@ class Search {
     if (!scattered || t.in_reduction) return false;
     if (!t.rows || place.src(1).varies_over(t.rows)) return false;
     if (std::ranges::any_of(reduced_, &UOp::is_open)) return false;  // the tile may not fit
+    if (bytes_of_columns(place, t) > static_cast<double>(machine_.tile_bytes)) return false;
     return t.rows.range_size() / t.num_rows >= machine_.least_reuse;
   }
 
-  // Loading and storing the sums once in a turn: they come from the L2 cache, and others go there
-  // in their place.
+  // Loading and storing the sums once in a turn: they come from a cache, and others go there in
+  // their place.  The L2 cache has room for those of a block beside all else if they are half of
+  // it.
   double waiting_cost(const RegisterTile& t) const {
     if (t.turn == 0) return 0;
-    return 3 * machine_.far_load * static_cast<double>(t.num_rows * t.num_columns) /
+    const double bytes =
+        rows_of_block(t) * columns_of_block(t) * static_cast<double>(bytes_of_sums(t));
+    const bool are_near = bytes <= static_cast<double>(machine_.sums_bytes) / 2;
+    const double each =
+        are_near ? 3 * machine_.far_load : 2 * machine_.farther_load() + machine_.far_load;
+    return each * static_cast<double>(t.num_rows * t.num_columns) /
            static_cast<double>(t.turn * inner_turns_);
   }
 
@@ -484,6 +510,14 @@ class Search {
   // Whether it is what all rows read.
   static bool are_columns(UOp place, const RegisterTile& t) {
     return place.src(1).varies_over(t.lane) && !(t.rows && place.src(1).varies_over(t.rows));
+  }
+
+  // Of the columns that a tile reads at a place, in all iterations of the reduction or of a turn.
+  double bytes_of_columns(UOp place, const RegisterTile& t) const {
+    const std::int64_t vectors = copies(place.src(1), t);
+    const std::int64_t elements = t.in_reduction ? vectors : vectors * t.lanes;  // an iteration
+    const double iterations = t.turn > 0 ? static_cast<double>(t.turn * inner_turns_) : turns_;
+    return iterations * static_cast<double>(elements * size_of(place.dtype()));
   }
 
   // Once per tile.
@@ -516,15 +550,26 @@ class Search {
            pads(t.rows, t.num_rows);
   }
 
+  // The mask is another one in each turn if the gate is.
+  double masked_load(UOp place) const {
+    const bool changes = place.num_src() > 2 && std::ranges::any_of(reduced_, [&](UOp r) {
+                           return place.src(2).varies_over(r);
+                         });
+    return machine_.masked_load() + (changes ? machine_.make_mask() : 0);
+  }
+
   double load_cost(UOp place, const RegisterTile& t) const {
     const bool gated = is_gated(place, t);
     switch (along(place, t.lane)) {
       case Along::Still: return gated ? machine_.gated_broadcast : machine_.broadcast();
       case Along::Contiguous:
-        return gated && !can_copy_columns(place, t) ? machine_.masked_load() : machine_.load;
+        if (!gated || can_copy_columns(place, t)) return machine_.load;
+        return masked_load(place) + (divides(place, t.lane) ? MachineModel::divide_lanes : 0);
       case Along::Strided: break;
     }
-    return can_copy_columns(place, t) ? machine_.load : static_cast<double>(t.lanes);
+    if (can_copy_columns(place, t)) return machine_.load;
+    return static_cast<double>(t.lanes) *
+           (gated ? MachineModel::gated_lane : MachineModel::load_lane);
   }
 
   std::vector<UOp> loops_;  // of the output, those that may run in any order
@@ -543,6 +588,8 @@ class Search {
 
 }  // namespace
 
-RegisterTile best_tile(const KernelState& k, UOp reduce) { return Search(k, reduce).best(); }
+RegisterTile best_tile(const KernelState& k, UOp reduce, UOp lane) {
+  return Search(k, reduce).best(lane);
+}
 
 }  // namespace croze

@@ -26,7 +26,8 @@ struct RegisterTile {
   double cost = std::numeric_limits<double>::infinity();
 };
 
-// The cheapest tile by the cost model; its lane is null if there is none.
-RegisterTile best_tile(const KernelState& k, UOp reduce);
+// The cheapest tile by the cost model, with lanes along a loop of the output if one is given; its
+// lane is null if there is none.
+RegisterTile best_tile(const KernelState& k, UOp reduce, UOp lane = {});
 
 }  // namespace croze

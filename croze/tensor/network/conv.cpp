@@ -1,6 +1,8 @@
 // conv.cpp -- convolutions over any number of axes as products of windows and kernels.
 #include "croze/tensor/network/conv.h"
 
+#include <algorithm>
+
 #include "croze/tensor/elementwise/elementwise.h"
 #include "croze/tensor/movement/movement.h"
 #include "croze/tensor/network/windows.h"
@@ -130,7 +132,148 @@ Tensor convolved(std::string_view name, int axes, const Tensor& x, const Tensor&
   return finished(call, reshape(product, joined({in[0], w[0]}, out), at), bias, x, axes, at);
 }
 
+// ---- transposed -------------------------------------------------------------------------------
+
+struct Transposed {
+  Tensor input;   // (n, groups * c, spatial ..)
+  Tensor weight;  // (groups * c, o, kernel ..)
+  WindowGrid grid;
+  Shape length;  // of the spatial axes of the result, which begin at grid.before
+  std::int64_t groups;
+
+  int axes() const { return grid.size.size(); }
+  // (groups, c, o)
+  Shape channels() const { return {groups, weight.size(0) / groups, weight.size(1)}; }
+};
+
 // Each input element is spread over the places that its windows reach, weighted by the kernel.
+Tensor sum_of_spread(const Transposed& t, Location at) {
+  Tensor spread = t.input;
+  for (int i = 0; i < t.axes(); i++) {
+    const std::int64_t size = t.input.size(2 + i) - 1;
+    const std::int64_t whole =
+        std::max(size * t.grid.stride[i] + t.grid.reach(i), t.grid.before[i] + t.length[i]);
+    Shape expanded = spread.shape();
+    expanded.push_back(t.grid.size[i]);
+    spread = expand(unsqueeze(spread, -1, at), expanded, at);
+    spread = unwindow(spread, 2 + i, whole, t.grid.stride[i], t.grid.dilation[i], at);
+    spread = narrow(spread, 2 + i, t.grid.before[i], t.length[i], at);
+  }
+  // (n, g, c, 1, out.., k..) * (1, g, c, o, 1.., k..) summed over c and k.
+  const Shape c = t.channels();
+  const Tensor left =
+      reshape(spread, joined(joined({t.input.size(0), c[0], c[1], 1}, t.length), t.grid.size), at);
+  const Tensor right =
+      reshape(t.weight, joined(joined({1, c[0], c[1], c[2]}, ones(t.axes())), t.grid.size), at);
+  Shape summed{2};
+  for (int i = 0; i < t.axes(); i++) summed.push_back(4 + t.axes() + i);
+  return sum_of_products(left, right, summed, at);
+}
+
+// Along an axis of stride s, place p of the result is s * q + r, and only the taps r, r + s, .. of
+// the kernel reach it: those of phase r.  So the result is the phases side by side, each of which
+// is a convolution, and nothing is multiplied with the zeros between spread elements.
+class Phases {
+ public:
+  Phases(const Transposed& t, Location at) : t_(t), at_(at), counts_(taps_of(t)) {
+    for (int i = 0; i < t.axes(); i++) {
+      lengths_.push_back((t.grid.before[i] + t.length[i] + t.grid.stride[i] - 1) /
+                         t.grid.stride[i]);
+    }
+  }
+
+  static bool serves(const Transposed& t) {
+    for (int i = 0; i < t.axes(); i++) {
+      if (t.grid.stride[i] > 1 && t.grid.dilation[i] > 1) return false;
+    }
+    return true;
+  }
+
+  Tensor sum() const {
+    // (n, g, c, 1, q.., 1.., taps..) * (1, g, c, o, 1.., r.., taps..) summed over c and taps.
+    Shape summed{2};
+    for (int i = 0; i < t_.axes(); i++) summed.push_back(4 + 2 * t_.axes() + i);
+    const Tensor kernels = reshape(t_.weight, joined(t_.channels(), t_.grid.size), at_);
+    const Tensor phases = sum_of_products(windows(), by_phase(kernels), summed, at_);
+    return side_by_side(phases);
+  }
+
+ private:
+  // Of the phase that has most.
+  static Shape taps_of(const Transposed& t) {
+    Shape result;
+    for (int i = 0; i < t.axes(); i++) {
+      result.push_back((t.grid.size[i] + t.grid.stride[i] - 1) / t.grid.stride[i]);
+    }
+    return result;
+  }
+
+  Tensor windows() const {
+    WindowGrid grid = t_.grid;
+    grid.size = counts_;
+    for (int i = 0; i < t_.axes(); i++) {
+      grid.stride[i] = 1;
+      grid.before[i] = grid.reach(i) - 1;
+      grid.after[i] = lengths_[i] - t_.input.size(2 + i);
+    }
+    const Shape c = t_.channels();
+    const Shape lead = joined({t_.input.size(0), c[0], c[1], 1}, joined(lengths_, ones(t_.axes())));
+    const Tensor all = reshape(windows_of(t_.input, grid, 0, at_), joined(lead, counts_), at_);
+    if (has_full_phases()) return all;
+    // What meets no tap is a zero, too: an infinity times one would be a NaN.
+    const Tensor taps = Tensor::full(joined({1, 1, 1}, t_.grid.size), true, {}, at_);
+    return where(by_phase(taps), all, 0);
+  }
+
+  bool has_full_phases() const {
+    for (int i = 0; i < t_.axes(); i++) {
+      if (counts_[i] * t_.grid.stride[i] != t_.grid.size[i]) return false;
+    }
+    return true;
+  }
+
+  // (g, c, o, kernel ..) to (1, g, c, o, 1.., r.., taps..), zero where a phase has no tap.  What
+  // the last element of a window meets comes first.
+  Tensor by_phase(const Tensor& kernels) const {
+    const Shape channels{kernels.size(0), kernels.size(1), kernels.size(2)};
+    Shape amounts, cut = channels, order{0, 1, 2}, taps;
+    for (int i = t_.axes(); i-- > 0;) {
+      amounts.push_back(0);
+      amounts.push_back(counts_[i] * t_.grid.stride[i] - t_.grid.size[i]);
+    }
+    for (int i = 0; i < t_.axes(); i++) {
+      cut.push_back(counts_[i]);
+      cut.push_back(t_.grid.stride[i]);
+      order.push_back(4 + 2 * i);
+      taps.push_back(3 + 2 * i);
+    }
+    const Tensor phases = reshape(pad(kernels, amounts, 0, at_), cut, at_);
+    const Tensor ordered = permute(flip(phases, taps, at_), joined(order, taps), at_);
+    const Shape lead = joined(joined({1}, channels), joined(ones(t_.axes()), t_.grid.stride));
+    return reshape(ordered, joined(lead, counts_), at_);
+  }
+
+  // (n, g, o, q.., r..) to (n, g, o, out..).
+  Tensor side_by_side(const Tensor& phases) const {
+    Shape order{0, 1, 2}, whole{phases.size(0), phases.size(1), phases.size(2)};
+    for (int i = 0; i < t_.axes(); i++) {
+      order.push_back(3 + i);
+      order.push_back(3 + t_.axes() + i);
+      whole.push_back(lengths_[i] * t_.grid.stride[i]);
+    }
+    Tensor result = reshape(permute(phases, order, at_), whole, at_);
+    for (int i = 0; i < t_.axes(); i++) {
+      result = narrow(result, 3 + i, t_.grid.before[i], t_.length[i], at_);
+    }
+    return result;
+  }
+
+  const Transposed& t_;
+  const Location at_;
+  const Shape counts_;  // of taps
+  Shape lengths_;       // of a phase
+};
+
 Tensor convolved_back(std::string_view name, int axes, const Tensor& x, const Tensor& weight,
                       const Tensor& bias, const ConvTransposeOptions& options, Location at) {
   const Call call(name, {&x, &weight, &bias}, at);
@@ -140,41 +283,28 @@ Tensor convolved_back(std::string_view name, int axes, const Tensor& x, const Te
                axes);
   call.require(weight.ndim() == axes + 2, "the weight has {} axes: inputs, outputs, and its size",
                axes + 2);
-  const Tensor input = reshape(x, with_batch(x, axes), at);
-  const std::int64_t groups = options.groups;
-  const Shape in = input.shape(), w = weight.shape();
-  call.require(groups > 0 && in[1] == w[0] && w[0] % groups == 0,
-               "{} input channels in {} groups do not fit a weight of {} inputs", in[1], groups,
+  Transposed t{reshape(x, with_batch(x, axes), at),
+               weight,
+               WindowGrid(call, axes, part(weight.shape(), 2), options.stride, options.padding,
+                          options.dilation),
+               {},
+               options.groups};
+  const Shape in = t.input.shape(), w = weight.shape();
+  call.require(t.groups > 0 && in[1] == w[0] && w[0] % t.groups == 0,
+               "{} input channels in {} groups do not fit a weight of {} inputs", in[1], t.groups,
                w[0]);
-  const WindowGrid grid(call, axes, part(w, 2), options.stride, options.padding, options.dilation);
   const Shape extra = options.output_padding.for_axes(call, axes, "output padding", 0);
-
-  Tensor spread = input;
-  Shape out;
   for (int i = 0; i < axes; i++) {
-    const std::int64_t reach = grid.dilation[i] * (grid.size[i] - 1) + 1;
-    call.require(extra[i] < std::max(grid.stride[i], grid.dilation[i]),
+    call.require(extra[i] < std::max(t.grid.stride[i], t.grid.dilation[i]),
                  "output padding {} must be less than stride or dilation", extra[i]);
-    const std::int64_t length = (in[2 + i] - 1) * grid.stride[i] + reach + extra[i];
-    out.push_back(length - 2 * grid.before[i]);
-    call.require(out.back() > 0 && in[2 + i] > 0, "padding {} leaves nothing of axis {}",
-                 grid.before[i], i);
-    Shape expanded = spread.shape();
-    expanded.push_back(grid.size[i]);
-    spread = expand(unsqueeze(spread, -1, at), expanded, at);
-    spread = unwindow(spread, 2 + i, length, grid.stride[i], grid.dilation[i], at);
-    spread = narrow(spread, 2 + i, grid.before[i], out.back(), at);
+    t.length.push_back((in[2 + i] - 1) * t.grid.stride[i] + t.grid.reach(i) + extra[i] -
+                       2 * t.grid.before[i]);
+    call.require(t.length.back() > 0 && in[2 + i] > 0, "padding {} leaves nothing of axis {}",
+                 t.grid.before[i], i);
   }
-  // (n, g, c, 1, out.., k..) * (1, g, c, o, 1.., k..) summed over c and k.
-  const std::int64_t c = w[0] / groups;
-  const Tensor left = reshape(spread, joined(joined({in[0], groups, c, 1}, out), grid.size), at);
-  const Tensor right =
-      reshape(weight, joined(joined({1, groups, c, w[1]}, ones(axes)), grid.size), at);
-  Shape summed{2};
-  for (int i = 0; i < axes; i++) summed.push_back(4 + axes + i);
-  const Tensor product = sum_of_products(left, right, summed, at);
-  return finished(call, reshape(product, joined({in[0], w[1] * groups}, out), at), bias, x, axes,
-                  at);
+  const Tensor product = Phases::serves(t) ? Phases(t, at).sum() : sum_of_spread(t, at);
+  return finished(call, reshape(product, joined({in[0], w[1] * t.groups}, t.length), at), bias, x,
+                  axes, at);
 }
 
 }  // namespace
