@@ -18,7 +18,6 @@
 #include "croze/base/hash.h"
 #include "history/history.h"
 #include "measure.h"
-#include "openblas.h"
 #include "suites.h"
 
 namespace croze::bench {
@@ -80,8 +79,7 @@ std::string name_in(const Json& json, const char* name) { return json[name].get<
 void add_compile_figures(const Json& report, Figures& figures) {
   for (const Json& m : report["models"].elements()) {
     const std::string model = name_in(m, "model");
-    figures.add("compile " + model, "ms", less, number(m, "total_ms"),
-                {{"tinygrad", number(m, "tinygrad_ms")}});
+    figures.add("compile " + model, "ms", less, number(m, "total_ms"));
     figures.add("memory to compile " + model, "MB", less, number(m, "peak_rss_mb"));
   }
 }
@@ -91,21 +89,20 @@ void add_rewrite_figures(const Json& report, Figures& figures) {
     figures.add("rewrite " + name_in(m, "model"), "ms", less, number(m, "ms"));
   }
   const Json& reshapes = report["reshapes"];
-  figures.add("simplify reshapes", "us", less, number(reshapes, "average_us"),
-              {{"tinygrad", number(reshapes, "tinygrad_us")}});
+  figures.add("simplify reshapes", "us", less, number(reshapes, "average_us"));
 }
 
-// The yardstick comes first in the report; what OpenBLAS does stands beside what we do.
+// What the peers do stands beside what we do.
 void add_speed_figures(const Json& report, Figures& figures) {
-  const auto& results = report["results"].elements();
-  for (const Json& r : std::span(results).subspan(1)) {
-    const std::string name = name_in(r, "name");
-    if (name.starts_with("openblas ")) continue;
-    const double ours = number(r, "giga_per_second"), ratio = number(r, "times_openblas");
-    const bool is_gemm = name_in(report, "unit") == "GFLOP/s";
-    figures.add(name, is_gemm ? "GFLOP/s" : "GB/s", more, ours,
-                {{name_in(results[0], "name"), number(results[0], "giga_per_second")},
-                 {"OpenBLAS", ratio > 0 ? ours / ratio : 0}});
+  const std::string unit = name_in(report, "unit");
+  for (const Json& c : report["cases"].elements()) {
+    const double giga = number(c, "work") * 1e-9;
+    std::vector<std::pair<std::string, double>> peers = {
+        {"peak", number(c, "peak_giga_per_second")}};
+    for (const std::string& peer : c["peers"].names()) {
+      peers.emplace_back(peer, giga / (number(c["peers"][peer], "ms") * 1e-3));
+    }
+    figures.add(name_in(c, "name"), unit.c_str(), more, number(c, "giga_per_second"), peers);
   }
 }
 
@@ -137,13 +134,11 @@ struct Suite {
 };
 
 std::vector<Suite> suites() {
-  std::vector<std::string> gemm = {"cpu", "--suite", "gemm", "--rounds", "5"};
-  if (OpenBlas::is_installed()) gemm.emplace_back("--openblas");
   return {
       {"compile", {"compile", "--repeat", "1"}, add_compile_figures},
       {"rewrite", {"rewrite", "--repeat", "3"}, add_rewrite_figures},
-      {"gemm", std::move(gemm), add_speed_figures},
-      {"bandwidth", {"cpu", "--suite", "memory", "--rounds", "5"}, add_speed_figures},
+      {"gemm", {"cpu", "--suite", "gemm", "--peers"}, add_speed_figures},
+      {"conv", {"cpu", "--suite", "conv", "--peers"}, add_speed_figures},
       {"fusion", {"fusion", "--seconds", "0.3"}, add_fusion_figures},
       {"memory", {"memory"}, add_memory_figures},
       {"trace", {"trace", "--repeat", "1", "--seconds", "10"}, add_trace_figures},
@@ -224,7 +219,7 @@ void add_all(const Command& program) {
       .positive()
       .shows_default();
   command.option("--suite", options->suite, "One of them alone")
-      .one_of({"all", "compile", "rewrite", "gemm", "bandwidth", "fusion", "memory", "trace"});
+      .one_of({"all", "compile", "rewrite", "gemm", "conv", "fusion", "memory", "trace"});
   command.action([options] { run_all(*options); });
 }
 

@@ -1,0 +1,160 @@
+"""operations.py: what PyTorch, oneDNN through it, and onnxruntime do for each operation.
+
+A function of OPERATIONS takes the options of a case and its inputs and returns a run for each peer
+that can do it, by name.
+"""
+import contextlib
+import os
+
+import torch.nn.functional as F
+
+
+@contextlib.contextmanager
+def silent_libraries():
+    """Two of them that hold the same schemas (Debian's onnx and onnxruntime) complain at length."""
+    kept = os.dup(2)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    yield
+    os.dup2(kept, 2)
+    os.close(kept)
+
+
+try:
+    import onnx
+    import onnxruntime
+except ImportError as problem:
+    onnxruntime, onnx_problem = None, str(problem)
+
+OPERATIONS = {}
+THREADS = 1
+
+
+def operation(function):
+    OPERATIONS[function.__name__] = function
+    return function
+
+
+def set_up(threads):
+    global THREADS
+    THREADS = threads
+    torch.set_num_threads(threads)
+    found = {"PyTorch": torch.__version__}
+    if torch.backends.mkldnn.is_available():
+        found["oneDNN"] = "through PyTorch " + torch.__version__
+    missing = {}
+    if onnxruntime:
+        found["onnxruntime"] = onnxruntime.__version__
+    else:
+        missing["onnxruntime"] = onnx_problem
+    return {"found": found, "missing": missing}
+
+
+def torch_run(function):
+    """Without what gradients would need."""
+    def run():
+        with torch.inference_mode():
+            return function()
+    return run
+
+
+# ---- onnxruntime -------------------------------------------------------------------------------
+
+def session_run(model_bytes, inputs):
+    """A run of a model over tensors that lie where they are used."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = THREADS
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
+    options.log_severity_level = 3
+    # Its threads would look for work while others have their turns.
+    options.add_session_config_entry("session.force_spinning_stop", "1")
+    with silent_libraries():
+        session = onnxruntime.InferenceSession(
+            model_bytes, options, providers=["CPUExecutionProvider"])
+    binding = session.io_binding()
+    for name, tensor in inputs.items():
+        binding.bind_ortvalue_input(name, onnxruntime.OrtValue.ortvalue_from_numpy(tensor))
+    for output in session.get_outputs():
+        binding.bind_output(output.name)
+    names = [output.name for output in session.get_outputs()]
+
+    def run():
+        session.run_with_iobinding(binding)
+        return Outputs(binding, len(names))
+    return run
+
+
+class Outputs(list):
+    """Results of onnxruntime, which are looked at seldom."""
+    def __init__(self, binding, count):
+        super().__init__(range(count))
+        self.binding = binding
+
+    def __iter__(self):
+        return (torch.from_numpy(value.copy()) for value in self.binding.copy_outputs_to_cpu())
+
+
+def onnx_run(op_type, inputs, weights=None, **attributes):
+    """A model of one operator; weights are constants of it."""
+    weights = weights or {}
+    types = {name: onnx.helper.np_dtype_to_tensor_dtype(x.dtype)
+             for name, x in (inputs | weights).items()}
+    node = onnx.helper.make_node(op_type, list(inputs) + list(weights), ["y"], **attributes)
+    graph = onnx.helper.make_graph(
+        [node], op_type,
+        [onnx.helper.make_tensor_value_info(name, types[name], x.shape)
+         for name, x in inputs.items()],
+        [onnx.helper.make_empty_tensor_value_info("y")],
+        [onnx.numpy_helper.from_array(x, name) for name, x in weights.items()])
+    graph.output[0].type.tensor_type.elem_type = list(types.values())[0]
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)])
+    model.ir_version = 8
+    return session_run(model.SerializeToString(), inputs)
+
+
+def with_onnx(runs, *arguments, **attributes):
+    if onnxruntime:
+        runs["onnxruntime"] = onnx_run(*arguments, **attributes)
+    return runs
+
+
+# ---- products and convolutions ------------------------------------------------------------------
+
+@operation
+def matmul(options, a, b):
+    left = a.mT if options["transpose_a"] else a
+    right = b.mT if options["transpose_b"] else b
+    if a.dtype == torch.int8:
+        return {"PyTorch": torch_run(lambda: torch._int_mm(left, right))}
+    runs = {"PyTorch": torch_run(lambda: torch.matmul(left, right))}
+    if a.dtype != torch.float32:
+        return runs
+    if a.dim() == 2:
+        x, w = left.contiguous().to_mkldnn(), right.mT.contiguous().to_mkldnn()
+        runs["oneDNN"] = torch_run(lambda: F.linear(x, w))
+    if not options["transpose_a"] and not options["transpose_b"]:
+        with_onnx(runs, "MatMul", {"a": a.numpy(), "b": b.numpy()})
+    return runs
+
+
+@operation
+def conv(options, x, weight):
+    axes = x.dim() - 2
+    settings = [options[name] for name in ("stride", "padding", "dilation", "groups")]
+    function = (F.conv1d, F.conv2d, F.conv3d)[axes - 1]
+    runs = {"PyTorch": torch_run(lambda: function(x, weight, None, *settings))}
+    if axes == 2:
+        image = x.contiguous(memory_format=torch.channels_last)
+        kernel = weight.contiguous(memory_format=torch.channels_last)
+        runs["PyTorch, channels last"] = torch_run(lambda: F.conv2d(image, kernel, None, *settings))
+    return with_onnx(runs, "Conv", {"x": x.numpy()}, {"w": weight.numpy()},
+                     strides=options["stride"], pads=options["padding"] * 2,
+                     dilations=options["dilation"], group=options["groups"])
+
+
+@operation
+def conv_transpose(options, x, weight):
+    stride, padding = options["stride"], options["padding"]
+    return with_onnx(
+        {"PyTorch": torch_run(lambda: F.conv_transpose2d(x, weight, None, stride, padding))},
+        "ConvTranspose", {"x": x.numpy()}, {"w": weight.numpy()}, strides=stride,
+        pads=padding * 2)

@@ -1,0 +1,32 @@
+// peer.cpp -- the list of peers, and the turns of those in this process.
+#include "cpu/peers/peer.h"
+
+#include "cpu/peers/openblas.h"
+#include "cpu/peers/python.h"
+#include "measure.h"
+
+namespace croze::bench {
+
+std::vector<std::unique_ptr<Peer>> make_peers(const PeerOptions& options) {
+  std::vector<std::unique_ptr<Peer>> peers;
+  peers.push_back(std::make_unique<OpenBlas>(options.threads));
+  peers.push_back(std::make_unique<PythonPeers>(options));
+  return peers;
+}
+
+// The first run warms caches, and wakes threads.
+double run_for(const std::function<void()>& run, double seconds) {
+  const Stopwatch first;
+  run();
+  const double once = first.seconds();
+  if (once >= seconds) return once;
+  const Stopwatch all;
+  std::int64_t runs = 0;
+  do {
+    run();
+    runs++;
+  } while (all.seconds() < seconds);
+  return all.seconds() / static_cast<double>(runs);
+}
+
+}  // namespace croze::bench
