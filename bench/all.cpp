@@ -1,9 +1,11 @@
-// all.cpp -- croze-bench all: the suites that take seconds, each a few times in processes of their
-// own, and their figures as one file of the commit and the machine (tools/history/history.h).
+// all.cpp -- croze-bench all: the suites that take minutes at most, each a few times in processes
+// of their own, and their figures as one file of the commit, in a folder of the machine
+// (tools/history/history.h).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -15,7 +17,6 @@
 #include "command_line/json.h"
 #include "croze/base/error.h"
 #include "croze/base/file.h"
-#include "croze/base/hash.h"
 #include "history/history.h"
 #include "measure.h"
 #include "suites.h"
@@ -26,6 +27,7 @@ namespace {
 struct AllOptions {
   std::string out = "bench/results";
   std::string suite = "all";
+  std::string python = "python3";
   int rounds = 3;
 };
 
@@ -133,16 +135,19 @@ struct Suite {
   void (*add)(const Json& report, Figures& figures);
 };
 
-std::vector<Suite> suites() {
-  return {
+std::vector<Suite> suites(const std::string& python) {
+  std::vector<Suite> all = {
       {"compile", {"compile", "--repeat", "1"}, add_compile_figures},
       {"rewrite", {"rewrite", "--repeat", "3"}, add_rewrite_figures},
-      {"gemm", {"cpu", "--suite", "gemm", "--peers"}, add_speed_figures},
-      {"conv", {"cpu", "--suite", "conv", "--peers"}, add_speed_figures},
       {"fusion", {"fusion", "--seconds", "0.3"}, add_fusion_figures},
       {"memory", {"memory"}, add_memory_figures},
       {"trace", {"trace", "--repeat", "1", "--seconds", "10"}, add_trace_figures},
   };
+  for (const std::string& name : cpu_suites()) {
+    all.push_back(
+        {name, {"cpu", "--suite", name, "--peers", "--python", python}, add_speed_figures});
+  }
+  return all;
 }
 
 // ---- the file ---------------------------------------------------------------------------------
@@ -171,7 +176,7 @@ Json run_suite(std::vector<std::string> arguments) {
 Figures measure(const AllOptions& options) {
   Figures figures;
   for (int round = 1; round <= options.rounds; round++) {
-    for (const Suite& suite : suites()) {
+    for (const Suite& suite : suites(options.python)) {
       if (options.suite != "all" && options.suite != suite.name) continue;
       fmt::print(stderr, "round {} of {}: {}\n", round, options.rounds, suite.name);
       suite.add(run_suite(suite.arguments), figures);
@@ -180,14 +185,29 @@ Figures measure(const AllOptions& options) {
   return figures;
 }
 
+// "AMD EPYC, 2 threads" as amd-epyc-2-threads.
+std::string folder_of(const std::string& machine) {
+  std::string folder;
+  for (const char c : machine) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte)) {
+      folder += static_cast<char>(std::tolower(byte));
+    } else if (!folder.empty() && folder.back() != '-') {
+      folder += '-';
+    }
+  }
+  return folder;
+}
+
 void run_all(const AllOptions& options) {
-  std::error_code error;
-  std::filesystem::create_directories(options.out, error);
-  check(!error, "cannot make the folder {}: {}", options.out, error.message());
-  const std::string commit = git({"log", "-1", "--format=%H"});
-  const bool is_changed = !git({"status", "--porcelain", "--untracked-files=no"}).empty();
   const Json on = machine();
   const std::string name = on["device"].get<std::string>();
+  const std::string folder = options.out + "/" + folder_of(name);
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  check(!error, "cannot make the folder {}: {}", folder, error.message());
+  const std::string commit = git({"log", "-1", "--format=%H"});
+  const bool is_changed = !git({"status", "--porcelain", "--untracked-files=no"}).empty();
   const Figures figures = measure(options);
   const Json file{
       {measurement_mark, measurement_version},
@@ -200,8 +220,7 @@ void run_all(const AllOptions& options) {
       {"rounds", options.rounds},
       {"figures", figures.json()}};
   const std::string path =
-      fmt::format("{}/{}{}-{:08x}.json", options.out, commit.substr(0, 12),
-                  is_changed ? "-changed" : "", static_cast<std::uint32_t>(hash_bytes(name)));
+      fmt::format("{}/{}{}.json", folder, commit.substr(0, 12), is_changed ? "-changed" : "");
   const std::string text = file.dump(1) + "\n";
   write_file(path, std::as_bytes(std::span(text)));
   const int regressions = print_last(history_of(options.out));
@@ -213,13 +232,15 @@ void run_all(const AllOptions& options) {
 void add_all(const Command& program) {
   auto options = std::make_shared<AllOptions>();
   const Command command = program.subcommand(
-      "all", "The suites that take seconds, into one file of this commit and machine");
+      "all", "The suites that take minutes at most, into one file of this commit and machine");
   command.option("--out", options->out, "Folder of the files").shows_default();
   command.option("--rounds", options->rounds, "Processes per suite; their spread is the noise")
       .positive()
       .shows_default();
-  command.option("--suite", options->suite, "One of them alone")
-      .one_of({"all", "compile", "rewrite", "gemm", "conv", "fusion", "memory", "trace"});
+  std::vector<std::string> names = {"all"};
+  for (const Suite& suite : suites("")) names.push_back(suite.name);
+  command.option("--suite", options->suite, "One of them alone").one_of(names);
+  command.option("--python", options->python, "Command of a Python that has PyTorch");
   command.action([options] { run_all(*options); });
 }
 

@@ -35,14 +35,21 @@ struct Case {
   std::string operation;  // by this name peers know what to compute
   Json options = Json::object();
   std::vector<Input> inputs;
-  double work = 0;           // operations, or bytes that must move
-  double least_of_peak = 0;  // part of what the processor can do; 0: no limit
-  double tolerance = 1e-3;   // how far results may differ, in parts of their root mean square
+  double work = 0;             // operations, or bytes that move; 0: all inputs and results once
+  double least_of_peak = 0;    // part of what the processor can do; 0: no limit
+  double tolerance = 1e-3;     // how far results may differ, in parts of their root mean square
+  std::size_t compared = 100;  // results; others may differ, as places of equal elements do
   std::function<Runs(const std::vector<Tensor>& inputs)> prepare;
 };
 
 // Captured steps of a function from tensors to tensors, kept and fresh.
 std::function<Runs(const std::vector<Tensor>&)> steps_of(Compute compute);
+
+// A case that is bound by memory, named by the operation and the sizes of its first input.  One
+// that no cache holds is to come close to copying.
+Case memory_case(std::string operation, std::vector<Input> inputs, Compute compute);
+
+std::string text_of_sizes(const Shape& sizes);  // "8192x2048"
 
 // The seeds of the inputs of a case are 1, 2, ..
 std::vector<float> input_numbers(const Input& input, unsigned seed);
@@ -80,7 +87,12 @@ struct Suite {
   std::vector<Group> groups;
 };
 
-Suite gemm_suite();
+Suite attention_suite();
 Suite conv_suite();
+Suite elementwise_suite();
+Suite gemm_suite();
+Suite gemv_suite();
+Suite irregular_suite();
+Suite rowwise_suite();
 
 }  // namespace croze::bench

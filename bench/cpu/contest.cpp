@@ -50,6 +50,12 @@ std::vector<Contestant> ready_peers(const Case& c, const std::vector<std::unique
   return all;
 }
 
+double bytes_of(const std::vector<Tensor>& tensors) {
+  std::int64_t bytes = 0;
+  for (const Tensor& t : tensors) bytes += t.numel() * size_of(t.dtype());
+  return static_cast<double>(bytes);
+}
+
 }  // namespace
 
 // Between neighbours in order, as far as the quartile lies between them.
@@ -82,7 +88,9 @@ Outcome contest(const Case& c, Work work, const std::vector<std::unique_ptr<Peer
   }
   const Stopwatch compile;
   const Runs runs = c.prepare(inputs);
-  Outcome outcome{.compile_seconds = compile.seconds(), .kernels = runs.kernels};
+  Outcome outcome{.work = c.work > 0 ? c.work : bytes_of(inputs) + bytes_of(runs.results),
+                  .compile_seconds = compile.seconds(),
+                  .kernels = runs.kernels};
   const std::vector<Contestant> contestants = ready_peers(c, peers, runs.results);
   for (const Contestant& p : contestants) outcome.peers.push_back({p.name, {}});
 

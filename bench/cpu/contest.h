@@ -27,6 +27,7 @@ struct Timing {
 struct Outcome {
   Timing kept, fresh;  // fresh may have no turns
   std::vector<Timing> peers;
+  double work = 0;             // operations or bytes of a run
   double peak = 0;             // operations or bytes a second that the processor can do
   double compile_seconds = 0;  // until the first result
   std::int64_t kernels = 0;

@@ -98,15 +98,10 @@ std::vector<Layer> other_layers() {
 }
 
 std::string text_of(const Layer& l, std::int64_t batch) {
-  const auto joined = [](const Shape& sizes) {
-    std::string text;
-    for (std::int64_t s : sizes) text += fmt::format("{}{}", text.empty() ? "" : "x", s);
-    return text;
-  };
-  std::string text =
-      fmt::format("{} {}->{} {} at {}", l.name, l.in, l.out, joined(l.kernel), joined(l.size));
-  if (filled(l.stride, l, 1)[l.size.size() - 1] > 1) text += " stride " + joined(l.stride);
-  if (filled(l.dilation, l, 1)[0] > 1) text += " dilation " + joined(l.dilation);
+  std::string text = fmt::format("{} {}->{} {} at {}", l.name, l.in, l.out, text_of_sizes(l.kernel),
+                                 text_of_sizes(l.size));
+  if (filled(l.stride, l, 1)[l.size.size() - 1] > 1) text += " stride " + text_of_sizes(l.stride);
+  if (filled(l.dilation, l, 1)[0] > 1) text += " dilation " + text_of_sizes(l.dilation);
   return text + fmt::format(" batch {}", batch);
 }
 

@@ -25,8 +25,10 @@ struct NamedSuite {
   Suite (*make)();
 };
 constexpr NamedSuite suites[] = {
-    {"gemm", gemm_suite},
-    {"conv", conv_suite},
+    {"gemm", gemm_suite},           {"conv", conv_suite},
+    {"rowwise", rowwise_suite},     {"elementwise", elementwise_suite},
+    {"attention", attention_suite}, {"gemv", gemv_suite},
+    {"irregular", irregular_suite},
 };
 
 struct CpuOptions {
@@ -93,13 +95,17 @@ void run_cpu(CpuOptions options) {
 
 }  // namespace
 
+std::vector<std::string> cpu_suites() {
+  std::vector<std::string> names;
+  for (const NamedSuite& s : suites) names.emplace_back(s.name);
+  return names;
+}
+
 void add_cpu(const Command& program) {
   auto options = std::make_shared<CpuOptions>();
   const Command command = program.subcommand(
       "cpu", "Speed of kernels on the CPU, against its peak and other libraries");
-  std::vector<std::string> names;
-  for (const NamedSuite& s : suites) names.emplace_back(s.name);
-  command.option("--suite", options->suite, "Which cases").one_of(names).shows_default();
+  command.option("--suite", options->suite, "Which cases").one_of(cpu_suites()).shows_default();
   command.option("--case", options->pattern, "Those whose names match this regular expression");
   command.flag("--peers", options->with_peers, "Measure other libraries that are found");
   command.option("--python", options->peers.python, "Command of a Python that has PyTorch")

@@ -21,7 +21,7 @@ Json timing_json(const Timing& t) {
 }
 
 double of_peak(const MeasuredCase& c) {
-  return c.measured->work / c.outcome.kept.middle() / c.outcome.peak;
+  return c.outcome.work / c.outcome.kept.middle() / c.outcome.peak;
 }
 
 void add_group_mean(const MeasuredGroup& g, Json& rows) {
@@ -72,9 +72,9 @@ Json case_json(const MeasuredCase& c, const Group& group) {
            {"operation", c.measured->operation},
            {"options", c.measured->options},
            {"inputs", std::move(shapes)},
-           {"work", c.measured->work},
+           {"work", c.outcome.work},
            {"kept", timing_json(o.kept)},
-           {"giga_per_second", c.measured->work / o.kept.middle() * 1e-9},
+           {"giga_per_second", c.outcome.work / o.kept.middle() * 1e-9},
            {"peak_giga_per_second", o.peak * 1e-9},
            {"of_peak", of_peak(c)},
            {"kernels", o.kernels},
@@ -117,7 +117,7 @@ void print_case(const MeasuredCase& c) {
   const Outcome& o = c.outcome;
   const double spread = (o.kept.upper() - o.kept.lower()) / o.kept.middle();
   fmt::print("{:52} {:10.4f} {:7.0f}% {:8.1f} {:6.1f}% {:>7}", c.measured->name,
-             o.kept.middle() * 1e3, spread * 100, c.measured->work / o.kept.middle() * 1e-9,
+             o.kept.middle() * 1e3, spread * 100, c.outcome.work / o.kept.middle() * 1e-9,
              of_peak(c) * 100,
              o.fresh.seconds.empty() ? "" : fmt::format("{:.2f}", o.times_kept()));
   for (const Timing& peer : o.peers) {

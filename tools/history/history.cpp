@@ -77,7 +77,7 @@ Measurement measurement_of(const Json& json, const std::string& path) {
 std::vector<Measurement> measurements_in(const std::string& folder) {
   std::error_code error;
   std::vector<std::string> paths;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder, error)) {
     if (entry.path().extension() == ".json") paths.push_back(entry.path().string());
   }
   check(!error, "cannot read {}: {}", folder, error.message());

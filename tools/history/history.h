@@ -22,7 +22,7 @@ constexpr int measurement_version = 1;
 // is not.  Both hold something.
 double worsening(std::span<const double> before, std::span<const double> now, bool is_less_better);
 
-// All measurements of a folder, commits in the order of their dates:
+// All measurements of a folder and those in it, commits in the order of their dates:
 //
 //   commits  [{commit, date, subject, changed, machine}], an object for each file
 //   figures  [{machine, name, unit, better, peers: {name: value},

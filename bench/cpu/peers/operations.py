@@ -129,6 +129,7 @@ def matmul(options, a, b):
     if a.dtype != torch.float32:
         return runs
     if a.dim() == 2:
+        # It takes matrices in any order as fast; its function of PyTorch takes this one.
         x, w = left.contiguous().to_mkldnn(), right.mT.contiguous().to_mkldnn()
         runs["oneDNN"] = torch_run(lambda: F.linear(x, w))
     if not options["transpose_a"] and not options["transpose_b"]:
@@ -143,9 +144,13 @@ def conv(options, x, weight):
     function = (F.conv1d, F.conv2d, F.conv3d)[axes - 1]
     runs = {"PyTorch": torch_run(lambda: function(x, weight, None, *settings))}
     if axes == 2:
-        image = x.contiguous(memory_format=torch.channels_last)
         kernel = weight.contiguous(memory_format=torch.channels_last)
-        runs["PyTorch, channels last"] = torch_run(lambda: F.conv2d(image, kernel, None, *settings))
+
+        def by_channels_last():
+            image = x.contiguous(memory_format=torch.channels_last)
+            return F.conv2d(image, kernel, None, *settings).contiguous()
+
+        runs["PyTorch through channels last"] = torch_run(by_channels_last)
     return with_onnx(runs, "Conv", {"x": x.numpy()}, {"w": weight.numpy()},
                      strides=options["stride"], pads=options["padding"] * 2,
                      dilations=options["dilation"], group=options["groups"])
@@ -158,3 +163,111 @@ def conv_transpose(options, x, weight):
         {"PyTorch": torch_run(lambda: F.conv_transpose2d(x, weight, None, stride, padding))},
         "ConvTranspose", {"x": x.numpy()}, {"w": weight.numpy()}, strides=stride,
         pads=padding * 2)
+
+
+# ---- attention ---------------------------------------------------------------------------------
+
+LARGEST_MATRIX_OF_SCORES = 2048  # beyond it would take gigabytes
+
+
+@operation
+def attention(options, q, k, v):
+    def flash():
+        return F.scaled_dot_product_attention(q, k, v, is_causal=options["causal"])
+
+    return attention_runs(flash, torch_run, q)
+
+
+@operation
+def attention_and_gradients(options, q, k, v, gradient):
+    inputs = [x.requires_grad_() for x in (q, k, v)]
+
+    def forward_and_backward():
+        out = F.scaled_dot_product_attention(q, k, v, is_causal=options["causal"])
+        return [out, *torch.autograd.grad(out, inputs, gradient)]
+
+    return attention_runs(forward_and_backward, lambda function: function, q)
+
+
+def attention_runs(function, wrapped, q):
+    """By PyTorch's own choice of kernels, and by those that hold all scores."""
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    def by_matrix():
+        with sdpa_kernel(SDPBackend.MATH):
+            return function()
+
+    runs = {"PyTorch": wrapped(function)}
+    if q.shape[-2] <= LARGEST_MATRIX_OF_SCORES:
+        runs["PyTorch, whole scores"] = wrapped(by_matrix)
+    return runs
+
+
+# ---- what PyTorch says in one line ---------------------------------------------------------------
+
+SHORT = {
+    "softmax": lambda x: torch.softmax(x, -1),
+    "log_softmax": lambda x: torch.log_softmax(x, -1),
+    "layer_norm": lambda x, weight, bias: F.layer_norm(x, x.shape[-1:], weight, bias),
+    "rms_norm": lambda x, weight: F.rms_norm(x, x.shape[-1:], weight, 1e-6),
+    "sum of rows": lambda x: x.sum(1),
+    "max of rows": lambda x: x.amax(1),
+    "var of rows": lambda x: x.var(1),
+    "logsumexp of rows": lambda x: x.logsumexp(1),
+    "norm of rows": lambda x: x.norm(2, 1),
+    "sum of columns": lambda x: x.sum(0),
+    "softmax of columns": lambda x: torch.softmax(x, 0),
+    "sum of all": lambda x: x.sum(),
+    "add": lambda a, b: a + b,
+    "multiply and add": lambda a, b, c: torch.addcmul(c, a, b),
+    "scale and shift": lambda x: x * 2.5 + 1,
+    "relu": lambda x: torch.relu(x),
+    "where": lambda a, b: torch.where(a > 0, a, b),
+    "less": lambda a, b: a < b,
+    "divide by sum": lambda a, b: a / (b + 2),
+    "sqrt of square": lambda x: torch.sqrt(x * x + 1),
+    "exp": lambda x: torch.exp(x),
+    "log1p of square": lambda x: torch.log1p(x * x),
+    "tanh": lambda x: torch.tanh(x),
+    "sigmoid": lambda x: torch.sigmoid(x),
+    "silu": lambda x: F.silu(x),
+    "gelu": lambda x: F.gelu(x),
+    "gelu by tanh": lambda x: F.gelu(x, approximate="tanh"),
+    "erf": lambda x: torch.erf(x),
+    "sin": lambda x: torch.sin(x),
+    "to bfloat16": lambda x: x.to(torch.bfloat16),
+    "to float16": lambda x: x.to(torch.float16),
+    "from bfloat16": lambda x: x.to(torch.float32),
+    "from int8": lambda x: x.to(torch.float32),
+    "add bfloat16": lambda a, b: a + b,
+    "uniform": lambda x: torch.rand_like(x),
+    "normal": lambda x: torch.randn_like(x),
+    "dot": lambda a, b: torch.dot(a, b),
+    "outer": lambda a, b: torch.outer(a, b),
+    "transpose": lambda x: x.mT.contiguous(),
+    "to channels last": lambda x: x.permute(0, 2, 3, 1).contiguous(),
+    "swap heads": lambda x: x.transpose(1, 2).contiguous(),
+    "join rows": lambda a, b: torch.cat([a, b], 0),
+    "join columns": lambda a, b: torch.cat([a, b], 1),
+    "pad": lambda x: F.pad(x, [1, 1, 1, 1]),
+    "embedding": lambda table, index: F.embedding(index, table),
+    "index_select": lambda x, index: x.index_select(0, index),
+    "gather": lambda x, index: x.gather(1, index),
+    "index_add": lambda x, index, source: x.index_add(0, index, source),
+    "cumsum": lambda x: x.cumsum(-1),
+    "cumsum of columns": lambda x: x.cumsum(0),
+    "argmax": lambda x: x.argmax(1),
+    "argmax of columns": lambda x: x.argmax(0),
+    "max with indices": lambda x: tuple(x.max(1)),
+    "sort": lambda x: tuple(x.sort()),
+    "topk": lambda x: tuple(x.topk(50)),
+}
+
+
+def short_operation(function):
+    def runs(options, *inputs):
+        return {"PyTorch": torch_run(lambda: function(*inputs))}
+    return runs
+
+
+OPERATIONS.update({name: short_operation(function) for name, function in SHORT.items()})
