@@ -98,13 +98,12 @@ void add_rewrite_figures(const Json& report, Figures& figures) {
 void add_speed_figures(const Json& report, Figures& figures) {
   const std::string unit = name_in(report, "unit");
   for (const Json& c : report["cases"].elements()) {
-    const double giga = number(c, "work") * 1e-9;
-    std::vector<std::pair<std::string, double>> peers = {
-        {"peak", number(c, "peak_giga_per_second")}};
+    const double rate = number(c, "rate");
+    std::vector<std::pair<std::string, double>> peers = {{"peak", number(c, "peak_rate")}};
     for (const std::string& peer : c["peers"].names()) {
-      peers.emplace_back(peer, giga / (number(c["peers"][peer], "ms") * 1e-3));
+      peers.emplace_back(peer, rate / number(c["peers"][peer], "ratio"));
     }
-    figures.add(name_in(c, "name"), unit.c_str(), more, number(c, "giga_per_second"), peers);
+    figures.add(name_in(c, "name"), unit.c_str(), more, rate, peers);
   }
 }
 

@@ -35,8 +35,9 @@ struct Case {
   std::string operation;  // by this name peers know what to compute
   Json options = Json::object();
   std::vector<Input> inputs;
-  double work = 0;             // operations, or bytes that move; 0: all inputs and results once
-  double least_of_peak = 0;    // part of what the processor can do; 0: no limit
+  double work = 0;  // operations, or bytes that move; 0: all inputs and results once
+  double most_compile_seconds = 0;  // until the first result; 0: no limit
+  double least_of_peak = 0;         // part of what the processor can do; 0: no limit
   double tolerance = 1e-3;     // how far results may differ, in parts of their root mean square
   std::size_t compared = 100;  // results; others may differ, as places of equal elements do
   std::function<Runs(const std::vector<Tensor>& inputs)> prepare;
@@ -73,7 +74,7 @@ struct Limits {
   double geometric_mean = 0, worst = 0;
 };
 
-enum class Work { Operations, Bytes };
+enum class Work { Operations, Bytes, Runs };
 
 struct Group {
   std::string name;
@@ -93,6 +94,8 @@ Suite elementwise_suite();
 Suite gemm_suite();
 Suite gemv_suite();
 Suite irregular_suite();
+Suite onnx_suite();
 Suite rowwise_suite();
+Suite train_suite();
 
 }  // namespace croze::bench

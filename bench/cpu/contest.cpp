@@ -24,6 +24,7 @@ class Peak {
   }
 
   double turn(double seconds) {
+    if (work_ == Work::Runs) return 0;
     if (copy_) return 2.0 * CopyRun::bytes / run_for([&] { copy_->run(pool_); }, seconds);
     return multiply_add_operations(pool_) / run_for([&] { run_multiply_adds(pool_); }, seconds);
   }
@@ -54,6 +55,12 @@ double bytes_of(const std::vector<Tensor>& tensors) {
   std::int64_t bytes = 0;
   for (const Tensor& t : tensors) bytes += t.numel() * size_of(t.dtype());
   return static_cast<double>(bytes);
+}
+
+double work_of(const Case& c, Work work, const std::vector<Tensor>& inputs,
+               const std::vector<Tensor>& results) {
+  if (work == Work::Runs) return 1;
+  return c.work > 0 ? c.work : bytes_of(inputs) + bytes_of(results);
 }
 
 }  // namespace
@@ -88,7 +95,7 @@ Outcome contest(const Case& c, Work work, const std::vector<std::unique_ptr<Peer
   }
   const Stopwatch compile;
   const Runs runs = c.prepare(inputs);
-  Outcome outcome{.work = c.work > 0 ? c.work : bytes_of(inputs) + bytes_of(runs.results),
+  Outcome outcome{.work = work_of(c, work, inputs, runs.results),
                   .compile_seconds = compile.seconds(),
                   .kernels = runs.kernels};
   const std::vector<Contestant> contestants = ready_peers(c, peers, runs.results);

@@ -27,13 +27,14 @@ struct Timing {
 struct Outcome {
   Timing kept, fresh;  // fresh may have no turns
   std::vector<Timing> peers;
-  double work = 0;             // operations or bytes of a run
-  double peak = 0;             // operations or bytes a second that the processor can do
+  double work = 0;             // operations, bytes or runs of a run
+  double peak = 0;             // operations or bytes a second that the processor can do, or 0
   double compile_seconds = 0;  // until the first result
   std::int64_t kernels = 0;
 
   const Timing* best_peer() const;  // null without peers
   double times_best_peer() const;   // our speed relative to it
+  double rate() const { return work / kept.middle(); }
   double times_kept() const { return fresh.middle() / kept.middle(); }
 };
 

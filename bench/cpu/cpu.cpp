@@ -28,7 +28,8 @@ constexpr NamedSuite suites[] = {
     {"gemm", gemm_suite},           {"conv", conv_suite},
     {"rowwise", rowwise_suite},     {"elementwise", elementwise_suite},
     {"attention", attention_suite}, {"gemv", gemv_suite},
-    {"irregular", irregular_suite},
+    {"irregular", irregular_suite}, {"onnx", onnx_suite},
+    {"train", train_suite},
 };
 
 struct CpuOptions {
@@ -55,7 +56,7 @@ std::vector<MeasuredGroup> measure(const Suite& suite, const CpuOptions& options
     for (const Case& c : group.cases) {
       if (!TextMatcher(pattern, c.name).find(0)) continue;
       measured.cases.push_back({&c, contest(c, suite.work, peers, pool, options.contest)});
-      if (!options.as_json) print_case(measured.cases.back());
+      if (!options.as_json) print_case(measured.cases.back(), suite.work);
     }
     groups.push_back(std::move(measured));
   }
@@ -88,9 +89,9 @@ void run_cpu(CpuOptions options) {
   finish_suite("cpu " + options.suite, rows, options.as_json,
                {{"peers", found},
                 {"skipped", skipped},
-                {"unit", suite.work == Work::Operations ? "GFLOP/s" : "GB/s"},
+                {"unit", unit_of(suite.work).name},
                 {"rounds", options.contest.rounds},
-                {"cases", case_rows(groups)}});
+                {"cases", case_rows(groups, suite.work)}});
 }
 
 }  // namespace

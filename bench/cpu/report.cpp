@@ -20,9 +20,7 @@ Json timing_json(const Timing& t) {
           {"upper_quartile_ms", t.upper() * 1e3}};
 }
 
-double of_peak(const MeasuredCase& c) {
-  return c.outcome.work / c.outcome.kept.middle() / c.outcome.peak;
-}
+double of_peak(const Outcome& o) { return o.rate() / o.peak; }
 
 void add_group_mean(const MeasuredGroup& g, Json& rows) {
   if (g.group->limits.geometric_mean == 0) return;
@@ -47,9 +45,13 @@ void add_case(const MeasuredCase& c, const Limits& limits, Work work, Json& rows
                            Limit::Least));
   }
   if (c.measured->least_of_peak > 0) {
-    rows.push_back(limited(name, of_peak(c),
+    rows.push_back(limited(name, of_peak(o),
                            work == Work::Operations ? "of multiply-adds" : "of copying",
                            c.measured->least_of_peak, Limit::Least));
+  }
+  if (c.measured->most_compile_seconds > 0) {
+    rows.push_back(limited(name + ", first run", o.compile_seconds, "s",
+                           c.measured->most_compile_seconds, Limit::Most));
   }
   if (!o.fresh.seconds.empty()) {
     rows.push_back(
@@ -57,7 +59,7 @@ void add_case(const MeasuredCase& c, const Limits& limits, Work work, Json& rows
   }
 }
 
-Json case_json(const MeasuredCase& c, const Group& group) {
+Json case_json(const MeasuredCase& c, const Group& group, double unit) {
   const Outcome& o = c.outcome;
   Json shapes = Json::array(), peers = Json::object();
   for (const Input& input : c.measured->inputs) {
@@ -74,12 +76,14 @@ Json case_json(const MeasuredCase& c, const Group& group) {
            {"inputs", std::move(shapes)},
            {"work", c.outcome.work},
            {"kept", timing_json(o.kept)},
-           {"giga_per_second", c.outcome.work / o.kept.middle() * 1e-9},
-           {"peak_giga_per_second", o.peak * 1e-9},
-           {"of_peak", of_peak(c)},
+           {"rate", o.rate() / unit},
            {"kernels", o.kernels},
            {"compile_ms", o.compile_seconds * 1e3},
            {"peers", std::move(peers)}};
+  if (o.peak > 0) {
+    row["peak_rate"] = o.peak / unit;
+    row["of_peak"] = of_peak(o);
+  }
   if (!o.fresh.seconds.empty()) row["fresh"] = timing_json(o.fresh);
   if (const Timing* best = o.best_peer()) {
     row["best_peer"] = best->name;
@@ -90,6 +94,15 @@ Json case_json(const MeasuredCase& c, const Group& group) {
 
 }  // namespace
 
+Unit unit_of(Work work) {
+  switch (work) {
+    case Work::Operations: return {"GFLOP/s", 1e9};
+    case Work::Bytes: return {"GB/s", 1e9};
+    case Work::Runs: return {"runs/s", 1};
+  }
+  return {};
+}
+
 Json limit_rows(const std::vector<MeasuredGroup>& groups, Work work) {
   Json rows = Json::array();
   for (const MeasuredGroup& g : groups) {
@@ -99,26 +112,26 @@ Json limit_rows(const std::vector<MeasuredGroup>& groups, Work work) {
   return rows;
 }
 
-Json case_rows(const std::vector<MeasuredGroup>& groups) {
+Json case_rows(const std::vector<MeasuredGroup>& groups, Work work) {
   Json rows = Json::array();
   for (const MeasuredGroup& g : groups) {
-    for (const MeasuredCase& c : g.cases) rows.push_back(case_json(c, *g.group));
+    for (const MeasuredCase& c : g.cases)
+      rows.push_back(case_json(c, *g.group, unit_of(work).size));
   }
   return rows;
 }
 
 void print_head(Work work) {
   fmt::print("{:52} {:>10} {:>8} {:>8} {:>7} {:>7}  {}\n", "medians", "ms", "quarters",
-             work == Work::Operations ? "GFLOP/s" : "GB/s", "of peak", "fresh",
-             "peers: ms, our speed relative to theirs");
+             unit_of(work).name, "of peak", "fresh", "peers: ms, our speed relative to theirs");
 }
 
-void print_case(const MeasuredCase& c) {
+void print_case(const MeasuredCase& c, Work work) {
   const Outcome& o = c.outcome;
   const double spread = (o.kept.upper() - o.kept.lower()) / o.kept.middle();
-  fmt::print("{:52} {:10.4f} {:7.0f}% {:8.1f} {:6.1f}% {:>7}", c.measured->name,
-             o.kept.middle() * 1e3, spread * 100, c.outcome.work / o.kept.middle() * 1e-9,
-             of_peak(c) * 100,
+  fmt::print("{:52} {:10.4f} {:7.0f}% {:8.1f} {:>7} {:>7}", c.measured->name, o.kept.middle() * 1e3,
+             spread * 100, o.rate() / unit_of(work).size,
+             o.peak > 0 ? fmt::format("{:.1f}%", of_peak(o) * 100) : "",
              o.fresh.seconds.empty() ? "" : fmt::format("{:.2f}", o.times_kept()));
   for (const Timing& peer : o.peers) {
     fmt::print("  {} {:.4f} {}{:.2f}", peer.name, peer.middle() * 1e3,

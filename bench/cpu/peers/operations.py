@@ -20,7 +20,7 @@ def silent_libraries():
 
 
 try:
-    import onnx
+    import onnx as onnx_files
     import onnxruntime
 except ImportError as problem:
     onnxruntime, onnx_problem = None, str(problem)
@@ -59,8 +59,8 @@ def torch_run(function):
 
 # ---- onnxruntime -------------------------------------------------------------------------------
 
-def session_run(model_bytes, inputs):
-    """A run of a model over tensors that lie where they are used."""
+def session_run(model, inputs):
+    """A run of a model, a file or bytes, over tensors that lie where they are used."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = THREADS
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
@@ -69,7 +69,7 @@ def session_run(model_bytes, inputs):
     options.add_session_config_entry("session.force_spinning_stop", "1")
     with silent_libraries():
         session = onnxruntime.InferenceSession(
-            model_bytes, options, providers=["CPUExecutionProvider"])
+            model, options, providers=["CPUExecutionProvider"])
     binding = session.io_binding()
     for name, tensor in inputs.items():
         binding.bind_ortvalue_input(name, onnxruntime.OrtValue.ortvalue_from_numpy(tensor))
@@ -96,19 +96,28 @@ class Outputs(list):
 def onnx_run(op_type, inputs, weights=None, **attributes):
     """A model of one operator; weights are constants of it."""
     weights = weights or {}
-    types = {name: onnx.helper.np_dtype_to_tensor_dtype(x.dtype)
+    types = {name: onnx_files.helper.np_dtype_to_tensor_dtype(x.dtype)
              for name, x in (inputs | weights).items()}
-    node = onnx.helper.make_node(op_type, list(inputs) + list(weights), ["y"], **attributes)
-    graph = onnx.helper.make_graph(
+    node = onnx_files.helper.make_node(op_type, list(inputs) + list(weights), ["y"], **attributes)
+    graph = onnx_files.helper.make_graph(
         [node], op_type,
-        [onnx.helper.make_tensor_value_info(name, types[name], x.shape)
+        [onnx_files.helper.make_tensor_value_info(name, types[name], x.shape)
          for name, x in inputs.items()],
-        [onnx.helper.make_empty_tensor_value_info("y")],
-        [onnx.numpy_helper.from_array(x, name) for name, x in weights.items()])
+        [onnx_files.helper.make_empty_tensor_value_info("y")],
+        [onnx_files.numpy_helper.from_array(x, name) for name, x in weights.items()])
     graph.output[0].type.tensor_type.elem_type = list(types.values())[0]
-    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)])
+    model = onnx_files.helper.make_model(graph, opset_imports=[onnx_files.helper.make_opsetid("", 17)])
     model.ir_version = 8
     return session_run(model.SerializeToString(), inputs)
+
+
+@operation
+def onnx(options, *inputs):
+    if not onnxruntime:
+        return {}
+    named = {name: x.numpy() for name, x in zip(options["inputs"], inputs)}
+    named |= {name: np.array(x, np.int64) for name, x in options["scalars"].items()}
+    return {"onnxruntime": session_run(options["model_file"], named)}
 
 
 def with_onnx(runs, *arguments, **attributes):

@@ -1,6 +1,7 @@
 // python.cpp -- starts the Python process and talks to it over a socket.
 #include "cpu/peers/python.h"
 
+#include <fmt/format.h>
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -18,7 +19,7 @@ namespace croze::bench {
 namespace {
 
 // In this order they are one program.
-constexpr const char* scripts[] = {"inputs.py", "operations.py", "serve.py"};
+constexpr const char* scripts[] = {"inputs.py", "operations.py", "training.py", "serve.py"};
 
 std::string program() {
   std::string text;
@@ -72,7 +73,13 @@ Json json_of(const Case& c) {
          {"dtype", name_of(input.dtype)},
          {"below", input.below}});
   }
-  return {{"operation", c.operation}, {"options", c.options}, {"inputs", std::move(inputs)}};
+  Json json{{"operation", c.operation}, {"options", c.options}, {"inputs", std::move(inputs)}};
+  // The process may see another root folder, and ours through the files of processes.
+  if (c.options.contains("model_file")) {
+    json["options"]["model_file"] =
+        fmt::format("/proc/{}/root{}", getpid(), c.options["model_file"].get<std::string>());
+  }
+  return json;
 }
 
 }  // namespace

@@ -55,10 +55,10 @@ def serve():
     server = Server()
     for line in sys.stdin:
         try:
-            answer = server.answer(json.loads(line))
+            answer = json.dumps(server.answer(json.loads(line)), allow_nan=False)
         except Exception as e:  # the bench shows it
-            answer = {"error": f"{type(e).__name__}: {e}"}
-        print(json.dumps(answer), file=answers, flush=True)
+            answer = json.dumps({"error": f"{type(e).__name__}: {e}"})
+        print(answer, file=answers, flush=True)
 
 
 serve()
