@@ -8,6 +8,7 @@
 
 namespace croze::bench {
 
+void add_accuracy(const Command& program);
 void add_all(const Command& program);
 void add_beam(const Command& program);
 void add_compile(const Command& program);

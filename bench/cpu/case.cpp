@@ -22,7 +22,7 @@ std::uint32_t hashed(std::uint32_t place, std::uint32_t seed) {
   return h ^ (h >> 15);
 }
 
-constexpr std::int64_t signature_elements = 16;
+constexpr std::int64_t signature_elements = 64;
 
 constexpr std::int64_t elements_out_of_cache = 1 << 24;
 constexpr double least_of_copying = 0.9;
@@ -51,7 +51,7 @@ std::vector<float> input_numbers(const Input& input, unsigned seed) {
   for (std::size_t i = 0; i < numbers.size(); i++) {
     const std::uint32_t h = hashed(static_cast<std::uint32_t>(i), seed);
     if (is_float) {
-      numbers[i] = static_cast<float>(h >> 8) * 0x1p-23f - 1;
+      numbers[i] = static_cast<float>(h >> 8) * (below ? 0x1p-24f : 0x1p-23f) - (below ? 0 : 1);
     } else {
       numbers[i] = below ? static_cast<float>(h % below) : static_cast<float>(h % 255) - 127;
     }
@@ -83,13 +83,21 @@ std::function<Runs(const std::vector<Tensor>&)> steps_of(Compute compute) {
   };
 }
 
+std::vector<std::int64_t> signature_places(std::int64_t count) {
+  std::vector<std::int64_t> places;
+  for (std::int64_t i = 0; i < signature_elements; i++) {
+    places.push_back(i * count / signature_elements);
+  }
+  return places;
+}
+
 Signature signature_of(const Tensor& result) {
   const auto values = result.to_vector<double>();
   Signature s{.count = static_cast<std::int64_t>(values.size())};
   for (double v : values) s.norm += v * v;
   s.norm = std::sqrt(s.norm);
-  for (std::int64_t i = 0; i < signature_elements; i++) {
-    s.some.push_back(values[static_cast<std::size_t>(i * s.count / signature_elements)]);
+  for (std::int64_t place : signature_places(s.count)) {
+    s.some.push_back(values[static_cast<std::size_t>(place)]);
   }
   return s;
 }

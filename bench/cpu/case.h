@@ -12,8 +12,8 @@
 
 namespace croze::bench {
 
-// A tensor of numbers that every contestant makes by the same formula: floats in [-1, 1), or
-// integers in [0, below), or in [-127, 127] where `below` is 0.
+// A tensor of numbers that every contestant makes by the same formula: floats in [-1, 1) or, if
+// `below` is 1, in [0, 1); integers in [0, below), or in [-127, 127] where `below` is 0.
 struct Input {
   Shape shape;
   DType dtype = DType::Float32;
@@ -60,8 +60,9 @@ Tensor input_tensor(const Input& input, unsigned seed);
 struct Signature {
   std::int64_t count = 0;
   double norm = 0;           // root of the sum of squares
-  std::vector<double> some;  // 16 elements, evenly spaced
+  std::vector<double> some;  // elements, evenly spaced
 };
+std::vector<std::int64_t> signature_places(std::int64_t count);
 Signature signature_of(const Tensor& result);
 // Throws Error, naming the peer, if it computed something else.
 void check_same(const Case& c, const std::vector<Signature>& ours, const std::string& peer,

@@ -70,12 +70,7 @@ void run_cpu(CpuOptions options) {
   const Suite suite = suite_named(options.suite);
   std::vector<std::unique_ptr<Peer>> peers;
   if (options.with_peers) peers = make_peers(options.peers);
-  Json found = Json::object(), skipped = Json::object();
-  for (const auto& peer : peers) {
-    const Json names = peer->found(), missing = peer->missing();
-    for (const std::string& name : names.names()) found[name] = names[name];
-    for (const std::string& name : missing.names()) skipped[name] = missing[name];
-  }
+  Json skipped = missing_in(peers);
   if (!options.with_peers) skipped["all peers"] = "not asked for: --peers";
   if (!options.as_json) print_head(suite.work);
   const std::vector<MeasuredGroup> groups = measure(suite, options, peers, pool);
@@ -87,7 +82,7 @@ void run_cpu(CpuOptions options) {
     print_limited(rows);
   }
   finish_suite("cpu " + options.suite, rows, options.as_json,
-               {{"peers", found},
+               {{"peers", found_in(peers)},
                 {"skipped", skipped},
                 {"unit", unit_of(suite.work).name},
                 {"rounds", options.contest.rounds},

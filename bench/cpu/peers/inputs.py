@@ -17,7 +17,8 @@ def input_tensor(given, seed):
     shape, dtype, below = given["shape"], getattr(torch, given["dtype"]), given["below"]
     h = hashed(int(np.prod(shape, dtype=np.int64)), seed)
     if dtype.is_floating_point:
-        numbers = (h >> np.uint32(8)).astype(np.float32) * np.float32(2.0**-23) - np.float32(1)
+        numbers = (h >> np.uint32(8)).astype(np.float32) * np.float32(2.0**-24)
+        numbers = numbers if below else numbers * np.float32(2) - np.float32(1)
     else:
         numbers = (h % np.uint32(below)) if below else (h % np.uint32(255)).astype(np.int64) - 127
         numbers = numbers.astype(np.int64)
@@ -27,5 +28,5 @@ def input_tensor(given, seed):
 def signature(result):
     flat = torch.as_tensor(result).detach().to_dense().reshape(-1).to(torch.float64)
     count = flat.numel()
-    places = [i * count // 16 for i in range(16)]
+    places = [i * count // 64 for i in range(64)]
     return {"count": count, "norm": float(flat.norm()), "some": flat[places].tolist()}

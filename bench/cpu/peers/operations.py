@@ -226,6 +226,8 @@ SHORT = {
     "norm of rows": lambda x: x.norm(2, 1),
     "sum of columns": lambda x: x.sum(0),
     "softmax of columns": lambda x: torch.softmax(x, 0),
+    "mean of squares": lambda x: (x * x).mean(),
+    "norm": lambda x: x.norm(),
     "sum of all": lambda x: x.sum(),
     "add": lambda a, b: a + b,
     "multiply and add": lambda a, b, c: torch.addcmul(c, a, b),

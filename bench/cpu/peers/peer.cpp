@@ -14,6 +14,27 @@ std::vector<std::unique_ptr<Peer>> make_peers(const PeerOptions& options) {
   return peers;
 }
 
+namespace {
+
+Json joined(const std::vector<std::unique_ptr<Peer>>& peers, Json (Peer::*texts)() const) {
+  Json all = Json::object();
+  for (const auto& peer : peers) {
+    const Json some = ((*peer).*texts)();
+    for (const std::string& name : some.names()) all[name] = some[name];
+  }
+  return all;
+}
+
+}  // namespace
+
+Json found_in(const std::vector<std::unique_ptr<Peer>>& peers) {
+  return joined(peers, &Peer::found);
+}
+
+Json missing_in(const std::vector<std::unique_ptr<Peer>>& peers) {
+  return joined(peers, &Peer::missing);
+}
+
 // The first run warms caches, and wakes threads.
 double run_for(const std::function<void()>& run, double seconds) {
   const Stopwatch first;

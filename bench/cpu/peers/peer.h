@@ -36,6 +36,10 @@ struct PeerOptions {
 // All that there may be on this machine.
 std::vector<std::unique_ptr<Peer>> make_peers(const PeerOptions& options);
 
+// Versions by name, and reasons by name.
+Json found_in(const std::vector<std::unique_ptr<Peer>>& peers);
+Json missing_in(const std::vector<std::unique_ptr<Peer>>& peers);
+
 // Runs a function once if that takes so long, else again and again; returns seconds per run.
 double run_for(const std::function<void()>& run, double seconds);
 
