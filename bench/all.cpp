@@ -38,13 +38,14 @@ struct Figure {
   bool is_less_better = true;
   std::vector<double> values;  // one a round
   Json peers = Json::object();
+  double intensity = 0;  // operations for a byte; 0: not known
 };
 
 class Figures {
  public:
   // One more value of a figure, and what others need for the same; 0 is no value of a peer.
-  void add(const std::string& name, const char* unit, bool is_less_better, double value,
-           const std::vector<std::pair<std::string, double>>& peers = {}) {
+  Figure& add(const std::string& name, const char* unit, bool is_less_better, double value,
+              const std::vector<std::pair<std::string, double>>& peers = {}) {
     auto figure = std::ranges::find(all_, name, &Figure::name);
     if (figure == all_.end()) {
       figure = all_.insert(all_.end(), {name, unit, is_less_better, {}, Json::object()});
@@ -53,6 +54,7 @@ class Figures {
     for (const auto& [peer, peer_value] : peers) {
       if (peer_value != 0) figure->peers[peer] = peer_value;
     }
+    return *figure;
   }
 
   Json json() const {
@@ -63,6 +65,7 @@ class Figures {
                       {"better", f.is_less_better ? "less" : "more"},
                       {"values", Json(f.values)},
                       {"peers", f.peers}});
+      if (f.intensity > 0) list.elements().back()["intensity"] = f.intensity;
     }
     return list;
   }
@@ -103,7 +106,8 @@ void add_speed_figures(const Json& report, Figures& figures) {
     for (const std::string& peer : c["peers"].names()) {
       peers.emplace_back(peer, rate / number(c["peers"][peer], "ratio"));
     }
-    figures.add(name_in(c, "name"), unit.c_str(), more, rate, peers);
+    Figure& figure = figures.add(name_in(c, "name"), unit.c_str(), more, rate, peers);
+    if (unit == "GFLOP/s") figure.intensity = number(c, "work") / number(c, "bytes");
   }
 }
 

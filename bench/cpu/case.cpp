@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <utility>
@@ -106,7 +105,7 @@ void check_same(const Case& c, const std::vector<Signature>& ours, const std::st
                 const std::vector<Signature>& theirs) {
   check(ours.size() == theirs.size(), "{}: {} has {} results, not {}", c.name, peer, theirs.size(),
         ours.size());
-  for (std::size_t r = 0; r < std::min(ours.size(), c.compared); r++) {
+  for (std::size_t r = 0; r < (c.has_places ? 1 : ours.size()); r++) {
     const Signature &a = ours[r], &b = theirs[r];
     check(a.count == b.count, "{}: result {} of {} has {} elements, not {}", c.name, r, peer,
           b.count, a.count);

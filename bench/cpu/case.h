@@ -38,8 +38,8 @@ struct Case {
   double work = 0;  // operations, or bytes that move; 0: all inputs and results once
   double most_compile_seconds = 0;  // until the first result; 0: no limit
   double least_of_peak = 0;         // part of what the processor can do; 0: no limit
-  double tolerance = 1e-3;     // how far results may differ, in parts of their root mean square
-  std::size_t compared = 100;  // results; others may differ, as places of equal elements do
+  double tolerance = 1e-3;  // how far results may differ, in parts of their root mean square
+  bool has_places = false;  // results after the first are places, of which equal elements have many
   std::function<Runs(const std::vector<Tensor>& inputs)> prepare;
 };
 

@@ -57,10 +57,9 @@ double bytes_of(const std::vector<Tensor>& tensors) {
   return static_cast<double>(bytes);
 }
 
-double work_of(const Case& c, Work work, const std::vector<Tensor>& inputs,
-               const std::vector<Tensor>& results) {
+double work_of(const Case& c, Work work, double bytes) {
   if (work == Work::Runs) return 1;
-  return c.work > 0 ? c.work : bytes_of(inputs) + bytes_of(results);
+  return c.work > 0 ? c.work : bytes;
 }
 
 }  // namespace
@@ -95,7 +94,9 @@ Outcome contest(const Case& c, Work work, const std::vector<std::unique_ptr<Peer
   }
   const Stopwatch compile;
   const Runs runs = c.prepare(inputs);
-  Outcome outcome{.work = work_of(c, work, inputs, runs.results),
+  const double bytes = bytes_of(inputs) + bytes_of(runs.results);
+  Outcome outcome{.work = work_of(c, work, bytes),
+                  .bytes = bytes,
                   .compile_seconds = compile.seconds(),
                   .kernels = runs.kernels};
   const std::vector<Contestant> contestants = ready_peers(c, peers, runs.results);

@@ -28,6 +28,7 @@ struct Outcome {
   Timing kept, fresh;  // fresh may have no turns
   std::vector<Timing> peers;
   double work = 0;             // operations, bytes or runs of a run
+  double bytes = 0;            // of inputs and results
   double peak = 0;             // operations or bytes a second that the processor can do, or 0
   double compile_seconds = 0;  // until the first result
   std::int64_t kernels = 0;

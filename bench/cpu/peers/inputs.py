@@ -1,6 +1,13 @@
 """inputs.py: the inputs of a case and the signatures of results, as bench/cpu/case.cpp has them."""
-import numpy as np
-import torch
+import json
+import sys
+
+try:
+    import numpy as np
+    import torch
+except ImportError as problem:
+    print(json.dumps({"error": str(problem)}), flush=True)
+    sys.exit()
 
 
 def hashed(count, seed):

@@ -91,8 +91,7 @@ PythonPeers::PythonPeers(const PeerOptions& options) {
     found_ = hello["found"];
     missing_ = hello["missing"];
   } catch (const Error& e) {
-    missing_["PyTorch"] = e.message();
-    missing_["onnxruntime"] = e.message();
+    for (const char* name : {"PyTorch", "oneDNN", "onnxruntime"}) missing_[name] = e.message();
   }
 }
 

@@ -1,8 +1,6 @@
 """serve.py: prepares cases and takes turns, as the bench asks, one line of JSON each."""
 import gc
-import json
 import os
-import sys
 import time
 
 
