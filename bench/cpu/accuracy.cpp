@@ -176,10 +176,7 @@ double error_of(const std::vector<double>& computed, const std::vector<double>& 
 }
 
 Json measured(const Sum& s, const std::vector<std::unique_ptr<Peer>>& peers) {
-  std::vector<Tensor> inputs;
-  for (std::size_t i = 0; i < s.computed.inputs.size(); i++) {
-    inputs.push_back(input_tensor(s.computed.inputs[i], static_cast<unsigned>(i + 1)));
-  }
+  const std::vector<Tensor> inputs = input_tensors(s.computed);
   const Signature ours = signature_of(s.computed.prepare(inputs).results[0]);
   const std::vector<double> truth = truths(s, ours.count);
   Json row{{"name", s.what}, {"length", s.length}, {"error", error_of(ours.some, truth)}};

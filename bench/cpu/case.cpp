@@ -63,6 +63,12 @@ Tensor input_tensor(const Input& input, unsigned seed) {
       .realize();
 }
 
+std::vector<Tensor> input_tensors(const Case& c) {
+  std::vector<Tensor> inputs;
+  for (unsigned i = 0; i < c.inputs.size(); i++) inputs.push_back(input_tensor(c.inputs[i], i + 1));
+  return inputs;
+}
+
 std::function<Runs(const std::vector<Tensor>&)> steps_of(Compute compute) {
   return [compute = std::move(compute)](const std::vector<Tensor>& inputs) {
     std::vector<Tensor> kept;

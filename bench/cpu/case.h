@@ -55,6 +55,7 @@ std::string text_of_sizes(const Shape& sizes);  // "8192x2048"
 // The seeds of the inputs of a case are 1, 2, ..
 std::vector<float> input_numbers(const Input& input, unsigned seed);
 Tensor input_tensor(const Input& input, unsigned seed);
+std::vector<Tensor> input_tensors(const Case& c);
 
 // Something to recognise a result by.
 struct Signature {

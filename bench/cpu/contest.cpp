@@ -16,6 +16,15 @@ namespace {
 // Threads of a peer (OpenMP's) look for more work for some milliseconds after its turn.
 constexpr std::chrono::milliseconds pause_before_turn{10};
 
+// Something else has run during some turns if their quartiles are so far apart.
+constexpr double most_spread = 0.15;
+constexpr int times_as_many_rounds = 3;
+
+bool is_disturbed(const Outcome& o) {
+  return o.kept.spread() > most_spread ||
+         std::ranges::any_of(o.peers, [](const Timing& t) { return t.spread() > most_spread; });
+}
+
 // Work a second that the processor can do, as one turn.
 class Peak {
  public:
@@ -62,6 +71,33 @@ double work_of(const Case& c, Work work, double bytes) {
   return c.work > 0 ? c.work : bytes;
 }
 
+// One round after the other; returns the median of the peak.
+double take_turns(Peak& peak, const Runs& runs, const std::vector<Contestant>& peers,
+                  const ContestOptions& options, Outcome& outcome) {
+  std::vector<double> peaks;
+  const auto take_turn = [&](auto&& turn) {
+    std::this_thread::sleep_for(pause_before_turn);
+    return turn();
+  };
+  const auto goes_on = [&](int round) {
+    return round < options.rounds ||
+           (round < times_as_many_rounds * options.rounds && is_disturbed(outcome));
+  };
+  for (int round = 0; goes_on(round); round++) {
+    peaks.push_back(take_turn([&] { return peak.turn(options.seconds); }));
+    outcome.kept.seconds.push_back(take_turn([&] { return run_for(runs.kept, options.seconds); }));
+    if (runs.fresh) {
+      outcome.fresh.seconds.push_back(
+          take_turn([&] { return run_for(runs.fresh, options.seconds); }));
+    }
+    for (std::size_t p = 0; p < peers.size(); p++) {
+      outcome.peers[p].seconds.push_back(
+          take_turn([&] { return peers[p].take_turn(options.seconds); }));
+    }
+  }
+  return median(std::move(peaks));
+}
+
 }  // namespace
 
 // Between neighbours in order, as far as the quartile lies between them.
@@ -88,10 +124,7 @@ double Outcome::times_best_peer() const {
 
 Outcome contest(const Case& c, Work work, const std::vector<std::unique_ptr<Peer>>& peers,
                 ThreadPool& pool, const ContestOptions& options) {
-  std::vector<Tensor> inputs;
-  for (std::size_t i = 0; i < c.inputs.size(); i++) {
-    inputs.push_back(input_tensor(c.inputs[i], static_cast<unsigned>(i + 1)));
-  }
+  const std::vector<Tensor> inputs = input_tensors(c);
   const Stopwatch compile;
   const Runs runs = c.prepare(inputs);
   const double bytes = bytes_of(inputs) + bytes_of(runs.results);
@@ -103,24 +136,7 @@ Outcome contest(const Case& c, Work work, const std::vector<std::unique_ptr<Peer
   for (const Contestant& p : contestants) outcome.peers.push_back({p.name, {}});
 
   Peak peak(work, pool);
-  std::vector<double> peaks;
-  const auto take_turn = [&](auto&& turn) {
-    std::this_thread::sleep_for(pause_before_turn);
-    return turn();
-  };
-  for (int round = 0; round < options.rounds; round++) {
-    peaks.push_back(take_turn([&] { return peak.turn(options.seconds); }));
-    outcome.kept.seconds.push_back(take_turn([&] { return run_for(runs.kept, options.seconds); }));
-    if (runs.fresh) {
-      outcome.fresh.seconds.push_back(
-          take_turn([&] { return run_for(runs.fresh, options.seconds); }));
-    }
-    for (std::size_t p = 0; p < contestants.size(); p++) {
-      outcome.peers[p].seconds.push_back(
-          take_turn([&] { return contestants[p].take_turn(options.seconds); }));
-    }
-  }
-  outcome.peak = median(std::move(peaks));
+  outcome.peak = take_turns(peak, runs, contestants, options, outcome);
   return outcome;
 }
 

@@ -19,6 +19,7 @@ struct Timing {
   double middle() const { return at(2); }
   double lower() const { return at(1); }
   double upper() const { return at(3); }
+  double spread() const { return (upper() - lower()) / middle(); }
 
  private:
   double at(int quarter) const;  // a quartile
@@ -40,7 +41,7 @@ struct Outcome {
 };
 
 struct ContestOptions {
-  int rounds = 5;
+  int rounds = 5;         // three times as many where turns differ much
   double seconds = 0.02;  // of a turn
 };
 

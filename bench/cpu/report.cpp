@@ -78,6 +78,7 @@ Json case_json(const MeasuredCase& c, const Group& group, double unit) {
            {"bytes", o.bytes},
            {"kept", timing_json(o.kept)},
            {"rate", o.rate() / unit},
+           {"turns", o.kept.seconds.size()},
            {"kernels", o.kernels},
            {"compile_ms", o.compile_seconds * 1e3},
            {"peers", std::move(peers)}};
@@ -129,9 +130,8 @@ void print_head(Work work) {
 
 void print_case(const MeasuredCase& c, Work work) {
   const Outcome& o = c.outcome;
-  const double spread = (o.kept.upper() - o.kept.lower()) / o.kept.middle();
   fmt::print("{:52} {:10.4f} {:7.0f}% {:8.1f} {:>7} {:>7}", c.measured->name, o.kept.middle() * 1e3,
-             spread * 100, o.rate() / unit_of(work).size,
+             o.kept.spread() * 100, o.rate() / unit_of(work).size,
              o.peak > 0 ? fmt::format("{:.1f}%", of_peak(o) * 100) : "",
              o.fresh.seconds.empty() ? "" : fmt::format("{:.2f}", o.times_kept()));
   for (const Timing& peer : o.peers) {

@@ -1,6 +1,9 @@
 """inputs.py: the inputs of a case and the signatures of results, as bench/cpu/case.cpp has them."""
 import json
+import os
 import sys
+
+CPUS = sorted(os.sched_getaffinity(0))  # before OpenMP binds this thread to one
 
 try:
     import numpy as np

@@ -1,6 +1,8 @@
 // openblas.h -- OpenBLAS, loaded into this process if the machine has it: Float32 products.
 #pragma once
 
+#include <sched.h>
+
 #include "cpu/peers/peer.h"
 
 namespace croze::bench {
@@ -18,6 +20,7 @@ class OpenBlas : public Peer {
                          float alpha, const float* a, int lda, const float* b, int ldb, float beta,
                          float* c, int ldc);
   Sgemm sgemm_ = nullptr;
+  cpu_set_t processors_{};  // that this process may use
   std::string version_;
 };
 

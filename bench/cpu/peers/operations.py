@@ -4,7 +4,6 @@ A function of OPERATIONS takes the options of a case and its inputs and returns 
 that can do it, by name.
 """
 import contextlib
-import os
 
 import torch.nn.functional as F
 

@@ -43,6 +43,7 @@ std::vector<std::string> words_of(const std::string& command) {
 std::vector<std::string> environment_of_peers(int threads) {
   std::vector<std::string> all = {"MALLOC_MMAP_THRESHOLD_=17179869184",
                                   "MALLOC_TRIM_THRESHOLD_=17179869184", "MALLOC_TOP_PAD_=67108864",
+                                  "OMP_PROC_BIND=true",  // serve.py says why
                                   "OMP_NUM_THREADS=" + std::to_string(threads)};
   for (char** variable = environ; *variable; variable++) all.emplace_back(*variable);
   return all;

@@ -1,7 +1,13 @@
 """serve.py: prepares cases and takes turns, as the bench asks, one line of JSON each."""
 import gc
-import os
 import time
+
+
+def bind(is_bound):
+    """OpenMP's threads are bound to one processor each: two that met on one would wait for each
+    other, as long as one looks for work. Others have threads of their own, which go where this one
+    may."""
+    os.sched_setaffinity(0, CPUS[:1] if is_bound else CPUS)
 
 
 def loop(run, count):
@@ -34,11 +40,13 @@ class Server:
             return set_up(request["threads"])
         if "prepare" in request:
             return self.prepare(request["prepare"])
+        bind(request["turn"] != "onnxruntime")
         return {"seconds": take_turn(self.runs[request["turn"]], request["seconds"])}
 
     def prepare(self, case):
         self.runs = {}
         gc.collect()
+        bind(False)
         if case["operation"] in OPERATIONS:
             inputs = [input_tensor(given, i + 1) for i, given in enumerate(case["inputs"])]
             self.runs = OPERATIONS[case["operation"]](case["options"], *inputs)
