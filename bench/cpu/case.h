@@ -35,7 +35,7 @@ struct Case {
   std::string operation;  // by this name peers know what to compute
   Json options = Json::object();
   std::vector<Input> inputs;
-  double work = 0;  // operations, or bytes that move; 0: all inputs and results once
+  double work = 0;                  // operations, or bytes that move; 0: inputs and results once
   double most_compile_seconds = 0;  // until the first result; 0: no limit
   double least_of_peak = 0;         // part of what the processor can do; 0: no limit
   double tolerance = 1e-3;  // how far results may differ, in parts of their root mean square
@@ -88,6 +88,7 @@ struct Suite {
   std::string name;
   Work work = Work::Operations;
   std::vector<Group> groups;
+  std::vector<std::string> missing = {};  // files without which cases are left out
 };
 
 Suite attention_suite();

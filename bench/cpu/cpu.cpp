@@ -2,7 +2,6 @@
 // run and as a share of what the processor can do.  Nothing is searched or tuned beforehand.
 #include <fmt/format.h>
 
-#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -63,6 +62,17 @@ std::vector<MeasuredGroup> measure(const Suite& suite, const CpuOptions& options
   return groups;
 }
 
+// By name, and why.
+Json skipped_in(const Suite& suite, const CpuOptions& options,
+                const std::vector<std::unique_ptr<Peer>>& peers) {
+  Json skipped = missing_in(peers);
+  if (!options.with_peers) skipped["all peers"] = "not asked for: --peers";
+  for (const std::string& file : suite.missing) {
+    skipped[file] = "not fetched: bench/cpu/models/fetch.sh";
+  }
+  return skipped;
+}
+
 void run_cpu(CpuOptions options) {
   const Options::Scope scope{{Option::Device, "CPU"}, {Option::Threads, options.peers.threads}};
   ThreadPool pool;
@@ -70,11 +80,9 @@ void run_cpu(CpuOptions options) {
   const Suite suite = suite_named(options.suite);
   std::vector<std::unique_ptr<Peer>> peers;
   if (options.with_peers) peers = make_peers(options.peers);
-  Json skipped = missing_in(peers);
-  if (!options.with_peers) skipped["all peers"] = "not asked for: --peers";
   if (!options.as_json) print_head(suite.work);
   const std::vector<MeasuredGroup> groups = measure(suite, options, peers, pool);
-  const Json rows = limit_rows(groups, suite.work);
+  const Json rows = limit_rows(groups, suite.work), skipped = skipped_in(suite, options, peers);
   if (!options.as_json) {
     for (const std::string& name : skipped.names()) {
       fmt::print("skipped {}: {}\n", name, skipped[name].get<std::string>());

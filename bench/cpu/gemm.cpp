@@ -2,6 +2,9 @@
 // bits.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "cpu/case.h"
 #include "croze/tensor/linalg/linalg.h"
 #include "croze/tensor/movement/movement.h"

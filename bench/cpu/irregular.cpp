@@ -1,4 +1,6 @@
 // irregular.cpp -- what moves data and looks for places: transposes, joins, gathers, scans, sorts.
+#include <utility>
+
 #include "cpu/case.h"
 #include "croze/tensor/movement/indexing.h"
 #include "croze/tensor/movement/movement.h"

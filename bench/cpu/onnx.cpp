@@ -1,5 +1,4 @@
-// onnx.cpp -- whole models, as tests/models/fetch.sh fetches them; those that are not there are
-// left out.
+// onnx.cpp -- whole models, as bench/cpu/models/fetch.sh fetches them.
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -73,7 +72,7 @@ Case case_of(const std::string& path, const Row& row) {
   for (const auto& [name, number] : row.scalars) scalars[name] = number;
   Case c{.name = std::filesystem::path(row.file).stem().string(),
          .operation = "onnx",
-         .options = {{"model_file", path}, {"inputs", names}, {"scalars", scalars}}};
+         .options = {{"file", row.file}, {"inputs", names}, {"scalars", scalars}}};
   for (const NamedInput& named : row.inputs) c.inputs.push_back(named.input);
   c.most_compile_seconds = row.most_compile_seconds;
   c.tolerance = 1e-2;
@@ -86,12 +85,18 @@ Case case_of(const std::string& path, const Row& row) {
 }  // namespace
 
 Suite onnx_suite() {
+  Suite suite{"onnx", Work::Runs, {}, {}};
   Group group{"models", {.geometric_mean = 1, .worst = 0.7}, {}};
   for (const Row& row : rows) {
     const std::string path = std::string(CROZE_BENCH_MODELS "/") + row.file;
-    if (std::filesystem::exists(path)) group.cases.push_back(case_of(path, row));
+    if (std::filesystem::exists(path)) {
+      group.cases.push_back(case_of(path, row));
+    } else {
+      suite.missing.emplace_back(row.file);
+    }
   }
-  return {"onnx", Work::Runs, {std::move(group)}};
+  suite.groups.push_back(std::move(group));
+  return suite;
 }
 
 }  // namespace croze::bench

@@ -1,5 +1,4 @@
 // train.cpp -- whole training steps: a loss, its gradients, the update.
-#include <array>
 #include <cmath>
 #include <memory>
 

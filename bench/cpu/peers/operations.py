@@ -12,10 +12,13 @@ import torch.nn.functional as F
 def silent_libraries():
     """Two of them that hold the same schemas (Debian's onnx and onnxruntime) complain at length."""
     kept = os.dup(2)
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-    yield
-    os.dup2(kept, 2)
-    os.close(kept)
+    with open(os.devnull, "w") as nowhere:
+        os.dup2(nowhere.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 try:
@@ -74,11 +77,11 @@ def session_run(model, inputs):
         binding.bind_ortvalue_input(name, onnxruntime.OrtValue.ortvalue_from_numpy(tensor))
     for output in session.get_outputs():
         binding.bind_output(output.name)
-    names = [output.name for output in session.get_outputs()]
+    count = len(session.get_outputs())
 
     def run():
         session.run_with_iobinding(binding)
-        return Outputs(binding, len(names))
+        return Outputs(binding, count)
     return run
 
 
@@ -105,7 +108,8 @@ def onnx_run(op_type, inputs, weights=None, **attributes):
         [onnx_files.helper.make_empty_tensor_value_info("y")],
         [onnx_files.numpy_helper.from_array(x, name) for name, x in weights.items()])
     graph.output[0].type.tensor_type.elem_type = list(types.values())[0]
-    model = onnx_files.helper.make_model(graph, opset_imports=[onnx_files.helper.make_opsetid("", 17)])
+    opset = onnx_files.helper.make_opsetid("", 17)
+    model = onnx_files.helper.make_model(graph, opset_imports=[opset])
     model.ir_version = 8
     return session_run(model.SerializeToString(), inputs)
 
@@ -116,7 +120,7 @@ def onnx(options, *inputs):
         return {}
     named = {name: x.numpy() for name, x in zip(options["inputs"], inputs)}
     named |= {name: np.array(x, np.int64) for name, x in options["scalars"].items()}
-    return {"onnxruntime": session_run(options["model_file"], named)}
+    return {"onnxruntime": session_run(options["path"], named)}
 
 
 def with_onnx(runs, *arguments, **attributes):

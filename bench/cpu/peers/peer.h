@@ -21,7 +21,8 @@ struct Contestant {
 class Peer {
  public:
   virtual ~Peer() = default;
-  // What of it is there, with its version, and what is not, with the reason.
+  // What of it is there, with its version, and what is not or could not compute a case, with the
+  // reason.
   virtual Json found() const = 0;
   virtual Json missing() const = 0;
   // Those of it that can compute this case, until the next call; none if it is not theirs.

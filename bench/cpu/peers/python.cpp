@@ -76,9 +76,9 @@ Json json_of(const Case& c) {
   }
   Json json{{"operation", c.operation}, {"options", c.options}, {"inputs", std::move(inputs)}};
   // The process may see another root folder, and ours through the files of processes.
-  if (c.options.contains("model_file")) {
-    json["options"]["model_file"] =
-        fmt::format("/proc/{}/root{}", getpid(), c.options["model_file"].get<std::string>());
+  if (c.options.contains("file")) {
+    json["options"]["path"] = fmt::format("/proc/{}/root" CROZE_BENCH_MODELS "/{}", getpid(),
+                                          c.options["file"].get<std::string>());
   }
   return json;
 }
@@ -154,6 +154,8 @@ std::string PythonPeers::read_line() {
 std::vector<Contestant> PythonPeers::prepare(const Case& c) {
   if (found_.names().empty()) return {};
   const Json answer = ask({{"prepare", json_of(c)}});
+  const Json& failed = answer["failed"];
+  for (const std::string& name : failed.names()) missing_[name + ", " + c.name] = failed[name];
   std::vector<Contestant> all;
   for (const std::string& name : answer["results"].names()) {
     const auto take_turn = [this, name](double seconds) {

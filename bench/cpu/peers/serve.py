@@ -44,13 +44,19 @@ class Server:
         return {"seconds": take_turn(self.runs[request["turn"]], request["seconds"])}
 
     def prepare(self, case):
-        self.runs = {}
+        """A peer that cannot compute the case says why."""
+        self.runs, results, failed = {}, {}, {}
         gc.collect()
         bind(False)
         if case["operation"] in OPERATIONS:
             inputs = [input_tensor(given, i + 1) for i, given in enumerate(case["inputs"])]
             self.runs = OPERATIONS[case["operation"]](case["options"], *inputs)
-        return {"results": {name: results_of(run) for name, run in self.runs.items()}}
+        for name, run in self.runs.items():
+            try:
+                results[name] = results_of(run)
+            except Exception as e:
+                failed[name] = str(e)
+        return {"results": results, "failed": failed}
 
 
 def serve():
