@@ -38,9 +38,11 @@ campaigns: all
 quick: all
 	ctest --test-dir build --output-on-failure -j $(jobs) -L quick
 
-# Measures the commit that is checked out, and shows how it compares with those before.
+# Measures the commit that is checked out, and shows how it compares with those before and with
+# other libraries; PYTHON is a command of a Python that has PyTorch and onnxruntime.
+PYTHON ?= python3
 bench: all
-	build/bin/croze-bench all --out bench/results
+	build/bin/croze-bench all --out bench/results --python "$(PYTHON)"
 	build/bin/croze viz --bench bench/results --html build/bench.html
 
 # Writes the pages that the code writes; a test compares them.

@@ -1,9 +1,11 @@
-// all.cpp -- croze-bench all: the suites that take seconds, each a few times in processes of their
-// own, and their figures as one file of the commit and the machine (tools/history/history.h).
+// all.cpp -- croze-bench all: the suites that take minutes at most, each a few times in processes
+// of their own, and their figures as one file of the commit, in a folder of the machine
+// (tools/history/history.h).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -15,10 +17,8 @@
 #include "command_line/json.h"
 #include "croze/base/error.h"
 #include "croze/base/file.h"
-#include "croze/base/hash.h"
 #include "history/history.h"
 #include "measure.h"
-#include "openblas.h"
 #include "suites.h"
 
 namespace croze::bench {
@@ -27,6 +27,7 @@ namespace {
 struct AllOptions {
   std::string out = "bench/results";
   std::string suite = "all";
+  std::string python = "python3";
   int rounds = 3;
 };
 
@@ -37,13 +38,14 @@ struct Figure {
   bool is_less_better = true;
   std::vector<double> values;  // one a round
   Json peers = Json::object();
+  double intensity = 0;  // operations for a byte; 0: not known
 };
 
 class Figures {
  public:
   // One more value of a figure, and what others need for the same; 0 is no value of a peer.
-  void add(const std::string& name, const char* unit, bool is_less_better, double value,
-           const std::vector<std::pair<std::string, double>>& peers = {}) {
+  Figure& add(const std::string& name, const char* unit, bool is_less_better, double value,
+              const std::vector<std::pair<std::string, double>>& peers = {}) {
     auto figure = std::ranges::find(all_, name, &Figure::name);
     if (figure == all_.end()) {
       figure = all_.insert(all_.end(), {name, unit, is_less_better, {}, Json::object()});
@@ -52,6 +54,7 @@ class Figures {
     for (const auto& [peer, peer_value] : peers) {
       if (peer_value != 0) figure->peers[peer] = peer_value;
     }
+    return *figure;
   }
 
   Json json() const {
@@ -62,6 +65,7 @@ class Figures {
                       {"better", f.is_less_better ? "less" : "more"},
                       {"values", Json(f.values)},
                       {"peers", f.peers}});
+      if (f.intensity > 0) list.elements().back()["intensity"] = f.intensity;
     }
     return list;
   }
@@ -80,8 +84,7 @@ std::string name_in(const Json& json, const char* name) { return json[name].get<
 void add_compile_figures(const Json& report, Figures& figures) {
   for (const Json& m : report["models"].elements()) {
     const std::string model = name_in(m, "model");
-    figures.add("compile " + model, "ms", less, number(m, "total_ms"),
-                {{"tinygrad", number(m, "tinygrad_ms")}});
+    figures.add("compile " + model, "ms", less, number(m, "total_ms"));
     figures.add("memory to compile " + model, "MB", less, number(m, "peak_rss_mb"));
   }
 }
@@ -91,21 +94,20 @@ void add_rewrite_figures(const Json& report, Figures& figures) {
     figures.add("rewrite " + name_in(m, "model"), "ms", less, number(m, "ms"));
   }
   const Json& reshapes = report["reshapes"];
-  figures.add("simplify reshapes", "us", less, number(reshapes, "average_us"),
-              {{"tinygrad", number(reshapes, "tinygrad_us")}});
+  figures.add("simplify reshapes", "us", less, number(reshapes, "average_us"));
 }
 
-// The yardstick comes first in the report; what OpenBLAS does stands beside what we do.
+// What the peers do stands beside what we do.
 void add_speed_figures(const Json& report, Figures& figures) {
-  const auto& results = report["results"].elements();
-  for (const Json& r : std::span(results).subspan(1)) {
-    const std::string name = name_in(r, "name");
-    if (name.starts_with("openblas ")) continue;
-    const double ours = number(r, "giga_per_second"), ratio = number(r, "times_openblas");
-    const bool is_gemm = name_in(report, "unit") == "GFLOP/s";
-    figures.add(name, is_gemm ? "GFLOP/s" : "GB/s", more, ours,
-                {{name_in(results[0], "name"), number(results[0], "giga_per_second")},
-                 {"OpenBLAS", ratio > 0 ? ours / ratio : 0}});
+  const std::string unit = name_in(report, "unit");
+  for (const Json& c : report["cases"].elements()) {
+    const double rate = number(c, "rate");
+    std::vector<std::pair<std::string, double>> peers = {{"peak", number(c, "peak_rate")}};
+    for (const std::string& peer : c["peers"].names()) {
+      peers.emplace_back(peer, rate / number(c["peers"][peer], "ratio"));
+    }
+    Figure& figure = figures.add(name_in(c, "name"), unit.c_str(), more, rate, peers);
+    if (unit == "GFLOP/s") figure.intensity = number(c, "work") / number(c, "bytes");
   }
 }
 
@@ -136,18 +138,19 @@ struct Suite {
   void (*add)(const Json& report, Figures& figures);
 };
 
-std::vector<Suite> suites() {
-  std::vector<std::string> gemm = {"cpu", "--suite", "gemm", "--rounds", "5"};
-  if (OpenBlas::is_installed()) gemm.emplace_back("--openblas");
-  return {
+std::vector<Suite> suites(const std::string& python) {
+  std::vector<Suite> all = {
       {"compile", {"compile", "--repeat", "1"}, add_compile_figures},
       {"rewrite", {"rewrite", "--repeat", "3"}, add_rewrite_figures},
-      {"gemm", std::move(gemm), add_speed_figures},
-      {"bandwidth", {"cpu", "--suite", "memory", "--rounds", "5"}, add_speed_figures},
       {"fusion", {"fusion", "--seconds", "0.3"}, add_fusion_figures},
       {"memory", {"memory"}, add_memory_figures},
       {"trace", {"trace", "--repeat", "1", "--seconds", "10"}, add_trace_figures},
   };
+  for (const std::string& name : cpu_suites()) {
+    all.push_back(
+        {name, {"cpu", "--suite", name, "--peers", "--python", python}, add_speed_figures});
+  }
+  return all;
 }
 
 // ---- the file ---------------------------------------------------------------------------------
@@ -176,7 +179,7 @@ Json run_suite(std::vector<std::string> arguments) {
 Figures measure(const AllOptions& options) {
   Figures figures;
   for (int round = 1; round <= options.rounds; round++) {
-    for (const Suite& suite : suites()) {
+    for (const Suite& suite : suites(options.python)) {
       if (options.suite != "all" && options.suite != suite.name) continue;
       fmt::print(stderr, "round {} of {}: {}\n", round, options.rounds, suite.name);
       suite.add(run_suite(suite.arguments), figures);
@@ -185,14 +188,29 @@ Figures measure(const AllOptions& options) {
   return figures;
 }
 
+// "AMD EPYC, 2 threads" as amd-epyc-2-threads.
+std::string folder_of(const std::string& machine) {
+  std::string folder;
+  for (const char c : machine) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte)) {
+      folder += static_cast<char>(std::tolower(byte));
+    } else if (!folder.empty() && folder.back() != '-') {
+      folder += '-';
+    }
+  }
+  return folder;
+}
+
 void run_all(const AllOptions& options) {
-  std::error_code error;
-  std::filesystem::create_directories(options.out, error);
-  check(!error, "cannot make the folder {}: {}", options.out, error.message());
-  const std::string commit = git({"log", "-1", "--format=%H"});
-  const bool is_changed = !git({"status", "--porcelain", "--untracked-files=no"}).empty();
   const Json on = machine();
   const std::string name = on["device"].get<std::string>();
+  const std::string folder = options.out + "/" + folder_of(name);
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  check(!error, "cannot make the folder {}: {}", folder, error.message());
+  const std::string commit = git({"log", "-1", "--format=%H"});
+  const bool is_changed = !git({"status", "--porcelain", "--untracked-files=no"}).empty();
   const Figures figures = measure(options);
   const Json file{
       {measurement_mark, measurement_version},
@@ -205,8 +223,7 @@ void run_all(const AllOptions& options) {
       {"rounds", options.rounds},
       {"figures", figures.json()}};
   const std::string path =
-      fmt::format("{}/{}{}-{:08x}.json", options.out, commit.substr(0, 12),
-                  is_changed ? "-changed" : "", static_cast<std::uint32_t>(hash_bytes(name)));
+      fmt::format("{}/{}{}.json", folder, commit.substr(0, 12), is_changed ? "-changed" : "");
   const std::string text = file.dump(1) + "\n";
   write_file(path, std::as_bytes(std::span(text)));
   const int regressions = print_last(history_of(options.out));
@@ -218,13 +235,15 @@ void run_all(const AllOptions& options) {
 void add_all(const Command& program) {
   auto options = std::make_shared<AllOptions>();
   const Command command = program.subcommand(
-      "all", "The suites that take seconds, into one file of this commit and machine");
+      "all", "The suites that take minutes at most, into one file of this commit and machine");
   command.option("--out", options->out, "Folder of the files").shows_default();
   command.option("--rounds", options->rounds, "Processes per suite; their spread is the noise")
       .positive()
       .shows_default();
-  command.option("--suite", options->suite, "One of them alone")
-      .one_of({"all", "compile", "rewrite", "gemm", "bandwidth", "fusion", "memory", "trace"});
+  std::vector<std::string> names = {"all"};
+  for (const Suite& suite : suites("")) names.push_back(suite.name);
+  command.option("--suite", options->suite, "One of them alone").one_of(names);
+  command.option("--python", options->python, "Command of a Python that has PyTorch");
   command.action([options] { run_all(*options); });
 }
 

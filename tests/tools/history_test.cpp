@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <vector>
 
 #include "support/files.h"
@@ -22,12 +23,13 @@ class History : public test::FilesTest {
  protected:
   void add(const std::string& commit, const std::string& date, const std::string& machine,
            const std::string& values, bool is_changed = false) const {
-    file(commit + machine + ".json",
+    std::filesystem::create_directories(path(machine));
+    file(machine + "/" + commit + ".json",
          R"({"croze-bench": 1, "commit": ")" + commit + R"(", "date": ")" + date +
              R"(", "subject": "s", "changed": )" + (is_changed ? "true" : "false") +
              R"(, "machine": ")" + machine +
              R"(", "figures": [{"name": "f", "unit": "ms", "better": "less", "values": )" + values +
-             R"(, "peers": {"tinygrad": 20}}]})");
+             R"(, "peers": {"PyTorch": 20}}]})");
   }
 };
 
@@ -51,7 +53,7 @@ TEST_F(History, HasCommitsInTheOrderOfTimeAndMachinesApart) {
   EXPECT_FALSE(points[1]["regression"].get<bool>());  // 10 % worse, which is within the noise
   EXPECT_TRUE(points[2]["regression"].get<bool>());
   EXPECT_FALSE(points[0].contains("regression"));
-  EXPECT_EQ(figures[0]["peers"]["tinygrad"].get<double>(), 20);
+  EXPECT_EQ(figures[0]["peers"]["PyTorch"].get<double>(), 20);
   EXPECT_EQ(print_last(history), 1);
 }
 

@@ -42,15 +42,15 @@ struct BlockNorm {
 };
 
 struct TransformerBlock {
-  static constexpr std::int64_t heads = 4;
-
+  std::int64_t heads;
   BlockNorm attention_norm;
   BlockLinear query, key, value, output;
   BlockNorm mlp_norm;
   BlockLinear up, down;
 
-  explicit TransformerBlock(std::int64_t width)
-      : attention_norm(width),
+  explicit TransformerBlock(std::int64_t width, std::int64_t head_count = 4)
+      : heads(head_count),
+        attention_norm(width),
         query(width, width),
         key(width, width),
         value(width, width),

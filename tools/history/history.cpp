@@ -36,6 +36,7 @@ struct Figure {
   bool is_less_better = true;
   std::vector<double> values;
   std::map<std::string, double> peers;
+  double intensity = 0;  // operations for a byte; 0: not known
 };
 
 struct Measurement {
@@ -51,6 +52,7 @@ Figure figure_of(const Json& json, const std::string& path) {
     figure.values.push_back(number_of(value, path));
   }
   check(!figure.values.empty(), "{}: {} has no values", path, figure.name);
+  if (json.contains("intensity")) figure.intensity = number_of(json["intensity"], path);
   if (!json.contains("peers")) return figure;
   const Json& peers = json["peers"];
   for (const std::string& name : peers.names()) {
@@ -77,7 +79,7 @@ Measurement measurement_of(const Json& json, const std::string& path) {
 std::vector<Measurement> measurements_in(const std::string& folder) {
   std::error_code error;
   std::vector<std::string> paths;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder, error)) {
     if (entry.path().extension() == ".json") paths.push_back(entry.path().string());
   }
   check(!error, "cannot read {}: {}", folder, error.message());
@@ -155,6 +157,7 @@ Json history_of(const std::string& folder) {
                        {"better", s.last.is_less_better ? "less" : "more"},
                        {"peers", Json(s.last.peers)},
                        {"points", std::move(s.points)}});
+    if (s.last.intensity > 0) figures.elements().back()["intensity"] = s.last.intensity;
   }
   return {{"commits", std::move(commits)}, {"figures", std::move(figures)}};
 }

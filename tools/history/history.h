@@ -22,14 +22,16 @@ constexpr int measurement_version = 1;
 // is not.  Both hold something.
 double worsening(std::span<const double> before, std::span<const double> now, bool is_less_better);
 
-// All measurements of a folder, commits in the order of their dates:
+// All measurements of a folder and those in it, commits in the order of their dates:
 //
 //   commits  [{commit, date, subject, changed, machine}], an object for each file
-//   figures  [{machine, name, unit, better, peers: {name: value},
+//   figures  [{machine, name, unit, better, peers: {name: value}, intensity,
 //             points: [{commit, value, least, most, worsening, regression}]}]
 //
-// where `commit` is a number in commits, value a median, and peers are those of the last point.
-// Files of other kinds are passed over.  Throws Error, naming the file, for what is damaged.
+// where `commit` is a number in commits, value a median, and peers are those of the last point; the
+// peer "peak" is what the processor can do.  The intensity, operations for a byte, is there if it
+// is known. Files of other kinds are passed over.  Throws Error, naming the file, for what is
+// damaged.
 Json history_of(const std::string& folder);
 
 // Prints the figures of the last commit of each machine beside those of the commit before; returns

@@ -3,12 +3,9 @@
 import { Chart, number } from "./chart.js";
 import { byId, color, element } from "./dom.js";
 import { count } from "./format.js";
+import type { Commit, Figure, History, Point } from "./figures.js";
 import { Page, type View, embedded, start } from "./shell.js";
-
-interface Commit { commit: string; date: string; subject: string; changed: boolean; machine: string }
-interface Point { commit: number; value: number; least: number; most: number; worsening?: number; regression?: boolean }
-interface Figure { machine: string; name: string; unit: string; better: string; peers: Record<string, number>; points: Point[] }
-interface History { commits: Commit[]; figures: Figure[] }
+import { Standing } from "./standing.js";
 
 const RULE = "A regression: even the best round of a commit is more than 5 % worse than the worst round of the commit before.";
 const shortName = (c: Commit): string => c.commit.slice(0, 7) + (c.changed ? "+" : "");
@@ -94,7 +91,8 @@ start("The measurements", async () => {
   const names = [...new Set(history.figures.map((f) => f.machine))];
   const machines = names.map((name) => new Machine(history, name, history.figures.filter((f) => f.machine === name)));
   const short = (name: string) => name.length > 40 ? `${name.slice(0, 39)}…` : name;
-  const page = new Page([...machines.map((m): [string, View] => [short(m.name), m]), ["Commits", new Commits(history)]], []);
+  const standing = new Standing(names.map((name) => [name, history.figures.filter((f) => f.machine === name)]));
+  const page = new Page([...machines.map((m): [string, View] => [short(m.name), m]), ["Peers", standing], ["Commits", new Commits(history)]], []);
   byId("program").textContent = `${count(history.commits.length)} measurements`;
-  Object.assign(window, { croze: { page, history, machines } });
+  Object.assign(window, { croze: { page, history, machines, standing } });
 });

@@ -198,7 +198,9 @@ export class Kernels {
   private roof(k: LaunchKind): HTMLElement {
     const roof = this.model.roof(k.device);
     if (!roof) return element("p", { class: "faint" }, "What this device can do has not been measured: the trace was opened on another machine than it was written on.");
-    this.roofline = new Roofline(this.model, roof, this.chosen, k.device);
+    const points = this.model.kinds.map((other, kind) => ({ kind, other })).filter(({ other }) => other.device === k.device && other.flops > 0 && other.bytes > 0 && other.ns > 0)
+      .map(({ kind, other }) => ({ kind, x: other.flops / other.bytes, y: other.flops / other.ns }));
+    this.roofline = new Roofline("Roofline of the kernels", points, roof, this.chosen);
     return element("figure", { class: "roofline" }, this.roofline.view.canvas,
       element("figcaption", {}, `The roof: ${roof.flops.toFixed(1)} GFLOP/s, ${roof.bytes.toFixed(1)} GB/s. What finds its data in caches may lie above it.`));
   }

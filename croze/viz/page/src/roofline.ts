@@ -1,7 +1,7 @@
-// The kernels of a device under its roof: how much arithmetic they do for a byte, and how much in a
+// What runs on a device, under its roof: how much arithmetic it does for a byte, and how much in a
 // nanosecond.  Both axes are logarithmic.
 import { Canvas, palette } from "./dom.js";
-import type { LaunchKind, Model, Roof } from "./model.js";
+import type { Roof } from "./model.js";
 
 const LEFT = 56, BOTTOM = 26, TOP = 12, RIGHT = 12;
 
@@ -9,13 +9,12 @@ export interface Point { kind: number; x: number; y: number }  // FLOP for a byt
 
 export class Roofline {
   readonly view: Canvas;
-  points: Point[] = [];
   private x: [number, number] = [-2, 3];  // powers of ten
   private y: [number, number] = [-1, 3];
 
-  constructor(model: Model, private roof: Roof, private chosen: number, private device: string) {
-    this.view = new Canvas("Roofline of the kernels", (c) => this.draw(c));
-    model.kinds.forEach((k, kind) => { if (this.isShown(k)) this.points.push({ kind, x: k.flops / k.bytes, y: k.flops / k.ns }); });
+  // The chosen kind, if it is one, is drawn above the others.
+  constructor(label: string, readonly points: Point[], private roof: Roof, private chosen = -1) {
+    this.view = new Canvas(label, (c) => this.draw(c));
     const floor = (f: (p: Point) => number, least: number) => Math.floor(Math.log10(Math.min(least, ...this.points.map(f))));
     const ceil = (f: (p: Point) => number, most: number) => Math.ceil(Math.log10(Math.max(most, ...this.points.map(f))));
     const ridge = roof.flops / roof.bytes;
@@ -23,7 +22,6 @@ export class Roofline {
     this.y = [floor((p) => p.y, roof.flops / 100), ceil((p) => p.y, roof.flops)];
   }
 
-  private isShown(k: LaunchKind): boolean { return k.device === this.device && k.flops > 0 && k.bytes > 0 && k.ns > 0; }
   private px(v: number): number {
     const { width } = this.view, [a, b] = this.x;
     return LEFT + (Math.log10(v) - a) / (b - a) * (width - LEFT - RIGHT);

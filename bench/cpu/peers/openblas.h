@@ -1,24 +1,27 @@
-// openblas.h -- a peer to compare matrix products with, if this machine has it.
+// openblas.h -- OpenBLAS, loaded into this process if the machine has it: Float32 products.
 #pragma once
 
-#include <cstdint>
+#include <sched.h>
+
+#include "cpu/peers/peer.h"
 
 namespace croze::bench {
 
-// OpenBLAS, loaded at run time.  Throws Error if it is not installed.
-class OpenBlas {
+class OpenBlas : public Peer {
  public:
   explicit OpenBlas(int threads);
-  static bool is_installed();
 
-  // c = a b for square row-major matrices.
-  void matmul(std::int64_t size, const float* a, const float* b, float* c) const;
+  Json found() const override;
+  Json missing() const override;
+  std::vector<Contestant> prepare(const Case& c) override;
 
  private:
   using Sgemm = void (*)(int order, int transpose_a, int transpose_b, int m, int n, int k,
                          float alpha, const float* a, int lda, const float* b, int ldb, float beta,
                          float* c, int ldc);
   Sgemm sgemm_ = nullptr;
+  cpu_set_t processors_{};  // that this process may use
+  std::string version_;
 };
 
 }  // namespace croze::bench

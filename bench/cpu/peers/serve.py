@@ -1,0 +1,76 @@
+"""serve.py: prepares cases and takes turns, as the bench asks, one line of JSON each."""
+import gc
+import time
+
+
+def bind(is_bound):
+    """OpenMP's threads are bound to one processor each: two that met on one would wait for each
+    other, as long as one looks for work. Others have threads of their own, which go where this one
+    may."""
+    os.sched_setaffinity(0, CPUS[:1] if is_bound else CPUS)
+
+
+def loop(run, count):
+    begin = time.perf_counter()
+    for _ in range(count):
+        run()
+    return time.perf_counter() - begin
+
+
+def take_turn(run, seconds):
+    """Seconds per run. The first one warms caches, and tells how many there is time for."""
+    once = loop(run, 1)
+    if once >= seconds:
+        return once
+    runs = max(1, round(seconds / max(loop(run, 1), 1e-7)))
+    return loop(run, runs) / runs
+
+
+def results_of(run):
+    results = run()
+    return [signature(r) for r in (results if isinstance(results, (list, tuple)) else [results])]
+
+
+class Server:
+    def __init__(self):
+        self.runs = {}
+
+    def answer(self, request):
+        if "threads" in request:
+            return set_up(request["threads"])
+        if "prepare" in request:
+            return self.prepare(request["prepare"])
+        bind(request["turn"] != "onnxruntime")
+        return {"seconds": take_turn(self.runs[request["turn"]], request["seconds"])}
+
+    def prepare(self, case):
+        """A peer that cannot compute the case says why."""
+        self.runs, results, failed = {}, {}, {}
+        gc.collect()
+        bind(False)
+        if case["operation"] in OPERATIONS:
+            inputs = [input_tensor(given, i + 1) for i, given in enumerate(case["inputs"])]
+            self.runs = OPERATIONS[case["operation"]](case["options"], *inputs)
+        for name, run in self.runs.items():
+            try:
+                results[name] = results_of(run)
+            except Exception as e:
+                failed[name] = str(e)
+        return {"results": results, "failed": failed}
+
+
+def serve():
+    # What libraries print must not come between answers.
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    gc.disable()
+    server = Server()
+    for line in sys.stdin:
+        try:
+            answer = json.dumps(server.answer(json.loads(line)), allow_nan=False)
+        except Exception as e:  # the bench shows it
+            answer = json.dumps({"error": f"{type(e).__name__}: {e}"})
+        print(answer, file=answers, flush=True)
+
+
+serve()

@@ -1,0 +1,126 @@
+// train.cpp -- whole training steps: a loss, its gradients, the update.
+#include <cmath>
+#include <memory>
+
+#include "corpus/resnet18.h"
+#include "corpus/transformer_block.h"
+#include "cpu/case.h"
+#include "croze/jit/capture.h"
+#include "croze/nn/nn.h"
+#include "croze/tensor/network/loss.h"
+#include "examples/data/fashion_net.h"
+
+namespace croze::bench {
+namespace {
+
+using Inputs = const std::vector<Tensor>&;
+
+// Parameters are numbers by the formula of inputs, with seeds from here on, in the order in which
+// PyTorch has them.
+constexpr unsigned first_seed = 100;
+
+template <typename Model>
+void start(const Model& model) {
+  std::vector<Tensor> all = nn::parameters(model);
+  for (std::size_t i = 0; i < all.size(); i++) {
+    const Shape shape = all[i].shape();
+    const double fan_in = static_cast<double>(shape.size() > 1 ? shape.numel() / shape[0] : 1);
+    const Tensor numbers = input_tensor({shape}, first_seed + static_cast<unsigned>(i));
+    all[i].assign(numbers / std::sqrt(fan_in));
+  }
+  for (const NamedTensor& named : nn::state_dict(model)) {
+    if (named.name.find("running_") == std::string::npos) continue;
+    all.push_back(named.tensor);
+    all.back().assign(Tensor::ones(named.tensor.shape()));
+  }
+  realize(all);
+}
+
+// Runs of a step that updates the model; its result is the loss of the first one.
+template <typename Model, typename Optimizer, typename Loss>
+Runs runs_of(std::shared_ptr<Model> model, Optimizer make_optimizer, Loss loss_of) {
+  start(*model);
+  using Held = decltype(make_optimizer(nn::parameters(*model)));
+  const auto optimizer = std::make_shared<Held>(make_optimizer(nn::parameters(*model)));
+  const auto train = [=] {
+    const Tensor loss = loss_of(*model);
+    optimizer->step(loss.gradient(optimizer->parameters));
+    return loss;
+  };
+  auto step = std::make_shared<decltype(capture(train))>(capture(train));
+  const Tensor first = (*step)();
+  return {
+      .kept = [step] { (*step)(); }, .results = {first}, .kernels = step->step().summary().kernels};
+}
+
+const auto adam = [](const std::vector<Tensor>& parameters) {
+  return optim::Adam(parameters, optim::AdamOptions{});
+};
+const auto sgd = [](const std::vector<Tensor>& parameters) {
+  return optim::SGD(parameters, {.learning_rate = 0.01, .momentum = 0.9});
+};
+
+Runs fashion_runs(Inputs in) {
+  return runs_of(std::make_shared<FashionNet>(), adam, [images = in[0], labels = in[1]](auto& net) {
+    return cross_entropy(net(images), labels);
+  });
+}
+
+Runs resnet18_runs(Inputs in) {
+  return runs_of(
+      std::make_shared<corpus::ResNet18>(), sgd,
+      [images = in[0], labels = in[1]](auto& net) { return cross_entropy(net(images), labels); });
+}
+
+template <int Heads>
+Runs block_runs(Inputs in) {
+  const std::int64_t width = in[0].size(2);
+  return runs_of(std::make_shared<corpus::TransformerBlock>(width, Heads), adam,
+                 [x = in[0], target = in[1]](auto& block) { return mse_loss(block(x), target); });
+}
+
+Runs lstm_runs(Inputs in) {
+  const auto lstm = std::make_shared<nn::LSTM>(in[0].size(2), 256);
+  return runs_of(lstm, adam, [x = in[0]](auto& net) { return net(x).output.square().mean(); });
+}
+
+struct Row {
+  const char *name, *model;
+  std::vector<Input> inputs;
+  Runs (*prepare)(Inputs);
+};
+
+Input classes(const Shape& shape, std::int64_t count) { return {shape, DType::Int64, count}; }
+
+std::vector<Row> rows() {
+  const Input pictures{{128, 1, 28, 28}, DType::UInt8, 256};
+  const Input block{{4, 64, 256}}, gpt{{1, 512, 768}};
+  return {
+      {"Fashion-MNIST network, batch 128", "fashion", {pictures, classes({128}, 10)}, fashion_runs},
+      {"ResNet-18, 16 images of 64x64",
+       "resnet18",
+       {{{16, 3, 64, 64}}, classes({16}, 10)},
+       resnet18_runs},
+      {"transformer block, 4x64 of 256", "block", {block, block}, block_runs<4>},
+      {"GPT-2-small block, 512 of 768", "gpt2_block", {gpt, gpt}, block_runs<12>},
+      {"LSTM 128->256, sequence 64, batch 8", "lstm", {{{64, 8, 128}}}, lstm_runs},
+  };
+}
+
+}  // namespace
+
+Suite train_suite() {
+  Group group{"training steps", {.geometric_mean = 1.3, .worst = 1}, {}};
+  for (const Row& row : rows()) {
+    Case c{.name = row.name,
+           .operation = "train",
+           .options = {{"model", row.model}},
+           .inputs = row.inputs};
+    c.tolerance = 1e-2;
+    c.prepare = row.prepare;
+    group.cases.push_back(std::move(c));
+  }
+  return {"train", Work::Runs, {std::move(group)}};
+}
+
+}  // namespace croze::bench
