@@ -5,7 +5,7 @@
 // less.  Asked of the system: what runs allocate, lock and call is counted (support/call_counts.h).
 // Threads: each runs an instance of its own, and what they gain is held against what multiply-adds
 // of so many threads gain.  Start: a process that loads a saved BlazeFace and runs it once says
-// when it had the result; the clock was read before it was started.
+// when it had the result; the clock was read before it was started.  Checkpointing: checkpoint.cpp.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -17,6 +17,7 @@
 #include <optional>
 #include <thread>
 
+#include "checkpoint.h"
 #include "croze/base/error.h"
 #include "croze/base/options.h"
 #include "croze/io/onnx/captured.h"
@@ -225,6 +226,8 @@ void run_step(const StepOptions& options) {
     others["skipped"] = "BlazeFace: there is no " + options.model + " (tests/models/fetch.sh)";
     if (!options.as_json) fmt::print("skipped: {}\n", others["skipped"].get<std::string>());
   }
+  const Json checkpointed = checkpoint_rows(options.seconds);
+  for (const Json& row : checkpointed.elements()) rows.push_back(row);
   if (!options.as_json) print_limited(rows);
   finish_suite("step", rows, options.as_json, others);
 }

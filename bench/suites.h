@@ -17,6 +17,7 @@ void add_fusion(const Command& program);
 void add_kernels(const Command& program);
 void add_llm(const Command& program);
 void add_memory(const Command& program);
+void add_onnx(const Command& program);
 void add_opencl(const Command& program);
 void add_rewrite(const Command& program);
 void add_step(const Command& program);

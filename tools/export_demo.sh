@@ -2,6 +2,7 @@
 # export_demo.sh BUILD: exports networks, models and a training step as C, compiles them with each
 # compiler that there is, and compares results and times with croze's.  Other processors are those
 # whose cross compilers and emulators (packages gcc-aarch64-linux-gnu, qemu-user-static, ..) are here.
+# ONNX_PYTHON is a Python with onnxruntime, if its times are wanted, too.
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 build=$1
@@ -48,6 +49,27 @@ here=
 grep -qs 'avx2.* fma\|fma.* avx2' /proc/cpuinfo && here=x86-64-v3
 grep -qs 'avx512vl' /proc/cpuinfo && here=x86-64-v4
 
+# onnxruntime_time FILE SHAPES: of the inputs, by name, as Python has them.
+onnxruntime_time() {
+  [ -n "${ONNX_PYTHON:-}" ] || return 0
+  {
+    printf "THREADS, SECONDS, MODELS = 1, 1, {'onnxruntime': ('"
+    base64 -w 0 "$1"
+    printf "', %s)}\n" "$2"
+    cat "$source/bench/onnx_times.py"
+  } | $ONNX_PYTHON - | sed 's/.*"onnxruntime": \([0-9]*\.[0-9]\).*/onnxruntime: \1 us a run/'
+}
+
+# A million blocks of sound: none may be late, and nothing that could allocate is called.
+million_blocks() {
+  printf 'stream.c calls: '
+  gcc -std=c11 -O3 -c stream.c
+  nm -u stream.o | sed 's/.* //' | sort | tr '\n' ' '
+  echo
+  compile gcc ${here:+-march=$here}
+  ./program 1000 1000000
+}
+
 demo() {  # what, the file that it needs
   export_to portable "$@"
   for compiler in $compilers; do run_with "" $compiler; done
@@ -73,8 +95,15 @@ fi
 demo classifier "$weights"
 demo training
 demo stream
+million_blocks
 blazeface=$build/models/face_detection_front_128x128_barracuda.onnx
-[ -f "$blazeface" ] && demo blazeface "$blazeface"
+if [ -f "$blazeface" ]; then
+  demo blazeface "$blazeface"
+  onnxruntime_time "$blazeface" "{'input:0': [1, 128, 128, 3]}"
+fi
 silero=$build/models/silero_vad_v5.onnx
-[ -f "$silero" ] && demo silero "$silero"
+if [ -f "$silero" ]; then
+  demo silero "$silero"
+  onnxruntime_time "$silero" "{'input': [1, 512], 'state': [2, 1, 128], 'sr': []}"
+fi
 exit 0

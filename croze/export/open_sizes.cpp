@@ -85,8 +85,8 @@ std::string in_c(const LaunchSize& size, std::span<const OpenSize> parameters) {
     switch (word[0]) {
       case '/': a = fmt::format("{}({}, {})", divide_name, a, b); break;
       case '%': a = fmt::format("{}({}, {})", remainder_name, a, b); break;
-      case '>': a = fmt::format("({0} > {1} ? {0} : {1})", a, b); break;
-      case '<': a = fmt::format("({0} < {1} ? {0} : {1})", a, b); break;
+      case '>': a = fmt::format("{}({}, {})", greater_name, a, b); break;
+      case '<': a = fmt::format("{}({}, {})", lesser_name, a, b); break;
       default: a = fmt::format("({} {} {})", a, word, b); break;
     }
   }

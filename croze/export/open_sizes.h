@@ -27,7 +27,9 @@ OpenForm open_form(const StepRecordings& step);
 
 // A size over the variables of the graph, as an expression in C over the parameters.
 std::string in_c(const LaunchSize& size, std::span<const OpenSize> parameters);
-// What such an expression calls where it divides.
+// What such an expression calls: where it divides, and where it takes the greater or the lesser of
+// two, each of which may be long and is written once.
 inline constexpr std::string_view divide_name = "croze_floor_div", remainder_name = "croze_mod";
+inline constexpr std::string_view greater_name = "croze_greater", lesser_name = "croze_lesser";
 
 }  // namespace croze::plain_c

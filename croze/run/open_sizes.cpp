@@ -58,13 +58,19 @@ OpenSizes::~OpenSizes() = default;
 
 std::shared_ptr<const PreparedRun> OpenSizes::prepare(const CanonicalGraph& graph,
                                                       std::span<const std::int64_t> sizes) {
-  if (auto found = find_prepared(graph)) return found;
+  // What was compiled for these sizes alone, by whoever, is faster; yet others will come.
+  auto prepared = find_prepared(graph);
+  if (prepared && !will_open()) return prepared;
   const SizedRecording recording{&graph, sized_form_of(graph), {sizes.begin(), sizes.end()}};
   const std::lock_guard lock(mutex_);
-  if (auto found = find(graph, recording)) return found;
-  if (compiled_ >= closed_) open(recording);
-  add(recording);
-  if (auto found = find(graph, recording)) return found;
+  auto found = find(graph, recording);
+  if (!found) {
+    if (compiled_ >= closed_) open(recording);
+    add(recording);
+    found = find(graph, recording);
+  }
+  if (prepared) return prepared;
+  if (found) return found;
   compiled_++;
   return croze::prepare(graph);
 }

@@ -328,10 +328,14 @@ bool Lowering::must_buffer(UOp u, const Position& p) {
   }
   // An operand of a contraction that costs more than a load, visited once per element of the other
   // operand.
-  const std::int64_t cost = plan_.cost(u);
-  if (!is_elementwise(u.op()) || cost < 2 || (cost == 2 && u.is(Op::Where))) return false;
+  // What is looked up element by element has no neighbours for lanes.
+  const std::int64_t cost = u.is(Op::Gather) ? dear - 1 : plan_.cost(u);
+  if (!(is_elementwise(u.op()) || u.is(Op::Gather)) || cost < 2 || (cost == 2 && u.is(Op::Where))) {
+    return false;
+  }
   const RangeSet open = ranges_of(p);
   const bool in_reduction = !(open - output_ranges_).empty();
+  if (u.is(Op::Gather) && !in_reduction) return false;
   if (plan_.contains_reduce(u) && !in_reduction) return false;  // the reduction decides
   const RangeSet around = loops_around(open);
   if (u.elements() < 64 && cost < dear) return false;

@@ -81,8 +81,9 @@ std::string CComparison::header() const {
   arguments.insert(arguments.end(), computed.begin(), computed.end());
   return "/* check.h: the model " + name_ + " as export_c_main.c calls it. */\n#include \"" +
          name_ + ".h\"\n\nenum { runs = " + std::to_string(microseconds_.size()) +
-         " };\nstatic const double tolerance = " + std::to_string(tolerance_) + ";\n\n" + arrays +
-         "static void* const given[] = {" + joined(given) +
+         " };\nstatic const double tolerance = " + std::to_string(tolerance_) +
+         ";\nstatic const double croze_microseconds = " + std::to_string(median()) + ";\n\n" +
+         arrays + "static void* const given[] = {" + joined(given) +
          "};\nstatic const size_t given_bytes[] = {" + joined(given_bytes) +
          "};\nstatic float* const computed[] = {" + joined(computed) +
          "};\nstatic const size_t computed_count[] = {" + joined(counts) +
@@ -93,12 +94,11 @@ std::string CComparison::header() const {
 }
 
 void CComparison::write() {
+  std::ranges::sort(microseconds_);
   write_file(folder_ + "/check.h", header());
   write_file(folder_ + "/given.bin", given_);
   write_file(folder_ + "/expected.bin", expected_);
-  std::ranges::sort(microseconds_);
-  std::printf("croze: %.1f us a run (%.1f at best)\n", microseconds_[microseconds_.size() / 2],
-              microseconds_.front());
+  std::printf("croze: %.1f us a run (%.1f at best)\n", median(), microseconds_.front());
 }
 
 }  // namespace croze

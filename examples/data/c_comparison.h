@@ -34,6 +34,7 @@ class CComparison {
   static double now();  // microseconds
   void keep(const std::vector<Tensor>& given, const std::vector<Tensor>& computed);
   std::string header() const;
+  double median() const { return microseconds_[microseconds_.size() / 2]; }  // once they are sorted
 
   std::string folder_, name_;
   double tolerance_;

@@ -71,12 +71,16 @@ TEST_P(Watched, FlagsDoNotChangeResults) {
   }
 }
 
-// Wider vectors and fused multiply-adds, on a processor that may have neither.
+// Wider vectors and fused multiply-adds, on a processor that may have neither; and with what
+// instructions this one has.
 TEST_P(Watched, KernelsForOneMachineRunOnAll) {
-  for (const char* machine : {"arm64", "x86-64-v3", "x86-64-v4"}) {
-    SCOPED_TRACE(machine);
-    train(machine);
-    if (HasFailure()) return;
+  for (const char* flags : {"", "-march=native -Wno-invalid-feature-combination"}) {
+    flags_ = flags;
+    for (const char* machine : {"arm64", "x86-64-v3", "x86-64-v4"}) {
+      SCOPED_TRACE(std::string(machine) + flags);
+      train(machine);
+      if (HasFailure()) return;
+    }
   }
 }
 

@@ -1,4 +1,6 @@
 // Sizes that a step leaves open are parameters of what is exported.
+#include "croze/export/open_sizes.h"
+
 #include <croze/croze.h>
 #include <croze/jit/dim.h>
 #include <croze/nn/nn.h>
@@ -9,6 +11,7 @@
 #include <utility>
 
 #include "croze/export/onnx.h"
+#include "croze/graph/graph.h"
 #include "exported.h"
 #include "io/onnx/messages.h"
 #include "support/errors.h"
@@ -267,6 +270,20 @@ TEST_F(RefusedOpenSizes, ANumberThatFollowsFromASizeUnseen) {
   EXPECT_NE(error.find("depends on its sizes in a way that an export does not see"),
             std::string::npos)
       << error;
+}
+
+// The greatest of many sizes is as long as they are, and not twice as long for each.
+TEST(SizesInC, EachOperandIsWrittenOnce) {
+  Graph g;
+  UOp size = g.variable(0, 1, 1000);
+  for (int i = 1; i <= 40; i++) {
+    size = g.alu(i % 2 ? Op::Max : Op::Min, {size * 2 - i, g.index(3 * i)});
+  }
+  const plain_c::OpenSize n{.name = "n"};
+  const std::string text = plain_c::in_c(LaunchSize::of(size), {&n, 1});
+  EXPECT_LT(text.size(), 2000u);
+  EXPECT_NE(text.find("croze_greater("), text.npos) << text;
+  EXPECT_NE(text.find("croze_lesser("), text.npos) << text;
 }
 
 }  // namespace

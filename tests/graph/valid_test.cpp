@@ -27,6 +27,22 @@ TEST(Valid, BoundsFromTheGateRemoveDivisions) {
   EXPECT_EQ(simplify_under(less(sum, 8), less(i, 9)), graph.boolean(true));
 }
 
+// The reads of a padded convolution: the gate of the rows and that of the columns leave only one
+// quotient together.
+TEST(Valid, SeveralBoundsTogetherRemoveDivisions) {
+  Graph graph;
+  const UOp y = graph.range(0, 14, LoopKind::Parallel), x = graph.range(1, 14, LoopKind::Parallel);
+  const UOp ky = graph.range(2, 3, LoopKind::Reduce), kx = graph.range(3, 3, LoopKind::Reduce);
+  const UOp row = y + ky, column = x + kx, one = graph.index(1);
+  const UOp gate =
+      less(row, 15) & less_equal(one, row) & less(column, 15) & less_equal(one, column);
+  const UOp place = row * 14 + column - 15;
+  EXPECT_EQ(simplify_under(gate, (place + 196) % 196), place);
+  EXPECT_EQ(simplify_under(gate, (place + 196) / 196), one);
+  const UOp undecided = (place + 190) % 196;
+  EXPECT_EQ(simplify_under(gate, undecided), undecided);
+}
+
 TEST(Valid, AGateLosesWhatTheRestImplies) {
   Graph graph;
   const UOp i = graph.range(0, 20, LoopKind::Parallel);

@@ -9,8 +9,10 @@
 
 #include "croze/io/npy.h"
 #include "croze/io/onnx/model.h"
+#include "croze/run/statistics.h"
 #include "croze/tensor/elementwise/elementwise.h"
 #include "croze/tensor/movement/movement.h"
+#include "croze/tensor/random/random.h"
 
 namespace croze {
 namespace {
@@ -87,6 +89,30 @@ TEST_F(OnnxModels, SileroHearsSpeech) {
   EXPECT_LT(most, tolerance);
   EXPECT_LT(distance(state, arrays.at("state")), tolerance);
   RecordProperty("distance", std::to_string(most));
+}
+
+// Several texts at once: the two sizes of a batch have no names, and are one.  Two texts are as
+// many as the model has states, so some of what it computes is the same there, and the graph
+// another.
+TEST_F(OnnxModels, SileroHearsAnyNumberWithOneCompile) {
+  const std::string path = model("silero_vad_v5.onnx");
+  if (path.empty()) GTEST_SKIP() << "silero_vad_v5.onnx is not there: run tests/models/fetch.sh";
+  const Dim batch[] = {Dim("input.0=state.1", 1, 32)};
+  const onnx::Model open(path, batch), closed(path);
+  const Tensor rate = Tensor::scalar(std::int64_t{16000});
+  for (std::int64_t count = 20; count > 0; count--) {
+    const Tensor input = Tensor::uniform({count, 512}, -0.3, 0.3).realize();
+    const Tensor state = Tensor::uniform({2, count, 128}, -1, 1).realize();
+    const auto before = run_statistics().schedules_built;
+    const auto outputs = open.run({{"input", input}, {"state", state}, {"sr", rate}});
+    EXPECT_TRUE(count == 20 || count == 2 || run_statistics().schedules_built == before) << count;
+    const Tensor speech = outputs.at("output").tensor(), next = outputs.at("stateN").tensor();
+    const auto alone = closed.run({{"input", input.narrow(0, 0, 1).realize()},
+                                   {"state", state.narrow(1, 0, 1).realize()},
+                                   {"sr", rate}});
+    EXPECT_LT(distance(speech.narrow(0, 0, 1), alone.at("output").tensor()), 1e-5);
+    EXPECT_LT(distance(next.narrow(1, 0, 1), alone.at("stateN").tensor()), 1e-5);
+  }
 }
 
 }  // namespace

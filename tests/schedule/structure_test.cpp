@@ -30,6 +30,23 @@ TEST(Structure, AGatherReadsOnlyTheRowsItNames) {
   EXPECT_EQ(work_of(schedule), 5 * 8);
 }
 
+// A product whose rows are looked up element by element: they are stored in order first, if many
+// columns want them.
+TEST(Structure, WhatAProductLooksUpIsStoredIfManyReadIt) {
+  const auto steps = [](std::int64_t columns) {
+    Scheduled s;
+    const UOp table = s.buffer({1000});
+    std::vector<double> order;
+    for (int i = 0; i < 64; i++) order.push_back(i * 37 % 1000);
+    const UOp src[] = {table, s.buffer(order, {64}, DType::Int32)};
+    const UOp values = s.graph.make(Op::Gather, DType::Float32, src);
+    return s.expect_right({product(s, s.reshape(values, {1, 64}), s.buffer({64, columns}))})
+        .steps.size();
+  };
+  EXPECT_EQ(steps(4), 1u);
+  EXPECT_EQ(steps(100), 2u);
+}
+
 // The gradient of an embedding: work for the table and for the rows, not for their product.
 TEST(Structure, AScatterWritesOnlyTheRowsItNames) {
   Scheduled s;

@@ -2,6 +2,7 @@
 #include "sizes.h"
 
 #include <croze/base/error.h>
+#include <croze/io/onnx/model.h>
 
 #include <algorithm>
 #include <charconv>
@@ -19,7 +20,7 @@ std::map<std::string, std::int64_t> sizes_of(const std::vector<std::string>& tex
                            std::from_chars(text.data() + equals + 1, end, size).ptr == end &&
                            size > 0;
     check(is_number, "--size {}: write NAME=NUMBER", text);
-    sizes[text.substr(0, equals)] = size;
+    for (const std::string& name : onnx::tied_names(text.substr(0, equals))) sizes[name] = size;
   }
   return sizes;
 }

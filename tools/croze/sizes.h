@@ -10,7 +10,8 @@
 
 namespace croze::tool {
 
-// By name, from texts like "batch=4".  Throws Error for others.
+// By name, from texts like "batch=4", or "input.0=state.1=4" for two sizes at once.  Throws Error
+// for others.
 std::map<std::string, std::int64_t> sizes_of(const std::vector<std::string>& texts);
 
 // Those of them that stay open: "length=1..512", or "length=8..512:8" for multiples of 8.

@@ -45,7 +45,8 @@ bool open_walked_as_one(const std::vector<UOp>& uses, UOp outer, UOp inner) {
   });
 }
 
-// Whether every use sees `outer` and `inner` as outer * size + inner.
+}  // namespace
+
 bool walked_as_one(const std::vector<UOp>& uses, UOp outer, UOp inner) {
   if (outer.is_open() || inner.is_open()) return open_walked_as_one(uses, outer, inner);
   for (UOp use : uses) {
@@ -55,6 +56,8 @@ bool walked_as_one(const std::vector<UOp>& uses, UOp outer, UOp inner) {
   }
   return true;
 }
+
+namespace {
 
 // One pass over the neighbours in `loops`; true if two were merged.
 bool merge_one(KernelState& k, std::span<const UOp> loops) {

@@ -1,6 +1,8 @@
 // normalize.h -- a kernel's loops put in the form the choosers expect.
 #pragma once
 
+#include <vector>
+
 #include "croze/codegen/edits/kernel_state.h"
 
 namespace croze {
@@ -9,5 +11,8 @@ namespace croze {
 // access walks as one become one; independent reductions over equal sizes share their loops; serial
 // loops stand innermost, the loops that hoisted reductions vary over outermost.
 void normalize_loops(KernelState& k);
+
+// Whether every one of these index expressions sees `outer` and `inner` as outer * size + inner.
+bool walked_as_one(const std::vector<UOp>& uses, UOp outer, UOp inner);
 
 }  // namespace croze

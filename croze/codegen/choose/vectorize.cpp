@@ -10,6 +10,7 @@
 
 #include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/machine_model.h"
+#include "croze/codegen/choose/normalize.h"
 #include "croze/codegen/decompose/words.h"
 #include "croze/codegen/edits/transform.h"
 #include "croze/graph/rewrite/rewrite.h"
@@ -37,6 +38,7 @@ class Vectorizer {
   void run() {
     unroll_small_reductions(k_);
     if (lanes_ <= 1) return;
+    join_short_rows();
     cut_output_loop();
     cut_reductions();
     unroll_fields();
@@ -96,6 +98,51 @@ class Vectorizer {
     return vectors;
   }
 
+  // Rows that are too short for a vector, of an image of seven columns: along the columns every
+  // access would be strided.  Where all places walk rows and columns as one, and only gates tell
+  // them apart, as at the edges of a padded window, lanes go over both.
+  void join_short_rows() {
+    for (std::size_t i = 0; i + 1 < k_.loops.size(); i++) {
+      const UOp outer = k_.loops[i], inner = k_.loops[i + 1];
+      if (!is_short_row(inner) || !is_parallel(outer) || outer.is_open()) continue;
+      if (outer.range_size() * inner.range_size() < lanes_) continue;
+      if (!walked_as_one(places(), outer, inner) || !is_better_than_others(inner)) continue;
+      joined_ = merge(k_, outer, inner);
+      return;
+    }
+  }
+
+  // What gates say of rows and columns is the same for all that stands in the loop before, such as
+  // channels: around it, it is computed once.
+  void move_before_neighbour(UOp loop) {
+    std::vector<UOp> order = k_.loops;
+    const auto at = std::ranges::find(order, loop);
+    if (at == order.begin() || at == order.end() || !is_parallel(at[-1])) return;
+    std::iter_swap(at, at - 1);
+    reorder(k_, order);
+  }
+
+  bool is_short_row(UOp range) const {
+    return is_parallel(range) && !range.is_open() && range.range_size() * 2 <= lanes_ &&
+           lanes_for(range) < 4 && !stands_around_tile(range);
+  }
+
+  std::vector<UOp> places() const {
+    std::vector<UOp> places;
+    for (UOp u : toposort(k_.sink)) {
+      if (u.is(Op::Index)) places.push_back(u.src(1));
+    }
+    return places;
+  }
+
+  // Lanes along a loop that has room for some, at a price.
+  bool is_better_than_others(UOp range) const {
+    const double mine = cost(k_.sink, range);
+    return std::ranges::all_of(k_.loops, [&](UOp r) {
+      return !is_parallel(r) || lanes_for(r) < 4 || 2 * mine < cost(k_.sink, r);
+    });
+  }
+
   void cut_output_loop() {
     UOp best;
     double least = 0;
@@ -111,6 +158,7 @@ class Vectorizer {
     // The lanes innermost; the rest of the loop where it was.
     const SplitRange cut = cut_lanes(best, lanes_for(best));
     if (is_short(cut.inner)) hide_latency(cut);
+    if (best == joined_ && cut.outer.is(Op::Range)) move_before_neighbour(cut.outer);
   }
 
   // Whether there can be several copies of the code of a loop.
@@ -267,6 +315,7 @@ class Vectorizer {
   const Caps& caps_;
   const MachineModel model_;
   std::int64_t lanes_;
+  UOp joined_;  // rows and columns, as one loop
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "croze/export/names.h"
 #include "croze/export/open_sizes.h"
@@ -63,6 +64,10 @@ constexpr std::string_view remainder_text =
     "static inline int64_t croze_mod(int64_t a, int64_t b) {\n"
     "  return b == 0 ? a : a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0);\n"
     "}\n";
+constexpr std::string_view greater_text =
+    "static inline int64_t croze_greater(int64_t a, int64_t b) { return a > b ? a : b; }\n";
+constexpr std::string_view lesser_text =
+    "static inline int64_t croze_lesser(int64_t a, int64_t b) { return a < b ? a : b; }\n";
 
 // hash_mix() of base/hash.h, without integers of 128 bits.
 constexpr std::string_view random_key_text =
@@ -98,8 +103,14 @@ class SourceWriter {
     }
     for (const Function& f : model_.functions) text += "\n" + function_text(f);
     const std::string calls = run + reset;
-    if (calls.find(divide_name) != calls.npos) text += "\n" + std::string(divide_text);
-    if (calls.find(remainder_name) != calls.npos) text += "\n" + std::string(remainder_text);
+    constexpr std::pair<std::string_view, std::string_view> helpers[] = {
+        {divide_name, divide_text},
+        {remainder_name, remainder_text},
+        {greater_name, greater_text},
+        {lesser_name, lesser_text}};
+    for (const auto& [name, helper] : helpers) {
+      if (calls.find(name) != calls.npos) text += "\n" + std::string(helper);
+    }
     if (calls.find("croze_at(") != calls.npos) text += "\n" + std::string(at_text);
     if (calls.find("croze_at_const(") != calls.npos) text += "\n" + std::string(at_const_text);
     if (!model_.random_keys.state.empty()) text += "\n" + std::string(random_key_text);

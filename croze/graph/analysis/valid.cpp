@@ -144,6 +144,57 @@ UOp apply(const Fact& fact, UOp x) {
   }
 }
 
+// Each bounded sum is taken out of the expression, if that narrows what is left.
+Bounds bounds_by(std::span<const Fact> facts, UOp x) {
+  LinearForm rest = LinearForm::of(x);
+  __int128 lo = 0, hi = 0;
+  auto width = [](const LinearForm& f) {
+    return static_cast<__int128>(f.bounds().hi) - f.bounds().lo;
+  };
+  for (const Fact& f : facts) {
+    const Term pivot = f.sum.terms[0];
+    const i64 c = rest.coefficient(pivot.atom);
+    if (c == 0 || c % pivot.coefficient != 0) continue;
+    const i64 times = c / pivot.coefficient;
+    LinearForm without = rest;
+    without.add(f.sum, -times);
+    const __int128 a = static_cast<__int128>(times) * f.lo, b = static_cast<__int128>(times) * f.hi;
+    if (std::max(a, b) - std::min(a, b) + width(without) >= width(rest)) continue;
+    lo += std::min(a, b);
+    hi += std::max(a, b);
+    rest = without;
+  }
+  const Bounds b = rest.bounds();
+  auto saturated = [](__int128 v) {
+    return static_cast<i64>(std::clamp<__int128>(v, INT64_MIN, INT64_MAX));
+  };
+  return {saturated(lo + b.lo), saturated(hi + b.hi), 1};
+}
+
+// What a quotient or a remainder is if the facts leave it one quotient: several together may, such
+// as those of rows and columns, where each alone does not.  Null if they do not.
+UOp decided(std::span<const Fact> facts, UOp u) {
+  if (!(u.is(Op::IDiv) || u.is(Op::Mod)) || !u.src(1).is_const()) return {};
+  const i64 divisor = u.src(1).arg().value;
+  const Bounds b = bounds_by(facts, u.src(0));
+  if (divisor <= 0 || b.lo == INT64_MIN || b.hi == INT64_MAX) return {};
+  const auto down = [=](i64 value) { return value / divisor - (value % divisor < 0); };
+  const i64 quotient = down(b.lo);
+  if (quotient != down(b.hi)) return {};
+  Graph& graph = u.graph();
+  return u.is(Op::IDiv) ? graph.index(quotient) : u.src(0) - graph.index(quotient * divisor);
+}
+
+UOp with_decided_divisions(std::span<const Fact> facts, UOp x) {
+  if (facts.size() < 2) return x;
+  std::vector<std::pair<UOp, UOp>> replacements;
+  for (UOp u : toposort(x)) {
+    if (const UOp value = decided(facts, u)) replacements.emplace_back(u, value);
+  }
+  if (replacements.empty()) return x;
+  return rewrite(substitute_outside_loads(x, replacements), simplify_rules());
+}
+
 UOp simplify_under(std::span<const UOp> terms, UOp x) {
   Graph& graph = x.graph();
   std::vector<std::pair<UOp, UOp>> known;
@@ -157,7 +208,7 @@ UOp simplify_under(std::span<const UOp> terms, UOp x) {
   for (const Fact& f : facts) {
     if (const UOp better = apply(f, x)) x = better;
   }
-  return x;
+  return with_decided_divisions(facts, x);
 }
 
 }  // namespace
@@ -200,35 +251,12 @@ UOp simplify_gate(UOp gate) {
   return conjunction(std::move(terms), gate.graph());
 }
 
-// Each bounded sum is taken out of the expression, if that narrows what is left.
 Bounds bounds_under(UOp gate, UOp x) {
   std::vector<Fact> facts;
   if (gate) {
     for (UOp term : conjuncts(gate)) learn_from(&facts, term);
   }
-  LinearForm rest = LinearForm::of(x);
-  __int128 lo = 0, hi = 0;
-  auto width = [](const LinearForm& f) {
-    return static_cast<__int128>(f.bounds().hi) - f.bounds().lo;
-  };
-  for (const Fact& f : facts) {
-    const Term pivot = f.sum.terms[0];
-    const i64 c = rest.coefficient(pivot.atom);
-    if (c == 0 || c % pivot.coefficient != 0) continue;
-    const i64 times = c / pivot.coefficient;
-    LinearForm without = rest;
-    without.add(f.sum, -times);
-    const __int128 a = static_cast<__int128>(times) * f.lo, b = static_cast<__int128>(times) * f.hi;
-    if (std::max(a, b) - std::min(a, b) + width(without) >= width(rest)) continue;
-    lo += std::min(a, b);
-    hi += std::max(a, b);
-    rest = without;
-  }
-  const Bounds b = rest.bounds();
-  auto saturated = [](__int128 v) {
-    return static_cast<i64>(std::clamp<__int128>(v, INT64_MIN, INT64_MAX));
-  };
-  return {saturated(lo + b.lo), saturated(hi + b.hi), 1};
+  return bounds_by(facts, x);
 }
 
 }  // namespace croze

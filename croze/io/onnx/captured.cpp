@@ -9,6 +9,7 @@
 
 #include "croze/base/call_site.h"
 #include "croze/base/error.h"
+#include "croze/io/onnx/open_inputs.h"
 #include "croze/tensor/registry.h"
 
 namespace croze {
@@ -52,8 +53,11 @@ constexpr int calls_at_open_sizes = 3;
 
 using Sizes = std::map<std::string, std::int64_t>;
 
-// The sizes of each call: small, and different from all others, so that none is taken for another.
-// One element is not like several: it is broadcast.
+// The sizes of each call: small, and different from all others, so that none is taken for another:
+// not of those either that models have, such as the two states of an LSTM.  One element is not like
+// several: it is broadcast.
+constexpr std::int64_t least_of_calls = 5;
+
 std::vector<Sizes> sizes_of_calls(const OnnxInputs& known) {
   if (known.open.empty()) return {known.sizes};
   std::vector<Sizes> calls(calls_at_open_sizes, known.sizes);
@@ -61,29 +65,35 @@ std::vector<Sizes> sizes_of_calls(const OnnxInputs& known) {
   for (const auto& [name, size] : known.sizes) used.insert(size);
   for (Sizes& sizes : calls) {
     for (const Dim& d : known.open) {
-      const std::int64_t least = std::max<std::int64_t>(d.least(), 2);
-      std::int64_t size = (least + d.multiple() - 1) / d.multiple() * d.multiple();
-      while (used.contains(size)) size += d.multiple();
-      size = std::min(size, d.most() / d.multiple() * d.multiple());
+      const std::int64_t multiple = d.multiple(), most = d.most() / multiple * multiple;
+      const bool has_room = most >= multiple * (least_of_calls + calls_at_open_sizes);
+      const std::int64_t least = std::max(d.least(), has_room ? multiple * least_of_calls : 2);
+      std::int64_t size = (least + multiple - 1) / multiple * multiple;
+      while (used.contains(size)) size += multiple;
+      size = std::min(size, most);
       used.insert(size);
-      sizes[d.name()] = size;
+      for (const std::string& name : onnx::tied_names(d.name())) sizes[name] = size;
     }
   }
   return calls;
 }
 
+void open_axes(Step& step, const std::vector<Port>& inputs, const Dim& d, const std::string& name) {
+  bool found = false;
+  for (std::size_t i = 0; i < inputs.size(); i++) {
+    for (std::size_t axis = 0; axis < inputs[i].shape.size(); axis++) {
+      const bool is_open = inputs[i].shape[axis].size < 0;
+      if (!is_open || onnx::size_name(inputs[i], axis) != name) continue;
+      found = true;
+      step.open(fmt::format("input {}", i), static_cast<std::int64_t>(axis), d);
+    }
+  }
+  check(found, "no input of the model leaves a size \"{}\" open", name);
+}
+
 void open_axes(Step& step, const std::vector<Port>& inputs, const std::vector<Dim>& open) {
   for (const Dim& d : open) {
-    bool found = false;
-    for (std::size_t i = 0; i < inputs.size(); i++) {
-      for (std::size_t axis = 0; axis < inputs[i].shape.size(); axis++) {
-        const bool is_open = inputs[i].shape[axis].size < 0;
-        if (!is_open || onnx::size_name(inputs[i], axis) != d.name()) continue;
-        found = true;
-        step.open(fmt::format("input {}", i), static_cast<std::int64_t>(axis), d);
-      }
-    }
-    check(found, "no input of the model leaves a size \"{}\" open", d.name());
+    for (const std::string& name : onnx::tied_names(d.name())) open_axes(step, inputs, d, name);
   }
 }
 

@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "croze/io/onnx/value.h"
@@ -46,6 +47,10 @@ struct Port {
 // What an open size is called: as the file names it, or else by its input and axis, "image.0".
 std::string size_name(const Port& port, std::size_t axis);
 
+// The names of sizes that are tied to one: "input.0=state.1" are two that the file leaves open each
+// for itself, though the model wants them to be equal.
+std::vector<std::string> tied_names(std::string_view name);
+
 // The shape of an input once its open sizes are known by their names.  Throws Error naming one that
 // is missing.
 Shape shape_of(const Port& port, const std::map<std::string, std::int64_t>& sizes);
@@ -76,9 +81,11 @@ class Model {
   explicit Model(const std::string& path, Location at = Location::current())
       : Model(path, {}, at) {}
   // The same with bounds for sizes that the file leaves open, by their names.  What such sizes need
-  // is compiled once for all, at the first run.  Sizes that are not bounded so are from 1 to 16384;
-  // what they need is compiled for those of the first runs, and at the fourth list of sizes for
-  // all. Throws Error for a name that no input has.
+  // is compiled once for all, at the first run: three times or seven more often if two or three of
+  // them may be 1, since along a size of 1 nothing repeats.  Sizes that are not bounded so are from
+  // 1 to 16384; what they need is compiled for those of the first runs, and at the fourth list of
+  // sizes for all.  A Dim of the name "a=b" bounds two sizes that are always equal.  Throws Error
+  // for a name that no input has.
   Model(const std::string& path, std::span<const Dim> sizes, Location at = Location::current());
 
   const std::vector<Port>& inputs() const { return inputs_; }

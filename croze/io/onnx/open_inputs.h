@@ -16,7 +16,8 @@ namespace croze::onnx {
 class OpenInputs {
  public:
   // The sizes that the ports do not fix: one for each name, and one for each that has none.
-  // `given`: those that the user bounds.  Throws Error if no port has a size of such a name.
+  // `given`: those that the user bounds, and ties.  Throws Error if no port has a size of such a
+  // name.
   OpenInputs(std::span<const Port> ports, std::span<const Dim> given);
 
   const std::vector<OpenBounds>& bounds() const { return bounds_; }
@@ -27,6 +28,12 @@ class OpenInputs {
   std::optional<std::vector<std::int64_t>> sizes(std::span<const Value> inputs) const;
   // Values that all differ from these, and from each other, within bounds; but those that are 1.
   std::optional<std::vector<std::int64_t>> others(std::span<const std::int64_t> sizes) const;
+  // Such lists, the next for models that cannot be recorded at the one before: first sizes that the
+  // user does not bound stay what they are, then those that are equal stay equal.
+  std::vector<std::vector<std::int64_t>> attempts(std::span<const std::int64_t> sizes) const;
+  // For each choice of those that the user bounds and that may be 1, but that of `sizes`, a list in
+  // which these are 1.
+  std::vector<std::vector<std::int64_t>> choices_of_ones(std::span<const std::int64_t> sizes) const;
   // The shape of an input with such values.
   Shape shape(std::size_t input, Shape shape, std::span<const std::int64_t> sizes) const;
 
@@ -39,6 +46,7 @@ class OpenInputs {
 
   std::vector<Axis> axes_;
   std::vector<OpenBounds> bounds_;
+  std::vector<bool> is_given_;  // by size
   bool are_given_ = false;
 };
 

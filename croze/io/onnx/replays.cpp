@@ -62,6 +62,12 @@ bool contains(std::span<const std::size_t> list, std::size_t i) {
   return std::ranges::find(list, i) != list.end();
 }
 
+std::vector<bool> are_one(std::span<const std::int64_t> sizes) {
+  std::vector<bool> result;
+  for (std::int64_t size : sizes) result.push_back(size == 1);
+  return result;
+}
+
 // The same elements in memory that nobody assigns to.
 Tensor copy_of(const Tensor& x) {
   return Tensor::from_bytes(x.to_bytes(), x.dtype(), x.shape(), beside(x));
@@ -179,35 +185,65 @@ std::shared_ptr<const Replays::Recorded> Replays::record(const std::string& key,
   try {
     RecordedFunction function(recorder.kinds, recorder, open);
     check(!function.draws_random_numbers(), "the model draws random numbers");
+    if (open.plans && open_.are_given()) open_choices_of_ones(inputs, fixed, open.sizes);
     return std::make_shared<const Recorded>(
         Recorded{std::move(function), recorder.arguments, std::move(recorder.outputs)});
   } catch (const Error&) {
     learn(key, recorder.wanted);  // before anybody who waits for this hears that it has failed
+    forget_comparison(open.sizes);
     throw;
   }
 }
 
 // Sizes that happen to be equal in what the user runs are told apart by a recording in which no two
 // are; once for each choice of those that are 1, along which nothing repeats and nothing sums.  A
-// recording that fails, because the model is not for such sizes, says nothing.
+// recording may fail, because the model wants some sizes to be equal or to be what they are.
 void Replays::record_other_sizes(std::span<const Value> inputs, std::span<const std::size_t> fixed,
                                  std::span<const std::int64_t> sizes) {
-  std::vector<bool> are_one;
-  for (std::int64_t size : sizes) are_one.push_back(size == 1);
   {
     const std::lock_guard lock(mutex_);
-    if (!compared_.insert(are_one).second) return;
+    if (!compared_.insert(are_one(sizes)).second) return;
   }
-  const auto others = open_.others(sizes);
-  if (!others) return;
+  for (const std::vector<std::int64_t>& others : open_.attempts(sizes)) {
+    if (record_at(inputs, fixed, others, true)) return;
+  }
+}
+
+// It failed as the recording itself, for want of something.
+void Replays::forget_comparison(std::span<const std::int64_t> sizes) {
+  const std::lock_guard lock(mutex_);
+  compared_.erase(are_one(sizes));
+}
+
+// What the user has bounded is compiled by the first run, whichever sizes are 1 in later ones.
+void Replays::open_choices_of_ones(std::span<const Value> inputs,
+                                   std::span<const std::size_t> fixed,
+                                   std::span<const std::int64_t> sizes) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(has_opened_choices_, true)) return;
+  }
+  for (const std::vector<std::int64_t>& choice : open_.choices_of_ones(sizes)) {
+    record_other_sizes(inputs, fixed, choice);
+    record_at(inputs, fixed, choice, false);
+  }
+}
+
+// False if the model cannot be recorded at these sizes.
+bool Replays::record_at(std::span<const Value> inputs, std::span<const std::size_t> fixed,
+                        std::span<const std::int64_t> sizes, bool is_for_comparison) {
   Recorder recorder(*program_, inputs, fixed);
   for (std::size_t k = 0; k < recorder.kinds.size(); k++) {
-    recorder.kinds[k].shape = open_.shape(recorder.arguments[k], recorder.kinds[k].shape, *others);
+    recorder.kinds[k].shape = open_.shape(recorder.arguments[k], recorder.kinds[k].shape, sizes);
   }
   try {
-    const Body compared(recorder.kinds, recorder, Capturing::Computes::Constants,
-                        {.plans = &plans_, .sizes = *others, .is_for_comparison = true});
+    const Body recorded(recorder.kinds, recorder, Capturing::Computes::Constants,
+                        {.plans = &plans_,
+                         .sizes = {sizes.begin(), sizes.end()},
+                         .is_for_comparison = is_for_comparison});
+    return true;
   } catch (const Error&) {
+    return false;
   }
 }
 

@@ -56,6 +56,11 @@ class Replays {
 
   void record_other_sizes(std::span<const Value> inputs, std::span<const std::size_t> fixed,
                           std::span<const std::int64_t> sizes);
+  void forget_comparison(std::span<const std::int64_t> sizes);
+  void open_choices_of_ones(std::span<const Value> inputs, std::span<const std::size_t> fixed,
+                            std::span<const std::int64_t> sizes);
+  bool record_at(std::span<const Value> inputs, std::span<const std::size_t> fixed,
+                 std::span<const std::int64_t> sizes, bool is_for_comparison);
 
   std::shared_ptr<const Program> program_;
   const OpenInputs open_;
@@ -63,6 +68,7 @@ class Replays {
   std::mutex mutex_;
   std::map<std::string, Kind> kinds_;
   std::set<std::vector<bool>> compared_;  // which sizes were 1
+  bool has_opened_choices_ = false;
   SharedCache<Recorded> recorded_;
 };
 

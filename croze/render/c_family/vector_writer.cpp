@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <optional>
 
 #include "croze/base/error.h"
@@ -25,6 +26,7 @@
 #include "croze/render/c_family/body.h"
 #include "croze/render/c_family/expressions.h"
 #include "croze/render/c_family/segments.h"
+#include "croze/render/c_family/vector_instructions.h"
 #include "croze/render/lane_form.h"
 
 namespace croze::c_family {
@@ -214,9 +216,23 @@ class VectorWriter {
       return define(u, words_.elementwise(u, operands));
     }
     if (u.dtype() == DType::Bool) mask_bytes_[u.node()] = bytes_of_mask(u);
+    if (u.is(Op::MulAdd) && is_float(u.dtype())) return multiply_add(u, lanes);
     if (const auto text = vector_text(u, lanes)) return define(u, *text);
     for (int i = 0; i < std::min(u.num_src(), 3); i++) operands[i] = lane(u.src(i));
     define_lanes(u, lanes, words_.elementwise(u, operands));
+  }
+
+  void multiply_add(UOp u, std::int64_t lanes) {
+    use(fma_macro(type_of(u), u.dtype(), lanes));
+    body_.line("{} {};", type_of(u), body_.name(u));
+    body_.line("fma_{}({}, {}, {}, {});", type_of(u), body_.name(u), all(u.src(0), lanes),
+               all(u.src(1), lanes), all(u.src(2), lanes));
+  }
+
+  void use(const Helper& macro) {
+    for (const Helper& h : {instructions_header(), macro}) {
+      if (std::ranges::find(types_, h.name, &Helper::name) == types_.end()) types_.push_back(h);
+    }
   }
 
   // Of the mask that an op on vectors gives.
@@ -265,15 +281,53 @@ class VectorWriter {
     return true;
   }
 
-  // When all lanes of a place are next to each other and open, as a condition: empty if it is not
-  // known, "1" if they always are.
-  std::string is_open(UOp place, std::int64_t lanes) const {
-    if (!is_contiguous(place)) return {};
-    if (place.num_src() < 3) return "1";
-    const UOp gate = place.src(2);
-    if (lanes_of(gate) == 1) return first(gate);
-    if (!opens_neighbours(gate)) return {};
+  // When all lanes of a vector are open, as a condition; "0" if it is not known.
+  std::string is_open(UOp gate, std::int64_t lanes) const {
+    if (!opens_neighbours(gate)) return "0";
     return fmt::format("{0}[0] & {0}[{1}]", body_.name(gate), lanes - 1);
+  }
+
+  // Where the lanes of a place are neighbours and a gate of their own opens each of them.
+  bool is_masked(UOp place) const { return place.num_src() > 2 && lanes_of(place.src(2)) > 1; }
+
+  // The same lanes, a step from each other.
+  bool is_strided(UOp place, DType t) const {
+    constexpr std::int64_t most_step = 1 << 20;
+    const LaneForm index = forms_.of(place.src(1));
+    return is_masked(place) && index.affine && size_of(t) == 4 && std::abs(index.step) < most_step;
+  }
+
+  // The words that macros of gated accesses have in common.
+  std::string masked_at(UOp place, DType t, std::int64_t lanes) {
+    return fmt::format("{}, {}, {}", mask(place.src(2), size_of(t), lanes),
+                       body_.name(buffer_of(place)), first(place.src(1)));
+  }
+
+  void masked_load(UOp u, UOp place, DType t, std::int64_t lanes) {
+    const std::string type = vector(t, lanes), bits = mask_type(size_of(t), lanes);
+    const std::string at = masked_at(place, t, lanes);
+    body_.line("{} {};", type_of(u), body_.name(u));
+    if (is_contiguous(place)) {
+      use(load_macro(type, bits, t, lanes));
+      return body_.line("load_{}({}, {}, {});", type, body_.name(u), is_open(place.src(2), lanes),
+                        at);
+    }
+    use(gather_macro(type, bits, t, lanes));
+    body_.line("gather_{}({}, {}, {});", type, body_.name(u), at, forms_.of(place.src(1)).step);
+  }
+
+  void masked_store(UOp place, UOp value, std::int64_t lanes) {
+    const DType t = value.dtype();
+    const std::string type = vector(t, lanes), bits = mask_type(size_of(t), lanes);
+    const std::string at = masked_at(place, t, lanes);
+    if (is_contiguous(place)) {
+      use(store_macro(type, bits, t, lanes));
+      return body_.line("store_{}({}, {}, {});", type, all(value, lanes),
+                        is_open(place.src(2), lanes), at);
+    }
+    use(scatter_macro(type, bits, t, lanes));
+    body_.line("scatter_{}({}, {}, {});", type, all(value, lanes), at,
+               forms_.of(place.src(1)).step);
   }
 
   // "*(const float32x4_at*)&b0[v3]"
@@ -296,15 +350,22 @@ class VectorWriter {
       const std::string text = element(place, first(place.src(1)));
       return define(u, gated ? fmt::format("{} ? {} : 0", first(place.src(2)), text) : text);
     }
-    const std::string open = is_open(place, lanes);
-    std::string whole = vector_at(place, is_bool ? DType::UInt8 : u.dtype(), lanes, "const ");
-    if (is_bool) whole = fmt::format("({})({} != 0)", type_of(u), whole);
-    if (open == "1") return define(u, whole);
-    const std::string text = element(place, lane(place.src(1)));
     const std::string& name = body_.name(u);
-    body_.line("{} {};", type_of(u), name);
-    if (!open.empty()) body_.line("if ({}) {} = {}; else", open, name, whole);
-    set_lanes(u, lanes, gated ? fmt::format("{} ? {} : 0", lane(place.src(2)), text) : text);
+    const DType t = is_bool ? DType::UInt8 : u.dtype();
+    if (!is_bool && (is_strided(place, t) || (is_contiguous(place) && is_masked(place)))) {
+      return masked_load(u, place, t, lanes);
+    }
+    if (!is_contiguous(place) || (is_bool && is_masked(place))) {
+      const std::string text = element(place, lane(place.src(1)));
+      body_.line("{} {};", type_of(u), name);
+      return set_lanes(u, lanes,
+                       gated ? fmt::format("{} ? {} : 0", lane(place.src(2)), text) : text);
+    }
+    std::string whole = vector_at(place, t, lanes, "const ");
+    if (is_bool) whole = fmt::format("({})({} != 0)", type_of(u), whole);
+    if (!gated) return define(u, whole);
+    body_.line("{} {} = {{0}};", type_of(u), name);
+    body_.line("if ({}) {} = {};", first(place.src(2)), name, whole);
   }
 
   void store(UOp u) {
@@ -324,17 +385,19 @@ class VectorWriter {
           fmt::format("{} = {};", element(place, first(place.src(1))), first(value));
       return body_.line("{}{}", gated ? fmt::format("if ({}) ", first(place.src(2))) : "", text);
     }
-    const std::string open = is_open(place, lanes);
-    const DType stored = is_bool ? DType::UInt8 : value.dtype();
-    const std::string whole = fmt::format(
-        "{} = {};", vector_at(place, stored, lanes, ""),
-        is_bool ? fmt::format("({})({} & 1)", vector(stored, lanes), mask(value, 1, lanes))
-                : all(value, lanes));
-    if (open == "1") return body_.line(whole);
-    if (!open.empty()) body_.line("if ({}) {} else", open, whole);
-    body_.line("for (int k = 0; k < {}; k++) {}{} = {};", lanes,
-               gated ? fmt::format("if ({}) ", lane(place.src(2))) : "",
-               element(place, lane(place.src(1))), lane(value));
+    const DType t = is_bool ? DType::UInt8 : value.dtype();
+    if (!is_bool && (is_strided(place, t) || (is_contiguous(place) && is_masked(place)))) {
+      return masked_store(place, value, lanes);
+    }
+    if (!is_contiguous(place) || (is_bool && is_masked(place))) {
+      return body_.line("for (int k = 0; k < {}; k++) {}{} = {};", lanes,
+                        gated ? fmt::format("if ({}) ", lane(place.src(2))) : "",
+                        element(place, lane(place.src(1))), lane(value));
+    }
+    body_.line("{}{} = {};", gated ? fmt::format("if ({}) ", first(place.src(2))) : "",
+               vector_at(place, t, lanes, ""),
+               is_bool ? fmt::format("({})({} & 1)", vector(t, lanes), mask(value, 1, lanes))
+                       : all(value, lanes));
   }
 
   // A tree, as the interpreter does it (see writer.cpp).
@@ -386,7 +449,8 @@ class VectorWriter {
     const std::string a = all(u.src(1), lanes), b = all(u.src(2), lanes);
     if (lanes_of(condition) == 1) return fmt::format("{} ? {} : {}", first(condition), a, b);
     const std::int64_t bytes = size_of(u.dtype());
-    return select(mask(condition, bytes, lanes), type_of(u), bytes, lanes, a, b);
+    use(select_macro(type_of(u), mask_type(bytes, lanes), u.dtype(), lanes));
+    return fmt::format("select_{}({}, {}, {})", type_of(u), mask(condition, bytes, lanes), a, b);
   }
 
   std::optional<std::string> cast_text(UOp u, std::int64_t lanes) {

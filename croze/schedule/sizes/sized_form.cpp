@@ -23,6 +23,9 @@ bool is_size(UOp u, std::int64_t i) {
 
 namespace {
 
+// Pairs of nodes that are looked at to tell two of one shape apart.
+constexpr int most_compared = 1000;
+
 class FormWriter {
  public:
   explicit FormWriter(const CanonicalGraph& graph) : shapes_(graph.graph->id_limit()) {
@@ -50,14 +53,45 @@ class FormWriter {
     return hash_mix(h, sources);
   }
 
-  // Sources in an order that no size has a part in.
+  // Sources in an order that is the same in recordings of other sizes.
   SmallVector<UOp, 4> sources_of(UOp u) const {
+    SmallVector<UOp, 4> sources = sources_by_shape(u);
+    const bool swaps = is_commutative(u.op()) && sources.size() == 2 &&
+                       shapes_[sources[1].id()] == shapes_[sources[0].id()] &&
+                       precedes(sources[1], sources[0]);
+    if (swaps) std::swap(sources[0], sources[1]);
+    return sources;
+  }
+
+  SmallVector<UOp, 4> sources_by_shape(UOp u) const {
     SmallVector<UOp, 4> sources;
     for (UOp s : u.sources()) sources.push_back(s);
     const bool swaps = is_commutative(u.op()) && sources.size() == 2 &&
                        shapes_[sources[1].id()] < shapes_[sources[0].id()];
     if (swaps) std::swap(sources[0], sources[1]);
     return sources;
+  }
+
+  // Of two of one shape, such as the halves of a tensor, that with the lesser number where they
+  // first differ.  Recordings of other sizes differ there, too, and a half that begins earlier does
+  // so at any size.
+  bool precedes(UOp a, UOp b) const {
+    std::vector<std::pair<UOp, UOp>> pending{{a, b}};
+    for (int n = 0; n < most_compared && !pending.empty(); n++) {
+      const auto [x, y] = pending.back();
+      pending.pop_back();
+      if (x == y || x.is(Op::Buffer)) continue;
+      if (x.op() != y.op() || x.num_src() != y.num_src()) return false;  // hashes collide
+      const Arg &left = x.arg(), &right = y.arg();
+      if (left.kind == Arg::Kind::Int && left.value != right.value) return left.value < right.value;
+      const auto first = std::ranges::mismatch(left.as_ints(), right.as_ints());
+      if (first.in1 != left.as_ints().end() && first.in2 != right.as_ints().end()) {
+        return *first.in1 < *first.in2;
+      }
+      const SmallVector<UOp, 4> of_x = sources_by_shape(x), of_y = sources_by_shape(y);
+      for (std::int64_t i = of_x.size(); i-- > 0;) pending.emplace_back(of_x[i], of_y[i]);
+    }
+    return false;
   }
 
   void visit(UOp root) {

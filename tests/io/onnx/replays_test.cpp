@@ -126,8 +126,11 @@ GraphProto attention_of_open_sizes() {
 }
 
 // Runs that schedule nothing; the values are those of a model for these sizes alone.
-void expect_sizes_open(const Model& m, const std::string& path, int free_runs) {
-  const std::int64_t sizes[][2] = {{2, 5}, {3, 9}, {4, 64}, {2, 1000}, {7, 33}, {5, 2}, {64, 10}};
+using TwoSizes = std::pair<std::int64_t, std::int64_t>;
+const std::vector<TwoSizes> some_sizes = {{2, 5},  {3, 9}, {4, 64}, {2, 1000},
+                                          {7, 33}, {5, 2}, {64, 10}};
+void expect_sizes_open(const Model& m, const std::string& path, int free_runs,
+                       const std::vector<TwoSizes>& sizes = some_sizes) {
   for (const auto& [batch, length] : sizes) {
     const Tensor x = (Tensor::arange(batch * length * 6, DType::Float32) * 0.7).sin();
     const Inputs inputs = {{"x", x.reshape({batch, length, 6}).realize()}};
@@ -153,6 +156,35 @@ TEST_F(OnnxReplays, SizesThatTheUserBoundsAreCompiledAtOnce) {
   expect_sizes_open(Model(path, sizes), path, 1);
   const std::vector<Dim> other = {Dim("width", 1, 64)};
   EXPECT_NE(error_of([&] { Model(path, other); }).find("open size width"), std::string::npos);
+}
+
+// Along a size of one nothing repeats, so such recordings are others.
+TEST_F(OnnxReplays, SizesThatTheUserBoundsMayBeOneInLaterRuns) {
+  const std::string path = saved(attention_of_open_sizes());
+  const std::vector<Dim> sizes = {Dim("n", 1, 64), Dim("m", 1, 1000)};
+  expect_sizes_open(Model(path, sizes), path, 1, {{3, 7}, {1, 5}, {2, 1}, {1, 1}, {1, 9}});
+  expect_sizes_open(Model(path, sizes), path, 1, {{1, 1}, {1, 5}, {2, 1}, {8, 9}, {3, 1}});
+}
+
+// y = x + z, of sizes that have no names: one for each, though only equal ones can be added.
+TEST_F(OnnxReplays, SizesWithoutNamesMayBeTied) {
+  const std::string path =
+      saved({.nodes = {node("Add", {"x", "z"}, {"y"})},
+             .inputs = {value_info("x", Float, {-3, 3}), value_info("z", Float, {-3, 3})},
+             .outputs = {value_info("y", Float, {-3, 3})}});
+  const std::vector<Dim> tied = {Dim("x.0=z.0", 1, 50)};
+  const Model m(path, tied);
+  for (std::int64_t rows : {4, 1, 9, 50, 2}) {
+    const Tensor x = Tensor::full({rows, 3}, 2.f).realize();
+    const Tensor z = Tensor::full({rows, 3}, 5.f).realize();
+    const auto before = run_statistics().schedules_built;
+    const Numbers got = m.run({{"x", x}, {"z", z}}).at("y").tensor().to_vector<float>();
+    EXPECT_EQ(got, Numbers(static_cast<std::size_t>(3 * rows), 7));
+    const std::int64_t made = run_statistics().schedules_built - before;
+    EXPECT_TRUE(rows == 4 || made == 0) << rows;
+  }
+  const std::vector<Dim> unknown = {Dim("x.0=w.0", 1, 50)};
+  EXPECT_NE(error_of([&] { Model(path, unknown); }).find("open size w.0"), std::string::npos);
 }
 
 // y = x reshaped to s, whose elements the model must know.
