@@ -307,6 +307,19 @@ RangeSet Lowering::loops_around(RangeSet open) const {
   return in_reduction ? around : output_ranges_;
 }
 
+// How often an expression at a position is computed: once where a reduction has several iterations
+// for a position, which codegen makes a loop of their own.
+std::int64_t Lowering::computations(const Position& p, RangeSet around) const {
+  std::int64_t n = iterations(around);
+  const auto unused = static_cast<std::int64_t>(sizes_.size());
+  for (const auto& [task, loops] : reduce_ranges_) {
+    for (UOp r : loops.sources()) {
+      if (r.is(Op::Range) && ranges_of(p).contains(r.range_id())) n /= run_along(p, r, unused);
+    }
+  }
+  return n;
+}
+
 // Marks what has to be buffered and returns true if something has.
 bool Lowering::must_buffer(UOp u, const Position& p) {
   // Mathematical integers have no width in memory: what they are computed from is stored instead.
@@ -341,7 +354,9 @@ bool Lowering::must_buffer(UOp u, const Position& p) {
                                     : in_reduction && cost < dear ? least_decoded_visits
                                                                   : 2;
   if (iterations(around) / least_visits < u.elements()) return false;
-  plan_.buffer(u, {BufferCause::RepeatedOperand, iterations(around) / u.elements(), cost});
+  const std::int64_t visits = computations(p, around);
+  if (visits / least_visits < u.elements()) return false;
+  plan_.buffer(u, {BufferCause::RepeatedOperand, visits / u.elements(), cost});
   return grown_ = true;
 }
 

@@ -80,6 +80,7 @@ class Lowering {
   RangeSet ranges_of(const Position& p) const;
   RangeSet loops_around(RangeSet open) const;
   std::int64_t iterations(RangeSet ranges) const;
+  std::int64_t computations(const Position& p, RangeSet around) const;
 
   Graph& graph_;
   FusionPlan& plan_;
