@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "croze/base/flat_map.h"
+#include "croze/base/function_ref.h"
 #include "croze/graph/graph.h"
 #include "croze/schedule/fuse.h"
 #include "croze/schedule/ranges.h"
@@ -74,6 +75,8 @@ class Lowering {
   bool must_buffer(UOp u, const Position& p);
   BufferReason why_buffer_reduce(UOp u, const Position& p);
   BufferReason why_not_hoist(UOp u, RangeSet varies);
+  bool is_packed(UOp u) const;
+  void for_memory_below(UOp u, function_ref<void(UOp)> read) const;
   bool is_contraction(UOp u) const;
   std::int64_t visits_of(RangeSet varies) const;
   UOp flat_reduce(Op op, UOp x, SmallVector<UOp, 8> loops);

@@ -6,7 +6,6 @@
 #include "croze/schedule/ranges.h"
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include "croze/graph/extent.h"
@@ -117,21 +116,25 @@ UOp both(UOp a, UOp b) {
 
 std::int64_t run_along(const Position& at, UOp range, std::int64_t unused) {
   if (range.is_open()) return 1;
+  const std::int64_t size = range.range_size();
+  Graph& g = range.graph();
   std::vector<UOp> parts(at.index.begin(), at.index.end());
   parts.push_back(at.gate);
-  std::int64_t run = range.range_size();
+  const auto stays = [&](std::int64_t run) {
+    const UOp runs = g.range(unused, size / run, range.loop_kind());
+    const UOp inside = g.range(unused + 1, run, range.loop_kind());
+    const std::pair<UOp, UOp> split[] = {{range, runs * run + inside}};
+    return std::ranges::none_of(
+        parts, [&](UOp part) { return substitute(part, split).varies_over(inside); });
+  };
+  std::int64_t longest = 1;
   for (UOp u : toposort(parts)) {
     const bool is_part = (u.is(Op::IDiv) || u.is(Op::Mod)) && u.src(1).is_const();
-    if (is_part && u.varies_over(range)) run = std::gcd(run, u.src(1).const_int());
+    if (!is_part || !u.varies_over(range)) continue;
+    const std::int64_t run = u.src(1).const_int();
+    if (run > longest && run < size && size % run == 0 && stays(run)) longest = run;
   }
-  if (run == 1 || run == range.range_size()) return 1;
-  Graph& g = range.graph();
-  const UOp runs = g.range(unused, range.range_size() / run, range.loop_kind());
-  const UOp inside = g.range(unused + 1, run, range.loop_kind());
-  const std::pair<UOp, UOp> split[] = {{range, runs * run + inside}};
-  const bool moves = std::ranges::any_of(
-      parts, [&](UOp part) { return substitute(part, split).varies_over(inside); });
-  return moves ? 1 : run;
+  return longest;
 }
 
 Extents extents_of(UOp u) {

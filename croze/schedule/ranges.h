@@ -37,8 +37,8 @@ UOp within(UOp x, Extent size);
 UOp both(UOp a, UOp b);
 
 // In how many iterations of a loop, from each multiple of their number on, the position stays where
-// it is: that of a scale that 32 elements share in 32.  `unused` and the number behind it are the id
-// of no loop that the position varies over.
+// it is: that of a scale that 32 elements share in 32.  `unused` and the number behind it are the
+// id of no loop that the position varies over.
 std::int64_t run_along(const Position& at, UOp range, std::int64_t unused);
 
 }  // namespace croze
