@@ -20,6 +20,9 @@ namespace {
 constexpr std::int64_t most_unrolled_reduction = 16;
 // Partial results of a reduction that are under way at once.
 constexpr std::int64_t most_chains = 4;
+// Vectors of a block from which two blocks at once are enough: what more copies of the code gain,
+// they lose by what they hold.
+constexpr std::int64_t long_block = 16;
 // Numbers that are packed in one byte.
 constexpr std::int64_t most_fields = 8;
 // Values of a loop that there are copies of so that it need not wait for itself.
@@ -238,10 +241,11 @@ class Vectorizer {
     std::int64_t chains = rows_at_once(reduce);
     if (parts.outer.is(Op::Range)) chains *= cut_partials(parts.outer, most_chains);
     // Of a row in blocks, too: several blocks at once.
-    const UOp blocks = closed_ranges(reduce)[0];
-    if (blocks != range && blocks.loop_kind() == LoopKind::Reduce && chains < most_chains) {
-      cut_partials(blocks, most_chains / chains);
-    }
+    const std::vector<UOp> closed = closed_ranges(reduce);
+    const UOp blocks = closed[0];
+    if (blocks == range || blocks.loop_kind() != LoopKind::Reduce || chains >= most_chains) return;
+    const bool are_long = iterations(closed) / blocks.range_size() >= long_block * lanes;
+    cut_partials(blocks, are_long ? 2 : most_chains / chains);
   }
 
   // Copies of the code, whose reductions do not wait for each other.
