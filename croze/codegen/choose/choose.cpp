@@ -48,16 +48,25 @@ constexpr double open_balance = 0.85;
 // Iterations of an open loop in a task.
 constexpr std::int64_t most_open_iterations = 64;
 
-// How many tasks to make of a loop: a divisor near a few per thread.
-std::int64_t tasks_of(std::int64_t size, std::int64_t threads) {
-  const std::int64_t divisor = largest_divisor(size, MachineModel::tasks_per_thread * threads);
-  return divisor >= threads ? divisor : size;
-}
-
 // The part of the threads' time that does work when they share `tasks` equal tasks.
 double balance(std::int64_t tasks, std::int64_t threads) {
   const std::int64_t rounds = (tasks + threads - 1) / threads;
   return static_cast<double>(tasks) / static_cast<double>(rounds * threads);
+}
+
+// How many tasks to make of a loop: a divisor near a few per thread, or one that is larger, where
+// the threads share those few unevenly or a slow one would not be made up for.
+std::int64_t tasks_of(std::int64_t size, std::int64_t threads) {
+  const std::int64_t few = MachineModel::tasks_per_thread * threads;
+  const std::int64_t divisor = largest_divisor(size, few);
+  if (divisor < threads) return size;
+  if (divisor >= MachineModel::blocks_per_thread * threads &&
+      balance(divisor, threads) * MachineModel::most_uneven >= 1) {
+    return divisor;
+  }
+  std::int64_t larger = std::min(size, few + 1);
+  while (size % larger != 0) larger++;
+  return larger <= MachineModel::most_tasks_per_thread * threads ? larger : divisor;
 }
 
 // Whether tasks of a loop would each repeat a reduction that stands outside of it.
