@@ -11,10 +11,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "command_line/temporary_folder.h"
 #include "croze/base/error.h"
+#include "croze/io/gguf/encode.h"
 #include "llm_speed/llm_speed.h"
 #include "measure.h"
+#include "random_model.h"
 #include "suites.h"
 
 namespace croze::bench {
@@ -32,7 +36,7 @@ struct LlmOptions {
   bool as_json = false, first_token = false, peak = false;
   LlmSpeedOptions speed{.model = CROZE_BENCH_MODELS "/SmolLM2-135M-Instruct.Q4_1.gguf",
                         .self_command = {"llm", "--model"}};
-  std::string llama_bench = "llama-bench";
+  std::string llama_bench = "llama-bench", random;
 };
 
 struct LlamaSpeed {
@@ -58,6 +62,11 @@ std::optional<LlamaSpeed> llama_speed(const LlmOptions& options, int threads) {
     of = test["avg_ts"].get<double>();
   }
   return speed;
+}
+
+GgmlType encodable_type(const std::string& name) {
+  const std::vector<GgmlType> types = encodable_types();
+  return *std::ranges::find(types, name, [](GgmlType type) { return name_of(type); });
 }
 
 double number(const Json& measured, const char* name) { return measured[name].get<double>(); }
@@ -125,6 +134,20 @@ void run_llm(const LlmOptions& options) {
   finish_suite("llm", rows, options.as_json, others);
 }
 
+// A model of 1B weights that say nothing, in a file that is gone afterwards.
+void run_random(LlmOptions options) {
+  const TemporaryFolder folder;
+  options.speed.model = folder.path() + "/random.gguf";
+  save_random_llama(options.speed.model, encodable_type(options.random));
+  run_llm(options);
+}
+
+std::vector<std::string> names_of_types() {
+  std::vector<std::string> names;
+  for (const GgmlType type : encodable_types()) names.emplace_back(name_of(type));
+  return names;
+}
+
 }  // namespace
 
 void add_llm(const Command& program) {
@@ -132,6 +155,8 @@ void add_llm(const Command& program) {
   const Command command =
       program.subcommand("llm", "A language model: speed, kernels, memory, beside llama.cpp");
   command.option("--model", options->speed.model, "GGUF file, as tests/models/fetch.sh puts it");
+  command.option("--random", options->random, "A random model of the size of Llama 3.2 1B instead")
+      .one_of(names_of_types());
   command.option("--prompt", options->speed.prompt, "Tokens to read").positive().shows_default();
   command.option("--tokens", options->speed.tokens, "Tokens to write").positive().shows_default();
   command.option("--rounds", options->speed.rounds, "The best of so many counts")
@@ -141,7 +166,7 @@ void add_llm(const Command& program) {
   command.flag("--json", options->as_json, "One line of JSON");
   command.flag("--first-token", options->first_token, "The first token alone").hidden();
   command.flag("--peak", options->peak, "Memory alone").hidden();
-  command.action([options] { run_llm(*options); });
+  command.action([options] { options->random.empty() ? run_llm(*options) : run_random(*options); });
 }
 
 }  // namespace croze::bench

@@ -38,6 +38,8 @@ bool is_lane_or_load(UOp u) { return is_lane(u) || u.is(Op::Load); }
 
 // Turns of a loop in which memory can be fetched.
 constexpr std::int64_t long_loop = 16;
+// The same of what its next runs read.
+constexpr std::int64_t fetching_loop = 4;
 
 // Declarations and constants: they stand at the head of the program.
 bool is_head(UOp u) {
@@ -389,7 +391,8 @@ class Linearizer {
   // What the next turn of the loop around a reduction reads is fetched in its own turns.
   std::vector<UOp> fetched_for_next_turn(int block) const {
     const Block& inner = blocks_[static_cast<std::size_t>(block)];
-    if (!input_.prefetches || inner.parent <= 0 || inner.range.range_size() < long_loop) return {};
+    if (!input_.prefetches || inner.parent <= 0 || inner.range.range_size() < fetching_loop)
+      return {};
     const UOp outer = blocks_[static_cast<std::size_t>(inner.parent)].range;
     std::vector<UOp> places;
     bool updates_register = false;

@@ -12,6 +12,9 @@
 //
 //     for j in columns / 4:
 //       for k:  sum[0..3] += a[k, 4 j + 0..3] * b[k]
+//
+// Where rows are read one by one and are short, it is not the next that is fetched, but one that
+// lies some lines ahead.
 #include "croze/codegen/prefetch.h"
 
 #include <algorithm>
@@ -29,6 +32,10 @@ namespace croze {
 namespace {
 
 constexpr std::int64_t line_bytes = 64;
+// Bytes that are fetched ahead at least of rows that are read one by one, as they lie in memory:
+// what a thread reads in the time that memory takes to answer.  The hardware sees such a stream,
+// but starts anew at each page.
+constexpr std::int64_t stream_ahead = 2048;
 // A turn that reads so many lines fetches none: there is more to load than to compute.
 constexpr std::size_t most_lines = 4;
 
@@ -148,7 +155,10 @@ std::size_t rows_in_a_turn(const Operand& operand) {
 // The rows, or where it takes fewer at a time some of them by turns.
 std::vector<UOp> rows_of_next_turn(const Operand& operand, UOp inner) {
   const std::size_t count = rows_in_a_turn(operand);
-  const std::int64_t next = operand.outer_step / operand.element_bytes();
+  const bool is_stream = operand.outer_step == operand.inner_step * inner.range_size();
+  const std::int64_t runs =
+      is_stream ? (stream_ahead + operand.outer_step - 1) / operand.outer_step : 1;
+  const std::int64_t next = runs * operand.outer_step / operand.element_bytes();
   std::vector<UOp> result;
   for (const auto& [at, place] : operand.places | std::views::take(count)) {
     UOp more = number_like(inner, next);

@@ -34,9 +34,11 @@ constexpr std::int64_t small_beside_reduction = 8;
 constexpr std::int64_t least_cheap_visits = 64;
 
 // More of them, in a reduction: so many visits are those of the rows of one or two register tiles.
-// Weights of some bits each are decoded where they are used, for a few rows; what they come to,
-// written and read again, would take longer.
-constexpr std::int64_t least_decoded_visits = 16;
+constexpr std::int64_t least_computed_visits = 16;
+
+// Weights of some bits each, and what blocks of them share, are decoded where they are used, for
+// the rows of some register tiles; what they come to, written and read again, would take longer.
+constexpr std::int64_t least_decoded_visits = 64;
 
 // A transcendental function.
 constexpr std::int64_t dear = 40;
@@ -307,6 +309,19 @@ RangeSet Lowering::loops_around(RangeSet open) const {
   return in_reduction ? around : output_ranges_;
 }
 
+// How often an expression at a position is computed: once where a reduction has several iterations
+// for a position, which codegen makes a loop of their own.
+std::int64_t Lowering::computations(const Position& p, RangeSet around) const {
+  std::int64_t n = iterations(around);
+  const auto unused = static_cast<std::int64_t>(sizes_.size());
+  for (const auto& [task, loops] : reduce_ranges_) {
+    for (UOp r : loops.sources()) {
+      if (r.is(Op::Range) && ranges_of(p).contains(r.range_id())) n /= run_along(p, r, unused);
+    }
+  }
+  return n;
+}
+
 // Marks what has to be buffered and returns true if something has.
 bool Lowering::must_buffer(UOp u, const Position& p) {
   // Mathematical integers have no width in memory: what they are computed from is stored instead.
@@ -341,11 +356,14 @@ bool Lowering::must_buffer(UOp u, const Position& p) {
   if (u.elements() < 64 && cost < dear) return false;
   // Beside a long reduction, arithmetic that is done once an element of the result is nothing.
   if (around == output_ranges_ && cost * small_beside_reduction <= reduced_) return false;
-  const std::int64_t least_visits = cost == 2                     ? least_cheap_visits
-                                    : in_reduction && cost < dear ? least_decoded_visits
-                                                                  : 2;
-  if (iterations(around) / least_visits < u.elements()) return false;
-  plan_.buffer(u, {BufferCause::RepeatedOperand, iterations(around) / u.elements(), cost});
+  const std::int64_t visits = computations(p, around);
+  const bool is_decoded = visits < iterations(around) || is_packed(u);
+  const std::int64_t least_visits = cost == 2                       ? least_cheap_visits
+                                    : !in_reduction || cost >= dear ? 2
+                                    : is_decoded                    ? least_decoded_visits
+                                                                    : least_computed_visits;
+  if (visits / least_visits < u.elements()) return false;
+  plan_.buffer(u, {BufferCause::RepeatedOperand, visits / u.elements(), cost});
   return grown_ = true;
 }
 
@@ -373,24 +391,36 @@ BufferReason Lowering::why_buffer_reduce(UOp u, const Position& p) {
   return why_not_hoist(u, varies);
 }
 
+// Whether a value takes far less memory in the form that it is computed from.
+bool Lowering::is_packed(UOp u) const {
+  std::int64_t bytes = 0;
+  for_memory_below(u, [&](UOp x) { bytes += x.elements() * size_of(x.dtype()); });
+  return 2 * bytes <= u.elements() * size_of(u.dtype());
+}
+
+// Calls with what is read from memory to compute `u`, each once.
+void Lowering::for_memory_below(UOp u, function_ref<void(UOp)> read) const {
+  FlatSet<const Node*> seen;
+  std::vector<UOp> pending{u};
+  while (!pending.empty()) {
+    const UOp x = pending.back();
+    pending.pop_back();
+    if (!seen.insert(x.node())) continue;
+    if (is_state(x) || plan_.buffered(x)) {
+      read(x);
+    } else {
+      for (UOp s : x.sources()) pending.push_back(s);
+    }
+  }
+}
+
 // Whether the reduction is so large, and visits each element below so often, that it wants tiles of
 // its own.
 bool Lowering::is_contraction(UOp u) const {
   const std::int64_t visits = u.src(0).elements();
   if (visits < least_contraction) return false;
   std::int64_t memory = 0;
-  FlatSet<const Node*> seen;
-  std::vector<UOp> pending{u.src(0)};
-  while (!pending.empty()) {
-    const UOp x = pending.back();
-    pending.pop_back();
-    if (!seen.insert(x.node())) continue;
-    if (is_state(x) || plan_.buffered(x)) {
-      memory += x.elements();
-    } else {
-      for (UOp s : x.sources()) pending.push_back(s);
-    }
-  }
+  for_memory_below(u.src(0), [&](UOp x) { memory += x.elements(); });
   return visits > contraction_reuse * memory;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "croze/base/flat_map.h"
+#include "croze/base/function_ref.h"
 #include "croze/graph/graph.h"
 #include "croze/schedule/fuse.h"
 #include "croze/schedule/ranges.h"
@@ -74,12 +75,15 @@ class Lowering {
   bool must_buffer(UOp u, const Position& p);
   BufferReason why_buffer_reduce(UOp u, const Position& p);
   BufferReason why_not_hoist(UOp u, RangeSet varies);
+  bool is_packed(UOp u) const;
+  void for_memory_below(UOp u, function_ref<void(UOp)> read) const;
   bool is_contraction(UOp u) const;
   std::int64_t visits_of(RangeSet varies) const;
   UOp flat_reduce(Op op, UOp x, SmallVector<UOp, 8> loops);
   RangeSet ranges_of(const Position& p) const;
   RangeSet loops_around(RangeSet open) const;
   std::int64_t iterations(RangeSet ranges) const;
+  std::int64_t computations(const Position& p, RangeSet around) const;
 
   Graph& graph_;
   FusionPlan& plan_;

@@ -5,8 +5,12 @@
 // division and modulo, which the canonical index form undoes wherever it can be undone.
 #include "croze/schedule/ranges.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "croze/graph/extent.h"
 #include "croze/graph/graph.h"
+#include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
 namespace {
@@ -108,6 +112,29 @@ UOp both(UOp a, UOp b) {
   if (a.is_const()) return a.const_int() ? b : a;
   if (b.is_const()) return b.const_int() ? a : b;
   return a == b ? a : a & b;
+}
+
+std::int64_t run_along(const Position& at, UOp range, std::int64_t unused) {
+  if (range.is_open()) return 1;
+  const std::int64_t size = range.range_size();
+  Graph& g = range.graph();
+  std::vector<UOp> parts(at.index.begin(), at.index.end());
+  parts.push_back(at.gate);
+  const auto stays = [&](std::int64_t run) {
+    const UOp runs = g.range(unused, size / run, range.loop_kind());
+    const UOp inside = g.range(unused + 1, run, range.loop_kind());
+    const std::pair<UOp, UOp> split[] = {{range, runs * run + inside}};
+    return std::ranges::none_of(
+        parts, [&](UOp part) { return substitute(part, split).varies_over(inside); });
+  };
+  std::int64_t longest = 1;
+  for (UOp u : toposort(parts)) {
+    const bool is_part = (u.is(Op::IDiv) || u.is(Op::Mod)) && u.src(1).is_const();
+    if (!is_part || !u.varies_over(range)) continue;
+    const std::int64_t run = u.src(1).const_int();
+    if (run > longest && run < size && size % run == 0 && stays(run)) longest = run;
+  }
+  return longest;
 }
 
 Extents extents_of(UOp u) {

@@ -1,6 +1,9 @@
 // ranges.h -- movement ops as maps of index expressions.
 #pragma once
 
+#include <cstdint>
+#include <span>
+
 #include "croze/base/small_vector.h"
 #include "croze/graph/extent.h"
 #include "croze/graph/uop.h"
@@ -32,5 +35,10 @@ UOp flat_index(std::span<const UOp> index, const Extents& shape, Graph& graph);
 UOp within(UOp x, Extent size);
 // a & b, with constant operands folded.
 UOp both(UOp a, UOp b);
+
+// In how many iterations of a loop, from each multiple of their number on, the position stays where
+// it is: that of a scale that 32 elements share in 32.  `unused` and the number behind it are the
+// id of no loop that the position varies over.
+std::int64_t run_along(const Position& at, UOp range, std::int64_t unused);
 
 }  // namespace croze

@@ -55,6 +55,14 @@ TEST_F(Prefetch, AllLinesOfTheNextRowsAreFetchedOneATurn) {
   EXPECT_EQ(lines(fetched, inner, outer, 2), lines(places, inner, outer, 3));
 }
 
+// Rows of 256 bytes, one by one: that which lies 2 KiB ahead.
+TEST_F(Prefetch, ShortRowsThatFollowEachOtherAreFetchedSomeRowsAhead) {
+  const std::vector<UOp> row{place(a, outer * number(64) + inner)};
+  const std::vector<UOp> fetched = places_of_next_turn({{kept, row[0]}}, inner, outer);
+  ASSERT_EQ(fetched.size(), 1u);
+  EXPECT_EQ(lines(fetched, inner, outer, 2), lines(row, inner, outer, 2 + 8));
+}
+
 TEST_F(Prefetch, ColumnsAreFetchedWhereTheNextTileReadsThemInTheSameTurn) {
   std::vector<UOp> places{kept};
   for (std::int64_t column = 0; column < 32; column++) {

@@ -288,6 +288,13 @@ TEST(Stage, OfWhatIsFoundByALoadIsRefused) {
   expect_refused(k, cpu_shaped_caps(), edits.c_str(), "loaded itself");
 }
 
+TEST(Tabulate, IsRefusedWithTheReason) {
+  const Caps caps = cpu_shaped_caps();
+  expect_refused(product_kernel(), caps, "tabulate r0 by 1", "is of kind parallel");
+  expect_refused(product_kernel(), caps, "tabulate r2 by 3", "no number of lanes");
+  expect_refused(product_kernel(), caps, "tabulate r2 by 1", "nothing is computed");
+}
+
 TEST(Keep, IsRefusedWithTheReason) {
   const Caps caps = cpu_shaped_caps();
   expect_refused(squares_kernel(), caps, "keep r2 r0 by 1", "other sizes");

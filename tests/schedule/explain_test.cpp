@@ -121,6 +121,18 @@ TEST(Explain, ADecodedOperandIsStoredWhereManyRowsReadIt) {
   }
 }
 
+// Codegen computes what 32 terms of a sum share once for them.
+TEST(Explain, AScaleOfBlocksIsStoredWhereManyRowsReadIt) {
+  for (const std::int64_t rows : {8, 32}) {
+    Scheduled s;
+    const UOp scale = s.expand((s.buffer({2, 1, 60}) * 3 - 8) * 5, {2, 32, 60});
+    const UOp decoded = s.buffer({64, 60}) * s.reshape(scale, {64, 60});
+    const Explanation e = explained(s, {product(s, s.buffer({rows, 64}), decoded)});
+    const std::size_t stored = buffers_for(e, BufferCause::RepeatedOperand).size();
+    EXPECT_EQ(stored, rows == 32 ? 2u : 0u);  // what the scale multiplies, too
+  }
+}
+
 TEST(Explain, AReductionInsideOfAnotherIsStored) {
   Scheduled s;
   const UOp row = s.expand(s.reduce(Op::Max, s.buffer({30, 40}), {0}), {30, 40});

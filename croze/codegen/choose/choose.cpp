@@ -13,6 +13,7 @@
 #include "croze/codegen/choose/normalize.h"
 #include "croze/codegen/choose/square_tiles.h"
 #include "croze/codegen/choose/stream_rows.h"
+#include "croze/codegen/choose/tabulate_work.h"
 #include "croze/codegen/choose/vectorize.h"
 #include "croze/codegen/edits/transform.h"
 #include "croze/graph/rewrite/rewrite.h"
@@ -128,6 +129,7 @@ void choose_edits(KernelState& k) {
     keep_work(k);
     vectorize(k);
   }
+  tabulate_work(k);
   bind_tasks(k);
 }
 

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::int64_t short_rows_at_once = 2;
 // Of a matrix times a vector: as many as additions are under way, and the vector is loaded once for
-// all of them.
+// all of them.  Where the matrix is packed there is more to compute than to load, and the hardware
+// fetches one row ahead sooner than four.
 constexpr std::int64_t matrix_rows_at_once = 4;
 // Vectors of a row from which a reduction has enough of its own to do while it waits.
 constexpr std::int64_t most_vectors = 8;
@@ -64,7 +65,10 @@ bool is_row_of_matrix(UOp reduce, UOp rows, std::int64_t lanes) {
     for (UOp load : all) {
       const Along order = along(load.src(0), r);
       if (order == Along::Strided) return false;
-      if (order == Along::Contiguous) (load.varies_over(rows) ? own : shared) = true;
+      if (order != Along::Contiguous) continue;
+      const bool is_own = load.varies_over(rows);
+      if (is_own && size_of(load.dtype()) < size_of(reduce.dtype())) return false;
+      (is_own ? own : shared) = true;
     }
     return own && shared;
   });

@@ -235,7 +235,7 @@ class Search {
       if (!can_cut(columns, c)) continue;
       for (std::int64_t n = 1; n <= (rows ? machine_.most_outputs : 1); n++) {
         if (rows && !can_cut(rows, n)) continue;
-        if (!machine_.fits_registers(n, c)) continue;
+        if (!machine_.fits_registers(n, c, c * held_for_fields(columns))) continue;
         RegisterTile t{lane, true, full_, columns, rows, c, n};
         const double combine =  // once, at the end
             machine_.combine_lane * static_cast<double>(n * c * full_) / turns_;
@@ -244,6 +244,19 @@ class Search {
         take_if_better(t);
       }
     }
+  }
+
+  // What each column keeps in registers while its fields, a loop that becomes copies of the code,
+  // are unpacked: bytes that they share, and a scale.
+  std::int64_t held_for_fields(UOp columns) const {
+    const auto is_held = [&](UOp load) {
+      return load.varies_over(columns) && std::ranges::any_of(reduced_, [&](UOp r) {
+               return !r.is_open() && r.range_size() <= MachineModel::longest_window &&
+                      !load.varies_over(r);
+             });
+    };
+    return std::min<std::int64_t>(std::ranges::count_if(loads_, is_held),
+                                  MachineModel::most_temporaries);
   }
 
   // Of equal ones, that whose rows go on in a longer loop: more tiles share a panel.

@@ -21,6 +21,9 @@ namespace {
 constexpr std::int64_t most_unrolled_reduction = 16;
 // Partial results of a reduction that are under way at once.
 constexpr std::int64_t most_chains = 4;
+// Vectors of a block from which two blocks at once are enough: what more copies of the code gain,
+// they lose by what they hold.
+constexpr std::int64_t long_block = 16;
 // Numbers that are packed in one byte.
 constexpr std::int64_t most_fields = 8;
 // Values of a loop that there are copies of so that it need not wait for itself.
@@ -183,12 +186,13 @@ class Vectorizer {
     cut_partials(reduced, most_chains / copies);
   }
 
-  // As many partial results as divide a loop, at most so many.
-  void cut_partials(UOp range, std::int64_t most) {
+  // As many partial results as divide a loop, at most so many.  Returns how many.
+  std::int64_t cut_partials(UOp range, std::int64_t most) {
     const std::int64_t partials = largest_divisor(range.trip_divisor(), most);
-    if (partials == 1) return;
+    if (partials == 1) return 1;
     const SplitRange chains = split_reduction(k_, range, partials);
     bind(k_, chains.inner, LoopKind::Unroll);
+    return partials;
   }
 
   // The loop of the only reduction of vectors with these lanes; null if there are none or several.
@@ -240,7 +244,7 @@ class Vectorizer {
       for (UOp u : reduces(k_.sink)) {
         if (has_lanes(u)) continue;
         if (const UOp r = best_reduced(u)) {
-          cut_reduction(r);
+          cut_reduction(u, r);
           again = true;
           break;
         }
@@ -274,7 +278,7 @@ class Vectorizer {
     return best;
   }
 
-  void cut_reduction(UOp range) {
+  void cut_reduction(UOp reduce, UOp range) {
     const std::int64_t size = range.range_size(), lanes = lanes_for(range);
     // Under masks some more idle lanes cost less than waiting for one chain of results.
     const bool masked = range.is_open() || size % lanes != 0;
@@ -282,7 +286,23 @@ class Vectorizer {
     const UOp padded = pad(k_, range, masked && long_chain ? lanes * most_chains : lanes);
     const SplitRange parts = split_reduction(k_, padded, lanes);
     bind(k_, parts.inner, LoopKind::Lane);
-    if (parts.outer.is(Op::Range)) cut_partials(parts.outer, most_chains);
+    std::int64_t chains = rows_at_once(reduce);
+    if (parts.outer.is(Op::Range)) chains *= cut_partials(parts.outer, most_chains);
+    // Of a row in blocks, too: several blocks at once.
+    const std::vector<UOp> closed = closed_ranges(reduce);
+    const UOp blocks = closed[0];
+    if (blocks == range || blocks.loop_kind() != LoopKind::Reduce || chains >= most_chains) return;
+    const bool are_long = iterations(closed) / blocks.range_size() >= long_block * lanes;
+    cut_partials(blocks, are_long ? 2 : most_chains / chains);
+  }
+
+  // Copies of the code, whose reductions do not wait for each other.
+  std::int64_t rows_at_once(UOp reduce) const {
+    std::int64_t rows = 1;
+    for (UOp r : k_.loops) {
+      if (r.loop_kind() == LoopKind::Unroll && reduce.varies_over(r)) rows *= r.range_size();
+    }
+    return rows;
   }
 
   // Fields of the same bytes, packed numbers: copies of the code load the bytes once.

@@ -27,6 +27,8 @@ enum class EditKind : std::uint8_t {
   Share,             // ranges: the loops of a reduction, and then of one that is to run in them
   OnePass,     // ranges: of a reduction, of others that need what it comes to.  size: of blocks
   Keep,        // ranges: two loops that compute something alike.  size: lanes that fill its tile
+  Tabulate,    // ranges: of a reduction, over which what is the same for all lanes is tabulated.
+               // size: lanes that fill the tile
   Accumulate,  // ranges: of a reduction, and output loops over which a tile of its sums extends.
                // size: of turns
   Stage,       // load, ranges: what is tabulated, over which loops.  space, size: lanes

@@ -18,8 +18,8 @@ constexpr EditKind kinds[] = {EditKind::Split,          EditKind::SplitOverlappi
                               EditKind::SplitReduction, EditKind::Bind,
                               EditKind::Reorder,        EditKind::Share,
                               EditKind::OnePass,        EditKind::Keep,
-                              EditKind::Accumulate,     EditKind::Stage,
-                              EditKind::Simplify};
+                              EditKind::Tabulate,       EditKind::Accumulate,
+                              EditKind::Stage,          EditKind::Simplify};
 
 class Enumerator {
  public:
@@ -37,6 +37,7 @@ class Enumerator {
       case EditKind::Share: return add_shares();
       case EditKind::OnePass: return add_passes();
       case EditKind::Keep: return add_keeps();
+      case EditKind::Tabulate: return add_tables();
       case EditKind::Accumulate: return add_turns();
       case EditKind::Stage: return add_tiles();
       case EditKind::Simplify: return add_if_legal({.kind = kind});
@@ -141,6 +142,21 @@ class Enumerator {
           if (n < 1) continue;
           add_if_legal(
               {.kind = EditKind::Keep, .ranges = {first.range_id(), second.range_id()}, .size = n});
+        }
+      }
+    }
+  }
+
+  // Over the innermost loops of a reduction.
+  void add_tables() {
+    for (UOp reduce : reduces(k_.sink)) {
+      std::vector<std::int64_t> over;
+      for (UOp r : closed_ranges(reduce)) {
+        if (r.loop_kind() != LoopKind::Lane) over.push_back(r.range_id());
+      }
+      for (auto first = over.begin(); first != over.end(); ++first) {
+        for (std::int64_t n = 1; n <= most_lanes(k_.caps()); n *= 2) {
+          add_if_legal({.kind = EditKind::Tabulate, .ranges = {first, over.end()}, .size = n});
         }
       }
     }

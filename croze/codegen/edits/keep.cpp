@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "croze/codegen/edits/copied_loops.h"
 #include "croze/codegen/edits/note.h"
 #include "croze/graph/node_map.h"
 #include "croze/graph/rewrite/rewrite.h"
@@ -104,8 +105,9 @@ UOp at_position(UOp value, UOp range, UOp position, UOp inside) {
   return copies.get(value);
 }
 
-// The unrolled loops that the value has copies for: each has a row of the tile.
-std::vector<UOp> copied_over(UOp value) {
+}  // namespace
+
+std::vector<UOp> loops_with_copies(UOp value) {
   std::vector<UOp> result;
   for (UOp u : toposort(value)) {
     const bool is_unrolled = u.is(Op::Range) && u.loop_kind() == LoopKind::Unroll;
@@ -113,8 +115,6 @@ std::vector<UOp> copied_over(UOp value) {
   }
   return result;
 }
-
-}  // namespace
 
 std::vector<SharedValue> shared_values(UOp sink, UOp first, UOp second,
                                        const std::vector<UOp>& around) {
@@ -127,7 +127,7 @@ std::int64_t kept_bytes(const std::vector<SharedValue>& values, std::int64_t siz
   std::int64_t bytes = 0;
   for (const SharedValue& v : values) {
     const std::int64_t row = size * size_of(v.over_first.dtype());
-    const std::int64_t rows = iterations(copied_over(v.over_first));
+    const std::int64_t rows = iterations(loops_with_copies(v.over_first));
     bytes = rows > (too_many - bytes) / row ? too_many : bytes + rows * row;
   }
   return bytes;
@@ -152,7 +152,7 @@ void keep(KernelState& k, UOp first, UOp second, std::int64_t lanes) {
     }
     const UOp inside = first.trip_divisor() % lanes == 0 ? UOp() : less(position, size);
     const UOp value = at_position(v.over_first, first, position, inside);
-    const std::vector<UOp> copied = copied_over(value);
+    const std::vector<UOp> copied = loops_with_copies(value);
     const std::int64_t row_size = most_turns * lanes;
     UOp row = g.index(0);
     for (UOp r : copied) row = row * r.range_size() + r;

@@ -14,6 +14,7 @@
 #include "croze/codegen/edits/keep.h"
 #include "croze/codegen/edits/one_pass.h"
 #include "croze/codegen/edits/stage.h"
+#include "croze/codegen/edits/tabulate.h"
 #include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
@@ -127,6 +128,7 @@ std::string Legality::refusal(const Edit& e) const {
     case EditKind::Share: return refuse_share(e);
     case EditKind::OnePass: return refuse_one_pass(e);
     case EditKind::Keep: return refuse_keep(e);
+    case EditKind::Tabulate: return refuse_tabulate(e);
     case EditKind::Accumulate: return refuse_accumulate(e);
     case EditKind::Stage: return refuse_stage(e);
     case EditKind::Simplify: return {};
@@ -137,7 +139,8 @@ std::string Legality::refusal(const Edit& e) const {
 // Every range that the edit names is there, and but for the two sides of Share it is named once.
 std::string Legality::refuse_names(const Edit& e) const {
   const bool is_list = e.kind == EditKind::Reorder || e.kind == EditKind::Share ||
-                       e.kind == EditKind::Accumulate || e.kind == EditKind::Stage;
+                       e.kind == EditKind::Accumulate || e.kind == EditKind::Stage ||
+                       e.kind == EditKind::Tabulate;
   const bool is_pair =
       e.kind == EditKind::Merge || e.kind == EditKind::OnePass || e.kind == EditKind::Keep;
   const std::size_t count = e.kind == EditKind::Simplify ? 0 : is_pair ? 2 : 1;
@@ -442,6 +445,39 @@ std::string Legality::refuse_keep(const Edit& e) const {
       }
     }
     for (UOp u : toposort(v.over_first)) {
+      if (u.is(Op::Param) && is_written(u)) return "the kernel writes what it loads";
+    }
+  }
+  return refuse_new_ranges(2 * std::ssize(values));
+}
+
+std::string Legality::refuse_tabulate(const Edit& e) const {
+  const std::vector<UOp> loops = named(e);
+  for (UOp r : loops) {
+    const bool is_reduced = r.loop_kind() == LoopKind::Reduce || r.loop_kind() == LoopKind::Unroll;
+    if (!is_reduced || is_output_loop(r) || is_in_tuple(r)) {
+      return fmt::format("loop r{} is of kind {}", r.range_id(), name_of(r.loop_kind()));
+    }
+    if (r.is_open() || !are_closed_together(r, loops[0])) return "the loops are not of one tile";
+  }
+  const std::int64_t most = std::max<std::int64_t>(1, most_lanes(k_.caps()));
+  if (e.size < 1 || e.size > most || iterations(loops) % e.size != 0) {
+    return fmt::format("{} is no number of lanes", e.size);
+  }
+  const std::vector<UOp> values = values_of_vectors(k_.sink, loops);
+  if (values.empty()) return "nothing is computed for all lanes";
+  const std::int64_t bytes = tabulated_bytes(values, loops);
+  const std::int64_t room = k_.caps().has_groups ? bytes_of_item : k_.caps().l2_bytes;
+  if (bytes > room) return fmt::format("tiles of {} bytes do not fit in {}", bytes, room);
+  for (UOp value : values) {
+    for (UOp r : ranges_) {
+      const bool is_around = value.varies_over(r) && !contains(loops, r);
+      if (is_around && r.loop_kind() != LoopKind::Unroll &&
+          !can_stand_around_tile(r.loop_kind(), Space::Thread)) {
+        return fmt::format("loop r{} is of kind {}", r.range_id(), name_of(r.loop_kind()));
+      }
+    }
+    for (UOp u : toposort(value)) {
       if (u.is(Op::Param) && is_written(u)) return "the kernel writes what it loads";
     }
   }

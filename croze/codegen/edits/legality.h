@@ -42,6 +42,7 @@ class Legality {
   std::string refuse_share(const Edit& e) const;
   std::string refuse_one_pass(const Edit& e) const;
   std::string refuse_keep(const Edit& e) const;
+  std::string refuse_tabulate(const Edit& e) const;
   std::string refuse_accumulate(const Edit& e) const;
   std::string refuse_stage(const Edit& e) const;
   std::string refuse_tile(const Edit& e, UOp load) const;

@@ -72,6 +72,12 @@ UOp one_pass(KernelState& k, UOp first, UOp second, std::int64_t block);
 // in a loop of their own, by vectors of `lanes`, into tiles that both load from (keep.h).
 void keep(KernelState& k, UOp first, UOp second, std::int64_t lanes);
 
+// What is the same for all lanes and varies over each of the loops, which a reduction closes, is
+// computed in a loop of its own around them, by vectors of `lanes`, into tiles that it is loaded
+// from (tabulate.h).  `lanes` divides how often the loops turn together; they are named outermost
+// first.
+void tabulate(KernelState& k, std::span<const UOp> loops, std::int64_t lanes);
+
 struct TurnLoops {
   std::vector<UOp> over;  // for each loop of the tile
   UOp reduced;

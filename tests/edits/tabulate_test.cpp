@@ -1,0 +1,70 @@
+// What whole vectors of a reduction share is computed by vectors.
+#include <gtest/gtest.h>
+
+#include "croze/codegen/choose/choose.h"
+#include "croze/codegen/edits/transform.h"
+#include "croze/run/devices.h"
+#include "edits/run_edited.h"
+
+namespace croze {
+namespace {
+
+using namespace test;
+
+constexpr std::int64_t rows = 6, blocks = 4, groups = 8, elements = 16;
+
+// out[i] = sum over b, g, j of q[i, b, g, j] * (((scales[i, b, g] & 3) + 4) * 5 - 7), which is
+// computed as often as there is a q; r0 .. r3 are i, b, g, j.
+SmallKernel scaled_rows() {
+  SmallKernel k{"scaled rows", std::make_shared<Graph>(), {}, {}, {}};
+  Graph& g = *k.graph;
+  const std::int64_t scales = rows * blocks * groups;
+  k.buffers = {numbers(rows, 1), numbers(scales * elements, 2), numbers(scales, 3)};
+  const UOp i = g.range(0, rows, LoopKind::Parallel), b = g.range(1, blocks, LoopKind::Reduce);
+  const UOp n = g.range(2, groups, LoopKind::Reduce), j = g.range(3, elements, LoopKind::Reduce);
+  const UOp group = (i * blocks + b) * groups + n;
+  const UOp q = g.load(g.place(g.param(DType::Int32, 1, scales * elements), group * elements + j));
+  const UOp bits = g.load(g.place(g.param(DType::Int32, 2, scales), group));
+  const auto number = [&](std::int64_t value) { return g.constant(DType::Int32, value); };
+  const UOp scale = ((bits & number(3)) + number(4)) * number(5) - number(7);
+  const UOp sum = g.reduce(Op::Add, q * scale, std::vector<UOp>{b, n, j});
+  k.sink = g.sink(std::vector<UOp>{
+      g.store(g.place(g.param(DType::Int32, 0, rows), i), sum, std::vector<UOp>{i})});
+  k.expected.assign(rows, 0);
+  for (std::size_t at = 0; at < k.buffers[1].size(); at++) {
+    const std::int32_t s = k.buffers[2][at / elements];
+    k.expected[at / (elements * groups * blocks)] += k.buffers[1][at] * (((s & 3) + 4) * 5 - 7);
+  }
+  return k;
+}
+
+std::vector<std::int32_t> result_of(const char* edits) {
+  const std::unique_ptr<Device> device = make_interpreter(cpu_shaped_caps());
+  return run_edited(*device, scaled_rows(),
+                    [&](KernelState& k) { apply_all(k, parse_edits(edits)); })
+      .result;
+}
+
+TEST(Tabulate, GivesTheSameOverLoopsAndCopies) {
+  const std::vector<std::int32_t> expected = scaled_rows().expected;
+  for (const char* edits :
+       {"split_reduction r3 by 8; bind r5 lane; tabulate r2 by 8",
+        "split_reduction r3 by 8; bind r5 lane; tabulate r1 r2 by 4",
+        "split_reduction r3 by 8; bind r5 lane; tabulate r1 r2 by 1",
+        "split r0 by 2; bind r5 unroll; split_reduction r3 by 8; bind r7 lane; tabulate r2 by 2",
+        "bind r2 unroll; split_reduction r3 by 8; bind r5 lane; tabulate r2 by 8",
+        "split_reduction r1 by 2; bind r5 unroll; split_reduction r3 by 8; bind r7 lane; "
+        "bind r2 unroll; tabulate r2 by 8"}) {
+    EXPECT_EQ(result_of(edits), expected) << edits;
+  }
+}
+
+TEST(Tabulate, IsChosenWhereScalesLieSideBySide) {
+  const std::unique_ptr<Device> device = make_interpreter(cpu_shaped_caps());
+  const Edited edited = run_edited(*device, scaled_rows(), choose_edits);
+  EXPECT_NE(edited.edits.find("tabulate "), std::string::npos) << edited.edits;
+  EXPECT_EQ(edited.result, scaled_rows().expected);
+}
+
+}  // namespace
+}  // namespace croze
