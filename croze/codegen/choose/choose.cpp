@@ -11,6 +11,7 @@
 #include "croze/codegen/choose/keep_work.h"
 #include "croze/codegen/choose/machine_model.h"
 #include "croze/codegen/choose/normalize.h"
+#include "croze/codegen/choose/slide_windows.h"
 #include "croze/codegen/choose/square_tiles.h"
 #include "croze/codegen/choose/stream_rows.h"
 #include "croze/codegen/choose/vectorize.h"
@@ -113,7 +114,7 @@ void choose_edits(KernelState& k) {
     choose_groups(k);
     return;
   }
-  if (!make_square_tiles(k) && !stream_rows(k) && !tile_contraction(k)) {
+  if (!make_square_tiles(k) && !stream_rows(k) && !tile_contraction(k) && !slide_windows(k)) {
     join_passes(k);
     interleave_rows(k);
     keep_work(k);
