@@ -238,18 +238,33 @@ TEST(ChooseTile, AFewVectorsTimesALargeMatrixReadItRowByRow) {
   EXPECT_FALSE(accumulates(batched_product(3, 3, 512, 32), caches(32 << 10, 32 << 10)));
 }
 
-// 1024 numbers of a column and 4 KiB from one row to the next: columns and rows are copied for each
-// turn, in which the sums of a block wait.
+// 4 KiB from one number of a column to the next, and threads that want rows faster than they come:
+// columns are copied for each turn, between which the sums of a block wait.
 TEST(ChooseTile, LongProductsGoInTurnsOverBlocks) {
-  const std::string edits =
-      chosen_for(batched_product(2, 256, 512, 1024), caches(32 << 10, 256 << 10));
+  Caps many_threads = caches(32 << 10, 64 << 10);
+  many_threads.threads = 8;
+  const std::string edits = chosen_for(batched_product(2, 256, 1024, 512), many_threads);
   EXPECT_NE(edits.find("accumulate r3"), std::string::npos) << edits;
-  EXPECT_NE(edits.find("stage"), edits.rfind("stage")) << edits;
+  EXPECT_NE(edits.find("stage"), std::string::npos) << edits;
   Caps short_vectors = caches(16 << 10, 16 << 10);
   short_vectors.vector_bytes = 32;
   short_vectors.vector_registers = 16;
   EXPECT_TRUE(accumulates(batched_product(2, 24, 96, 256), short_vectors));
   EXPECT_TRUE(accumulates(batched_product(2, 48, 64, 256), short_vectors));
+}
+
+// Where the caches hold the rows, which come in order, they are read for each panel of columns.  It
+// stays in the L2 cache, the whole of it or as much as a turn takes, and threads share the panels.
+TEST(ChooseTile, RowsThatComeInOrderAreStreamed) {
+  const SmallKernel kernel = batched_product(2, 256, 512, 1024);
+  const std::string whole = chosen_for(kernel, caches(32 << 10, 256 << 10));
+  EXPECT_EQ(whole.find("accumulate"), std::string::npos) << whole;
+  const std::string turns = chosen_for(kernel, caches(8 << 10, 128 << 10));
+  EXPECT_NE(turns.find("accumulate r3"), std::string::npos) << turns;
+  for (const std::string& edits : {whole, turns}) {
+    EXPECT_NE(edits.find("stage"), std::string::npos) << edits;
+    EXPECT_EQ(edits.find("stage"), edits.rfind("stage")) << "rows are not copied: " << edits;
+  }
 }
 
 // out[c, y, x] = sum over k of w[c, k] * p[k, y, x]: a line of 16 is one vector, and a tile has

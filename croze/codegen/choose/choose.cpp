@@ -48,22 +48,40 @@ constexpr double open_balance = 0.85;
 // Iterations of an open loop in a task.
 constexpr std::int64_t most_open_iterations = 64;
 
-// How many tasks to make of a loop: a divisor near a few per thread.
-std::int64_t tasks_of(std::int64_t size, std::int64_t threads) {
-  const std::int64_t divisor = largest_divisor(size, MachineModel::tasks_per_thread * threads);
-  return divisor >= threads ? divisor : size;
-}
-
 // The part of the threads' time that does work when they share `tasks` equal tasks.
 double balance(std::int64_t tasks, std::int64_t threads) {
   const std::int64_t rounds = (tasks + threads - 1) / threads;
   return static_cast<double>(tasks) / static_cast<double>(rounds * threads);
 }
 
+// How many tasks to make of a loop: a divisor near a few per thread, or one that is larger, where
+// the threads share those few unevenly or a slow one would not be made up for.
+std::int64_t tasks_of(std::int64_t size, std::int64_t threads) {
+  const std::int64_t few = MachineModel::tasks_per_thread * threads;
+  const std::int64_t divisor = largest_divisor(size, few);
+  if (divisor < threads) return size;
+  if (divisor >= MachineModel::blocks_per_thread * threads &&
+      balance(divisor, threads) * MachineModel::most_uneven >= 1) {
+    return divisor;
+  }
+  std::int64_t larger = std::min(size, few + 1);
+  while (size % larger != 0) larger++;
+  return larger <= MachineModel::most_tasks_per_thread * threads ? larger : divisor;
+}
+
 // Whether tasks of a loop would each repeat a reduction that stands outside of it.
 bool repeats_reductions(const KernelState& k, UOp loop) {
   return std::ranges::any_of(
       reduces(k.sink), [&](UOp u) { return !is_at_full_depth(k, u) && !u.varies_over(loop); });
+}
+
+// Whether tasks of a loop would each fill tiles anew that loops around it fill for all of it.
+bool repeats_fills(const KernelState& k, UOp loop) {
+  const auto end = std::ranges::find(k.loops, loop);
+  return std::ranges::any_of(toposort(k.sink), [&](UOp u) {
+    return u.is(Op::Store) && tile_of(u) && !u.varies_over(loop) &&
+           std::any_of(k.loops.begin(), end, [&](UOp r) { return u.varies_over(r); });
+  });
 }
 
 // The outermost loop that feeds every thread evenly, or else the outermost of all.
@@ -74,7 +92,7 @@ UOp loop_for_tasks(const KernelState& k) {
   for (UOp r : k.loops) {
     if (!is_parallel(r)) continue;
     if (stores_in(k.sink, r) < k.sink.num_src()) break;
-    if (best && repeats_reductions(k, r)) continue;
+    if (best && (repeats_reductions(k, r) || repeats_fills(k, r))) continue;
     const double even =
         r.is_open() ? open_balance : balance(tasks_of(r.range_size(), threads), threads);
     if (!best || even > best_balance + 0.1) {

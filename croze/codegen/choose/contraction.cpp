@@ -12,6 +12,8 @@
 //               tile
 //
 // A reduction that is short enough has no turns, and then sums need not wait and columns no blocks.
+// Where rows can be streamed from beyond the caches there are no blocks of them either: each panel
+// of columns, longer then, stays in the L2 cache and meets all rows.
 // An operand whose elements for one tile lie far apart is staged: columns as a panel inside of
 // their loop, which every tile of rows reuses, rows as a block outside of it, which every panel
 // does.
@@ -238,18 +240,13 @@ class Tiler {
     return tile_.num_rows * tile_.num_columns * tile_.lanes * element_bytes();
   }
 
-  // From which the threads are fed, one that is slow made up for by others.
-  std::int64_t wanted_blocks() const {
-    return machine_.threads == 1 ? 1 : machine_.blocks_per_thread * machine_.threads;
-  }
-
   // A block of rows: half of the L2 cache holds what a turn reads of it.
   void block_rows() {
-    if (!row_loop_ || tile_.in_reduction || !contraction()) return;
+    if (!row_loop_ || tile_.in_reduction || tile_.streams_rows || !contraction()) return;
     if (turn_ == 0 && column_tiles_ < machine_.least_blocked_columns) return;
     const std::int64_t row_tile = turn_length() * tile_.num_rows * element_bytes();
-    const std::int64_t blocks = wanted_blocks();
-    const bool others_feed = columns_feed(blocks) || other_tasks() >= blocks;
+    const std::int64_t blocks = machine_.wanted_blocks();
+    const bool others_feed = tile_.columns_feed || other_tasks() >= blocks;
     // Leave each thread some blocks.
     const std::int64_t most =
         others_feed
@@ -282,6 +279,10 @@ class Tiler {
   // The loops over columns of which all sums wait in the L2 cache between turns: as many as fit.
   // There are no turns without a loop around them that tasks can be made of.
   void choose_loops_of_turn() {
+    if (tile_.streams_rows) {
+      std::swap(column_block_, column_loop_);
+      return;
+    }
     const std::int64_t room = machine_.sums_bytes / (row_loop_.range_size() * bytes_of_sums());
     const std::int64_t columns = column_loop_ ? column_loop_.range_size() : 1;
     const std::int64_t most = std::min(room, most_columns_of_block(columns));
@@ -300,7 +301,8 @@ class Tiler {
     for (std::size_t i = k_.loops.size(); i-- > 0;) {
       const UOp r = k_.loops[i];
       if (is_tile_loop(r) || !extends_columns(r)) continue;
-      if (r.range_size() > room || other_tasks() / r.range_size() < wanted_blocks()) return;
+      if (r.range_size() > room || other_tasks() / r.range_size() < machine_.wanted_blocks())
+        return;
       in_turn_.insert(in_turn_.begin(), r);
       room /= r.range_size();
     }
@@ -310,7 +312,7 @@ class Tiler {
   std::int64_t most_columns_of_block(std::int64_t columns) const {
     const std::int64_t rows = block_loop_ ? block_loop_.range_size() : other_tasks();
     if (rows >= machine_.threads) return columns;
-    return std::max<std::int64_t>(1, columns / wanted_blocks());
+    return std::max<std::int64_t>(1, columns / machine_.wanted_blocks());
   }
 
   // At most so many tiles: a divisor of what there is, unless that is far less and blocks may
@@ -324,26 +326,6 @@ class Tiler {
     const std::int64_t blocks = (all + most - 1) / most, threads = machine_.threads;
     const std::int64_t even_blocks = (blocks + threads - 1) / threads * threads;
     return (all + even_blocks - 1) / even_blocks;
-  }
-
-  // Whether the threads had better share the columns: each block of rows fills all panels anew,
-  // which a short one does not make up for, nor a long one where all rows stay in the L2 cache.
-  // Those that are read in order come in time from other caches, too.
-  bool columns_feed(std::int64_t blocks) const {
-    if (!column_loop_ || column_loop_.trip_divisor() % blocks != 0) return false;
-    const bool short_blocks =
-        row_loop_.range_size() * tile_.num_rows < blocks * machine_.least_panel_rows;
-    std::vector<UOp> all = k_.loops;
-    for (UOp r : reduced()) all.push_back(r);
-    double bytes = 0;  // of rows
-    bool in_order = true;
-    for (UOp load : loads(contraction().src(0))) {
-      const UOp place = load.src(0);
-      if (!place.varies_over(row_loop_)) continue;
-      bytes += bytes_over(load, all);
-      in_order = in_order && follows_reduction(place);
-    }
-    return (in_order && short_blocks) || bytes <= machine_.cache_bytes;
   }
 
   // From here on the loops of the tile are those of a turn.
@@ -388,14 +370,19 @@ class Tiler {
   }
 
   // Rows that are read in order need no copy, unless they collide; then they are copied as they
-  // lie. Nor do those that lie side by side, of which a tile reads a piece of a line at each step.
+  // lie. Nor do those that lie side by side, of which a tile reads a piece of a line at each step,
+  // unless many do.
   // Others are laid out as the tile reads them.
   void stage_rows(UOp load) {
     const UOp place = load.src(0);
-    if (along(place, row_unroll_) == Along::Contiguous && place.num_src() == 2) return;
+    const bool side_by_side =
+        along(place, row_unroll_) == Along::Contiguous && place.num_src() == 2;
+    const std::int64_t blocks = column_block_ ? column_block_.range_size() : 1;
+    const bool reused = column_tiles_ >= blocks * MachineModel::least_copy_reuse;
+    if (side_by_side && !reused) return;
     if (!follows_reduction(place)) {
       stage_if_it_fits(load, inner({row_loop_}, {row_unroll_}));
-    } else if (rows_collide(place) && column_tiles_ >= MachineModel::least_copy_reuse) {
+    } else if (rows_collide(place) && reused) {
       stage_if_it_fits(load, inner({row_loop_, row_unroll_}, {}));
     }
   }

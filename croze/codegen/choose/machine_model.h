@@ -49,6 +49,9 @@ struct MachineModel {
   std::int64_t l1_ways;
   double cache_bytes;  // of the L2 cache of one core
 
+  // The unit of costs is half a cycle, or a whole one.
+  double cycles(double count) const { return 2 * count / passes; }
+
   // ---- arithmetic ----
 
   // Multiply-adds that must be under way: a latency of 4 cycles, 2 started in each, and a cycle in
@@ -72,8 +75,11 @@ struct MachineModel {
   // A load of consecutive elements: two start in a cycle, and one that crosses a cache line counts
   // for two; operands stand anywhere in their lines.
   static constexpr double load = 0.8;
-  // The same of what the L2 cache holds: half a cache line a cycle.
-  double far_load() const { return 4 / passes; }
+  // The same of what the L2 cache holds, which gives a datapath's width a cycle, three quarters of
+  // it lastingly.
+  static constexpr double far_load = 2.7;
+  // The same of what only the L3 cache holds: 16 bytes a cycle.
+  double farther_load() const { return cycles(static_cast<double>(vector_bytes) / 16); }
   // The same with a mask, which has to be made first: as below.
   double masked_load() const { return vector_bytes == 64 ? 1.1 : 3; }
   // What a mask costs that is another one in each turn of a reduction: comparisons, how they are
@@ -166,10 +172,15 @@ struct MachineModel {
   static constexpr std::int64_t least_blocked_rows = 4, least_blocked_columns = 8;
   // Rows that make up for a panel of columns that is filled for them.
   static constexpr std::int64_t least_panel_rows = 128;
+  // What the threads may do more than their share where tiles are not cut for it.
+  static constexpr double most_uneven = 1.05;
   // Blocks left to each thread, so that a slow one is made up for.
   static constexpr std::int64_t blocks_per_thread = 2;
+  std::int64_t wanted_blocks() const { return threads == 1 ? 1 : blocks_per_thread * threads; }
   // The same of tasks, which have nothing to load again.
   static constexpr std::int64_t tasks_per_thread = 8;
+  // Handing out so many costs nothing that shows.
+  static constexpr std::int64_t most_tasks_per_thread = 64;
 
   // Registers that hold what is computed on the way to an operand.
   static constexpr std::int64_t most_temporaries = 2;

@@ -10,6 +10,8 @@
 #include "croze/codegen/choose/tile_search.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <ranges>
 #include <vector>
 
@@ -106,14 +108,29 @@ class Search {
       if (t.rows && !can_cut(t.rows, n) && !can_overlap(t.rows, n)) continue;
       if (!machine_.fits_registers(n, t.num_columns, temporaries(t))) continue;
       t.num_rows = n;
-      for (std::int64_t turn : {std::int64_t{0}, near_turn(t)}) {
-        t.turn = turn;
+      for (const Way& way : ways(t)) {
+        t.turn = way.turn;
+        t.streams_rows = way.streams_rows;
+        t.columns_feed = columns_feed(t);
         t.cost = cycles(t) / (used * static_cast<double>(n * t.num_columns * t.lanes));
+        if (t.streams_rows) t.cost *= unevenness(t);
         if (t.rows && can_overlap(t.rows, n))
           t.cost *= MachineModel::overlap / used_part(t.rows, n);
         take_if_better(t);
       }
     }
+  }
+
+  // How the reduction goes.
+  struct Way {
+    std::int64_t turn = 0;
+    bool streams_rows = false;
+  };
+  std::vector<Way> ways(const RegisterTile& t) const {
+    std::vector<Way> result{{}};
+    if (const std::int64_t turn = near_turn(t); turn > 0) result.push_back({turn});
+    if (const auto turn = streaming_turn(t)) result.push_back({*turn, true});
+    return result;
   }
 
   // Registers that computing an operand takes beside what it is made of.
@@ -127,17 +144,85 @@ class Search {
   // Rows that a few tiles read come from memory, where they are better read in one go.
   std::int64_t near_turn(const RegisterTile& t) const {
     if (!can_take_turns_ || !t.rows || t.rows.is_open() || t.lane.is_open()) return 0;
-    std::int64_t bytes = 0;  // of one iteration of the loop
     for (UOp l : loads_) {
       const UOp place = l.src(0);
       if (place.varies_over(t.rows) && uses(place, t) < MachineModel::least_reuse) return 0;
-      if (!are_columns(place, t)) continue;
-      bytes += copies(place.src(1), t) * t.lanes * size_of(place.dtype()) * inner_turns_;
     }
-    if (bytes > machine_.near_bytes) return 0;
+    return turn_within(panel_bytes(t), machine_.near_bytes);
+  }
+
+  // The longest turn whose columns take so many bytes at most; 0 if there is none.
+  std::int64_t turn_within(std::int64_t bytes_of_one, std::int64_t most) const {
+    if (bytes_of_one > most) return 0;
     const std::int64_t size = reduced_[0].range_size();
-    const std::int64_t turn = bytes > 0 ? largest_divisor(size, machine_.near_bytes / bytes) : size;
+    const std::int64_t turn = bytes_of_one > 0 ? largest_divisor(size, most / bytes_of_one) : size;
     return turn == size || turn * inner_turns_ < MachineModel::shortest_turn ? 0 : turn;
+  }
+
+  // What the columns of a tile take in one iteration of the outermost loop of the reduction.
+  std::int64_t panel_bytes(const RegisterTile& t) const {
+    std::int64_t bytes = 0;
+    for (UOp l : loads_) {
+      const UOp place = l.src(0);
+      if (are_columns(place, t))
+        bytes += copies(place.src(1), t) * t.lanes * size_of(place.dtype()) * inner_turns_;
+    }
+    return bytes;
+  }
+
+  // The turn of a tile that streams its rows: 0 if the panel of all its columns stays in the L2
+  // cache, else the longest of which it does; none if it cannot.  The rows are more than their
+  // half of that cache and read in order.
+  std::optional<std::int64_t> streaming_turn(const RegisterTile& t) const {
+    if (!t.rows || t.rows.is_open() || t.lane.is_open() || t.columns.is_open()) return {};
+    if (std::ranges::any_of(reduced_, &UOp::is_open) || !has_streaming_rows(t)) return {};
+    const std::int64_t bytes = panel_bytes(t);
+    if (bytes * reduced_[0].range_size() <= machine_.tile_bytes) return 0;
+    if (!can_take_turns_ || row_tiles(t) * bytes_of_sums(t) > machine_.sums_bytes) return {};
+    const std::int64_t turn = turn_within(bytes, machine_.tile_bytes / 2);
+    return turn > 0 ? std::optional(turn) : std::nullopt;
+  }
+
+  // What the threads do more than their share of the tiles of columns.
+  double unevenness(const RegisterTile& t) const {
+    const double tiles = column_tiles(t) * other_iterations(t);
+    const auto threads = static_cast<double>(machine_.threads);
+    return std::ceil(tiles / threads) * threads / tiles;
+  }
+
+  bool has_streaming_rows(const RegisterTile& t) const {
+    double bytes = 0;
+    for (UOp l : loads_) {
+      const UOp place = l.src(0);
+      if (!place.varies_over(t.rows)) continue;
+      if (place.varies_over(t.lane) || place.varies_over(t.columns) || !follows_reduction(place))
+        return false;
+      bytes += all_bytes(l);
+    }
+    return bytes > static_cast<double>(machine_.tile_bytes);
+  }
+
+  // What a load reads in the whole kernel.
+  double all_bytes(UOp load) const {
+    return bytes_over(load, loops_) * bytes_over(load, reduced_) /
+           static_cast<double>(size_of(load.dtype()));
+  }
+
+  static std::int64_t row_tiles(const RegisterTile& t) {
+    return t.rows ? (t.rows.range_size() + t.num_rows - 1) / t.num_rows : 1;
+  }
+  static double column_tiles(const RegisterTile& t) {
+    const std::int64_t others =
+        t.columns == t.lane ? 1 : (t.columns.range_size() + t.num_columns - 1) / t.num_columns;
+    return static_cast<double>(column_loop_size(t) * others);
+  }
+  // Of the loop that gives the lanes.
+  static std::int64_t column_loop_size(const RegisterTile& t) {
+    const std::int64_t in_tile = t.columns == t.lane ? t.lanes * t.num_columns : t.lanes;
+    return (t.lane.range_size() + in_tile - 1) / in_tile;
+  }
+  std::int64_t bytes_of_sums(const RegisterTile& t) const {
+    return t.num_rows * t.num_columns * t.lanes * (machine_.vector_bytes / full_);
   }
 
   // Whether the last of blocks of so many iterations may begin earlier.
@@ -179,45 +264,172 @@ class Search {
     for (UOp l : loads_) {
       const UOp place = l.src(0);
       const std::int64_t count = copies(place.src(1), t);
-      const double each = load_cost(place, t);
-      load += static_cast<double>(count) *
-              (are_far_columns(place, count, t) ? std::max(each, machine_.far_load()) : each);
+      load += static_cast<double>(count) * std::max(load_cost(place, t), distance_cost(l, t));
     }
-    return std::max(multiply, load) + machine_.not_hidden * std::min(multiply, load) +
-           machine_.turn + store_cost(t) / turns_ + waiting_cost(t) + copying_cost(t);
+    return std::max({multiply, load, streaming_cost(t)}) +
+           machine_.not_hidden * std::min(multiply, load) + machine_.turn + store_cost(t) / turns_ +
+           waiting_cost(t) + copying_cost(t);
   }
 
-  // What is copied to where the tile reads it in order: columns that do not lie side by side, rows
-  // that neither do nor go on along the reduction.
+  // Loading a vector from where it stays from one tile to the next: columns from one tile of rows
+  // to the next, other vectors until all of them have been read.
+  double distance_cost(UOp load, const RegisterTile& t) const {
+    const UOp place = load.src(0);
+    if (!are_columns(place, t)) {
+      const double bytes = all_bytes(load);
+      if (t.in_reduction || !place.varies_over(t.lane) || bytes <= machine_.cache_bytes) return 0;
+      return machine_.farther_load();
+    }
+    const double bytes = bytes_of_columns(copies(place.src(1), t), place, t);
+    const bool is_near = bytes <= static_cast<double>(machine_.near_bytes);
+    // Without a copy they displace each other.
+    if (!is_copied(place, t)) return is_near ? machine_.far_load : machine_.farther_load();
+    if (is_near) return 0;
+    return bytes <= machine_.cache_bytes ? machine_.far_load : machine_.farther_load();
+  }
+
+  // Whether what lies in lines that are far apart is read by so many that a copy pays.
+  bool is_copied(UOp place, const RegisterTile& t) const {
+    return !are_columns_in_lines(place, t) ||
+           uses_in_block(place, t) >= static_cast<double>(MachineModel::least_copy_reuse);
+  }
+
+  // Rows that come from beyond the L2 cache: they are fetched ahead, and only so fast.
+  double streaming_cost(const RegisterTile& t) const {
+    if (!t.streams_rows) return 0;
+    double cost = 0;
+    for (UOp l : loads_) {
+      const UOp place = l.src(0);
+      if (place.varies_over(t.rows))
+        cost += fetching_cost(l, static_cast<double>(copies(place.src(1), t)));
+    }
+    return cost;
+  }
+
+  // Fetching so many elements of what a load reads, all threads being at it.
+  double fetching_cost(UOp load, double elements) const {
+    return machine_.cycles(elements * static_cast<double>(size_of(load.dtype())) *
+                           machine_.cycles_per_byte(all_bytes(load)) *
+                           static_cast<double>(machine_.threads));
+  }
+
+  // What is copied to where the tile reads it in order: columns that do not lie side by side, or do
+  // so in lines that are far apart, rows that neither do nor go on along the reduction.  What is no
+  // column and stays where it is is fetched anew by tiles that have it in common with no other.
   double copying_cost(const RegisterTile& t) const {
     if (t.in_reduction) return 0;
     double cost = 0;
     for (UOp l : loads_) {
       const UOp place = l.src(0);
-      const std::int64_t count = copies(place.src(1), t);
+      const auto count = static_cast<double>(copies(place.src(1), t));
       double each = 0;
       if (can_copy_columns(place, t)) {
         each = copying_a_vector(place, t);
-      } else if (t.rows && place.varies_over(t.rows) && !place.varies_over(t.lane) &&
-                 along(place, t.rows) == Along::Strided && !follows(place, reduced_.back())) {
-        each = MachineModel::copy_element;
+      } else if (are_columns_in_lines(place, t) && is_copied(place, t)) {
+        each = fetching_cost(l, static_cast<double>(t.lanes)) + 2 * MachineModel::load;
+      } else if (are_rows(place, t) && along(place, t.rows) == Along::Strided &&
+                 !follows(place, reduced_.back())) {
+        each = (place.num_src() > 2 ? 2 : 1) * MachineModel::copy_element;
+      } else if (!are_columns(place, t) && !t.streams_rows) {
+        const bool vector = place.varies_over(t.lane);
+        each = fetching_cost(l, vector ? static_cast<double>(t.lanes) : 1);
       }
-      const bool gated = place.num_src() > 2;
-      cost += (gated ? 2 : 1) * each * static_cast<double>(count) / uses(place, t);
+      cost += each * count / uses_in_block(place, t);
     }
     return cost;
   }
 
+  static bool are_rows(UOp place, const RegisterTile& t) {
+    return t.rows && place.varies_over(t.rows) && !place.varies_over(t.lane);
+  }
+
+  // Whether columns lie side by side, and those of each of many steps of the reduction far from the
+  // others.
+  bool are_columns_in_lines(UOp place, const RegisterTile& t) const {
+    if (!are_columns(place, t) || place.num_src() > 2) return false;
+    if (along(place, t.lane) != Along::Contiguous) return false;
+    std::int64_t steps = 1;
+    for (UOp r : reduced_) {
+      const Stride s = stride_over(place.src(1), r);
+      if (s.affine && s.step * size_of(place.dtype()) < machine_.far_bytes) continue;
+      steps *= r.range_size();
+    }
+    return steps >= machine_.many_rows;
+  }
+
+  // Tiles that read what is copied: those of a block, where there are any.
+  double uses_in_block(UOp place, const RegisterTile& t) const {
+    const double all = uses(place, t);
+    if (!t.rows || t.streams_rows) return all;
+    const double rows = rows_of_block(t);
+    if (are_columns(place, t)) return std::min(all, rows);
+    if (t.turn == 0) return all;
+    const double sums = rows * static_cast<double>(bytes_of_sums(t));
+    return std::min(all, std::max(1.0, static_cast<double>(machine_.sums_bytes) / sums));
+  }
+
+  // Tiles of rows that stay in the L2 cache, if each thread is left some blocks.
+  double rows_of_block(const RegisterTile& t) const {
+    const auto all = static_cast<double>(row_tiles(t));
+    if (t.turn == 0 && column_tiles(t) < machine_.least_blocked_columns) return all;
+    const double steps = t.turn > 0 ? static_cast<double>(t.turn * inner_turns_) : turns_;
+    const double bytes = steps * static_cast<double>(t.num_rows * (machine_.vector_bytes / full_));
+    double rows = std::max(1.0, std::floor(static_cast<double>(machine_.tile_bytes) / bytes));
+    const auto wanted = static_cast<double>(machine_.wanted_blocks());
+    if (!columns_feed(t) && other_iterations(t) < wanted) {
+      const auto least = static_cast<double>(machine_.least_blocked_rows);
+      rows = std::min(rows, std::max(least, std::ceil(all / wanted)));
+    }
+    return all / std::ceil(all / rows);
+  }
+
+  // Of the loops that the tile does not cut.
+  double other_iterations(const RegisterTile& t) const {
+    double count = 1;
+    for (UOp r : loops_) {
+      if (r != t.lane && r != t.columns && r != t.rows)
+        count *= static_cast<double>(r.range_size());
+    }
+    return count;
+  }
+
+  // Whether the threads had better share the columns: each block of rows fills all panels anew,
+  // which a short one does not make up for, nor a long one where all rows stay in the L2 cache.
+  // Those that are read in order come in time from other caches, too.
+  bool columns_feed(const RegisterTile& t) const {
+    const std::int64_t blocks = machine_.wanted_blocks();
+    if (!t.rows || column_tiles(t) < static_cast<double>(blocks)) return false;
+    if (unevenness(t) > MachineModel::most_uneven) return false;
+    const bool short_blocks = row_tiles(t) * t.num_rows < blocks * machine_.least_panel_rows;
+    double bytes = 0;  // of rows
+    bool in_order = true;
+    for (UOp l : loads_) {
+      const UOp place = l.src(0);
+      if (!place.varies_over(t.rows)) continue;
+      bytes += all_bytes(l);
+      in_order = in_order && follows_reduction(place);
+    }
+    bytes *= static_cast<double>(row_tiles(t) * t.num_rows) /
+             static_cast<double>(t.rows.range_size());  // tiles that overlap read some twice
+    return (in_order && short_blocks) || bytes <= machine_.cache_bytes;
+  }
+
+  // Read in order as the reduction goes.
+  bool follows_reduction(UOp place) const {
+    return place.num_src() == 2 && follows(place, reduced_.back());
+  }
+
   double copying_a_vector(UOp place, const RegisterTile& t) const {
+    const double gates = place.num_src() > 2 ? 2 : 1;
     const bool divided = divides(place, t.lane);
     if (along(place, t.lane) == Along::Contiguous) {
-      return masked_load(place) + (divided ? MachineModel::divide_lanes : 0);
+      return gates * (masked_load(place) + (divided ? MachineModel::divide_lanes : 0));
     }
     const bool turned = along(place, reduced_.back()) == Along::Contiguous;
-    return (divided  ? MachineModel::divide_element
-            : turned ? MachineModel::turn_element
-                     : MachineModel::copy_element) *
-           static_cast<double>(t.lanes);
+    const double each = divided  ? MachineModel::divide_element
+                        : turned ? MachineModel::turn_element
+                                 : MachineModel::copy_element;
+    return gates * each * static_cast<double>(t.lanes);
   }
 
   // Whether where it lies, or whether it is there, takes divisions that lanes have results of their
@@ -257,10 +469,11 @@ class Search {
     return t.rows.range_size() / t.num_rows >= machine_.least_reuse;
   }
 
-  // Loading and storing the sums once in a turn, from the L2 cache.
+  // Loading and storing the sums once in a turn: they come from the L2 cache, and others go there
+  // in their place.
   double waiting_cost(const RegisterTile& t) const {
     if (t.turn == 0) return 0;
-    return 2 * machine_.far_load() * static_cast<double>(t.num_rows * t.num_columns) /
+    return 3 * machine_.far_load * static_cast<double>(t.num_rows * t.num_columns) /
            static_cast<double>(t.turn * inner_turns_);
   }
 
@@ -286,13 +499,7 @@ class Search {
     return place.src(1).varies_over(t.lane) && !(t.rows && place.src(1).varies_over(t.rows));
   }
 
-  // Whether these vectors are more than the L1 cache keeps from one tile of rows to the next.
-  bool are_far_columns(UOp place, std::int64_t vectors, const RegisterTile& t) const {
-    return are_columns(place, t) &&
-           bytes_of_columns(vectors, place, t) > static_cast<double>(machine_.near_bytes);
-  }
-
-  // Of so many vectors in all iterations of the reduction, or of a turn.
+  // Of so many vectors of columns in all iterations of the reduction, or of a turn.
   double bytes_of_columns(std::int64_t vectors, UOp place, const RegisterTile& t) const {
     const std::int64_t elements = t.in_reduction ? vectors : vectors * t.lanes;  // an iteration
     const double iterations = t.turn > 0 ? static_cast<double>(t.turn * inner_turns_) : turns_;
@@ -316,14 +523,16 @@ class Search {
     return static_cast<double>(range.range_size()) / static_cast<double>(vectors * lanes);
   }
 
+  static bool pads_lanes(UOp place, const RegisterTile& t) {
+    return !t.overlaps && t.lane.trip_divisor() % t.lanes != 0 && place.varies_over(t.lane);
+  }
+
   // Whether the place is gated, or will be where a loop is padded.
   static bool is_gated(UOp place, const RegisterTile& t) {
     const auto pads = [&](UOp r, std::int64_t count) {
       return r && r.is_open() && r.trip_divisor() % count != 0 && place.varies_over(r);
     };
-    const bool pads_lanes =
-        !t.overlaps && t.lane.trip_divisor() % t.lanes != 0 && place.varies_over(t.lane);
-    return place.num_src() > 2 || pads_lanes || pads(t.columns, t.num_columns) ||
+    return place.num_src() > 2 || pads_lanes(place, t) || pads(t.columns, t.num_columns) ||
            pads(t.rows, t.num_rows);
   }
 

@@ -19,6 +19,10 @@ struct RegisterTile {
   // Iterations of the outermost loop of the reduction that go at a time over all tiles of a block,
   // whose sums wait in memory meanwhile; 0: a tile is reduced in one go.
   std::int64_t turn = 0;
+  // Rows are read in order from wherever they are for each tile of columns, which threads share:
+  // there are no blocks of them.
+  bool streams_rows = false;
+  bool columns_feed = false;  // threads share the columns, not blocks of rows
   double cost = std::numeric_limits<double>::infinity();
 };
 
