@@ -253,7 +253,8 @@ class Linearizer {
     }
   }
 
-  // How far along the update of a register a node is: 0 for what does not read one in its block.
+  // How far along the update of a register a node is: 0 for what does not read one in its block.  A
+  // choice between before and after is no step of its own: both would have to be held until then.
   void measure_updates() {
     progress_.resize(order_.size(), 0);
     for (std::size_t i = 0; i < order_.size(); i++) {
@@ -265,7 +266,7 @@ class Linearizer {
       for (UOp s : u.sources()) {
         const auto n = static_cast<std::size_t>(number_.at(s.node()));
         if (progress_[n] > 0 && place_[n] == place_[i]) {
-          progress_[i] = std::max(progress_[i], progress_[n] + 1);
+          progress_[i] = std::max(progress_[i], progress_[n] + (u.is(Op::Where) ? 0 : 1));
         }
       }
     }
@@ -329,9 +330,13 @@ class Linearizer {
     for (UOp s : order_[static_cast<std::size_t>(unit)].sources()) {
       const int number = number_.at(s.node());
       const auto n = static_cast<std::size_t>(number);
-      if (!is_head(s) && !is_silent(s) && progress_[n] == 0 &&
-          place_[n] == place_[static_cast<std::size_t>(unit)]) {
+      const auto user = static_cast<std::size_t>(unit);
+      if (is_head(s) || is_silent(s) || place_[n] != place_[user]) continue;
+      if (progress_[n] == 0) {
         operands.push_back(number);
+      } else if (progress_[n] == progress_[user]) {  // chosen after it
+        const std::vector<int> before = operands_of(number);
+        operands.insert(operands.end(), before.begin(), before.end());
       }
     }
     return operands;

@@ -19,6 +19,7 @@ class Memory {
   LlvmValue load_behind_one_gate();
   void store_behind_one_gate(const std::string& value);
   LlvmValue load_strided();
+  LlvmValue load_every_other();
   void store_strided(const LlvmValue& value);
   // Processors with registers of 64 bytes write the lanes of one apart by an instruction.  It is as
   // fast as so many stores, but those take LLVM ten times as long to compile.
@@ -139,9 +140,29 @@ LlvmValue Memory::load_behind_one_gate() {
   return from_memory(llvm_elementwise(text_, Op::Where, type, result));
 }
 
+// Two vectors from the first element that is read to the last, and a shuffle.
+LlvmValue Memory::load_every_other() {
+  const LlvmType type = memory_type();
+  const std::int64_t lanes = type.lanes;
+  const std::string base = address(true);
+  const std::string next = offset_from(base, fmt::format("i64 {}", lanes - 1), true);
+  const auto part = [&](const std::string& p) {
+    return text_.define(type, "load {}, ptr {}, align {}", type.text(), p, size_).text();
+  };
+  const std::string low = part(base), high = part(next);
+  std::string chosen;
+  for (std::int64_t k = 0; k < lanes; k++) {
+    const std::int64_t from_high = 2 * k - (lanes - 1) + lanes;  // numbered after those of `low`
+    chosen += fmt::format("{}i32 {}", k ? ", " : "", 2 * k < lanes ? 2 * k : from_high);
+  }
+  return from_memory(
+      text_.define(type, "shufflevector {}, {}, <{} x i32> <{}>", low, high, lanes, chosen));
+}
+
 // The offsets from lane 0 are constants, which addresses hold at no cost.
 LlvmValue Memory::load_strided() {
   const LlvmType type = memory_type();
+  if (place_.step == 2) return load_every_other();
   const std::string base = address(true);
   LlvmValue result{"poison", type};
   for (std::int64_t k = 0; k < type.lanes; k++) {

@@ -11,6 +11,7 @@
 #include "croze/codegen/choose/keep_work.h"
 #include "croze/codegen/choose/machine_model.h"
 #include "croze/codegen/choose/normalize.h"
+#include "croze/codegen/choose/slide_windows.h"
 #include "croze/codegen/choose/square_tiles.h"
 #include "croze/codegen/choose/stream_rows.h"
 #include "croze/codegen/choose/tabulate_work.h"
@@ -75,6 +76,15 @@ bool repeats_reductions(const KernelState& k, UOp loop) {
       reduces(k.sink), [&](UOp u) { return !is_at_full_depth(k, u) && !u.varies_over(loop); });
 }
 
+// Whether tasks of a loop would each fill tiles anew that loops around it fill for all of it.
+bool repeats_fills(const KernelState& k, UOp loop) {
+  const auto end = std::ranges::find(k.loops, loop);
+  return std::ranges::any_of(toposort(k.sink), [&](UOp u) {
+    return u.is(Op::Store) && tile_of(u) && !u.varies_over(loop) &&
+           std::any_of(k.loops.begin(), end, [&](UOp r) { return u.varies_over(r); });
+  });
+}
+
 // The outermost loop that feeds every thread evenly, or else the outermost of all.
 UOp loop_for_tasks(const KernelState& k) {
   const std::int64_t threads = k.caps().threads;
@@ -83,7 +93,7 @@ UOp loop_for_tasks(const KernelState& k) {
   for (UOp r : k.loops) {
     if (!is_parallel(r)) continue;
     if (stores_in(k.sink, r) < k.sink.num_src()) break;
-    if (best && repeats_reductions(k, r)) continue;
+    if (best && (repeats_reductions(k, r) || repeats_fills(k, r))) continue;
     const double even =
         r.is_open() ? open_balance : balance(tasks_of(r.range_size(), threads), threads);
     if (!best || even > best_balance + 0.1) {
@@ -123,7 +133,7 @@ void choose_edits(KernelState& k) {
     choose_groups(k);
     return;
   }
-  if (!make_square_tiles(k) && !stream_rows(k) && !tile_contraction(k)) {
+  if (!make_square_tiles(k) && !stream_rows(k) && !tile_contraction(k) && !slide_windows(k)) {
     join_passes(k);
     interleave_rows(k);
     keep_work(k);

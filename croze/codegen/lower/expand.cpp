@@ -207,9 +207,31 @@ class Expander {
       return graph_.alu(Op::MulAdd, {factor, product.src(1), sum});
     }
     if (float_sum && v.is(Op::Where) && is_product(v.src(1)) && v.src(2).is_const(0)) {
+      if (const UOp product = product_of_gated(v)) return combined(op, sum, product);
       return where(v.src(0), combined(op, sum, v.src(1)), sum);
     }
     return graph_.alu(op, {sum, v});
+  }
+
+  // where(g, load * load, 0) with both loads behind g: that zeros are added to a sum which began
+  // with 0, and so is never -0, leaves it as it is, and takes no choice for each of the sums that a
+  // load is for.  Null if the factors are no loads, or the device
+  // has no masks.
+  UOp product_of_gated(UOp v) {
+    const UOp product = v.src(1);
+    if (!caps_.masked_vectors || !product.is(Op::Mul) || !product.src(0).is(Op::Load) ||
+        !product.src(1).is(Op::Load)) {
+      return UOp();
+    }
+    const UOp a = behind(v.src(0), product.src(0)), b = behind(v.src(0), product.src(1));
+    return a && b ? a * b : UOp();
+  }
+
+  UOp behind(UOp gate, UOp load) {
+    const UOp place = load.src(0);
+    if (!place.is(Op::Index) || load.num_src() > 1) return UOp();
+    const UOp both = place.num_src() > 2 ? place.src(2) & gate : gate;
+    return graph_.load(graph_.place(place.src(0), place.src(1), both));
   }
 
   UOp looped(UOp u, std::span<const UOp> values, std::span<const UOp> loops) {
