@@ -42,8 +42,8 @@ struct MachineModel {
   // What each row tile reads anew stays in the L1 cache up to two thirds of it: rows and sums
   // stream through the rest.
   std::int64_t near_bytes;
-  // Lines so far apart share a set of the L1 cache: a page, by which it is addressed before the page
-  // is known.
+  // Lines so far apart share a set of the L1 cache: a page, by which it is addressed before the
+  // page is known.
   static constexpr std::int64_t set_bytes = 4096;
   double cache_bytes;  // of the L2 cache of one core
 

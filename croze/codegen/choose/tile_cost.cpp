@@ -1,0 +1,410 @@
+// tile_cost.cpp -- multiply-adds against loads.
+//
+// A vector of columns is loaded from the cache in which it stays from one tile of rows to the next.
+// Columns that are scattered, or lie in lines far apart, are copied to a panel once for all tiles
+// of rows of a block; rows are fetched for each tile of columns that does not find them in a cache.
+// Between turns sums wait in a cache.
+#include "croze/codegen/choose/tile_cost.h"
+
+#include <algorithm>
+#include <cmath>
+#include <ranges>
+
+#include "croze/codegen/choose/access.h"
+#include "croze/graph/index/index_form.h"
+#include "croze/graph/rewrite/rewrite.h"
+
+namespace croze {
+namespace {
+
+// Sums may wait in a tile between turns: of the only reduction of the kernel, whose terms hold no
+// loops and nothing that the kernel stores.
+bool sums_can_wait(const KernelState& k, UOp reduce) {
+  if (reduces(k.sink).size() > 1 || loads_what_it_stores(k.sink)) return false;
+  return std::ranges::none_of(closed_ranges(reduce), &UOp::is_open);
+}
+
+}  // namespace
+
+Contraction::Contraction(const KernelState& k, UOp reduce)
+    : reduced(closed_ranges(reduce)),
+      loads(croze::loads(reduce.src(0))),
+      can_take_turns(sums_can_wait(k, reduce)),
+      can_overlap(!loads_what_it_stores(k.sink)),
+      stored(k.sink.src(0).src(0)),
+      inner_turns(iterations(std::span(reduced).subspan(1))),
+      turns(static_cast<double>(iterations(reduced))),
+      machine(k.caps()),
+      full(full_lanes(k.sink, k.caps())) {
+  std::copy_if(k.loops.begin(), k.loops.end(), std::back_inserter(loops), is_parallel);
+  std::ranges::copy_if(toposort(reduce.src(0)), std::back_inserter(computed), [&](UOp u) {
+    return u != reduce.src(0) && is_elementwise(u.op()) && u.dtype() != DType::Index &&
+           u.dtype() != DType::Bool;
+  });
+}
+
+std::vector<TileCost::Way> TileCost::ways(const RegisterTile& t) const {
+  std::vector<Way> result{{}};
+  if (const std::int64_t turn = near_turn(t); turn > 0) result.push_back({turn});
+  if (const auto turn = streaming_turn(t)) result.push_back({*turn, true});
+  return result;
+}
+
+std::int64_t TileCost::near_turn(const RegisterTile& t) const {
+  if (!c_.can_take_turns || !t.rows || t.rows.is_open() || t.lane.is_open()) return 0;
+  for (UOp l : c_.loads) {
+    const UOp place = l.src(0);
+    if (place.varies_over(t.rows) && uses(place, t) < MachineModel::least_reuse) return 0;
+  }
+  return turn_within(panel_bytes(t), c_.machine.near_bytes);
+}
+
+std::int64_t TileCost::turn_within(std::int64_t bytes_of_one, std::int64_t most) const {
+  if (bytes_of_one > most) return 0;
+  const std::int64_t size = c_.reduced[0].range_size();
+  const std::int64_t turn = bytes_of_one > 0 ? largest_divisor(size, most / bytes_of_one) : size;
+  return turn == size || turn * c_.inner_turns < MachineModel::shortest_turn ? 0 : turn;
+}
+
+std::int64_t TileCost::panel_bytes(const RegisterTile& t) const {
+  std::int64_t bytes = 0;
+  for (UOp l : c_.loads) {
+    const UOp place = l.src(0);
+    if (are_columns(place, t))
+      bytes += copies(place.src(1), t) * t.lanes * size_of(place.dtype()) * c_.inner_turns;
+  }
+  return bytes;
+}
+
+std::optional<std::int64_t> TileCost::streaming_turn(const RegisterTile& t) const {
+  if (!t.rows || t.rows.is_open() || t.lane.is_open() || t.columns.is_open()) return {};
+  if (std::ranges::any_of(c_.reduced, &UOp::is_open) || !has_streaming_rows(t)) return {};
+  const std::int64_t bytes = panel_bytes(t);
+  if (bytes * c_.reduced[0].range_size() <= c_.machine.tile_bytes) return 0;
+  if (!c_.can_take_turns || row_tiles(t) * bytes_of_sums(t) > c_.machine.sums_bytes) return {};
+  const std::int64_t turn = turn_within(bytes, c_.machine.tile_bytes / 2);
+  return turn > 0 ? std::optional(turn) : std::nullopt;
+}
+
+double TileCost::unevenness(const RegisterTile& t) const {
+  const double tiles = column_tiles(t) * other_iterations(t);
+  const auto threads = static_cast<double>(c_.machine.threads);
+  return std::ceil(tiles / threads) * threads / tiles;
+}
+
+bool TileCost::has_streaming_rows(const RegisterTile& t) const {
+  double bytes = 0;
+  for (UOp l : c_.loads) {
+    const UOp place = l.src(0);
+    if (!place.varies_over(t.rows)) continue;
+    if (place.varies_over(t.lane) || place.varies_over(t.columns) || !follows_reduction(place))
+      return false;
+    bytes += all_bytes(l);
+  }
+  return bytes > static_cast<double>(c_.machine.tile_bytes);
+}
+
+double TileCost::all_bytes(UOp load) const {
+  return bytes_over(load, c_.loops) * bytes_over(load, c_.reduced) /
+         static_cast<double>(size_of(load.dtype()));
+}
+
+std::int64_t TileCost::row_tiles(const RegisterTile& t) {
+  return t.rows ? (t.rows.range_size() + t.num_rows - 1) / t.num_rows : 1;
+}
+
+double TileCost::column_tiles(const RegisterTile& t) {
+  const std::int64_t others =
+      t.columns == t.lane ? 1 : (t.columns.range_size() + t.num_columns - 1) / t.num_columns;
+  return static_cast<double>(column_loop_size(t) * others);
+}
+
+std::int64_t TileCost::column_loop_size(const RegisterTile& t) {
+  const std::int64_t in_tile = t.columns == t.lane ? t.lanes * t.num_columns : t.lanes;
+  return (t.lane.range_size() + in_tile - 1) / in_tile;
+}
+
+std::int64_t TileCost::bytes_of_sums(const RegisterTile& t) const {
+  return t.num_rows * t.num_columns * t.lanes * (c_.machine.vector_bytes / c_.full);
+}
+
+double TileCost::cycles(const RegisterTile& t) const {
+  const double sums =
+      std::max(static_cast<double>(t.num_rows * t.num_columns), c_.machine.in_flight());
+  const double multiply = (sums + operand_work(t)) * c_.machine.multiply_add(t.lanes, c_.full);
+  double load = 0;
+  for (UOp l : c_.loads) {
+    const UOp place = l.src(0);
+    const std::int64_t count = copies(place.src(1), t);
+    load += static_cast<double>(count) * std::max(load_cost(place, t), distance_cost(l, t));
+  }
+  return std::max({multiply, load, streaming_cost(t)}) +
+         c_.machine.not_hidden * std::min(multiply, load) + c_.machine.turn +
+         store_cost(t) / c_.turns + waiting_cost(t) + copying_cost(t);
+}
+
+double TileCost::distance_cost(UOp load, const RegisterTile& t) const {
+  const UOp place = load.src(0);
+  if (!are_columns(place, t)) {
+    const double bytes = all_bytes(load);
+    if (t.in_reduction || !place.varies_over(t.lane) || bytes <= c_.machine.cache_bytes) return 0;
+    return c_.machine.farther_load();
+  }
+  const double bytes = bytes_of_columns(place, t);
+  const bool is_near = bytes <= static_cast<double>(c_.machine.near_bytes);
+  // Without a copy they displace each other.
+  if (!is_copied(load, t)) return is_near ? c_.machine.far_load : c_.machine.farther_load();
+  if (is_near) return 0;
+  return bytes <= c_.machine.cache_bytes ? c_.machine.far_load : c_.machine.farther_load();
+}
+
+bool TileCost::is_copied(UOp load, const RegisterTile& t) const {
+  return !are_columns_in_lines(load.src(0), t) ||
+         uses_in_block(load, t) >= static_cast<double>(MachineModel::least_copy_reuse);
+}
+
+double TileCost::streaming_cost(const RegisterTile& t) const {
+  if (!t.streams_rows) return 0;
+  double cost = 0;
+  for (UOp l : c_.loads) {
+    const UOp place = l.src(0);
+    if (place.varies_over(t.rows))
+      cost += fetching_cost(l, static_cast<double>(copies(place.src(1), t)));
+  }
+  return cost;
+}
+
+double TileCost::fetching_cost(UOp load, double elements) const {
+  return c_.machine.cycles(elements * static_cast<double>(size_of(load.dtype())) *
+                           c_.machine.cycles_per_byte(all_bytes(load)) *
+                           static_cast<double>(c_.machine.threads));
+}
+
+double TileCost::copying_cost(const RegisterTile& t) const {
+  if (t.in_reduction) return 0;
+  double cost = 0;
+  for (UOp l : c_.loads) {
+    const UOp place = l.src(0);
+    const auto count = static_cast<double>(copies(place.src(1), t));
+    double each = 0;
+    if (can_copy_columns(place, t)) {
+      each = copying_a_vector(place, t);
+    } else if (are_columns_in_lines(place, t) && is_copied(l, t)) {
+      each = fetching_cost(l, static_cast<double>(t.lanes)) + 2 * MachineModel::load;
+    } else if (are_rows(place, t) && along(place, t.rows) == Along::Strided &&
+               !follows(place, c_.reduced.back())) {
+      each = (place.num_src() > 2 ? 2 : 1) * MachineModel::copy_element;
+    } else if (!are_columns(place, t) && !t.streams_rows) {
+      const bool vector = place.varies_over(t.lane);
+      each = fetching_cost(l, vector ? static_cast<double>(t.lanes) : 1);
+    }
+    cost += each * count / uses_in_block(l, t);
+  }
+  return cost;
+}
+
+bool TileCost::are_rows(UOp place, const RegisterTile& t) {
+  return t.rows && place.varies_over(t.rows) && !place.varies_over(t.lane);
+}
+
+bool TileCost::are_columns_in_lines(UOp place, const RegisterTile& t) const {
+  if (!are_columns(place, t) || place.num_src() > 2) return false;
+  if (along(place, t.lane) != Along::Contiguous) return false;
+  std::int64_t steps = 1;
+  for (UOp r : c_.reduced) {
+    const Stride s = stride_over(place.src(1), r);
+    if (s.affine && s.step * size_of(place.dtype()) < c_.machine.far_bytes) continue;
+    steps *= r.range_size();
+  }
+  return steps >= c_.machine.many_rows;
+}
+
+double TileCost::uses_in_block(UOp load, const RegisterTile& t) const {
+  const UOp place = load.src(0);
+  const double all = uses(place, t);
+  if (!t.rows || t.streams_rows) return all;
+  const double rows = rows_of_block(t);
+  if (are_columns(place, t)) return std::min(all, rows);
+  if (t.turn > 0) return std::min(all, columns_of_block(t));
+  const bool is_kept = rows < static_cast<double>(row_tiles(t)) || place.varies_over(t.lane) ||
+                       all_bytes(load) <= c_.machine.cache_bytes;
+  return is_kept ? all : 1;
+}
+
+double TileCost::rows_of_block(const RegisterTile& t) const {
+  const auto all = static_cast<double>(row_tiles(t));
+  if (t.streams_rows) return all;
+  if (t.turn == 0 && column_tiles(t) < c_.machine.least_blocked_columns) return all;
+  const double steps = t.turn > 0 ? static_cast<double>(t.turn * c_.inner_turns) : c_.turns;
+  const double bytes =
+      steps * static_cast<double>(t.num_rows * (c_.machine.vector_bytes / c_.full));
+  double rows = std::floor(static_cast<double>(c_.machine.tile_bytes) / bytes);
+  const auto wanted = static_cast<double>(c_.machine.wanted_blocks());
+  const auto least = static_cast<double>(c_.machine.least_blocked_rows);
+  if (!columns_feed(t) && other_iterations(t) < wanted)
+    rows = std::min(rows, std::max(least, std::ceil(all / wanted)));
+  return rows < least ? all : all / std::ceil(all / rows);
+}
+
+double TileCost::columns_of_block(const RegisterTile& t) const {
+  if (t.streams_rows) return 1;
+  const double room = static_cast<double>(c_.machine.sums_bytes) / rows_of_block(t);
+  return std::max(1.0, std::min(column_tiles(t), room / static_cast<double>(bytes_of_sums(t))));
+}
+
+double TileCost::other_iterations(const RegisterTile& t) const {
+  double count = 1;
+  for (UOp r : c_.loops) {
+    if (r != t.lane && r != t.columns && r != t.rows) count *= static_cast<double>(r.range_size());
+  }
+  return count;
+}
+
+bool TileCost::columns_feed(const RegisterTile& t) const {
+  const std::int64_t blocks = c_.machine.wanted_blocks();
+  if (!t.rows || column_tiles(t) < static_cast<double>(blocks)) return false;
+  if (unevenness(t) > MachineModel::most_uneven) return false;
+  const bool short_blocks = row_tiles(t) * t.num_rows < blocks * c_.machine.least_panel_rows;
+  double bytes = 0;  // of rows
+  bool in_order = true;
+  for (UOp l : c_.loads) {
+    const UOp place = l.src(0);
+    if (!place.varies_over(t.rows)) continue;
+    bytes += all_bytes(l);
+    in_order = in_order && follows_reduction(place);
+  }
+  bytes *= static_cast<double>(row_tiles(t) * t.num_rows) /
+           static_cast<double>(t.rows.range_size());  // tiles that overlap read some twice
+  return (in_order && short_blocks) || bytes <= c_.machine.cache_bytes;
+}
+
+bool TileCost::follows_reduction(UOp place) const {
+  return place.num_src() == 2 && follows(place, c_.reduced.back());
+}
+
+double TileCost::copying_a_vector(UOp place, const RegisterTile& t) const {
+  const double gates = place.num_src() > 2 ? 2 : 1;
+  const bool divided = divides(place, t.lane);
+  if (along(place, t.lane) == Along::Contiguous)
+    return gates * masked_load(place) + (divided ? MachineModel::divide_lanes : 0);
+  const bool turned = along(place, c_.reduced.back()) == Along::Contiguous;
+  return gates * static_cast<double>(t.lanes) *
+         (divided  ? MachineModel::divide_element
+          : turned ? MachineModel::turn_element
+                   : MachineModel::copy_element);
+}
+
+bool TileCost::divides(UOp place, UOp lane) {
+  return std::ranges::any_of(toposort(place), [&](UOp u) {
+    return (u.is(Op::IDiv) || u.is(Op::Mod)) && u.varies_over(lane);
+  });
+}
+
+double TileCost::uses(UOp place, const RegisterTile& t) const {
+  double tiles = 1;
+  for (UOp r : c_.loops) {
+    if (place.varies_over(r) || (r != t.rows && are_columns(place, t))) continue;
+    std::int64_t in_tile = r == t.lane ? t.lanes : 1;
+    if (r == t.columns) in_tile *= t.num_columns;
+    if (r == t.rows) in_tile *= t.num_rows;
+    tiles *= std::max(1.0, static_cast<double>(r.range_size()) / static_cast<double>(in_tile));
+  }
+  return tiles;
+}
+
+bool TileCost::can_copy_columns(UOp place, const RegisterTile& t) const {
+  const Along lanes = along(place, t.lane);
+  const bool scattered =
+      lanes == Along::Strided || (lanes == Along::Contiguous && place.num_src() > 2);
+  if (!scattered || t.in_reduction) return false;
+  if (!t.rows || place.src(1).varies_over(t.rows)) return false;
+  if (std::ranges::any_of(c_.reduced, &UOp::is_open)) return false;  // the tile may not fit
+  if (bytes_of_columns(place, t) > static_cast<double>(c_.machine.tile_bytes)) return false;
+  return t.rows.range_size() / t.num_rows >= c_.machine.least_reuse;
+}
+
+double TileCost::waiting_cost(const RegisterTile& t) const {
+  if (t.turn == 0) return 0;
+  const double bytes =
+      rows_of_block(t) * columns_of_block(t) * static_cast<double>(bytes_of_sums(t));
+  const bool are_near = bytes <= static_cast<double>(c_.machine.sums_bytes) / 2;
+  const double each =
+      are_near ? 3 * c_.machine.far_load : 2 * c_.machine.farther_load() + c_.machine.far_load;
+  return each * static_cast<double>(t.num_rows * t.num_columns) /
+         static_cast<double>(t.turn * c_.inner_turns);
+}
+
+std::int64_t TileCost::copies(UOp u, const RegisterTile& t) {
+  std::int64_t result = 1;
+  if (u.varies_over(t.columns)) result *= t.num_columns;
+  if (t.rows && u.varies_over(t.rows)) result *= t.num_rows;
+  return result;
+}
+
+double TileCost::operand_work(const RegisterTile& t) const {
+  double work = 0;
+  for (UOp u : c_.computed) {
+    if (u.varies_over(t.lane)) work += static_cast<double>(copies(u, t));
+  }
+  return work;
+}
+
+bool TileCost::are_columns(UOp place, const RegisterTile& t) {
+  return place.src(1).varies_over(t.lane) && !(t.rows && place.src(1).varies_over(t.rows));
+}
+
+double TileCost::bytes_of_columns(UOp place, const RegisterTile& t) const {
+  const std::int64_t vectors = copies(place.src(1), t);
+  const std::int64_t elements = t.in_reduction ? vectors : vectors * t.lanes;  // an iteration
+  const double iterations = t.turn > 0 ? static_cast<double>(t.turn * c_.inner_turns) : c_.turns;
+  return iterations * static_cast<double>(elements * size_of(place.dtype()));
+}
+
+double TileCost::store_cost(const RegisterTile& t) const {
+  if (t.in_reduction) return 0;
+  const double each = along(c_.stored, t.lane) == Along::Contiguous
+                          ? 1
+                          : MachineModel::store_lane * static_cast<double>(t.lanes);
+  return each * static_cast<double>(t.num_rows * t.num_columns);
+}
+
+double TileCost::used_part(UOp range, std::int64_t lanes) {
+  if (range.is_open()) return MachineModel::used_if_open;
+  const std::int64_t vectors = (range.range_size() + lanes - 1) / lanes;
+  return static_cast<double>(range.range_size()) / static_cast<double>(vectors * lanes);
+}
+
+bool TileCost::pads_lanes(UOp place, const RegisterTile& t) {
+  return !t.overlaps && t.lane.trip_divisor() % t.lanes != 0 && place.varies_over(t.lane);
+}
+
+bool TileCost::is_gated(UOp place, const RegisterTile& t) {
+  const auto pads = [&](UOp r, std::int64_t count) {
+    return r && r.is_open() && r.trip_divisor() % count != 0 && place.varies_over(r);
+  };
+  return place.num_src() > 2 || pads_lanes(place, t) || pads(t.columns, t.num_columns) ||
+         pads(t.rows, t.num_rows);
+}
+
+double TileCost::masked_load(UOp place) const {
+  const bool changes = place.num_src() > 2 && std::ranges::any_of(c_.reduced, [&](UOp r) {
+                         return place.src(2).varies_over(r);
+                       });
+  return c_.machine.masked_load() + (changes ? c_.machine.make_mask() : 0);
+}
+
+double TileCost::load_cost(UOp place, const RegisterTile& t) const {
+  const bool gated = is_gated(place, t);
+  switch (along(place, t.lane)) {
+    case Along::Still: return gated ? c_.machine.gated_broadcast : c_.machine.broadcast();
+    case Along::Contiguous:
+      if (!gated || can_copy_columns(place, t)) return c_.machine.load;
+      return masked_load(place) + (divides(place, t.lane) ? MachineModel::divide_lanes : 0);
+    case Along::Strided: break;
+  }
+  if (can_copy_columns(place, t)) return c_.machine.load;
+  return static_cast<double>(t.lanes) *
+         (gated ? MachineModel::gated_lane : MachineModel::load_lane);
+}
+
+}  // namespace croze
