@@ -215,16 +215,24 @@ class Expander {
 
   // where(g, load * load, 0) with both loads behind g: that zeros are added to a sum which began
   // with 0, and so is never -0, leaves it as it is, and takes no choice for each of the sums that a
-  // load is for.  Null if the factors are no loads, or the device
-  // has no masks.
+  // load is for.  Null if the factors are no loads, or the gate
+  // no mask.
   UOp product_of_gated(UOp v) {
     const UOp product = v.src(1);
-    if (!caps_.masked_vectors || !product.is(Op::Mul) || !product.src(0).is(Op::Load) ||
+    if (!is_mask_of_lanes(v.src(0)) || !product.is(Op::Mul) || !product.src(0).is(Op::Load) ||
         !product.src(1).is(Op::Load)) {
       return UOp();
     }
     const UOp a = behind(v.src(0), product.src(0)), b = behind(v.src(0), product.src(1));
     return a && b ? a * b : UOp();
+  }
+
+  // Whether it is the same mask in all turns, which costs loads nothing.
+  bool is_mask_of_lanes(UOp gate) const {
+    return caps_.masked_vectors && !gate.ranges().empty() &&
+           std::ranges::all_of(toposort(gate), [](UOp u) {
+             return !u.is(Op::Load) && (!u.is(Op::Range) || has_kind(u, LoopKind::Lane));
+           });
   }
 
   UOp behind(UOp gate, UOp load) {
