@@ -147,7 +147,7 @@ double TileCost::distance_cost(UOp load, const RegisterTile& t) const {
   const UOp place = load.src(0);
   if (!are_columns(place, t)) {
     const double bytes = all_bytes(load);
-    if (t.in_reduction || !place.varies_over(t.lane) || bytes <= c_.machine.cache_bytes) return 0;
+    if (!place.varies_over(t.lane) || bytes <= c_.machine.cache_bytes) return 0;
     return c_.machine.farther_load();
   }
   const double bytes = bytes_of_columns(place, t);
@@ -287,7 +287,8 @@ double TileCost::copying_a_vector(UOp place, const RegisterTile& t) const {
   const bool divided = divides(place, t.lane);
   if (along(place, t.lane) == Along::Contiguous)
     return gates * masked_load(place) + (divided ? MachineModel::divide_lanes : 0);
-  const bool turned = along(place, c_.reduced.back()) == Along::Contiguous;
+  const UOp last = c_.reduced.back();  // long enough for squares of vectors
+  const bool turned = along(place, last) == Along::Contiguous && last.range_size() >= t.lanes;
   return gates * static_cast<double>(t.lanes) *
          (divided  ? MachineModel::divide_element
           : turned ? MachineModel::turn_element
