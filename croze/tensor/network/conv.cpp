@@ -222,7 +222,7 @@ class Phases {
     if (has_full_phases()) return all;
     // What meets no tap is a zero, too: an infinity times one would be a NaN.
     const Tensor taps = Tensor::full(joined({1, 1, 1}, t_.grid.size), true, {}, at_);
-    return where(by_phase(taps), all, 0);
+    return where(by_phase(taps), all, 0).cast(all.dtype());  // of Bools, too
   }
 
   bool has_full_phases() const {
