@@ -45,7 +45,8 @@ struct MachineModel {
   // Lines so far apart share a set of the L1 cache: a page, by which it is addressed before the
   // page is known.
   static constexpr std::int64_t set_bytes = 4096;
-  double cache_bytes;  // of the L2 cache of one core
+  static constexpr std::int64_t lines_of_set = 8;  // at least; 12 in newer ones
+  double cache_bytes;                              // of the L2 cache of one core
 
   // The unit of costs is half a cycle, or a whole one.
   double cycles(double count) const { return 2 * count / passes; }
@@ -96,6 +97,9 @@ struct MachineModel {
   static constexpr double load_lane = 2, gated_lane = 4;
   // A lane that is stored by itself: a shuffle and a store.
   static constexpr double store_lane = 2;
+  // The same where all lanes share a set of the L1 cache: each throws out the line of another
+  // before the next row comes to it.
+  static constexpr double store_colliding_lane = 32;
   // An element that is copied to a tile by itself: a load and a store, and where they are.
   static constexpr double copy_element = 3;
   // One that is copied in a square of vectors, which is transposed in registers: three shuffles for

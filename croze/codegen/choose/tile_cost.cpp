@@ -363,9 +363,16 @@ double TileCost::bytes_of_columns(UOp place, const RegisterTile& t) const {
 
 double TileCost::store_cost(const RegisterTile& t) const {
   if (t.in_reduction) return 0;
-  const double each = along(c_.stored, t.lane) == Along::Contiguous
-                          ? 1
-                          : MachineModel::store_lane * static_cast<double>(t.lanes);
+  double each = 1;
+  if (along(c_.stored, t.lane) != Along::Contiguous) {
+    const std::int64_t apart =
+        stride_over(c_.stored.src(1), t.lane).step * size_of(c_.stored.dtype());
+    const std::int64_t lines = t.columns == t.lane ? t.lanes * t.num_columns : t.lanes;
+    const bool collide =
+        apart != 0 && apart % MachineModel::set_bytes == 0 && lines > MachineModel::lines_of_set;
+    each = (collide ? MachineModel::store_colliding_lane : MachineModel::store_lane) *
+           static_cast<double>(t.lanes);
+  }
   return each * static_cast<double>(t.num_rows * t.num_columns);
 }
 
