@@ -7,7 +7,6 @@
 // (onnx_models.py, onnx_times.py).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -20,6 +19,7 @@
 #include <optional>
 #include <sstream>
 
+#include "command_line/temporary_folder.h"
 #include "croze/base/base64.h"
 #include "croze/base/error.h"
 #include "croze/io/npy.h"
@@ -52,27 +52,6 @@ std::string read_file(const fs::path& path) {
   check(file.good(), "cannot read {}", path.string());
   return {std::istreambuf_iterator<char>(file), {}};
 }
-
-// A folder that is gone with this.
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "croze-bench-XXXXXX").string();
-    check(mkdtemp(name.data()) != nullptr, "cannot make a folder like {}", name);
-    path_ = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  fs::path path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 void run_shell(const std::string& line) {
   const ProcessResult result = run_process({"sh", "-c", line});
@@ -251,12 +230,13 @@ void run_onnx(const OnnxOptions& options) {
     return;
   }
   check(!options.python.empty(), "croze-bench onnx needs a Python: --python COMMAND");
-  const Folder folder;
+  const TemporaryFolder temporary;
+  const fs::path folder = temporary.path();
   run_shell(fmt::format("{} - < '{}' | tar -x -C '{}'", options.python,
-                        CROZE_BENCH_SOURCES "/onnx_models.py", folder.path().string()));
+                        CROZE_BENCH_SOURCES "/onnx_models.py", folder.string()));
   Json rows = Json::array();
-  add_open_sizes(rows, folder.path() / "open");
-  add_small_models(rows, options, folder.path());
+  add_open_sizes(rows, folder / "open");
+  add_small_models(rows, options, folder);
   if (!options.as_json) print_limited(rows);
   finish_suite("onnx", rows, options.as_json, {{"threads_of_small_models", options.threads}});
 }

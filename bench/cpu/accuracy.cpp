@@ -24,9 +24,6 @@ namespace croze::bench {
 namespace {
 
 using Numbers = std::vector<std::vector<float>>;  // of each input
-using In = const std::vector<Tensor>&;
-using Out = std::vector<Tensor>;
-
 // A case whose sums have so many terms, and the result at a place.
 struct Sum {
   Case computed;

@@ -28,7 +28,10 @@ struct Runs {
   std::int64_t kernels = 0;
 };
 
-using Compute = std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs)>;
+// What a case computes of what.
+using In = const std::vector<Tensor>&;
+using Out = std::vector<Tensor>;
+using Compute = std::function<Out(In inputs)>;
 
 struct Case {
   std::string name;

@@ -10,9 +10,6 @@
 namespace croze::bench {
 namespace {
 
-using In = const std::vector<Tensor>&;
-using Out = std::vector<Tensor>;
-
 // A function of so many tensors of one shape, all of a dtype.
 struct Row {
   const char* name;

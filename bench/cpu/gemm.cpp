@@ -39,7 +39,7 @@ Case product_case(const Product& p, DType dtype, std::string_view prefix) {
               {shape_of(p.batch, p.inner, p.columns, p.transpose_b), dtype}};
   c.work =
       2.0 * static_cast<double>(p.rows * p.inner * p.columns * std::max(p.batch, std::int64_t{1}));
-  c.prepare = steps_of([p, dtype](const std::vector<Tensor>& in) -> std::vector<Tensor> {
+  c.prepare = steps_of([p, dtype](In in) -> Out {
     Tensor a = p.transpose_a ? transpose(in[0], -1, -2) : in[0];
     Tensor b = p.transpose_b ? transpose(in[1], -1, -2) : in[1];
     if (dtype != DType::Int8) return {matmul(a, b)};

@@ -47,7 +47,7 @@ Case product_case(const Product& p) {
   c.inputs = {{shape(p.rows, p.inner), p.dtype},
               {p.transpose_b ? shape(p.columns, p.inner) : shape(p.inner, p.columns), p.dtype}};
   if (p.dtype == DType::BFloat16) c.tolerance = 2e-2;
-  c.prepare = steps_of([p](const std::vector<Tensor>& in) -> std::vector<Tensor> {
+  c.prepare = steps_of([p](In in) -> Out {
     return {matmul(in[0], p.transpose_b ? transpose(in[1], -1, -2) : in[1])};
   });
   return c;
@@ -59,13 +59,11 @@ Suite gemv_suite() {
   Group group{"products", {.geometric_mean = 1, .worst = 0.8}, {}};
   for (const Product& p : products) group.cases.push_back(product_case(p));
   constexpr std::int64_t length = 1 << 22;
-  group.cases.push_back(memory_case(
-      "dot", {{{length}}, {{length}}},
-      [](const std::vector<Tensor>& in) -> std::vector<Tensor> { return {dot(in[0], in[1])}; }));
+  group.cases.push_back(memory_case("dot", {{{length}}, {{length}}},
+                                    [](In in) -> Out { return {dot(in[0], in[1])}; }));
   group.cases.back().tolerance = 1e-2;
-  group.cases.push_back(memory_case(
-      "outer", {{{4096}}, {{4096}}},
-      [](const std::vector<Tensor>& in) -> std::vector<Tensor> { return {outer(in[0], in[1])}; }));
+  group.cases.push_back(memory_case("outer", {{{4096}}, {{4096}}},
+                                    [](In in) -> Out { return {outer(in[0], in[1])}; }));
   return {"gemv", Work::Bytes, {std::move(group)}};
 }
 

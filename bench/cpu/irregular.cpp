@@ -11,9 +11,6 @@
 namespace croze::bench {
 namespace {
 
-using In = const std::vector<Tensor>&;
-using Out = std::vector<Tensor>;
-
 Out both(const ValuesAndIndices& pair) { return {pair.values, pair.indices}; }
 
 Input integers(const Shape& shape, std::int64_t below) { return {shape, DType::Int64, below}; }

@@ -7,9 +7,6 @@
 namespace croze::bench {
 namespace {
 
-using In = const std::vector<Tensor>&;
-using Out = std::vector<Tensor>;
-
 // Functions of a matrix, and of as many vectors of the length of its rows.
 struct Row {
   const char* name;
