@@ -43,10 +43,19 @@ Contraction::Contraction(const KernelState& k, UOp reduce)
   });
 }
 
-std::vector<TileCost::Way> TileCost::ways(const RegisterTile& t) const {
-  std::vector<Way> result{{}};
-  if (const std::int64_t turn = near_turn(t); turn > 0) result.push_back({turn});
-  if (const auto turn = streaming_turn(t)) result.push_back({*turn, true});
+std::vector<RegisterTile> TileCost::ways(RegisterTile t) const {
+  const std::int64_t near = near_turn(t);
+  const std::optional<std::int64_t> streaming = streaming_turn(t);
+  std::vector<RegisterTile> result{t};
+  if (near > 0) {
+    t.turn = near;
+    result.push_back(t);
+  }
+  if (streaming) {
+    t.turn = *streaming;
+    t.streams_rows = true;
+    result.push_back(t);
+  }
   return result;
 }
 
@@ -59,29 +68,33 @@ std::int64_t TileCost::near_turn(const RegisterTile& t) const {
   return turn_within(panel_bytes(t), c_.machine.near_bytes);
 }
 
-std::int64_t TileCost::turn_within(std::int64_t bytes_of_one, std::int64_t most) const {
-  if (bytes_of_one > most) return 0;
+std::int64_t TileCost::turn_within(double bytes_of_one, std::int64_t most) const {
+  const auto room = static_cast<double>(most);
+  if (bytes_of_one > room) return 0;
   const std::int64_t size = c_.reduced[0].range_size();
-  const std::int64_t turn = bytes_of_one > 0 ? largest_divisor(size, most / bytes_of_one) : size;
+  const std::int64_t turn =
+      bytes_of_one > 0 ? largest_divisor(size, static_cast<std::int64_t>(room / bytes_of_one))
+                       : size;
   return turn == size || turn * c_.inner_turns < MachineModel::shortest_turn ? 0 : turn;
 }
 
-std::int64_t TileCost::panel_bytes(const RegisterTile& t) const {
-  std::int64_t bytes = 0;
+double TileCost::panel_bytes(const RegisterTile& t) const {
+  double bytes = 0;
   for (UOp l : c_.loads) {
     const UOp place = l.src(0);
     if (are_columns(place, t))
-      bytes += copies(place.src(1), t) * t.lanes * size_of(place.dtype()) * c_.inner_turns;
+      bytes += static_cast<double>(copies(place.src(1), t) * t.lanes * size_of(place.dtype()));
   }
-  return bytes;
+  return bytes * static_cast<double>(c_.inner_turns);
 }
 
 std::optional<std::int64_t> TileCost::streaming_turn(const RegisterTile& t) const {
   if (!t.rows || t.rows.is_open() || t.lane.is_open() || t.columns.is_open()) return {};
   if (std::ranges::any_of(c_.reduced, &UOp::is_open) || !has_streaming_rows(t)) return {};
-  const std::int64_t bytes = panel_bytes(t);
-  if (bytes * c_.reduced[0].range_size() <= c_.machine.tile_bytes) return 0;
-  if (!c_.can_take_turns || row_tiles(t) * bytes_of_sums(t) > c_.machine.sums_bytes) return {};
+  const double bytes = panel_bytes(t);
+  const auto all = static_cast<double>(c_.reduced[0].range_size());
+  if (bytes * all <= static_cast<double>(c_.machine.tile_bytes)) return 0;
+  if (!c_.can_take_turns || row_tiles(t) > c_.machine.sums_bytes / bytes_of_sums(t)) return {};
   const std::int64_t turn = turn_within(bytes, c_.machine.tile_bytes / 2);
   return turn > 0 ? std::optional(turn) : std::nullopt;
 }
@@ -114,14 +127,11 @@ std::int64_t TileCost::row_tiles(const RegisterTile& t) {
 }
 
 double TileCost::column_tiles(const RegisterTile& t) {
-  const std::int64_t others =
-      t.columns == t.lane ? 1 : (t.columns.range_size() + t.num_columns - 1) / t.num_columns;
-  return static_cast<double>(column_loop_size(t) * others);
-}
-
-std::int64_t TileCost::column_loop_size(const RegisterTile& t) {
-  const std::int64_t in_tile = t.columns == t.lane ? t.lanes * t.num_columns : t.lanes;
-  return (t.lane.range_size() + in_tile - 1) / in_tile;
+  const auto tiles = [](UOp loop, std::int64_t in_tile) {
+    return static_cast<double>((loop.range_size() + in_tile - 1) / in_tile);
+  };
+  if (t.columns == t.lane) return tiles(t.lane, t.lanes * t.num_columns);
+  return tiles(t.lane, t.lanes) * tiles(t.columns, t.num_columns);
 }
 
 std::int64_t TileCost::bytes_of_sums(const RegisterTile& t) const {

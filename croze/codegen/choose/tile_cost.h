@@ -52,12 +52,8 @@ class TileCost {
  public:
   explicit TileCost(const Contraction& contraction) : c_(contraction) {}
 
-  struct Way {
-    std::int64_t turn = 0;
-    bool streams_rows = false;
-  };
-  // How the reduction may go over a tile.
-  std::vector<Way> ways(const RegisterTile& t) const;
+  // The tile in each way that the reduction may go over it: turn and streams_rows differ.
+  std::vector<RegisterTile> ways(RegisterTile t) const;
   // Cycles of one turn of the reduction over a tile.
   double cycles(const RegisterTile& t) const;
   // Whether the threads had better share the columns: each block of rows fills all panels anew,
@@ -75,9 +71,9 @@ class TileCost {
   // Rows that a few tiles read come from memory, where they are better read in one go.
   std::int64_t near_turn(const RegisterTile& t) const;
   // The longest turn whose columns take so many bytes at most; 0 if there is none.
-  std::int64_t turn_within(std::int64_t bytes_of_one, std::int64_t most) const;
+  std::int64_t turn_within(double bytes_of_one, std::int64_t most) const;
   // What the columns of a tile take in one iteration of the outermost loop of the reduction.
-  std::int64_t panel_bytes(const RegisterTile& t) const;
+  double panel_bytes(const RegisterTile& t) const;
   // The turn of a tile that streams its rows: 0 if the panel of all its columns stays in the L2
   // cache, else the longest of which it does; none if it cannot.  The rows are more than their
   // half of that cache and read in order.
@@ -87,8 +83,6 @@ class TileCost {
   double all_bytes(UOp load) const;
   static std::int64_t row_tiles(const RegisterTile& t);
   static double column_tiles(const RegisterTile& t);
-  // Of the loop that gives the lanes.
-  static std::int64_t column_loop_size(const RegisterTile& t);
   std::int64_t bytes_of_sums(const RegisterTile& t) const;
   // Loading a vector from where it stays from one tile to the next: columns from one tile of rows
   // to the next, other vectors until all of them have been read.

@@ -84,15 +84,13 @@ class Search {
       if (t.rows && !can_cut(t.rows, n) && !can_overlap(t.rows, n)) continue;
       if (!c_.machine.fits_registers(n, t.num_columns, temporaries(t))) continue;
       t.num_rows = n;
-      for (const TileCost::Way& way : cost_.ways(t)) {
-        t.turn = way.turn;
-        t.streams_rows = way.streams_rows;
-        t.columns_feed = cost_.columns_feed(t);
-        t.cost = cost_.cycles(t) / (used * static_cast<double>(n * t.num_columns * t.lanes));
-        if (t.streams_rows) t.cost *= cost_.unevenness(t);
+      for (RegisterTile way : cost_.ways(t)) {
+        way.columns_feed = cost_.columns_feed(way);
+        way.cost = cost_.cycles(way) / (used * static_cast<double>(n * t.num_columns * t.lanes));
+        if (way.streams_rows) way.cost *= cost_.unevenness(way);
         if (t.rows && can_overlap(t.rows, n))
-          t.cost *= MachineModel::overlap / TileCost::used_part(t.rows, n);
-        take_if_better(t);
+          way.cost *= MachineModel::overlap / TileCost::used_part(t.rows, n);
+        take_if_better(way);
       }
     }
   }
