@@ -160,6 +160,16 @@ TEST(Conv, TransposedKeepsInfinitiesWhereTheyReach) {
   expect_numbers(z, {1, inf, 1, inf});
 }
 
+// Of most of the phases of such a stride nothing is ever asked for.
+TEST(Conv, TransposedTakesStridesFarBeyondTheKernel) {
+  const Tensor x = Tensor::from_data({2.f}, {1, 1, 1});
+  const Tensor w = Tensor::from_data({1.f, 2.f, 3.f}, {1, 1, 3});
+  const Tensor one = conv_transpose1d(x, w, {}, {.stride = std::int64_t{1} << 50});
+  EXPECT_EQ(one.to_vector<float>(), (std::vector<float>{2, 4, 6}));
+  const Tensor pair = conv_transpose1d(cat({x, x}, 2), w, {}, {.stride = 5});
+  EXPECT_EQ(pair.to_vector<float>(), (std::vector<float>{2, 4, 6, 0, 0, 2, 4, 6}));
+}
+
 TEST(Conv, AddsTheBiasAndKeepsTheSize) {
   const Tensor x = Tensor::ones({1, 1, 2, 2}), w = Tensor::ones({2, 1, 1, 1});
   expect_numbers(conv2d(x, w, Tensor::from_data({10.f, 20.f}, {2})),

@@ -182,9 +182,12 @@ class Phases {
     }
   }
 
+  // Strides beyond the kernel leave phases without a tap, which are not worth being computed: there
+  // may be any number of them.
   static bool serves(const Transposed& t) {
     for (int i = 0; i < t.axes(); i++) {
-      if (t.grid.stride[i] > 1 && t.grid.dilation[i] > 1) return false;
+      const std::int64_t stride = t.grid.stride[i];
+      if (stride > t.grid.size[i] || (stride > 1 && t.grid.dilation[i] > 1)) return false;
     }
     return true;
   }
