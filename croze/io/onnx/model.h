@@ -77,7 +77,7 @@ class Model {
   // Reads a file, whose weights come to stand on the default device.  Files are not trusted: every
   // length is checked against what is there, and external data must be a regular file in the folder
   // of the model.  Throws Error saying what is wrong: no such file, no ONNX, an opset newer than
-  // 22, tensors that do not fit their shapes.  Operators that croze lacks are found by run().
+  // 25, tensors that do not fit their shapes.  Operators that croze lacks are found by run().
   explicit Model(const std::string& path, Location at = Location::current())
       : Model(path, {}, at) {}
   // The same with bounds for sizes that the file leaves open, by their names.  What such sizes need
