@@ -9,10 +9,10 @@
 //
 // The function is run once, on stand-ins for a state and a row of the inputs, and what it records
 // is launched for each row in turn.  So the time to compile, and the graph, do not depend on the
-// length.  The results are computed when scan returns; they are differentiable by the first state,
-// by the inputs and by every tensor that the function closes over, as often as one likes.  A
-// gradient is a loop of the same kind that runs backwards and computes each step of the function
-// once more.  What follows from this:
+// length.  The results are computed when scan returns, or enqueued in a QueueScope; they are
+// differentiable by the first state, by the inputs and by every tensor that the function closes
+// over, as often as one likes.  A gradient is a loop of the same kind that runs backwards and
+// computes each step of the function once more.  What follows from this:
 //
 // * The state keeps its shape, dtype and device; Error otherwise, with both.
 // * Numbers and other C++ values are fixed for all steps, branches too.  Random numbers are drawn
