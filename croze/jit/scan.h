@@ -18,14 +18,12 @@
 // * Numbers and other C++ values are fixed for all steps, branches too.  Random numbers are drawn
 //   anew in each step, and are those that the steps one after the other would draw.
 // * Nothing can be computed inside: realize(), item() and to_vector() throw Error there.  So does
-// an
-//   assignment to a tensor that there was before.
+//   an assignment to a tensor that there was before.
 // * A tensor that the function stores elsewhere than in its result has no value: Error where it is
 //   asked for.
 // * Inside a captured step or another scan nothing can be launched: there the steps are recorded
-// one
-//   by one, with the same result, and the time to schedule them grows with the length.  So it is
-//   while CROZE_CHECK_NAN or CROZE_CHECK_INDICES is set.
+//   one by one, with the same result, and the time to schedule them grows with the length.  So it
+//   is while CROZE_CHECK_NAN or CROZE_CHECK_INDICES is set.
 #pragma once
 
 #include <concepts>
