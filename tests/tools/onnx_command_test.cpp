@@ -70,6 +70,25 @@ TEST_F(OnnxCommand, RefusesAModelThatAsksForTooMuchMemory) {
   EXPECT_EQ(outcome.err.find(".cpp"), std::string::npos) << outcome.err;
 }
 
+TEST_F(OnnxCommand, SaysWhatIsWrongWithItsOptions) {
+  const std::string file = write_relu("relu.onnx");
+  const auto expect = [&](const std::string& line, const char* words) {
+    const Outcome outcome = run(line);
+    EXPECT_NE(outcome.status, 0) << line;
+    EXPECT_NE(outcome.err.find(words), std::string::npos) << line << ": " << outcome.err;
+  };
+  expect("run " + file + " --memory-limit much", "much is not a number from 0 on");
+  expect("run " + file + " --memory-limit -1", "-1 is not a number from 0 on");
+  expect("profile " + file, "--size n=16");
+  expect("profile " + file + " --size n=2 --size q=2",
+         "the model leaves no size \"q\" open: those that it does are n");
+  expect("export " + file + " --target c --size n=2 --size q=2 -o " + path("out"),
+         "no size \"q\" open");
+  expect("profile " + path("nothing.onnx"), "cannot open");
+  const std::string cut = write("cut.npy", npy({1, 2, 3}).substr(0, 100));
+  expect("run " + file + " --input x=" + cut, "the data ends early");
+}
+
 // The rectifier has no kernel of its own: it is named with the product before or after it.
 TEST_F(OnnxCommand, ProfilesAModelByModuleNodeAndKernel) {
   const GraphProto g{.nodes = {node("MatMul", {"x", "layers.w"}, {"h"}).text(3, "product"),

@@ -51,6 +51,10 @@ std::string size_name(const Port& port, std::size_t axis);
 // for itself, though the model wants them to be equal.
 std::vector<std::string> tied_names(std::string_view name);
 
+// Throws Error, listing the sizes that the inputs leave open, for a name that is none of them.
+void check_size_names(const std::vector<Port>& inputs,
+                      const std::map<std::string, std::int64_t>& sizes);
+
 // The shape of an input once its open sizes are known by their names.  Throws Error naming one that
 // is missing.
 Shape shape_of(const Port& port, const std::map<std::string, std::int64_t>& sizes);
