@@ -99,7 +99,9 @@ struct Fields {
   bool is_grey() const {
     return colours == PHOTOMETRIC_MINISBLACK || colours == PHOTOMETRIC_MINISWHITE;
   }
-  bool has_alpha() const { return alpha != EXTRASAMPLE_UNSPECIFIED; }
+  bool has_alpha() const {
+    return alpha == EXTRASAMPLE_ASSOCALPHA || alpha == EXTRASAMPLE_UNASSALPHA;
+  }
   std::int64_t channels() const { return (is_grey() ? 1 : 3) + (has_alpha() ? 1 : 0); }
 };
 
@@ -164,7 +166,8 @@ void read_with_alpha(TIFF* tiff, const Fields& f, Picture& picture, Session& ses
         path);
   const std::size_t samples = picture.row_bytes();
   std::vector<std::uint8_t> line(static_cast<std::size_t>(TIFFScanlineSize64(tiff)));
-  ensure(line.size() >= samples * f.bits / 8, "{}: a row of {} bytes", path, line.size());
+  check(line.size() >= samples * f.bits / 8, "{} is not a whole TIFF: a row of {} bytes", path,
+        line.size());
   for (std::int64_t y = 0; y < picture.height; y++) {
     check(TIFFReadScanline(tiff, line.data(), static_cast<std::uint32_t>(y), 0) == 1,
           "{} is not a whole TIFF: {}", path, session.message);

@@ -65,6 +65,14 @@ TEST_F(ImageFormats, AlphaOfATiffLeavesColoursAsTheyAre) {
          {0, 85, 170, 3, 146, 182, 219, 7});
 }
 
+TEST_F(ImageFormats, AlphaOfATiffMayHave16Bits) {
+  constexpr std::size_t width = 0x12, bits = 0x7a;
+  const std::string sixteen("\x10\0\x10\0\x10\0\x10\0", 8);
+  // Samples 0x100, 0x302, 0x504 and 0x706.
+  expect(content(seed("alpha.tif")).replace(width, 1, "\1").replace(bits, 8, sixteen), {1, 1, 4},
+         {1, 3, 5, 7});
+}
+
 TEST_F(ImageFormats, ATiffThatLiesIsRefused) {
   for (const char* name : {"colours.tif", "packed.tif", "alpha.tif", "bits.tif", "deep.tif",
                            "palette.tif", "tiles.tif"}) {

@@ -354,25 +354,21 @@ def bmp(width, height, bits, rows, packing=0, extra=b"", header=40, colours=0):
 
 
 def tiff(order, entries, pixels):
-    """A file of one picture: {tag: numbers}; tag 273 or 324, where its pixels are, is added."""
-    where = 324 if 322 in entries else 273
-    count = 325 if where == 324 else 279
+    """A file of one picture: {tag: numbers}, and where its one strip or tile is and how long."""
+    where, count = (324, 325) if 322 in entries else (273, 279)
     entries = {**entries, where: [0], count: [len(pixels)]}
-    start = 8 + 2 + 12 * len(entries) + 4
-    beside = b""
-    table = b""
+    begin = 8 + 2 + 12 * len(entries) + 4  # of numbers that do not fit into their entries
+    entries[where] = [begin + sum(2 * len(n) for n in entries.values() if len(n) > 2)]
+    table = beside = b""
     for tag, numbers in sorted(entries.items()):
-        if tag == where:
-            numbers = [8 + 2 + 12 * len(entries) + 4 + sum(
-                2 * len(n) for n in entries.values() if len(n) > 2)]
         kind = 4 if tag in (where, count) else 3
         data = struct.pack(order + "%d%s" % (len(numbers), "HI"[kind == 4]), *numbers)
         if len(data) > 4:
-            data, beside = struct.pack(order + "I", start + len(beside)), beside + data
+            data, beside = struct.pack(order + "I", begin + len(beside)), beside + data
         table += struct.pack(order + "HHI", tag, kind, len(numbers)) + data.ljust(4, b"\0")
     mark = b"II" if order == "<" else b"MM"
-    return (mark + struct.pack(order + "HI", 42, 8) + struct.pack(order + "H", len(entries)) + table +
-            bytes(4) + beside + pixels)
+    return (mark + struct.pack(order + "HIH", 42, 8, len(entries)) + table + bytes(4) + beside +
+            pixels)
 
 
 def image_seeds():
