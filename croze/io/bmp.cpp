@@ -267,7 +267,7 @@ Picture read_bmp(std::span<const std::byte> file, const std::string& path) {
   const bool has_palette = h.bits <= 8;
   Picture picture{.height = h.height, .width = h.width, .channels = h.masks[3] != 0 ? 4 : 3};
   if (h.is_packed()) {
-    check_unpacked(h.height * h.width, file.size(), path);
+    check_unpacked(h.height * h.width * picture.channels, file.size(), path);
   } else {
     check(in.remaining() >= h.height * row_bytes(h),
           "{} is not a whole BMP: {} bytes of pixels were expected, {} are there", path,

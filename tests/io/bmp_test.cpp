@@ -140,7 +140,7 @@ TEST_F(Bmp, RunsThatLeaveThePictureAreRefused) {
   EXPECT_HAS(refusal(bmp(runs(3, 2, 8, "\x03\x07"))), "bad");     // no end
   EXPECT_HAS(refusal(bmp(runs(3, 2, 8, "\0\x09\x01"s))), "bad");  // 9 bytes as they are
   EXPECT_HAS(refusal(bmp(runs(3, -2, 8, "\0\x01"s))), "lowest row");
-  EXPECT_HAS(refusal(bmp(runs(9'000, 9'000, 8, "\0\x01"s))), "81000000 samples");
+  EXPECT_HAS(refusal(bmp(runs(9'000, 9'000, 8, "\0\x01"s))), "243000000 samples");
 }
 
 TEST_F(Bmp, WhatLiesIsRefused) {
