@@ -44,6 +44,7 @@ struct Caps {
   bool masked_vectors = false;    // gated vector loads and stores
   bool exchanges_lanes = false;   // has Op::Exchange
   bool prefetches = false;        // has Op::Prefetch
+  bool looks_up = false;          // has Op::Lookup, of whole vectors of elements of four bytes
 
   bool has_op(Op op) const { return (ops >> static_cast<int>(op)) & 1; }
   bool has_dtype(DType t) const { return (dtypes >> static_cast<int>(t)) & 1; }
