@@ -12,6 +12,7 @@
 #include "croze/backends/ptx_interp/ptx_interp_device.h"
 #include "croze/device/host_memory.h"
 #include "support/errors.h"
+#include "support/programs.h"
 
 namespace croze::test {
 
@@ -71,11 +72,6 @@ inline void run_ptx(const Ptx& ptx, std::initializer_list<std::span<std::byte>> 
   std::size_t next = 0;
   for (std::span<std::byte> bytes : buffers) device->copy_out(bytes, views[next++]);
   for (Memory m : memories) device->release(m);
-}
-
-template <typename T>
-std::span<std::byte> bytes_of(std::vector<T>& values) {
-  return std::as_writable_bytes(std::span(values));
 }
 
 }  // namespace croze::test
