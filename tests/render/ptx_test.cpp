@@ -97,6 +97,15 @@ TEST(PtxRenderer, NeighboursAreVectorsWhereIndexAndBufferAreAligned) {
   expect_has(text, "st.global.v4.f32");
 }
 
+TEST(PtxRenderer, ConstantsAreNoPartsOfVectors) {
+  ProgramBuilder b("numbers");
+  const UOp x = b.param(f32, 4), lane = b.lane(4);
+  b.store(x, lane, cast(lane, f32));
+  const std::string text = render(b.finish());
+  expect_has(text, "mov.f32 %f1, 0f3F800000;");
+  expect_has(text, "st.global.v4.f32 [%d1], {%f0, %f1, %f2, %f3};");
+}
+
 TEST(PtxRenderer, WhatIsAlignedLessIsReadByLess) {
   const std::string two = render(shifted_rows(f32, 2));
   expect_has(two, "ld.global.nc.v2.f32 {%f0, %f1}");
@@ -166,6 +175,35 @@ TEST(PtxRenderer, IntegersOfEightBitsWrap) {
   b.store(x, b.integer(0), value + value);
   const std::string text = render(b.finish());
   expect_has(text, "add.s16 %h1, %h0, %h0;\n  cvt.s16.s8 %h2, %h1;\n");
+}
+
+// x[n] and x[stride * lane], each a copy.
+std::string far_accesses(std::int64_t n, std::int64_t stride) {
+  ProgramBuilder b("far");
+  const std::int64_t elements = std::int64_t{1} << 34;
+  const UOp x = b.param(f32, elements), y = b.param(f32, 4), z = b.param(f32, 1);
+  const UOp lane = cast(b.lane(4), DType::Int64);
+  b.store(y, lane, b.load(x, lane * stride));
+  const UOp zero = b.graph().constant(DType::Int64, std::int64_t{0});
+  b.store(z, zero, b.load(x, b.graph().constant(DType::Int64, n)));
+  return render(b.finish());
+}
+
+TEST(PtxRenderer, OffsetsOfInstructionsHaveThirtyTwoBits) {
+  const std::string near = far_accesses(1000, 100);
+  expect_has(near, "ld.global.nc.f32 %f1, [%d1+400];");
+  expect_has(near, "[%d1+4000]");
+  const std::string far = far_accesses(std::int64_t{1} << 33, std::int64_t{1} << 31);
+  expect_has(far, "mov.b64 %d6, 2147483648;\n  mad.lo.s64 %d7, %d6, 4, %d1;\n");
+  expect_has(far, ", 8589934592;\n");
+}
+
+TEST(PtxRenderer, APrefetchIsOneOfGlobalMemory) {
+  ProgramBuilder b("prefetch");
+  const UOp x = b.param(f32, 64), i = b.special(0, 16, LoopKind::Item);
+  b.emit(b.graph().make(Op::Prefetch, DType::Void, {b.graph().place(x, i + 32)}));
+  b.store(x, i, b.graph().constant(f32, 1.0));
+  expect_has(render(b.finish()), "prefetch.global.L1 [%d2+128];");
 }
 
 TEST(PtxRenderer, LanesThatTradePlacesTakeNoInstruction) {

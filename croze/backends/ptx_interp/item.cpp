@@ -84,37 +84,42 @@ std::byte* Item::checked(const Step& step, std::span<const Window> windows, std:
   return window.memory + offset;
 }
 
-template <>
-std::byte* Item::access<Space::Global, false>(const Step& step, std::int64_t bytes) {
-  return checked(step, launch_.buffers, bytes, "buffer");
+template <Space space>
+std::byte* Item::place(const Step& step, std::int64_t bytes) const {
+  switch (space) {
+    case Space::Global: return checked(step, launch_.buffers, bytes, "buffer");
+    case Space::Shared: return checked(step, arrays_, bytes, "shared array");
+    default: return checked(step, locals_, bytes, "private array");
+  }
 }
-template <>
-std::byte* Item::access<Space::Global, true>(const Step& step, std::int64_t bytes) {
-  return checked(step, launch_.buffers, bytes, "buffer");
-}
-template <>
-std::byte* Item::access<Space::Local, false>(const Step& step, std::int64_t bytes) {
-  return checked(step, locals_, bytes, "private array");
-}
-template <>
-std::byte* Item::access<Space::Local, true>(const Step& step, std::int64_t bytes) {
-  return checked(step, locals_, bytes, "private array");
-}
-template <>
-std::byte* Item::access<Space::Shared, false>(const Step& step, std::int64_t bytes) {
-  std::byte* memory = checked(step, arrays_, bytes, "shared array");
+
+template <Space space>
+const std::byte* Item::load(const Step& step, std::int64_t bytes) {
+  const std::byte* memory = place<space>(step, bytes);
+  if (space != Space::Shared) return memory;
   const std::string wrong = shared_.read(number_, memory - shared_.at(0), bytes);
   if (!wrong.empty()) [[unlikely]]
     refuse(step, "shared memory: " + wrong);
   return memory;
 }
-template <>
-std::byte* Item::access<Space::Shared, true>(const Step& step, std::int64_t bytes) {
-  std::byte* memory = checked(step, arrays_, bytes, "shared array");
-  const std::string wrong = shared_.write(number_, memory - shared_.at(0), bytes);
+
+template <Space space>
+void Item::store(const Step& step, std::span<const std::byte> values) {
+  std::byte* memory = place<space>(step, std::ssize(values));
+  if (space != Space::Shared) {
+    std::memcpy(memory, values.data(), values.size());
+    return;
+  }
+  const std::string wrong = shared_.write(number_, memory - shared_.at(0), values);
   if (!wrong.empty()) [[unlikely]]
     refuse(step, "shared memory: " + wrong);
-  return memory;
 }
+
+template const std::byte* Item::load<Space::Global>(const Step&, std::int64_t);
+template const std::byte* Item::load<Space::Shared>(const Step&, std::int64_t);
+template const std::byte* Item::load<Space::Local>(const Step&, std::int64_t);
+template void Item::store<Space::Global>(const Step&, std::span<const std::byte>);
+template void Item::store<Space::Shared>(const Step&, std::span<const std::byte>);
+template void Item::store<Space::Local>(const Step&, std::span<const std::byte>);
 
 }  // namespace croze::ptx_interp

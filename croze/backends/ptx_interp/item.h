@@ -76,13 +76,17 @@ class Item {
   void branch(std::int32_t target) { next_ = target; }
   void stop(Stop why) { stop_ = why; }
 
-  // The memory of an access, which is inside, aligned and no race; throws Error otherwise.
-  template <Space space, bool is_store>
-  std::byte* access(const Step& step, std::int64_t bytes);
+  // Accesses, which are inside, aligned and no race; throw Error otherwise.
+  template <Space space>
+  const std::byte* load(const Step& step, std::int64_t bytes);
+  template <Space space>
+  void store(const Step& step, std::span<const std::byte> values);
 
   [[noreturn]] void refuse(const Step& step, std::string_view what) const;
 
  private:
+  template <Space space>
+  std::byte* place(const Step& step, std::int64_t bytes) const;
   std::byte* checked(const Step& step, std::span<const Window> windows, std::int64_t bytes,
                      std::string_view what) const;
 

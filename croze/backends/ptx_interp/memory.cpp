@@ -7,7 +7,7 @@ namespace {
 // What is narrower than its register is extended.
 template <typename T, Space space>
 void load(Item& item, const Step& step) {
-  const std::byte* memory = item.access<space, false>(step, step.count * std::int64_t{sizeof(T)});
+  const std::byte* memory = item.load<space>(step, step.count * std::int64_t{sizeof(T)});
   for (std::size_t k = 0; k < step.count; k++) {
     T value;
     std::memcpy(&value, memory + k * sizeof(T), sizeof(T));
@@ -21,11 +21,9 @@ void load(Item& item, const Step& step) {
 
 template <typename T, Space space>
 void store(Item& item, const Step& step) {
-  std::byte* memory = item.access<space, true>(step, step.count * std::int64_t{sizeof(T)});
-  for (std::size_t k = 0; k < step.count; k++) {
-    const T value = item.get<T>(step.registers[k]);
-    std::memcpy(memory + k * sizeof(T), &value, sizeof(T));
-  }
+  T values[4];
+  for (std::size_t k = 0; k < step.count; k++) values[k] = item.get<T>(step.registers[k]);
+  item.store<space>(step, std::as_bytes(std::span(values, step.count)));
 }
 
 template <Space space, bool is_store, typename T>

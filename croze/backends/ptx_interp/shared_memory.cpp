@@ -19,35 +19,40 @@ SharedMemory::Watch& SharedMemory::watch(std::int64_t offset) {
   return w;
 }
 
+std::string SharedMemory::who(std::int32_t items) {
+  return items == several ? "others have" : fmt::format("item {} has", items);
+}
+
 std::string SharedMemory::read(std::int32_t item, std::int64_t offset, std::int64_t count) {
   for (std::int64_t k = offset; k < offset + count; k++) {
     Watch& w = watch(k);
     if (!w.is_written) return fmt::format("byte {} is read and was never written", k);
     if (w.writer != nobody && w.writer != item) {
-      return fmt::format("race: item {} reads byte {}, which item {} has written since the barrier",
-                         item, k, w.writer);
+      return fmt::format("race: item {} reads byte {}, which {} written since the barrier", item, k,
+                         who(w.writer));
     }
     w.reader = w.reader == nobody || w.reader == item ? item : several;
   }
   return {};
 }
 
-std::string SharedMemory::write(std::int32_t item, std::int64_t offset, std::int64_t count) {
-  for (std::int64_t k = offset; k < offset + count; k++) {
+std::string SharedMemory::write(std::int32_t item, std::int64_t offset,
+                                std::span<const std::byte> values) {
+  std::int64_t k = offset;
+  for (const std::byte value : values) {
     Watch& w = watch(k);
-    if (w.writer != nobody && w.writer != item) {
-      return fmt::format(
-          "race: item {} writes byte {}, which item {} has written since the barrier", item, k,
-          w.writer);
+    const bool is_other = w.writer != nobody && w.writer != item;
+    if (is_other && *at(k) != value) {
+      return fmt::format("race: item {} writes byte {}, which {} written since the barrier", item,
+                         k, who(w.writer));
     }
     if (w.reader != nobody && w.reader != item) {
-      const std::string who =
-          w.reader == several ? "others have" : fmt::format("item {} has", w.reader);
       return fmt::format("race: item {} writes byte {}, which {} read since the barrier", item, k,
-                         who);
+                         who(w.reader));
     }
-    w.writer = item;
+    w.writer = is_other ? several : item;
     w.is_written = true;
+    *at(k++) = value;
   }
   return {};
 }

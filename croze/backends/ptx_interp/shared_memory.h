@@ -2,10 +2,12 @@
 //
 // Between two barriers nothing orders the items.  So each byte remembers who has read and who has
 // written it since the last barrier: where two items touch it and one of them writes, the result
-// would depend on chance.  And it remembers whether it was ever written.
+// would depend on chance.  Two that write the same are none: items may fill a tile twice.  And it
+// remembers whether it was ever written.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,9 +21,10 @@ class SharedMemory {
   void start_group();
   void pass_barrier() { phase_++; }
 
-  // What is wrong with an access of the item to these bytes, which lie inside; empty if nothing is.
+  // What is wrong with an access of the item to bytes, which lie inside; empty if nothing is.  A
+  // write that is right has happened.
   std::string read(std::int32_t item, std::int64_t offset, std::int64_t count);
-  std::string write(std::int32_t item, std::int64_t offset, std::int64_t count);
+  std::string write(std::int32_t item, std::int64_t offset, std::span<const std::byte> values);
 
   std::byte* at(std::int64_t offset) { return bytes_.data() + offset; }
   std::int64_t size() const { return static_cast<std::int64_t>(bytes_.size()); }
@@ -38,6 +41,7 @@ class SharedMemory {
   };
 
   Watch& watch(std::int64_t offset);
+  static std::string who(std::int32_t items);
 
   std::vector<std::byte> bytes_;
   std::vector<Watch> watch_;

@@ -35,12 +35,9 @@ std::string guard(std::string_view predicate) {
   return predicate.empty() ? std::string() : fmt::format("@{} ", predicate);
 }
 
-// A predicate that holds where all of these do; `negated` is the second one's opposite.
-std::string both(Text& text, const std::string& a, const std::string& b, bool negated) {
-  if (b.empty()) return a;
-  if (!negated && a.empty()) return b;
-  const std::string second = negated ? text.define(DType::Bool, "not.pred", {b}) : b;
-  return a.empty() ? second : text.define(DType::Bool, "and.pred", {a, second});
+// A predicate that holds where both do; `a` may be none.
+std::string both(Text& text, const std::string& a, const std::string& b) {
+  return a.empty() ? b : text.define(DType::Bool, "and.pred", {a, b});
 }
 
 // "ld.global.v4.f32", without the part for vectors where there is one element.
@@ -57,14 +54,16 @@ std::string operand(std::span<const std::string> registers) {
 // elements where they might not be.
 template <typename F>
 void by_vectors(Text& text, const Place& place, std::int64_t elements, F access) {
-  std::string alone;
+  const bool has_both = !place.is_aligned.empty() && width_at(place, 0, elements) > 1;
+  std::string whole = place.gate, alone;
+  if (has_both) {
+    whole = both(text, place.gate, place.is_aligned);
+    alone = both(text, place.gate, text.define(DType::Bool, "not.pred", {place.is_aligned}));
+  }
   for (std::int64_t first = 0; first < elements;) {
     const std::int64_t width = width_at(place, first, elements);
-    if (width == 1 || place.is_aligned.empty()) {
-      access(place.gate, first, width);
-    } else {
-      access(both(text, place.gate, place.is_aligned, false), first, width);
-      if (alone.empty()) alone = both(text, place.gate, place.is_aligned, true);
+    access(width > 1 ? whole : place.gate, first, width);
+    if (width > 1 && has_both) {
       for (std::int64_t k = 0; k < width; k++) access(alone, first + k, 1);
     }
     first += width;
@@ -103,9 +102,11 @@ std::vector<std::string> load(Text& text, const Place& place, std::int64_t eleme
 
 void store(Text& text, const Place& place, std::span<const std::string> values) {
   std::vector<std::string> stored(values.begin(), values.end());
-  if (place.dtype == DType::Bool) {
-    for (std::string& x : stored) {
+  for (std::string& x : stored) {
+    if (place.dtype == DType::Bool) {
       x = text.define(RegisterClass::Bits16, "selp.b16", {"1", "0", x});
+    } else if (x[0] != '%') {
+      x = copied(text, place.dtype, x);  // constants are no parts of vectors
     }
   }
   const std::string name = fmt::format("st.{}", place.space);

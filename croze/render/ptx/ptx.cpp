@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "croze/base/error.h"
 #include "croze/base/flat_map.h"
+#include "croze/base/small_vector.h"
 #include "croze/graph/eval.h"
 #include "croze/render/lane_form.h"
 #include "croze/render/ptx/alignment.h"
@@ -74,7 +76,7 @@ class Writer {
     if (all.size() > 1) return all[static_cast<std::size_t>(k)];
     const LaneForm form = forms_.of(u);
     if (k == 0 || form.step == 0) return all[0];
-    if (is_lane(u)) return fmt::format("{}", k);
+    if (const auto bits = known_lane(u, k)) return ptx::literal(*bits, u.dtype());
     return ptx::plus(text_, u.dtype(), all[0], k * form.step);
   }
 
@@ -202,25 +204,37 @@ class Writer {
 
   std::string elementwise(UOp u, std::int64_t k) {
     const DType operand = u.src(u.num_src() - 1).dtype();
-    if (are_constants(u)) return folded(u);
+    if (const std::optional<std::int64_t> bits = folded(u, k)) {
+      if (k == 0) known_[u.node()] = *bits;
+      return constant(*bits, u.dtype());
+    }
     Lanes operands;
     for (UOp s : u.sources()) operands.push_back(lane(s, k));
+    // What lane 0 adds to a row.
+    if (u.is(Op::Add) && is_integer(u.dtype()) && operands[1] == "0") return operands[0];
     return ptx::elementwise(text_, u.op(), u.dtype(), operand, operands);
   }
 
-  static bool are_constants(UOp u) {
+  // Lane k of constants and of the numbers of lanes, and of what follows from these.
+  std::optional<std::int64_t> folded(UOp u, std::int64_t k) const {
+    SmallVector<std::int64_t, 3> bits;
     for (UOp s : u.sources()) {
-      if (!s.is_const()) return false;
+      const std::optional<std::int64_t> known = known_lane(s, k);
+      if (!known) return {};
+      bits.push_back(*known);
     }
-    return true;
+    const DType operand = u.src(u.num_src() - 1).dtype();
+    return eval(u.op(), u.dtype(), operand, std::span<const std::int64_t>(bits));
   }
 
-  std::string folded(UOp u) {
-    std::int64_t bits[3];
-    for (int i = 0; i < u.num_src(); i++) bits[i] = u.src(i).arg().value;
-    const auto count = static_cast<std::size_t>(u.num_src());
-    const DType operand = u.src(u.num_src() - 1).dtype();
-    return constant(eval(u.op(), u.dtype(), operand, std::span(bits, count)), u.dtype());
+  std::optional<std::int64_t> known_lane(UOp u, std::int64_t k) const {
+    while (u.is(Op::After)) u = u.src(0);
+    if (u.is_const()) return u.arg().value;
+    if (is_lane(u)) return k;
+    const std::int64_t* lane_0 = known_.find(u.node());
+    const LaneForm form = forms_.of(u);
+    if (!lane_0 || !form.affine) return {};
+    return form.step == 0 ? *lane_0 : bits_of(*lane_0 + k * form.step, u.dtype());
   }
 
   // A tree, as the interpreter does it: the upper half of the lanes is combined with the lower half
@@ -353,48 +367,58 @@ class Writer {
            "linear program: {} is no place", info(place.op()).name);
     ptx::Place result;
     result.dtype = buffer.dtype();
+    result.aligned = alignments_.of(place.src(1));
     if (place.num_src() > 2) result.gate = lane(place.src(2), k);
     result.space = buffer.is(Op::Param) ? "global" : is_shared(buffer) ? "shared" : "local";
     if (buffer.is(Op::Param)) {
       result.is_constant = !written_.contains(buffer.slot());
-      if (is_row) result.is_aligned = aligned_buffer(buffer.slot());
+      if (is_row && result.aligned > 1) result.is_aligned = aligned_buffer(buffer.slot());
     }
-    result.aligned = alignments_.of(place.src(1));
     set_address(result, lanes(buffer)[0], place.src(1), k);
     return result;
   }
 
-  // base + index * size.  Constants, and what lane k adds, go into the instruction's offset.
-  void set_address(ptx::Place& result, const std::string& base, UOp index, std::int64_t k) {
-    const std::int64_t size = size_of(result.dtype);
+  // Lane 0 of an index as a constant and a rest, which is null if that is all.
+  struct Parted {
+    UOp rest;
     std::int64_t constant = 0;
+  };
+  Parted parted(UOp index) const {
+    Parted result{index};
+    if (is_unsigned(index.dtype())) return result;  // their sums may wrap
+    while (result.rest.is(Op::Add) && result.rest.src(1).is_const()) {
+      result.constant += result.rest.src(1).const_int();
+      result.rest = result.rest.src(0);
+    }
+    const std::optional<std::int64_t> lane_0 = known_lane(result.rest, 0);
+    if (!lane_0) return result;
+    return {{}, result.constant + *lane_0};
+  }
+
+  // base + index * size.  A constant, and what lane k adds to lane 0, goes into the offset of the
+  // instruction, so that neighbours have one address; an offset has 32 bits.
+  void set_address(ptx::Place& result, const std::string& base, UOp index, std::int64_t k) {
+    constexpr std::int64_t most = 1 << 24;  // elements
+    const std::int64_t size = size_of(result.dtype);
     const LaneForm form = forms_.of(index);
-    const bool is_known = k == 0 || form.affine;
-    if (is_known) constant = k * form.step;
-    UOp rest = index;
-    while (is_known && rest.is(Op::Add) && rest.src(1).is_const()) {
-      constant += rest.src(1).const_int();
-      rest = rest.src(0);
-    }
-    if (rest.is_const()) {
-      constant += rest.const_int();
-      rest = {};
-    }
-    // What does not fit an offset is an index like any other.
-    if (constant * size < INT32_MIN || constant * size > INT32_MAX) {
-      rest = index;
-      constant = is_known ? k * form.step : 0;
+    const Parted parts = parted(index);
+    const std::int64_t constant = parts.constant + k * form.step;
+    if ((k > 0 && !form.affine) || constant < -most || constant > most) {
+      result.base = sum(base, lane(index, k), index.dtype(), size);
+      return;
     }
     result.offset = constant * size;
-    result.base = rest ? sum(base, lane(rest, is_known ? 0 : k), rest.dtype(), size) : base;
+    const UOp rest = parts.rest;
+    result.base = rest ? sum(base, lane(rest, 0), rest.dtype(), size) : base;
   }
 
   std::string sum(const std::string& base, const std::string& index, DType t, std::int64_t size) {
-    const std::string scale = fmt::format("{}", size);
-    if (size_of(t) == 8) return text_.define(DType::UInt64, "mad.lo.s64", {index, scale, base});
-    const std::string_view wide = t == DType::UInt32 ? "mad.wide.u32" : "mad.wide.s32";
-    ensure(size_of(t) == 4, "the ptx renderer has no index of {}", name_of(t));
-    return text_.define(DType::UInt64, wide, {index, scale, base});
+    ensure(size_of(t) >= 4, "the ptx renderer has no index of {}", name_of(t));
+    const std::string in_register = index[0] == '%' ? index : ptx::copied(text_, t, index);
+    const std::string_view instruction = size_of(t) == 8  ? "mad.lo.s64"
+                                         : is_unsigned(t) ? "mad.wide.u32"
+                                                          : "mad.wide.s32";
+    return text_.define(DType::UInt64, instruction, {in_register, fmt::format("{}", size), base});
   }
 
   const LinearProgram& program_;
@@ -403,6 +427,7 @@ class Writer {
   ptx::Alignments alignments_;
   Text text_;
   FlatMap<const Node*, Lanes> values_;
+  FlatMap<const Node*, std::int64_t> known_;              // lane 0 of what was folded
   FlatMap<std::int64_t, std::string> buffers_, aligned_;  // by slot
   FlatSet<std::int64_t> written_;                         // slots
   std::vector<OpenLoop> loops_;

@@ -72,10 +72,17 @@ TEST(PtxSharedMemory, AReadOfWhatAnotherItemWritesIsARace) {
                "barrier"));
 }
 
-TEST(PtxSharedMemory, TwoWritersOfOneByteAreARace) {
-  EXPECT_EQ(fault_of(shared_words + "st.shared.b16 [%d3+6], 1;", 2),
-            at(1,
+TEST(PtxSharedMemory, TwoWritersOfOneByteAreARaceUnlessTheyWriteTheSame) {
+  EXPECT_EQ(fault_of(shared_words + "cvt.u16.u32 %h0, %r0;\nst.shared.b16 [%d3+6], %h0;", 2),
+            at(2,
                "shared memory: race: item 1 writes byte 6, which item 0 has written since the "
+               "barrier"));
+  EXPECT_EQ(fault_of(shared_words + "st.shared.b16 [%d3+6], 257;", 4), "no error");
+  EXPECT_EQ(fault_of(shared_words + "st.shared.b16 [%d3+6], 257;\nsetp.eq.s32 %p0, %r0, 3;\n"
+                                    "@%p0 ld.shared.b16 %h0, [%d3+6];",
+                     4),
+            at(3,
+               "shared memory: race: item 3 reads byte 6, which others have written since the "
                "barrier"));
 }
 
