@@ -50,7 +50,4 @@ class PtxRenderer final : public Renderer {
 // open.
 Caps ptx_caps();
 
-// Items that run in step.
-inline constexpr std::int64_t ptx_warp = 32;
-
 }  // namespace croze

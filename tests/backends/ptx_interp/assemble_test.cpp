@@ -15,11 +15,6 @@ class PtxAssembler : public testing::Test {
   void SetUp() override {
     if (!device_under_test()) GTEST_SKIP() << "no ptxas here";
   }
-  static void TearDownTestSuite() {
-    for (const auto& [target, count] : assembled_kernels()) {
-      fmt::print("{:8} {} kernels taken\n", target, count);
-    }
-  }
 };
 
 // Without this the others say nothing.
@@ -37,6 +32,18 @@ TEST_F(PtxAssembler, TakesKernelsUnderRandomEdits) {
     EXPECT_FALSE(mismatch.has_value()) << mismatch->message << "\n" << mismatch->code;
   }
 }
+
+// The counts, when all tests have run.
+class PrintCounts : public testing::Environment {
+ public:
+  void TearDown() override {
+    for (const auto& [target, sum] : assembled()) {
+      fmt::print("{:8} {} kernels taken, at most {} registers, {} that spill\n", target,
+                 sum.kernels, sum.most_registers, sum.spilling);
+    }
+  }
+};
+const auto* const counts_at_the_end = testing::AddGlobalTestEnvironment(new PrintCounts);
 
 }  // namespace
 }  // namespace croze::test

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -35,6 +37,16 @@ struct Folder {
 
 std::string header_of(const PtxTarget& target) {
   return fmt::format(".version {}\n.target {}\n", target.version, target.architecture);
+}
+
+// The number between these words of the assembler's notes.
+std::int64_t number_in(const std::string& log, std::string_view before, std::string_view after) {
+  const std::size_t begin = log.find(before) + before.size(), end = log.find(after, begin);
+  std::int64_t number = -1;
+  const bool is_there = log.find(before) != std::string::npos && end != std::string::npos;
+  if (is_there) std::from_chars(log.data() + begin, log.data() + end, number);
+  ensure(number >= 0, "the assembler says nothing of '{}':\n{}", after, log);
+  return number;
 }
 
 class AssemblingDevice final : public Device {
@@ -70,11 +82,16 @@ class AssemblingDevice final : public Device {
   void assemble(const std::string& name, const PtxTarget& target, const std::string& text) {
     const std::string file = (folder_.path / "kernel.ptx").string();
     std::ofstream(file) << text;
-    const std::string line = fmt::format("{0} -arch={1} {2} -o {2}.cubin >{2}.log 2>&1", ptxas_,
+    const std::string line = fmt::format("{0} -v -arch={1} {2} -o {2}.cubin >{2}.log 2>&1", ptxas_,
                                          target.architecture, file);
-    ensure(std::system(line.c_str()) == 0, "kernel {}: ptxas refuses it for {}: {}\n{}", name,
-           target.architecture, content_of(file + ".log"), text);
-    assembled_kernels()[std::string(target.architecture)]++;
+    const bool is_taken = std::system(line.c_str()) == 0;
+    const std::string log = content_of(file + ".log");
+    ensure(is_taken, "kernel {}: ptxas refuses it for {}: {}\n{}", name, target.architecture, log,
+           text);
+    Assembled& sum = assembled()[std::string(target.architecture)];
+    sum.kernels++;
+    sum.most_registers = std::max(sum.most_registers, number_in(log, "Used ", " registers"));
+    sum.spilling += number_in(log, "stack frame, ", " bytes spill stores") > 0;
   }
 
   std::unique_ptr<Device> device_ = make_ptx_interp_device();
@@ -84,9 +101,9 @@ class AssemblingDevice final : public Device {
 
 }  // namespace
 
-std::map<std::string, std::int64_t>& assembled_kernels() {
-  static std::map<std::string, std::int64_t> counts;
-  return counts;
+std::map<std::string, Assembled>& assembled() {
+  static std::map<std::string, Assembled> sums;
+  return sums;
 }
 
 std::string find_ptxas() {

@@ -16,7 +16,11 @@ std::string find_ptxas();
 // compile() refuses what the assembler refuses for one of the targets.
 std::unique_ptr<Device> make_assembling_device(std::string ptxas);
 
-// How many kernels were assembled, by target.
-std::map<std::string, std::int64_t>& assembled_kernels();
+// What was assembled.
+struct Assembled {
+  std::int64_t kernels = 0, most_registers = 0;
+  std::int64_t spilling = 0;  // kernels
+};
+std::map<std::string, Assembled>& assembled();  // by target
 
 }  // namespace croze::test

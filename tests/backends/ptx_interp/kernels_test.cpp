@@ -119,5 +119,27 @@ TEST(PtxKernels, BuffersOfVectorsMayBeginAnywhere) {
   device->release(to);
 }
 
+// Memory that nobody has touched costs nothing.
+TEST(PtxKernels, IndicesBeyondTwoToThe31AreReached) {
+  constexpr std::int64_t size = (std::int64_t{1} << 31) + 64, at = size - 5;
+  ProgramBuilder builder("far");
+  const UOp x = builder.param(DType::Int8, size);
+  const UOp start = builder.variable(0, size - 1);
+  builder.store(x, start, builder.graph().constant(DType::Int8, 7.0));
+  builder.store(x, builder.graph().constant(DType::Int64, at + 1),
+                builder.graph().constant(DType::Int8, 9.0));
+  const LinearProgram program = builder.finish();
+  const auto device = make_ptx_interp_device();
+  const auto loaded = fuzz::compile_program(*device, program);
+  const Memory memory = device->allocate(size);
+  const MemoryView views[] = {MemoryView::all_of(memory)};
+  const std::int64_t variables[] = {at};
+  loaded->launch(views, variables);
+  std::vector<std::int8_t> last(2);
+  device->copy_out(bytes_of(last), {memory, at, 2});
+  EXPECT_EQ(last, (std::vector<std::int8_t>{7, 9}));
+  device->discard(memory);
+}
+
 }  // namespace
 }  // namespace croze::test
