@@ -1,13 +1,14 @@
 // torch_golden_test.cpp -- every function of the op table against what PyTorch computed
 // (make_torch.py): results, their shapes and dtypes, and gradients.
 //
-// All cases run on INTERP, which compiles nothing, and on the CPU, and a sample of them on OPENCL
-// and WEBGPU.
+// All cases run on INTERP, which compiles nothing, and on the CPU, and a sample of them on OPENCL,
+// WEBGPU and CUDA.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <random>
@@ -243,9 +244,15 @@ class Checker {
   Totals totals_;
 };
 
+// Where the program was built, or where it has been carried to (bench/gpu/run.sh).
+std::string recordings() {
+  const char* const carried = std::getenv("TORCH_RECORDINGS");
+  return carried ? carried : CROZE_GOLDEN_DIR;
+}
+
 std::vector<std::string> files() {
   std::vector<std::string> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(CROZE_GOLDEN_DIR)) {
+  for (const auto& entry : std::filesystem::directory_iterator(recordings())) {
     if (entry.path().extension() == ".gz") paths.push_back(entry.path().string());
   }
   std::ranges::sort(paths);
@@ -309,6 +316,13 @@ TEST(TorchGolden, ASampleOfTheCasesAgreesOnWebGpu) {
   const Totals totals = check_all("WEBGPU", 16);
   EXPECT_GE(totals.ops.size(), 300u);
   EXPECT_GE(totals.cases, 800);
+}
+
+TEST(TorchGolden, ASampleOfTheCasesAgreesOnCuda) {
+  if (!is_available("CUDA")) GTEST_SKIP() << "no GPU of NVIDIA's here";
+  const Totals totals = check_all("CUDA", 6);
+  EXPECT_GE(totals.ops.size(), 350u);
+  EXPECT_GE(totals.cases, 2000);
 }
 
 }  // namespace

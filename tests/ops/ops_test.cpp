@@ -445,8 +445,8 @@ TEST_P(OpsOnDevice, IndexedLoadsRespectTheirGates) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, OpsOnDevice,
-                         testing::Values("INTERP", "CPU", "C", "OPENCL", "WEBGPU", "INTERP_32",
-                                         "CPU_32"),
+                         testing::Values("INTERP", "CPU", "C", "OPENCL", "WEBGPU", "CUDA",
+                                         "INTERP_32", "CPU_32"),
                          [](const auto& p) { return std::string(p.param); });
 
 }  // namespace
