@@ -171,7 +171,7 @@ std::int64_t Emitter::access_lanes(UOp u) const {
 bool Emitter::wants_index_vector(UOp place, std::int64_t lanes) const {
   const LaneForm index = forms_.of(place.src(1));
   const bool gated = place.num_src() > 2;
-  return lanes > 1 && (!index.affine || (index.step != 1 && gated));
+  return lanes > 1 && (!index.affine || (index.step != 1 && index.step != 2 && gated));
 }
 
 // Lanes side by side behind one condition are one access or none.

@@ -306,14 +306,24 @@ bool TileCost::follows_reduction(UOp place) const {
 double TileCost::copying_a_vector(UOp place, const RegisterTile& t) const {
   const double gates = place.num_src() > 2 ? 2 : 1;
   const bool divided = divides(place, t.lane);
-  if (along(place, t.lane) == Along::Contiguous)
-    return gates * masked_load(place) + (divided ? MachineModel::divide_lanes : 0);
+  // Once for all of the reduction: the loops of the copy see to that.
+  const double dividing = divided ? MachineModel::divide_lanes / c_.turns : 0;
+  if (along(place, t.lane) == Along::Contiguous) return gates * masked_load(place) + dividing;
+  if (are_every_other(place, t))
+    return gates * (2 * masked_load(place) + MachineModel::every_other) + dividing;
+  const auto lanes = static_cast<double>(t.lanes);
+  if (divided) {
+    const double mask = place.num_src() > 2 ? c_.machine.make_mask() : 0;
+    return lanes * MachineModel::load_lane + mask + dividing;
+  }
   const UOp last = c_.reduced.back();  // long enough for squares of vectors
   const bool turned = along(place, last) == Along::Contiguous && last.range_size() >= t.lanes;
-  return gates * static_cast<double>(t.lanes) *
-         (divided  ? MachineModel::divide_element
-          : turned ? MachineModel::turn_element
-                   : MachineModel::copy_element);
+  return gates * lanes * (turned ? MachineModel::turn_element : MachineModel::copy_element);
+}
+
+bool TileCost::are_every_other(UOp place, const RegisterTile& t) {
+  const Stride s = stride_over(place.src(1), t.lane);
+  return s.affine && s.step == 2;
 }
 
 bool TileCost::divides(UOp place, UOp lane) {
@@ -432,6 +442,8 @@ double TileCost::load_cost(UOp place, const RegisterTile& t) const {
     case Along::Strided: break;
   }
   if (can_copy_columns(place, t)) return c_.machine.load;
+  if (are_every_other(place, t))
+    return 2 * (gated ? masked_load(place) : c_.machine.load) + MachineModel::every_other;
   return static_cast<double>(t.lanes) *
          (gated ? MachineModel::gated_lane : MachineModel::load_lane);
 }

@@ -115,6 +115,8 @@ class TileCost {
   // Read in order as the reduction goes.
   bool follows_reduction(UOp place) const;
   double copying_a_vector(UOp place, const RegisterTile& t) const;
+  // Whether the lanes are two elements apart.
+  static bool are_every_other(UOp place, const RegisterTile& t);
   // Whether where it lies, or whether it is there, takes divisions that lanes have results of their
   // own of.
   static bool divides(UOp place, UOp lane);

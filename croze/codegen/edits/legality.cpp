@@ -577,7 +577,7 @@ std::string Legality::refuse_tile(const Edit& e, UOp load) const {
     }
   }
   if (bytes > room) return fmt::format("a tile of {} bytes does not fit in {}", bytes, room);
-  return refuse_new_ranges(2 * std::ssize(inner));
+  return refuse_new_ranges(2 * std::ssize(inner) + 1);
 }
 
 std::string refusal(const KernelState& k, const Edit& edit) { return Legality(k).refusal(edit); }
