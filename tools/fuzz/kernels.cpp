@@ -34,6 +34,7 @@ constexpr MachineShape shapes[] = {{"scalars", scalar_caps},
                                    {"lanes and tasks", cpu_shaped_caps},
                                    {"blocks", small_cache_caps},
                                    {"groups", gpu_shaped_caps},
+                                   {"groups of one item", lone_items_caps},
                                    {"few ops", spare_caps}};
 
 class KernelCase {
