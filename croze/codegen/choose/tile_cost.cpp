@@ -30,7 +30,7 @@ Contraction::Contraction(const KernelState& k, UOp reduce)
     : reduced(closed_ranges(reduce)),
       loads(croze::loads(reduce.src(0))),
       can_take_turns(sums_can_wait(k, reduce)),
-      can_overlap(!loads_what_it_stores(k.sink)),
+      can_overlap(!loads_what_it_stores(k.sink) && !k.caps().packs_words),
       stored(k.sink.src(0).src(0)),
       inner_turns(iterations(std::span(reduced).subspan(1))),
       turns(static_cast<double>(iterations(reduced))),
