@@ -18,6 +18,8 @@
 
 #include "croze/backends/c/c_device.h"
 #include "croze/backends/cpu/cpu_device.h"
+#include "croze/backends/cuda/cuda_compiler.h"
+#include "croze/backends/cuda/cuda_device.h"
 #include "croze/backends/interp/interp_device.h"
 #include "croze/backends/null/null_device.h"
 #include "croze/backends/opencl/opencl_device.h"
@@ -42,7 +44,7 @@ int any_number() { return most_devices_of_kind; }
 int one() { return 1; }
 
 // The order is that of preference.
-constexpr std::array<Row, 6> table = {{
+constexpr std::array<Row, 7> table = {{
     {"CPU", make_cpu_device, any_number, "LLVM was not found at build or run time"},
     {"OPENCL", make_opencl_device, count_opencl_devices, "no OpenCL platform with a compiler"},
     {"C", make_c_device, any_number, "no C compiler on the PATH"},
@@ -51,6 +53,8 @@ constexpr std::array<Row, 6> table = {{
      any_number, ""},
     {"WEBGPU", [](int) { return make_webgpu_device(); }, one,
      "no library with webgpu.h's functions (CROZE_WEBGPU_LIBRARY names one), or it has no adapter"},
+    {"CUDA", make_cuda_device, count_cuda_devices,
+     "no driver of CUDA (libcuda.so.1) with a device"},
 }};
 constexpr int kinds = table.size() + 1;
 
@@ -217,6 +221,17 @@ void add_device_kind(std::string_view kind, std::unique_ptr<Device> (*make)(int 
 bool has_siblings(int index) { return count_of(row_of(index)) > 1; }
 
 std::unique_ptr<Device> make_interpreter(const Caps& caps) { return make_interp_device(caps); }
+
+std::vector<Target> list_targets() { return cuda::cuda_targets(); }
+
+Target target_named(std::string_view name) {
+  std::string known;
+  for (Target& target : list_targets()) {
+    if (target.name == name) return std::move(target);
+    known += (known.empty() ? "" : ", ") + target.name;
+  }
+  fail({}, "croze does not compile for '{}'; it does for {}", name, known);
+}
 
 int default_device() {
   const std::string name = Options::text(Option::Device);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "croze/device/device.h"
+#include "croze/device/target.h"
 
 namespace croze {
 
@@ -44,6 +45,11 @@ bool has_siblings(int index);
 // An INTERP that stands in no table and has the compiler believe in these capabilities: what is
 // compiled for other hardware runs here, and every access of it is checked.
 std::unique_ptr<Device> make_interpreter(const Caps& caps);
+
+// The processors that kernels can be compiled for whether or not there is such a device.
+std::vector<Target> list_targets();
+// The one of that name, "sm_90a".  Throws Error, listing what there is, if there is none.
+Target target_named(std::string_view name);
 
 // The device of new tensors: CROZE_DEVICE, else CPU.
 int default_device();
