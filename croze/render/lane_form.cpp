@@ -2,6 +2,7 @@
 #include "croze/render/lane_form.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "croze/base/error.h"
 
@@ -23,6 +24,14 @@ std::int64_t wrapping(Op op, std::int64_t a, std::int64_t b) {
 }
 
 }  // namespace
+
+std::int64_t multiple_in_first_lane(UOp u) {
+  if (is_lane(u)) return 0;
+  if (u.is(Op::Add) && !u.ranges().empty()) {
+    return std::gcd(multiple_in_first_lane(u.src(0)), multiple_in_first_lane(u.src(1)));
+  }
+  return u.bounds().multiple;
+}
 
 LaneForms::LaneForms(const LinearProgram& program) : positions_(program.graph->id_limit(), -1) {
   forms_.reserve(program.instructions.size());

@@ -17,6 +17,9 @@ struct LaneForm {
   std::int64_t step = 0;
 };
 
+// A number that divides the integer in lane 0; 0 if it is 0 there.
+std::int64_t multiple_in_first_lane(UOp u);
+
 // The forms of all instructions of a program, computed in one walk over the list.
 class LaneForms {
  public:

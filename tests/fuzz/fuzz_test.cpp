@@ -44,9 +44,12 @@ void fuzz(std::uint64_t quick_cases, const FuzzOptions& options, const Runner& r
   }
 }
 
+void fuzz_on(Device& device, std::uint64_t quick_cases, const FuzzOptions& options = {}) {
+  fuzz(quick_cases, options, [&](const FuzzProgram& p) { return run_alone(p, device); });
+}
+
 void fuzz_alone(std::uint64_t quick_cases, const Caps& caps, const FuzzOptions& options = {}) {
-  const std::unique_ptr<Device> device = make_interpreter(caps);
-  fuzz(quick_cases, options, [&](const FuzzProgram& p) { return run_alone(p, *device); });
+  fuzz_on(*make_interpreter(caps), quick_cases, options);
 }
 
 FuzzOptions contractions() { return {.steps = 3, .rare_dtypes = false, .contractions = 60}; }
@@ -108,12 +111,15 @@ TEST(RandomPrograms, AreRightWithScalarLoops) { fuzz_alone(100, scalar_caps()); 
 TEST(RandomPrograms, AreRightWithLanesAndTasks) { fuzz_alone(150, cpu_shaped_caps()); }
 TEST(RandomPrograms, AreRightWithGroupsOfItems) { fuzz_alone(60, gpu_shaped_caps()); }
 
+TEST(RandomPrograms, AreRightAsPtx) { fuzz_on(*make_ptx_interp_device(), 60); }
+
 TEST(RandomContractions, AreRightWithLanesAndTasks) {
   fuzz_alone(15, cpu_shaped_caps(), contractions());
 }
 TEST(RandomContractions, AreRightWithGroupsOfItems) {
   fuzz_alone(15, gpu_shaped_caps(), contractions());
 }
+TEST(RandomContractions, AreRightAsPtx) { fuzz_on(*make_ptx_interp_device(), 15, contractions()); }
 
 // A few buffers, read and written in many orders.
 TEST(RandomAssignments, KeepTheOrderOfReadsAndWrites) {

@@ -92,5 +92,16 @@ TEST(LaneForm, ANodeThatDoesNotStandInTheListIsABug) {
   EXPECT_THROW(LaneForms(b.finish()).of(other), InternalError);
 }
 
+TEST(LaneForms, WhatDividesLaneZeroFollowsFromSums) {
+  ProgramBuilder b("factors");
+  const UOp i = b.special(0, 64, LoopKind::Item), lane = b.lane(4);
+  EXPECT_EQ(multiple_in_first_lane(i), 1);
+  EXPECT_EQ(multiple_in_first_lane(lane), 0);
+  EXPECT_EQ(multiple_in_first_lane(i * 2), 2);
+  EXPECT_EQ(multiple_in_first_lane(i * 8 + lane), 8);
+  EXPECT_EQ(multiple_in_first_lane(i * 8 + lane + 4), 4);
+  EXPECT_EQ(multiple_in_first_lane(i * 8 + 3), 1);
+}
+
 }  // namespace
 }  // namespace croze::test

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "croze/base/error.h"
-#include "croze/render/ptx/alignment.h"
 #include "support/programs.h"
 
 namespace croze::test {
@@ -222,21 +221,16 @@ TEST(PtxRenderer, TasksAreRefused) {
   EXPECT_THROW(render(b.finish()), InternalError);
 }
 
-TEST(PtxAlignments, FactorsOfTwoFollowFromOperands) {
-  ProgramBuilder b("factors");
-  const UOp x = b.param(DType::Int32, 4096);
-  const UOp i = b.special(0, 64, LoopKind::Item), lane = b.lane(4);
-  const UOp even = i * 2, row = i * 8 + lane, odd = i * 8 + 3, wide = i * 64;
-  const UOp product = even * row;
-  for (UOp u : {even, row, odd, wide, product}) b.store(x, b.emit(u), b.integer(1));
-  const LinearProgram program = b.finish();
-  const ptx::Alignments known(program);
-  EXPECT_EQ(known.of(i), 1);
-  EXPECT_EQ(known.of(even), 2);
-  EXPECT_EQ(known.of(row), 8);
-  EXPECT_EQ(known.of(odd), 1);
-  EXPECT_EQ(known.of(wide), ptx::Alignments::most);
-  EXPECT_EQ(known.of(product), 16);
+TEST(PtxRenderer, ALookupComparesEachLaneOfTheTable) {
+  ProgramBuilder b("lookup");
+  const UOp table = b.param(f32, 2), indices = b.param(DType::UInt32, 2), out = b.param(f32, 2);
+  const UOp lane = b.lane(2);
+  const UOp from = b.load(table, lane), which = b.load(indices, lane);
+  b.store(out, lane, b.emit(b.graph().make(Op::Lookup, f32, {from, which})));
+  const std::string text = render(b.finish());
+  expect_has(text,
+             "and.b32 %r2, %r0, 1;\n  setp.eq.u32 %p4, %r2, 1;\n"
+             "  selp.f32 %f2, %f1, %f0, %p4;\n");
 }
 
 }  // namespace

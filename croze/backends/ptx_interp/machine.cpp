@@ -65,7 +65,8 @@ class Group {
     const Stop first = items_[0].run();
     for (std::size_t k = 1; k < items_.size(); k++) {
       const Stop stop = items_[k].run();
-      if (stop == first && items_[k].line() == items_[0].line()) continue;
+      const bool same_line = items_[k].line() == items_[0].line();
+      if (stop == first && (same_line || stop == Stop::End)) continue;
       fail({}, "kernel {}: divergent barriers: item 0 {}, item {} {}", launch_.kernel,
            text_of(first, items_[0]), k, text_of(stop, items_[k]));
     }

@@ -4,21 +4,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
 
 #include "croze/render/lane_form.h"
 
 namespace croze::c_family {
 namespace {
-
-// A number that divides the value in lane 0; 0 if the value is 0 there.
-std::int64_t multiple_in_first_lane(UOp u) {
-  if (is_lane(u)) return 0;
-  if (u.is(Op::Add) && !u.ranges().empty()) {
-    return std::gcd(multiple_in_first_lane(u.src(0)), multiple_in_first_lane(u.src(1)));
-  }
-  return u.bounds().multiple;
-}
 
 std::int64_t bytes_at_once(DType t, std::int64_t lanes) {
   return std::min(wide_bytes, lanes * size_of(t));

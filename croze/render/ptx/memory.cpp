@@ -20,7 +20,7 @@ constexpr std::int64_t most_bytes = 16, most_elements = 4;
 std::int64_t width_at(const Place& place, std::int64_t first, std::int64_t elements) {
   const std::int64_t size = size_of(place.dtype);
   std::int64_t width = std::min(most_elements, most_bytes / size);
-  while (width > 1 && (first + width > elements || first % width || place.aligned % width)) {
+  while (width > 1 && (first + width > elements || first % width || place.multiple % width)) {
     width /= 2;
   }
   return width;

@@ -15,7 +15,7 @@ struct Place {
   std::string base;         // the register with the address of element 0
   std::int64_t offset = 0;  // in bytes, from there
   DType dtype = DType::Void;
-  std::int64_t aligned = 1;  // elements of which the place is a multiple, counted from the base
+  std::int64_t multiple = 1;  // of so many elements, counted from the base; 0 if it is there
   std::string is_aligned;  // a predicate: whether the base is a multiple of 16 bytes; empty: it is
   std::string gate;        // a predicate, or empty
   bool is_constant = false;  // nobody writes there while the kernel runs

@@ -12,7 +12,6 @@
 #include "croze/base/small_vector.h"
 #include "croze/graph/eval.h"
 #include "croze/render/lane_form.h"
-#include "croze/render/ptx/alignment.h"
 #include "croze/render/ptx/elementwise.h"
 #include "croze/render/ptx/memory.h"
 #include "croze/render/ptx/text.h"
@@ -29,7 +28,7 @@ using Lanes = std::vector<std::string>;
 class Writer {
  public:
   Writer(const LinearProgram& program, const PtxTarget& target)
-      : program_(program), target_(target), forms_(program), alignments_(program) {
+      : program_(program), target_(target), forms_(program) {
     for (UOp u : program.instructions) {
       if (!u.is(Op::Store)) continue;
       const UOp stored = buffer_of(u.src(0));
@@ -189,6 +188,7 @@ class Writer {
       case Op::Prefetch: return prefetch(u);
       case Op::Reduce: return reduce(u);
       case Op::Exchange: return exchange(u);
+      case Op::Lookup: return look_up(u);
       case Op::Barrier: return text_.line("bar.sync 0;");
       default: return elementwise(u);
     }
@@ -262,6 +262,27 @@ class Writer {
       const std::int64_t moved = k - bit;  // the lane that trades places with this one
       result.push_back(has_bit ? lane(u.src(1), bit > 0 ? moved : k)
                                : lane(u.src(0), bit > 0 ? k : moved));
+    }
+    values_[u.node()] = std::move(result);
+  }
+
+  // Lanes of registers cannot be indexed: each one of the table is compared with.
+  void look_up(UOp u) {
+    const UOp table = u.src(0), indices = u.src(1);
+    const std::int64_t lanes = forms_.of(u).lanes;
+    const DType t = indices.dtype();
+    Lanes result;
+    for (std::int64_t k = 0; k < lanes; k++) {
+      const std::string masked[] = {lane(indices, k), ptx::literal(lanes - 1, t)};
+      const std::string index = ptx::elementwise(text_, Op::And, t, t, masked);
+      std::string found = lane(table, 0);
+      for (std::int64_t from = 1; from < lanes; from++) {
+        const std::string pair[] = {index, ptx::literal(from, t)};
+        const std::string choice[] = {ptx::elementwise(text_, Op::Eq, DType::Bool, t, pair),
+                                      lane(table, from), found};
+        found = ptx::elementwise(text_, Op::Where, u.dtype(), u.dtype(), choice);
+      }
+      result.push_back(std::move(found));
     }
     values_[u.node()] = std::move(result);
   }
@@ -367,12 +388,12 @@ class Writer {
            "linear program: {} is no place", info(place.op()).name);
     ptx::Place result;
     result.dtype = buffer.dtype();
-    result.aligned = alignments_.of(place.src(1));
+    result.multiple = multiple_in_first_lane(place.src(1));
     if (place.num_src() > 2) result.gate = lane(place.src(2), k);
     result.space = buffer.is(Op::Param) ? "global" : is_shared(buffer) ? "shared" : "local";
     if (buffer.is(Op::Param)) {
       result.is_constant = !written_.contains(buffer.slot());
-      if (is_row && result.aligned > 1) result.is_aligned = aligned_buffer(buffer.slot());
+      if (is_row && result.multiple != 1) result.is_aligned = aligned_buffer(buffer.slot());
     }
     set_address(result, lanes(buffer)[0], place.src(1), k);
     return result;
@@ -424,7 +445,6 @@ class Writer {
   const LinearProgram& program_;
   PtxTarget target_;
   LaneForms forms_;
-  ptx::Alignments alignments_;
   Text text_;
   FlatMap<const Node*, Lanes> values_;
   FlatMap<const Node*, std::int64_t> known_;              // lane 0 of what was folded
@@ -472,6 +492,7 @@ Caps ptx_caps() {
   caps.max_groups_axis[0] = INT32_MAX;
   caps.max_groups_axis[1] = caps.max_groups_axis[2] = 65535;
   caps.group_memory = 48 << 10;
+  caps.warp_items = 32;
   caps.vector_bytes = 16;
   caps.alignment = 256;
   return caps;

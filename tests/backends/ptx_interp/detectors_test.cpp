@@ -134,6 +134,8 @@ TEST(PtxBarriers, AllItemsMeetAtTheSameOne) {
 }
 
 TEST(PtxBarriers, NoItemEndsWhileOthersWait) {
+  EXPECT_EQ(fault_of("setp.eq.s32 %p0, %r0, 3;\n@%p0 ret;\nst.global.b32 [%d0], 1;", 4),
+            "no error");
   EXPECT_EQ(fault_of("setp.eq.s32 %p0, %r0, 3;\n@%p0 ret;\nbar.sync 0;", 4),
             "kernel hand: divergent barriers: item 0 waits at line 7 of the PTX, item 3 has ended "
             "at line 6 of the PTX");

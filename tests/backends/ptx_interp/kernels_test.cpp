@@ -74,17 +74,19 @@ TEST(PtxKernels, TilesOfAProductAreSharedByAGroup) {
   EXPECT_EQ(product.c, product.expected());
 }
 
-// The first one keeps the tiles until all have read them, the last one until all have filled them.
-TEST(PtxKernels, AProductWithoutItsFirstOrLastBarrierIsARace) {
+// The last one lets nobody read before all have filled the tiles.
+TEST(PtxKernels, AProductWithoutItsBarriersIsARace) {
   const std::string barrier = "  bar.sync 0;\n";
-  for (const bool is_first : {true, false}) {
+  for (const bool loses_all : {true, false}) {
     Product product;
     std::string text = product.text();
-    const std::size_t at = is_first ? text.find(barrier) : text.rfind(barrier);
+    std::size_t at = text.rfind(barrier);
     ASSERT_NE(at, std::string::npos) << text;
-    text.erase(at, barrier.size());
+    for (; at != std::string::npos; at = loses_all ? text.rfind(barrier) : std::string::npos) {
+      text.erase(at, barrier.size());
+    }
     const std::string fault = message_of([&] { product.run(text); });
-    EXPECT_NE(fault.find("shared memory"), std::string::npos) << is_first << ": " << fault;
+    EXPECT_NE(fault.find("shared memory"), std::string::npos) << loses_all << ": " << fault;
   }
 }
 
@@ -117,6 +119,32 @@ TEST(PtxKernels, BuffersOfVectorsMayBeginAnywhere) {
   }
   device->release(from);
   device->release(to);
+}
+
+// out[i, j] = 2 in[i, j], of rows that lie apart in memory.
+void expect_rows_doubled(std::int64_t rows, std::int64_t columns) {
+  const std::int64_t pitch = columns + 1;
+  Graph graph;
+  const UOp i = graph.range(0, rows, LoopKind::Parallel);
+  const UOp j = graph.range(1, columns, LoopKind::Parallel);
+  Words in = counted(rows * pitch, 3), out(static_cast<std::size_t>(rows * columns));
+  const UOp x =
+      graph.load(graph.place(graph.param(DType::Int32, 0, std::ssize(in)), i * pitch + j));
+  const UOp place = graph.place(graph.param(DType::Int32, 1, std::ssize(out)), i * columns + j);
+  const UOp over[] = {i, j};
+  const UOp store = graph.store(place, x + x, over);
+  const auto device = make_ptx_interp_device();
+  const LinearProgram program = make_program(graph.sink(std::span(&store, 1)), device->caps());
+  run_program(*device, program, {bytes_of(in), bytes_of(out)});
+  for (std::int64_t k = 0; k < rows * columns; k++) {
+    const std::int64_t from = k / columns * pitch + k % columns;
+    ASSERT_EQ(out[static_cast<std::size_t>(k)], 2 * in[static_cast<std::size_t>(from)]) << k;
+  }
+}
+
+// Vectors take all of the loop along memory, or leave only their copies of it.
+TEST(PtxKernels, ItemsAreFoundBesideLoopsThatAreFewVectors) {
+  for (const std::int64_t columns : {4, 8, 16}) expect_rows_doubled(32768 / columns, columns);
 }
 
 // Memory that nobody has touched costs nothing.
