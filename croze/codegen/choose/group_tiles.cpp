@@ -241,7 +241,9 @@ std::optional<KernelState> tiled(const KernelState& kernel, const GroupTile& t, 
 
 bool tile_groups(KernelState& k) {
   const UOp reduce = contraction_of(k);
-  if (!reduce || k.sink.num_src() > 1 || work_of(k.sink) < (1 << 13)) return false;
+  if (!reduce || k.sink.num_src() > 1 || work_of(k.sink) < WarpModel::least_work) {
+    return false;
+  }
   unroll_small_reductions(k, closed_ranges(reduce));
   Search search(k, contraction_of(k));
   for (const GroupTile& t : search.run()) {
