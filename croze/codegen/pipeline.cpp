@@ -14,6 +14,7 @@
 #include "croze/codegen/linearize.h"
 #include "croze/codegen/lower/expand.h"
 #include "croze/codegen/lower/index_type.h"
+#include "croze/codegen/lower/lookup.h"
 #include "croze/codegen/simplify.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/observer.h"
@@ -95,6 +96,8 @@ LinearProgram make_program(UOp kernel, const Caps& caps, Chooser choose) {
   sink = pass("index type", [&] { return lower_index_type(sink, state.loops, *items, caps); });
   // Only ops and dtypes the device has.
   sink = pass("decompose", [&] { return decompose(sink, with_wide_integers(caps)); });
+  // What a few values can be is looked up, where that is cheaper than to compute it.
+  sink = pass("lookup", [&] { return make_lookups(sink, caps); });
   // Integers of 64 bits are pairs of words where the device has none.
   sink = pass("words", [&] { return split_words(sink, expanded.registers, caps); });
 

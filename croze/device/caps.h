@@ -51,6 +51,7 @@ struct Caps {
   bool masked_vectors = false;    // gated vector loads and stores
   bool exchanges_lanes = false;   // has Op::Exchange
   bool prefetches = false;        // has Op::Prefetch
+  bool looks_up = false;          // has Op::Lookup, of whole vectors of elements of four bytes
 
   // Whether items of a group work together.  Else a group is one item, and what a task is.
   bool runs_warps() const { return has_groups && warp_items > 1; }

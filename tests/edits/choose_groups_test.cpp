@@ -161,6 +161,21 @@ TEST(ChooseGroups, GroupMemoryBoundsTheTiles) {
   expect_right(kernel, caps);
 }
 
+// A depth of 1 to 16 that is padded to 16 is constant, and short.
+TEST(ChooseGroups, AnOpenReductionMayBecomeShortWhereItIsPadded) {
+  Graph g;
+  constexpr std::int64_t side = 64, most = 16;
+  const UOp i = g.range(0, side, LoopKind::Parallel), j = g.range(1, side, LoopKind::Parallel);
+  const UOp d = g.range(2, g.variable(0, 1, most), LoopKind::Reduce);
+  const UOp a = g.load(g.place(g.param(DType::Int32, 1, side * most), i * most + d));
+  const UOp b = g.load(g.place(g.param(DType::Int32, 2, most * side), d * side + j));
+  const UOp place = g.place(g.param(DType::Int32, 0, side * side), i * side + j);
+  const UOp sum = g.reduce(Op::Add, a * b, std::vector<UOp>{d});
+  const UOp sink = g.sink(std::vector<UOp>{g.store(place, sum, std::vector<UOp>{i, j})});
+  const Choice choice = chosen_for(sink, gpu_shaped_caps());
+  EXPECT_EQ(choice.group_tiles, 2) << choice.edits;
+}
+
 // out[i, j] = x[i, j] - max over k of x[i, k] + sum over l of x[i, l].
 SmallKernel rows_of(std::int64_t rows, std::int64_t columns) {
   SmallKernel k{"rows", std::make_shared<Graph>(), {}, {}, {}};

@@ -113,7 +113,7 @@ std::string Legality::refuse_tile(const Edit& e, UOp load) const {
     bytes += bytes_of_tiles(Space::Group);
   }
   if (bytes > room) return fmt::format("a tile of {} bytes does not fit in {}", bytes, room);
-  return refuse_new_ranges(2 * std::ssize(inner));
+  return refuse_new_ranges(2 * std::ssize(inner) + 1);
 }
 
 }  // namespace croze
