@@ -119,6 +119,32 @@ TEST(PtxKernels, BuffersOfVectorsMayBeginAnywhere) {
   device->release(to);
 }
 
+// out[i, j] = 2 in[i, j], of rows that lie apart in memory.
+void expect_rows_doubled(std::int64_t rows, std::int64_t columns) {
+  const std::int64_t pitch = columns + 1;
+  Graph graph;
+  const UOp i = graph.range(0, rows, LoopKind::Parallel);
+  const UOp j = graph.range(1, columns, LoopKind::Parallel);
+  Words in = counted(rows * pitch, 3), out(static_cast<std::size_t>(rows * columns));
+  const UOp x =
+      graph.load(graph.place(graph.param(DType::Int32, 0, std::ssize(in)), i * pitch + j));
+  const UOp place = graph.place(graph.param(DType::Int32, 1, std::ssize(out)), i * columns + j);
+  const UOp over[] = {i, j};
+  const UOp store = graph.store(place, x + x, over);
+  const auto device = make_ptx_interp_device();
+  const LinearProgram program = make_program(graph.sink(std::span(&store, 1)), device->caps());
+  run_program(*device, program, {bytes_of(in), bytes_of(out)});
+  for (std::int64_t k = 0; k < rows * columns; k++) {
+    const std::int64_t from = k / columns * pitch + k % columns;
+    ASSERT_EQ(out[static_cast<std::size_t>(k)], 2 * in[static_cast<std::size_t>(from)]) << k;
+  }
+}
+
+// Vectors take all of the loop along memory, or leave only their copies of it.
+TEST(PtxKernels, ItemsAreFoundBesideLoopsThatAreFewVectors) {
+  for (const std::int64_t columns : {4, 8, 16}) expect_rows_doubled(32768 / columns, columns);
+}
+
 // Memory that nobody has touched costs nothing.
 TEST(PtxKernels, IndicesBeyondTwoToThe31AreReached) {
   constexpr std::int64_t size = (std::int64_t{1} << 31) + 64, at = size - 5;

@@ -77,6 +77,7 @@ class ItemMapper {
     const double all = iterations_in_all();
     const std::int64_t lanes = full_lanes(k_.sink, k_.caps());
     if (lanes <= 1 || contiguous(range) == 0 || range.trip_divisor() % lanes != 0) return range;
+    if (range.range_size() == lanes) return range;  // nothing would be left for items
     if (all < enough * static_cast<double>(lanes)) return range;
     const SplitRange vectors = split(k_, range, lanes);
     if (!try_bind(k_, vectors.inner, LoopKind::Lane)) return vectors.outer;
@@ -85,7 +86,8 @@ class ItemMapper {
     const std::int64_t copies =
         largest_divisor(vectors.outer.trip_divisor(),
                         std::min<std::int64_t>(most_copies, static_cast<std::int64_t>(left)));
-    if (copies <= 1 || !reduces(k_.sink).empty()) return vectors.outer;
+    if (copies <= 1 || copies == vectors.outer.range_size()) return vectors.outer;
+    if (!reduces(k_.sink).empty()) return vectors.outer;
     // Each copy stands as far from the next as all vectors of a part are long.
     const SplitRange parts = split(k_, vectors.outer, vectors.outer.trip_divisor() / copies);
     if (!parts.outer.is(Op::Range) || parts.outer.is_open()) return parts.inner;
