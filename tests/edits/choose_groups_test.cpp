@@ -44,8 +44,7 @@ Choice chosen_for(UOp sink, const Caps& caps) {
   choice.launch = program.info.launch;
   for (UOp u : program.instructions) {
     choice.barriers += u.is(Op::Barrier);
-    choice.group_tiles +=
-        u.is(Op::Local) && static_cast<Space>(u.arg().ints[2]) == Space::Group;
+    choice.group_tiles += u.is(Op::Local) && static_cast<Space>(u.arg().ints[2]) == Space::Group;
   }
   return choice;
 }
@@ -59,8 +58,8 @@ SmallKernel products(std::int64_t batch, std::int64_t rows, std::int64_t depth,
                numbers(batch * depth * columns, 3)};
   const UOp n = g.range(0, batch, LoopKind::Parallel), i = g.range(1, rows, LoopKind::Parallel);
   const UOp j = g.range(2, columns, LoopKind::Parallel), d = g.range(3, depth, LoopKind::Reduce);
-  const UOp a = g.load(
-      g.place(g.param(DType::Int32, 1, batch * rows * depth), (n * rows + i) * depth + d));
+  const UOp a =
+      g.load(g.place(g.param(DType::Int32, 1, batch * rows * depth), (n * rows + i) * depth + d));
   const UOp b = g.load(
       g.place(g.param(DType::Int32, 2, batch * depth * columns), (n * depth + d) * columns + j));
   const UOp place =
@@ -90,12 +89,13 @@ SmallKernel convolution(std::int64_t outputs, std::int64_t inputs, std::int64_t 
   const UOp o = g.range(0, outputs, LoopKind::Parallel), y = g.range(1, side, LoopKind::Parallel);
   const UOp x = g.range(2, side, LoopKind::Parallel), c = g.range(3, inputs, LoopKind::Reduce);
   const UOp v = g.range(4, window, LoopKind::Reduce), w = g.range(5, window, LoopKind::Reduce);
-  const UOp in = g.load(g.place(g.param(DType::Int32, 1, inputs * wide * wide),
-                                (c * wide + y + v) * wide + x + w));
-  const UOp f = g.load(
-      g.place(g.param(DType::Int32, 2, outputs * taps), ((o * inputs + c) * window + v) * window + w));
+  const UOp in = g.load(
+      g.place(g.param(DType::Int32, 1, inputs * wide * wide), (c * wide + y + v) * wide + x + w));
+  const UOp f = g.load(g.place(g.param(DType::Int32, 2, outputs * taps),
+                               ((o * inputs + c) * window + v) * window + w));
   const UOp sum = g.reduce(Op::Add, in * f, std::vector<UOp>{c, v, w});
-  const UOp place = g.place(g.param(DType::Int32, 0, outputs * side * side), (o * side + y) * side + x);
+  const UOp place =
+      g.place(g.param(DType::Int32, 0, outputs * side * side), (o * side + y) * side + x);
   k.sink = g.sink(std::vector<UOp>{g.store(place, sum, std::vector<UOp>{o, y, x})});
   for (std::int64_t at = 0; at < outputs * side * side; at++) {
     const std::int64_t out = at / (side * side), row = at / side % side, column = at % side;
@@ -118,8 +118,10 @@ void expect_right(const SmallKernel& kernel, const Caps& caps) {
 }
 
 TEST(ChooseGroups, ProductsOfEverySizeHaveTilesInGroupMemory) {
-  for (const auto& [batch, rows, depth, columns] :
-       {std::array<std::int64_t, 4>{2, 64, 64, 64}, {2, 61, 67, 59}, {3, 33, 20, 45}, {2, 5, 300, 70}}) {
+  for (const auto& [batch, rows, depth, columns] : {std::array<std::int64_t, 4>{2, 64, 64, 64},
+                                                    {2, 61, 67, 59},
+                                                    {3, 33, 20, 45},
+                                                    {2, 5, 300, 70}}) {
     const SmallKernel kernel = products(batch, rows, depth, columns);
     const Choice choice = chosen_for(kernel.sink, large_gpu());
     EXPECT_EQ(choice.group_tiles, 2) << choice.edits;
@@ -159,6 +161,21 @@ TEST(ChooseGroups, GroupMemoryBoundsTheTiles) {
   expect_right(kernel, caps);
 }
 
+// A depth of 1 to 16 that is padded to 16 is constant, and short.
+TEST(ChooseGroups, AnOpenReductionMayBecomeShortWhereItIsPadded) {
+  Graph g;
+  constexpr std::int64_t side = 64, most = 16;
+  const UOp i = g.range(0, side, LoopKind::Parallel), j = g.range(1, side, LoopKind::Parallel);
+  const UOp d = g.range(2, g.variable(0, 1, most), LoopKind::Reduce);
+  const UOp a = g.load(g.place(g.param(DType::Int32, 1, side * most), i * most + d));
+  const UOp b = g.load(g.place(g.param(DType::Int32, 2, most * side), d * side + j));
+  const UOp place = g.place(g.param(DType::Int32, 0, side * side), i * side + j);
+  const UOp sum = g.reduce(Op::Add, a * b, std::vector<UOp>{d});
+  const UOp sink = g.sink(std::vector<UOp>{g.store(place, sum, std::vector<UOp>{i, j})});
+  const Choice choice = chosen_for(sink, gpu_shaped_caps());
+  EXPECT_EQ(choice.group_tiles, 2) << choice.edits;
+}
+
 // out[i, j] = x[i, j] - max over k of x[i, k] + sum over l of x[i, l].
 SmallKernel rows_of(std::int64_t rows, std::int64_t columns) {
   SmallKernel k{"rows", std::make_shared<Graph>(), {}, {}, {}};
@@ -173,9 +190,9 @@ SmallKernel rows_of(std::int64_t rows, std::int64_t columns) {
   const UOp out = g.place(g.param(DType::Int32, 0, rows * columns), i * columns + j);
   k.sink = g.sink(std::vector<UOp>{g.store(out, x(j) - most + sum, std::vector<UOp>{i, j})});
   for (std::int64_t r = 0; r < rows; r++) {
-    const auto row = std::span(k.buffers[1])
-                         .subspan(static_cast<std::size_t>(r * columns),
-                                  static_cast<std::size_t>(columns));
+    const auto row =
+        std::span(k.buffers[1])
+            .subspan(static_cast<std::size_t>(r * columns), static_cast<std::size_t>(columns));
     std::int32_t total = 0, greatest = row[0];
     for (std::int32_t value : row) {
       total += value;
@@ -198,7 +215,8 @@ SmallKernel column_sums(std::int64_t rows, std::int64_t columns) {
   k.sink = g.sink(std::vector<UOp>{g.store(out, sum, std::vector<UOp>{j})});
   k.expected.assign(static_cast<std::size_t>(columns), 0);
   for (std::int64_t at = 0; at < rows * columns; at++) {
-    k.expected[static_cast<std::size_t>(at % columns)] += k.buffers[1][static_cast<std::size_t>(at)];
+    k.expected[static_cast<std::size_t>(at % columns)] +=
+        k.buffers[1][static_cast<std::size_t>(at)];
   }
   return k;
 }

@@ -47,6 +47,9 @@ Caps caps_of(const Architecture& architecture, Language language) {
   std::ranges::copy(architecture.max_group_axis, caps.max_group_axis);
   std::ranges::copy(architecture.max_groups_axis, caps.max_groups_axis);
   caps.group_memory = architecture.group_memory;
+  caps.threads = architecture.multiprocessors;
+  caps.warp_items = 32;
+  caps.item_registers = 128;  // an item may have twice as many, but then there are few items
   caps.vector_bytes = 16;
   caps.l1_bytes = architecture.l1_bytes;
   caps.l2_bytes = architecture.l2_bytes;

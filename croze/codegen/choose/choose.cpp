@@ -5,7 +5,6 @@
 
 #include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/contraction.h"
-#include "croze/codegen/choose/groups.h"
 #include "croze/codegen/choose/interleave_rows.h"
 #include "croze/codegen/choose/join_passes.h"
 #include "croze/codegen/choose/keep_work.h"
@@ -16,6 +15,7 @@
 #include "croze/codegen/choose/stream_rows.h"
 #include "croze/codegen/choose/tabulate_work.h"
 #include "croze/codegen/choose/vectorize.h"
+#include "croze/codegen/choose/warps/groups.h"
 #include "croze/codegen/choose/whole_pictures.h"
 #include "croze/codegen/edits/transform.h"
 #include "croze/graph/rewrite/rewrite.h"

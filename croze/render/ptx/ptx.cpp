@@ -492,7 +492,9 @@ Caps ptx_caps() {
   caps.max_groups_axis[0] = INT32_MAX;
   caps.max_groups_axis[1] = caps.max_groups_axis[2] = 65535;
   caps.group_memory = 48 << 10;
+  caps.threads = 108;  // multiprocessors of an A100
   caps.warp_items = 32;
+  caps.item_registers = 128;
   caps.vector_bytes = 16;
   caps.alignment = 256;
   return caps;

@@ -22,7 +22,7 @@ Words counted(std::int64_t n, std::int32_t seed) {
 
 // c = a * b, of integers, whose sums are the same in any order.
 struct Product {
-  static constexpr std::int64_t rows = 128, columns = 64, depth = 32;
+  static constexpr std::int64_t rows = 128, columns = 64, depth = 128;
 
   Graph graph;
   Words a = counted(rows * depth, 1), b = counted(depth * columns, 2), c = Words(rows * columns);

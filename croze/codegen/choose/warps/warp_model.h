@@ -47,6 +47,8 @@ struct WarpModel {
 
   // ---- limits of what is tried ----
 
+  // Element visits below which a kernel is done before a tile is set up.
+  static constexpr std::int64_t least_work = 1 << 13;
   // Items of a unit that are there at once.
   static constexpr std::int64_t resident_items = 2048;
   // Registers that an item takes beside its sums and its operands.

@@ -5,7 +5,7 @@
 // (combine_items.cpp).  Loops over the row that make something of the results, as of a softmax, are
 // cut the same way.  Columns are read side by side by items that have one each; if there are few of
 // them, several items share a column.
-#include "croze/codegen/choose/item_rows.h"
+#include "croze/codegen/choose/warps/item_rows.h"
 
 #include <algorithm>
 #include <bit>
@@ -14,7 +14,7 @@
 
 #include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/vectorize.h"
-#include "croze/codegen/choose/warp_model.h"
+#include "croze/codegen/choose/warps/warp_model.h"
 #include "croze/codegen/edits/legality.h"
 #include "croze/codegen/edits/transform.h"
 #include "croze/graph/rewrite/rewrite.h"

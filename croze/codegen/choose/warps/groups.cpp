@@ -4,15 +4,15 @@
 // (item_rows.h) where that is faster than one each.  In all else an item makes an element of the
 // result, or a vector and a few of them where there is enough for all units, and neighbours in a
 // warp those that lie side by side.
-#include "croze/codegen/choose/groups.h"
+#include "croze/codegen/choose/warps/groups.h"
 
 #include <algorithm>
 
 #include "croze/codegen/choose/access.h"
-#include "croze/codegen/choose/group_tiles.h"
-#include "croze/codegen/choose/item_rows.h"
 #include "croze/codegen/choose/vectorize.h"
-#include "croze/codegen/choose/warp_model.h"
+#include "croze/codegen/choose/warps/group_tiles.h"
+#include "croze/codegen/choose/warps/item_rows.h"
+#include "croze/codegen/choose/warps/warp_model.h"
 #include "croze/codegen/edits/transform.h"
 #include "croze/graph/rewrite/rewrite.h"
 

@@ -13,7 +13,7 @@
 // one and how many steps a block has is found by what a group takes for a step, in cycles of a
 // compute unit (warp_model.h), and by how evenly the groups fill the units.  Sizes that the tiles
 // do not divide are padded: what is beyond the end is copied as zero and not stored.
-#include "croze/codegen/choose/group_tiles.h"
+#include "croze/codegen/choose/warps/group_tiles.h"
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +22,7 @@
 
 #include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/vectorize.h"
-#include "croze/codegen/choose/warp_model.h"
+#include "croze/codegen/choose/warps/warp_model.h"
 #include "croze/codegen/edits/legality.h"
 #include "croze/codegen/edits/stage.h"
 #include "croze/codegen/edits/transform.h"
@@ -216,6 +216,14 @@ UOp contraction_of(const KernelState& k) {
   return found;
 }
 
+UOp reduction_over(const KernelState& k, UOp range) {
+  UOp found;
+  for (UOp u : reduces(k.sink)) {
+    if (closes(u, range)) found = u;
+  }
+  return found;
+}
+
 // The kernel with the tile; nothing if it does not take it.
 std::optional<KernelState> tiled(const KernelState& kernel, const GroupTile& t, UOp cut) {
   KernelState k = kernel;
@@ -223,14 +231,15 @@ std::optional<KernelState> tiled(const KernelState& kernel, const GroupTile& t, 
   const Cut columns = cut_axis(k, t.columns, t.column_items, t.item_columns);
   const SplitRange steps = split(k, pad(k, cut, t.steps), t.steps);
   order_loops(k, columns.items);
-  const std::vector<UOp> reduced = closed_ranges(contraction_of(k));
-  const auto first = steps.inner.is(Op::Range) ? std::ranges::find(reduced, steps.inner)
-                                               : std::ranges::find(reduced, steps.outer) + 1;
-  for (UOp load : loads(contraction_of(k).src(0))) {
+  const UOp step = steps.inner.is(Op::Range) ? steps.inner : steps.outer;
+  const std::vector<UOp> reduced = closed_ranges(reduction_over(k, step));
+  std::vector<UOp> steps_inside(std::ranges::find(reduced, step), reduced.end());
+  if (step == steps.outer) steps_inside.erase(steps_inside.begin());
+  for (UOp load : loads(reduction_over(k, step).src(0))) {
     const UOp place = load.src(0);
     const bool of_rows = varies(place, rows), of_columns = varies(place, columns);
     if (of_rows == of_columns) continue;  // nobody else reads it, or all do
-    std::vector<UOp> inner(first, reduced.end());
+    std::vector<UOp> inner = steps_inside;
     for (UOp r : of_rows ? rows.loops() : columns.loops()) inner.push_back(r);
     if (!try_stage(k, load, inner, Space::Group)) return {};
   }
@@ -241,7 +250,9 @@ std::optional<KernelState> tiled(const KernelState& kernel, const GroupTile& t, 
 
 bool tile_groups(KernelState& k) {
   const UOp reduce = contraction_of(k);
-  if (!reduce || k.sink.num_src() > 1 || work_of(k.sink) < (1 << 13)) return false;
+  if (!reduce || k.sink.num_src() > 1 || work_of(k.sink) < WarpModel::least_work) {
+    return false;
+  }
   unroll_small_reductions(k, closed_ranges(reduce));
   Search search(k, contraction_of(k));
   for (const GroupTile& t : search.run()) {
