@@ -4,9 +4,8 @@
 // the next may go through memory, and a choice may become a branch.  They also share an extension
 // of C in which a vector is a type with the operators of its elements, compiled to what the
 // processor has, one register or several.  So an instruction over lanes is an expression of vectors
-// where the operators have it.  For the rest, such as square roots, gathers and gated accesses, it
-// is a loop over the lanes of that one instruction, which these compilers do know how to turn into
-// vectors.
+// where the operators have it, or a macro of vector_instructions.h.  For the rest it is a loop over
+// the lanes of that one instruction, which these compilers do know how to turn into vectors.
 //
 // As in llvm.cpp a value that moves by a constant from lane to lane is a scalar, that of lane 0.  A
 // vector of Bool is a mask as comparisons give it: integers of the width of what was compared, 0 or
@@ -22,25 +21,13 @@
 #include <optional>
 
 #include "croze/base/error.h"
-#include "croze/base/flat_map.h"
-#include "croze/render/c_family/body.h"
-#include "croze/render/c_family/expressions.h"
 #include "croze/render/c_family/segments.h"
 #include "croze/render/c_family/vector_instructions.h"
+#include "croze/render/c_family/vector_operands.h"
 #include "croze/render/lane_form.h"
 
 namespace croze::c_family {
 namespace {
-
-DType signed_of(std::int64_t bytes) {
-  switch (bytes) {
-    case 1: return DType::Int8;
-    case 2: return DType::Int16;
-    case 4: return DType::Int32;
-    default: return DType::Int64;
-  }
-}
-DType unsigned_of(std::int64_t bytes) { return bytes == 8 ? DType::UInt64 : DType::UInt32; }
 
 // Narrower integers would be promoted to int, lane by lane.
 bool has_operators(DType t) { return t != DType::Bool && size_of(t) >= 4; }
@@ -63,10 +50,10 @@ std::string_view symbol(Op op) {
   }
 }
 
-class VectorWriter {
+class VectorWriter : VectorOperands {
  public:
   VectorWriter(const Dialect& dialect, const LinearProgram& program)
-      : program_(program), words_(dialect), body_(dialect, program), forms_(program) {}
+      : VectorOperands(dialect, program), program_(program) {}
 
   KernelText run() {
     for (UOp u : program_.instructions) {
@@ -85,96 +72,6 @@ class VectorWriter {
   }
 
  private:
-  // ---- types ----
-
-  std::string vector(DType t, std::int64_t lanes) {
-    const std::string name = fmt::format("{}x{}", name_of(t), lanes);
-    if (std::ranges::find(types_, name, &Helper::name) == types_.end()) {
-      const std::string text = fmt::format(
-          "typedef {0} {1} __attribute__((vector_size({2})));\n"
-          "typedef {0} {1}_at __attribute__((vector_size({2}), aligned({3}), may_alias));\n",
-          words_.type(t), name, lanes * size_of(t), size_of(t));
-      types_.push_back({name, "#if CROZE_VECTORS\n" + text + "#endif\n"});
-    }
-    return name;
-  }
-  std::string mask_type(std::int64_t bytes, std::int64_t lanes) {
-    return vector(signed_of(bytes), lanes);
-  }
-
-  // The lanes of the variable that holds a value.
-  std::int64_t lanes_of(UOp u) const {
-    const LaneForm form = forms_.of(u);
-    return form.affine ? 1 : form.lanes;
-  }
-
-  std::string type_of(UOp u) {
-    const std::int64_t lanes = u.is(Op::Register) ? forms_.of(u).lanes : lanes_of(u);
-    if (lanes == 1) return std::string(words_.type(u.dtype()));
-    if (u.dtype() == DType::Bool) return mask_type(mask_bytes(u), lanes);
-    return vector(u.dtype(), lanes);
-  }
-
-  std::int64_t mask_bytes(UOp u) const {
-    while (u.is(Op::After)) u = u.src(0);
-    const std::int64_t* bytes = mask_bytes_.find(u.node());
-    return bytes ? *bytes : 1;
-  }
-
-  // ---- operands ----
-
-  // Lane 0 of what moves by a constant.
-  std::string first(UOp u) const { return is_lane(u) ? "0" : body_.name(u); }
-
-  // The lane at hand, in a loop over k.
-  std::string lane(UOp u) const {
-    const LaneForm form = forms_.of(u);
-    if (!form.affine) {
-      const std::string text = body_.name(u) + "[k]";
-      return u.dtype() == DType::Bool ? "(" + text + " != 0)" : text;
-    }
-    if (form.step == 0) return first(u);
-    const std::string_view type = words_.type(u.dtype());
-    if (is_lane(u)) return fmt::format("({})k", type);
-    if (cannot_wrap(u)) return fmt::format("({} + k * ({}){})", first(u), type, form.step);
-    const std::string_view wraps = words_.type(wrapping_type(u.dtype()));
-    return fmt::format("({0})(({1}){2} + ({1})k * ({1}){3})", type, wraps, first(u), form.step);
-  }
-
-  // All lanes.
-  std::string all(UOp u, std::int64_t lanes) {
-    if (lanes_of(u) > 1) return body_.name(u);
-    const LaneForm form = forms_.of(u);
-    const std::string type = vector(u.dtype(), lanes);
-    // The difference to zero is the number itself, -0 and all.
-    if (form.step == 0) return fmt::format("({} - ({}){{0}})", first(u), type);
-    const DType wraps = is_unsigned(u.dtype()) ? u.dtype() : unsigned_of(size_of(u.dtype()));
-    std::string steps;
-    for (std::int64_t k = 0; k < lanes; k++) {
-      const std::uint64_t step =
-          static_cast<std::uint64_t>(form.step) * static_cast<std::uint64_t>(k);
-      const std::uint64_t kept = size_of(wraps) == 8 ? step : step & UINT32_MAX;
-      steps += fmt::format("{}{}u", k ? ", " : "", kept);
-    }
-    return fmt::format("({})(({}){} + ({}){{{}}})", type, words_.type(wraps), first(u),
-                       vector(wraps, lanes), steps);
-  }
-
-  // All lanes, or one number for all of them, which operators take as well.
-  std::string side(UOp u, std::int64_t lanes) {
-    return forms_.of(u).affine && forms_.of(u).step == 0 ? first(u) : all(u, lanes);
-  }
-
-  std::string mask(UOp u, std::int64_t bytes, std::int64_t lanes) {
-    const std::string type = mask_type(bytes, lanes);
-    if (lanes_of(u) == 1) {
-      return fmt::format("(({}){{0}} - ({}){})", type, words_.type(signed_of(bytes)), first(u));
-    }
-    return mask_bytes(u) == bytes
-               ? body_.name(u)
-               : fmt::format("__builtin_convertvector({}, {})", body_.name(u), type);
-  }
-
   // ---- statements ----
 
   void statement(UOp u) {
@@ -217,6 +114,7 @@ class VectorWriter {
     }
     if (u.dtype() == DType::Bool) mask_bytes_[u.node()] = bytes_of_mask(u);
     if (u.is(Op::MulAdd) && is_float(u.dtype())) return multiply_add(u, lanes);
+    if (u.is(Op::Sqrt) && has_operators(u.dtype())) return square_root(u, lanes);
     if (const auto text = vector_text(u, lanes)) return define(u, *text);
     for (int i = 0; i < std::min(u.num_src(), 3); i++) operands[i] = lane(u.src(i));
     define_lanes(u, lanes, words_.elementwise(u, operands));
@@ -229,10 +127,10 @@ class VectorWriter {
                all(u.src(1), lanes), all(u.src(2), lanes));
   }
 
-  void use(const Helper& macro) {
-    for (const Helper& h : {instructions_header(), macro}) {
-      if (std::ranges::find(types_, h.name, &Helper::name) == types_.end()) types_.push_back(h);
-    }
+  void square_root(UOp u, std::int64_t lanes) {
+    use(sqrt_macro(type_of(u), u.dtype(), lanes));
+    body_.line("{} {};", type_of(u), body_.name(u));
+    body_.line("sqrt_{}({}, {});", type_of(u), body_.name(u), all(u.src(0), lanes));
   }
 
   // Of the mask that an op on vectors gives.
@@ -316,6 +214,40 @@ class VectorWriter {
     body_.line("gather_{}({}, {}, {});", type, body_.name(u), at, forms_.of(place.src(1)).step);
   }
 
+  // Lanes anywhere, behind gates of their own or none.
+  bool is_looked_up(UOp place, DType t) const {
+    const UOp index = place.src(1);
+    const bool fits = index.lo() >= INT32_MIN && index.hi() <= INT32_MAX;
+    return (place.num_src() == 2 || is_masked(place)) && !forms_.of(index).affine &&
+           size_of(t) == 4 && fits;
+  }
+
+  void look_up(UOp u, UOp place, DType t, std::int64_t lanes) {
+    const std::string type = vector(t, lanes), bits = mask_type(size_of(t), lanes);
+    use(look_up_macro(type, bits, t, lanes));
+    body_.line("{} {};", type_of(u), body_.name(u));
+    body_.line("look_up_{}({}, {}, {}, {});", type, body_.name(u),
+               place.num_src() > 2 ? mask(place.src(2), size_of(t), lanes)
+                                   : fmt::format("~({}){{0}}", bits),
+               body_.name(buffer_of(place)), body_.name(place.src(1)));
+  }
+
+  // One initializer: compilers join what a loop sets lane by lane one after the other.
+  void strided_load(UOp u, UOp place, DType t, std::int64_t lanes) {
+    const std::int64_t step = forms_.of(place.src(1)).step;
+    if (step == 2) {
+      use(every_other_macro(vector(t, lanes), lanes));
+      return define(u, fmt::format("every_other_{}(&{})", vector(t, lanes),
+                                   element(place, first(place.src(1)))));
+    }
+    std::string values;
+    for (std::int64_t k = 0; k < lanes; k++) {
+      values += fmt::format("{}{}", k ? ", " : "",
+                            element(place, fmt::format("{} + {}", first(place.src(1)), k * step)));
+    }
+    body_.line("const {} {} = {{{}}};", type_of(u), body_.name(u), values);
+  }
+
   void masked_store(UOp place, UOp value, std::int64_t lanes) {
     const DType t = value.dtype();
     const std::string type = vector(t, lanes), bits = mask_type(size_of(t), lanes);
@@ -355,6 +287,10 @@ class VectorWriter {
     if (!is_bool && (is_strided(place, t) || (is_contiguous(place) && is_masked(place)))) {
       return masked_load(u, place, t, lanes);
     }
+    if (!is_bool && !gated && !is_contiguous(place) && forms_.of(place.src(1)).affine) {
+      return strided_load(u, place, t, lanes);
+    }
+    if (!is_bool && is_looked_up(place, t)) return look_up(u, place, t, lanes);
     if (!is_contiguous(place) || (is_bool && is_masked(place))) {
       const std::string text = element(place, lane(place.src(1)));
       body_.line("{} {};", type_of(u), name);
@@ -555,11 +491,6 @@ class VectorWriter {
   }
 
   const LinearProgram& program_;
-  Expressions words_;
-  KernelBody body_;
-  LaneForms forms_;
-  std::vector<Helper> types_;
-  FlatMap<const Node*, std::int64_t> mask_bytes_;  // the width of masks
 };
 
 }  // namespace
