@@ -87,6 +87,8 @@ class TileCost {
   // Loading a vector from where it stays from one tile to the next: columns from one tile of rows
   // to the next, other vectors until all of them have been read.
   double distance_cost(UOp load, const RegisterTile& t) const;
+  // Room that columns lack in the L1 cache where rows that are vectors, too, pass through it.
+  double bytes_beside(const RegisterTile& t) const;
   // Whether what lies in lines that are far apart is read by so many that a copy pays.
   bool is_copied(UOp load, const RegisterTile& t) const;
   // Rows that come from beyond the L2 cache: they are fetched ahead, and only so fast.

@@ -16,6 +16,8 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <limits>
+#include <numeric>
 
 #include "croze/codegen/edits/note.h"
 #include "croze/graph/index/index_form.h"
@@ -166,6 +168,26 @@ struct Fill {
 
 UOp and_also(UOp gate, UOp condition) { return gate ? gate & condition : condition; }
 
+// The axes in the order of their steps in the source, the smallest last: neighbours in a warp fetch
+// what lies side by side, wherever in the tile it goes.
+std::vector<std::size_t> walk_of(const std::vector<Axis>& axes) {
+  std::vector<std::size_t> walk(axes.size());
+  std::iota(walk.begin(), walk.end(), std::size_t{0});
+  std::ranges::stable_sort(walk, std::greater(), [&](std::size_t i) {
+    const std::int64_t step = axes[i].memory_stride;
+    return step == 0 ? std::numeric_limits<std::int64_t>::max() : step;
+  });
+  return walk;
+}
+
+// Elements that are left free after each row of a tile in group memory: where items that are
+// neighbours fill rows, not columns, one makes their places fall on different banks.
+std::int64_t row_gap(const std::vector<Axis>& axes, DType dtype, const Caps& caps) {
+  if (axes.size() < 2 || walk_of(axes).back() + 1 == axes.size()) return 0;
+  const std::int64_t words = axes.back().size * std::max<std::int64_t>(4, size_of(dtype)) / 4;
+  return std::gcd(words, caps.group_memory_banks) > 1 ? 1 : 0;
+}
+
 // Each item of the group copies every items-th element.
 Fill fill_by_items(KernelState& k, std::vector<Axis>& axes) {
   Graph& g = k.graph();
@@ -191,8 +213,10 @@ Fill fill_by_items(KernelState& k, std::vector<Axis>& axes) {
   }
   if (total % count != 0) fill.gate = less(flat, total);
   fill.position.resize(axes.size());
-  for (std::size_t i = axes.size(); i-- > 0;) {
-    fill.position[i] = i == 0 ? flat : flat % axes[i].size;
+  const std::vector<std::size_t> walk = walk_of(axes);
+  for (std::size_t step = walk.size(); step-- > 0;) {
+    const std::size_t i = walk[step];
+    fill.position[i] = step == 0 ? flat : flat % axes[i].size;
     flat = flat / axes[i].size;
     if (filled[i] < axes[i].size) {
       fill.gate = and_also(fill.gate, less(fill.position[i], filled[i]));
@@ -314,6 +338,14 @@ std::int64_t tile_bytes(UOp load, std::span<const UOp> inner) {
   return bytes;
 }
 
+std::int64_t group_tile_bytes(UOp load, std::span<const UOp> inner, const Caps& caps) {
+  const std::vector<Axis> axes = tile_axes(load.src(0), inner);
+  const std::int64_t bytes = tile_bytes(load, inner);
+  return axes.empty()
+             ? bytes
+             : bytes / axes.back().size * (axes.back().size + row_gap(axes, load.dtype(), caps));
+}
+
 bool try_stage(KernelState& k, UOp load, std::span<const UOp> inner, Space space,
                std::int64_t lanes) {
   if (!is_legal(k, stage_edit(k, load, inner, space, lanes))) return false;
@@ -330,6 +362,7 @@ void stage(KernelState& k, UOp load, std::span<const UOp> inner, Space space, st
   const Fill fill = shared ? fill_by_items(k, axes)
                            : FillByLoops(k, vectors_of(k, axes, load.dtype(), lanes)).over(axes);
 
+  const std::int64_t gap = shared ? row_gap(axes, load.dtype(), k.caps()) : 0;
   // What the tile holds at a position: the operand with each group's sum replaced by the position.
   std::vector<std::pair<UOp, UOp>> at_position;
   UOp fill_index = g.index(0), read_index = g.index(0);
@@ -339,9 +372,10 @@ void stage(KernelState& k, UOp load, std::span<const UOp> inner, Space space, st
       const bool first = &m == &axes[i].members[0];
       at_position.emplace_back(m.range, first ? fill.position[i] : g.index(0));
     }
-    fill_index = fill_index * axes[i].size + place_in_tile(axes[i], fill.position[i]);
-    read_index = read_index * axes[i].size + place_in_tile(axes[i], sum_of(axes[i]));
-    elements *= axes[i].size;
+    const std::int64_t places = axes[i].size + (i + 1 == axes.size() ? gap : 0);
+    fill_index = fill_index * places + place_in_tile(axes[i], fill.position[i]);
+    read_index = read_index * places + place_in_tile(axes[i], sum_of(axes[i]));
+    elements *= places;
   }
   UOp source = substitute(place, at_position);
   UOp target_gate = fill.gate;

@@ -93,16 +93,18 @@ Helper fma_macro(const std::string& vector, DType t, std::int64_t lanes) {
 
 Helper sqrt_macro(const std::string& vector, DType t, std::int64_t lanes) {
   const Words w = x86_words(t, lanes);
-  const std::string name = "sqrt_" + vector, head = name + "(result, a)";
-  const std::string loop =
-      in_macro(head, fmt::format("for (int k = 0; k < {}; k++) (result)[k] = sqrt{}((a)[k]);",
-                                 lanes, t == DType::Float32 ? "f" : ""));
-  if (!is_register(w.bytes)) return {name, loop};
-  return {name, fmt::format("#if CROZE_VECTORS && defined({})\n{}#else\n{}#endif\n",
-                            w.bytes == 64 ? "__AVX512F__" : "__AVX__",
-                            in_macro(head, fmt::format("(result) = ({}){}_sqrt_{}(({})(a));",
-                                                       vector, w.prefix, w.suffix, w.type)),
-                            loop)};
+  const std::string name = "sqrt_" + vector, function = t == DType::Float32 ? "sqrtf" : "sqrt";
+  std::string each;
+  for (std::int64_t k = 0; k < lanes; k++) {
+    each += fmt::format("{}{}((a)[{}])", k ? ", " : "", function, k);
+  }
+  const std::string list = fmt::format("#define {}(a) (({}){{{}}})\n", name, vector, each);
+  if (!is_register(w.bytes)) return {name, list};
+  return {name, fmt::format("#if CROZE_VECTORS && defined({})\n"
+                            "#define {}(a) (({}){}_sqrt_{}(({})(a)))\n"
+                            "#else\n{}#endif\n",
+                            w.bytes == 64 ? "__AVX512F__" : "__AVX__", name, vector, w.prefix,
+                            w.suffix, w.type, list)};
 }
 
 Helper load_macro(const std::string& vector, const std::string& mask, DType t, std::int64_t lanes) {

@@ -11,8 +11,7 @@ namespace croze::c_family {
 // Macros over the vector type of such a name, "float32x16", each with the instruction of the
 // processor that is compiled for and, where that has none, a loop over the lanes.
 //
-//   fma_TYPE(result, a, b, c);                   for floats, and
-//   sqrt_TYPE(result, a);
+//   fma_TYPE(result, a, b, c);                   for floats
 //   load_TYPE(result, open, mask, base, at);     base[at] and those behind it, 0 where mask is
 //   store_TYPE(value, open, mask, base, at);     open: a condition under which all lanes are
 //
@@ -21,6 +20,7 @@ namespace croze::c_family {
 //   look_up_TYPE(result, mask, base, at);        base[at[k]] for lane k; of 4 bytes, and of places
 //                                                that 31 bits hold
 //   select_TYPE(mask, a, b)                      an expression: a where mask is set
+//   sqrt_TYPE(a)                                 an expression
 //   every_other_TYPE(from)                       an expression: from[2 * k] for lane k
 //
 // A mask is integers of the width of an element.

@@ -5,33 +5,15 @@
 
 #include <algorithm>
 
-#include "croze/render/c_family/vector_instructions.h"
-
 namespace croze::c_family {
 
-DType signed_of(std::int64_t bytes) {
-  switch (bytes) {
-    case 1: return DType::Int8;
-    case 2: return DType::Int16;
-    case 4: return DType::Int32;
-    default: return DType::Int64;
-  }
-}
-DType unsigned_of(std::int64_t bytes) { return bytes == 8 ? DType::UInt64 : DType::UInt32; }
-
-std::string VectorOperands::vector(DType t, std::int64_t lanes) {
-  const std::string name = fmt::format("{}x{}", name_of(t), lanes);
-  if (std::ranges::find(types_, name, &Helper::name) == types_.end()) {
-    const std::string text = fmt::format(
-        "typedef {0} {1} __attribute__((vector_size({2})));\n"
-        "typedef {0} {1}_at __attribute__((vector_size({2}), aligned({3}), may_alias));\n",
-        words_.type(t), name, lanes * size_of(t), size_of(t));
-    types_.push_back({name, "#if CROZE_VECTORS\n" + text + "#endif\n"});
-  }
-  return name;
+VectorType VectorOperands::vector(DType t, std::int64_t lanes) {
+  const VectorType type = vectors_.type(t, words_.type(t), lanes);
+  for (const Helper& h : vectors_.declarations(type)) use(h);
+  return type;
 }
 
-std::string VectorOperands::mask_type(std::int64_t bytes, std::int64_t lanes) {
+VectorType VectorOperands::mask_type(std::int64_t bytes, std::int64_t lanes) {
   return vector(signed_of(bytes), lanes);
 }
 
@@ -42,9 +24,11 @@ std::int64_t VectorOperands::lanes_of(UOp u) const {
 
 std::string VectorOperands::type_of(UOp u) {
   const std::int64_t lanes = u.is(Op::Register) ? forms_.of(u).lanes : lanes_of(u);
-  if (lanes == 1) return std::string(words_.type(u.dtype()));
-  if (u.dtype() == DType::Bool) return mask_type(mask_bytes(u), lanes);
-  return vector(u.dtype(), lanes);
+  return lanes == 1 ? std::string(words_.type(u.dtype())) : vector_of(u, lanes).name;
+}
+
+VectorType VectorOperands::vector_of(UOp u, std::int64_t lanes) {
+  return u.dtype() == DType::Bool ? mask_type(mask_bytes(u), lanes) : vector(u.dtype(), lanes);
 }
 
 std::int64_t VectorOperands::mask_bytes(UOp u) const {
@@ -55,26 +39,25 @@ std::int64_t VectorOperands::mask_bytes(UOp u) const {
 
 std::string VectorOperands::first(UOp u) const { return is_lane(u) ? "0" : body_.name(u); }
 
-std::string VectorOperands::lane(UOp u) const {
+std::string VectorOperands::lane(UOp u, const std::string& k) const {
   const LaneForm form = forms_.of(u);
   if (!form.affine) {
-    const std::string text = body_.name(u) + "[k]";
+    const std::string text = vectors_.lane(body_.name(u), k);
     return u.dtype() == DType::Bool ? "(" + text + " != 0)" : text;
   }
   if (form.step == 0) return first(u);
   const std::string_view type = words_.type(u.dtype());
-  if (is_lane(u)) return fmt::format("({})k", type);
-  if (cannot_wrap(u)) return fmt::format("({} + k * ({}){})", first(u), type, form.step);
+  if (is_lane(u)) return fmt::format("({}){}", type, k);
+  if (cannot_wrap(u)) return fmt::format("({} + {} * ({}){})", first(u), k, type, form.step);
   const std::string_view wraps = words_.type(wrapping_type(u.dtype()));
-  return fmt::format("({0})(({1}){2} + ({1})k * ({1}){3})", type, wraps, first(u), form.step);
+  return fmt::format("({0})(({1}){2} + ({1}){4} * ({1}){3})", type, wraps, first(u), form.step, k);
 }
 
 std::string VectorOperands::all(UOp u, std::int64_t lanes) {
   if (lanes_of(u) > 1) return body_.name(u);
   const LaneForm form = forms_.of(u);
-  const std::string type = vector(u.dtype(), lanes);
-  // The difference to zero is the number itself, -0 and all.
-  if (form.step == 0) return fmt::format("({} - ({}){{0}})", first(u), type);
+  const VectorType type = vector(u.dtype(), lanes);
+  if (form.step == 0) return vectors_.of_one(type, first(u));
   const DType wraps = is_unsigned(u.dtype()) ? u.dtype() : unsigned_of(size_of(u.dtype()));
   std::string steps;
   for (std::int64_t k = 0; k < lanes; k++) {
@@ -83,8 +66,9 @@ std::string VectorOperands::all(UOp u, std::int64_t lanes) {
     const std::uint64_t kept = size_of(wraps) == 8 ? step : step & UINT32_MAX;
     steps += fmt::format("{}{}u", k ? ", " : "", kept);
   }
-  return fmt::format("({})(({}){} + ({}){{{}}})", type, words_.type(wraps), first(u),
-                     vector(wraps, lanes), steps);
+  const std::string sum = fmt::format("(({}){} + {})", words_.type(wraps), first(u),
+                                      vectors_.of_all(vector(wraps, lanes), steps));
+  return vectors_.of_same_bits(type, sum);
 }
 
 std::string VectorOperands::side(UOp u, std::int64_t lanes) {
@@ -92,19 +76,21 @@ std::string VectorOperands::side(UOp u, std::int64_t lanes) {
 }
 
 std::string VectorOperands::mask(UOp u, std::int64_t bytes, std::int64_t lanes) {
-  const std::string type = mask_type(bytes, lanes);
-  if (lanes_of(u) == 1) {
-    return fmt::format("(({}){{0}} - ({}){})", type, words_.type(signed_of(bytes)), first(u));
-  }
-  return mask_bytes(u) == bytes
-             ? body_.name(u)
-             : fmt::format("__builtin_convertvector({}, {})", body_.name(u), type);
+  const VectorType type = mask_type(bytes, lanes);
+  if (lanes_of(u) == 1)
+    return vectors_.of_one(type, fmt::format("(-({}){})", type.element, first(u)));
+  return mask_bytes(u) == bytes ? body_.name(u) : vectors_.converted(type, body_.name(u));
 }
 
-void VectorOperands::use(const Helper& macro) {
-  for (const Helper& h : {instructions_header(), macro}) {
-    if (std::ranges::find(types_, h.name, &Helper::name) == types_.end()) types_.push_back(h);
+void VectorOperands::use(const Helper& helper) {
+  if (std::ranges::find(types_, helper.name, &Helper::name) == types_.end()) {
+    types_.push_back(helper);
   }
+}
+
+void VectorOperands::use_macro(const Helper& macro) {
+  for (const Helper& h : vectors_.before_macros()) use(h);
+  use(macro);
 }
 
 }  // namespace croze::c_family

@@ -3,9 +3,10 @@
 // gcc and clang turn loops over lanes back into vectors, but not always: what one loop passes to
 // the next may go through memory, and a choice may become a branch.  They also share an extension
 // of C in which a vector is a type with the operators of its elements, compiled to what the
-// processor has, one register or several.  So an instruction over lanes is an expression of vectors
-// where the operators have it, or a macro of vector_instructions.h.  For the rest it is a loop over
-// the lanes of that one instruction, which these compilers do know how to turn into vectors.
+// processor has, one register or several; OpenCL C has such types by itself (vector_words.h).  So
+// an instruction over lanes is an expression of vectors where the operators have it.  For the rest,
+// such as gathers and gated accesses, it goes over the lanes of that one instruction, which these
+// compilers do know how to turn into vectors.
 //
 // As in llvm.cpp a value that moves by a constant from lane to lane is a scalar, that of lane 0.  A
 // vector of Bool is a mask as comparisons give it: integers of the width of what was compared, 0 or
@@ -22,38 +23,17 @@
 
 #include "croze/base/error.h"
 #include "croze/render/c_family/segments.h"
-#include "croze/render/c_family/vector_instructions.h"
 #include "croze/render/c_family/vector_operands.h"
+#include "croze/render/c_family/vector_words.h"
 #include "croze/render/lane_form.h"
 
 namespace croze::c_family {
 namespace {
 
-// Narrower integers would be promoted to int, lane by lane.
-bool has_operators(DType t) { return t != DType::Bool && size_of(t) >= 4; }
-
-std::string_view symbol(Op op) {
-  switch (op) {
-    case Op::Add: return "+";
-    case Op::Mul: return "*";
-    case Op::Div: return "/";
-    case Op::Lt: return "<";
-    case Op::Le: return "<=";
-    case Op::Eq: return "==";
-    case Op::Ne: return "!=";
-    case Op::And: return "&";
-    case Op::Or: return "|";
-    case Op::Xor: return "^";
-    case Op::Shl: return "<<";
-    case Op::Shr: return ">>";
-    default: return {};
-  }
-}
-
 class VectorWriter : VectorOperands {
  public:
-  VectorWriter(const Dialect& dialect, const LinearProgram& program)
-      : VectorOperands(dialect, program), program_(program) {}
+  VectorWriter(const Dialect& dialect, const VectorWords& vectors, const LinearProgram& program)
+      : VectorOperands(dialect, vectors, program), program_(program), dialect_(dialect) {}
 
   KernelText run() {
     for (UOp u : program_.instructions) {
@@ -81,9 +61,11 @@ class VectorWriter : VectorOperands {
             words_.type(u.src(0).dtype()), body_.name(u.src(0)),
             u.src(0).is_open() ? first(u.src(0).src(0)) : fmt::format("{}", u.src(0).range_size()));
       case Op::EndLoop: return body_.close_loop();
+      case Op::Barrier: return body_.line("{}", dialect_.barrier);
       case Op::Load: return load(u);
       case Op::Store: return store(u);
       case Op::Reduce: return reduce(u);
+      case Op::Exchange: return exchange(u);
       default: return elementwise(u);
     }
   }
@@ -92,17 +74,28 @@ class VectorWriter : VectorOperands {
     body_.line("const {} {} = {};", type_of(u), body_.name(u), value);
   }
 
-  // Lane by lane; `value` speaks of lane k.
-  void define_lanes(UOp u, std::int64_t lanes, const std::string& value) {
+  // Lane by lane; `value` says what lane k is.
+  template <typename Value>
+  void define_lanes(UOp u, std::int64_t lanes, Value&& value) {
     body_.line("{} {};", type_of(u), body_.name(u));
-    set_lanes(u, lanes, value);
+    const bool is_mask = u.dtype() == DType::Bool;
+    each_lane(lanes, [&](const std::string& k) {
+      const std::string text =
+          is_mask ? fmt::format("-({})({})", words_.type(signed_of(mask_bytes(u))), value(k))
+                  : value(k);
+      return fmt::format("{} = {};", vectors_.lane(body_.name(u), k), text);
+    });
   }
 
-  void set_lanes(UOp u, std::int64_t lanes, const std::string& value) {
-    const bool is_mask = u.dtype() == DType::Bool;
-    const std::string lane_value =
-        is_mask ? fmt::format("-({})({})", words_.type(signed_of(mask_bytes(u))), value) : value;
-    body_.line("for (int k = 0; k < {}; k++) {}[k] = {};", lanes, body_.name(u), lane_value);
+  void exchange(UOp u) {
+    const std::int64_t lanes = lanes_of(u), step = u.arg().value, bit = std::abs(step);
+    std::string numbers;
+    for (std::int64_t l = 0; l < lanes; l++) {
+      const bool has_bit = (l & bit) != 0;
+      const std::int64_t from = has_bit == (step > 0) ? l - step : l;
+      numbers += fmt::format("{}{}", l ? ", " : "", lane(u.src(has_bit), fmt::format("{}", from)));
+    }
+    define(u, vectors_.of_all(vector(u.dtype(), lanes), numbers));
   }
 
   void elementwise(UOp u) {
@@ -114,23 +107,18 @@ class VectorWriter : VectorOperands {
     }
     if (u.dtype() == DType::Bool) mask_bytes_[u.node()] = bytes_of_mask(u);
     if (u.is(Op::MulAdd) && is_float(u.dtype())) return multiply_add(u, lanes);
-    if (u.is(Op::Sqrt) && has_operators(u.dtype())) return square_root(u, lanes);
     if (const auto text = vector_text(u, lanes)) return define(u, *text);
-    for (int i = 0; i < std::min(u.num_src(), 3); i++) operands[i] = lane(u.src(i));
-    define_lanes(u, lanes, words_.elementwise(u, operands));
+    define_lanes(u, lanes, [&](const std::string& k) {
+      for (int i = 0; i < std::min(u.num_src(), 3); i++) operands[i] = lane(u.src(i), k);
+      return words_.elementwise(u, operands);
+    });
   }
 
   void multiply_add(UOp u, std::int64_t lanes) {
-    use(fma_macro(type_of(u), u.dtype(), lanes));
+    use_macro(vectors_.multiply_add(vector(u.dtype(), lanes)));
     body_.line("{} {};", type_of(u), body_.name(u));
     body_.line("fma_{}({}, {}, {}, {});", type_of(u), body_.name(u), all(u.src(0), lanes),
                all(u.src(1), lanes), all(u.src(2), lanes));
-  }
-
-  void square_root(UOp u, std::int64_t lanes) {
-    use(sqrt_macro(type_of(u), u.dtype(), lanes));
-    body_.line("{} {};", type_of(u), body_.name(u));
-    body_.line("sqrt_{}({}, {});", type_of(u), body_.name(u), all(u.src(0), lanes));
   }
 
   // Of the mask that an op on vectors gives.
@@ -182,7 +170,9 @@ class VectorWriter : VectorOperands {
   // When all lanes of a vector are open, as a condition; "0" if it is not known.
   std::string is_open(UOp gate, std::int64_t lanes) const {
     if (!opens_neighbours(gate)) return "0";
-    return fmt::format("{0}[0] & {0}[{1}]", body_.name(gate), lanes - 1);
+    const std::string& name = body_.name(gate);
+    return fmt::format("{} & {}", vectors_.lane(name, "0"),
+                       vectors_.lane(name, fmt::format("{}", lanes - 1)));
   }
 
   // Where the lanes of a place are neighbours and a gate of their own opens each of them.
@@ -202,70 +192,64 @@ class VectorWriter : VectorOperands {
   }
 
   void masked_load(UOp u, UOp place, DType t, std::int64_t lanes) {
-    const std::string type = vector(t, lanes), bits = mask_type(size_of(t), lanes);
+    const VectorType type = vector(t, lanes), bits = mask_type(size_of(t), lanes);
     const std::string at = masked_at(place, t, lanes);
     body_.line("{} {};", type_of(u), body_.name(u));
     if (is_contiguous(place)) {
-      use(load_macro(type, bits, t, lanes));
-      return body_.line("load_{}({}, {}, {});", type, body_.name(u), is_open(place.src(2), lanes),
-                        at);
+      use_macro(vectors_.masked_load(type, bits));
+      return body_.line("load_{}({}, {}, {});", type.name, body_.name(u),
+                        is_open(place.src(2), lanes), at);
     }
-    use(gather_macro(type, bits, t, lanes));
-    body_.line("gather_{}({}, {}, {});", type, body_.name(u), at, forms_.of(place.src(1)).step);
+    use_macro(vectors_.gather(type, bits));
+    body_.line("gather_{}({}, {}, {});", type.name, body_.name(u), at,
+               forms_.of(place.src(1)).step);
   }
 
-  // Lanes anywhere, behind gates of their own or none.
-  bool is_looked_up(UOp place, DType t) const {
+  // Lanes anywhere, behind gates of their own or none: false if there is no macro for them.
+  bool look_up(UOp u, UOp place, DType t, std::int64_t lanes) {
     const UOp index = place.src(1);
-    const bool fits = index.lo() >= INT32_MIN && index.hi() <= INT32_MAX;
-    return (place.num_src() == 2 || is_masked(place)) && !forms_.of(index).affine &&
-           size_of(t) == 4 && fits;
-  }
-
-  void look_up(UOp u, UOp place, DType t, std::int64_t lanes) {
-    const std::string type = vector(t, lanes), bits = mask_type(size_of(t), lanes);
-    use(look_up_macro(type, bits, t, lanes));
+    const bool gated = place.num_src() > 2;
+    const bool fits = index.lo() >= INT32_MIN && index.hi() <= INT32_MAX && size_of(t) == 4;
+    if (forms_.of(index).affine || !fits || (gated && !is_masked(place))) return false;
+    const VectorType type = vector(t, lanes), bits = mask_type(size_of(t), lanes);
+    const std::optional<Helper> macro = vectors_.look_up(type, bits);
+    if (!macro) return false;
+    use_macro(*macro);
     body_.line("{} {};", type_of(u), body_.name(u));
-    body_.line("look_up_{}({}, {}, {}, {});", type, body_.name(u),
-               place.num_src() > 2 ? mask(place.src(2), size_of(t), lanes)
-                                   : fmt::format("~({}){{0}}", bits),
-               body_.name(buffer_of(place)), body_.name(place.src(1)));
+    body_.line("{}({}, {}, {}, {});", macro->name, body_.name(u),
+               gated ? mask(place.src(2), size_of(t), lanes) : vectors_.of_one(bits, "-1"),
+               body_.name(buffer_of(place)), body_.name(index));
+    return true;
   }
 
-  // One initializer: compilers join what a loop sets lane by lane one after the other.
+  // One list of all lanes: compilers join what is set lane by lane one after the other.
   void strided_load(UOp u, UOp place, DType t, std::int64_t lanes) {
     const std::int64_t step = forms_.of(place.src(1)).step;
-    if (step == 2) {
-      use(every_other_macro(vector(t, lanes), lanes));
-      return define(u, fmt::format("every_other_{}(&{})", vector(t, lanes),
-                                   element(place, first(place.src(1)))));
+    const VectorType type = vector(t, lanes);
+    const auto at = [&](std::int64_t k) {
+      return element(place, fmt::format("{} + {}", first(place.src(1)), k * step));
+    };
+    if (const auto macro = step == 2 ? vectors_.every_other(type) : std::nullopt) {
+      use_macro(*macro);
+      return define(u, fmt::format("{}(&{})", macro->name, at(0)));
     }
     std::string values;
-    for (std::int64_t k = 0; k < lanes; k++) {
-      values += fmt::format("{}{}", k ? ", " : "",
-                            element(place, fmt::format("{} + {}", first(place.src(1)), k * step)));
-    }
-    body_.line("const {} {} = {{{}}};", type_of(u), body_.name(u), values);
+    for (std::int64_t k = 0; k < lanes; k++) values += fmt::format("{}{}", k ? ", " : "", at(k));
+    define(u, vectors_.of_all(type, values));
   }
 
   void masked_store(UOp place, UOp value, std::int64_t lanes) {
     const DType t = value.dtype();
-    const std::string type = vector(t, lanes), bits = mask_type(size_of(t), lanes);
+    const VectorType type = vector(t, lanes), bits = mask_type(size_of(t), lanes);
     const std::string at = masked_at(place, t, lanes);
     if (is_contiguous(place)) {
-      use(store_macro(type, bits, t, lanes));
-      return body_.line("store_{}({}, {}, {});", type, all(value, lanes),
+      use_macro(vectors_.masked_store(type, bits));
+      return body_.line("store_{}({}, {}, {});", type.name, all(value, lanes),
                         is_open(place.src(2), lanes), at);
     }
-    use(scatter_macro(type, bits, t, lanes));
-    body_.line("scatter_{}({}, {}, {});", type, all(value, lanes), at,
+    use_macro(vectors_.scatter(type, bits));
+    body_.line("scatter_{}({}, {}, {});", type.name, all(value, lanes), at,
                forms_.of(place.src(1)).step);
-  }
-
-  // "*(const float32x4_at*)&b0[v3]"
-  std::string vector_at(UOp place, DType t, std::int64_t lanes, std::string_view qualifier) {
-    return fmt::format("*({}{}_at*)&{}", qualifier, vector(t, lanes),
-                       element(place, first(place.src(1))));
   }
 
   void load(UOp u) {
@@ -290,17 +274,18 @@ class VectorWriter : VectorOperands {
     if (!is_bool && !gated && !is_contiguous(place) && forms_.of(place.src(1)).affine) {
       return strided_load(u, place, t, lanes);
     }
-    if (!is_bool && is_looked_up(place, t)) return look_up(u, place, t, lanes);
+    if (!is_bool && look_up(u, place, t, lanes)) return;
     if (!is_contiguous(place) || (is_bool && is_masked(place))) {
-      const std::string text = element(place, lane(place.src(1)));
-      body_.line("{} {};", type_of(u), name);
-      return set_lanes(u, lanes,
-                       gated ? fmt::format("{} ? {} : 0", lane(place.src(2)), text) : text);
+      return define_lanes(u, lanes, [&](const std::string& k) {
+        const std::string text = element(place, lane(place.src(1), k));
+        return gated ? fmt::format("{} ? {} : 0", lane(place.src(2), k), text) : text;
+      });
     }
-    std::string whole = vector_at(place, t, lanes, "const ");
-    if (is_bool) whole = fmt::format("({})({} != 0)", type_of(u), whole);
+    const VectorType type = vector_of(u, lanes);
+    std::string whole = vectors_.load(vector(t, lanes), element(place, first(place.src(1))));
+    if (is_bool) whole = vectors_.of_same_bits(type, fmt::format("({} != {})", whole, zero(t)));
     if (!gated) return define(u, whole);
-    body_.line("{} {} = {{0}};", type_of(u), name);
+    body_.line("{} {} = {};", type.name, name, vectors_.of_all(type, "0"));
     body_.line("if ({}) {} = {};", first(place.src(2)), name, whole);
   }
 
@@ -326,14 +311,18 @@ class VectorWriter : VectorOperands {
       return masked_store(place, value, lanes);
     }
     if (!is_contiguous(place) || (is_bool && is_masked(place))) {
-      return body_.line("for (int k = 0; k < {}; k++) {}{} = {};", lanes,
-                        gated ? fmt::format("if ({}) ", lane(place.src(2))) : "",
-                        element(place, lane(place.src(1))), lane(value));
+      return each_lane(lanes, [&](const std::string& k) {
+        return fmt::format("{}{} = {};",
+                           gated ? fmt::format("if ({}) ", lane(place.src(2), k)) : "",
+                           element(place, lane(place.src(1), k)), lane(value, k));
+      });
     }
-    body_.line("{}{} = {};", gated ? fmt::format("if ({}) ", first(place.src(2))) : "",
-               vector_at(place, t, lanes, ""),
-               is_bool ? fmt::format("({})({} & 1)", vector(t, lanes), mask(value, 1, lanes))
-                       : all(value, lanes));
+    const VectorType type = vector(t, lanes);
+    const std::string stored = is_bool
+                                   ? vectors_.of_same_bits(type, ones_of(mask(value, 1, lanes), 1))
+                                   : all(value, lanes);
+    body_.line("{}{}", gated ? fmt::format("if ({}) ", first(place.src(2))) : "",
+               vectors_.store(type, element(place, first(place.src(1))), stored));
   }
 
   // A tree, as the interpreter does it (see writer.cpp).
@@ -341,12 +330,15 @@ class VectorWriter : VectorOperands {
     const std::int64_t lanes = u.src(1).range_size();
     const std::string& name = body_.name(u);
     body_.line("{} {}_lanes[{}];", words_.type(u.dtype()), name, lanes);
-    body_.line("for (int k = 0; k < {}; k++) {}_lanes[k] = {};", lanes, name, lane(u.src(0)));
+    each_lane(lanes, [&](const std::string& k) {
+      return fmt::format("{}_lanes[{}] = {};", name, k, lane(u.src(0), k));
+    });
     for (std::int64_t half = lanes / 2; half > 0; half /= 2) {
-      const std::string low = name + "_lanes[k]",
-                        high = fmt::format("{}_lanes[k + {}]", name, half);
-      body_.line("for (int k = 0; k < {}; k++) {} = {};", half, low,
-                 words_.op(u, u.reduce_op(), low, high));
+      each_lane(half, [&](const std::string& k) {
+        const std::string low = fmt::format("{}_lanes[{}]", name, k),
+                          high = fmt::format("{}_lanes[{} + {}]", name, k, half);
+        return fmt::format("{} = {};", low, words_.op(u, u.reduce_op(), low, high));
+      });
     }
     body_.line("const {} {} = {}_lanes[0];", words_.type(u.dtype()), name, name);
   }
@@ -357,7 +349,9 @@ class VectorWriter : VectorOperands {
   std::optional<std::string> vector_text(UOp u, std::int64_t lanes) {
     if (u.is(Op::Where)) return where_text(u, lanes);
     if (u.is(Op::Cast)) return cast_text(u, lanes);
-    if (u.is(Op::Bitcast)) return fmt::format("({}){}", type_of(u), all(u.src(0), lanes));
+    if (u.is(Op::Bitcast)) {
+      return vectors_.of_same_bits(vector(u.dtype(), lanes), all(u.src(0), lanes));
+    }
     if (is_comparison(u.op())) return comparison_text(u, lanes);
     if (u.dtype() == DType::Bool) return logic_text(u, lanes);
     if (!has_operators(u.dtype())) return {};
@@ -368,10 +362,10 @@ class VectorWriter : VectorOperands {
     return op == Op::Lt || op == Op::Le || op == Op::Eq || op == Op::Ne;
   }
 
-  std::string select(const std::string& mask, const std::string& type, std::int64_t bytes,
-                     std::int64_t lanes, const std::string& a, const std::string& b) {
-    const std::string bits = mask_type(bytes, lanes);
-    return fmt::format("({0})(({1} & ({2}){3}) | (~{1} & ({2}){4}))", type, mask, bits, a, b);
+  std::string zero(DType t) const { return fmt::format("({})0", words_.type(t)); }
+  // 1 where the mask is set, else 0.
+  std::string ones_of(const std::string& mask, std::int64_t bytes) const {
+    return fmt::format("({} & ({})1)", mask, words_.type(signed_of(bytes)));
   }
 
   std::optional<std::string> where_text(UOp u, std::int64_t lanes) {
@@ -385,7 +379,7 @@ class VectorWriter : VectorOperands {
     const std::string a = all(u.src(1), lanes), b = all(u.src(2), lanes);
     if (lanes_of(condition) == 1) return fmt::format("{} ? {} : {}", first(condition), a, b);
     const std::int64_t bytes = size_of(u.dtype());
-    use(select_macro(type_of(u), mask_type(bytes, lanes), u.dtype(), lanes));
+    use_macro(vectors_.select(vector(u.dtype(), lanes), mask_type(bytes, lanes)));
     return fmt::format("select_{}({}, {}, {})", type_of(u), mask(condition, bytes, lanes), a, b);
   }
 
@@ -393,21 +387,23 @@ class VectorWriter : VectorOperands {
     const UOp x = u.src(0);
     if (x.dtype() == DType::Bool) {
       if (u.dtype() == DType::Bool) return mask(x, mask_bytes(u), lanes);
-      const std::string m = mask(x, size_of(u.dtype()), lanes);
-      return fmt::format("__builtin_convertvector({} & 1, {})", m, type_of(u));
+      const std::int64_t bytes = size_of(u.dtype());
+      return vectors_.converted(vector(u.dtype(), lanes), ones_of(mask(x, bytes, lanes), bytes));
     }
     if (u.dtype() == DType::Bool) {
       if (!has_operators(x.dtype())) return {};
-      return fmt::format("({})({} != {})", type_of(u), all(x, lanes), literal(0, x.dtype()));
+      return vectors_.of_same_bits(vector_of(u, lanes),
+                                   fmt::format("({} != {})", all(x, lanes), literal(0, x.dtype())));
     }
     if (is_float(x.dtype()) && !is_float(u.dtype())) return {};
-    return fmt::format("__builtin_convertvector({}, {})", all(x, lanes), type_of(u));
+    return vectors_.converted(vector(u.dtype(), lanes), all(x, lanes));
   }
 
   std::optional<std::string> comparison_text(UOp u, std::int64_t lanes) {
     if (!has_operators(u.src(0).dtype())) return {};
-    return fmt::format("({})({} {} {})", type_of(u), side(u.src(0), lanes), symbol(u.op()),
-                       side(u.src(1), lanes));
+    const std::string text =
+        fmt::format("({} {} {})", side(u.src(0), lanes), symbol(u.op()), side(u.src(1), lanes));
+    return vectors_.of_same_bits(vector_of(u, lanes), text);
   }
 
   std::optional<std::string> logic_text(UOp u, std::int64_t lanes) {
@@ -432,78 +428,91 @@ class VectorWriter : VectorOperands {
                            side(u.src(1), lanes));
       case Op::Max:
       case Op::Min: return extremum_text(u, lanes);
-      default: return {};
+      default: break;
     }
+    const std::optional<Helper> function = vectors_.function(u.op(), vector(u.dtype(), lanes));
+    if (!function) return {};
+    if (!function->text.empty()) use_macro(*function);
+    return fmt::format("{}({})", function->name, all(u.src(0), lanes));
   }
 
   // One comparison where the other operand is a number that is no NaN and not the zero which loses.
   std::string extremum_text(UOp u, std::int64_t lanes) {
-    const std::int64_t bytes = size_of(u.dtype());
-    const std::string type = type_of(u), bits = mask_type(bytes, lanes);
+    const VectorType type = vector(u.dtype(), lanes);
     const bool is_max = u.is(Op::Max);
     for (int i = 0; i < 2; i++) {
       const UOp c = u.src(i), x = u.src(1 - i);
       if (!c.is_const()) continue;
       const double number = std::bit_cast<double>(c.arg().value);
       if (std::isnan(number) || (number == 0 && std::signbit(number) == is_max)) continue;
-      const std::string m =
-          fmt::format("({})({} {} {})", bits, all(x, lanes), is_max ? "<=" : ">=", first(c));
-      return select("(" + m + ")", type, bytes, lanes, all(c, lanes), all(x, lanes));
+      return chosen(type, fmt::format("{} {} {}", all(x, lanes), is_max ? "<=" : ">=", first(c)),
+                    all(c, lanes), all(x, lanes));
     }
     const std::string a = all(u.src(0), lanes), b = all(u.src(1), lanes);
     const std::string &name = body_.name(u), some = name + "_some", same = name + "_same";
     // A NaN on the right is taken, one on the left is put back; of zeros the signs are joined.
-    body_.line("const {} {} = {};", type, some,
-               select(fmt::format("(({})({} {} {}))", bits, a, is_max ? ">" : "<", b), type, bytes,
-                      lanes, a, b));
+    body_.line("const {} {} = {};", type.name, some,
+               chosen(type, fmt::format("{} {} {}", a, is_max ? ">" : "<", b), a, b));
+    const VectorType bits = mask_type(size_of(u.dtype()), lanes);
+    const std::string joined = fmt::format("({} {} {})", vectors_.of_same_bits(bits, a),
+                                           is_max ? "&" : "|", vectors_.of_same_bits(bits, b));
     body_.line(
-        "const {0} {1} = {2};", type, same,
-        select(fmt::format("(({})({} == {}))", bits, a, b), type, bytes, lanes,
-               fmt::format("(({0}){1} {2} ({0}){3})", bits, a, is_max ? "&" : "|", b), some));
-    return select(fmt::format("(({0})({1} != {1}))", bits, a), type, bytes, lanes, a, same);
+        "const {} {} = {};", type.name, same,
+        chosen(type, fmt::format("{} == {}", a, b), vectors_.of_same_bits(type, joined), some));
+    return chosen(type, fmt::format("{0} != {0}", a), a, same);
+  }
+
+  // a where a comparison of vectors of this type holds, else b.
+  std::string chosen(const VectorType& type, const std::string& comparison, const std::string& a,
+                     const std::string& b) {
+    const VectorType bits = mask_type(size_of(type.dtype), type.lanes);
+    const std::string mask =
+        fmt::format("({})", vectors_.of_same_bits(bits, fmt::format("({})", comparison)));
+    return vectors_.selected(type, bits, mask, a, b);
   }
 
   std::optional<std::string> integer_text(UOp u, std::int64_t lanes) {
-    const std::string type = type_of(u);
-    const std::string wraps = vector(unsigned_of(size_of(u.dtype())), lanes);
+    const VectorType type = vector(u.dtype(), lanes);
+    const VectorType wraps = vector(unsigned_of(size_of(u.dtype())), lanes);
     const std::string a = all(u.src(0), lanes);
     const std::string b = u.num_src() > 1 ? all(u.src(1), lanes) : "";
     switch (u.op()) {
-      case Op::Neg: return fmt::format("({})(-({}){})", type, wraps, a);
+      case Op::Neg:
+        return vectors_.of_same_bits(type, fmt::format("(-{})", vectors_.of_same_bits(wraps, a)));
       case Op::Not: return "~" + a;
       case Op::Add:
       case Op::Mul:
       case Op::Shl:
-        return fmt::format("({0})(({1}){2} {3} ({1}){4})", type, wraps, a, symbol(u.op()), b);
+        return vectors_.of_same_bits(
+            type, fmt::format("({} {} {})", vectors_.of_same_bits(wraps, a), symbol(u.op()),
+                              vectors_.of_same_bits(wraps, b)));
       case Op::And:
       case Op::Or:
       case Op::Xor:
       case Op::Shr: return fmt::format("{} {} {}", a, symbol(u.op()), b);
       case Op::Max:
-      case Op::Min: {
-        const std::int64_t bytes = size_of(u.dtype());
-        const std::string m = fmt::format("(({})({} {} {}))", mask_type(bytes, lanes), a,
-                                          u.is(Op::Max) ? ">" : "<", b);
-        return select(m, type, bytes, lanes, a, b);
-      }
+      case Op::Min:
+        return chosen(type, fmt::format("{} {} {}", a, u.is(Op::Max) ? ">" : "<", b), a, b);
       default: return {};
     }
   }
 
   const LinearProgram& program_;
+  const Dialect& dialect_;
 };
 
 }  // namespace
 
-bool can_write_vectors(const LinearProgram& program) {
-  return !program.lanes.empty() && std::ranges::all_of(program.lanes, [](UOp lane) {
-    return lane.range_size() > 1 &&
+bool can_write_vectors(const LinearProgram& program, std::int64_t most_lanes) {
+  return !program.lanes.empty() && std::ranges::all_of(program.lanes, [=](UOp lane) {
+    return lane.range_size() > 1 && lane.range_size() <= most_lanes &&
            std::has_single_bit(static_cast<std::uint64_t>(lane.range_size()));
   });
 }
 
-KernelText write_vector_kernel(const Dialect& dialect, const LinearProgram& program) {
-  return VectorWriter(dialect, program).run();
+KernelText write_vector_kernel(const Dialect& dialect, const VectorWords& vectors,
+                               const LinearProgram& program) {
+  return VectorWriter(dialect, vectors, program).run();
 }
 
 }  // namespace croze::c_family
