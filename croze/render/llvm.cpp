@@ -294,8 +294,7 @@ LlvmValue Emitter::compute(const Rendered& r) {
       return llvm_exchange(text_, u.arg().value, value_of(u.src(0), r.form.lanes),
                            value_of(u.src(1), r.form.lanes));
     case Op::Lookup:
-      return llvm_lookup(text_, value_of(u.src(0), r.form.lanes),
-                         value_of(u.src(1), r.form.lanes));
+      return llvm_lookup(text_, value_of(u.src(0), r.form.lanes), value_of(u.src(1), r.form.lanes));
     default:
       ensure(is_elementwise(u.op()), "llvm: {} cannot stand in a linear program",
              info(u.op()).name);

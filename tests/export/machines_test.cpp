@@ -84,6 +84,36 @@ TEST_P(Watched, KernelsForOneMachineRunOnAll) {
   }
 }
 
+// Windows that move by two, over one channel and over many, and roots.
+TEST_P(Watched, LanesThatLieApartGiveTheSameBits) {
+  const Tensor each = Tensor::uniform({8, 1, 3, 3}, -1, 1).realize();
+  const Tensor all = Tensor::uniform({32, 8, 3, 3}, -1, 1).realize();
+  auto step = capture([&](const Tensor& large, const Tensor& small) {
+    const Tensor one = conv2d(large, each, {}, {.stride = 2, .padding = 1, .groups = 8});
+    const Tensor many = conv2d(small, all, {}, {.stride = 2, .padding = 1});
+    return cat({one.abs().sqrt().flatten(), many.flatten()}, 0);
+  });
+  const Tensor given[] = {Tensor::uniform({1, 8, 56, 56}, -1, 1).realize(),
+                          Tensor::uniform({1, 8, 14, 14}, -1, 1).realize()};
+  const CPort large{"float", 8 * 56 * 56}, small{"float", 8 * 14 * 14};
+  const CPort halves{"float", 8 * 28 * 28 + 32 * 7 * 7};
+  step(given[0], given[1]);
+  for (const char* machine : {"portable", "x86-64-v3", "x86-64-v4"}) {
+    SCOPED_TRACE(machine);
+    export_c(step, out(), {.name = "halves", .machine = machine});
+    const std::string expected = Reference(step.step(), machine).run(given);
+    for (const char* flags : {"", "-march=native -Wno-invalid-feature-combination"}) {
+      flags_ = flags;
+      expect_same_bits(
+          results("halves", {large, small}, {halves}, bytes_of(given[0]) + bytes_of(given[1])),
+          expected);
+    }
+  }
+  for (const char* macro : {"every_other_", "look_up_", "sqrt_"}) {
+    EXPECT_NE(content(out() + "/halves.c").find(macro), std::string::npos) << macro;
+  }
+}
+
 // Other processors, by qemu.
 class OtherProcessor : public Watched {
  protected:

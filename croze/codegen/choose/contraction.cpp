@@ -25,7 +25,7 @@
 
 #include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/machine_model.h"
-#include "croze/codegen/choose/merge_lines.h"
+#include "croze/codegen/choose/pictures/merge_lines.h"
 #include "croze/codegen/choose/tile_search.h"
 #include "croze/codegen/choose/vectorize.h"
 #include "croze/codegen/edits/stage.h"

@@ -259,9 +259,9 @@ void check_instruction(const Checker& checker, UOp u) {
       break;
     case Op::Lookup:
       checker.require(u.src(0).dtype() == u.dtype(), u, "looks up what is of another dtype");
-      checker.require(is_unsigned(u.src(1).dtype()) &&
-                          size_of(u.src(1).dtype()) == size_of(u.dtype()),
-                      u, "has indices of another size");
+      checker.require(
+          is_unsigned(u.src(1).dtype()) && size_of(u.src(1).dtype()) == size_of(u.dtype()), u,
+          "has indices of another size");
       break;
     default: break;
   }

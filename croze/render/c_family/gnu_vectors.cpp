@@ -46,7 +46,10 @@ class GnuVectors final : public VectorWords {
   std::string load(const VectorType& type, std::string_view element) const override {
     return fmt::format("*(const {}_at*)&{}", type.name, element);
   }
-  std::string_view function(Op) const override { return {}; }
+  std::optional<Helper> function(Op op, const VectorType& type) const override {
+    if (op != Op::Sqrt) return {};
+    return sqrt_macro(type.name, type.dtype, type.lanes);
+  }
   std::string store(const VectorType& type, std::string_view element,
                     std::string_view value) const override {
     return fmt::format("*({}_at*)&{} = {};", type.name, element, value);
@@ -67,6 +70,12 @@ class GnuVectors final : public VectorWords {
   }
   Helper scatter(const VectorType& type, const VectorType& mask) const override {
     return scatter_macro(type.name, mask.name, type.dtype, type.lanes);
+  }
+  std::optional<Helper> look_up(const VectorType& type, const VectorType& mask) const override {
+    return look_up_macro(type.name, mask.name, type.dtype, type.lanes);
+  }
+  std::optional<Helper> every_other(const VectorType& type) const override {
+    return every_other_macro(type.name, type.lanes);
   }
   Helper select(const VectorType& type, const VectorType& mask) const override {
     return select_macro(type.name, mask.name, type.dtype, type.lanes);

@@ -57,10 +57,10 @@ class OpenClVectors final : public VectorWords {
   std::string load(const VectorType& type, std::string_view element) const override {
     return fmt::format("vload{}(0, &{})", type.lanes, element);
   }
-  std::string_view function(Op op) const override {
+  std::optional<Helper> function(Op op, const VectorType&) const override {
     switch (op) {
-      case Op::Sqrt: return "sqrt";
-      case Op::Trunc: return "trunc";
+      case Op::Sqrt: return Helper{"sqrt", ""};
+      case Op::Trunc: return Helper{"trunc", ""};
       default: return {};
     }
   }
@@ -111,6 +111,8 @@ class OpenClVectors final : public VectorWords {
                      fmt::format("const {0} values_ = (value); const {1} lanes_ = (mask); {2}",
                                  type.name, mask.name, each))};
   }
+  std::optional<Helper> look_up(const VectorType&, const VectorType&) const override { return {}; }
+  std::optional<Helper> every_other(const VectorType&) const override { return {}; }
   Helper select(const VectorType& type, const VectorType&) const override {
     const std::string name = "select_" + type.name;
     return {name, fmt::format("#define {}(mask, a, b) select(b, a, mask)\n", name)};

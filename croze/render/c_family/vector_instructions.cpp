@@ -2,7 +2,7 @@
 //
 // Compilers find the multiply-add in a loop over the lanes of two vectors in some places and take
 // the vectors apart in others, which costs tens of times as much.  A gated access they do lane by
-// lane always.
+// lane always, and square roots where those of negative numbers have to set errno.
 #include "croze/render/c_family/vector_instructions.h"
 
 #include <fmt/format.h>
@@ -91,6 +91,22 @@ Helper fma_macro(const std::string& vector, DType t, std::int64_t lanes) {
   return {name, text + "#else\n" + loop + "#endif\n"};
 }
 
+Helper sqrt_macro(const std::string& vector, DType t, std::int64_t lanes) {
+  const Words w = x86_words(t, lanes);
+  const std::string name = "sqrt_" + vector, function = t == DType::Float32 ? "sqrtf" : "sqrt";
+  std::string each;
+  for (std::int64_t k = 0; k < lanes; k++) {
+    each += fmt::format("{}{}((a)[{}])", k ? ", " : "", function, k);
+  }
+  const std::string list = fmt::format("#define {}(a) (({}){{{}}})\n", name, vector, each);
+  if (!is_register(w.bytes)) return {name, list};
+  return {name, fmt::format("#if CROZE_VECTORS && defined({})\n"
+                            "#define {}(a) (({}){}_sqrt_{}(({})(a)))\n"
+                            "#else\n{}#endif\n",
+                            w.bytes == 64 ? "__AVX512F__" : "__AVX__", name, vector, w.prefix,
+                            w.suffix, w.type, list)};
+}
+
 Helper load_macro(const std::string& vector, const std::string& mask, DType t, std::int64_t lanes) {
   const Words w = x86_words(t, lanes);
   return gated(
@@ -143,6 +159,26 @@ Helper gather_macro(const std::string& vector, const std::string& mask, DType t,
                            mask, lanes));
 }
 
+Helper look_up_macro(const std::string& vector, const std::string& mask, DType t,
+                     std::int64_t lanes) {
+  const Words w = x86_words(t, lanes);
+  const std::string places = fmt::format("({})__builtin_convertvector((at), {})", w.integers, mask);
+  return gated(
+      "look_up_" + vector, "(result, mask, base, at)", w,
+      fmt::format("(result) = ({0}){1}_{2}i32gather_{3}({1}_setzero_{4}(), "
+                  "{1}_movepi32_mask(({5})(mask)), {6}, (base), 4);",
+                  vector, w.prefix, w.bytes == 64 ? "mask_" : "mmask_", w.suffix,
+                  is_float(t) ? w.suffix : fmt::format("si{}", 8 * w.bytes), w.integers, places),
+      fmt::format("(result) = ({0}){1}_mask_i32gather_{2}({1}_setzero_{3}(), "
+                  "(const {4}*)(base), {5}, ({6})(mask), 4);",
+                  vector, w.prefix, w.suffix,
+                  is_float(t) ? w.suffix : fmt::format("si{}", 8 * w.bytes), w.element, places,
+                  is_float(t) ? w.type : w.integers),
+      fmt::format("const {0} lanes_ = (mask); for (int k = 0; k < {1}; k++) "
+                  "(result)[k] = lanes_[k] ? (base)[(at)[k]] : 0;",
+                  mask, lanes));
+}
+
 Helper scatter_macro(const std::string& vector, const std::string& mask, DType t,
                      std::int64_t lanes) {
   const Words w = x86_words(t, lanes);
@@ -173,12 +209,34 @@ Helper select_macro(const std::string& vector, const std::string& mask, DType t,
                       w.suffix, w.mask_width, w.integers, w.type, bits)};
 }
 
+// Two vectors from the first element that is read to the last, and a shuffle.
+Helper every_other_macro(const std::string& vector, std::int64_t lanes) {
+  const std::string name = "every_other_" + vector, head = name + "(from)";
+  std::string chosen, elements;
+  for (std::int64_t k = 0; k < lanes; k++) {
+    chosen += fmt::format(", {}", 2 * k < lanes ? 2 * k : 2 * k + 1);
+    elements += fmt::format("{}(from)[{}]", k ? ", " : "", 2 * k);
+  }
+  const std::string shuffle = fmt::format(
+      "#define {0} \\\n  __builtin_shufflevector(*(const {1}_at*)(from), \\\n"
+      "                          *(const {1}_at*)((from) + {2}){3})\n",
+      head, vector, lanes - 1, chosen);
+  return {name, fmt::format("#if defined(CROZE_SHUFFLES)\n{}#else\n#define {} (({}){{{}}})\n"
+                            "#endif\n",
+                            shuffle, head, vector, elements)};
+}
+
 Helper instructions_header() {
   return {"instructions",
           "#if CROZE_VECTORS && defined(__AVX__)\n"
           "#include <immintrin.h>\n"
           "#elif CROZE_VECTORS && defined(__aarch64__)\n"
           "#include <arm_neon.h>\n"
+          "#endif\n"
+          "#if CROZE_VECTORS && defined(__has_builtin)\n"
+          "#if __has_builtin(__builtin_shufflevector)\n"
+          "#define CROZE_SHUFFLES\n"
+          "#endif\n"
           "#endif\n"};
 }
 

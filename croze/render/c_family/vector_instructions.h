@@ -17,10 +17,15 @@ namespace croze::c_family {
 //
 //   gather_TYPE(result, mask, base, at, step);   base[at + k * step] for lane k; of 4 bytes
 //   scatter_TYPE(value, mask, base, at, step);
+//   look_up_TYPE(result, mask, base, at);        base[at[k]] for lane k; of 4 bytes, and of places
+//                                                that 31 bits hold
 //   select_TYPE(mask, a, b)                      an expression: a where mask is set
+//   sqrt_TYPE(a)                                 an expression
+//   every_other_TYPE(from)                       an expression: from[2 * k] for lane k
 //
 // A mask is integers of the width of an element.
 Helper fma_macro(const std::string& vector, DType t, std::int64_t lanes);
+Helper sqrt_macro(const std::string& vector, DType t, std::int64_t lanes);
 // `mask`: the type of the mask.
 Helper load_macro(const std::string& vector, const std::string& mask, DType t, std::int64_t lanes);
 Helper store_macro(const std::string& vector, const std::string& mask, DType t, std::int64_t lanes);
@@ -28,8 +33,12 @@ Helper gather_macro(const std::string& vector, const std::string& mask, DType t,
                     std::int64_t lanes);
 Helper scatter_macro(const std::string& vector, const std::string& mask, DType t,
                      std::int64_t lanes);
+Helper look_up_macro(const std::string& vector, const std::string& mask, DType t,
+                     std::int64_t lanes);
 Helper select_macro(const std::string& vector, const std::string& mask, DType t,
                     std::int64_t lanes);
+
+Helper every_other_macro(const std::string& vector, std::int64_t lanes);
 
 // What the macros need before them.
 Helper instructions_header();

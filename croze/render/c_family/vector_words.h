@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,8 +47,8 @@ class VectorWords {
                                std::string_view b) const = 0;
   // What stands at "b0[v3]" and behind it.
   virtual std::string load(const VectorType& type, std::string_view element) const = 0;
-  // A function of vectors with the meaning of the op: "sqrt"; empty if there is none.
-  virtual std::string_view function(Op op) const = 0;
+  // A function of vectors with the meaning of the op, "sqrt", or a macro; none if there is none.
+  virtual std::optional<Helper> function(Op op, const VectorType& type) const = 0;
 
   // ---- statements ----
 
@@ -63,6 +64,9 @@ class VectorWords {
   virtual Helper masked_store(const VectorType& type, const VectorType& mask) const = 0;
   virtual Helper gather(const VectorType& type, const VectorType& mask) const = 0;
   virtual Helper scatter(const VectorType& type, const VectorType& mask) const = 0;
+  // None where the language has nothing better than what is written for each lane.
+  virtual std::optional<Helper> look_up(const VectorType& type, const VectorType& mask) const = 0;
+  virtual std::optional<Helper> every_other(const VectorType& type) const = 0;
   virtual Helper select(const VectorType& type, const VectorType& mask) const = 0;
 };
 

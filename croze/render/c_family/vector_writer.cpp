@@ -22,25 +22,18 @@
 #include <optional>
 
 #include "croze/base/error.h"
-#include "croze/base/flat_map.h"
-#include "croze/render/c_family/body.h"
-#include "croze/render/c_family/expressions.h"
 #include "croze/render/c_family/segments.h"
+#include "croze/render/c_family/vector_operands.h"
 #include "croze/render/c_family/vector_words.h"
 #include "croze/render/lane_form.h"
 
 namespace croze::c_family {
 namespace {
 
-class VectorWriter {
+class VectorWriter : VectorOperands {
  public:
   VectorWriter(const Dialect& dialect, const VectorWords& vectors, const LinearProgram& program)
-      : program_(program),
-        dialect_(dialect),
-        vectors_(vectors),
-        words_(dialect),
-        body_(dialect, program),
-        forms_(program) {}
+      : VectorOperands(dialect, vectors, program), program_(program), dialect_(dialect) {}
 
   KernelText run() {
     for (UOp u : program_.instructions) {
@@ -59,98 +52,6 @@ class VectorWriter {
   }
 
  private:
-  // ---- types ----
-
-  VectorType vector(DType t, std::int64_t lanes) {
-    const VectorType type = vectors_.type(t, words_.type(t), lanes);
-    for (const Helper& h : vectors_.declarations(type)) use(h);
-    return type;
-  }
-  VectorType mask_type(std::int64_t bytes, std::int64_t lanes) {
-    return vector(signed_of(bytes), lanes);
-  }
-
-  // The lanes of the variable that holds a value.
-  std::int64_t lanes_of(UOp u) const {
-    const LaneForm form = forms_.of(u);
-    return form.affine ? 1 : form.lanes;
-  }
-
-  std::string type_of(UOp u) {
-    const std::int64_t lanes = u.is(Op::Register) ? forms_.of(u).lanes : lanes_of(u);
-    return lanes == 1 ? std::string(words_.type(u.dtype())) : vector_of(u, lanes).name;
-  }
-  VectorType vector_of(UOp u, std::int64_t lanes) {
-    return u.dtype() == DType::Bool ? mask_type(mask_bytes(u), lanes) : vector(u.dtype(), lanes);
-  }
-
-  std::int64_t mask_bytes(UOp u) const {
-    while (u.is(Op::After)) u = u.src(0);
-    const std::int64_t* bytes = mask_bytes_.find(u.node());
-    return bytes ? *bytes : 1;
-  }
-
-  // ---- operands ----
-
-  // Lane 0 of what moves by a constant.
-  std::string first(UOp u) const { return is_lane(u) ? "0" : body_.name(u); }
-
-  // Lane k, which is a variable or a number.
-  std::string lane(UOp u, const std::string& k) const {
-    const LaneForm form = forms_.of(u);
-    if (!form.affine) {
-      const std::string text = vectors_.lane(body_.name(u), k);
-      return u.dtype() == DType::Bool ? "(" + text + " != 0)" : text;
-    }
-    if (form.step == 0) return first(u);
-    const std::string_view type = words_.type(u.dtype());
-    if (is_lane(u)) return fmt::format("({}){}", type, k);
-    if (cannot_wrap(u)) return fmt::format("({} + {} * ({}){})", first(u), k, type, form.step);
-    const std::string_view wraps = words_.type(wrapping_type(u.dtype()));
-    return fmt::format("({0})(({1}){2} + ({1}){4} * ({1}){3})", type, wraps, first(u), form.step,
-                       k);
-  }
-
-  // What `statement` says of lane k, for all of them.
-  template <typename Statement>
-  void each_lane(std::int64_t lanes, Statement&& statement) {
-    if (!vectors_.names_each_lane()) {
-      return body_.line("for (int k = 0; k < {}; k++) {}", lanes, statement("k"));
-    }
-    for (std::int64_t k = 0; k < lanes; k++) body_.line(statement(fmt::format("{}", k)));
-  }
-
-  // All lanes.
-  std::string all(UOp u, std::int64_t lanes) {
-    if (lanes_of(u) > 1) return body_.name(u);
-    const LaneForm form = forms_.of(u);
-    const VectorType type = vector(u.dtype(), lanes);
-    if (form.step == 0) return vectors_.of_one(type, first(u));
-    const DType wraps = is_unsigned(u.dtype()) ? u.dtype() : unsigned_of(size_of(u.dtype()));
-    std::string steps;
-    for (std::int64_t k = 0; k < lanes; k++) {
-      const std::uint64_t step =
-          static_cast<std::uint64_t>(form.step) * static_cast<std::uint64_t>(k);
-      const std::uint64_t kept = size_of(wraps) == 8 ? step : step & UINT32_MAX;
-      steps += fmt::format("{}{}u", k ? ", " : "", kept);
-    }
-    const std::string sum = fmt::format("(({}){} + {})", words_.type(wraps), first(u),
-                                        vectors_.of_all(vector(wraps, lanes), steps));
-    return vectors_.of_same_bits(type, sum);
-  }
-
-  // All lanes, or one number for all of them, which operators take as well.
-  std::string side(UOp u, std::int64_t lanes) {
-    return forms_.of(u).affine && forms_.of(u).step == 0 ? first(u) : all(u, lanes);
-  }
-
-  std::string mask(UOp u, std::int64_t bytes, std::int64_t lanes) {
-    const VectorType type = mask_type(bytes, lanes);
-    if (lanes_of(u) == 1)
-      return vectors_.of_one(type, fmt::format("(-({}){})", type.element, first(u)));
-    return mask_bytes(u) == bytes ? body_.name(u) : vectors_.converted(type, body_.name(u));
-  }
-
   // ---- statements ----
 
   void statement(UOp u) {
@@ -218,17 +119,6 @@ class VectorWriter {
     body_.line("{} {};", type_of(u), body_.name(u));
     body_.line("fma_{}({}, {}, {}, {});", type_of(u), body_.name(u), all(u.src(0), lanes),
                all(u.src(1), lanes), all(u.src(2), lanes));
-  }
-
-  void use(const Helper& helper) {
-    if (std::ranges::find(types_, helper.name, &Helper::name) == types_.end()) {
-      types_.push_back(helper);
-    }
-  }
-
-  void use_macro(const Helper& macro) {
-    for (const Helper& h : vectors_.before_macros()) use(h);
-    use(macro);
   }
 
   // Of the mask that an op on vectors gives.
@@ -315,6 +205,39 @@ class VectorWriter {
                forms_.of(place.src(1)).step);
   }
 
+  // Lanes anywhere, behind gates of their own or none: false if there is no macro for them.
+  bool look_up(UOp u, UOp place, DType t, std::int64_t lanes) {
+    const UOp index = place.src(1);
+    const bool gated = place.num_src() > 2;
+    const bool fits = index.lo() >= INT32_MIN && index.hi() <= INT32_MAX && size_of(t) == 4;
+    if (forms_.of(index).affine || !fits || (gated && !is_masked(place))) return false;
+    const VectorType type = vector(t, lanes), bits = mask_type(size_of(t), lanes);
+    const std::optional<Helper> macro = vectors_.look_up(type, bits);
+    if (!macro) return false;
+    use_macro(*macro);
+    body_.line("{} {};", type_of(u), body_.name(u));
+    body_.line("{}({}, {}, {}, {});", macro->name, body_.name(u),
+               gated ? mask(place.src(2), size_of(t), lanes) : vectors_.of_one(bits, "-1"),
+               body_.name(buffer_of(place)), body_.name(index));
+    return true;
+  }
+
+  // One list of all lanes: compilers join what is set lane by lane one after the other.
+  void strided_load(UOp u, UOp place, DType t, std::int64_t lanes) {
+    const std::int64_t step = forms_.of(place.src(1)).step;
+    const VectorType type = vector(t, lanes);
+    const auto at = [&](std::int64_t k) {
+      return element(place, fmt::format("{} + {}", first(place.src(1)), k * step));
+    };
+    if (const auto macro = step == 2 ? vectors_.every_other(type) : std::nullopt) {
+      use_macro(*macro);
+      return define(u, fmt::format("{}(&{})", macro->name, at(0)));
+    }
+    std::string values;
+    for (std::int64_t k = 0; k < lanes; k++) values += fmt::format("{}{}", k ? ", " : "", at(k));
+    define(u, vectors_.of_all(type, values));
+  }
+
   void masked_store(UOp place, UOp value, std::int64_t lanes) {
     const DType t = value.dtype();
     const VectorType type = vector(t, lanes), bits = mask_type(size_of(t), lanes);
@@ -348,6 +271,10 @@ class VectorWriter {
     if (!is_bool && (is_strided(place, t) || (is_contiguous(place) && is_masked(place)))) {
       return masked_load(u, place, t, lanes);
     }
+    if (!is_bool && !gated && !is_contiguous(place) && forms_.of(place.src(1)).affine) {
+      return strided_load(u, place, t, lanes);
+    }
+    if (!is_bool && look_up(u, place, t, lanes)) return;
     if (!is_contiguous(place) || (is_bool && is_masked(place))) {
       return define_lanes(u, lanes, [&](const std::string& k) {
         const std::string text = element(place, lane(place.src(1), k));
@@ -503,9 +430,10 @@ class VectorWriter {
       case Op::Min: return extremum_text(u, lanes);
       default: break;
     }
-    const std::string_view function = vectors_.function(u.op());
-    if (function.empty()) return {};
-    return fmt::format("{}({})", function, all(u.src(0), lanes));
+    const std::optional<Helper> function = vectors_.function(u.op(), vector(u.dtype(), lanes));
+    if (!function) return {};
+    if (!function->text.empty()) use_macro(*function);
+    return fmt::format("{}({})", function->name, all(u.src(0), lanes));
   }
 
   // One comparison where the other operand is a number that is no NaN and not the zero which loses.
@@ -571,12 +499,6 @@ class VectorWriter {
 
   const LinearProgram& program_;
   const Dialect& dialect_;
-  const VectorWords& vectors_;
-  Expressions words_;
-  KernelBody body_;
-  LaneForms forms_;
-  std::vector<Helper> types_;                      // and macros
-  FlatMap<const Node*, std::int64_t> mask_bytes_;  // the width of masks
 };
 
 }  // namespace

@@ -4,7 +4,7 @@
 // beyond the border of a line, or where a line is of which every other element is read, is found by
 // dividing then, so this pays where operands are copied to a panel that is read many times: there
 // it is found while that is filled, once for all channels.
-#include "croze/codegen/choose/merge_lines.h"
+#include "croze/codegen/choose/pictures/merge_lines.h"
 
 #include <algorithm>
 #include <utility>

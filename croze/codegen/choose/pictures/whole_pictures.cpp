@@ -11,7 +11,7 @@
 //             out[c, 16 .. 31] = ..
 //
 // so nothing is computed but products, no border is copied, and lines need not fill vectors.
-#include "croze/codegen/choose/whole_pictures.h"
+#include "croze/codegen/choose/pictures/whole_pictures.h"
 
 #include <algorithm>
 #include <vector>

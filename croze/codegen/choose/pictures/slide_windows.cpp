@@ -12,7 +12,7 @@
 //
 // Where every other element is read, the tile is still as it lies in memory: two vectors and a
 // shuffle of them cost less than lanes by themselves.
-#include "croze/codegen/choose/slide_windows.h"
+#include "croze/codegen/choose/pictures/slide_windows.h"
 
 #include <algorithm>
 #include <vector>
