@@ -10,6 +10,9 @@
 
 namespace croze {
 
+// Of one Local of an item that shares its group with others, or that lies in memory of its own.
+inline constexpr std::int64_t most_private_bytes = 16 << 10;
+
 struct ScratchLayout {
   std::vector<std::pair<UOp, std::int64_t>> offsets;  // in bytes, aligned
   std::int64_t bytes = 0;                             // of all together

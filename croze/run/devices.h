@@ -34,6 +34,11 @@ std::string_view device_name(int index);
 // The device, opened on first use.  Throws Error if the machine lacks it.  Thread-safe.
 Device& device(int index);
 
+// Has the table know a kind of device that croze does not bring, such as an interpreter for tests:
+// as many of it as anybody wants, the last in order of preference.  One kind, once, while no other
+// thread uses devices.
+void add_device_kind(std::string_view kind, std::unique_ptr<Device> (*make)(int ordinal));
+
 // Whether the machine has other devices of the kind.
 bool has_siblings(int index);
 

@@ -2,7 +2,7 @@
 // (make_torch.py): results, their shapes and dtypes, and gradients.
 //
 // All cases run on INTERP, which compiles nothing, and on the CPU, and a sample of them on OPENCL,
-// WEBGPU and CUDA.
+// WEBGPU, CUDA and PTX_INTERP.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -21,6 +21,7 @@
 #include "croze/tensor/elementwise/elementwise.h"
 #include "croze/tensor/reduce/reduce.h"
 #include "golden/recording.h"
+#include "support/ptx_interp_kind.h"
 
 namespace croze::test {
 namespace {
@@ -316,6 +317,15 @@ TEST(TorchGolden, ASampleOfTheCasesAgreesOnWebGpu) {
   const Totals totals = check_all("WEBGPU", 16);
   EXPECT_GE(totals.ops.size(), 300u);
   EXPECT_GE(totals.cases, 800);
+}
+
+TEST(TorchGolden, ASampleOfTheCasesAgreesOnThePtxInterpreter) {
+  know_ptx_interp();
+  // Reading a text takes less time than finding it on disk.
+  const Options::Scope uncached{{Option::Cache, 0}};
+  const Totals totals = check_all("PTX_INTERP", 8);
+  EXPECT_GE(totals.ops.size(), 380u);
+  EXPECT_GE(totals.cases, 2000);
 }
 
 TEST(TorchGolden, ASampleOfTheCasesAgreesOnCuda) {

@@ -224,11 +224,14 @@ KernelText write_kernel(const Dialect& dialect, const LinearProgram& program) {
   return Writer(dialect, program).run();
 }
 
-std::string write_program(const Dialect& dialect, const LinearProgram& program) {
-  const KernelText kernel = write_kernel(dialect, program);
+std::string text_of(const Dialect& dialect, const KernelText& kernel) {
   std::string text(dialect.preamble);
   for (const Helper& helper : kernel.helpers) text += "\n" + helper.text;
   return text + "\n" + kernel.function;
+}
+
+std::string write_program(const Dialect& dialect, const LinearProgram& program) {
+  return text_of(dialect, write_kernel(dialect, program));
 }
 
 }  // namespace croze::c_family
