@@ -23,7 +23,7 @@ def parsed(name):
 
 def tests(name):
     text = read(name + ".log")
-    counts = {word: sum(map(int, re.findall(rf"\[  {word}  \] (\d+) tests?", text)))
+    counts = {word: sum(map(int, re.findall(rf"\[  {word} +\] (\d+) tests?", text)))
               for word in ("PASSED", "SKIPPED", "FAILED")}
     status = int(read(name + ".status") or -1)
     failures = [] if status == 0 else text.splitlines()[-60:]

@@ -25,7 +25,8 @@ TEST(CudaRenderer, GroupsItemsAndSharedMemoryHaveTheirWords) {
   b.store(y, at, b.load(shared, -item + 15, {}, {stored, met}));
   const std::string text = CudaRenderer().render(b.finish());
   EXPECT_TRUE(text.starts_with("// group memory: 64\n")) << text;
-  EXPECT_EQ(text.substr(text.find("extern")), R"(extern "C" __global__ void __launch_bounds__(16)
+  EXPECT_EQ(text.substr(text.find("extern")),
+            R"(extern "C" __global__ void __launch_bounds__(16, 16)
 croze_reverse(float* __restrict__ b0, const float* __restrict__ b1) {
   extern __shared__ uint4 group_memory[];
   float* const l0 = (float*)(group_memory + 0);

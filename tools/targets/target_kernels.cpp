@@ -30,11 +30,6 @@ Schedule schedule_for(const Target& target, std::span<const Tensor> tensors) {
   return make_schedule(canonical_graph(roots), context);
 }
 
-ThreadPool& compilers() {
-  static ThreadPool pool;
-  return pool;
-}
-
 }  // namespace
 
 std::vector<TargetKernel> kernels_for(const Target& target, std::span<const Tensor> tensors) {
@@ -45,7 +40,8 @@ std::vector<TargetKernel> kernels_for(const Target& target, std::span<const Tens
     if (step.kernel && known.insert(step.kernel->key).second) kernels.push_back(step.kernel.get());
   }
   std::vector<TargetKernel> result(kernels.size());
-  compilers().run(std::ssize(kernels), [&](std::int64_t i) {
+  ThreadPool compilers;
+  compilers.run(std::ssize(kernels), [&](std::int64_t i) {
     const Kernel& kernel = *kernels[static_cast<std::size_t>(i)];
     const LinearProgram program = make_program(kernel.sink, target.caps);
     result[static_cast<std::size_t>(i)] = {program.info.name, kernel.key,

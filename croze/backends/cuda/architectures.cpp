@@ -8,6 +8,15 @@
 
 namespace croze::cuda {
 
+namespace {
+
+constexpr std::int64_t warp = 32;
+// A thread may have 255, but the threads of a group no more than 65,536 together: of the largest
+// groups each has so many.
+constexpr std::int64_t registers_of_an_item = 64;
+
+}  // namespace
+
 std::string architecture_name(int major, int minor) {
   return fmt::format("sm_{}{}{}", major, minor, major >= 9 ? "a" : "");
 }
@@ -42,7 +51,10 @@ Caps caps_of(const Architecture& architecture, Language language) {
   caps.architecture = architecture.name;
   caps.ops = language.ops;
   caps.dtypes = caps.storage = language.dtypes;
+  caps.threads = architecture.multiprocessors;
   caps.has_groups = true;
+  caps.warp_items = warp;
+  caps.item_registers = registers_of_an_item;
   caps.max_items = architecture.max_items;
   std::ranges::copy(architecture.max_group_axis, caps.max_group_axis);
   std::ranges::copy(architecture.max_groups_axis, caps.max_groups_axis);

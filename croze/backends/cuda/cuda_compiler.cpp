@@ -15,23 +15,29 @@ namespace {
 constexpr std::string_view mark = "cuda   1";
 constexpr std::string_view first_words = "// group memory: ";
 
+// The library is loaded when the first kernel is compiled.
+KernelImage compile_by_nvrtc(const std::string& name, const std::string& source,
+                             const std::string& architecture) {
+  const Nvrtc* const nvrtc = Nvrtc::get();
+  check(nvrtc != nullptr,
+        "kernel {}: CUDA C needs NVRTC, which is not here (CROZE_NVRTC_LIBRARY names it)", name);
+  return nvrtc->compile(name, source, architecture);
+}
+
+Language cuda_c() { return {CudaRenderer::ops(), CudaRenderer::dtypes()}; }
+
 }  // namespace
 
 CudaCompiler nvrtc_compiler(const std::string& architecture) {
   const Nvrtc* const nvrtc = Nvrtc::get();
-  return {
-      .renderer = std::make_shared<CudaRenderer>(),
-      .language = {CudaRenderer::ops(), CudaRenderer::dtypes()},
-      .version = nvrtc ? nvrtc->version() : "no NVRTC",
-      .source_extension = "cu",
-      .image_of =
-          [=](const std::string& name, const std::string& source) {
-            check(nvrtc != nullptr,
-                  "kernel {}: CUDA C needs NVRTC, which is not here (CROZE_NVRTC_LIBRARY names it)",
-                  name);
-            return nvrtc->compile(name, source, architecture);
-          },
-      .group_bytes_of = group_bytes_of};
+  return {.renderer = std::make_shared<CudaRenderer>(),
+          .language = cuda_c(),
+          .version = nvrtc ? nvrtc->version() : "no NVRTC",
+          .image_of =
+              [=](const std::string& name, const std::string& source) {
+                return compile_by_nvrtc(name, source, architecture);
+              },
+          .group_bytes_of = group_bytes_of};
 }
 
 std::int64_t group_bytes_of(std::string_view source) {
@@ -63,12 +69,13 @@ CudaCode unpack(std::string_view code) {
 std::vector<Target> cuda_targets() {
   std::vector<Target> targets;
   for (const Architecture& a : known_architectures()) {
-    const CudaCompiler compiler = nvrtc_compiler(a.name);
     targets.push_back({.name = a.name,
-                       .caps = caps_of(a, compiler.language),
-                       .language = compiler.source_extension,
-                       .renderer = compiler.renderer,
-                       .compile = compiler.image_of});
+                       .caps = caps_of(a, cuda_c()),
+                       .language = "cu",
+                       .renderer = std::make_shared<CudaRenderer>(),
+                       .compile = [&a](const std::string& name, const std::string& source) {
+                         return compile_by_nvrtc(name, source, a.name);
+                       }});
   }
   return targets;
 }

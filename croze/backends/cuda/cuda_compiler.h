@@ -22,7 +22,6 @@ struct CudaCompiler {
   std::shared_ptr<const Renderer> renderer;
   Language language;
   std::string version;  // what the code depends on beside the processor
-  std::string source_extension;
   std::function<KernelImage(const std::string& name, const std::string& source)> image_of;
   // The group memory that a launch must give to the function of a text, beside what it declares.
   std::int64_t (*group_bytes_of)(std::string_view source) = nullptr;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "croze/base/error.h"
 #include "croze/render/c_family/parameters.h"
 #include "croze/render/c_family/writer.h"
@@ -17,6 +19,14 @@ constexpr std::string_view axes[] = {"x", "y", "z"};
 
 const Dialect& cuda_dialect();
 
+// Groups that are to be at work on a multiprocessor at once.  The assembler shares out registers by
+// it: left alone it fills a multiprocessor, and puts values into memory for that.  So many items
+// may have all registers that there are for one.
+std::int64_t resident_groups(std::int64_t items) {
+  constexpr std::int64_t enough_items = 256, most_groups = 16;
+  return std::clamp<std::int64_t>(enough_items / items, 1, most_groups);
+}
+
 // Memory of a group is one array whose size is that of the launch: arrays of a fixed size end at
 // 48 KiB, whatever the device has.
 std::string signature(const LinearProgram& program) {
@@ -29,10 +39,10 @@ std::string signature(const LinearProgram& program) {
   for (int i = 0; i < info.num_variables; i++) {
     parameters += fmt::format("{}long long a{}", parameters.empty() ? "" : ", ", i);
   }
-  const auto& items = info.launch.items;
+  const std::int64_t items = info.launch.items[0] * info.launch.items[1] * info.launch.items[2];
   std::string text =
-      fmt::format("extern \"C\" __global__ void __launch_bounds__({})\n{}({}) {{",
-                  items[0] * items[1] * items[2], c_family::entry_name(info.name), parameters);
+      fmt::format("extern \"C\" __global__ void __launch_bounds__({}, {})\n{}({}) {{", items,
+                  resident_groups(items), c_family::entry_name(info.name), parameters);
   if (group_layout(program).bytes > 0) text += "\n  extern __shared__ uint4 group_memory[];";
   return text;
 }

@@ -37,6 +37,9 @@ TEST_F(FakeCuda, ADeviceAndTheTargetOfItsKindHaveTheSameCapabilities) {
     EXPECT_EQ(caps.dtypes, target.caps.dtypes);
     EXPECT_EQ(caps.group_memory, target.caps.group_memory);
     EXPECT_EQ(caps.max_items, target.caps.max_items);
+    EXPECT_EQ(caps.warp_items, target.caps.warp_items);
+    EXPECT_EQ(caps.item_registers, target.caps.item_registers);
+    EXPECT_EQ(caps.threads, target.caps.threads);
     EXPECT_EQ(caps.max_groups_axis[1], target.caps.max_groups_axis[1]);
     EXPECT_EQ(caps.l2_bytes, target.caps.l2_bytes);
     EXPECT_EQ(caps.vector_bytes, target.caps.vector_bytes);

@@ -38,7 +38,6 @@ inline cuda::CudaCompiler fake_compiler(const std::string& architecture) {
   return {.renderer = std::make_shared<CudaRenderer>(),
           .language = {CudaRenderer::ops(), CudaRenderer::dtypes()},
           .version = "a fake for " + architecture,
-          .source_extension = "cu",
           .image_of =
               [](const std::string& name, const std::string& source) {
                 return KernelImage{fake_image(name, source), ""};
