@@ -193,6 +193,10 @@ class Device {
 
   // Source text to loadable code.  Throws InternalError with the compiler's message.
   virtual std::string compile(const std::string& name, const std::string& source) = 0;
+  // Whether a compiler has to be loaded before that, said to one caller only, who may have another
+  // thread do it meanwhile; compile() waits for it.  start_compiler() throws nothing.  (optional)
+  virtual bool must_start_compiler() { return false; }
+  virtual void start_compiler() noexcept {}
 
   // Code (from compile, now or in an earlier process) to a program.  Throws Error if it is damaged.
   virtual std::unique_ptr<Program> load(const ProgramInfo& info, std::string_view code) = 0;

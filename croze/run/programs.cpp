@@ -14,6 +14,8 @@
 #include <chrono>
 #include <exception>
 #include <optional>
+#include <system_error>
+#include <thread>
 
 #include "croze/base/bytes.h"
 #include "croze/base/error.h"
@@ -195,6 +197,26 @@ void load(Compilation& c, ProgramInfo info, std::string code) {
   c.result = std::move(loaded);
 }
 
+// The compiler of a device is loaded while the first kernel for it is made.
+class CompilerStart {
+ public:
+  explicit CompilerStart(Device& device) {
+    if (!device.must_start_compiler()) return;
+    try {
+      thread_ = std::thread([&] { device.start_compiler(); });
+    } catch (const std::system_error&) {  // no thread is left: compile() does it
+    }
+  }
+  ~CompilerStart() {
+    if (thread_.joinable()) thread_.join();
+  }
+  CompilerStart(const CompilerStart&) = delete;
+  CompilerStart& operator=(const CompilerStart&) = delete;
+
+ private:
+  std::thread thread_;
+};
+
 void compile(Compilation& c) {
   const Clock::time_point start = Clock::now();
   const std::string label = label_of(c);
@@ -202,6 +224,7 @@ void compile(Compilation& c) {
   tracing::EditsNote note;
   std::optional<Observing> noting;
   if (tracing::is_tracing()) noting.emplace(note);
+  const CompilerStart starting(*c.device);
   const LinearProgram program = linear_program(c);
   const std::string source = c.device->renderer().render(program);
   std::shared_ptr<const KernelText> text;

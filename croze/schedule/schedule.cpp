@@ -18,20 +18,29 @@
 
 namespace croze {
 
+namespace {
+
+// Steps become nests of one kernel, or run block by block, where that pays.
+void join_steps(std::vector<PendingStep>& steps, const CanonicalGraph& graph, Schedule& schedule,
+                const ScheduleContext& context) {
+  if (!context.fuse || steps.size() < 2) return;
+  merge_steps(steps, graph.roots, schedule, context);
+  if (rematerialize(steps, graph, schedule, context)) {
+    merge_steps(steps, graph.roots, schedule, context);
+  }
+  if (!graph.variables.empty()) return;  // blocks are cut out of loops of constant size
+  recompute_by_blocks(steps, graph.roots, schedule, context);
+  join_by_blocks(steps, graph.roots, schedule, context);
+}
+
+}  // namespace
+
 Schedule make_schedule(const CanonicalGraph& graph, const ScheduleContext& context) {
   std::vector<UOp> copied;  // states that are read through a copy, so that the steps have an order
   for (;;) {
     Schedule schedule;
     std::vector<PendingStep> steps = KernelList(graph, context, copied, schedule).build();
-    if (context.fuse) merge_steps(steps, graph.roots, schedule, context);
-    if (context.fuse && rematerialize(steps, graph, schedule, context)) {
-      merge_steps(steps, graph.roots, schedule, context);
-    }
-    // Blocks are cut out of loops of constant size.
-    if (context.fuse && graph.variables.empty()) {
-      recompute_by_blocks(steps, graph.roots, schedule, context);
-      join_by_blocks(steps, graph.roots, schedule, context);
-    }
+    join_steps(steps, graph, schedule, context);
     detach_kernels(steps);
     StepOrder order = order_steps(std::move(steps));
     if (order.blocking) {
@@ -40,7 +49,7 @@ Schedule make_schedule(const CanonicalGraph& graph, const ScheduleContext& conte
       copied.push_back(order.blocking);
       continue;
     }
-    order = free_early(make_late(std::move(order), schedule), schedule);
+    if (order.steps.size() > 1) order = free_early(make_late(std::move(order), schedule), schedule);
     join_launches(std::move(order), schedule, context);
     if (graph.variables.empty()) plan_memory(schedule, context);  // else with_sizes() does
     tell_observers([&](CompileObserver& o) { o.scheduled(graph, schedule); });

@@ -166,6 +166,35 @@ INSTANTIATE_TEST_SUITE_P(All, Transcendental, testing::ValuesIn(functions), [](c
   return std::string(croze::info(param.param.op).name);
 });
 
+// exp(-|y|) as sigmoids have it: there is no need to look at its sign again.
+UOp exp_of_opposite_magnitude(UOp y, UOp opposite) {
+  const UOp negative = less(y, y.graph().constant(y.dtype(), 0.0));
+  return y.graph().alu(Op::Exp, {-where(negative, opposite, y)});
+}
+
+TEST(Decompose, ExponentialsOfOppositeMagnitudesAreWithinOneUlp) {
+  for (DType t : {DType::Float32, DType::Float64}) {
+    Graph graph;
+    const UOp x = unknown(graph, t), half = graph.constant(t, 0.5);
+    const UOp leaves[] = {x};
+    const UOp expressions[] = {exp_of_opposite_magnitude(x, -x),
+                               exp_of_opposite_magnitude(x * half, x * -half)};
+    const UOp any = decompose(graph.alu(Op::Exp, {x}), processor());
+    const double scales[] = {1, 0.5};
+    for (int i = 0; i < 2; i++) {
+      const UOp expanded = decompose(expressions[i], processor());
+      expect_legal(expanded, processor());
+      EXPECT_LT(std::ssize(toposort(expanded)), std::ssize(toposort(any)) + i);
+      Evaluator evaluate(expanded, leaves);
+      for (double v : samples(t, 2000)) {
+        const double value = std::bit_cast<double>(evaluate({std::bit_cast<std::int64_t>(v)}));
+        const Real scaled = static_cast<Real>(std::bit_cast<double>(bits_of(v * scales[i], t)));
+        ASSERT_TRUE(is_right(value, std::exp(-std::fabs(scaled)), t, 1)) << v << " gives " << value;
+      }
+    }
+  }
+}
+
 void compare_pow(DType t, int count) {
   Graph graph;
   const UOp x = unknown(graph, t, 0), y = unknown(graph, t, 1);

@@ -352,6 +352,8 @@ TEST(Gradient, PartsOfAFormCanBeTargets) {
   expect(magnitude, x, {-1, 1});
   expect(magnitude, opposite, {1, 0});
   expect(sigmoid, x, {e0 / ((1 + e0) * (1 + e0)), e1 / ((1 + e1) * (1 + e1))});
+  expect(sigmoid, e, {1 / ((1 + e0) * (1 + e0)), -1 / ((1 + e1) * (1 + e1))});
+  expect(sigmoid, magnitude, {-e0 / ((1 + e0) * (1 + e0)), e1 / ((1 + e1) * (1 + e1))});
   expect(sigmoid, chosen, {1 / (1 + e0), 1 / (1 + e1)});
   expect(sigmoid, sum, {-e0 / ((1 + e0) * (1 + e0)), -1 / ((1 + e1) * (1 + e1))});
 }

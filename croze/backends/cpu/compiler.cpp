@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <mutex>
 #include <vector>
 
@@ -152,6 +153,18 @@ void run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine, const std::s
 
 }  // namespace
 
+bool must_start_llvm() {
+  static std::atomic<bool> is_started{false};
+  return !is_started.exchange(true);
+}
+
+void start_llvm() noexcept {
+  try {
+    const TargetMachine machine("nothing yet");
+  } catch (const std::exception&) {  // compile_llvm_ir() will say it
+  }
+}
+
 std::string compile_llvm_ir(const std::string& name, const std::string& source) {
   const LlvmLibrary& llvm = llvm_library();
   const TargetMachine machine(name);
@@ -196,6 +209,10 @@ std::string disassemble(std::span<const std::byte> code) {
 }
 
 #else
+
+bool must_start_llvm() { return false; }
+
+void start_llvm() noexcept {}
 
 std::string compile_llvm_ir(const std::string&, const std::string&) {
   fail({}, "this croze was built without LLVM: it has no compiler for the device CPU");

@@ -90,6 +90,8 @@ class CpuDevice final : public HostDevice {
   std::string compile(const std::string& name, const std::string& source) override {
     return seal(code_mark, compile_llvm_ir(name, source));
   }
+  bool must_start_compiler() override { return must_start_llvm(); }
+  void start_compiler() noexcept override { start_llvm(); }
   std::unique_ptr<Program> load(const ProgramInfo& info, std::string_view code) override {
     return std::make_unique<CpuProgram>(info, unseal(code_mark, code), pool_);
   }

@@ -213,7 +213,7 @@ double TileCost::copying_cost(const RegisterTile& t) const {
     } else if (are_columns_in_lines(place, t) && is_copied(l, t)) {
       each = fetching_cost(l, static_cast<double>(t.lanes)) + 2 * MachineModel::load;
     } else if (are_rows(place, t) && along(place, t.rows) == Along::Strided &&
-               !follows(place, c_.reduced.back())) {
+               !facts_of(place).follows_last) {
       each = (place.num_src() > 2 ? 2 : 1) * MachineModel::copy_element;
     } else if (!are_columns(place, t) && !t.streams_rows) {
       const bool vector = place.varies_over(t.lane);
@@ -231,13 +231,7 @@ bool TileCost::are_rows(UOp place, const RegisterTile& t) {
 bool TileCost::are_columns_in_lines(UOp place, const RegisterTile& t) const {
   if (!are_columns(place, t) || place.num_src() > 2) return false;
   if (along(place, t.lane) != Along::Contiguous) return false;
-  std::int64_t steps = 1;
-  for (UOp r : c_.reduced) {
-    const Stride s = stride_over(place.src(1), r);
-    if (s.affine && s.step * size_of(place.dtype()) < c_.machine.far_bytes) continue;
-    steps *= r.range_size();
-  }
-  return steps >= c_.machine.many_rows;
+  return facts_of(place).far_steps >= c_.machine.many_rows;
 }
 
 double TileCost::uses_in_block(UOp load, const RegisterTile& t) const {
@@ -300,7 +294,7 @@ bool TileCost::columns_feed(const RegisterTile& t) const {
 }
 
 bool TileCost::follows_reduction(UOp place) const {
-  return place.num_src() == 2 && follows(place, c_.reduced.back());
+  return place.num_src() == 2 && facts_of(place).follows_last;
 }
 
 double TileCost::copying_a_vector(UOp place, const RegisterTile& t) const {
@@ -326,10 +320,32 @@ bool TileCost::are_every_other(UOp place, const RegisterTile& t) {
   return s.affine && s.step == 2;
 }
 
-bool TileCost::divides(UOp place, UOp lane) {
-  return std::ranges::any_of(toposort(place), [&](UOp u) {
-    return (u.is(Op::IDiv) || u.is(Op::Mod)) && u.varies_over(lane);
-  });
+TileCost::PlaceFacts& TileCost::facts_of(UOp place) const {
+  const auto known = std::ranges::find(facts_, place, &PlaceFacts::place);
+  if (known != facts_.end()) return *known;
+  PlaceFacts& facts = facts_.emplace_back();
+  facts.place = place;
+  for (UOp u : toposort(place)) {
+    if (u.is(Op::IDiv) || u.is(Op::Mod)) facts.divided = facts.divided | u.ranges();
+  }
+  for (UOp r : c_.reduced) {
+    const Stride s = stride_over(place.src(1), r);
+    const bool is_near = s.affine && s.step * size_of(place.dtype()) < c_.machine.far_bytes;
+    if (!is_near) facts.far_steps *= r.range_size();
+  }
+  facts.follows_last = follows(place, c_.reduced.back());
+  return facts;
+}
+
+Along TileCost::along(UOp place, UOp range) const {
+  auto& by_loop = facts_of(place).along;
+  const auto known = std::ranges::find(by_loop, range, &std::pair<UOp, Along>::first);
+  if (known != by_loop.end()) return known->second;
+  return by_loop.emplace_back(range, croze::along(place, range)).second;
+}
+
+bool TileCost::divides(UOp place, UOp lane) const {
+  return facts_of(place).divided.contains(lane.range_id());
 }
 
 double TileCost::uses(UOp place, const RegisterTile& t) const {

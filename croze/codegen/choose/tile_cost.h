@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/machine_model.h"
 #include "croze/codegen/edits/kernel_state.h"
 
@@ -119,7 +121,7 @@ class TileCost {
   static bool are_every_other(UOp place, const RegisterTile& t);
   // Whether where it lies, or whether it is there, takes divisions that lanes have results of their
   // own of.
-  static bool divides(UOp place, UOp lane);
+  bool divides(UOp place, UOp lane) const;
   // Tiles that read what one tile reads at a place: columns are copied for the loop over rows, rows
   // for all others.
   double uses(UOp place, const RegisterTile& t) const;
@@ -146,8 +148,20 @@ class TileCost {
   // The mask is another one in each turn if the gate is.
   double masked_load(UOp place) const;
   double load_cost(UOp place, const RegisterTile& t) const;
+  Along along(UOp place, UOp range) const;
+
+  // What is known of a place, whatever the tile: thousands of tiles ask.
+  struct PlaceFacts {
+    UOp place;
+    RangeSet divided;                          // loops that its divisions vary over
+    std::int64_t far_steps = 1;                // of the reduction, each far from the others
+    bool follows_last = false;                 // it goes on along the innermost of its loops
+    std::vector<std::pair<UOp, Along>> along;  // by loop
+  };
+  PlaceFacts& facts_of(UOp place) const;
 
   const Contraction& c_;
+  mutable std::vector<PlaceFacts> facts_;
 };
 
 }  // namespace croze

@@ -25,6 +25,10 @@ Builder::Builder(UOp x, const Caps& caps)
 
 UOp Builder::abs(UOp x) const { return from_bits(bits(x) & integer(max_value(real_.integer))); }
 
+UOp Builder::opposite_abs(UOp x) const {
+  return from_bits(bits(x) | integer(min_value(real_.integer)));
+}
+
 UOp Builder::sign_bit(UOp x) const { return bits(x) & integer(min_value(real_.integer)); }
 
 UOp Builder::mul_add(UOp a, UOp b, UOp c) const {
@@ -56,9 +60,13 @@ UOp Builder::polynomial(UOp x, std::span<const double> coefficients) const {
   return sum;
 }
 
+UOp Builder::at_least(UOp x, double lo) const {
+  const UOp least = number(lo);
+  return where(less(x, least), least, x);
+}
+
 UOp Builder::clamp(UOp x, double lo, double hi) const {
-  const UOp least = number(lo), most = number(hi);
-  const UOp above = where(less(x, least), least, x);
+  const UOp most = number(hi), above = at_least(x, lo);
   return where(less(most, above), most, above);
 }
 

@@ -34,6 +34,7 @@ class Builder {
   UOp bits(UOp x) const { return graph_.bitcast(x, real_.integer); }
   UOp from_bits(UOp i) const { return graph_.bitcast(i, real_.type); }
   UOp abs(UOp x) const;                    // by clearing the sign bit
+  UOp opposite_abs(UOp x) const;           // by setting it
   UOp sign_bit(UOp x) const;               // as an integer, all others zero
   UOp mul_add(UOp a, UOp b, UOp c) const;  // fused where the device can
   UOp mul_add(UOp a, double b, UOp c) const { return mul_add(a, number(b), c); }
@@ -41,7 +42,8 @@ class Builder {
   UOp cancel(UOp a, UOp b, UOp c) const;
   UOp trunc(UOp x) const;
   UOp polynomial(UOp x, std::span<const double> coefficients) const;  // lowest power first
-  UOp clamp(UOp x, double lo, double hi) const;                       // NaN stays
+  UOp at_least(UOp x, double lo) const;                               // NaN stays
+  UOp clamp(UOp x, double lo, double hi) const;                       // likewise
   bool has(Op op) const { return caps_.has_op(op); }
 
  private:

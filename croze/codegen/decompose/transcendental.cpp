@@ -106,16 +106,39 @@ UOp scale(const Builder& b, UOp y, UOp n_bits, UOp negative) {
   const Real& real = b.real();
   const std::int64_t up = real.bias / 2 + 1;
   const std::int64_t one = std::int64_t{1} << real.mantissa;
-  const UOp adjust = where(negative, b.integer(up * one), b.integer(-2 * one));
-  const UOp rest = where(negative, b.number(std::ldexp(1.0, static_cast<int>(-up))), b.number(4));
+  const UOp adjust = choose(negative, b.integer(up * one), b.integer(-2 * one));
+  const UOp rest = choose(negative, b.number(std::ldexp(1.0, static_cast<int>(-up))), b.number(4));
   const UOp power = b.from_bits(binary(Op::Shl, n_bits, b.integer(real.mantissa)) + adjust);
   return y * power * rest;
+}
+
+bool are_opposite(UOp x, UOp y) {
+  if (x.is(Op::Neg)) return x.src(0) == y;
+  return x.is(Op::Mul) && y.is(Op::Mul) && x.src(0) == y.src(0) && x.src(1).is(Op::Const) &&
+         y.src(1).is(Op::Const) && x.src(1).const_double() == -y.src(1).const_double();
+}
+
+// The y of which x is -|y|, as where sigmoids are made; null if it is none.
+UOp opposite_magnitude_of(UOp x) {
+  if (!x.is(Op::Neg) || !x.src(0).is(Op::Where)) return {};
+  const UOp is_negative = x.src(0).src(0), opposite = x.src(0).src(1), y = x.src(0).src(2);
+  const bool is_one = is_negative.is(Op::Lt) && is_negative.src(0) == y &&
+                      is_negative.src(1).is_const(0) && are_opposite(opposite, y);
+  return is_one ? y : UOp();
 }
 
 // step^(x + tail); tail may be null.
 UOp exponential(const Builder& b, const Exponential& table, UOp x, UOp tail) {
   const Real& real = b.real();
-  x = b.clamp(x, table.lowest, table.highest);
+  UOp negative;
+  if (const UOp y = opposite_magnitude_of(x)) {
+    // Of a zero either sign will do.
+    x = b.at_least(b.opposite_abs(y), table.lowest);
+    negative = x.graph().constant(DType::Bool, std::int64_t{1});
+  } else {
+    x = b.clamp(x, table.lowest, table.highest);
+    negative = less(x, b.number(0));
+  }
   const UOp shift = b.number(std::ldexp(1.5, real.mantissa) + real.bias);
   const UOp shifted = table.steps == 1 ? x + shift : b.mul_add(x, table.steps, shift);
   const UOp n = shifted - shift;
@@ -123,7 +146,7 @@ UOp exponential(const Builder& b, const Exponential& table, UOp x, UOp tail) {
   if (table.step_lo != 0) r = b.mul_add(n, -table.step_lo, r);
   if (tail) r = r + tail;
   const UOp y = b.mul_add(r, b.polynomial(r, table.p), b.number(1));
-  return scale(b, y, b.bits(shifted), less(x, b.number(0)));
+  return scale(b, y, b.bits(shifted), negative);
 }
 
 // ---- logarithms -------------------------------------------------------------------------------

@@ -54,6 +54,11 @@ class Backward {
       any = any || wanted.back();
     }
     if (!any) return;
+    if (const FormPartial form = through_form(u, g, targets_); form.argument) {
+      tell_observers([&](CompileObserver& o) { o.differentiated(u, form.partial); });
+      add(form.argument, form.partial);
+      return;
+    }
     const Partials partials = partials_of(u, g, wanted, targets_);
     for (int k = 0; k < u.num_src(); k++) {
       if (!partials[k] || !wanted[k]) continue;

@@ -82,28 +82,49 @@ Partials from_rule(const GradientRule& rule, UOp u, UOp upstream, std::span<cons
   return result;
 }
 
-// Two forms are differentiated whole, unless a part of them is a target: of the parts come
+// Some forms are differentiated whole, unless a part of them is a target: of the parts come
 // selections that sum to one.
 //
 // where(a, -x, x) is x but for the sign.
+bool is_magnitude(UOp u) {
+  return u.is(Op::Where) && u.src(1).is(Op::Neg) && u.src(1).src(0) == u.src(2);
+}
+
 UOp through_magnitude(UOp u, UOp upstream, const NodeSet& targets) {
-  const bool is_one = u.is(Op::Where) && u.src(1).is(Op::Neg) && u.src(1).src(0) == u.src(2);
-  if (!is_one || targets.contains(u.src(1).node())) return {};
+  if (!is_magnitude(u) || targets.contains(u.src(1).node())) return {};
   return where(u.src(0), -upstream, upstream);
 }
 
 // where(a, x, 1) / (x + 1), of which sigmoids are made, changes with x by 1 / (x + 1)^2 or by minus
 // that; given to x + 1.
-UOp through_sigmoid(UOp u, UOp upstream, const NodeSet& targets) {
-  if (!u.is(Op::Div) || !u.src(0).is(Op::Where) || !u.src(1).is(Op::Add)) return {};
+bool is_sigmoid(UOp u) {
+  if (!u.is(Op::Div) || !u.src(0).is(Op::Where) || !u.src(1).is(Op::Add)) return false;
   const UOp chosen = u.src(0), sum = u.src(1);
-  const bool is_one =
-      chosen.src(1) == sum.src(0) && chosen.src(2).is_const(1) && sum.src(1).is_const(1);
-  if (!is_one || targets.contains(chosen.node()) || targets.contains(sum.node())) return {};
+  return chosen.src(1) == sum.src(0) && chosen.src(2).is_const(1) && sum.src(1).is_const(1);
+}
+
+UOp through_sigmoid(UOp u, UOp upstream, const NodeSet& targets) {
+  if (!is_sigmoid(u)) return {};
+  const UOp chosen = u.src(0), sum = u.src(1);
+  if (targets.contains(chosen.node()) || targets.contains(sum.node())) return {};
   return where(chosen.src(0), upstream, -upstream) / (sum * sum);
 }
 
 }  // namespace
+
+// where(a, e, 1) / (e + 1) with e = exp(-where(a, -z, z)) is the sigmoid of z, which changes by
+// itself times what it lacks to 1: a kernel that has the sigmoid needs nothing else.
+FormPartial through_form(UOp u, UOp upstream, const NodeSet& targets) {
+  if (!is_sigmoid(u)) return {};
+  const UOp chosen = u.src(0), sum = u.src(1), e = chosen.src(1);
+  if (!e.is(Op::Exp) || !e.src(0).is(Op::Neg)) return {};
+  const UOp magnitude = e.src(0).src(0);
+  if (!is_magnitude(magnitude) || magnitude.src(0) != chosen.src(0)) return {};
+  for (UOp part : {chosen, sum, e, e.src(0), magnitude, magnitude.src(1)}) {
+    if (targets.contains(part.node())) return {};
+  }
+  return {magnitude.src(2), upstream * (u * (chosen.src(2) - u))};
+}
 
 std::span<const GradientRule> gradient_rules() { return table; }
 

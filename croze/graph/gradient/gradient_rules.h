@@ -36,6 +36,13 @@ using Partials = SmallVector<UOp, 4>;
 // broadcast shape; fit_gradient cures that. Throws InternalError for an op of no tensor graph.
 Partials partials_of(UOp u, UOp g, std::span<const bool> wanted, const NodeSet& targets);
 
+// What flows to a node below all those that a form is made of, none of which is a target.
+struct FormPartial {
+  UOp argument;  // null: u is the top of no form that is known
+  UOp partial;
+};
+FormPartial through_form(UOp u, UOp g, const NodeSet& targets);
+
 // Whether a gradient can flow through the node at all.
 bool passes_gradient(UOp u);
 // Whether partials_of() says how.

@@ -49,7 +49,7 @@ Tensor gelu(const Tensor& x, Gelu form, Location at) {
     }
     // (1 + tanh(u)) / 2 is sigmoid(2u).
     const double scale = 2 * std::sqrt(2 / std::numbers::pi);
-    return v * sigmoid(scale * (v + 0.044715 * (v * v * v)));
+    return v * sigmoid(v * (scale + 0.044715 * scale * (v * v)));
   });
 }
 
