@@ -79,9 +79,11 @@ enum class Op : std::uint8_t {
   Exchange,     // (x, y): vectors; arg b > 0, a power of two: lane l is that of x where l has not the bit b,
                 // and lane l - b of y where it has; -b: lane l of y where it has, else lane l + b of x
   Prefetch,     // (place): a hint that the vector there is read soon
+  Lookup,       // (table, indices): vectors of n lanes, a power of two: lane l is lane indices[l] mod n of
+                // the table; indices are unsigned, as wide as what is looked up
 };
 // clang-format on
-inline constexpr int num_ops = static_cast<int>(Op::Prefetch) + 1;
+inline constexpr int num_ops = static_cast<int>(Op::Lookup) + 1;
 
 // How a range is run.  The scheduler makes the first three; the edits of codegen bind them to the
 // others.

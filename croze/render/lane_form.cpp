@@ -61,6 +61,7 @@ LaneForm LaneForms::derive(UOp u) const {
       const std::int64_t lanes = of(u.src(0)).lanes;
       return {.lanes = lanes, .affine = lanes == 1, .step = 0};
     }
+    case Op::Lookup:
     case Op::Exchange: return {.lanes = of(u.src(0)).lanes, .affine = false, .step = 0};
     default: return is_elementwise(u.op()) ? elementwise(u) : LaneForm{};
   }

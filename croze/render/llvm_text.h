@@ -100,4 +100,7 @@ LlvmValue llvm_reduce(LlvmText& text, Op op, const LlvmValue& vector);
 // Op::Exchange of two vectors.
 LlvmValue llvm_exchange(LlvmText& text, std::int64_t bit, const LlvmValue& x, const LlvmValue& y);
 
+// Op::Lookup as x86 has it: of 16 or 8 elements of four bytes.
+LlvmValue llvm_lookup(LlvmText& text, const LlvmValue& table, const LlvmValue& indices);
+
 }  // namespace croze

@@ -16,6 +16,7 @@
 #include "croze/codegen/choose/stream_rows.h"
 #include "croze/codegen/choose/tabulate_work.h"
 #include "croze/codegen/choose/vectorize.h"
+#include "croze/codegen/choose/whole_pictures.h"
 #include "croze/codegen/edits/transform.h"
 #include "croze/graph/rewrite/rewrite.h"
 
@@ -117,13 +118,13 @@ std::int64_t iterations_of_task(UOp loop, std::int64_t threads) {
 // tasks does less than the others.  1 where that is not so.
 std::int64_t iterations_of_padded_task(const KernelState& k, UOp loop) {
   const std::int64_t threads = k.caps().threads;
-  if (loop.is_open()) return 1;
+  if (loop.is_open() || k.caps().has_groups) return 1;
   const std::int64_t size = loop.range_size(), few = MachineModel::tasks_per_thread * threads;
   if (size <= few * few || tasks_of(size, threads) < size) return 1;
   return work_of(k.sink) / size < least_work_of_task ? (size + few - 1) / few : 1;
 }
 
-// One loop becomes tasks of the thread pool, outermost.
+// One loop becomes tasks of the thread pool, or groups that are what tasks are, outermost.
 void bind_tasks(KernelState& k) {
   const std::int64_t threads = k.caps().threads;
   if (threads <= 1 || work_of(k.sink) < least_parallel_work) return;
@@ -133,7 +134,7 @@ void bind_tasks(KernelState& k) {
   const SplitRange parts = padded > 1 ? split(k, pad(k, loop, padded), padded)
                                       : split(k, loop, iterations_of_task(loop, threads));
   if (!parts.outer.is(Op::Range)) return;
-  const UOp task = bind(k, parts.outer, LoopKind::Thread);
+  const UOp task = bind(k, parts.outer, k.caps().has_groups ? LoopKind::Group : LoopKind::Thread);
   std::vector<UOp> order = k.loops;
   std::stable_partition(order.begin(), order.end(), [&](UOp r) { return r == task; });
   reorder(k, order);
@@ -144,11 +145,12 @@ void bind_tasks(KernelState& k) {
 void choose_edits(KernelState& k) {
   normalize_loops(k);
   unroll_branches(k);
-  if (k.caps().has_groups) {
+  if (k.caps().runs_warps()) {
     choose_groups(k);
     return;
   }
-  if (!make_square_tiles(k) && !stream_rows(k) && !tile_contraction(k) && !slide_windows(k)) {
+  if (!make_square_tiles(k) && !stream_rows(k) && !tile_contraction(k) && !take_whole_pictures(k) &&
+      !slide_windows(k)) {
     join_passes(k);
     interleave_rows(k);
     keep_work(k);
