@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -228,6 +229,7 @@ class Linearizer {
     }
     find_dependencies();
     measure_updates();
+    find_twins();
   }
 
   // For each pair (user, source), the unit of their common block that holds the user waits for the
@@ -269,6 +271,24 @@ class Linearizer {
           progress_[i] = std::max(progress_[i], progress_[n] + (u.is(Op::Where) ? 0 : 1));
         }
       }
+    }
+  }
+
+  // Two values of the same two operands, as a comparator and a butterfly have them: the second
+  // comes right behind the first, so that from then on two values are held and not the operands,
+  // too.
+  void find_twins() {
+    std::map<std::pair<int, int>, int> first;  // of two operands
+    for (std::size_t i = 0; i < order_.size(); i++) {
+      const UOp u = order_[i];
+      if (!is_elementwise(u.op()) || u.num_src() != 2 || progress_[i] > 0) continue;
+      if (u.src(0) == u.src(1) || is_head(u.src(0)) || is_head(u.src(1))) continue;
+      const int a = number_.at(u.src(0).node()), b = number_.at(u.src(1).node());
+      const auto n = static_cast<int>(i);
+      const auto [known, is_first] = first.try_emplace(std::minmax(a, b), n);
+      if (is_first || place_[static_cast<std::size_t>(known->second)] != place_[i]) continue;
+      twin_[known->second] = n;
+      twin_[n] = known->second;
     }
   }
 
@@ -455,6 +475,7 @@ class Linearizer {
       states_[unit] = State::Done;
       stack.pop_back();
       emit_unit(unit);
+      if (const auto twin = twin_.find(unit); twin != twin_.end()) stack.push_back(twin->second);
     }
   }
 
@@ -514,6 +535,7 @@ class Linearizer {
   int innermost_output_ = 0;
   std::vector<int> place_;     // block of each node
   std::vector<int> progress_;  // of each node in the update of a register
+  std::unordered_map<int, int> twin_;
   std::unordered_map<int, std::vector<int>> waits_for_;
   std::unordered_map<int, State> states_;
   std::vector<UOp> fills_;      // tiles whose fill the loops at hand are, outermost first

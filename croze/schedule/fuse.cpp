@@ -78,14 +78,15 @@ FusionPlan::FusionPlan(std::span<const UOp> roots, bool fuse, const Caps& caps) 
       if (!is_state(root)) buffer(root, {BufferCause::Requested});
     }
   }
+  count_consumers(order);
   for (UOp u : order) {
     const bool computes =
         !is_free(u) && (is_elementwise(u.op()) || u.is(Op::Reduce) || u.is(Op::Gather));
-    if (const BufferReason reason = always_buffered(u.op())) buffer(u, reason);
+    const BufferReason reason = always_buffered(u.op());
+    if (reason && !(fuse && is_for_store_only(u))) buffer(u, reason);
     if (!fuse && computes && fits_memory(u)) buffer(u, {BufferCause::Unfused});
     if (u.is(Op::Copy) && !is_state(u.src(0))) buffer(u.src(0), {BufferCause::CopySource});
   }
-  count_consumers(order);
   measure(order);
   assign_owners(order);
   measure_distances(order);
@@ -110,6 +111,12 @@ void FusionPlan::count_consumers(std::span<const UOp> order) {
       facts(s).consumer = u;
     }
   }
+}
+
+// Whether it is asked to be in memory and goes to memory that there is: an assignment is one pass.
+bool FusionPlan::is_for_store_only(UOp u) const {
+  const Facts& f = facts_[u.id()];
+  return u.is(Op::Contiguous) && f.consumers == 1 && f.consumer.is(Op::Store);
 }
 
 // Where the expression above reads: a shared reduction will be buffered in nearly every case.

@@ -70,6 +70,7 @@ class FusionPlan {
   Facts& facts(UOp u) { return facts_[u.id()]; }
   bool is_boundary(UOp u) const;
   void count_consumers(std::span<const UOp> order);
+  bool is_for_store_only(UOp u) const;
   void measure(std::span<const UOp> order);
   void assign_owners(std::span<const UOp> order);
   void measure_distances(std::span<const UOp> order);

@@ -86,6 +86,27 @@ TEST(Linearize, UpdatesThatReadOneRowFollowEachOther) {
   EXPECT_EQ(rows_read.size(), 4u);
 }
 
+// The greater of two numbers is there when the lesser is, though nobody asks for it before the end.
+TEST(Linearize, TwoValuesOfTheSameOperandsFollowEachOther) {
+  Graph g;
+  const UOp i = g.range(0, 64, LoopKind::Parallel);
+  const auto in = [&](int slot) { return g.load(g.place(g.param(DType::Float32, slot, 64), i)); };
+  const UOp a = in(2), b = in(3), c = in(4);
+  const auto stored = [&](int slot, UOp value) {
+    return g.store(g.place(g.param(DType::Float32, slot, 64), i), value, std::vector<UOp>{i});
+  };
+  const UOp least = g.alu(Op::Min, {a, b}), greatest = g.alu(Op::Max, {a, b});
+  const UOp sink = g.sink(std::vector<UOp>{stored(0, least * c), stored(1, greatest * c)});
+  const LinearProgram program = make_program(sink, test_caps(), [](KernelState&) {});
+  std::vector<Op> order;
+  for (UOp u : program.instructions) {
+    if (u.is(Op::Min) || u.is(Op::Max) || u.is(Op::Mul)) order.push_back(u.op());
+  }
+  ASSERT_EQ(order.size(), 4u);
+  EXPECT_EQ(order[2], Op::Mul);
+  EXPECT_EQ(order[3], Op::Mul);
+}
+
 // How many places of a parameter are fetched inside of so many loops.
 std::int64_t fetched(const LinearProgram& program, std::int64_t slot, std::int64_t loops) {
   std::int64_t count = 0, nesting = 0;

@@ -68,5 +68,39 @@ TEST(ShortRows, ThatFillAVectorStayRows) {
   EXPECT_EQ(edits.find("merge r1 r2"), std::string::npos) << edits;
 }
 
+// out = in with a column before and after each row, which hold nothing.
+SmallKernel spaced(std::int64_t rows, std::int64_t columns) {
+  SmallKernel k{"spaced", std::make_shared<Graph>(), {}, {}, {}};
+  Graph& g = *k.graph;
+  const std::int64_t wide = columns + 2;
+  k.buffers = {numbers(rows * wide, 1), numbers(rows * columns, 2)};
+  const UOp y = g.range(0, rows, LoopKind::Parallel), x = g.range(1, columns, LoopKind::Parallel);
+  const UOp from = g.place(g.param(DType::Int32, 1, rows * columns), y * columns + x);
+  const UOp to = g.place(g.param(DType::Int32, 0, rows * wide), y * wide + x + 1);
+  k.sink = g.sink(std::vector<UOp>{g.store(to, g.load(from), std::vector<UOp>{y, x})});
+  k.expected = k.buffers[0];
+  for (std::int64_t n = 0; n < rows * columns; n++) {
+    const auto at = static_cast<std::size_t>(n / columns * wide + n % columns + 1);
+    k.expected[at] = k.buffers[1][static_cast<std::size_t>(n)];
+  }
+  return k;
+}
+
+// Of three vectors of a row two are full.
+TEST(ShortRows, AreCopiesOfTheCodeWhereTheLastVectorIsMasked) {
+  const std::string edits = edits_for(spaced(6, 35));
+  EXPECT_NE(edits.find("unroll"), std::string::npos) << edits;
+  const std::string even = edits_for(spaced(6, 48));
+  EXPECT_EQ(even.find("unroll"), std::string::npos) << even;
+  const std::string many = edits_for(spaced(2, 16 * 20 + 1));
+  EXPECT_EQ(many.find("unroll"), std::string::npos) << many;
+}
+
+// 4099 vectors, a prime number of them.
+TEST(Tasks, OfASizeWithoutDivisorsAreFew) {
+  const std::string edits = edits_for(spaced(1, 4099 * 16));
+  EXPECT_NE(edits.find("pad r2 by"), std::string::npos) << edits;
+}
+
 }  // namespace
 }  // namespace croze

@@ -26,6 +26,20 @@ TEST(Assign, AnUpdateInPlaceNeedsNoCopy) {
   EXPECT_TRUE(schedule.arenas.empty());
 }
 
+// What is asked to be in memory goes to the memory that it is assigned to.
+TEST(Assign, AContiguousValueIsWrittenOnce) {
+  Scheduled s;
+  const UOp x = s.buffer({8, 12}), y = s.buffer({8, 12});
+  const UOp turned = s.contiguous(s.flip(y, {1, 0}));
+  const Schedule schedule = s.expect_right({s.assign(x, x, turned)});
+  EXPECT_EQ(schedule.steps.size(), 1u);
+  EXPECT_TRUE(schedule.arenas.empty());
+  // Of itself: read before it is overwritten.
+  const UOp z = s.buffer({8, 8});
+  const UOp mirrored = s.contiguous(s.flip(z, {1, 0}));
+  EXPECT_EQ(s.expect_right({s.assign(z, z, mirrored)}).steps.size(), 2u);
+}
+
 TEST(Assign, DisjointPartsAreBothWritten) {
   Scheduled s;
   const UOp x = s.buffer({40}), y = s.buffer({20});

@@ -12,6 +12,18 @@ TEST(Structure, ANormalisedRowIsOneKernel) {
   EXPECT_EQ(s.expect_right({s.graph.alu(Op::Max, {x, sum})}).steps.size(), 1u);
 }
 
+// Threads share the parts, whose sums are stored; those of rows are shared as they are.
+TEST(Structure, ALongSumToOneNumberGoesInParts) {
+  Scheduled s;
+  std::vector<double> numbers;
+  for (int i = 0; i < 1 << 18; i++) numbers.push_back(i % 7);
+  const UOp x = s.buffer(numbers, {512, 512}, DType::Float32);
+  EXPECT_EQ(s.expect_right({s.reduce(Op::Add, x, {0, 1})}).steps.size(), 2u);
+  EXPECT_EQ(s.expect_right({s.reduce(Op::Max, x, {0, 1})}).steps.size(), 2u);
+  EXPECT_EQ(s.expect_right({s.reduce(Op::Add, x, {1})}).steps.size(), 1u);
+  EXPECT_EQ(s.expect_right({s.reduce(Op::Add, s.buffer({999}), {0})}).steps.size(), 1u);
+}
+
 TEST(Structure, AViewOfABufferIsNoKernel) {
   Scheduled s;
   const UOp x = s.buffer({6, 4});

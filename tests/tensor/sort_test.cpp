@@ -82,11 +82,48 @@ TEST(Sort, LongAxesAndManyRows) {
   }
 }
 
+// With many equal ones, of which the first are taken; blocks are looked at where there are many.
+TEST(Sort, TheFirstOfTheOrderAreThoseOfAllOfIt) {
+  const std::pair<std::int64_t, std::int64_t> sizes[] = {{10, 3},   {31, 31},   {40, 1},  {100, 40},
+                                                         {500, 70}, {1000, 20}, {3001, 3}};
+  for (const auto& [n, k] : sizes) {
+    SCOPED_TRACE(n);
+    const Tensor x = (random_tensor({n}, -9, 9, {}, static_cast<std::uint32_t>(n)) * 4)
+                         .round()
+                         .cast(DType::Float32)
+                         .realize();
+    const Numbers xs = x.to_vector<double>();
+    for (bool largest : {false, true}) {
+      std::vector<std::int64_t> order = stable_order(xs, largest);
+      order.resize(static_cast<std::size_t>(k));
+      expect_numbers(topk(x, k, -1, largest).indices, Numbers(order.begin(), order.end()), 0);
+    }
+  }
+}
+
+TEST(Sort, TheFirstOfEachColumn) {
+  const Tensor x = random_tensor({700, 3}, -1, 1).cast(DType::Float32).realize();
+  const Tensor found = topk(x, 5, 0).indices;
+  EXPECT_EQ(found.shape(), (Shape{5, 3}));
+  for (std::int64_t i = 0; i < 3; i++) {
+    const Numbers column = x.index({Slice{}, i}).to_vector<double>();
+    std::vector<std::int64_t> order = stable_order(column, true);
+    order.resize(5);
+    expect_numbers(found.index({Slice{}, i}), Numbers(order.begin(), order.end()), 0);
+  }
+  EXPECT_EQ(topk(x, 0, 0).values.shape(), (Shape{0, 3}));
+}
+
 TEST(Sort, GradientsGoWhereTheValuesStood) {
   const Tensor x = Tensor::from_data({3., 1., 2.}, {3}),
                w = Tensor::from_data({1., 10., 100.}, {3});
   expect_numbers((sort(x).values * w).sum().gradient({x})[0], {100, 1, 10});
   expect_numbers(topk(x, 2).values.sum().gradient({x})[0], {1, 0, 1});
+  const Tensor many = random_tensor({600}, -1, 1).cast(DType::Float32).realize();
+  const Tensor least = sort(many).values.index({Slice{0, 4}});
+  const Tensor expected = (many <= least.max()).cast(DType::Float32);
+  expect_numbers(topk(many, 4, -1, false).values.sum().gradient({many})[0],
+                 expected.to_vector<double>());
 }
 
 TEST(Sort, RanksAndMiddles) {

@@ -31,9 +31,24 @@ std::int64_t widest_bytes(UOp sink) {
   return widest;
 }
 
-std::int64_t full_lanes(UOp sink, const Caps& caps) {
-  return std::max<std::int64_t>(1,
-                                caps.vector_bytes / std::max<std::int64_t>(4, widest_bytes(sink)));
+namespace {
+
+std::int64_t lanes_of(std::int64_t bytes, const Caps& caps) {
+  return std::max<std::int64_t>(1, caps.vector_bytes / std::max<std::int64_t>(4, bytes));
+}
+
+}  // namespace
+
+std::int64_t full_lanes(UOp sink, const Caps& caps) { return lanes_of(widest_bytes(sink), caps); }
+
+std::int64_t full_lanes_along(UOp sink, UOp range, const Caps& caps) {
+  std::int64_t widest = 1;
+  for (UOp u : toposort(sink)) {
+    if (u.dtype() != DType::Index && !u.is(Op::Param) && u.varies_over(range)) {
+      widest = std::max(widest, size_of(u.dtype()));
+    }
+  }
+  return lanes_of(widest, caps);
 }
 
 double bytes_over(UOp load, std::span<const UOp> loops) {

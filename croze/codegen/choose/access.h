@@ -23,6 +23,8 @@ std::int64_t widest_bytes(UOp sink);
 
 // Lanes of a full vector register for this kernel; 1 if the device has none.
 std::int64_t full_lanes(UOp sink, const Caps& caps);
+// The same of what differs along a range: lanes along it hold nothing else.
+std::int64_t full_lanes_along(UOp sink, UOp range, const Caps& caps);
 
 // What a load reads in all iterations of these loops, in bytes.
 double bytes_over(UOp load, std::span<const UOp> loops);

@@ -26,6 +26,9 @@ namespace {
 // A kernel below this many element visits is done before another thread has woken up.
 constexpr std::int64_t least_parallel_work = 1 << 15;
 
+// Element visits that hide what calling a task takes.
+constexpr std::int64_t least_work_of_task = 1 << 10;
+
 // Copies of the code are made for loops no longer than this.
 constexpr std::int64_t longest_branched_loop = 4;
 
@@ -111,13 +114,25 @@ std::int64_t iterations_of_task(UOp loop, std::int64_t threads) {
   return loop.range_size() / tasks_of(loop.range_size(), threads);
 }
 
+// A size without divisors, whose iterations do less than calling a task takes: the last of the
+// tasks does less than the others.  1 where that is not so.
+std::int64_t iterations_of_padded_task(const KernelState& k, UOp loop) {
+  const std::int64_t threads = k.caps().threads;
+  if (loop.is_open() || k.caps().has_groups) return 1;
+  const std::int64_t size = loop.range_size(), few = MachineModel::tasks_per_thread * threads;
+  if (size <= few * few || tasks_of(size, threads) < size) return 1;
+  return work_of(k.sink) / size < least_work_of_task ? (size + few - 1) / few : 1;
+}
+
 // One loop becomes tasks of the thread pool, or groups that are what tasks are, outermost.
 void bind_tasks(KernelState& k) {
   const std::int64_t threads = k.caps().threads;
   if (threads <= 1 || work_of(k.sink) < least_parallel_work) return;
   const UOp loop = loop_for_tasks(k);
   if (!loop) return;
-  const SplitRange parts = split(k, loop, iterations_of_task(loop, threads));
+  const std::int64_t padded = iterations_of_padded_task(k, loop);
+  const SplitRange parts = padded > 1 ? split(k, pad(k, loop, padded), padded)
+                                      : split(k, loop, iterations_of_task(loop, threads));
   if (!parts.outer.is(Op::Range)) return;
   const UOp task = bind(k, parts.outer, k.caps().has_groups ? LoopKind::Group : LoopKind::Thread);
   std::vector<UOp> order = k.loops;

@@ -7,6 +7,7 @@
 #include "croze/codegen/choose/vectorize.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/machine_model.h"
@@ -29,6 +30,9 @@ constexpr std::int64_t most_fields = 8;
 // Values of a loop that there are copies of so that it need not wait for itself.
 constexpr std::int64_t most_copied = 16;
 
+// Vectors of a row, the last of which is masked, that there are copies of.
+constexpr std::int64_t most_masked_copies = 8;
+
 // A task of an open loop has so many element visits, which hide what calling it costs, or vectors.
 constexpr std::int64_t least_work_of_task = 1 << 12;
 constexpr std::int64_t most_vectors_of_task = 64;
@@ -48,40 +52,56 @@ class Vectorizer {
   }
 
  private:
-  // How well lanes along `range` suit the accesses under `root`; the smaller the better.
+  // How well lanes along `range` suit the accesses under `root`, each as often as it is made; the
+  // smaller the better.
   double cost(UOp root, UOp range) const {
-    double total = 0;
-    for (UOp u : toposort(root)) {
+    const std::vector<UOp> order = toposort(root);
+    std::vector<UOp> loops;
+    std::ranges::copy_if(order, std::back_inserter(loops), [](UOp u) { return u.is(Op::Range); });
+    double total = 0, most = 1;
+    for (UOp u : order) {
       if (!u.is(Op::Index)) continue;
+      double visits = 1;
+      for (UOp r : loops) visits *= u.varies_over(r) ? static_cast<double>(r.range_size()) : 1;
+      most = std::max(most, visits);
       switch (along(u, range)) {
-        case Along::Still: total += 0.4; break;
-        case Along::Contiguous: total += 1; break;
-        case Along::Strided: total += static_cast<double>(lanes_); break;
+        case Along::Still: total += 0.4 * visits; break;
+        case Along::Contiguous: total += visits; break;
+        case Along::Strided: total += visits * static_cast<double>(lanes_); break;
       }
     }
-    return total;
+    return total / most;
   }
 
   // Lanes to cut from a loop: of an open one full ones, if what is too much can be masked.
   std::int64_t lanes_for(UOp range) const {
-    if (!range.is_open()) return lanes_for(range.range_size());
-    if (caps_.masked_vectors && range.range_size() * 2 > lanes_) return lanes_;
-    std::int64_t divisor = lanes_;
+    const std::int64_t full = widest_lanes(range);
+    if (!range.is_open()) return lanes_for(range.range_size(), full);
+    if (caps_.masked_vectors && range.range_size() * 2 > full) return full;
+    std::int64_t divisor = full;
     while (range.trip_divisor() % divisor != 0) divisor /= 2;
     return divisor;
   }
 
+  // Lanes that are loaded or stored one by one gain nothing from there being more of them.
+  std::int64_t widest_lanes(UOp range) const {
+    const bool is_scattered = std::ranges::any_of(places(), [&](UOp place) {
+      return place.varies_over(range) && along(place, range) == Along::Strided;
+    });
+    return is_scattered ? lanes_ : full_lanes_along(k_.sink, range, caps_);
+  }
+
   // Lanes to cut from a loop of this size: a divisor, or all of a register under masks if that
   // takes less time.
-  std::int64_t lanes_for(std::int64_t size) const {
-    if (size % lanes_ == 0) return lanes_;
+  std::int64_t lanes_for(std::int64_t size, std::int64_t full) const {
+    if (size % full == 0) return full;
     std::int64_t divisor = 1;
-    while (size % (divisor * 2) == 0 && divisor * 2 <= lanes_) divisor *= 2;
-    if (!caps_.masked_vectors || size * 2 <= lanes_) return divisor;
+    while (size % (divisor * 2) == 0 && divisor * 2 <= full) divisor *= 2;
+    if (!caps_.masked_vectors || size * 2 <= full) return divisor;
     const auto vectors = static_cast<double>(size / divisor);
-    const auto masked = static_cast<double>((size + lanes_ - 1) / lanes_);
+    const auto masked = static_cast<double>((size + full - 1) / full);
     if (divisor >= 4 && vectors <= model_.masked_vector() * masked) return divisor;
-    return lanes_;
+    return full;
   }
 
   // The loop over vectors, no Range if there is one vector, and that over the lanes of each.
@@ -109,7 +129,7 @@ class Vectorizer {
       const UOp outer = k_.loops[i], inner = k_.loops[i + 1];
       if (!is_short_row(inner) || !is_parallel(outer) || outer.is_open()) continue;
       if (outer.range_size() * inner.range_size() < lanes_) continue;
-      if (!walked_as_one(places(), outer, inner) || !is_better_than_others(inner)) continue;
+      if (!walked_as_one(indices(), outer, inner) || !is_better_than_others(inner)) continue;
       joined_ = merge(k_, outer, inner);
       return;
     }
@@ -133,9 +153,15 @@ class Vectorizer {
   std::vector<UOp> places() const {
     std::vector<UOp> places;
     for (UOp u : toposort(k_.sink)) {
-      if (u.is(Op::Index)) places.push_back(u.src(1));
+      if (u.is(Op::Index)) places.push_back(u);
     }
     return places;
+  }
+
+  std::vector<UOp> indices() const {
+    std::vector<UOp> all;
+    for (UOp place : places()) all.push_back(place.src(1));
+    return all;
   }
 
   // Lanes along a loop that has room for some, at a price.
@@ -159,8 +185,11 @@ class Vectorizer {
     }
     if (!best || reductions_prefer_their_own(best)) return;
     // The lanes innermost; the rest of the loop where it was.
-    const SplitRange cut = cut_lanes(best, lanes_for(best));
+    const std::int64_t lanes = lanes_for(best);
+    const bool is_masked = best.trip_divisor() % lanes != 0;
+    const SplitRange cut = cut_lanes(best, lanes);
     if (is_short(cut.inner)) hide_latency(cut);
+    if (is_masked) know_masks(cut);
     if (best == joined_ && cut.outer.is(Op::Range)) move_before_neighbour(cut.outer);
   }
 
@@ -171,6 +200,15 @@ class Vectorizer {
       return u.dtype() != DType::Index && u.dtype() != DType::Void && u.varies_over(loop);
     });
     return values <= most_copied;
+  }
+
+  // The vectors of a short row as copies of the code: all but the last are full, and each gate at
+  // the ends of the row is a mask that is known.
+  void know_masks(const SplitRange& cut) {
+    if (!cut.outer.is(Op::Range) || cut.outer.is_open() || !reduces(k_.sink).empty()) return;
+    if (cut.outer.range_size() <= most_masked_copies && is_short(cut.inner)) {
+      bind(k_, cut.outer, LoopKind::Unroll);
+    }
   }
 
   // Each step of a reduction of vectors waits for the one before: several vectors at once do not,

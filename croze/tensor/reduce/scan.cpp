@@ -1,10 +1,14 @@
 // scan.cpp -- scans, all by one scheme.
 //
-// An axis is cut into blocks.  In a block, element i combines a window that ends at i, filled up in
-// front with the identity: one reduction.  The totals of the blocks, another reduction, are scanned
-// by the same function, and what stands before a block is combined with each of its elements.  For
-// blocks of b the work is b n (1 + 1/b + 1/b^2 + ..): linear, and every step is parallel.
+// An axis is cut into blocks.  The totals of the blocks, a reduction, are scanned by the same
+// function, and what stands before a block is combined with each of its elements.  In a block of
+// 2^b elements the scan takes b stages (Sklansky 1960): in stage s the elements are in groups of
+// 2^s, and each of the upper half of a group is combined with the last of the lower half, which is
+// the total of that half by then.  So the work is linear, every step is parallel, and an element is
+// the result of few operations on what it depends on, which keeps rounding errors small.
 #include "croze/tensor/reduce/scan.h"
+
+#include <bit>
 
 #include "croze/tensor/elementwise/elementwise.h"
 #include "croze/tensor/elementwise/numeric.h"
@@ -16,10 +20,8 @@
 namespace croze {
 namespace {
 
+// Elements of a block, a power of two.
 constexpr std::int64_t block = 32;
-
-// So few elements are one block: their windows cost less than a second kernel.
-constexpr std::int64_t most_at_once = 128;
 
 // An associative operation: of two tensors, and of all elements along the last axis.
 struct Combination {
@@ -28,18 +30,37 @@ struct Combination {
   Scalar identity;
 };
 
+// Of the last axis, of as many elements as a power of two.
+Tensor scanned_block(const Tensor& x, const Combination& f, Location at) {
+  const int first = x.ndim() - 1;
+  Shape shape = x.shape();
+  shape.erase(first);
+  for (std::int64_t size = x.shape().back(); size > 1; size /= 2) shape.push_back(2);
+  Tensor v = reshape(x, shape, at);
+  for (int axis = v.ndim() - 1; axis >= first; axis--) {
+    Tensor last_below = narrow(v, axis, 0, 1, at);
+    for (int a = axis + 1; a < v.ndim(); a++) last_below = narrow(last_below, a, 1, 1, at);
+    Shape line;
+    for (int a = 0; a < v.ndim(); a++) line.push_back(a == axis ? 2 : 1);
+    const Tensor is_above = reshape(Tensor::arange(2, {}, at), line, at) == 1;
+    v = where(is_above, f.of_two(expand(last_below, shape, at), v), v);
+  }
+  return reshape(v, x.shape(), at);
+}
+
 // Along the last axis.
 Tensor scanned(const Tensor& x, const Combination& f, Location at) {
   const std::int64_t size = x.shape().back();
-  if (size <= most_at_once) {
-    return f.of_last_axis(unfold(pad(x, {size - 1, 0}, f.identity, at), -1, size, 1, 1, at), at);
+  if (size <= block) {
+    const auto whole = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(size)));
+    return narrow(scanned_block(pad(x, {0, whole - size}, f.identity, at), f, at), -1, 0, size, at);
   }
   const std::int64_t blocks = (size + block - 1) / block;
   const Tensor cut =
       unflatten(pad(x, {0, blocks * block - size}, f.identity, at), -1, {blocks, block}, at);
-  const Tensor totals = f.of_last_axis(narrow(cut, -2, 0, blocks - 1, at), at);
-  const Tensor before = pad(scanned(totals, f, at), {1, 0}, f.identity, at);
-  const Tensor result = f.of_two(unsqueeze(before, -1, at), scanned(cut, f, at));
+  const Tensor through = scanned(f.of_last_axis(cut, at), f, at);
+  const Tensor before = pad(narrow(through, -1, 0, blocks - 1, at), {1, 0}, f.identity, at);
+  const Tensor result = f.of_two(unsqueeze(before, -1, at), scanned_block(cut, f, at));
   return narrow(flatten(result, -2, -1, at), -1, 0, size, at);
 }
 

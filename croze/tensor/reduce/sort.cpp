@@ -2,12 +2,8 @@
 //
 // What is sorted are 64-bit numbers: an order-preserving 32-bit key above the element's index. They
 // are all different, so any sort of them is a stable sort of the elements, and it carries the
-// permutation along.  Keys of 64 bits are sorted twice, by their low and then by their high half.
-//
-// Blocks of 32 are sorted by counting ranks.  Then neighbouring runs are merged, pair by pair: the
-// element at place k of a merged run is found by a binary search for how many of the first k + 1
-// come from the left run.  Every output is found on its own, so a merge is one parallel kernel that
-// only gathers.
+// permutation along (sort_numbers.cpp).  Keys of 64 bits are sorted twice, by their low and then by
+// their high half.
 #include "croze/tensor/reduce/sort.h"
 
 #include "croze/tensor/elementwise/elementwise.h"
@@ -17,64 +13,10 @@
 #include "croze/tensor/record.h"
 #include "croze/tensor/reduce/reduce.h"
 #include "croze/tensor/reduce/scan.h"
+#include "croze/tensor/reduce/sort_numbers.h"
 
 namespace croze {
 namespace {
-
-constexpr std::int64_t block = 32;
-
-// ---- numbers, all different, along the last axis ----------------------------------------------
-
-Tensor sorted_by_ranks(const Tensor& x, Location at) {
-  const std::int64_t n = x.size(-1);
-  const Tensor smaller = unsqueeze(x, -2, at) < unsqueeze(x, -1, at);
-  const Tensor rank = sum(smaller, -1, true, at).contiguous();
-  const Tensor chosen = rank == Tensor::arange(n, {}, at);
-  return sum(where(chosen, unsqueeze(x, -1, at), 0), -2, false, at);
-}
-
-// x (.., runs, m) of ascending runs, an even number of them: (.., runs / 2, 2 m).
-Tensor merged(const Tensor& x, Location at) {
-  const std::int64_t m = x.size(-1);
-  Shape shape = x.shape();
-  shape[shape.size() - 2] /= 2;
-  shape[shape.size() - 1] *= 2;
-  const Tensor pair = reshape(x.contiguous(), shape, at);  // left run, right run
-  const auto element = [&](const Tensor& i) { return gather(pair, -1, i, at); };
-  const Tensor k = expand(Tensor::arange(2 * m, {.dtype = DType::Int32}, at), shape, at);
-  // The left element i is less than the right one that would stand in its place.
-  const auto left_first = [&](const Tensor& i) {
-    const Tensor right = k - i;
-    return (i < m) & ((right >= m) | (element(i) < element(m + right)));
-  };
-  // left: how many of the first k come from the left run.  Those that do are the first ones, so
-  // the number grows by powers of two as long as its last one does.
-  Tensor left = Tensor::zeros_like(k);
-  for (std::int64_t step = m; step > 0; step /= 2) {
-    const Tensor more = left + step;
-    const Tensor last = more - 1, right = k - more;
-    const Tensor fits = (more <= k) & (more <= m);
-    const Tensor precedes = (right >= m) | (element(last) < element(m + right));
-    left = where(fits & precedes, more, left);
-  }
-  return element(where(left_first(left), left, m + k - left)).contiguous();
-}
-
-// For a size that padded_size() gives.
-Tensor sorted_numbers(const Tensor& x, Location at) {
-  const std::int64_t n = x.size(-1);
-  if (n <= block) return sorted_by_ranks(x, at);
-  Tensor result = sorted_by_ranks(unflatten(x, -1, {n / block, block}, at).contiguous(), at);
-  while (result.size(-2) > 1) result = merged(result, at);
-  return squeeze(result, -2, at);
-}
-
-std::int64_t padded_size(std::int64_t n) {
-  if (n <= block) return n;
-  std::int64_t size = block;
-  while (size < n) size *= 2;
-  return size;
-}
 
 // ---- keys -------------------------------------------------------------------------------------
 
@@ -100,13 +42,19 @@ Tensor keys_of(const Tensor& x) {
   return x.cast(DType::Int64);
 }
 
-// The permutation that sorts 32-bit keys along the last axis.  What it is filled up with has the
-// greatest key and greater indices, so it ends behind all elements.
+// (.., n) as (rows, n).
+Tensor in_rows(const Tensor& x, Location at) { return reshape(x, {-1, x.size(-1)}, at); }
+
+// The places of numbers along the last axis of a tensor of this shape, but for its size.
+Tensor places_of(const Tensor& numbers, Shape shape, Location at) {
+  shape[shape.size() - 1] = numbers.size(1);
+  return reshape(numbers & 0xffff'ffff, shape, at);
+}
+
+// The permutation that sorts 32-bit keys along the last axis.
 Tensor order_of_narrow(const Tensor& keys, Location at) {
-  const std::int64_t n = keys.size(-1), size = padded_size(n);
-  const Tensor filled = pad(keys, {0, size - n}, INT32_MAX, at);
-  const Tensor numbers = (filled << 32) + Tensor::arange(size, {}, at);
-  return narrow(sorted_numbers(numbers, at), -1, 0, n, at) & 0xffff'ffff;
+  const Tensor place = Tensor::arange(keys.size(-1), {}, at);
+  return places_of(sorted_numbers((in_rows(keys, at) << 32) + place, at), keys.shape(), at);
 }
 
 Tensor order_of_wide(const Tensor& keys, Location at) {
@@ -116,11 +64,25 @@ Tensor order_of_wide(const Tensor& keys, Location at) {
   return gather(first, -1, second, at);
 }
 
+// Int64 keys whose ascending order is the one that is asked for.
+Tensor keys_of(const Tensor& x, bool descending, Location at) {
+  const Tensor ascending = keys_of(x.detach());
+  return descending ? ascending.bitwise_not(at) : ascending;
+}
+
 // The permutation that sorts the last axis.
 Tensor order_of(const Tensor& x, bool descending, Location at) {
-  const Tensor ascending = keys_of(x.detach());
-  const Tensor keys = descending ? ascending.bitwise_not(at) : ascending;
+  const Tensor keys = keys_of(x, descending, at);
   return is_wide(x.dtype()) ? order_of_wide(keys, at) : order_of_narrow(keys, at);
+}
+
+// The first k of it.
+Tensor first_of_order(const Tensor& x, std::int64_t k, bool descending, Location at) {
+  if (is_wide(x.dtype())) return narrow(order_of(x, descending, at), -1, 0, k, at);
+  const auto number_of = [&](const Tensor& v, const Tensor& place) {
+    return (keys_of(v, descending, at) << 32) + place;
+  };
+  return places_of(least_numbers(in_rows(x.detach(), at), k, number_of, at), x.shape(), at);
 }
 
 }  // namespace
@@ -166,7 +128,12 @@ ValuesAndIndices topk(const Tensor& x, std::int64_t k, std::int64_t axis, bool l
   const std::int64_t size = x.ndim() == 0 ? 1 : x.size(axis, at);
   call.require(0 <= k && k <= size, "{} of {} elements", k, size);
   if (x.ndim() == 0) return {x, Tensor::zeros({}, {.dtype = DType::Int64}, at)};
-  const Tensor order = narrow(argsort(x, axis, largest, at), axis, 0, k, at).contiguous();
+  if (k == 0 || k == size || x.numel() == 0) {
+    const Tensor order = narrow(argsort(x, axis, largest, at), axis, 0, k, at).contiguous();
+    return {gather(x, axis, order, at), order};
+  }
+  const Tensor lines = transpose(x, axis, -1, at);
+  const Tensor order = transpose(first_of_order(lines, k, largest, at), axis, -1, at).contiguous();
   return {gather(x, axis, order, at), order};
 }
 

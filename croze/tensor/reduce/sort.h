@@ -1,8 +1,9 @@
 // sort.h -- order: sorting, selecting by rank, searching, counting.
 //
 // NaN counts as greater than every number, -0 as equal to 0.  Sorting is stable: equal elements
-// keep their order, also when descending.  It takes O(n log^2 n) work in log n kernels, all
-// parallel. Indices are Int64; values carry gradients to where they stand.
+// keep their order, also when descending.  It takes O(n log n) work in log n kernels, all parallel;
+// topk looks at all elements once and sorts few.  Indices are Int64; values carry gradients to
+// where they stand.
 #pragma once
 
 #include "croze/tensor/tensor.h"
