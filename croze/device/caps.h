@@ -4,11 +4,14 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "croze/graph/dtype.h"
 #include "croze/graph/op.h"
 
 namespace croze {
+
+struct MatrixUnit;
 
 struct Caps {
   std::string device;        // "CPU", "INTERP", "NULL", "OPENCL", ..: the family
@@ -44,6 +47,7 @@ struct Caps {
   bool masked_vectors = false;    // gated vector loads and stores
   bool exchanges_lanes = false;   // has Op::Exchange
   bool prefetches = false;        // has Op::Prefetch
+  std::vector<const MatrixUnit*> matrix_units;  // by which it has Op::Contract; the best first
 
   bool has_op(Op op) const { return (ops >> static_cast<int>(op)) & 1; }
   bool has_dtype(DType t) const { return (dtypes >> static_cast<int>(t)) & 1; }

@@ -79,9 +79,11 @@ enum class Op : std::uint8_t {
   Exchange,     // (x, y): vectors; arg b > 0, a power of two: lane l is that of x where l has not the bit b,
                 // and lane l - b of y where it has; -b: lane l of y where it has, else lane l + b of x
   Prefetch,     // (place): a hint that the vector there is read soon
+  Contract,     // (sums, a, b, lane of the sums, lane of a, lane of b); arg: name of a MatrixUnit
+                // (matrix_unit.h); sums + the products of a and b, added up: closes the lanes of both
 };
 // clang-format on
-inline constexpr int num_ops = static_cast<int>(Op::Prefetch) + 1;
+inline constexpr int num_ops = static_cast<int>(Op::Contract) + 1;
 
 // How a range is run.  The scheduler makes the first three; the edits of codegen bind them to the
 // others.
@@ -95,6 +97,7 @@ enum class LoopKind : std::uint8_t {
   Lane,      // a lane of a vector register
   Unroll,    // every value is its own copy of the code
   Loop,      // a plain loop
+  Depth,     // terms of a reduction that an instruction multiplies and adds up at once
 };
 
 std::string_view name_of(LoopKind kind);

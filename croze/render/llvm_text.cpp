@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 #include "croze/base/error.h"
@@ -364,6 +365,32 @@ LlvmValue llvm_reduce(LlvmText& text, Op op, const LlvmValue& vector) {
     result = llvm_elementwise(text, op, result.type, pair);
   }
   return result;
+}
+
+LlvmValue llvm_repeat(LlvmText& text, const LlvmValue& vector, std::int64_t times) {
+  if (times == 1) return vector;
+  const LlvmType type{vector.type.dtype, vector.type.lanes * times};
+  std::string mask;
+  for (std::int64_t lane = 0; lane < type.lanes; lane++)
+    mask += fmt::format("{}i32 {}", lane == 0 ? "" : ", ", lane % vector.type.lanes);
+  return text.define(type, "shufflevector {}, {} poison, <{} x i32> <{}>", vector.text(),
+                     vector.type.text(), type.lanes, mask);
+}
+
+// The instructions of processors want words of four bytes, but of floats the floats.
+LlvmValue llvm_contract(LlvmText& text, const MatrixUnit& unit, const LlvmValue& sums,
+                        const LlvmValue& a, const LlvmValue& b) {
+  const auto operand = [&](const LlvmValue& v, DType t) -> LlvmArgument {
+    const std::string type = t == DType::BFloat16
+                                 ? fmt::format("<{} x bfloat>", v.type.lanes)
+                                 : LlvmType{DType::Int32, v.type.lanes * size_of(t) / 4}.text();
+    const std::string name = text.fresh();
+    text.line("{} = bitcast {} to {}", name, v.text(), type);
+    return {type, name};
+  };
+  LlvmArgument arguments[] = {sums, operand(a, unit.a), operand(b, unit.b)};
+  if (unit.takes_b_first) std::swap(arguments[1], arguments[2]);
+  return text.define(sums.type, "{}", text.call(sums.type.text(), unit.intrinsic, arguments));
 }
 
 LlvmValue llvm_exchange(LlvmText& text, std::int64_t bit, const LlvmValue& x, const LlvmValue& y) {

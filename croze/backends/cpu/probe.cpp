@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
+#include "croze/graph/matrix_unit.h"
 #include "croze/render/llvm.h"
 
 #if defined(__x86_64__)
@@ -167,6 +169,27 @@ std::int64_t datapath_bytes() { return 0; }
 
 #endif
 
+bool has_extension(std::string_view names, std::string_view name) {
+  while (!names.empty()) {
+    const std::size_t end = std::min(names.find(' '), names.size());
+    if (names.substr(0, end) == name) return true;
+    names.remove_prefix(std::min(end + 1, names.size()));
+  }
+  return false;
+}
+
+// Those whose sums fill a register, which have a row each.
+std::vector<const MatrixUnit*> units_of(const Caps& caps) {
+  std::vector<const MatrixUnit*> units;
+  for (const MatrixUnit& unit : matrix_units()) {
+    const std::int64_t bytes = unit.columns * size_of(unit.accumulator);
+    if (unit.rows == 1 && bytes == caps.vector_bytes &&
+        has_extension(caps.extensions, unit.extension))
+      units.push_back(&unit);
+  }
+  return units;
+}
+
 }  // namespace
 
 Caps probe_cpu(int threads) {
@@ -188,6 +211,7 @@ Caps probe_cpu(int threads) {
   caps.masked_vectors = has.avx512 || has.avx2;
   caps.exchanges_lanes = true;
   caps.prefetches = true;
+  caps.matrix_units = units_of(caps);
   caps.l1_bytes = system_value(_SC_LEVEL1_DCACHE_SIZE, caps.l1_bytes);
   caps.l2_bytes = system_value(_SC_LEVEL2_CACHE_SIZE, caps.l2_bytes);
   return caps;

@@ -5,6 +5,7 @@
 
 #include "croze/base/error.h"
 #include "croze/base/flat_map.h"
+#include "croze/graph/matrix_unit.h"
 #include "croze/render/program.h"
 
 namespace croze::interp {
@@ -38,6 +39,7 @@ class Decoder {
       case Op::Store: return store(u);
       case Op::Reduce: return reduce(u);
       case Op::Exchange: return exchange(u);
+      case Op::Contract: return contract(u);
       case Op::Barrier: code_.steps.push_back({.kind = Step::Kind::Barrier}); return;
       default: return elementwise(u);
     }
@@ -94,6 +96,19 @@ class Decoder {
   void exchange(UOp u) {
     Step step{.kind = Step::Kind::Exchange, .lanes = lanes(u), .size = u.arg().value};
     for (int i = 0; i < 2; i++) step.in[i] = operand(u.src(i));
+    step.result = slot(u);
+    code_.steps.push_back(step);
+  }
+
+  void contract(UOp u) {
+    const MatrixUnit* unit = find_matrix_unit(u.arg().as_text());
+    ensure(unit != nullptr, "linear program: there is no unit {}", u.arg().as_text());
+    Step step{.kind = Step::Kind::Contract,
+              .dtype = u.src(1).dtype(),
+              .operand = u.src(2).dtype(),
+              .lanes = static_cast<std::int32_t>(u.src(3).range_size()),
+              .size = unit - matrix_units().data()};
+    for (int i = 0; i < 3; i++) step.in[i] = operand(u.src(i));
     step.result = slot(u);
     code_.steps.push_back(step);
   }

@@ -9,6 +9,7 @@
 
 #include "croze/base/error.h"
 #include "croze/graph/eval.h"
+#include "croze/graph/matrix_unit.h"
 
 namespace croze::interp {
 namespace {
@@ -76,6 +77,7 @@ class Item {
         case Step::Kind::Store: store(step); break;
         case Step::Kind::Reduce: reduce(step); break;
         case Step::Kind::Exchange: exchange(step); break;
+        case Step::Kind::Contract: contract(step); break;
         case Step::Kind::Loop:
           slots_[step.result] = 0;
           if (turns(step) <= 0) next_ = step.target;
@@ -136,6 +138,34 @@ class Item {
       slots_[step.result + lane] = has_bit ? value(step.in[1], bit > 0 ? moved : lane)
                                            : value(step.in[0], bit > 0 ? lane : moved);
     }
+  }
+
+  void contract(const Step& step) {
+    const MatrixUnit& unit = matrix_units()[static_cast<std::size_t>(step.size)];
+    const std::vector<std::int64_t> sums = values(step.in[0], step.lanes),
+                                    a = factors(step.in[1], unit.places_of_a, step.dtype, unit.a),
+                                    b = factors(step.in[2], unit.places_of_b, step.operand, unit.b);
+    lanes_.resize(step.lanes);
+    croze::contract(unit, sums, a, b, lanes_);
+    std::ranges::copy(lanes_, slots_.begin() + step.result);
+  }
+
+  std::vector<std::int64_t> values(const Operand& operand, std::int64_t count) const {
+    std::vector<std::int64_t> result;
+    for (std::int32_t lane = 0; lane < count; lane++) result.push_back(value(operand, lane));
+    return result;
+  }
+
+  // The elements of an operand, of which there may be the bits as an integer.
+  std::vector<std::int64_t> factors(const Operand& operand, std::string_view places, DType given,
+                                    DType wanted) const {
+    std::vector<std::int64_t> result = values(operand, count_places(element_bits(places)));
+    for (std::int64_t& x : result) {
+      std::byte memory[8];
+      store_bits(x, given, memory);
+      x = load_bits(memory, wanted);
+    }
+    return result;
   }
 
   bool open(const Step& step, std::int32_t lane) const {

@@ -127,7 +127,8 @@ UOp tile_of(UOp store) {
 bool can_stand_around_tile(LoopKind kind, Space space) {
   switch (kind) {
     case LoopKind::Lane:
-    case LoopKind::Unroll: return false;
+    case LoopKind::Unroll:
+    case LoopKind::Depth: return false;
     case LoopKind::Item: return space == Space::Thread;
     default: return true;
   }

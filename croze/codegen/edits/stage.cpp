@@ -13,6 +13,7 @@
 #include <functional>
 
 #include "croze/codegen/edits/note.h"
+#include "croze/codegen/lower/transpose.h"
 #include "croze/graph/index/index_form.h"
 #include "croze/graph/rewrite/rewrite.h"
 
@@ -176,10 +177,21 @@ UOp new_loop(KernelState& k, UOp turns, LoopKind kind) {
 struct FillVectors {
   std::int64_t lanes = 1;  // 1: none
   std::size_t axis = 0;    // cut into lanes
-  // Whether the last axis, another one, is cut into as many copies: the source is contiguous along
-  // `axis` and the tile along the last, so tiles of lanes x lanes are turned on the way.
-  bool turned = false;
+  // More than 1: the last axis, another one, is cut into so many copies: the source is contiguous
+  // along `axis` and the tile along the last, so tiles of copies x lanes are turned on the way.
+  std::int64_t copies = 1;
 };
+
+// The terms that a matrix unit takes at once are a short last axis: with the one before it, if the
+// source is contiguous there, they are a tile, too.
+FillVectors vectors_of_terms(const std::vector<Axis>& axes, std::int64_t lanes) {
+  if (axes.size() < 2) return {};
+  const Axis &terms = axes[axes.size() - 1], &along = axes[axes.size() - 2];
+  const bool fits = terms.members[0].range.loop_kind() == LoopKind::Depth && terms.size < lanes &&
+                    std::has_single_bit(static_cast<std::uint64_t>(terms.size));
+  if (!fits || along.memory_stride != 1 || along.size < lanes / 2) return {};
+  return {lanes, axes.size() - 2, terms.size};
+}
 
 // Lanes along the last axis, if the source is contiguous there.
 FillVectors vectors_of(const KernelState& k, const std::vector<Axis>& axes, DType dtype,
@@ -188,17 +200,19 @@ FillVectors vectors_of(const KernelState& k, const std::vector<Axis>& axes, DTyp
   const std::size_t last = axes.size() - 1;
   if (axes[last].memory_stride == 1) {
     const auto size = static_cast<std::uint64_t>(axes[last].size);
-    if (axes[last].size >= lanes / 2) return {lanes, last, false};
-    if (std::has_single_bit(size) && size > 1) return {axes[last].size, last, false};
+    if (axes[last].size >= lanes / 2) return {lanes, last};
+    if (std::has_single_bit(size) && size > 1) return {axes[last].size, last};
     return {};
   }
-  const bool can_turn = k.caps().exchanges_lanes && k.caps().has_dtype(dtype) &&
-                        std::has_single_bit(static_cast<std::uint64_t>(lanes));
-  if (!can_turn || axes[last].divisor() % lanes != 0) return {};
-  for (std::size_t i = 0; i < last; i++) {
-    if (axes[i].memory_stride == 1 && axes[i].divisor() % lanes == 0) return {lanes, i, true};
+  const bool can_turn =
+      can_exchange(dtype, k.caps()) && std::has_single_bit(static_cast<std::uint64_t>(lanes));
+  if (!can_turn) return {};
+  if (axes[last].divisor() % lanes == 0) {
+    for (std::size_t i = 0; i < last; i++) {
+      if (axes[i].memory_stride == 1 && axes[i].divisor() % lanes == 0) return {lanes, i, lanes};
+    }
   }
-  return {};
+  return vectors_of_terms(axes, lanes);
 }
 
 // A loop per axis, or a loop over parts and the lanes, or copies, of a part.  The loops walk the
@@ -209,9 +223,9 @@ Fill fill_by_loops(KernelState& k, std::vector<Axis>& axes, const FillVectors& v
   std::vector<UOp> parts;                          // inside of all loops
   for (std::size_t i = 0; i < axes.size(); i++) {
     Axis& a = axes[i];
-    const bool copied = vectors.turned && i + 1 == axes.size();
+    const bool copied = vectors.copies > 1 && i + 1 == axes.size();
     const bool is_cut = vectors.lanes > 1 && (copied || i == vectors.axis);
-    const std::int64_t part = is_cut ? vectors.lanes : 1;
+    const std::int64_t part = copied ? vectors.copies : is_cut ? vectors.lanes : 1;
     const UOp size = a.open_loop() ? a.open_loop().trip_count() : k.graph().index(a.size);
     const bool is_whole = a.divisor() % part == 0;
     a.size = (a.size + part - 1) / part * part;
