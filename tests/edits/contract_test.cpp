@@ -1,4 +1,6 @@
 // Sums of products by the matrix units of the device, against loops over the numbers.
+#include "croze/codegen/edits/contract.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,6 +8,8 @@
 #include <cmath>
 #include <memory>
 #include <random>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "croze/backends/interp/interp_device.h"
@@ -16,6 +20,7 @@
 #include "croze/graph/eval.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/matrix_unit.h"
+#include "croze/render/llvm.h"
 #include "croze/render/program.h"
 #include "croze/run/devices.h"
 #include "support/schedule_runner.h"
@@ -229,6 +234,71 @@ TEST_F(Contract, IsChosenForProductsOfAnySize) {
 TEST_F(Contract, IsNotChosenWhereNoRowSharesThePanel) {
   Graph graph;
   EXPECT_EQ(contracts(make_program(product_kernel(graph, {1, 512, 512, s8, s8, s32}), caps_)), 0);
+}
+
+// ---- tiles: units with several rows -----------------------------------------------------------
+
+Caps with_tiles() {
+  Caps caps = cpu_shaped_caps();
+  for (const MatrixUnit& unit : matrix_units()) {
+    if (unit.rows > 1) caps.matrix_units.push_back(&unit);
+  }
+  return caps;
+}
+
+// Lanes along j, copies along i, k by the tile; both operands are copied to where it wants them.
+void by_tile(KernelState& k, DType element, std::int64_t column_tiles) {
+  const auto& units = k.caps().matrix_units;
+  const auto unit = std::ranges::find_if(
+      units, [&](const MatrixUnit* u) { return u->rows > 1 && u->a == element; });
+  ASSERT_NE(unit, units.end());
+  const UOp i = k.loops[0], j = k.loops[1];
+  const UOp rows = bind(k, split(k, pad(k, i, 16), 16).inner, LoopKind::Unroll);
+  const SplitRange columns = split(k, pad(k, j, 16 * column_tiles), 16);
+  const UOp lanes = bind(k, columns.inner, LoopKind::Lane);
+  const UOp copies = bind(k, split(k, columns.outer, column_tiles).inner, LoopKind::Unroll);
+  const UOp whole = pad(k, closed_ranges(reduces(k.sink)[0])[0], (*unit)->depth);
+  contract(k, lanes, whole, unit - units.begin() + 1);
+  const UOp reduce = reduces(k.sink)[0];
+  const std::vector<UOp> depth = depths_of(reduce);
+  ASSERT_EQ(depth.size(), 2u);
+  for (UOp load : std::vector<UOp>(loads(k.sink))) {
+    std::vector<UOp> inner = closed_ranges(reduce);
+    std::erase_if(inner, [](UOp r) { return r.loop_kind() == LoopKind::Depth; });
+    if (load.varies_over(lanes)) {
+      inner.insert(inner.end(), {copies, depth[0], lanes, depth[1]});
+    } else {
+      inner.insert(inner.end(), {rows, depth[0], depth[1]});
+    }
+    stage(k, load, inner, Space::Thread, 16);
+  }
+}
+
+TEST(ContractTiles, AddUpWhatTheLoopsDo) {
+  const std::unique_ptr<Device> interpreter = make_interp_device(with_tiles());
+  for (const auto& [element, sum] : {std::pair{s8, s32}, {bf16, f32}}) {
+    for (const Product& p :
+         {Product{16, 64, 32, element, element, sum}, {19, 150, 40, element, element, sum}}) {
+      check_product(*interpreter, p, [&, t = element](KernelState& k) { by_tile(k, t, 2); });
+    }
+  }
+}
+
+TEST(ContractTiles, AreInstructionsOfTiles) {
+  Caps caps = with_tiles();
+  caps.dtypes = caps.storage = LlvmRenderer::dtypes();
+  for (const auto& [element, sum, name] :
+       {std::tuple{s8, s32, "x86.tdpbssd.internal(i16 16, i16 64, i16 64"},
+        {bf16, f32, "x86.tdpbf16ps.internal(i16 16, i16 64, i16 64"}}) {
+    Graph graph;
+    const UOp kernel = product_kernel(graph, {16, 128, 32, element, element, sum});
+    const LinearProgram program =
+        make_program(kernel, caps, [&, t = element](KernelState& k) { by_tile(k, t, 2); });
+    EXPECT_EQ(contracts(program), 2);
+    const std::string text = LlvmRenderer().render(program);
+    EXPECT_NE(text.find(name), std::string::npos) << text;
+    EXPECT_EQ(text.find("masked.gather"), std::string::npos) << text;
+  }
 }
 
 // The interpreter and the instruction agree to the bit, special values and subnormals included.

@@ -114,7 +114,7 @@ class Tiler {
     const MatrixUnit& unit =
         *k_.caps().matrix_units[static_cast<std::size_t>(tile_.by_unit.unit - 1)];
     ContractionPlan plan;
-    if (!plan_contraction(k_.sink, lane_, depth_, unit, &plan).empty()) return false;
+    if (!plan_contraction(k_.sink, lane_, std::span(&depth_, 1), unit, &plan).empty()) return false;
     const auto is_vector = [&](UOp load, std::int64_t apart) {
       const UOp place = load.src(0);
       const Stride terms = stride_over(place.src(1), depth_),
@@ -495,7 +495,7 @@ void take_if_by_unit(const KernelState& k, const std::vector<UOp>& reduced, UOp 
   const UOp reduce = reduction_over(k, reduced);
   for (std::size_t unit = 0; unit < k.caps().matrix_units.size(); unit++) {
     const MatrixUnit& u = *k.caps().matrix_units[unit];
-    if (!multiplies_for(reduce, u)) continue;
+    if (u.rows > 1 || !multiplies_for(reduce, u)) continue;  // tiles of lanes have a row
     for (UOp r : reduced) {
       if (r.is_open() || r.range_size() < u.depth) continue;
       KernelState terms = k;

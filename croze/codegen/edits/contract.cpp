@@ -3,9 +3,10 @@
 //     out[i, j] = reduce add cast(a[i, k]) * cast(b[k, j]), k
 // is for a unit of depth 4, with j as lanes,
 //     out[i, j] = reduce add cast(a[i, 4 t + d]) * cast(b[4 t + d, j]), t, d
-// where d is of kind Depth.  That is all the edit does: what is copied to tiles before or after it
-// is laid out as their loops stand, and lowering (lower/contractions.cpp) makes of the loop d and
-// of the lanes what the unit wants.
+// where d is of kind Depth.  A unit that wants other elements between the terms, as a tile wants
+// those of four columns, gets a loop for each part of them.  That is all the edit does: what is
+// copied to tiles before or after it is laid out as their loops stand, and lowering
+// (lower/contractions.cpp) makes of the loop d and of the lanes what the unit wants.
 #include "croze/codegen/edits/contract.h"
 
 #include <fmt/format.h>
@@ -56,6 +57,25 @@ Factors factors_of(UOp product, DType accumulator) {
   return {not_widened(product.src(0), accumulator), not_widened(product.src(1), accumulator)};
 }
 
+// The loop over the rows that a unit makes at once.
+UOp rows_of(UOp sink, UOp a, UOp b, std::int64_t rows) {
+  for (UOp u : toposort(sink)) {
+    if (u.is(Op::Range) && u.loop_kind() == LoopKind::Unroll && u.range_size() == rows &&
+        a.varies_over(u) && !b.varies_over(u))
+      return u;
+  }
+  return UOp();
+}
+
+// How many terms lie together where others come between them, from the innermost on.
+std::vector<std::int64_t> terms_together(const MatrixUnit& unit) {
+  std::vector<std::int64_t> terms;
+  for (const PlaceBits& b : element_bits(unit.places_of_b)) {
+    if (b.axis == 'k') terms.push_back(std::int64_t{1} << b.count);
+  }
+  return terms;
+}
+
 }  // namespace
 
 bool multiplies_for(UOp reduce, const MatrixUnit& unit) {
@@ -68,33 +88,35 @@ bool multiplies_for(UOp reduce, const MatrixUnit& unit) {
          (x.dtype() == unit.b && y.dtype() == unit.a);
 }
 
-UOp depth_of(UOp reduce) {
-  if (!reduce.is(Op::Reduce)) return UOp();
-  const std::vector<UOp> closed = closed_ranges(reduce);
-  const auto depth = std::ranges::find(closed, LoopKind::Depth, &UOp::loop_kind);
-  return depth == closed.end() ? UOp() : *depth;
+std::vector<UOp> depths_of(UOp reduce) {
+  std::vector<UOp> depths;
+  if (!reduce.is(Op::Reduce)) return depths;
+  std::ranges::copy_if(closed_ranges(reduce), std::back_inserter(depths),
+                       [](UOp r) { return r.loop_kind() == LoopKind::Depth; });
+  return depths;
 }
 
 std::int64_t ranges_for_contractions(UOp sink) {
   std::int64_t count = 0;
   for (UOp u : reduces(sink)) {
-    if (depth_of(u)) count += 2 + std::ssize(closed_ranges(u));
+    if (!depths_of(u).empty()) count += 3 + std::ssize(closed_ranges(u));
   }
   return count;
 }
 
-std::string plan_contraction(UOp sink, UOp lanes, UOp depth, const MatrixUnit& unit,
-                             ContractionPlan* plan) {
-  if (unit.rows > 1) return "sums of several rows do not lie in one vector";
+std::string plan_contraction(UOp sink, UOp lanes, std::span<const UOp> depth,
+                             const MatrixUnit& unit, ContractionPlan* plan) {
   if (lanes.loop_kind() != LoopKind::Lane || lanes.range_size() != unit.columns)
     return fmt::format("loop r{} is no vector of {} lanes", lanes.range_id(), unit.columns);
-  const LoopKind kind = depth.loop_kind();
-  if ((kind != LoopKind::Reduce && kind != LoopKind::Depth) || depth.is_open() ||
-      depth.range_size() % unit.depth != 0)
-    return fmt::format("loop r{} does not go in steps of {}", depth.range_id(), unit.depth);
-  const UOp reduce = only_reduction_over(sink, depth);
+  const auto can_be_depth = [](UOp r) {
+    return !r.is_open() && (r.loop_kind() == LoopKind::Reduce || r.loop_kind() == LoopKind::Depth);
+  };
+  const UOp first = depth[0];
+  if (!std::ranges::all_of(depth, can_be_depth) || iterations(depth) % unit.depth != 0)
+    return fmt::format("loop r{} does not go in steps of {}", first.range_id(), unit.depth);
+  const UOp reduce = only_reduction_over(sink, first);
   if (!reduce || reduce.reduce_op() != Op::Add || reduce.dtype() != unit.accumulator)
-    return fmt::format("loop r{} is not that of one sum of {}", depth.range_id(),
+    return fmt::format("loop r{} is not that of one sum of {}", first.range_id(),
                        name_of(unit.accumulator));
   if (closes(reduce, lanes)) return "the lanes are summed up themselves";
   const UOp product = product_in(reduce.src(0));
@@ -104,12 +126,16 @@ std::string plan_contraction(UOp sink, UOp lanes, UOp depth, const MatrixUnit& u
   if (a.varies_over(lanes) || !b.varies_over(lanes)) return "one factor is to be that of all lanes";
   if (!a.is(Op::Load) || !b.is(Op::Load) || a.dtype() != unit.a || b.dtype() != unit.b)
     return fmt::format("the factors are not loaded as {} and {}", name_of(unit.a), name_of(unit.b));
-  if (!a.varies_over(depth) || !b.varies_over(depth)) return "a factor is that of all terms";
+  if (!std::ranges::all_of(
+          depth, [&, x = a, y = b](UOp r) { return x.varies_over(r) && y.varies_over(r); }))
+    return "a factor is that of all terms";
   const bool is_gated = product != reduce.src(0);
   if (is_gated &&
       !(is_zero_without(a, reduce.src(0).src(0)) && is_zero_without(b, reduce.src(0).src(0))))
     return "terms are left out that are not zero";
-  if (plan) *plan = {reduce, a, b};
+  const UOp rows = unit.rows > 1 ? rows_of(sink, a, b, unit.rows) : UOp();
+  if (unit.rows > 1 && !rows) return fmt::format("no {} rows are copies of the code", unit.rows);
+  if (plan) *plan = {reduce, a, b, rows};
   return {};
 }
 
@@ -117,9 +143,9 @@ std::string refuse_contraction(const KernelState& k, UOp lanes, UOp depth, std::
   const auto& units = k.caps().matrix_units;
   if (unit < 1 || unit > std::ssize(units)) return "the device has no such unit";
   ContractionPlan plan;
-  std::string why =
-      plan_contraction(k.sink, lanes, depth, *units[static_cast<std::size_t>(unit - 1)], &plan);
-  if (why.empty() && depth_of(plan.reduce)) why = "a matrix unit adds them up already";
+  std::string why = plan_contraction(k.sink, lanes, std::span(&depth, 1),
+                                     *units[static_cast<std::size_t>(unit - 1)], &plan);
+  if (why.empty() && !depths_of(plan.reduce).empty()) why = "a matrix unit adds them up already";
   return why;
 }
 
@@ -143,18 +169,28 @@ bool leaves_contractions(UOp sink, EditKind kind, UOp range) {
 UOp contract(KernelState& k, UOp lanes, UOp depth, std::int64_t unit) {
   note(k,
        {.kind = EditKind::Contract, .ranges = {lanes.range_id(), depth.range_id()}, .size = unit});
-  const std::int64_t terms = k.caps().matrix_units[static_cast<std::size_t>(unit - 1)]->depth;
-  if (depth.range_size() != terms) depth = split_in_two(k, depth, terms).inner;
-  const UOp taken = k.graph().range_of_kind(depth, LoopKind::Depth);
-  replace_ranges(k, {{depth, taken}});
-  const UOp reduce = only_reduction_over(k.sink, taken);
+  const MatrixUnit& taken = *k.caps().matrix_units[static_cast<std::size_t>(unit - 1)];
+  if (depth.range_size() != taken.depth) depth = split_in_two(k, depth, taken.depth).inner;
+  UOp innermost;
+  for (std::int64_t terms : terms_together(taken)) {
+    UOp inner = depth;
+    if (depth.range_size() != terms) {
+      const SplitRange parts = split_in_two(k, depth, terms);
+      inner = parts.inner;
+      depth = parts.outer;
+    }
+    const UOp marked = k.graph().range_of_kind(inner, LoopKind::Depth);
+    replace_ranges(k, {{inner, marked}});
+    if (!innermost) innermost = marked;
+  }
+  const UOp reduce = only_reduction_over(k.sink, innermost);
   const UOp product = product_in(reduce.src(0));
   if (product != reduce.src(0)) {
     const std::pair<UOp, UOp> replacement[] = {
         {reduce, k.graph().reduce(Op::Add, product, closed_ranges(reduce))}};
     k.sink = substitute(k.sink, replacement);
   }
-  return taken;
+  return innermost;
 }
 
 }  // namespace croze

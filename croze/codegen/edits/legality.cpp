@@ -521,7 +521,7 @@ std::string Legality::refuse_accumulate(const Edit& e) const {
 std::string Legality::refuse_contract(const Edit& e) const {
   const UOp lanes = range(e.ranges[0]), depth = range(e.ranges[1]);
   if (std::string why = refuse_contraction(k_, lanes, depth, e.size); !why.empty()) return why;
-  return refuse_new_ranges(4 + ranges_for_contractions(k_.sink));
+  return refuse_new_ranges(8 + ranges_for_contractions(k_.sink));
 }
 
 bool Legality::is_written(UOp param) const {
