@@ -55,17 +55,9 @@ foreach(header IN LISTS public_headers)
   install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder})
 endforeach()
 
-# The libraries of picture formats that this build found, by the names of CMake and of pkg-config.
-set(CROZE_PICTURE_FORMATS "")
-set(CROZE_PC_PICTURES "")
-if(PNG_FOUND)
-  string(APPEND CROZE_PICTURE_FORMATS " PNG")
-  string(APPEND CROZE_PC_PICTURES " libpng")
-endif()
-if(JPEG_FOUND)
-  string(APPEND CROZE_PICTURE_FORMATS " JPEG")
-  string(APPEND CROZE_PC_PICTURES " libjpeg")
-endif()
+# The libraries of picture formats that this build found.
+list(JOIN CROZE_PICTURE_PACKAGES " " CROZE_PICTURE_PACKAGES)
+list(JOIN CROZE_PICTURE_MODULES " " CROZE_PICTURE_MODULES)
 
 configure_package_config_file(cmake/croze-config.cmake.in croze-config.cmake
   INSTALL_DESTINATION ${package_dir})

@@ -72,13 +72,13 @@ target_include_directories(croze SYSTEM PUBLIC
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 
-# croze_layer(<name> SOURCES a.cpp ... [LINK libs ...] [DEPENDS layers ...] [LIGHT])
+# croze_layer(<name> SOURCES a.cpp ... [LINK libs ...] [DEPENDS layers ...] [LIGHT] [TESTS_ONLY])
 #
-# Makes croze_<name> and adds its objects to the library.  DEPENDS names layers below, which must
+# Makes croze_<name> and adds its objects to the library, but for what only tests need.  DEPENDS names layers below, which must
 # exist already, so the order of add_subdirectory is the order of layers and a cycle cannot be
 # written.  A layer without sources is a name that later gets some.
 function(croze_layer name)
-  cmake_parse_arguments(ARG "LIGHT" "" "SOURCES;LINK;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "LIGHT;TESTS_ONLY" "" "SOURCES;LINK;DEPENDS" ${ARGN})
   set(closure ${name})
   foreach(below IN LISTS ARG_DEPENDS)
     if(NOT TARGET croze_${below})
@@ -97,7 +97,9 @@ function(croze_layer name)
     else()
       croze_compiled(croze_${name})
     endif()
-    target_sources(croze PRIVATE $<TARGET_OBJECTS:croze_${name}>)
+    if(NOT ARG_TESTS_ONLY)
+      target_sources(croze PRIVATE $<TARGET_OBJECTS:croze_${name}>)
+    endif()
   else()
     set(scope INTERFACE)
     add_library(croze_${name} INTERFACE)

@@ -10,7 +10,8 @@ namespace croze {
 
 std::span<const std::byte> ByteReader::bytes(int64_t count) {
   if (count < 0 || count > remaining()) {
-    fail_here(fmt::format("{} bytes wanted where {} remain", count, remaining()));
+    fail_here(
+        fmt::format("the data ends early: {} bytes wanted where {} remain", count, remaining()));
   }
   auto result = data_.subspan(static_cast<size_t>(offset_), static_cast<size_t>(count));
   offset_ += count;

@@ -118,15 +118,17 @@ ProgramInfo estimate(UOp sink) { return Estimator(sink).run(); }
 
 std::vector<std::int64_t> bytes_touched(UOp sink) { return Estimator(sink).bytes_touched(); }
 
-Launch launch_of(std::span<const UOp> loops) {
+Launch launch_of(std::span<const UOp> loops, const ItemAxes& items) {
   Launch launch;
-  int groups = 0, items = 0;
+  int groups = 0;
   for (UOp r : loops) {
     if (r.loop_kind() == LoopKind::Thread) launch.tasks = LaunchSize::of(r.trip_count());
     if (r.loop_kind() == LoopKind::Group) {
       launch.groups[groups++] = LaunchSize::of(r.trip_count());
     }
-    if (r.loop_kind() == LoopKind::Item) launch.items[items++] = r.range_size();
+  }
+  for (std::size_t i = 0; i < items.axes.size(); i++) {
+    launch.items[i] = items.axes[i].range_size();
   }
   return launch;
 }

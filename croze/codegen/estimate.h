@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "croze/codegen/edits/item_axes.h"
 #include "croze/device/device.h"
 #include "croze/graph/uop.h"
 
@@ -16,7 +17,7 @@ ProgramInfo estimate(UOp sink);
 // Its memory traffic buffer by buffer: distinct bytes, by slot of the parameter.
 std::vector<std::int64_t> bytes_touched(UOp sink);
 
-// The launch that the Thread, Group and Item loops ask for.
-Launch launch_of(std::span<const UOp> loops);
+// The launch that the Thread and Group loops, and the axes of items, ask for.
+Launch launch_of(std::span<const UOp> loops, const ItemAxes& items);
 
 }  // namespace croze

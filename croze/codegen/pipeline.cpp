@@ -2,6 +2,7 @@
 // Reading make_program is reading the compiler's second half.
 #include "croze/codegen/pipeline.h"
 
+#include "croze/base/error.h"
 #include "croze/base/options.h"
 #include "croze/codegen/choose/choose.h"
 #include "croze/codegen/collapse.h"
@@ -13,6 +14,7 @@
 #include "croze/codegen/linearize.h"
 #include "croze/codegen/lower/expand.h"
 #include "croze/codegen/lower/index_type.h"
+#include "croze/codegen/lower/lookup.h"
 #include "croze/codegen/narrow_sums.h"
 #include "croze/codegen/simplify.h"
 #include "croze/graph/graph.h"
@@ -80,18 +82,23 @@ LinearProgram make_program(UOp kernel, const Caps& caps, Chooser choose) {
     return state.sink;
   });
 
-  // No Unroll range is left, every loop reduction is a register; values are scalars or lanes.
+  const std::optional<ItemAxes> items = item_axes(sink, state.loops);
+  ensure(items.has_value(), "kernel {}: items have no axes", program.info.name);
+  // No Unroll range is left, every loop reduction is a register, what items reduce is in group
+  // memory; values are scalars or lanes.
   Expanded expanded;
   sink = pass("expand", [&] {
-    expanded = expand(sink, caps);
+    expanded = expand(stored_once(sink, *items), caps);
     return expanded.sink;
   });
   const std::vector<std::int64_t> loops = ids_of(state.loops);
-  program.info.launch = launch_of(state.loops);
+  program.info.launch = launch_of(state.loops, *items);
   // Addresses are Int32 or Int64.
-  sink = pass("index type", [&] { return lower_index_type(sink, state.loops, caps); });
+  sink = pass("index type", [&] { return lower_index_type(sink, state.loops, *items, caps); });
   // Only ops and dtypes the device has.
   sink = pass("decompose", [&] { return decompose(sink, with_wide_integers(caps)); });
+  // What a few values can be is looked up, where that is cheaper than to compute it.
+  sink = pass("lookup", [&] { return make_lookups(sink, caps); });
   // Integers of 64 bits are pairs of words where the device has none.
   sink = pass("words", [&] { return split_words(sink, expanded.registers, caps); });
 

@@ -26,13 +26,20 @@ struct Caps {
   bool keeps_subnormals = true;  // else arithmetic on Float32 may take them for zeros
 
   // Parallelism.  A device has tasks (a thread pool) or groups of items, never both.
-  std::int64_t threads = 1;  // tasks worth running at once
+  std::int64_t threads = 1;  // tasks, or groups, worth running at once
   bool has_groups = false;
   std::int64_t max_items = 1;                   // work-items in a group, all axes together
   std::int64_t max_group_axis[3] = {1, 1, 1};   // work-items along one axis
   std::int64_t max_groups_axis[3] = {1, 1, 1};  // groups along one axis
   std::int64_t group_memory = 0;                // bytes of Space::Group memory
   std::int64_t group_element_bytes = 1;         // least that an element takes there
+  std::int64_t group_memory_banks = 32;         // words of 4 bytes read there at once
+  bool packs_words = false;  // a store of less than 4 bytes is one to the word around it
+
+  // Items that run in lockstep, one instruction for all.  Where a warp is one item, each has
+  // vectors and caches, as below, to itself, and groups are what tasks are elsewhere.
+  std::int64_t warp_items = 1;
+  std::int64_t item_registers = 64;  // of 4 bytes, before values of an item go to memory
 
   // Vectors and memory.
   std::int64_t vector_bytes = 0;  // widest vector register; 0: scalars only
@@ -47,7 +54,11 @@ struct Caps {
   bool masked_vectors = false;    // gated vector loads and stores
   bool exchanges_lanes = false;   // has Op::Exchange
   bool prefetches = false;        // has Op::Prefetch
+  bool looks_up = false;          // has Op::Lookup, of whole vectors of elements of four bytes
   std::vector<const MatrixUnit*> matrix_units;  // by which it has Op::Contract; the best first
+
+  // Whether items of a group work together.  Else a group is one item, and what a task is.
+  bool runs_warps() const { return has_groups && warp_items > 1; }
 
   bool has_op(Op op) const { return (ops >> static_cast<int>(op)) & 1; }
   bool has_dtype(DType t) const { return (dtypes >> static_cast<int>(t)) & 1; }

@@ -18,6 +18,7 @@
 namespace croze {
 
 class Renderer;
+class RecordedBatch;
 
 // A piece of device memory.  What `handle` is, only the device knows (an address, a cl_mem, ...).
 struct Memory {
@@ -148,6 +149,10 @@ class DeviceStream {
   // Within the device, from a view to one of the same size that it does not overlap.
   virtual void copy(MemoryView to, MemoryView from) = 0;
 
+  // What the batch describes, as one piece of work; false where that is not faster than one command
+  // after the other, and then nothing has been enqueued.  (optional)
+  virtual bool submit(const RecordedBatch&) { return false; }
+
   // Waits for all of it.  Throws what a launch failed with, naming the kernel.
   virtual void finish() = 0;
 };
@@ -176,6 +181,12 @@ class Device {
   // when the host's bytes may be reused or read.
   virtual void copy_in(MemoryView to, std::span<const std::byte> from) = 0;
   virtual void copy_out(std::span<std::byte> to, MemoryView from) = 0;
+
+  // Copies from memory of another device and returns when that is done; false if it is no device
+  // that this one reads from.  Nothing that was launched uses the two views.  (optional)
+  virtual bool copy_from(MemoryView /*to*/, const Device& /*source*/, MemoryView /*from*/) {
+    return false;
+  }
 
   // The bytes as the host sees them, or null if the host cannot.  (optional)
   virtual std::byte* host_address(MemoryView) { return nullptr; }

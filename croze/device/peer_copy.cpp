@@ -29,6 +29,9 @@ void copy_between(const DeviceWork& target, MemoryView to, const DeviceWork& sou
     source.stream.copy_out({seen_to, size}, from);
     source.stream.finish();
   } else {
+    source.stream.finish();
+    target.stream.finish();
+    if (target.device.copy_from(to, source.device, from)) return;
     auto host = sized_vector<std::byte>(from.bytes, "a copy between devices");
     source.stream.copy_out(host, from);
     source.stream.finish();

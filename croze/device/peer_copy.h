@@ -12,8 +12,9 @@ struct DeviceWork {
 };
 
 // Copies a view to one of the same size on another device, after what both streams were given
-// before, and returns when it is done.  Directly where the host sees the memory of both, in one
-// copy where it sees that of one, else through memory of the host.
+// before, and returns when it is done.  Directly where the host sees the memory of both or the
+// target reads from the source, in one copy where the host sees that of one, else through memory of
+// the host.
 void copy_between(const DeviceWork& target, MemoryView to, const DeviceWork& source,
                   MemoryView from);
 

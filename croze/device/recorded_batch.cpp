@@ -1,8 +1,9 @@
 // recorded_batch.cpp -- descriptions of launches that own what they are made of.
 #include "croze/device/recorded_batch.h"
 
-#include <cstdint>
+#include <atomic>
 #include <memory>
+#include <utility>
 
 #include "croze/device/direct_stream.h"
 
@@ -63,23 +64,34 @@ class OwnedSequences {
 
 void RecordedBatch::launch(std::span<const Sequence> sequences) {
   auto owned = std::make_shared<const OwnedSequences>(sequences);
-  commands_.emplace_back(
-      [owned](DeviceStream& stream) { launch_named(stream, owned->sequences()); });
+  add([owned](DeviceStream& stream) { launch_named(stream, owned->sequences()); });
 }
 
 void RecordedBatch::copy_in(MemoryView to, std::span<const std::byte> from) {
-  commands_.emplace_back([=](DeviceStream& stream) { stream.copy_in(to, from); });
+  add([=](DeviceStream& stream) { stream.copy_in(to, from); });
+  copies_host_memory_ = true;
 }
 
 void RecordedBatch::copy_out(std::span<std::byte> to, MemoryView from) {
-  commands_.emplace_back([=](DeviceStream& stream) { stream.copy_out(to, from); });
+  add([=](DeviceStream& stream) { stream.copy_out(to, from); });
+  copies_host_memory_ = true;
 }
 
 void RecordedBatch::copy(MemoryView to, MemoryView from) {
-  commands_.emplace_back([=](DeviceStream& stream) { stream.copy(to, from); });
+  add([=](DeviceStream& stream) { stream.copy(to, from); });
+}
+
+void RecordedBatch::add(std::function<void(DeviceStream&)> command) {
+  commands_.push_back(std::move(command));
+  static std::atomic<std::uint64_t> last_id = 0;
+  id_ = ++last_id;
 }
 
 void RecordedBatch::run(DeviceStream& stream) const {
+  if (!stream.submit(*this)) enqueue(stream);
+}
+
+void RecordedBatch::enqueue(DeviceStream& stream) const {
   for (const auto& command : commands_) command(stream);
 }
 

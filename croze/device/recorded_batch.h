@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <vector>
@@ -20,9 +21,22 @@ class RecordedBatch {
   void copy_out(std::span<std::byte> to, MemoryView from);
   void copy(MemoryView to, MemoryView from);
 
+  // As one piece of work where the stream can, else by enqueue().
   void run(DeviceStream& stream) const;
+  // One command after the other.
+  void enqueue(DeviceStream& stream) const;
+
+  // Another number whenever the commands are others.
+  std::uint64_t id() const { return id_; }
+  std::size_t size() const { return commands_.size(); }
+  // Whether bytes of the host are among what it reads or writes.
+  bool copies_host_memory() const { return copies_host_memory_; }
 
  private:
+  void add(std::function<void(DeviceStream&)> command);
+
+  std::uint64_t id_ = 0;
+  bool copies_host_memory_ = false;
   std::vector<std::function<void(DeviceStream&)>> commands_;
 };
 

@@ -70,7 +70,8 @@ int FunctionTable::add(const Kernel& kernel) {
   const c_family::Dialect& dialect = c_family::c_library_dialect();
   functions_.back().text = taken(c_family::write_kernel(dialect, program));
   if (c_family::can_write_vectors(program)) {
-    functions_.back().vector_text = taken(c_family::write_vector_kernel(dialect, program));
+    functions_.back().vector_text =
+        taken(c_family::write_vector_kernel(dialect, c_family::gnu_vectors(), program));
   }
   return at->second;
 }

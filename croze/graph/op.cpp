@@ -64,6 +64,7 @@ constexpr std::array<OpInfo, num_ops> table = {{
     {Op::TupleReduce, "tuple_reduce", -1, 0}, {Op::Part, "part", 1, 0},
 
     {Op::Exchange, "exchange", 2, 0}, {Op::Prefetch, "prefetch", 1, trait_effect},
+    {Op::Lookup, "lookup", 2, 0},
     {Op::Contract, "contract", 6, 0},
 }};
 // clang-format on

@@ -1,4 +1,4 @@
-// image.cpp -- which format a picture has, and PPM, the one that needs no library.
+// image.cpp -- which format a picture has, and PPM.
 #include "croze/io/image.h"
 
 #include <fmt/format.h>
@@ -19,12 +19,37 @@ std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+// A format and how its files begin.
+struct Format {
+  std::string_view begin;
+  Picture (*read)(std::span<const std::byte> file, const std::string& path);
+};
+
+using namespace std::string_view_literals;
+constexpr Format formats[] = {
+    {"\x89PNG\r\n\x1a\n", read_png},
+    {"\xff\xd8\xff", read_jpeg},
+    {"P5", read_ppm},
+    {"P6", read_ppm},
+    {"BM", read_bmp},
+    {"II*\0"sv, read_tiff},  // of little-endian numbers, and of big-endian ones
+    {"MM\0*"sv, read_tiff},
+    {"II+\0"sv, read_tiff},  // with offsets of 64 bits
+    {"MM\0+"sv, read_tiff},
+    {"\0\0\0\x0cjP  \r\n\x87\n"sv, read_jpeg2000},
+    {"\xff\x4f\xff\x51", read_jpeg2000},
+};
+
 Picture read_picture(std::span<const std::byte> file, const std::string& path) {
   const std::string_view text = text_of(file);
-  if (text.starts_with("\x89PNG\r\n\x1a\n")) return read_png(file, path);
-  if (text.starts_with("\xff\xd8\xff")) return read_jpeg(file, path);
-  if (text.starts_with("P5") || text.starts_with("P6")) return read_ppm(file, path);
-  fail({}, "{} is not a picture in PNG, JPEG or PPM", path);
+  for (const Format& format : formats) {
+    if (text.starts_with(format.begin)) return format.read(file, path);
+  }
+  if (text.starts_with("RIFF") &&
+      text.substr(std::min<std::size_t>(8, text.size())).starts_with("WEBP")) {
+    return read_webp(file, path);
+  }
+  fail({}, "{} is not a picture in PNG, JPEG, TIFF, WebP, JPEG 2000, BMP or PPM", path);
 }
 
 Picture picture_from(const Tensor& image, const std::string& path) {
@@ -99,6 +124,17 @@ void check_size(std::int64_t height, std::int64_t width, const std::string& path
   check(height > 0 && width > 0 && height <= max_pixels / width,
         "{}: a picture of {} x {} pixels, where 1 to {} are read and written", path, width, height,
         max_pixels);
+}
+
+std::int64_t most_unpacked(std::size_t file_bytes) {
+  constexpr std::int64_t always = std::int64_t{1} << 24;
+  constexpr std::size_t ratio_of_deflate = 1032;
+  return std::max(always, static_cast<std::int64_t>(file_bytes * ratio_of_deflate));
+}
+
+void check_unpacked(std::int64_t samples, std::size_t file_bytes, const std::string& path) {
+  check(samples <= most_unpacked(file_bytes), "{}: {} bytes, of which {} samples are to be made",
+        path, file_bytes, samples);
 }
 
 Picture read_ppm(std::span<const std::byte> file, const std::string& path) {

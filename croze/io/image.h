@@ -1,10 +1,11 @@
-// image.h -- pictures in files: PNG, JPEG and PPM.
+// image.h -- pictures in files: PNG, JPEG, TIFF, WebP, JPEG 2000, BMP and PPM.
 //
 //     Tensor photo = load_image("photo.jpg");                        // UInt8 (H, W, C)
 //     Tensor x = photo.permute({2, 0, 1}).cast(DType::Float32) / 255;  // as networks take it
 //     save_image("copy.png", photo);
 //
-// PNG needs libpng and JPEG needs libjpeg when croze is built; PPM needs nothing.
+// PNG, JPEG, TIFF, WebP and JPEG 2000 need libpng, libjpeg, libtiff, libwebp and OpenJPEG when
+// croze is built; BMP and PPM need nothing.  All are read; PNG, JPEG and PPM are written.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +19,13 @@ namespace croze {
 // A picture as UInt8 of shape (height, width, channels): 1 channel is grey, 2 grey and alpha, 3
 // red, green and blue, 4 those and alpha.  What a file holds decides, not its name.  Samples of 16
 // bits are scaled to 8, palettes are looked up; colour profiles and the orientation that cameras
-// note are not applied.  The tensor stands on the default device unless `options` name one; a dtype
-// named there is converted to, values staying 0 to 255.
+// note are not applied.  Of several pictures in a TIFF the first is read.  The tensor stands on the
+// default device unless `options` name one; a dtype named there is converted to, values staying 0
+// to 255.
 //
-// Throws Error naming the file if it is none of PNG, JPEG or PPM (P5, P6), is damaged or cut short,
-// has more than 2^27 pixels, or needs a library that croze was built without.
+// Throws Error naming the file if it is of no format above (of PPM: P5 and P6), is damaged or cut
+// short, has more than 2^27 pixels or more than its length justifies, or needs a library that croze
+// was built without.
 Tensor load_image(const std::string& path, const TensorOptions& options = {});
 
 // The same of the bytes of a file that `name` stands for in errors.

@@ -27,10 +27,21 @@ struct Picture {
 // pixels or more than 2^27.
 void check_size(std::int64_t height, std::int64_t width, const std::string& path);
 
+// The samples that `file_bytes` may unpack to: some formats can say any number of equal pixels in a
+// few bytes.  2^24 always, and of a long file as many as deflate could make of it.
+std::int64_t most_unpacked(std::size_t file_bytes);
+
+// Throws Error if these are more.
+void check_unpacked(std::int64_t samples, std::size_t file_bytes, const std::string& path);
+
 // Each throws Error, naming `path`, if the bytes are not a whole picture of the format or the
 // library is missing.
 Picture read_png(std::span<const std::byte> file, const std::string& path);
 Picture read_jpeg(std::span<const std::byte> file, const std::string& path);
+Picture read_tiff(std::span<const std::byte> file, const std::string& path);
+Picture read_webp(std::span<const std::byte> file, const std::string& path);
+Picture read_jpeg2000(std::span<const std::byte> file, const std::string& path);
+Picture read_bmp(std::span<const std::byte> file, const std::string& path);
 Picture read_ppm(std::span<const std::byte> file, const std::string& path);
 
 // The bytes of a file.

@@ -6,6 +6,7 @@
 // is not wanted two places in turn.
 #include "croze/jit/loop.h"
 
+#include <memory>
 #include <mutex>
 #include <utility>
 
@@ -74,28 +75,37 @@ Shape stacked(std::int64_t length, const Shape& shape) {
   return result;
 }
 
-// The buffers of a loop, and which value stands where.
+// The buffers of a loop, and which value stands where.  It outlives the loop on a queue, whose
+// thread is not to let go of tensors: so it holds numbers.
 class Layout {
  public:
-  Layout(const Loop& loop, std::span<const Tensor> values) : loop_(loop) {
+  Layout(const Loop& loop, std::span<const Tensor> values)
+      : states_(loop.states),
+        rows_(loop.rows),
+        length_(loop.length),
+        is_reverse_(loop.reverse),
+        order_(loop.body->order().begin(), loop.body->order().end()) {
     const Body& body = *loop.body;
     for (std::size_t i = 0; i < values.size(); i++) {
       arguments_.push_back(body.reads(i) ? add(storage_of(values[i].node()), false) : nowhere);
+      argument_bytes_.push_back(body.arguments()[i].bytes());
+      if (i < states_) keeps_.push_back(loop.keep_states && body.reads(i));
     }
     for (std::size_t i = 0; i < body.results().size(); i++) {
       const Body::Value& v = body.results()[i];
+      result_bytes_.push_back(v.bytes());
       if (v.shape.numel() == 0) {
         results_.push_back(nowhere);
         entered_.push_back(nowhere);
         continue;
       }
-      results_.push_back(add(v, is_state(i) ? 1 : loop.length));
-      entered_.push_back(is_state(i) ? add(v, keeps(i) ? loop.length : 2) : nowhere);
+      results_.push_back(add(v, is_state(i) ? 1 : length_));
+      entered_.push_back(is_state(i) ? add(v, keeps(i) ? length_ : 2) : nowhere);
     }
   }
 
-  bool is_state(std::size_t i) const { return i < loop_.states; }
-  bool keeps(std::size_t state) const { return loop_.keep_states && loop_.body->reads(state); }
+  bool is_state(std::size_t i) const { return i < states_; }
+  bool keeps(std::size_t state) const { return keeps_[state]; }
   std::span<const MemoryAccess::Use> uses() const { return uses_; }
   UOp argument(std::size_t i) const { return uses_[arguments_[i]].buffer; }
   UOp result(std::size_t i) const { return uses_[results_[i]].buffer; }
@@ -104,7 +114,7 @@ class Layout {
 
   void place(std::int64_t turn, std::span<BoundLoop::Place> places) const {
     auto next = places.begin();
-    for (std::size_t i : loop_.body->order()) *next++ = of_argument(i, turn);
+    for (std::size_t i : order_) *next++ = of_argument(i, turn);
     for (std::size_t i = 0; i < results_.size(); i++) {
       if (has_elements(i)) *next++ = of_result(i, turn);
     }
@@ -112,7 +122,7 @@ class Layout {
   // Where a state stands as the turn begins.
   BoundLoop::Place of_entered(std::size_t state, std::int64_t turn) const {
     const std::int64_t row = keeps(state) ? row_of(turn) : turn % 2;
-    return {entered_[state], row * loop_.body->arguments()[state].bytes()};
+    return {entered_[state], row * argument_bytes_[state]};
   }
 
  private:
@@ -124,21 +134,24 @@ class Layout {
     return add(new_buffer(tensor_graph(), v.dtype, v.shape.numel() * rows, v.device), true);
   }
 
-  std::int64_t row_of(std::int64_t turn) const {
-    return loop_.reverse ? loop_.length - 1 - turn : turn;
-  }
+  std::int64_t row_of(std::int64_t turn) const { return is_reverse_ ? length_ - 1 - turn : turn; }
   BoundLoop::Place of_argument(std::size_t i, std::int64_t turn) const {
     if (is_state(i) && turn > 0) return of_entered(i, turn);
-    const bool is_row = !is_state(i) && i < loop_.states + loop_.rows;
-    return {arguments_[i], is_row ? row_of(turn) * loop_.body->arguments()[i].bytes() : 0};
+    const bool is_row = !is_state(i) && i < states_ + rows_;
+    return {arguments_[i], is_row ? row_of(turn) * argument_bytes_[i] : 0};
   }
   BoundLoop::Place of_result(std::size_t i, std::int64_t turn) const {
-    if (!is_state(i)) return {results_[i], row_of(turn) * loop_.body->results()[i].bytes()};
-    if (turn + 1 == loop_.length) return {results_[i], 0};
+    if (!is_state(i)) return {results_[i], row_of(turn) * result_bytes_[i]};
+    if (turn + 1 == length_) return {results_[i], 0};
     return of_entered(i, turn + 1);
   }
 
-  const Loop& loop_;
+  std::size_t states_, rows_;
+  std::int64_t length_;
+  bool is_reverse_;
+  std::vector<std::size_t> order_;
+  std::vector<std::int64_t> argument_bytes_, result_bytes_;
+  std::vector<bool> keeps_;  // by state
   std::vector<MemoryAccess::Use> uses_;
   std::vector<std::size_t> arguments_, results_, entered_;  // places in uses_
 };
@@ -146,24 +159,25 @@ class Layout {
 // All that is launched.
 class Launches {
  public:
-  explicit Launches(const Layout& layout, const Loop& loop)
-      : layout_(layout), length_(loop.length) {
+  Launches(std::shared_ptr<const Layout> layout, const Loop& loop)
+      : layout_(std::move(layout)), length_(loop.length) {
     for (std::size_t i = 0; i < loop.states; i++) {
-      if (layout.keeps(i)) copy_first(i);
+      if (layout_->keeps(i)) copy_first(i);
     }
-    if (has_any_result(loop)) turns_.emplace_back(loop.body->prepared(), layout.uses());
+    if (has_any_result(loop)) turns_.emplace_back(loop.body->prepared(), layout_->uses());
   }
 
   void launch() {
+    using Places = std::span<BoundLoop::Place>;
     for (auto& [state, copy] : copies_) {
-      copy.launch(1, [&](std::int64_t, std::span<BoundLoop::Place> places) {
+      copy.launch(1, [layout = layout_, state = state](std::int64_t, Places places) {
         places[0] = {0, 0};
-        places[1] = {1, layout_.of_entered(state, 0).offset};
+        places[1] = {1, layout->of_entered(state, 0).offset};
       });
     }
     for (BoundLoop& turns : turns_) {
-      turns.launch(length_, [&](std::int64_t turn, std::span<BoundLoop::Place> places) {
-        layout_.place(turn, places);
+      turns.launch(length_, [layout = layout_](std::int64_t turn, Places places) {
+        layout->place(turn, places);
       });
     }
   }
@@ -171,20 +185,20 @@ class Launches {
  private:
   bool has_any_result(const Loop& loop) const {
     for (std::size_t i = 0; i < loop.body->results().size(); i++) {
-      if (layout_.has_elements(i)) return true;
+      if (layout_->has_elements(i)) return true;
     }
     return false;
   }
 
   // The first state, to where the states are kept.
   void copy_first(std::size_t state) {
-    const UOp from = layout_.argument(state);
+    const UOp from = layout_->argument(state);
     const UOp root = from.graph().make(Op::Contiguous, from.dtype(), {from});
-    const MemoryAccess::Use uses[] = {{from, false}, {layout_.entered(state), true}};
+    const MemoryAccess::Use uses[] = {{from, false}, {layout_->entered(state), true}};
     copies_.emplace_back(state, BoundLoop(*prepare(std::span(&root, 1)), uses));
   }
 
-  const Layout& layout_;
+  std::shared_ptr<const Layout> layout_;
   std::int64_t length_;
   std::vector<std::pair<std::size_t, BoundLoop>> copies_;
   std::vector<BoundLoop> turns_;  // one or none
@@ -242,8 +256,9 @@ LoopResult run(const Loop& loop, std::span<const Tensor> given, Location at) {
   LoopResult result;
   const Body& body = *loop.body;
   std::unique_lock lock(Registry::instance().mutex);
-  const Layout layout(loop, values);
-  Launches launches(layout, loop);
+  const auto shared = std::make_shared<const Layout>(loop, values);
+  const Layout& layout = *shared;
+  Launches launches(shared, loop);
   for (std::size_t i = 0; i < body.results().size(); i++) {
     const Body::Value& v = body.results()[i];
     const Shape shape = layout.is_state(i) ? v.shape : stacked(loop.length, v.shape);

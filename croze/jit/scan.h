@@ -9,23 +9,21 @@
 //
 // The function is run once, on stand-ins for a state and a row of the inputs, and what it records
 // is launched for each row in turn.  So the time to compile, and the graph, do not depend on the
-// length.  The results are computed when scan returns; they are differentiable by the first state,
-// by the inputs and by every tensor that the function closes over, as often as one likes.  A
-// gradient is a loop of the same kind that runs backwards and computes each step of the function
-// once more.  What follows from this:
+// length.  The results are computed when scan returns, or enqueued in a QueueScope; they are
+// differentiable by the first state, by the inputs and by every tensor that the function closes
+// over, as often as one likes.  A gradient is a loop of the same kind that runs backwards and
+// computes each step of the function once more.  What follows from this:
 //
 // * The state keeps its shape, dtype and device; Error otherwise, with both.
 // * Numbers and other C++ values are fixed for all steps, branches too.  Random numbers are drawn
 //   anew in each step, and are those that the steps one after the other would draw.
 // * Nothing can be computed inside: realize(), item() and to_vector() throw Error there.  So does
-// an
-//   assignment to a tensor that there was before.
+//   an assignment to a tensor that there was before.
 // * A tensor that the function stores elsewhere than in its result has no value: Error where it is
 //   asked for.
 // * Inside a captured step or another scan nothing can be launched: there the steps are recorded
-// one
-//   by one, with the same result, and the time to schedule them grows with the length.  So it is
-//   while CROZE_CHECK_NAN or CROZE_CHECK_INDICES is set.
+//   one by one, with the same result, and the time to schedule them grows with the length.  So it
+//   is while CROZE_CHECK_NAN or CROZE_CHECK_INDICES is set.
 #pragma once
 
 #include <concepts>

@@ -141,7 +141,7 @@ void Emitter::want_sources(UOp u) {
     want(u.src(0), u.src(1).range_size());
   } else if (u.is(Op::Contract)) {
     for (int i : {0, 1, 2}) want(u.src(i), operand_lanes(u, i));
-  } else if (u.is(Op::Exchange)) {
+  } else if (u.is(Op::Exchange) || u.is(Op::Lookup)) {
     for (UOp s : u.sources()) want(s, forms_.of(u).lanes);
   } else if (is_elementwise(u.op()) && !forms_.of(u).affine) {
     for (int i = 0; i < u.num_src(); i++) {
@@ -181,7 +181,7 @@ std::int64_t Emitter::operand_lanes(UOp u, int source) const {
 bool Emitter::wants_index_vector(UOp place, std::int64_t lanes) const {
   const LaneForm index = forms_.of(place.src(1));
   const bool gated = place.num_src() > 2;
-  return lanes > 1 && (!index.affine || (index.step != 1 && gated));
+  return lanes > 1 && (!index.affine || (index.step != 1 && index.step != 2 && gated));
 }
 
 // Lanes side by side behind one condition are one access or none.
@@ -307,6 +307,8 @@ LlvmValue Emitter::compute(const Rendered& r) {
     case Op::Exchange:
       return llvm_exchange(text_, u.arg().value, value_of(u.src(0), r.form.lanes),
                            value_of(u.src(1), r.form.lanes));
+    case Op::Lookup:
+      return llvm_lookup(text_, value_of(u.src(0), r.form.lanes), value_of(u.src(1), r.form.lanes));
     default:
       ensure(is_elementwise(u.op()), "llvm: {} cannot stand in a linear program",
              info(u.op()).name);

@@ -20,6 +20,7 @@ class Memory {
   void store_behind_one_gate(const std::string& value);
   LlvmValue load_strided();
   LlvmValue load_every_other();
+  LlvmValue load_part(const std::string& pointer, std::int64_t first);
   void store_strided(const LlvmValue& value);
   // Processors with registers of 64 bytes write the lanes of one apart by an instruction.  It is as
   // fast as so many stores, but those take LLVM ten times as long to compile.
@@ -92,7 +93,9 @@ LlvmArgument Memory::strided_pointers() {
     steps += fmt::format("{}i64 {}", k ? ", " : "", k * place_.step);
   }
   const std::string index = fmt::format("<{} x i64> <{}>", type_.lanes, steps);
-  return {fmt::format("<{} x ptr>", type_.lanes), offset_from(address(true), index, true)};
+  const bool in_bounds = !place_.gate;
+  return {fmt::format("<{} x ptr>", type_.lanes),
+          offset_from(address(in_bounds), index, in_bounds)};
 }
 
 // "v16f32.p0": the overloaded types of a masked access.
@@ -114,7 +117,7 @@ LlvmValue Memory::to_memory(const LlvmValue& value) {
 LlvmValue Memory::load() {
   const LlvmType type = memory_type();
   const bool contiguous = place_.contiguous(type.lanes);
-  if (!contiguous && !place_.gate && place_.index.type.lanes == 1) return load_strided();
+  if (!contiguous && place_.index.type.lanes == 1) return load_strided();
   if (has_one_gate()) return load_behind_one_gate();
   if (contiguous && !place_.gate) {
     const std::string p = address(true);
@@ -144,12 +147,10 @@ LlvmValue Memory::load_behind_one_gate() {
 LlvmValue Memory::load_every_other() {
   const LlvmType type = memory_type();
   const std::int64_t lanes = type.lanes;
-  const std::string base = address(true);
-  const std::string next = offset_from(base, fmt::format("i64 {}", lanes - 1), true);
-  const auto part = [&](const std::string& p) {
-    return text_.define(type, "load {}, ptr {}, align {}", type.text(), p, size_).text();
-  };
-  const std::string low = part(base), high = part(next);
+  const std::string base = place_.gate ? masked_address() : address(true);
+  const std::string next =
+      offset_from(base, fmt::format("i64 {}", lanes - 1), !place_.gate.has_value());
+  const std::string low = load_part(base, 0).text(), high = load_part(next, lanes - 1).text();
   std::string chosen;
   for (std::int64_t k = 0; k < lanes; k++) {
     const std::int64_t from_high = 2 * k - (lanes - 1) + lanes;  // numbered after those of `low`
@@ -157,6 +158,26 @@ LlvmValue Memory::load_every_other() {
   }
   return from_memory(
       text_.define(type, "shufflevector {}, {}, <{} x i32> <{}>", low, high, lanes, chosen));
+}
+
+// A vector from element `first` on, of which every other one is wanted and behind a gate.
+LlvmValue Memory::load_part(const std::string& pointer, std::int64_t first) {
+  const LlvmType type = memory_type();
+  if (!place_.gate) {
+    return text_.define(type, "load {}, ptr {}, align {}", type.text(), pointer, size_);
+  }
+  std::string chosen;
+  for (std::int64_t i = 0; i < type.lanes; i++) {
+    const bool is_wanted = (first + i) % 2 == 0;
+    chosen += fmt::format("{}i32 {}", i ? ", " : "", is_wanted ? (first + i) / 2 : type.lanes);
+  }
+  const LlvmType gates = type.with(DType::Bool);
+  const LlvmValue open =
+      text_.define(gates, "shufflevector {}, {}, <{} x i32> <{}>", place_.gate->text(),
+                   LlvmValue{"zeroinitializer", gates}.text(), type.lanes, chosen);
+  const LlvmArgument arguments[] = {{"ptr", pointer}, alignment(), open, llvm_zero(type)};
+  return text_.define(type, "{}",
+                      text_.call(type.text(), "masked.load." + suffix("p0"), arguments));
 }
 
 // The offsets from lane 0 are constants, which addresses hold at no cost.
@@ -179,8 +200,8 @@ LlvmValue Memory::load_strided() {
 void Memory::store(const LlvmValue& value) {
   const LlvmValue stored = to_memory(value);
   const bool contiguous = place_.contiguous(type_.lanes);
-  const bool strided = !contiguous && !place_.gate && place_.index.type.lanes == 1;
-  if (strided && !has_scatter()) return store_strided(stored);
+  const bool strided = !contiguous && place_.index.type.lanes == 1;
+  if (strided && !place_.gate && !has_scatter()) return store_strided(stored);
   if (has_one_gate()) return store_behind_one_gate(stored.text());
   if (contiguous && !place_.gate) {
     const std::string p = address(true);

@@ -436,4 +436,16 @@ LlvmValue llvm_exchange(LlvmText& text, std::int64_t bit, const LlvmValue& x, co
                      mask);
 }
 
+LlvmValue llvm_lookup(LlvmText& text, const LlvmValue& table, const LlvmValue& indices) {
+  const LlvmType type = table.type;
+  ensure(size_of(type.dtype) == 4 && (type.lanes == 16 || type.lanes == 8),
+         "llvm: a lookup of {} lanes of {}", type.lanes, name_of(type.dtype));
+  const bool is_float = type.dtype == DType::Float32;
+  const std::string_view name =
+      type.lanes == 16 ? (is_float ? "x86.avx512.permvar.sf.512" : "x86.avx512.permvar.si.512")
+                       : (is_float ? "x86.avx2.permps" : "x86.avx2.permd");
+  const LlvmArgument arguments[] = {table, indices};
+  return text.define(type, "{}", text.call(type.text(), name, arguments));
+}
+
 }  // namespace croze

@@ -108,4 +108,7 @@ LlvmValue llvm_repeat(LlvmText& text, const LlvmValue& vector, std::int64_t time
 // Op::Exchange of two vectors.
 LlvmValue llvm_exchange(LlvmText& text, std::int64_t bit, const LlvmValue& x, const LlvmValue& y);
 
+// Op::Lookup as x86 has it: of 16 or 8 elements of four bytes.
+LlvmValue llvm_lookup(LlvmText& text, const LlvmValue& table, const LlvmValue& indices);
+
 }  // namespace croze

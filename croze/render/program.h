@@ -33,6 +33,8 @@
 //
 // Exchange(x, y): vectors of the same lanes, a power of two; on devices that have the op.
 //
+// Lookup(table, indices): vectors of the same lanes, a power of two; on devices that have the op.
+//
 // Reduce(value, lane), arg the op: combines the lanes of a vector to a scalar.
 //
 // Barrier: the work-items of a group meet.

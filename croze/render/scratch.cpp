@@ -1,20 +1,32 @@
-// scratch.cpp -- one Local after another, each at a cache line of its own.
+// scratch.cpp -- one Local after another: those of a thread each at a cache line of its own, those
+// of a group where the widest access may begin.
 #include "croze/render/scratch.h"
 
 #include "croze/base/checked.h"
 
 namespace croze {
 
-ScratchLayout scratch_layout(const LinearProgram& program) {
-  constexpr std::int64_t alignment = 64;
+namespace {
+
+ScratchLayout layout_of(const LinearProgram& program, Space space, std::int64_t alignment) {
   ScratchLayout layout;
   for (UOp u : program.instructions) {
-    if (!u.is(Op::Local) || static_cast<Space>(u.arg().ints[2]) != Space::Thread) continue;
+    if (!u.is(Op::Local) || static_cast<Space>(u.arg().ints[2]) != space) continue;
     layout.offsets.emplace_back(u, layout.bytes);
     const std::int64_t size = checked_mul(u.buffer_elements(), size_of(u.dtype()));
     layout.bytes = checked_add(layout.bytes, checked_add(size, alignment - 1) & -alignment);
   }
   return layout;
+}
+
+}  // namespace
+
+ScratchLayout scratch_layout(const LinearProgram& program) {
+  return layout_of(program, Space::Thread, 64);
+}
+
+ScratchLayout group_layout(const LinearProgram& program) {
+  return layout_of(program, Space::Group, 16);
 }
 
 std::int64_t ScratchLayout::offset_of(UOp local) const {

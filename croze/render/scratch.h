@@ -1,4 +1,5 @@
-// scratch.h -- where the Locals of a program's threads lie in their scratch memory.
+// scratch.h -- where the Locals of a program lie in the scratch memory of its threads, and in the
+// memory of its groups.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +10,19 @@
 
 namespace croze {
 
+// Of one Local of an item that shares its group with others, or that lies in memory of its own.
+inline constexpr std::int64_t most_private_bytes = 16 << 10;
+
 struct ScratchLayout {
-  std::vector<std::pair<UOp, std::int64_t>> offsets;  // in bytes, multiples of 64
+  std::vector<std::pair<UOp, std::int64_t>> offsets;  // in bytes, aligned
   std::int64_t bytes = 0;                             // of all together
 
   std::int64_t offset_of(UOp local) const;
 };
 
-// Locals of Space::Thread one after another, in the order of the list.
+// Locals of Space::Thread one after another, in the order of the list, at multiples of 64.
 ScratchLayout scratch_layout(const LinearProgram& program);
+// Those of Space::Group in the memory of a group, multiples of 16.
+ScratchLayout group_layout(const LinearProgram& program);
 
 }  // namespace croze

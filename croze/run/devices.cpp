@@ -18,6 +18,8 @@
 
 #include "croze/backends/c/c_device.h"
 #include "croze/backends/cpu/cpu_device.h"
+#include "croze/backends/cuda/cuda_compiler.h"
+#include "croze/backends/cuda/cuda_device.h"
 #include "croze/backends/interp/interp_device.h"
 #include "croze/backends/null/null_device.h"
 #include "croze/backends/opencl/opencl_device.h"
@@ -42,7 +44,7 @@ int any_number() { return most_devices_of_kind; }
 int one() { return 1; }
 
 // The order is that of preference.
-constexpr std::array<Row, 6> table = {{
+constexpr std::array<Row, 7> table = {{
     {"CPU", make_cpu_device, any_number, "LLVM was not found at build or run time"},
     {"OPENCL", make_opencl_device, count_opencl_devices, "no OpenCL platform with a compiler"},
     {"C", make_c_device, any_number, "no C compiler on the PATH"},
@@ -51,18 +53,37 @@ constexpr std::array<Row, 6> table = {{
      any_number, ""},
     {"WEBGPU", [](int) { return make_webgpu_device(); }, one,
      "no library with webgpu.h's functions (CROZE_WEBGPU_LIBRARY names one), or it has no adapter"},
+    {"CUDA", make_cuda_device, count_cuda_devices,
+     "no driver of CUDA (libcuda.so.1) with a device"},
 }};
-constexpr int kinds = table.size();
+constexpr int kinds = table.size() + 1;
+
+// The last kind: one that the program has brought along, if it has (add_device_kind).
+struct BroughtKind {
+  std::string kind;
+  std::vector<std::string> names;  // of its devices, by ordinal
+  Row row{};
+};
+// Process-wide: named in docs/architecture.md as global state.  Never destroyed, as the devices.
+BroughtKind& brought() {
+  static auto& kind = *new BroughtKind;
+  return kind;
+}
 
 int count_of(const Row& row) { return std::min(row.count(), most_devices_of_kind); }
-const Row& row_of(int index) { return table[static_cast<std::size_t>(index % kinds)]; }
+const Row& row_of(int index) {
+  const auto kind = static_cast<std::size_t>(index % kinds);
+  return kind < table.size() ? table[kind] : brought().row;
+}
+// The rows that there are.
+int num_kinds() { return brought().kind.empty() ? kinds - 1 : kinds; }
 int ordinal_of(int index) { return index / kinds; }
 
 struct OpenDevice {
   std::once_flag once;
   std::unique_ptr<Device> device;
 };
-constexpr std::size_t most_devices = table.size() * most_devices_of_kind;
+constexpr std::size_t most_devices = std::size_t{kinds} * most_devices_of_kind;
 using OpenDevices = std::array<OpenDevice, most_devices>;
 
 // Process-wide: named in docs/architecture.md as global state.  Never closed: at the end of the
@@ -100,16 +121,17 @@ std::string upper(std::string_view text) {
 }
 
 std::optional<int> row_named(std::string_view kind) {
-  const auto row = std::ranges::find(table, kind, &Row::kind);
-  if (row == table.end()) return {};
-  return static_cast<int>(row - table.begin());
+  for (int row = 0; row < num_kinds(); row++) {
+    if (row_of(row).kind == kind) return row;
+  }
+  return {};
 }
 
 [[noreturn]] void refuse_kind(std::string_view name) {
   std::string known;
-  for (const Row& row : table) {
+  for (int row = 0; row < num_kinds(); row++) {
     known += known.empty() ? "" : ", ";
-    known += row.kind;
+    known += row_of(row).kind;
   }
   fail({.devices = {std::string(name)}}, "there is no device '{}'; croze knows {}", name, known);
 }
@@ -135,7 +157,7 @@ std::optional<int> parsed_ordinal(std::string_view digits) {
 
 std::vector<DeviceEntry> list_devices() {
   std::vector<DeviceEntry> result;
-  for (int kind = 0; kind < kinds; kind++) {
+  for (int kind = 0; kind < num_kinds(); kind++) {
     const Row& row = row_of(kind);
     const bool is_machine = row.count == any_number;
     const int listed = is_machine ? 1 : std::max(1, count_of(row));
@@ -163,6 +185,9 @@ int device_index(std::string_view name) {
 }
 
 std::string_view device_name(int index) {
+  if (index % kinds == kinds - 1) {
+    return brought().names[static_cast<std::size_t>(ordinal_of(index))];
+  }
   // Never destroyed: at the end of the process, other threads may still use it.
   static const std::vector<std::string>& names = *new std::vector<std::string>([] {
     std::vector<std::string> result;
@@ -183,9 +208,30 @@ Device& device(int index) {
   return *d;
 }
 
+void add_device_kind(std::string_view kind, std::unique_ptr<Device> (*make)(int ordinal)) {
+  BroughtKind& added = brought();
+  ensure(added.kind.empty() && !row_named(kind), "the device kind {} is one too many", kind);
+  for (int ordinal = 0; ordinal < most_devices_of_kind; ordinal++) {
+    added.names.push_back(device_label(kind, ordinal));
+  }
+  added.kind = kind;
+  added.row = {added.kind, make, any_number, ""};
+}
+
 bool has_siblings(int index) { return count_of(row_of(index)) > 1; }
 
 std::unique_ptr<Device> make_interpreter(const Caps& caps) { return make_interp_device(caps); }
+
+std::vector<Target> list_targets() { return cuda::cuda_targets(); }
+
+Target target_named(std::string_view name) {
+  std::string known;
+  for (Target& target : list_targets()) {
+    if (target.name == name) return std::move(target);
+    known += (known.empty() ? "" : ", ") + target.name;
+  }
+  fail({}, "croze does not compile for '{}'; it does for {}", name, known);
+}
 
 int default_device() {
   const std::string name = Options::text(Option::Device);

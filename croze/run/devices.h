@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "croze/device/device.h"
+#include "croze/device/target.h"
 
 namespace croze {
 
@@ -33,12 +34,22 @@ std::string_view device_name(int index);
 // The device, opened on first use.  Throws Error if the machine lacks it.  Thread-safe.
 Device& device(int index);
 
+// Has the table know a kind of device that croze does not bring, such as an interpreter for tests:
+// as many of it as anybody wants, the last in order of preference.  One kind, once, while no other
+// thread uses devices.
+void add_device_kind(std::string_view kind, std::unique_ptr<Device> (*make)(int ordinal));
+
 // Whether the machine has other devices of the kind.
 bool has_siblings(int index);
 
 // An INTERP that stands in no table and has the compiler believe in these capabilities: what is
 // compiled for other hardware runs here, and every access of it is checked.
 std::unique_ptr<Device> make_interpreter(const Caps& caps);
+
+// The processors that kernels can be compiled for whether or not there is such a device.
+std::vector<Target> list_targets();
+// The one of that name, "sm_90a".  Throws Error, listing what there is, if there is none.
+Target target_named(std::string_view name);
 
 // The device of new tensors: CROZE_DEVICE, else CPU.
 int default_device();

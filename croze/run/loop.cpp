@@ -5,10 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include "croze/base/call_site.h"
 #include "croze/base/error.h"
 #include "croze/run/arenas.h"
 #include "croze/run/launch.h"
 #include "croze/run/plan.h"
+#include "croze/run/queue_scope.h"
 #include "croze/run/trace/run_trace.h"
 
 namespace croze {
@@ -27,6 +29,8 @@ struct BoundLoop::Bound {
     std::vector<std::pair<std::size_t, std::size_t>> placed;  // buffer of the schedule, place
   };
   Views views() const;
+  // Does not end the access where it throws.
+  void run(std::int64_t turns, const Places& places, QueueStream queue);
 };
 
 namespace {
@@ -66,32 +70,48 @@ BoundLoop::BoundLoop(const PreparedRun& prepared, std::span<const MemoryAccess::
   }
   std::vector<RunArena> arenas;
   for (const ArenaPlan& a : prepared.plan->schedule.arenas) arenas.emplace_back(a.device, a.bytes);
-  bound_ = std::make_unique<Bound>(prepared.plan, prepared.variables, prepared.inputs.size(),
+  bound_ = std::make_shared<Bound>(prepared.plan, prepared.variables, prepared.inputs.size(),
                                    std::move(arenas), MemoryAccess(uses));
 }
 
 BoundLoop::~BoundLoop() = default;
 BoundLoop::BoundLoop(BoundLoop&&) noexcept = default;
 
-void BoundLoop::launch(std::int64_t turns, Places places) {
-  try {
-    bound_->access.wait();
-    const PreparedRun::Plan& plan = *bound_->plan;
-    Bound::Views views = bound_->views();
-    const tracing::RunTrace trace(bound_->plan, memory_ids(bound_->arenas), {});
-    std::vector<Place> now(bound_->num_inputs + plan.schedule.results.size());
-    for (std::int64_t turn = 0; turn < turns; turn++) {
-      places(turn, now);
-      for (const auto& [buffer, place] : views.placed) {
-        MemoryView& view = views.memory[buffer];
-        view.memory = bound_->access.memory()[now[place].buffer].view.memory;
-        view.offset = now[place].offset;
-      }
-      launch_all(plan, views.memory, bound_->variables, trace);
+void BoundLoop::Bound::run(std::int64_t turns, const Places& places, QueueStream queue) {
+  access.wait();
+  if (queue.stream) queue.device->synchronize();  // what the device was given before comes first
+  Views now = views();
+  const tracing::RunTrace trace(plan, memory_ids(arenas), {});
+  std::vector<Place> values(num_inputs + plan->schedule.results.size());
+  for (std::int64_t turn = 0; turn < turns; turn++) {
+    places(turn, values);
+    for (const auto& [buffer, place] : now.placed) {
+      MemoryView& view = now.memory[buffer];
+      view.memory = access.memory()[values[place].buffer].view.memory;
+      view.offset = values[place].offset;
     }
-    bound_->access.end();
+    launch_all(*plan, now.memory, variables, trace, queue);
+  }
+  if (queue.stream) queue.stream->finish();
+  access.end();
+}
+
+void BoundLoop::launch(std::int64_t turns, Places places) {
+  const std::shared_ptr<Bound> bound = std::move(bound_);
+  if (Queue* const queue = QueueScope::current()) {
+    queue->call(
+        [bound, queue, turns, places = std::move(places),
+         asked = QueuedCall()](DeviceStream& stream) {
+          const CallScope scope(asked.function(), asked.where());
+          bound->run(turns, places, {&queue->device(), &stream});
+        },
+        [bound](const std::exception_ptr& failure) { bound->access.fail(failure); });
+    return;
+  }
+  try {
+    bound->run(turns, places, {});
   } catch (...) {
-    bound_->access.fail(std::current_exception());
+    bound->access.fail(std::current_exception());
     throw;
   }
 }

@@ -6,10 +6,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 
-#include "croze/base/function_ref.h"
 #include "croze/run/buffers.h"
 #include "croze/run/execute.h"
 
@@ -24,7 +24,8 @@ class BoundLoop {
   };
   // Writes the places of a turn: of the inputs, as inputs_of, and behind them of the roots.  All
   // elements of a value lie in the buffer, and nothing that a turn writes is read in the same turn.
-  using Places = function_ref<void(std::int64_t turn, std::span<Place> places)>;
+  // It is kept until the last turn, and a queue calls it on a thread of its own.
+  using Places = std::function<void(std::int64_t turn, std::span<Place> places)>;
 
   // `uses`: the buffers, and whether turns write to them.  The roots are computed values, no two of
   // them the same.
@@ -33,12 +34,12 @@ class BoundLoop {
   BoundLoop(BoundLoop&&) noexcept;
   BoundLoop& operator=(BoundLoop&&) = delete;
 
-  // Once, as BoundRun::launch.
+  // Once, as BoundRun::launch: in a QueueScope, returns when the turns are enqueued.
   void launch(std::int64_t turns, Places places);
 
  private:
   struct Bound;
-  std::unique_ptr<Bound> bound_;
+  std::shared_ptr<Bound> bound_;  // a queue takes it over
 };
 
 }  // namespace croze

@@ -33,9 +33,9 @@ namespace croze {
 Queue make_queue(std::string_view device = {});
 
 // While it lives, the runs of the calling thread are enqueued: those of realize(), of captured
-// steps and of whatever else computes tensors.  What they do on the queue's device goes to the
-// queue's own stream, what they do on others to those directly.  Loops that scan() makes, and what
-// the host copies, are done on the thread itself.  Scopes may nest; the innermost counts.
+// steps, of scan() and of whatever else computes tensors.  What they do on the queue's device goes
+// to the queue's own stream, what they do on others to those directly.  What the host copies is
+// copied by the thread itself.  Scopes may nest; the innermost counts.
 class QueueScope {
  public:
   // Throws Error if another thread is in a scope of the queue: its runs and those of this thread

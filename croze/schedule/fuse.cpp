@@ -23,6 +23,9 @@ namespace {
 
 constexpr float max_fused_reads = 30;
 
+// Nodes between a value and the one in which all that is made of it meets again: an activation.
+constexpr std::int32_t most_joined = 16;
+
 // Of what has a buffer whatever it costs.
 BufferReason always_buffered(Op op) {
   switch (op) {
@@ -251,19 +254,62 @@ std::int64_t FusionPlan::affordable_operations(UOp u) const {
 
 UOp FusionPlan::epilogue(UOp u) const {
   const std::int64_t elements = u.elements();
-  UOp best = u;
-  for (UOp top = u;;) {
-    const Facts& f = facts_[top.id()];
-    if (f.consumers != 1 || f.buffered) break;
-    const UOp next = f.consumer;
+  UOp best = u, alone = u;
+  for (UOp top = u; !facts_[top.id()].buffered;) {
+    const UOp next = join_above(top);
+    if (!next) break;
+    // What stores the rest of the chain keeps what it makes of other reductions.
+    if (facts_[next.id()].buffered) return alone;
     const bool plain_view = next.is(Op::Reshape) || next.is(Op::Permute);
-    if (next.elements() != elements || facts_[next.id()].buffered) break;
+    if (next.elements() != elements) break;
     if (!plain_view && !(is_elementwise(next.op()))) break;
     if (!fits_memory(next)) break;
+    const bool is_alone = alone == best && !adds_reduction(next, top);
     top = next;
     if (!plain_view) best = top;
+    if (is_alone) alone = best;
   }
   return best;
+}
+
+bool FusionPlan::adds_reduction(UOp u, UOp chain) const {
+  const auto consumers = facts_[chain.id()].consumers;
+  for (UOp s : u.sources()) {
+    if (s != chain && consumers == 1 && contains_reduce(s) && !facts_[s.id()].buffered) return true;
+  }
+  return false;
+}
+
+UOp FusionPlan::join_above(UOp u) const {
+  const std::int32_t consumers = facts_[u.id()].consumers;
+  UOp top = consumers > 0 ? facts_[u.id()].consumer : UOp();
+  for (int i = 0; consumers > 1 && i < most_joined; i++) {
+    if (!is_elementwise(top.op())) return UOp();
+    if (consumers_within(top, u) == consumers) return top;
+    if (facts_[top.id()].consumers != 1) return UOp();
+    top = facts_[top.id()].consumer;
+  }
+  return consumers > 1 ? UOp() : top;
+}
+
+std::int32_t FusionPlan::consumers_within(UOp top, UOp u) const {
+  std::int32_t found = 0;
+  FlatSet<const Node*> seen;
+  std::vector<UOp> pending{top};
+  while (!pending.empty() && seen.size() < most_joined) {
+    const UOp v = pending.back();
+    pending.pop_back();
+    if (!seen.insert(v.node())) continue;
+    bool uses = false;
+    for (UOp s : v.sources()) {
+      uses = uses || s == u;
+      const Facts& f = facts_[s.id()];
+      const bool is_inside = f.consumers == 1 && !f.buffered && is_elementwise(s.op());
+      if (is_inside && s != u && s.elements() == u.elements()) pending.push_back(s);
+    }
+    if (uses) found++;
+  }
+  return found;
 }
 
 bool FusionPlan::feeds_sum(UOp u) const {

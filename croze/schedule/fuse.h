@@ -32,7 +32,8 @@ class FusionPlan {
   bool has_one_consumer(UOp u) const { return facts_[u.id()].consumers == 1; }
 
   // The node to buffer so that the reduction `u` is computed once: `u` itself, or the end of the
-  // elementwise chain that alone uses it.
+  // elementwise chain that alone uses it.  Where that chain ends in what has a buffer already, only
+  // the part of it that has no other reduction.
   UOp epilogue(UOp u) const;
 
   // Whether the sum `u` is used by another sum only, through views: the two are one sum over the
@@ -73,6 +74,13 @@ class FusionPlan {
   void assign_owners(std::span<const UOp> order);
   void measure_distances(std::span<const UOp> order);
   void release_cheap(std::span<const UOp> order);
+  // The lowest node through which everything goes that uses `u`: its only consumer, or an
+  // elementwise one in which its consumers meet, as in x * sigmoid(x); null if there is none.
+  UOp join_above(UOp u) const;
+  // Whether `u` combines the chain below it with another reduction.
+  bool adds_reduction(UOp u, UOp chain) const;
+  // How many consumers of `u` there are in the elementwise expression that ends in `top`.
+  std::int32_t consumers_within(UOp top, UOp u) const;
   bool starts_kernel(UOp u) const;
   Repeated repeated(UOp u) const;
   std::int64_t affordable_operations(UOp u) const;

@@ -495,7 +495,7 @@ int KernelList::device_of(UOp u) {
 
 Lowering::Limits KernelList::limits(UOp u) {
   const Caps& caps = context_.caps(device_of(u));
-  return {caps.has_groups ? caps.max_items : caps.threads, caps.max_buffers};
+  return {caps.runs_warps() ? caps.max_items : caps.threads, caps.max_buffers};
 }
 
 }  // namespace croze

@@ -391,11 +391,12 @@ BufferReason Lowering::why_buffer_reduce(UOp u, const Position& p) {
   return why_not_hoist(u, varies);
 }
 
-// Whether a value takes far less memory in the form that it is computed from.
+// Whether a value takes far less memory in the form that it is computed from than in the one that
+// is made of it in the end: bits of a weight are no more than a step on the way.
 bool Lowering::is_packed(UOp u) const {
   std::int64_t bytes = 0;
   for_memory_below(u, [&](UOp x) { bytes += x.elements() * size_of(x.dtype()); });
-  return 2 * bytes <= u.elements() * size_of(u.dtype());
+  return 2 * bytes <= u.elements() * size_of(plan_.epilogue(u).dtype());
 }
 
 // Calls with what is read from memory to compute `u`, each once.

@@ -210,7 +210,7 @@ class Merger {
     std::int64_t outer = 1;
     for (UOp r : loops) outer *= needed.front().contains(r.range_id()) ? r.range_size() : 1;
     const std::int64_t work = std::max(facts_[c.producer].work, facts_[c.consumer].work);
-    if (caps.has_groups) return {RefusalCause::LoopsDoNotNest};
+    if (caps.runs_warps()) return {RefusalCause::LoopsDoNotNest};
     if (work <= small_work) return {};
     if (outer < 2 * caps.threads) return {RefusalCause::FewOuterLoops, outer, 2 * caps.threads};
     // A producer without a loop of its own inside would only lose its lanes.

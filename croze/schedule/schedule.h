@@ -29,6 +29,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -142,9 +143,12 @@ struct CanonicalKey {
 };
 CanonicalKey canonical_key(std::span<const UOp> roots);
 
-// What the scheduler asks of the devices (index -> capabilities), and where constants are computed.
+// The capabilities of a device by its index.
+using CapsOf = std::function<const Caps&(int device)>;
+
+// What the scheduler asks of the devices, and where constants are computed.
 struct ScheduleContext {
-  const Caps& (*caps)(int device);
+  CapsOf caps;
   int default_device = 0;
   bool fuse = true;  // else each operation is a kernel, to compare with
   // Bytes of temporaries alive at once from which on values are made again whatever that takes; 0:

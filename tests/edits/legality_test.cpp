@@ -89,7 +89,9 @@ TEST(Legality, SplitsThatOverlapHaveARestAndRunTwiceWhatMayBe) {
     expect_refused(k, cpu_shaped_caps(), text, "not split with a rest");
   }
   expect_refused(k, cpu_shaped_caps(), "split_overlapping r2 by 3", "of kind reduce");
-  expect_refused(k, gpu_shaped_caps(), "split_overlapping r1 by 4", "two items");
+  Caps words = gpu_shaped_caps();
+  words.packs_words = true;
+  expect_refused(k, words, "split_overlapping r1 by 4", "two items");
   expect_refused(k, cpu_shaped_caps(),
                  "stage load 0 over r2 in thread by 1; split_overlapping r1 by 4",
                  "a tile is filled");
@@ -119,8 +121,20 @@ TEST(Legality, PaddingIsLimited) {
 
 TEST(Legality, AReductionIsNoTask) {
   expect_refused(product_kernel(), cpu_shaped_caps(), "bind r2 thread", "cannot become");
-  expect_refused(product_kernel(), gpu_shaped_caps(), "bind r2 item", "cannot become");
   expect_refused(product_kernel(), gpu_shaped_caps(), "bind r2 group", "cannot become");
+}
+
+TEST(Legality, ItemsThatReduceHaveAnAxisAndMemoryToCombineIn) {
+  expect_refused(product_kernel(), cpu_shaped_caps(), "bind r2 item", "no groups");
+  Caps caps = gpu_shaped_caps();
+  caps.group_memory = 12;
+  expect_refused(product_kernel(), caps, "bind r2 item", "combining takes 16 bytes");
+  caps = gpu_shaped_caps();
+  caps.max_items = 8;
+  expect_refused(product_kernel(), caps, "bind r0 item; bind r2 item", "no room for the items");
+  // Of a reduction of reductions both would want an axis that stores nothing.
+  expect_refused(product_kernel(), gpu_shaped_caps(),
+                 "split_reduction r2 by 2; bind r3 item; bind r4 item", "one inside of the other");
 }
 
 TEST(Legality, LoopsInOrderStayAsTheyAre) {
@@ -203,7 +217,7 @@ TEST(Legality, ATileIsNotFilledFromWhereAnotherOneSays) {
 
 TEST(Legality, TheTilesOfAGroupShareItsMemory) {
   Caps caps = gpu_shaped_caps();
-  caps.group_memory = 100;  // the operands are 64 and 96 bytes
+  caps.group_memory = 130;  // the operands are 64 and 96 bytes, those with gaps 120
   const SmallKernel kernel = product_kernel();
   KernelState k(kernel.sink, caps);
   const char* tile = "bind r0 item; bind r1 item; stage load 0 over r0 r1 r2 in group by 1";

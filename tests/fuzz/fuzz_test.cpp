@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 
+#include "croze/backends/ptx_interp/ptx_interp_device.h"
 #include "croze/prove/solver.h"
 #include "croze/run/devices.h"
 #include "fuzz/campaign.h"
@@ -90,6 +91,14 @@ TEST(RandomProgramsInPlace, ShowAssignmentsInAllViews) { expect_none(200, inplac
 TEST(RandomProgramsInPlace, AreRightOnSeveralThreads) { expect_none(200, inplace_case, 4); }
 
 TEST(RandomEdits, LeaveWhatAKernelComputes) { expect_none(60, kernels_case); }
+
+// As PTX: with groups, shared memory and vectors as that target has them, all accesses watched.
+TEST(RandomEdits, LeaveWhatAKernelComputesAsPtx) {
+  const std::unique_ptr<Device> device = make_ptx_interp_device();
+  expect_none(60, [&](std::uint64_t seed, Counts& counts) {
+    return kernels_case_on(*device, seed, counts);
+  });
+}
 
 TEST(RandomEditSequences, LeaveWhatAKernelComputesAndCanBeReplayed) { expect_none(8, edits_case); }
 

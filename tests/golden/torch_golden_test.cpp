@@ -1,13 +1,14 @@
 // torch_golden_test.cpp -- every function of the op table against what PyTorch computed
 // (make_torch.py): results, their shapes and dtypes, and gradients.
 //
-// All cases run on INTERP, which compiles nothing, and on the CPU, and a sample of them on OPENCL
-// and WEBGPU.
+// All cases run on INTERP, which compiles nothing, and on the CPU, and a sample of them on OPENCL,
+// WEBGPU, CUDA and PTX_INTERP.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <random>
@@ -20,6 +21,7 @@
 #include "croze/tensor/elementwise/elementwise.h"
 #include "croze/tensor/reduce/reduce.h"
 #include "golden/recording.h"
+#include "support/ptx_interp_kind.h"
 
 namespace croze::test {
 namespace {
@@ -243,9 +245,15 @@ class Checker {
   Totals totals_;
 };
 
+// Where the program was built, or where it has been carried to (bench/gpu/run.sh).
+std::string recordings() {
+  const char* const carried = std::getenv("TORCH_RECORDINGS");
+  return carried ? carried : CROZE_GOLDEN_DIR;
+}
+
 std::vector<std::string> files() {
   std::vector<std::string> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(CROZE_GOLDEN_DIR)) {
+  for (const auto& entry : std::filesystem::directory_iterator(recordings())) {
     if (entry.path().extension() == ".gz") paths.push_back(entry.path().string());
   }
   std::ranges::sort(paths);
@@ -309,6 +317,22 @@ TEST(TorchGolden, ASampleOfTheCasesAgreesOnWebGpu) {
   const Totals totals = check_all("WEBGPU", 16);
   EXPECT_GE(totals.ops.size(), 300u);
   EXPECT_GE(totals.cases, 800);
+}
+
+TEST(TorchGolden, ASampleOfTheCasesAgreesOnThePtxInterpreter) {
+  know_ptx_interp();
+  // Reading a text takes less time than finding it on disk.
+  const Options::Scope uncached{{Option::Cache, 0}};
+  const Totals totals = check_all("PTX_INTERP", 8);
+  EXPECT_GE(totals.ops.size(), 380u);
+  EXPECT_GE(totals.cases, 2000);
+}
+
+TEST(TorchGolden, ASampleOfTheCasesAgreesOnCuda) {
+  if (!is_available("CUDA")) GTEST_SKIP() << "no GPU of NVIDIA's here";
+  const Totals totals = check_all("CUDA", 6);
+  EXPECT_GE(totals.ops.size(), 350u);
+  EXPECT_GE(totals.cases, 2000);
 }
 
 }  // namespace

@@ -8,30 +8,17 @@
 #include <numeric>
 #include <vector>
 
-#include "support/files.h"
+#include "io/images.h"
 
 namespace croze {
 namespace {
 
 using test::error_of;
+using test::Samples;
 using namespace std::string_literals;
-using Samples = std::vector<int>;
 
-#define EXPECT_HAS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
-
-class Images : public test::FilesTest {
+class Images : public test::ImagesTest {
  protected:
-  std::string refusal(const std::string& bytes) const {
-    const std::string message = error_of([&] { load_image(file("bad", bytes)); });
-    EXPECT_HAS(message, "bad");
-    return message;
-  }
-  void expect(const std::string& bytes, const Shape& shape, const Samples& samples) const {
-    const Tensor image = load_image(file("image", bytes));
-    EXPECT_EQ(image.dtype(), DType::UInt8);
-    EXPECT_EQ(image.shape(), shape);
-    EXPECT_EQ(image.to_vector<int>(), samples);
-  }
   // 7 rows of 5 pixels.
   static Tensor pattern(int channels) {
     std::vector<std::uint8_t> samples(static_cast<std::size_t>(35 * channels));

@@ -1,10 +1,12 @@
 // queue_test.cpp -- captured steps and what feeds them, on queues.
 #include <gtest/gtest.h>
 
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "croze/jit/capture.h"
+#include "croze/jit/scan.h"
 #include "croze/run/queue_scope.h"
 #include "croze/tensor/elementwise/elementwise.h"
 #include "croze/tensor/random/random.h"
@@ -77,6 +79,38 @@ TEST(Queues, TheNextBatchIsLoadedWhileAStepWaits) {
   EXPECT_EQ(next.sum().item<float>(), 284);
   EXPECT_LE(is_loaded.time(), ends.time());
   EXPECT_LE(begins.time(), ends.time());
+}
+
+// The queue is held back until scan() and its gradient have returned.
+TEST(Queues, LoopsAreEnqueuedWithTheirGradients) {
+  const auto values = [](Queue* queue) {
+    const Timeline go;
+    const Tensor rows = batch_of(1).reshape({4, 2}), w = batch_of(0).narrow(0, 1, 2).realize();
+    Tensor last, all, slope;
+    const auto compute = [&] {
+      const auto step = [&](const Tensor& h, const Tensor& x) {
+        const Tensor next = h * w + x;
+        return std::pair(next, next * 2.);
+      };
+      std::tie(last, all) = scan(step, Tensor::zeros({2}), rows);
+      slope = all.sum().gradient({w})[0].realize();
+    };
+    if (queue) {
+      const QueueScope scope(*queue);
+      queue->wait(go, 1);
+      compute();
+    } else {
+      compute();
+    }
+    go.signal(1);
+    std::vector<float> numbers = last.to_vector<float>();
+    for (const Tensor& t : {all, slope}) {
+      for (float v : t.to_vector<float>()) numbers.push_back(v);
+    }
+    return numbers;
+  };
+  Queue queue = make_queue();
+  EXPECT_EQ(values(&queue), values(nullptr));
 }
 
 TEST(Queues, RandomNumbersOfAStepAreThoseOfTheProgram) {

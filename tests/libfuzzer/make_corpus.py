@@ -269,6 +269,112 @@ JPEGS = {
 }
 
 
+# The same of WebP and JPEG 2000, written by Pillow.  But for the lossy ones sample i is 37 i modulo
+# 256 (of deep.jp2 a list, of tiles.j2k i): 5 x 4 pixels, and 20 x 12 of tiles.
+PACKED_PICTURES = {
+    "colours.webp":
+        "UklGRigAAABXRUJQVlA4TBwAAAAvBMAAAM1lRP8DhNlGNHsdXP0JTmG2pySiAWA8",
+    "alpha.webp":
+        "UklGRjAAAABXRUJQVlA4TCQAAAAvBMAAEM1lRP/DQJBtQ3PjI97lCs1sT4lAIFEOZsRBIith/AA=",
+    "lossy.webp":
+        "UklGRjgAAABXRUJQVlA4ICwAAACwAQCdASoJAAcAAsBMJaACdLoAAAAAAOyPwrFP8W0joUyH/xDnEFtR1iAAAA==",
+    "lossy_alpha.webp":
+        "UklGRlwAAABXRUJQVlA4WAoAAAAQAAAACAAABgAAQUxQSAoAAAABB1CPiAhERP8DVlA4ICwAAACwAQCdASoJAAcA"
+        "AsBMJaACdLoAAAAAAOyPwrFP8W0joUyH/xDnEFtR1iAAAA==",
+    "moves.webp":
+        "UklGRroAAABXRUJQVlA4WAoAAAACAAAABAAAAwAAQU5JTQYAAAAAAAAAAABBTk1GYAAAAAAAAAAAAAQAAAMAAAAA"
+        "AAJWUDhMRwAAAC8EwAAAn2CkbSRcdvQEvH+PlxdBpG2bGi07PZG2bQyXjd7S5/8HDtcD9AOQZVrgFwAK2zZSQ8f4"
+        "/BH9D8hriwfW8y2T+sdRAEFOTUYmAAAAAAAAAAAABAAAAwAAAAAAAFZQOEwOAAAALwTAAAAHEBH9D0RE/wM=",
+    "grey.jp2":
+        "AAAADGpQICANCocKAAAAFGZ0eXBqcDIgAAAAAGpwMiAAAAAtanAyaAAAABZpaGRyAAAABAAAAAUAAQcHAAAAAAAP"
+        "Y29scgEAAAAAABEAAACyanAyY/9P/1EAKQAAAAAABQAAAAQAAAAAAAAAAAAAAAUAAAAEAAAAAAAAAAAAAQcBAf9S"
+        "AAwAAAABAAIEBAAB/1wACkBASEhQSEhQ/2QAJQABQ3JlYXRlZCBieSBPcGVuSlBFRyB2ZXJzaW9uIDIuNS4z/5AA"
+        "CgAAAAAAOgAB/5PD5wYIwr/B84GPtA4/ACAIAwhPBFfH2gk/AHj8AMAEWvZ/BNetCZJMdQOX9//Z",
+    "grey_alpha.jp2":
+        "AAAADGpQICANCocKAAAAFGZ0eXBqcDIgAAAAAGpwMiAAAABDanAyaAAAABZpaGRyAAAABAAAAAUAAgcHAAAAAAAP"
+        "Y29scgEAAAAAABEAAAAWY2RlZgACAAAAAAABAAEAAQAAAAAA1WpwMmP/T/9RACwAAAAAAAUAAAAEAAAAAAAAAAAA"
+        "AAAFAAAABAAAAAAAAAAAAAIHAQEHAQH/UgAMAAAAAQACBAQAAf9cAApAQEhIUEhIUP9kACUAAUNyZWF0ZWQgYnkg"
+        "T3BlbkpQRUcgdmVyc2lvbiAyLjUuM/+QAAoAAAAAAFoAAf+TwfICCB/B8gMI/X/A+QDH2gcH1AIEACsPCKPtAwAL"
+        "RFvH2gcfaDz8wMADsl8ACdzWMxnvD94/z8AOfgDx+AGADhjfAg5XDRIHLQIYP//Z",
+    "colours.jp2":
+        "AAAADGpQICANCocKAAAAFGZ0eXBqcDIgAAAAAGpwMiAAAAAtanAyaAAAABZpaGRyAAAABAAAAAUAAwcHAAAAAAAP"
+        "Y29scgEAAAAAABAAAAEGanAyY/9P/1EALwAAAAAABQAAAAQAAAAAAAAAAAAAAAUAAAAEAAAAAAAAAAAAAwcBAQcB"
+        "AQcBAf9SAAwAAAABAAIEBAAB/1wACkBASEhQSEhQ/2QAJQABQ3JlYXRlZCBieSBPcGVuSlBFRyB2ZXJzaW9uIDIu"
+        "NS4z/5AACgAAAAAAiAAB/5PH1AYFoU/B8gIFvMPnBADLwPkAx9oHD7QIBwA4HwWHw+oCj7QOH2gQBX8D7uIAJ6Pt"
+        "AwAKkOfPwBJ+APD7QIAKTxPPEXC5xGqPqwVfz8ASPtCJ+YGABFdbPwwc9OU26DM/DDztz8AOPtB5+YGAA7JhBMYN"
+        "Vun/Xw/0v//Z",
+    "alpha.jp2":
+        "AAAADGpQICANCocKAAAAFGZ0eXBqcDIgAAAAAGpwMiAAAABPanAyaAAAABZpaGRyAAAABAAAAAUABAcHAAAAAAAP"
+        "Y29scgEAAAAAABAAAAAiY2RlZgAEAAAAAAABAAEAAAACAAIAAAADAAMAAQAAAAABNGpwMmP/T/9RADIAAAAAAAUA"
+        "AAAEAAAAAAAAAAAAAAAFAAAABAAAAAAAAAAAAAQHAQEHAQEHAQEHAQH/UgAMAAAAAQACBAQAAf9cAApAQEhIUEhI"
+        "UP9kACUAAUNyZWF0ZWQgYnkgT3BlbkpQRUcgdmVyc2lvbiAyLjUuM/+QAAoAAAAAALMAAf+Tw+cEDB/B8gMJy3/B"
+        "8gIKf8PnBAV7wfOBj7QOPwAgCAOY8wRXwPkAx9oHD7QIBwCM3wWHwfOBh9QHB9QCBwpzHwej7QMACsObz8AWfgDx"
+        "+AGAAJ+J/38Ez+C+O525EJK/z8ASfgER+AGAA9En5Q+GMXgy11NfDAqTz8ASfgDx+AGABFqUNwtnnfl8dRULr8/P"
+        "wBI+0Hj8AIAKW0ZPBLm4skP/fwL9/9k=",
+    "colours.j2k":
+        "/0//UQAvAAAAAAAFAAAABAAAAAAAAAAAAAAABQAAAAQAAAAAAAAAAAADBwEBBwEBBwEB/1IADAAAAAEAAgQEAAH/"
+        "XAAKQEBISFBISFD/ZAAlAAFDcmVhdGVkIGJ5IE9wZW5KUEVHIHZlcnNpb24gMi41LjP/kAAKAAAAAACIAAH/k8fU"
+        "BgWhT8HyAgW8w+cEAMvA+QDH2gcPtAgHADgfBYfD6gKPtA4faBAFfwPu4gAno+0DAAqQ58/AEn4A8PtAgApPE88R"
+        "cLnEao+rBV/PwBI+0In5gYAEV1s/DBz05TboMz8MPO3PwA4+0Hn5gYADsmEExg1W6f9fD/S//9k=",
+    "deep.jp2":
+        "AAAADGpQICANCocKAAAAFGZ0eXBqcDIgAAAAAGpwMiAAAAAtanAyaAAAABZpaGRyAAAAAgAAAAMAAQ8HAAAAAAAP"
+        "Y29scgEAAAAAABEAAACianAyY/9P/1EAKQAAAAAAAwAAAAIAAAAAAAAAAAAAAAMAAAACAAAAAAAAAAAAAQ8BAf9S"
+        "AAwAAAABAAEEBAAB/1wAB0CAiIiQ/2QAJQABQ3JlYXRlZCBieSBPcGVuSlBFRyB2ZXJzaW9uIDIuNS4z/5AACgAA"
+        "AAAALQAB/5PP/DAUBxd5V8vH/hgHP/EgWP9iQEADbx8LyAe2CQjg/9k=",
+    "ycc.jp2":
+        "AAAADGpQICANCocKAAAAFGZ0eXBqcDIgAAAAAGpwMiAAAAAtanAyaAAAABZpaGRyAAAABAAAAAUAAwcHAAAAAAAP"
+        "Y29scgEAAAAAABIAAAEGanAyY/9P/1EALwAAAAAABQAAAAQAAAAAAAAAAAAAAAUAAAAEAAAAAAAAAAAAAwcBAQcB"
+        "AQcBAf9SAAwAAAABAAIEBAAB/1wACkBASEhQSEhQ/2QAJQABQ3JlYXRlZCBieSBPcGVuSlBFRyB2ZXJzaW9uIDIu"
+        "NS4z/5AACgAAAAAAiAAB/5PH1AYFoU/B8gIFvMPnBADLwPkAx9oHD7QIBwA4HwWHw+oCj7QOH2gQBX8D7uIAJ6Pt"
+        "AwAKkOfPwBJ+APD7QIAKTxPPEXC5xGqPqwVfz8ASPtCJ+YGABFdbPwwc9OU26DM/DDztz8AOPtB5+YGAA7JhBMYN"
+        "Vun/Xw/0v//Z",
+    "tiles.j2k":
+        "/0//UQApAAAAAAAUAAAADAAAAAAAAAAAAAAACAAAAAgAAAAAAAAAAAABBwEB/1IADAAAAAEAAwQEAAD/XAAXQmc4"
+        "Z1BnUGdoUAVQBVBHV9NX01di/2QAJQABQ3JlYXRlZCBieSBPcGVuSlBFRyB2ZXJzaW9uIDIuNS4z/5AACgAAAAAA"
+        "NwAB/5PH7AQG38AfICh+YEAAPwQ5wB0KH2goDPcLPXoAf6B84gADf9MYbxEbP/+QAAoAAQAAADgAAf+Tx+wGByB/"
+        "wB8gKH5gQAA/BDnAHQofaCgM9ws9egB/oHziAAN/0xhvERs//5AACgACAAAALAAB/5PH7AQHg8PzAgQ5wB0GH2gY"
+        "AQuUj6B84YADd67BGW//kAAKAAMAAAAsAAH/k8PzAgBwwB8gIAA/wB0GH2gYCgJnf6B84UALQXNtYP+QAAoABAAA"
+        "ACwAAf+Tx+wEBHfAHyAgAD/AHQYfaBgKAmd/oHzhQAtBc21g/5AACgAFAAAAJQAB/5PH7AQEFIDAHQYfaBABBBeg"
+        "fOEACz3sz//Z",
+}
+
+
+def bmp(width, height, bits, rows, packing=0, extra=b"", header=40, colours=0):
+    """`extra` is what stands before the pixels: masks or a palette."""
+    sizes = (struct.pack("<HHHH", width, height, 1, bits) if header == 12 else
+             struct.pack("<iiHHIIiiII", width, height, 1, bits, packing, 0, 0, 0, colours, 0))
+    # Longer headers hold the masks themselves.
+    body = struct.pack("<I", header) + (sizes + extra).ljust(header - 4, b"\0")
+    start = 14 + len(body)
+    if packing in (1, 2):
+        pixels = rows
+    else:
+        pixels = b"".join(row + bytes(-len(row) % 4) for row in rows)
+    return b"BM" + struct.pack("<IHHI", start + len(pixels), 0, 0, start) + body + pixels
+
+
+def tiff(order, entries, pixels):
+    """A file of one picture: {tag: numbers}; tag 273 or 324, where its pixels are, is added."""
+    where = 324 if 322 in entries else 273
+    count = 325 if where == 324 else 279
+    entries = {**entries, where: [0], count: [len(pixels)]}
+    start = 8 + 2 + 12 * len(entries) + 4
+    beside = b""
+    table = b""
+    for tag, numbers in sorted(entries.items()):
+        if tag == where:
+            numbers = [8 + 2 + 12 * len(entries) + 4 + sum(
+                2 * len(n) for n in entries.values() if len(n) > 2)]
+        kind = 4 if tag in (where, count) else 3
+        data = struct.pack(order + "%d%s" % (len(numbers), "HI"[kind == 4]), *numbers)
+        if len(data) > 4:
+            data, beside = struct.pack(order + "I", start + len(beside)), beside + data
+        table += struct.pack(order + "HHI", tag, kind, len(numbers)) + data.ljust(4, b"\0")
+    mark = b"II" if order == "<" else b"MM"
+    return (mark + struct.pack(order + "HI", 42, 8) + struct.pack(order + "H", len(entries)) + table +
+            bytes(4) + beside + pixels)
+
+
 def image_seeds():
     save("image", "colours.png", png(2, 2, 8, 2, [bytes(range(6)), bytes(range(6, 12))]))
     save("image", "alpha.png", png(1, 2, 8, 6, [b"\1\2\3\4", b"\5\6\7\x08"]))
@@ -281,6 +387,30 @@ def image_seeds():
     save("image", "grey.ppm", b"P5 3 1 15\n\0\7\x0f")
     for name, text in JPEGS.items():
         save("image", name + ".jpg", base64.b64decode(text))
+    for name, text in PACKED_PICTURES.items():
+        save("image", name, base64.b64decode(text))
+    save("image", "colours.bmp", bmp(2, 2, 24, [bytes(range(6)), bytes(range(6, 12))]))
+    save("image", "upright.bmp", bmp(2, -1, 32, [bytes(range(8))]))
+    save("image", "masks.bmp", bmp(2, 1, 16, [b"\1\2\3\4"], 3, struct.pack("<3I", 0xf800, 0x7e0, 0x1f)))
+    save("image", "alpha.bmp", bmp(1, 1, 32, [b"\1\2\3\4"], 3, struct.pack(
+        "<4I", 0xff, 0xff00, 0xff0000, 0xff000000), header=124))
+    two = b"\1\2\3\0\4\5\6\0"
+    save("image", "bits.bmp", bmp(9, 1, 1, [b"\xaa\x80"], extra=two))
+    save("image", "old.bmp", bmp(3, 1, 4, [b"\x10\x10"], extra=bytes(48), header=12))
+    save("image", "runs.bmp", bmp(6, 2, 8, b"\3\1\0\3\0\1\1\0\0\0\0\2\1\0\2\1\0\1", 1, two, colours=2))
+    save("image", "halves.bmp", bmp(6, 2, 4, b"\4\x10\0\0\0\5\x01\x01\0\0\0\1", 2, two, colours=2))
+    rgb = {256: [2], 257: [2], 258: [8, 8, 8], 262: [2], 277: [3], 278: [2]}
+    save("image", "colours.tif", tiff("<", rgb, bytes(range(12))))
+    save("image", "packed.tif", tiff(">", {**rgb, 259: [8]}, zlib.compress(bytes(range(12)))))
+    save("image", "alpha.tif", tiff("<", {**rgb, 257: [1], 258: [8, 8, 8, 8], 277: [4], 338: [2]},
+                                    bytes(range(8))))
+    save("image", "bits.tif", tiff(">", {256: [9], 257: [1], 258: [1], 262: [0], 277: [1]}, b"\xaa\x80"))
+    save("image", "deep.tif", tiff("<", {256: [2], 257: [1], 258: [16], 262: [1], 277: [1]},
+                                   b"\0\x80\xff\xff"))
+    save("image", "palette.tif", tiff("<", {256: [3], 257: [1], 258: [4], 262: [3], 277: [1],
+                                            320: [257 * i for i in range(48)]}, b"\x01\x20"))
+    save("image", "tiles.tif", tiff("<", {256: [20], 257: [9], 258: [8], 262: [1], 277: [1], 322: [32],
+                                          323: [16]}, bytes(range(256)) * 2))
 
 
 # ---- tokenizers --------------------------------------------------------------------------------

@@ -21,6 +21,7 @@
 #include "croze/run/devices.h"
 #include "ops/values.h"
 #include "support/limited_device.h"
+#include "support/ptx_interp_kind.h"
 #include "support/schedule_runner.h"
 
 namespace croze::test {
@@ -222,6 +223,8 @@ class OpsOnDevice : public testing::TestWithParam<const char*> {
       fmt::print("{:<8} {} values right\n", name, right);
     }
   }
+
+  static void SetUpTestSuite() { know_ptx_interp(); }
 
   void SetUp() override {
     std::string name = GetParam();
@@ -445,8 +448,8 @@ TEST_P(OpsOnDevice, IndexedLoadsRespectTheirGates) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, OpsOnDevice,
-                         testing::Values("INTERP", "CPU", "C", "OPENCL", "WEBGPU", "INTERP_32",
-                                         "CPU_32"),
+                         testing::Values("INTERP", "CPU", "C", "OPENCL", "WEBGPU", "CUDA",
+                                         "PTX_INTERP", "INTERP_32", "CPU_32"),
                          [](const auto& p) { return std::string(p.param); });
 
 }  // namespace

@@ -60,7 +60,7 @@ std::vector<std::pair<std::string, std::string>> pairs_of_devices() {
 // ---- names ------------------------------------------------------------------------------------
 
 TEST(Devices, TheFirstOfAKindNeedsNoOrdinal) {
-  for (const char* kind : {"CPU", "OPENCL", "C", "INTERP", "NULL", "WEBGPU"}) {
+  for (const char* kind : {"CPU", "OPENCL", "C", "INTERP", "NULL", "WEBGPU", "CUDA"}) {
     EXPECT_EQ(device_index(std::string(kind) + ":0"), device_index(kind));
     EXPECT_EQ(device_name(device_index(kind)), kind);
   }
@@ -88,7 +88,21 @@ TEST(Devices, WhatIsNoOrdinalIsRefusedSayingWhatThereIs) {
 TEST(Devices, AKindThatIsNotKnownIsRefusedListingThoseThatAre) {
   for (const char* name : {"TPU", "TPU:0", ":1", "", "CPU1"}) {
     EXPECT_EQ(refusal_of(name), "there is no device '" + std::string(name) +
-                                    "'; croze knows CPU, OPENCL, C, INTERP, NULL, WEBGPU");
+                                    "'; croze knows CPU, OPENCL, C, INTERP, NULL, WEBGPU, CUDA");
+  }
+}
+
+// Processors to compile for need not be here.
+TEST(Devices, TargetsHaveNames) {
+  for (const Target& target : list_targets()) {
+    EXPECT_EQ(target_named(target.name).caps.architecture, target.caps.architecture);
+    EXPECT_NE(target.renderer, nullptr);
+  }
+  try {
+    target_named("sm_1");
+    FAIL() << "no error";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.message(), "croze does not compile for 'sm_1'; it does for sm_80, sm_90a, sm_100a");
   }
 }
 

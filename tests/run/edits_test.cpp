@@ -79,11 +79,12 @@ LinearProgram lowered(const Product& product, const KernelState& state, const Ca
   program.graph = product.graph;
   program.info.name = "product";
   program.info.num_buffers = 3;
-  program.info.launch = launch_of(state.loops);
+  const ItemAxes items = *item_axes(state.sink, state.loops);
+  program.info.launch = launch_of(state.loops, items);
   const Expanded expanded = expand(state.sink, caps);
   std::vector<std::int64_t> loops;
   for (UOp r : state.loops) loops.push_back(r.range_id());
-  const UOp sink = decompose(lower_index_type(expanded.sink, state.loops, caps), caps);
+  const UOp sink = decompose(lower_index_type(expanded.sink, state.loops, items, caps), caps);
   program.instructions = linearize({sink, loops, expanded.registers});
   for (UOp u : program.instructions) {
     if (u.is(Op::Range) && u.loop_kind() == LoopKind::Lane) program.lanes.push_back(u);

@@ -5,6 +5,7 @@
 
 #include "croze/run/execute.h"
 #include "croze/tensor/elementwise/elementwise.h"
+#include "croze/tensor/explain.h"
 #include "croze/tensor/linalg/linalg.h"
 #include "croze/tensor/movement/indexing.h"
 #include "croze/tensor/network/conv.h"
@@ -55,6 +56,20 @@ TEST(KernelCount, LayerNormIsOneKernel) {
 TEST(KernelCount, ConvolutionBiasAndReluAreOneKernel) {
   const Tensor x = data({2, 3, 16, 16}), w = data({4, 3, 3, 3}), b = data({4});
   EXPECT_EQ(kernels_of(conv2d(x, w, b, {.padding = 1}).relu()), 1);
+}
+
+// An activation that uses what it is of twice, x > 0 ? x : 0, is computed once for each element and
+// not for each place of the windows that read it.
+TEST(KernelCount, AnActivationIsStoredWithWhatItIsOf) {
+  const Tensor x = data({1, 8, 16, 16}), w = data({8, 8, 3, 3}), each = data({8, 1, 3, 3});
+  const auto flops = [&](const Tensor& made) {
+    std::int64_t total = 0;
+    const Explanation e = explain({conv2d(made, each, {}, {.padding = 1, .groups = 8})});
+    for (const auto& launch : e.launches) total += launch.flops;
+    return total;
+  };
+  const Tensor made = conv2d(x, w, {}, {.padding = 1});
+  EXPECT_LE(flops(made.relu()) - flops(made), 2 * made.numel());
 }
 
 TEST(KernelCount, MatrixMultiplyWithItsEpilogueIsOneKernel) {

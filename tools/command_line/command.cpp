@@ -2,8 +2,27 @@
 #include "command_line/command.h"
 
 #include <CLI/CLI.hpp>
+#include <charconv>
+#include <string>
+#include <system_error>
 
 namespace croze {
+
+namespace {
+
+// CLI11's own checks of this kind tell of the largest number that there is, in all its digits.
+CLI::Validator number_where(bool (*holds)(double), const char* wanted, const char* kind) {
+  return CLI::Validator(
+      [=](std::string& text) {
+        double number = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+        const bool is_number = error == std::errc() && end == text.data() + text.size();
+        return is_number && holds(number) ? std::string() : text + " is not a number " + wanted;
+      },
+      kind);
+}
+
+}  // namespace
 
 Argument Argument::required() const { return Argument(option_->required()); }
 
@@ -11,9 +30,15 @@ Argument Argument::in_range(std::int64_t lowest, std::int64_t highest) const {
   return Argument(option_->check(CLI::Range(lowest, highest)));
 }
 
-Argument Argument::positive() const { return Argument(option_->check(CLI::PositiveNumber)); }
+Argument Argument::positive() const {
+  const auto holds = [](double number) { return number > 0; };
+  return Argument(option_->check(number_where(holds, "above 0", "POSITIVE")));
+}
 
-Argument Argument::not_negative() const { return Argument(option_->check(CLI::NonNegativeNumber)); }
+Argument Argument::not_negative() const {
+  const auto holds = [](double number) { return number >= 0; };
+  return Argument(option_->check(number_where(holds, "from 0 on", "NONNEGATIVE")));
+}
 
 Argument Argument::one_of(std::vector<std::string> words) const {
   return Argument(option_->check(CLI::IsMember(std::move(words))));

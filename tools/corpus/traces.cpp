@@ -1,6 +1,7 @@
 // traces.cpp -- the computations whose compilation is measured.
 #include "corpus/traces.h"
 
+#include "corpus/llama_block.h"
 #include "corpus/resnet18.h"
 #include "corpus/transformer_block.h"
 #include "croze/nn/state.h"
@@ -39,6 +40,13 @@ std::vector<Tensor> trace_resnet18() {
     if (t.name.find("running") != std::string::npos) results.push_back(t.tensor);
   }
   return results;
+}
+
+std::vector<Tensor> trace_llama_block() {
+  const std::int64_t tokens = 128;
+  const LlamaBlock block(1024, 16, 4);
+  return {
+      block(placeholder({1, tokens, 1024}), placeholder({tokens, 64}), placeholder({tokens, 64}))};
 }
 
 }  // namespace croze::corpus

@@ -15,6 +15,7 @@ void add_explain(const Command& program);
 void add_export(const Command& program);
 void add_fuzz(const Command& program);
 void add_info(const Command& program);
+void add_kernels(const Command& program);
 void add_onnx_conformance(const Command& program);
 void add_options(const Command& program);
 void add_profile(const Command& program);

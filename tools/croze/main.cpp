@@ -22,8 +22,9 @@ int run(int count, char** arguments) {
                              add_explain,   add_export,   add_step,          add_quantize,
                              add_info,      add_chat,     add_serve,         add_embed,
                              add_bench_llm, add_tokenize, add_chat_template, add_onnx_conformance,
-                             add_devices,   add_fuzz,     add_replay,        add_options,
-                             add_docs,      add_rules,    add_tune,          add_viz},
+                             add_devices,   add_kernels,  add_fuzz,          add_replay,
+                             add_options,   add_docs,     add_rules,         add_tune,
+                             add_viz},
                             count, arguments);
 }
 

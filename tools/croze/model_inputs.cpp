@@ -32,6 +32,7 @@ ModelInputs inputs_from_files(const std::vector<std::string>& texts) {
 void add_zeros(const onnx::Model& model, const std::vector<std::string>& texts,
                ModelInputs& inputs) {
   const auto sizes = sizes_of(texts);
+  onnx::check_size_names(model.inputs(), sizes);
   for (const onnx::Port& port : model.inputs()) {
     if (port.has_default || port.is_optional || inputs.contains(port.name)) continue;
     const DType dtype = onnx::dtype_of(port.element);

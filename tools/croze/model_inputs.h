@@ -16,7 +16,7 @@ using ModelInputs = std::map<std::string, onnx::Value>;
 ModelInputs inputs_from_files(const std::vector<std::string>& texts);
 
 // Adds zeros for the inputs that the model must have and that are not given; `sizes` are texts like
-// "batch=4" for sizes that it leaves open.  Throws Error if one is missing.
+// "batch=4" for sizes that it leaves open.  Throws Error if one is missing or unknown.
 void add_zeros(const onnx::Model& model, const std::vector<std::string>& sizes,
                ModelInputs& inputs);
 

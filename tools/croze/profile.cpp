@@ -46,8 +46,9 @@ TraceFile trace_of_model(const Settings& s) {
 void profile(const Settings& s) {
   const std::string& path = s.line[0];
   if (!s.compare.empty()) return compare_traces(s.compare, path, s.json);
+  const bool is_named_as_model = path.ends_with(".onnx") || path.ends_with(".gguf");
   const bool is_file = !is_program(path) && std::filesystem::exists(path);
-  const bool is_model = is_file && !is_trace(path);
+  const bool is_model = is_named_as_model || (is_file && !is_trace(path));
   const TraceFile file = is_model ? trace_of_model(s) : trace_of(s.line, s.traced);
   s.exports.write(file.trace());
   profile_trace(path, file.trace(), s.json);

@@ -34,6 +34,7 @@ constexpr MachineShape shapes[] = {{"scalars", scalar_caps},
                                    {"lanes and tasks", cpu_shaped_caps},
                                    {"blocks", small_cache_caps},
                                    {"groups", gpu_shaped_caps},
+                                   {"groups of one item", lone_items_caps},
                                    {"few ops", spare_caps}};
 
 class KernelCase {
@@ -57,11 +58,21 @@ class KernelCase {
                                .contractions = 20});
     if (chance.percent(percent_open)) opening_ = seed_;
     counts["cases of open sizes"] += opening_.has_value();
+    if (!chosen_failure_of(program).empty()) return reduced_chosen(program);
     const std::string failure = failure_of(program, no_limit);
     counts["edits"] += std::ssize(applied_);
     counts["refused edits"] += refused_;
     if (failure.empty()) return {};
     return reduced(program);
+  }
+
+  // The smallest program that fails with the edits that the compiler chooses.
+  Mismatch reduced_chosen(const FuzzProgram& program) const {
+    const FuzzProgram small =
+        minimised(program, [&](const FuzzProgram& p) { return chosen_failure_of(p); });
+    const char* open = opening_ ? ", open sizes" : "";
+    return {seed_, fmt::format("{}{}, chosen edits: {}", machine_, open, chosen_failure_of(small)),
+            cpp_of(small)};
   }
 
   // The smallest program, and then the fewest edits, that still fail.
@@ -80,6 +91,10 @@ class KernelCase {
   }
 
  private:
+  std::string chosen_failure_of(const FuzzProgram& program) const {
+    return run_alone(program, device_, {}, opening_);
+  }
+
   std::string failure_of(const FuzzProgram& program, std::int64_t limit) {
     RandomEdits edits(edits_seed_, limit);
     const std::string failure = run_alone(program, device_, edits, opening_);

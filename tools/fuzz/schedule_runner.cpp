@@ -183,7 +183,19 @@ Caps gpu_shaped_caps() {
   for (std::int64_t& limit : caps.max_group_axis) limit = 256;
   for (std::int64_t& limit : caps.max_groups_axis) limit = 65535;
   caps.group_memory = 48 << 10;
+  caps.warp_items = 32;
+  caps.threads = 4;
   caps.max_buffers = 8;
+  return caps;
+}
+
+Caps lone_items_caps() {
+  Caps caps = gpu_shaped_caps();
+  caps.warp_items = 1;
+  caps.vector_bytes = 64;
+  caps.vector_registers = 32;
+  caps.masked_vectors = true;
+  caps.l2_bytes = caps.group_memory / 2;
   return caps;
 }
 

@@ -229,6 +229,7 @@ Caps probe_cpu(int threads) {
   if (has.avx512) caps.datapath_bytes = datapath_bytes();
   caps.masked_vectors = has.avx512 || has.avx2;
   caps.exchanges_lanes = true;
+  caps.looks_up = has.avx512 || has.avx2;
   caps.prefetches = true;
   caps.matrix_units = units_of(caps);
   caps.l1_bytes = system_value(_SC_LEVEL1_DCACHE_SIZE, caps.l1_bytes);

@@ -38,7 +38,8 @@ class Decoder {
       case Op::Load: return load(u);
       case Op::Store: return store(u);
       case Op::Reduce: return reduce(u);
-      case Op::Exchange: return exchange(u);
+      case Op::Exchange: return of_two_vectors(u, Step::Kind::Exchange, u.arg().value);
+      case Op::Lookup: return of_two_vectors(u, Step::Kind::Lookup, 0);
       case Op::Contract: return contract(u);
       case Op::Barrier: code_.steps.push_back({.kind = Step::Kind::Barrier}); return;
       default: return elementwise(u);
@@ -93,8 +94,8 @@ class Decoder {
     code_.steps.push_back(step);
   }
 
-  void exchange(UOp u) {
-    Step step{.kind = Step::Kind::Exchange, .lanes = lanes(u), .size = u.arg().value};
+  void of_two_vectors(UOp u, Step::Kind kind, std::int64_t size) {
+    Step step{.kind = kind, .lanes = lanes(u), .size = size};
     for (int i = 0; i < 2; i++) step.in[i] = operand(u.src(i));
     step.result = slot(u);
     code_.steps.push_back(step);

@@ -77,6 +77,7 @@ class Item {
         case Step::Kind::Store: store(step); break;
         case Step::Kind::Reduce: reduce(step); break;
         case Step::Kind::Exchange: exchange(step); break;
+        case Step::Kind::Lookup: look_up(step); break;
         case Step::Kind::Contract: contract(step); break;
         case Step::Kind::Loop:
           slots_[step.result] = 0;
@@ -137,6 +138,13 @@ class Item {
       const std::int32_t moved = lane - bit;  // the lane that trades places with this one
       slots_[step.result + lane] = has_bit ? value(step.in[1], bit > 0 ? moved : lane)
                                            : value(step.in[0], bit > 0 ? lane : moved);
+    }
+  }
+
+  void look_up(const Step& step) {
+    for (std::int32_t lane = 0; lane < step.lanes; lane++) {
+      const auto from = static_cast<std::int32_t>(value(step.in[1], lane) & (step.lanes - 1));
+      slots_[step.result + lane] = value(step.in[0], from);
     }
   }
 

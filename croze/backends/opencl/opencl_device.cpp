@@ -83,6 +83,35 @@ const OpenCl& opencl() {
   return found;
 }
 
+// Numbers that only some vendors' devices know: how many items run in lockstep.
+constexpr cl_device_info nv_warp_size = 0x4003, amd_wavefront_width = 0x4043;
+
+// Where group memory is memory like any other and items compute on vectors, an item is what runs on
+// a processor with vector registers, alone, and has the memory of a group to itself.  Elsewhere
+// items run in warps.
+void probe_items(const OpenClLibrary& cl, cl_device_id device, Caps& caps) {
+  const auto floats =
+      std::int64_t{cl.device_info<cl_uint>(device, CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT)};
+  const auto local = cl.device_info<cl_device_local_mem_type>(device, CL_DEVICE_LOCAL_MEM_TYPE);
+  caps.threads =
+      std::max<std::int64_t>(1, cl.device_info<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS));
+  if (local != CL_GLOBAL || floats < 4) {
+    constexpr std::int64_t usual = 32;
+    const std::int64_t told = std::max(cl.device_info<cl_uint>(device, nv_warp_size),
+                                       cl.device_info<cl_uint>(device, amd_wavefront_width));
+    caps.warp_items = told > 1 ? told : usual;
+    caps.vector_bytes = 16;
+    return;
+  }
+  caps.vector_bytes = 4 * std::min(floats, OpenClRenderer::most_lanes);
+  // Vectors of 64 bytes came with twice as many registers.
+  caps.vector_registers = caps.vector_bytes == 64 ? 32 : 16;
+  caps.masked_vectors = true;
+  caps.exchanges_lanes = true;
+  // Two tiles of half of it, and the sums that wait, are in group memory together.
+  caps.l2_bytes = caps.group_memory / 2;
+}
+
 Caps probe(const OpenClLibrary& cl, cl_device_id device) {
   Caps caps;
   caps.device = "OPENCL";
@@ -107,7 +136,7 @@ Caps probe(const OpenClLibrary& cl, cl_device_id device) {
   }
   caps.group_memory =
       static_cast<std::int64_t>(cl.device_info<cl_ulong>(device, CL_DEVICE_LOCAL_MEM_SIZE));
-  caps.vector_bytes = 16;
+  probe_items(cl, device, caps);
   caps.alignment = std::max<std::int64_t>(
       64, cl.device_info<cl_uint>(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8);
 

@@ -47,6 +47,8 @@ Caps probe(const Context& context) {
   }
   caps.group_memory = limits.group_memory;
   caps.group_element_bytes = WgslRenderer::group_element_bytes;
+  caps.packs_words = true;
+  caps.warp_items = 32;  // of most that there are: WebGPU does not say
   caps.vector_bytes = 0;
   caps.alignment = std::max<std::int64_t>(64, limits.storage_offset_alignment);
   caps.max_buffers = std::min<std::int64_t>(64, limits.storage_buffers);

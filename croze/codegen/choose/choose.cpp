@@ -17,6 +17,7 @@
 #include "croze/codegen/choose/stream_rows.h"
 #include "croze/codegen/choose/tabulate_work.h"
 #include "croze/codegen/choose/vectorize.h"
+#include "croze/codegen/choose/whole_pictures.h"
 #include "croze/codegen/edits/transform.h"
 #include "croze/graph/rewrite/rewrite.h"
 
@@ -131,7 +132,7 @@ std::int64_t iterations_of_task(const KernelState& k, UOp loop) {
   return loop.range_size() / tasks_of(loop.range_size(), threads);
 }
 
-// One loop becomes tasks of the thread pool, outermost.
+// One loop becomes tasks of the thread pool, or groups that are what tasks are, outermost.
 void bind_tasks(KernelState& k) {
   const std::int64_t threads = k.caps().threads;
   if (threads <= 1 || work_of(k.sink) < least_parallel_work) return;
@@ -139,7 +140,7 @@ void bind_tasks(KernelState& k) {
   if (!loop) return;
   const SplitRange parts = split(k, loop, iterations_of_task(k, loop));
   if (!parts.outer.is(Op::Range)) return;
-  const UOp task = bind(k, parts.outer, LoopKind::Thread);
+  const UOp task = bind(k, parts.outer, k.caps().has_groups ? LoopKind::Group : LoopKind::Thread);
   std::vector<UOp> order = k.loops;
   std::stable_partition(order.begin(), order.end(), [&](UOp r) { return r == task; });
   reorder(k, order);
@@ -150,11 +151,12 @@ void bind_tasks(KernelState& k) {
 void choose_edits(KernelState& k) {
   normalize_loops(k);
   unroll_branches(k);
-  if (k.caps().has_groups) {
+  if (k.caps().runs_warps()) {
     choose_groups(k);
     return;
   }
-  if (!make_square_tiles(k) && !stream_rows(k) && !tile_contraction(k) && !slide_windows(k)) {
+  if (!make_square_tiles(k) && !stream_rows(k) && !tile_contraction(k) && !take_whole_pictures(k) &&
+      !slide_windows(k)) {
     join_passes(k);
     interleave_rows(k);
     keep_work(k);

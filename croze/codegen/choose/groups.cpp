@@ -1,134 +1,130 @@
-// groups.cpp -- edits for devices that run groups of items.
+// groups.cpp -- edits for devices whose items run in warps.
+//
+// Contractions get tiles (group_tiles.h), other reductions are shared by the items of a group
+// (item_rows.h) where that is faster than one each.  In all else an item makes an element of the
+// result, or a vector and a few of them where there is enough for all units, and neighbours in a
+// warp those that lie side by side.
 #include "croze/codegen/choose/groups.h"
 
 #include <algorithm>
 
 #include "croze/codegen/choose/access.h"
-#include "croze/codegen/edits/stage.h"
+#include "croze/codegen/choose/group_tiles.h"
+#include "croze/codegen/choose/item_rows.h"
+#include "croze/codegen/choose/vectorize.h"
+#include "croze/codegen/choose/warp_model.h"
 #include "croze/codegen/edits/transform.h"
 #include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
 namespace {
 
-constexpr std::int64_t max_axes = 3;  // of a launch
-
-class Grouper {
+class ItemMapper {
  public:
-  explicit Grouper(KernelState& k) : k_(k), caps_(k.caps()) {}
+  explicit ItemMapper(KernelState& k) : k_(k), model_(k.caps()) {}
 
+  // Loops become items, that along which memory is walked first, until a group is large enough.
   void run() {
-    if (!tile()) items_along_memory();
-    bind_groups();
+    std::int64_t items = 1;
+    for (UOp range = best_loop(); range && items < least_group(); range = best_loop()) {
+      if (items == 1) range = cut_vectors(range);
+      const std::int64_t count = items_of(range, model_.usual_items / items);
+      if (count == 1 || !take(range, count)) return;
+      items *= count;
+    }
   }
 
  private:
-  // ---- contractions ----
+  static constexpr std::int64_t most_copies = 4;
 
-  // Two output loops, each missed by an operand of the one reduction, and a reduction long enough.
-  bool tile() {
-    const std::vector<UOp> all = reduces(k_.sink);
-    if (all.size() != 1 || !is_at_full_depth(k_, all[0]) || closed_ranges(all[0]).size() != 1)
-      return false;
-    const std::vector<UOp> operands = loads(all[0].src(0));
-    if (operands.size() != 2) return false;
-    const UOp rows = missed_by(operands[1], operands[0]);
-    const UOp columns = missed_by(operands[0], operands[1]);
-    if (!rows || !columns) return false;
-    const std::int64_t side = item_side();
-    const UOp reduced = closed_ranges(all[0])[0];
-    if (side == 0 || !can_cut(rows, side * 4) || !can_cut(columns, side * 4) ||
-        !can_cut(reduced, slice)) {
-      return false;
-    }
-    apply(rows, columns, reduced, side);
-    return true;
+  std::int64_t least_group() const { return model_.usual_items / 2; }
+
+  double iterations_in_all() const {
+    double count = 1;
+    for (UOp r : k_.loops) count *= static_cast<double>(r.range_size());
+    return count;
   }
 
-  static constexpr std::int64_t slice = 16;  // of the reduction, staged at a time
-
-  // Items along each of the two axes of a group; 0 if the device has no room for such tiles.
-  std::int64_t item_side() const {
-    const std::int64_t longest = std::min(caps_.max_group_axis[0], caps_.max_group_axis[1]);
-    for (std::int64_t side : {16, 8}) {
-      const std::int64_t tiles = 2 * slice * side * 4 * widest_bytes(k_.sink);
-      if (side * side <= caps_.max_items && side <= longest && tiles <= caps_.group_memory) {
-        return side;
-      }
-    }
-    return 0;
+  std::int64_t contiguous(UOp range) const {
+    return std::ranges::count_if(toposort(k_.sink), [&](UOp u) {
+      return u.is(Op::Index) && along(u, range) == Along::Contiguous;
+    });
   }
 
-  // The largest parallel loop that `operand` varies over and `other` does not.
-  UOp missed_by(UOp other, UOp operand) const {
+  // Of loops that are equal the innermost.
+  UOp best_loop() const {
     UOp best;
-    for (UOp r : k_.loops) {
-      if (!is_parallel(r) || other.src(0).varies_over(r) || !operand.src(0).varies_over(r))
-        continue;
-      if (!best || r.range_size() > best.range_size()) best = r;
+    std::int64_t most = -1;
+    for (std::size_t i = k_.loops.size(); i-- > 0;) {
+      const UOp r = k_.loops[i];
+      if (!is_parallel(r) || r.range_size() == 1 || tried(r)) continue;
+      const std::int64_t count = contiguous(r);
+      if (count <= most) continue;
+      most = count;
+      best = r;
     }
     return best;
   }
 
-  struct Cut {
-    UOp group, item, unrolled;
-  };
-
-  Cut cut(UOp range, std::int64_t side) {
-    const SplitRange outer = split(k_, pad(k_, range, side * 4), side * 4);
-    const SplitRange inner = split(k_, outer.inner, 4);
-    return {outer.outer, bind(k_, inner.outer, LoopKind::Item),
-            bind(k_, inner.inner, LoopKind::Unroll)};
+  bool tried(UOp range) const {
+    return std::ranges::find(tried_, range.range_id()) != tried_.end();
   }
 
-  void apply(UOp rows, UOp columns, UOp reduced, std::int64_t side) {
-    const Cut r = cut(rows, side), c = cut(columns, side);
-    const SplitRange slices = split(k_, pad(k_, reduced, slice), slice);
-    for (UOp load : loads(reduces(k_.sink)[0].src(0))) {
-      const bool of_rows = load.src(0).varies_over(r.item);
-      const std::vector<UOp> inner{slices.inner, of_rows ? r.item : c.item,
-                                   of_rows ? r.unrolled : c.unrolled};
-      stage(k_, load, inner, Space::Group);
-    }
+  // Vectors of what each item loads and stores, if there is work for all units all the same, and
+  // several of them.  Returns the loop over vectors.
+  UOp cut_vectors(UOp range) {
+    const double enough = static_cast<double>(model_.units * model_.resident_items);
+    const double all = iterations_in_all();
+    const std::int64_t lanes = full_lanes(k_.sink, k_.caps());
+    if (lanes <= 1 || contiguous(range) == 0 || range.trip_divisor() % lanes != 0) return range;
+    if (all < enough * static_cast<double>(lanes)) return range;
+    const SplitRange vectors = split(k_, range, lanes);
+    if (!try_bind(k_, vectors.inner, LoopKind::Lane)) return vectors.outer;
+    if (!vectors.outer.is(Op::Range)) return vectors.outer;
+    const double left = all / static_cast<double>(lanes) / enough;
+    const std::int64_t copies =
+        largest_divisor(vectors.outer.trip_divisor(),
+                        std::min<std::int64_t>(most_copies, static_cast<std::int64_t>(left)));
+    if (copies <= 1 || !reduces(k_.sink).empty()) return vectors.outer;
+    // Each copy stands as far from the next as all vectors of a part are long.
+    const SplitRange parts = split(k_, vectors.outer, vectors.outer.trip_divisor() / copies);
+    if (!parts.outer.is(Op::Range) || parts.outer.is_open()) return parts.inner;
+    bind(k_, parts.outer, LoopKind::Unroll);
+    return parts.inner;
   }
 
-  // ---- everything else ----
-
-  // The loop along which the stores are contiguous is shared by the items of a group.
-  void items_along_memory() {
-    for (std::size_t i = k_.loops.size(); i-- > 0;) {
-      const UOp r = k_.loops[i];
-      if (!is_parallel(r)) continue;
-      const std::int64_t most =
-          std::min({std::int64_t{64}, caps_.max_items, caps_.max_group_axis[0]});
-      const std::int64_t count = r.is_open() ? most : largest_divisor(r.range_size(), most);
-      const SplitRange parts = split(k_, pad(k_, r, count), count);
-      if (parts.inner.is(Op::Range)) bind(k_, parts.inner, LoopKind::Item);
-      return;
+  // As many as the loop has, in whole warps, or a power of two of which few are idle.
+  std::int64_t items_of(UOp range, std::int64_t most) const {
+    most = std::min({most, model_.most_items, k_.caps().max_group_axis[0]});
+    const std::int64_t size = range.range_size();
+    if (size <= most) return range.is_open() ? most : size;
+    if (range.is_open()) return most;
+    std::int64_t best = most;
+    const auto padded = [&](std::int64_t n) { return (size + n - 1) / n * n; };
+    for (std::int64_t n = most / 2; n >= std::max<std::int64_t>(1, most / 4); n /= 2) {
+      if (padded(n) * 8 < padded(best) * 7) best = n;
     }
+    return best;
   }
 
-  void bind_groups() {
-    std::int64_t axes = 0;
-    for (UOp r : std::vector<UOp>(k_.loops)) {
-      if (!is_parallel(r) || axes == max_axes) continue;
-      if (r.range_size() > caps_.max_groups_axis[axes]) continue;
-      bind(k_, r, LoopKind::Group);
-      axes++;
-    }
-    std::vector<UOp> order = k_.loops;
-    std::stable_partition(order.begin(), order.end(), [](UOp r) {
-      return r.loop_kind() == LoopKind::Group || r.loop_kind() == LoopKind::Item;
-    });
-    reorder(k_, order);
+  bool take(UOp range, std::int64_t count) {
+    const SplitRange parts = split(k_, pad(k_, range, count), count);
+    if (parts.outer.is(Op::Range)) tried_.push_back(parts.outer.range_id());
+    return bool(try_bind(k_, parts.inner, LoopKind::Item));
   }
 
   KernelState& k_;
-  const Caps& caps_;
+  const WarpModel model_;
+  std::vector<std::int64_t> tried_;  // what is left of loops that are cut
 };
 
 }  // namespace
 
-void choose_groups(KernelState& k) { Grouper(k).run(); }
+void choose_groups(KernelState& k) {
+  if (tile_groups(k)) return;
+  unroll_small_reductions(k);
+  if (!share_reductions(k)) ItemMapper(k).run();
+  bind_groups(k);
+}
 
 }  // namespace croze

@@ -1,12 +1,11 @@
-// groups.h -- edits for devices that run groups of items.
+// groups.h -- edits for devices whose items run in warps.
 #pragma once
 
 #include "croze/codegen/edits/kernel_state.h"
 
 namespace croze {
 
-// Output loops become groups and items; a contraction gets register tiles per item and its operands
-// staged in group memory, a slice of the reduction at a time.
+// Every parallel output loop ends up as groups or items.
 void choose_groups(KernelState& k);
 
 }  // namespace croze

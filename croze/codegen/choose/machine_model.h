@@ -93,6 +93,8 @@ struct MachineModel {
   double broadcast() const { return vector_bytes == 64 ? 0.6 : 1; }
   // The same under a gate: two selects, of the address and of the value, stand before it.
   static constexpr double gated_broadcast = 2.5;
+  // Lanes that are every other element: a shuffle of two vectors.
+  static constexpr double every_other = 1;
   // A lane that is loaded by itself: a load and a shuffle; and under a gate.
   static constexpr double load_lane = 2, gated_lane = 4;
   // A lane that is stored by itself: a shuffle and a store.
@@ -113,8 +115,6 @@ struct MachineModel {
   // Lanes whose places, or the gates of them, follow from a division: a quotient, a remainder and
   // comparisons for each axis, of indices of 64 bits, which take two registers.
   static constexpr double divide_lanes = 40;
-  // The same of an element by itself.
-  static constexpr double divide_element = 20;
   // A copy pays from so many uses of the tile on; below, filling it dominates.
   static constexpr std::int64_t least_reuse = 4;
   // The same of what is copied as it lies, because it lies far apart or collides: filling the tile
@@ -165,6 +165,9 @@ struct MachineModel {
   // Multiply-adds in the body of the innermost loop: what the cache of decoded instructions holds
   // with their loads.
   static constexpr std::int64_t most_unrolled = 160;
+  // The same of code that is gone through once for all that is nearby: it comes from the L1 cache,
+  // decoded anew, which keeps up with multiply-adds that each load a vector.
+  static constexpr std::int64_t most_straight = 512;
   // Element visits below which a kernel is done before a tile is set up.
   static constexpr std::int64_t least_work = 1 << 13;
   // Lanes below which a vector is not worth its making.

@@ -1,8 +1,9 @@
 // merge_lines.cpp -- the lines of a picture as one loop.
 //
 // Lines of 7 or 14 elements make no full vectors, all lines of the picture together do.  What lies
-// beyond the border of a line is found by dividing then, so this pays where operands are copied to
-// a panel that is read many times, and the gates are evaluated while it is filled.
+// beyond the border of a line, or where a line is of which every other element is read, is found by
+// dividing then, so this pays where operands are copied to a panel that is read many times: there
+// it is found while that is filled, once for all channels.
 #include "croze/codegen/choose/merge_lines.h"
 
 #include <algorithm>
@@ -25,12 +26,6 @@ bool writes_in_one_walk(const KernelState& k, UOp outer, UOp inner) {
   return true;
 }
 
-// Whether the elements that it reads follow each other from line to line.
-bool reads_in_one_walk(const KernelState& k, UOp lines) {
-  return std::ranges::all_of(loads(k.sink),
-                             [&](UOp load) { return along(load.src(0), lines) != Along::Strided; });
-}
-
 bool reads_along_both(const KernelState& k, UOp outer, UOp inner) {
   return std::ranges::all_of(
       loads(k.sink), [&](UOp load) { return load.varies_over(outer) == load.varies_over(inner); });
@@ -46,11 +41,8 @@ UOp merge_one(KernelState& k) {
   for (std::size_t i = k.loops.size(); i-- > 1;) {
     const UOp outer = k.loops[i - 1], inner = k.loops[i];
     if (!are_lines(k, outer, inner)) continue;
-    KernelState merged = k;
-    const UOp lines = merge(merged, outer, inner);
-    simplify(merged);
-    if (!reads_in_one_walk(merged, lines)) continue;
-    k = std::move(merged);
+    const UOp lines = merge(k, outer, inner);
+    simplify(k);
     return lines;
   }
   return UOp();

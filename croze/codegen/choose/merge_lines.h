@@ -12,9 +12,8 @@ struct MergedLines {
   UOp lines;  // the loop over all lines of a picture
 };
 
-// The kernel with neighbouring output loops merged over which it writes, and reads, in one walk,
-// were it not for borders between them: the lines of a picture.  Nothing if there are no such
-// loops.
+// The kernel with neighbouring output loops merged over which it writes in one walk, and along both
+// of which an operand is read or none: the lines of a picture.  Nothing if there are no such loops.
 std::optional<MergedLines> with_merged_lines(const KernelState& k);
 
 }  // namespace croze

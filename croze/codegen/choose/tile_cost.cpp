@@ -38,7 +38,7 @@ Contraction::Contraction(const KernelState& k, UOp reduce, UnitTerms terms)
       reduced(without(closed_ranges(reduce), terms.depth)),
       loads(croze::loads(reduce.src(0))),
       can_take_turns(sums_can_wait(k, reduce)),
-      can_overlap(!loads_what_it_stores(k.sink)),
+      can_overlap(!loads_what_it_stores(k.sink) && !k.caps().packs_words),
       stored(k.sink.src(0).src(0)),
       inner_turns(iterations(std::span(reduced).subspan(1))),
       turns(static_cast<double>(iterations(reduced))),
@@ -178,15 +178,26 @@ double TileCost::distance_cost(UOp load, const RegisterTile& t) const {
   const UOp place = load.src(0);
   if (!are_columns(place, t)) {
     const double bytes = all_bytes(load);
-    if (!place.varies_over(t.lane) || bytes <= c_.machine.cache_bytes) return 0;
-    return c_.machine.farther_load();
+    const bool passes_again = t.in_reduction && bytes > static_cast<double>(c_.machine.near_bytes);
+    if (!place.varies_over(t.lane)) return 0;
+    if (bytes > c_.machine.cache_bytes) return c_.machine.farther_load();
+    return passes_again ? c_.machine.far_load : 0;
   }
   const double bytes = bytes_of_columns(place, t);
-  const bool is_near = bytes <= static_cast<double>(c_.machine.near_bytes);
+  const bool is_near = bytes + bytes_beside(t) <= static_cast<double>(c_.machine.near_bytes);
   // Without a copy they displace each other.
   if (!is_copied(load, t)) return is_near ? c_.machine.far_load : c_.machine.farther_load();
   if (is_near) return 0;
   return bytes <= c_.machine.cache_bytes ? c_.machine.far_load : c_.machine.farther_load();
+}
+
+double TileCost::bytes_beside(const RegisterTile& t) const {
+  if (!t.in_reduction || !t.rows) return 0;
+  double bytes = 0;
+  for (UOp l : c_.loads) {
+    if (l.src(0).varies_over(t.rows)) bytes += bytes_of_columns(l.src(0), t);
+  }
+  return bytes / 2;  // as much as columns may take fits beside a third of it
 }
 
 bool TileCost::is_copied(UOp load, const RegisterTile& t) const {
@@ -341,14 +352,24 @@ double TileCost::copying_a_vector(UOp place, const RegisterTile& t) const {
   if (c_.unit) return copying_terms(place, t);
   const double gates = place.num_src() > 2 ? 2 : 1;
   const bool divided = divides(place, t.lane);
-  if (along(place, t.lane) == Along::Contiguous)
-    return gates * masked_load(place) + (divided ? MachineModel::divide_lanes : 0);
+  // Once for all of the reduction: the loops of the copy see to that.
+  const double dividing = divided ? MachineModel::divide_lanes / c_.turns : 0;
+  if (along(place, t.lane) == Along::Contiguous) return gates * masked_load(place) + dividing;
+  if (are_every_other(place, t))
+    return gates * (2 * masked_load(place) + MachineModel::every_other) + dividing;
+  const auto lanes = static_cast<double>(t.lanes);
+  if (divided) {
+    const double mask = place.num_src() > 2 ? c_.machine.make_mask() : 0;
+    return lanes * MachineModel::load_lane + mask + dividing;
+  }
   const UOp last = c_.reduced.back();  // long enough for squares of vectors
   const bool turned = along(place, last) == Along::Contiguous && last.range_size() >= t.lanes;
-  return gates * static_cast<double>(t.lanes) *
-         (divided  ? MachineModel::divide_element
-          : turned ? MachineModel::turn_element
-                   : MachineModel::copy_element);
+  return gates * lanes * (turned ? MachineModel::turn_element : MachineModel::copy_element);
+}
+
+bool TileCost::are_every_other(UOp place, const RegisterTile& t) {
+  const Stride s = stride_over(place.src(1), t.lane);
+  return s.affine && s.step == 2;
 }
 
 bool TileCost::divides(UOp place, UOp lane) {
@@ -474,6 +495,8 @@ double TileCost::load_cost(UOp place, const RegisterTile& t) const {
     case Along::Strided: break;
   }
   if (can_copy_columns(place, t)) return c_.machine.load;
+  if (are_every_other(place, t))
+    return 2 * (gated ? masked_load(place) : c_.machine.load) + MachineModel::every_other;
   return static_cast<double>(t.lanes) *
          (gated ? MachineModel::gated_lane : MachineModel::load_lane);
 }

@@ -105,6 +105,8 @@ class TileCost {
   // Loading a vector from where it stays from one tile to the next: columns from one tile of rows
   // to the next, other vectors until all of them have been read.
   double distance_cost(UOp load, const RegisterTile& t) const;
+  // Room that columns lack in the L1 cache where rows that are vectors, too, pass through it.
+  double bytes_beside(const RegisterTile& t) const;
   // Whether what lies in lines that are far apart is read by so many that a copy pays.
   bool is_copied(UOp load, const RegisterTile& t) const;
   // Rows that come from beyond the L2 cache: they are fetched ahead, and only so fast.
@@ -139,6 +141,8 @@ class TileCost {
   double copying_terms(UOp place, const RegisterTile& t) const;
   // Making unsigned what all lanes multiply.
   double shifting(const RegisterTile& t) const;
+  // Whether the lanes are two elements apart.
+  static bool are_every_other(UOp place, const RegisterTile& t);
   // Whether where it lies, or whether it is there, takes divisions that lanes have results of their
   // own of.
   static bool divides(UOp place, UOp lane);

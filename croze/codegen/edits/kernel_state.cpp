@@ -124,6 +124,10 @@ UOp tile_of(UOp store) {
   return target.is(Op::Local) ? target : UOp();
 }
 
+Space space_of_tile(UOp tile) { return static_cast<Space>(tile.arg().ints[2]); }
+
+std::int64_t bytes_of_tile(UOp tile) { return tile.elements() * size_of(tile.dtype()); }
+
 bool can_stand_around_tile(LoopKind kind, Space space) {
   switch (kind) {
     case LoopKind::Lane:

@@ -59,6 +59,10 @@ UOp range_divided_by(KernelState& k, UOp range, std::int64_t by);
 // The tile that a Store fills; null if it does not fill one.
 UOp tile_of(UOp store);
 
+// Where a tile lies, and what it takes.
+Space space_of_tile(UOp tile);
+std::int64_t bytes_of_tile(UOp tile);
+
 // Whether one tile in this memory can serve all values of a loop of this kind around its filling:
 // lanes and copies of the code would fill it all at once, and so would items a tile of their group.
 bool can_stand_around_tile(LoopKind kind, Space space);

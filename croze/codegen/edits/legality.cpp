@@ -12,19 +12,20 @@
 #include "croze/codegen/decompose/words.h"
 #include "croze/codegen/edits/accumulate.h"
 #include "croze/codegen/edits/contract.h"
+#include "croze/codegen/edits/item_axes.h"
 #include "croze/codegen/edits/keep.h"
 #include "croze/codegen/edits/one_pass.h"
 #include "croze/codegen/edits/stage.h"
 #include "croze/codegen/edits/tabulate.h"
 #include "croze/graph/rewrite/rewrite.h"
+#include "croze/render/scratch.h"
 
 namespace croze {
 namespace {
 
-constexpr std::int64_t largest_multiple = 4096;   // that a loop is padded to: more is a mistake
-constexpr std::int64_t most_copies = 4096;        // of one node, by unrolled loops
-constexpr std::int64_t most_axes = 3;             // of a launch, for groups and for items
-constexpr std::int64_t bytes_of_item = 16 << 10;  // of tiles that an item has for itself
+constexpr std::int64_t largest_multiple = 4096;  // that a loop is padded to: more is a mistake
+constexpr std::int64_t most_copies = 4096;       // of one node, by unrolled loops
+constexpr std::int64_t most_axes = 3;            // of a launch, for groups and for items
 
 bool contains(const std::vector<UOp>& list, UOp u) {
   return std::ranges::find(list, u) != list.end();
@@ -34,29 +35,6 @@ bool contains(const std::vector<UOp>& list, UOp u) {
 bool is_free(UOp range) {
   const LoopKind kind = range.loop_kind();
   return kind == LoopKind::Parallel || kind == LoopKind::Reduce || kind == LoopKind::Serial;
-}
-
-// A loop over which a tile may extend.
-bool can_be_inside_tile(LoopKind kind) {
-  switch (kind) {
-    case LoopKind::Parallel:
-    case LoopKind::Reduce:
-    case LoopKind::Loop:  // of a turn, or one that fills a tile
-    case LoopKind::Item:
-    case LoopKind::Lane:
-    case LoopKind::Unroll:
-    case LoopKind::Depth: return true;
-    default: return false;
-  }
-}
-
-Space space_of(UOp tile) { return static_cast<Space>(tile.arg().ints[2]); }
-
-std::int64_t bytes_of(UOp tile) { return tile.elements() * size_of(tile.dtype()); }
-
-// How many times its size an element takes in memory that a group shares.
-std::int64_t growth_in_group(DType t, const Caps& caps) {
-  return std::max<std::int64_t>(1, caps.group_element_bytes / size_of(t));
 }
 
 // For each node, how many reductions stand one below the other in what it is computed from.
@@ -100,7 +78,8 @@ Legality::Legality(const KernelState& k) : k_(k), order_(toposort(k.sink)), rang
     if (u.is(Op::Range) && !contains(k.loops, u)) ranges_.push_back(u);
     if (u.is(Op::Load)) loads_.push_back(u);
     if (u.is(Op::Store) || u.is(Op::Reduce) || u.is(Op::TupleReduce)) closers_.push_back(u);
-    if (u.is(Op::Store) && tile_of(u)) tiles_.push_back(tile_of(u));
+    const UOp tile = u.is(Op::Store) ? tile_of(u) : UOp();
+    if (tile && !contains(tiles_, tile)) tiles_.push_back(tile);
   }
 }
 
@@ -182,9 +161,9 @@ std::string Legality::refuse_split(const Edit& e) const {
 }
 
 // Some iterations are run twice, perhaps at once by two tasks: each must store the same both times.
-// Items of a device with groups may share the words that they store parts of.
+// Items may share the words that they store parts of.
 std::string Legality::refuse_split_overlapping(const Edit& e) const {
-  if (k_.caps().has_groups) return "two items would store to one place";
+  if (k_.caps().packs_words) return "two items would store to one word";
   const UOp r = range(e.ranges[0]);
   if (!is_parallel(r) || !is_output_loop(r)) {
     return fmt::format("loop r{} is of kind {}", r.range_id(), name_of(r.loop_kind()));
@@ -256,8 +235,9 @@ std::string Legality::refuse_pad(const Edit& e) const {
 std::string Legality::refuse_bind(const Edit& e) const {
   const UOp r = range(e.ranges[0]);
   const bool reduced = r.loop_kind() == LoopKind::Reduce;
-  const bool copies = e.loop == LoopKind::Lane || e.loop == LoopKind::Unroll;
-  if (!is_parallel(r) && !(reduced && copies)) {
+  const bool reduces =
+      e.loop == LoopKind::Lane || e.loop == LoopKind::Unroll || e.loop == LoopKind::Item;
+  if (!is_parallel(r) && !(reduced && reduces)) {
     return fmt::format("a loop of kind {} cannot become one of kind {}", name_of(r.loop_kind()),
                        name_of(e.loop));
   }
@@ -267,7 +247,7 @@ std::string Legality::refuse_bind(const Edit& e) const {
   }
   for (UOp u : closers_) {
     const UOp tile = u.is(Op::Store) && u.varies_over(r) ? tile_of(u) : UOp();
-    if (tile && !can_stand_around_tile(e.loop, space_of(tile))) {
+    if (tile && !can_stand_around_tile(e.loop, space_of_tile(tile))) {
       return fmt::format("a tile is filled inside of loop r{}", r.range_id());
     }
   }
@@ -276,7 +256,7 @@ std::string Legality::refuse_bind(const Edit& e) const {
     case LoopKind::Unroll: return refuse_copies(r);
     case LoopKind::Thread:
     case LoopKind::Group:
-    case LoopKind::Item: return refuse_parallel(r, e.loop);
+    case LoopKind::Item: return reduced ? refuse_combining(r) : refuse_parallel(r, e.loop);
     default: return fmt::format("no loop is made of kind {}", name_of(e.loop));
   }
 }
@@ -288,16 +268,35 @@ std::string Legality::refuse_parallel(UOp r, LoopKind kind) const {
       return fmt::format("not every result is stored inside of loop r{}", r.range_id());
     }
   }
+  if (kind == LoopKind::Item && std::ranges::any_of(tiles_, [](UOp tile) {
+        return space_of_tile(tile) == Space::Thread && bytes_of_tile(tile) > most_private_bytes;
+      })) {
+    return "an item has no room for its tiles";
+  }
   std::vector<UOp> loops = k_.loops;
   std::ranges::replace(loops, r, k_.graph().range_of_kind(r, kind));
   return refuse_launch(loops);
 }
 
+// Items combine what each of them has come to.
+std::string Legality::refuse_combining(UOp r) const {
+  if (std::string why = refuse_launch(k_.loops, r); !why.empty()) return why;
+  const std::int64_t tiles = bytes_of_tiles(Space::Group);
+  std::int64_t bytes = tiles;
+  for (UOp u : closers_) {
+    if (!u.is(Op::Reduce)) continue;
+    bytes += combining_bytes(u, ranges_, r);
+  }
+  if (bytes > k_.caps().group_memory) {
+    return fmt::format("combining takes {} bytes, beside {} of tiles", bytes - tiles, tiles);
+  }
+  return {};
+}
+
 // Whether a launch with these output loops is one that the device can make (launch_of).
-std::string Legality::refuse_launch(std::span<const UOp> loops) const {
+std::string Legality::refuse_launch(std::span<const UOp> loops, UOp combining) const {
   const Caps& caps = k_.caps();
-  int tasks = 0, groups = 0, items = 0;
-  std::int64_t items_of_group = 1;
+  int tasks = 0, groups = 0;
   for (UOp r : loops) {
     const std::int64_t size = r.range_size();
     switch (r.loop_kind()) {
@@ -310,16 +309,29 @@ std::string Legality::refuse_launch(std::span<const UOp> loops) const {
         if (groups == most_axes) return fmt::format("a launch has {} axes", most_axes);
         if (size > caps.max_groups_axis[groups++]) return "the launch has no room for the groups";
         break;
-      case LoopKind::Item:
-        if (!caps.has_groups) return "the device has no groups";
-        if (items == most_axes) return fmt::format("a group has {} axes", most_axes);
-        if (size > caps.max_group_axis[items++] || size > caps.max_items / items_of_group) {
-          return "a group has no room for the items";
-        }
-        items_of_group *= size;
-        break;
       default: break;
     }
+  }
+  return refuse_items(loops, combining);
+}
+
+std::string Legality::refuse_items(std::span<const UOp> loops, UOp combining) const {
+  const Caps& caps = k_.caps();
+  const std::optional<ItemAxes> items = item_axes(k_.sink, loops, combining);
+  if (!items) return "reductions over items stand one inside of the other";
+  if (items->axes.empty()) return {};
+  if (!caps.has_groups) return "the device has no groups";
+  if (std::ssize(items->axes) > most_axes) return fmt::format("a group has {} axes", most_axes);
+  // Which axis is which may still change.
+  const auto longest =
+      *std::min_element(caps.max_group_axis, caps.max_group_axis + items->axes.size());
+  std::int64_t items_of_group = 1;
+  for (UOp axis : items->axes) {
+    const std::int64_t size = axis.range_size();
+    if (size > longest || size > caps.max_items / items_of_group) {
+      return "a group has no room for the items";
+    }
+    items_of_group *= size;
   }
   return {};
 }
@@ -440,7 +452,7 @@ std::string Legality::refuse_keep(const Edit& e) const {
   const std::vector<SharedValue> values = shared_values(k_.sink, first, second, k_.loops);
   if (values.empty()) return "the loops compute nothing alike";
   const std::int64_t bytes = kept_bytes(values, first.range_size() + e.size);
-  const std::int64_t room = k_.caps().has_groups ? bytes_of_item : k_.caps().l2_bytes;
+  const std::int64_t room = room_of_tile();
   if (bytes > room) return fmt::format("tiles of {} bytes do not fit in {}", bytes, room);
   for (const SharedValue& v : values) {
     for (UOp r : ranges_) {
@@ -473,7 +485,7 @@ std::string Legality::refuse_tabulate(const Edit& e) const {
   const std::vector<UOp> values = values_of_vectors(k_.sink, loops);
   if (values.empty()) return "nothing is computed for all lanes";
   const std::int64_t bytes = tabulated_bytes(values, loops);
-  const std::int64_t room = k_.caps().has_groups ? bytes_of_item : k_.caps().l2_bytes;
+  const std::int64_t room = room_of_tile();
   if (bytes > room) return fmt::format("tiles of {} bytes do not fit in {}", bytes, room);
   for (UOp value : values) {
     for (UOp r : ranges_) {
@@ -510,7 +522,7 @@ std::string Legality::refuse_accumulate(const Edit& e) const {
   for (UOp u : over) {
     if (!is_output_loop(u)) return fmt::format("loop r{} is none of the output", u.range_id());
   }
-  const std::int64_t room = k_.caps().has_groups ? bytes_of_item : k_.caps().l2_bytes;
+  const std::int64_t room = room_of_tile();
   if (std::string why = refuse_accumulation(reduce, over, room); !why.empty()) return why;
   for (UOp load : croze::loads(reduce)) {
     if (is_written(load.src(0).src(0))) return "the kernel writes what it loads";
@@ -527,69 +539,6 @@ std::string Legality::refuse_contract(const Edit& e) const {
 bool Legality::is_written(UOp param) const {
   return std::ranges::any_of(closers_,
                              [&](UOp u) { return u.is(Op::Store) && u.src(0).src(0) == param; });
-}
-
-std::string Legality::refuse_stage(const Edit& e) const {
-  if (e.load < 0 || e.load >= std::ssize(loads_)) return "there is no such load";
-  const UOp load = loads_[static_cast<std::size_t>(e.load)];
-  const UOp place = load.src(0);
-  if (!place.src(0).is(Op::Param)) return "the load is not from memory of the program";
-  if (is_written(place.src(0))) return "the kernel writes what it loads";
-  for (UOp u : toposort(place)) {
-    if (u.is(Op::Load) && u != load && !u.src(0).src(0).is(Op::Param)) {
-      return "where it loads from is read from another tile";
-    }
-  }
-  const std::vector<UOp> inner = named(e);
-  for (UOp r : inner) {
-    if (!can_be_inside_tile(r.loop_kind())) {
-      return fmt::format("a tile cannot extend over loop r{} of kind {}", r.range_id(),
-                         name_of(r.loop_kind()));
-    }
-  }
-  if (std::ranges::none_of(inner, [&](UOp r) { return place.varies_over(r); })) {
-    return "the load does not vary over the loops";
-  }
-  // A fill may be longer than the tile, under a gate; what is loaded for the gate itself, or to
-  // know where, has none.
-  for (UOp u : toposort(place)) {
-    if (u.is(Op::Load) && u != load &&
-        std::ranges::any_of(inner, [&](UOp r) { return u.varies_over(r); })) {
-      return "where it loads from is loaded itself, in the loops of the tile";
-    }
-  }
-  for (UOp r : ranges_) {
-    if (place.varies_over(r) && !contains(inner, r) &&
-        !can_stand_around_tile(r.loop_kind(), e.space)) {
-      return fmt::format("loop r{} is of kind {} and not one of the tile's", r.range_id(),
-                         name_of(r.loop_kind()));
-    }
-  }
-  return refuse_tile(e, load);
-}
-
-// Lanes that fill the tile, room for it, and items to share the work.
-std::string Legality::refuse_tile(const Edit& e, UOp load) const {
-  const Caps& caps = k_.caps();
-  const bool shared = e.space == Space::Group;
-  const bool has_items =
-      std::ranges::any_of(k_.loops, [](UOp r) { return r.loop_kind() == LoopKind::Item; });
-  if (shared && !has_items) return "there are no items to share a tile";
-  const std::int64_t most = shared ? 1 : std::max<std::int64_t>(1, most_lanes(caps));
-  if (e.size < 1 || e.size > most) return fmt::format("a tile is filled by 1 to {} lanes", most);
-  const std::vector<UOp> inner = named(e);
-  std::int64_t bytes = tile_bytes(load, inner);
-  std::int64_t room = caps.has_groups ? bytes_of_item : caps.l2_bytes;
-  if (shared) {
-    room = caps.group_memory;
-    bytes *= growth_in_group(load.dtype(), caps);
-    for (UOp tile : tiles_) {
-      if (space_of(tile) != Space::Group) continue;
-      bytes += bytes_of(tile) * growth_in_group(tile.dtype(), caps);
-    }
-  }
-  if (bytes > room) return fmt::format("a tile of {} bytes does not fit in {}", bytes, room);
-  return refuse_new_ranges(2 * std::ssize(inner));
 }
 
 std::string refusal(const KernelState& k, const Edit& edit) { return Legality(k).refusal(edit); }

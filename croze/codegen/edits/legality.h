@@ -37,7 +37,9 @@ class Legality {
   std::string refuse_parallel(UOp range, LoopKind kind) const;
   std::string refuse_lanes(UOp range) const;
   std::string refuse_copies(UOp range) const;
-  std::string refuse_launch(std::span<const UOp> loops) const;
+  std::string refuse_combining(UOp range) const;
+  std::string refuse_launch(std::span<const UOp> loops, UOp combining = {}) const;
+  std::string refuse_items(std::span<const UOp> loops, UOp combining) const;
   std::string refuse_reorder(const Edit& e) const;
   std::string refuse_share(const Edit& e) const;
   std::string refuse_one_pass(const Edit& e) const;
@@ -48,6 +50,8 @@ class Legality {
   std::string refuse_stage(const Edit& e) const;
   std::string refuse_tile(const Edit& e, UOp load) const;
   std::string refuse_new_ranges(std::int64_t count) const;
+  std::int64_t room_of_tile() const;
+  std::int64_t bytes_of_tiles(Space space) const;
   bool is_output_loop(UOp range) const;
   bool is_in_tuple(UOp range) const;
   bool is_written(UOp param) const;

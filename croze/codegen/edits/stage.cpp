@@ -6,11 +6,18 @@
 // the index and the gate really depend on the sum alone is not guessed but checked: the group's
 // first range is replaced by (s - rest of the sum) for a fresh s, and the rest must vanish from the
 // canonical form.
+//
+// Where the lanes of a group are every other element of it, as for windows that move by two, the
+// tile holds the even ones of an axis first and the odd ones after them: its two phases.  So what
+// the lanes read lies side by side, and what is known to be even or odd, a place of a window, says
+// in which of the two.
 #include "croze/codegen/edits/stage.h"
 
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <limits>
+#include <numeric>
 
 #include "croze/codegen/edits/note.h"
 #include "croze/codegen/lower/transpose.h"
@@ -19,6 +26,8 @@
 
 namespace croze {
 namespace {
+
+constexpr std::int64_t every_other = 2;
 
 struct Member {
   UOp range;
@@ -30,13 +39,23 @@ struct Axis {
   std::vector<Member> members;     // the first has factor 1
   std::int64_t memory_stride = 0;  // elements of the source per step; 0: not affine
   std::int64_t size = 1;           // places of the tile
+  std::int64_t phases = 1;         // position p is element p / phases of phase p % phases
+  bool divides = false;            // where it is in the source, or whether it is, takes divisions
   std::size_t loop_order = 0;      // of its innermost member
 
   // The only member, if it is an open loop: its trip count may be less than the places.
   UOp open_loop() const { return members[0].range.is_open() ? members[0].range : UOp(); }
   // A number that divides how many places are filled.
   std::int64_t divisor() const { return open_loop() ? open_loop().trip_divisor() : size; }
+  std::int64_t size_of_phase() const { return (size + phases - 1) / phases; }
 };
+
+// Where the tile holds what stands at a position of the axis, whose size is a multiple of its
+// phases.
+UOp place_in_tile(const Axis& axis, UOp position) {
+  if (axis.phases == 1) return position;
+  return position % axis.phases * axis.size_of_phase() + position / axis.phases;
+}
 
 UOp gate_of(UOp place) { return place.num_src() > 2 ? place.src(2) : UOp(); }
 
@@ -70,12 +89,19 @@ bool is_function_of_sum(UOp place, const Axis& axis) {
   return true;
 }
 
+bool is_divided(UOp place, UOp range) {
+  return std::ranges::any_of(toposort(place), [&](UOp u) {
+    return (u.is(Op::IDiv) || u.is(Op::Mod)) && u.varies_over(range);
+  });
+}
+
 Axis axis_of(UOp place, UOp range, std::size_t order) {
   const Stride stride = stride_over(place.src(1), range);
   Axis axis;
   axis.members.push_back({range, 1, order});
   axis.memory_stride = stride.affine ? stride.step : 0;
   axis.size = range.range_size();
+  axis.divides = is_divided(place, range);
   axis.loop_order = order;
   return axis;
 }
@@ -89,15 +115,18 @@ Axis joined(const Axis& a, const Axis& b) {
     result.members.push_back(m);
   }
   result.size = a.size + (b.size - 1) * factor;
+  result.divides = a.divides || b.divides;
   result.loop_order = std::max(a.loop_order, b.loop_order);
   return result;
 }
 
-// Lanes that are every other element of the axis would be gathered each time that they are read.
-bool keeps_lanes_together(const Axis& axis) {
-  return std::ranges::none_of(axis.members, [](const Member& m) {
-    return m.factor != 1 && m.range.loop_kind() == LoopKind::Lane;
-  });
+// Phases in which the lanes lie side by side; 0: there are none.
+std::int64_t phases_for_lanes(const Axis& axis) {
+  std::int64_t phases = 1;
+  for (const Member& m : axis.members) {
+    if (m.range.loop_kind() == LoopKind::Lane) phases = m.factor;
+  }
+  return phases <= every_other ? phases : 0;
 }
 
 // The axes of the tile for the ranges of `inner` that the place varies over.
@@ -117,8 +146,9 @@ std::vector<Axis> tile_axes(UOp place, std::span<const UOp> inner) {
       // Ranges that reach no further than one step of the next are apart: i * 4 + j for j < 4.
       const Axis& last = result.back();
       const bool overlap = axis.memory_stride < last.memory_stride * last.size;
-      const Axis both = joined(last, axis);
-      if (overlap && keeps_lanes_together(both) && is_function_of_sum(place, both)) {
+      Axis both = joined(last, axis);
+      both.phases = phases_for_lanes(both);
+      if (overlap && both.phases > 0 && is_function_of_sum(place, both)) {
         result.back() = both;
         continue;
       }
@@ -139,14 +169,39 @@ struct Fill {
 
 UOp and_also(UOp gate, UOp condition) { return gate ? gate & condition : condition; }
 
+// The axes in the order of their steps in the source, the smallest last: neighbours in a warp fetch
+// what lies side by side, wherever in the tile it goes.
+std::vector<std::size_t> walk_of(const std::vector<Axis>& axes) {
+  std::vector<std::size_t> walk(axes.size());
+  std::iota(walk.begin(), walk.end(), std::size_t{0});
+  std::ranges::stable_sort(walk, std::greater(), [&](std::size_t i) {
+    const std::int64_t step = axes[i].memory_stride;
+    return step == 0 ? std::numeric_limits<std::int64_t>::max() : step;
+  });
+  return walk;
+}
+
+// Elements that are left free after each row of a tile in group memory: where items that are
+// neighbours fill rows, not columns, one makes their places fall on different banks.
+std::int64_t row_gap(const std::vector<Axis>& axes, DType dtype, const Caps& caps) {
+  if (axes.size() < 2 || walk_of(axes).back() + 1 == axes.size()) return 0;
+  const std::int64_t words = axes.back().size * std::max<std::int64_t>(4, size_of(dtype)) / 4;
+  return std::gcd(words, caps.group_memory_banks) > 1 ? 1 : 0;
+}
+
 // Each item of the group copies every items-th element.
-Fill fill_by_items(KernelState& k, const std::vector<Axis>& axes) {
+Fill fill_by_items(KernelState& k, std::vector<Axis>& axes) {
   Graph& g = k.graph();
   std::vector<UOp> items;
   std::ranges::copy_if(k.loops, std::back_inserter(items),
                        [](UOp r) { return r.loop_kind() == LoopKind::Item; });
   std::int64_t total = 1;
-  for (const Axis& a : axes) total *= a.size;
+  std::vector<std::int64_t> filled;
+  for (Axis& a : axes) {
+    filled.push_back(a.size);
+    a.size = a.size_of_phase() * a.phases;
+    total *= a.size;
+  }
   UOp item = g.index(0);
   for (UOp r : items) item = item * r.range_size() + r;
   const std::int64_t count = iterations(items);
@@ -159,9 +214,14 @@ Fill fill_by_items(KernelState& k, const std::vector<Axis>& axes) {
   }
   if (total % count != 0) fill.gate = less(flat, total);
   fill.position.resize(axes.size());
-  for (std::size_t i = axes.size(); i-- > 0;) {
-    fill.position[i] = i == 0 ? flat : flat % axes[i].size;
+  const std::vector<std::size_t> walk = walk_of(axes);
+  for (std::size_t step = walk.size(); step-- > 0;) {
+    const std::size_t i = walk[step];
+    fill.position[i] = step == 0 ? flat : flat % axes[i].size;
     flat = flat / axes[i].size;
+    if (filled[i] < axes[i].size) {
+      fill.gate = and_also(fill.gate, less(fill.position[i], filled[i]));
+    }
     if (const UOp open = axes[i].open_loop()) {
       fill.gate = and_also(fill.gate, less(fill.position[i], open.trip_count()));
     }
@@ -189,20 +249,23 @@ FillVectors vectors_of_terms(const std::vector<Axis>& axes, std::int64_t lanes) 
   const Axis &terms = axes[axes.size() - 1], &along = axes[axes.size() - 2];
   const bool fits = terms.members[0].range.loop_kind() == LoopKind::Depth && terms.size < lanes &&
                     std::has_single_bit(static_cast<std::uint64_t>(terms.size));
-  if (!fits || along.memory_stride != 1 || along.size < lanes / 2) return {};
+  if (!fits || along.memory_stride != 1 || along.phases > 1 || along.size < lanes / 2) return {};
   return {lanes, axes.size() - 2, terms.size};
 }
 
-// Lanes along the last axis, if the source is contiguous there.
+// Lanes along the last axis, if the source is contiguous there, or every other element of it is
+// wanted in a row, or divisions say where each is, which lanes share.
 FillVectors vectors_of(const KernelState& k, const std::vector<Axis>& axes, DType dtype,
                        std::int64_t lanes) {
   if (lanes <= 1 || axes.empty()) return {};
   const std::size_t last = axes.size() - 1;
-  if (axes[last].memory_stride == 1) {
-    const auto size = static_cast<std::uint64_t>(axes[last].size);
-    if (axes[last].size >= lanes / 2) return {lanes, last};
-    if (std::has_single_bit(size) && size > 1) return {axes[last].size, last};
-    return {};
+  const std::int64_t step = axes[last].memory_stride * axes[last].phases;
+  const bool gathers = step == 0 && axes[last].divides && k.caps().masked_vectors;
+  if (step == 1 || step == every_other || gathers) {
+    const std::int64_t size = axes[last].size_of_phase();
+    if (size >= lanes / 2) return {lanes, last};
+    const bool is_power = std::has_single_bit(static_cast<std::uint64_t>(size));
+    return is_power && size > 1 ? FillVectors{size, last} : FillVectors{};
   }
   const bool can_turn =
       can_exchange(dtype, k.caps()) && std::has_single_bit(static_cast<std::uint64_t>(lanes));
@@ -215,35 +278,60 @@ FillVectors vectors_of(const KernelState& k, const std::vector<Axis>& axes, DTyp
   return vectors_of_terms(axes, lanes);
 }
 
-// A loop per axis, or a loop over parts and the lanes, or copies, of a part.  The loops walk the
-// source as it lies in memory: what is fetched with an element is used before it is gone.
-Fill fill_by_loops(KernelState& k, std::vector<Axis>& axes, const FillVectors& vectors) {
-  Fill fill;
-  std::vector<std::pair<std::int64_t, UOp>> walk;  // loops, and their steps in the source
-  std::vector<UOp> parts;                          // inside of all loops
-  for (std::size_t i = 0; i < axes.size(); i++) {
-    Axis& a = axes[i];
-    const bool copied = vectors.copies > 1 && i + 1 == axes.size();
-    const bool is_cut = vectors.lanes > 1 && (copied || i == vectors.axis);
-    const std::int64_t part = copied ? vectors.copies : is_cut ? vectors.lanes : 1;
-    const UOp size = a.open_loop() ? a.open_loop().trip_count() : k.graph().index(a.size);
-    const bool is_whole = a.divisor() % part == 0;
-    a.size = (a.size + part - 1) / part * part;
-    UOp position = new_loop(k, (size + (part - 1)) / part, LoopKind::Loop);
-    if (position.is(Op::Range)) walk.emplace_back(a.memory_stride * part, position);
-    if (is_cut) {
-      const LoopKind kind = copied ? LoopKind::Unroll : LoopKind::Lane;
-      parts.push_back(new_loop(k, k.graph().index(part), kind));
-      position = position * part + parts.back();
+// A loop per axis, or a loop over parts and the lanes, or copies, of a part; and copies for the
+// phases of an axis.  The loops walk the source as it lies in memory: what is fetched with an
+// element is used before it is gone.  Those for which there are divisions stand around the others,
+// so that there are few.
+class FillByLoops {
+ public:
+  FillByLoops(KernelState& k, const FillVectors& vectors) : k_(k), vectors_(vectors) {}
+
+  Fill over(std::vector<Axis>& axes) {
+    for (std::size_t i = 0; i < axes.size(); i++) {
+      const bool copied = vectors_.copies > 1 && i + 1 == axes.size();
+      const bool is_cut = vectors_.lanes > 1 && i == vectors_.axis;
+      const std::int64_t part = copied ? vectors_.copies : is_cut ? vectors_.lanes : 1;
+      add(axes[i], part, copied ? LoopKind::Unroll : LoopKind::Lane);
     }
-    if (!is_whole) fill.gate = and_also(fill.gate, less(position, size));
-    fill.position.push_back(position);
+    std::ranges::stable_sort(walk_, std::greater(), &std::pair<std::int64_t, UOp>::first);
+    for (const auto& [step, loop] : walk_) fill_.loops.push_back(loop);
+    fill_.loops.insert(fill_.loops.end(), parts_.begin(), parts_.end());
+    return std::move(fill_);
   }
-  std::ranges::stable_sort(walk, std::greater(), &std::pair<std::int64_t, UOp>::first);
-  for (const auto& [step, loop] : walk) fill.loops.push_back(loop);
-  fill.loops.insert(fill.loops.end(), parts.begin(), parts.end());
-  return fill;
-}
+
+ private:
+  // Makes the axis a multiple of parts, which are of a kind, and of phases.
+  void add(Axis& axis, std::int64_t part, LoopKind kind) {
+    const UOp size = axis.open_loop() ? axis.open_loop().trip_count() : index(axis.size);
+    const bool is_whole = axis.divisor() % (part * axis.phases) == 0;
+    axis.size = (axis.size_of_phase() + part - 1) / part * part * axis.phases;
+    const UOp turns =
+        axis.phases > 1 ? index(axis.size / axis.phases / part) : (size + (part - 1)) / part;
+    UOp position = new_loop(k_, turns, LoopKind::Loop);
+    if (position.is(Op::Range)) {
+      const std::int64_t step = axis.memory_stride * part * axis.phases;
+      walk_.emplace_back(axis.divides ? INT64_MAX : step, position);
+    }
+    const UOp phase = axis.phases > 1 ? add_part(axis.phases, LoopKind::Unroll) : UOp();
+    if (part > 1) position = position * part + add_part(part, kind);
+    if (phase) position = position * axis.phases + phase;
+    if (!is_whole) fill_.gate = and_also(fill_.gate, less(position, size));
+    fill_.position.push_back(position);
+  }
+
+  UOp add_part(std::int64_t size, LoopKind kind) {
+    parts_.push_back(new_loop(k_, index(size), kind));
+    return parts_.back();
+  }
+
+  UOp index(std::int64_t value) const { return k_.graph().index(value); }
+
+  KernelState& k_;
+  const FillVectors vectors_;
+  Fill fill_;
+  std::vector<std::pair<std::int64_t, UOp>> walk_;  // loops, and their steps in the source
+  std::vector<UOp> parts_;                          // inside of all loops
+};
 
 Edit stage_edit(const KernelState& k, UOp load, std::span<const UOp> inner, Space space,
                 std::int64_t lanes) {
@@ -265,6 +353,14 @@ std::int64_t tile_bytes(UOp load, std::span<const UOp> inner) {
   return bytes;
 }
 
+std::int64_t group_tile_bytes(UOp load, std::span<const UOp> inner, const Caps& caps) {
+  const std::vector<Axis> axes = tile_axes(load.src(0), inner);
+  const std::int64_t bytes = tile_bytes(load, inner);
+  return axes.empty()
+             ? bytes
+             : bytes / axes.back().size * (axes.back().size + row_gap(axes, load.dtype(), caps));
+}
+
 bool try_stage(KernelState& k, UOp load, std::span<const UOp> inner, Space space,
                std::int64_t lanes) {
   if (!is_legal(k, stage_edit(k, load, inner, space, lanes))) return false;
@@ -279,8 +375,9 @@ void stage(KernelState& k, UOp load, std::span<const UOp> inner, Space space, st
   std::vector<Axis> axes = tile_axes(place, inner);
   const bool shared = space == Space::Group;
   const Fill fill = shared ? fill_by_items(k, axes)
-                           : fill_by_loops(k, axes, vectors_of(k, axes, load.dtype(), lanes));
+                           : FillByLoops(k, vectors_of(k, axes, load.dtype(), lanes)).over(axes);
 
+  const std::int64_t gap = shared ? row_gap(axes, load.dtype(), k.caps()) : 0;
   // What the tile holds at a position: the operand with each group's sum replaced by the position.
   std::vector<std::pair<UOp, UOp>> at_position;
   UOp fill_index = g.index(0), read_index = g.index(0);
@@ -290,9 +387,10 @@ void stage(KernelState& k, UOp load, std::span<const UOp> inner, Space space, st
       const bool first = &m == &axes[i].members[0];
       at_position.emplace_back(m.range, first ? fill.position[i] : g.index(0));
     }
-    fill_index = fill_index * axes[i].size + fill.position[i];
-    read_index = read_index * axes[i].size + sum_of(axes[i]);
-    elements *= axes[i].size;
+    const std::int64_t places = axes[i].size + (i + 1 == axes.size() ? gap : 0);
+    fill_index = fill_index * places + place_in_tile(axes[i], fill.position[i]);
+    read_index = read_index * places + place_in_tile(axes[i], sum_of(axes[i]));
+    elements *= places;
   }
   UOp source = substitute(place, at_position);
   UOp target_gate = fill.gate;

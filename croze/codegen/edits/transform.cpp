@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "croze/base/error.h"
+#include "croze/codegen/edits/legality.h"
 #include "croze/codegen/edits/note.h"
 #include "croze/codegen/simplify.h"
 
@@ -115,6 +116,11 @@ UOp bind(KernelState& k, UOp range, LoopKind kind) {
   const UOp bound = k.graph().range_of_kind(range, kind);
   replace_ranges(k, {{range, bound}});
   return bound;
+}
+
+UOp try_bind(KernelState& k, UOp range, LoopKind kind) {
+  const Edit edit{.kind = EditKind::Bind, .ranges = {range.range_id()}, .loop = kind};
+  return is_legal(k, edit) ? bind(k, range, kind) : UOp();
 }
 
 void reorder(KernelState& k, std::span<const UOp> order) {

@@ -51,6 +51,9 @@ UOp pad(KernelState& k, UOp range, std::int64_t multiple);
 // staged tile takes no kind that would give its values tiles of their own (see stage()).
 UOp bind(KernelState& k, UOp range, LoopKind kind);
 
+// The same where it is legal.  Null, and nothing done, where it is not.
+UOp try_bind(KernelState& k, UOp range, LoopKind kind);
+
 // Puts the output loops in this order: a permutation of k.loops that leaves the Serial ones in the
 // order in which they stand.
 void reorder(KernelState& k, std::span<const UOp> order);

@@ -11,6 +11,7 @@
 #include "croze/base/error.h"
 #include "croze/base/small_vector.h"
 #include "croze/codegen/edits/kernel_state.h"
+#include "croze/codegen/lower/combine_items.h"
 #include "croze/codegen/lower/contractions.h"
 #include "croze/codegen/lower/transpose.h"
 #include "croze/graph/eval.h"
@@ -50,7 +51,8 @@ class Digits {
 
 class Expander {
  public:
-  Expander(UOp sink, const Caps& caps) : graph_(sink.graph()), caps_(caps), order_(toposort(sink)) {
+  Expander(UOp sink, const Caps& caps)
+      : graph_(sink.graph()), caps_(caps), order_(toposort(sink)), combiner_(order_) {
     for (UOp u : order_) {
       if (u.is(Op::Range) && has_kind(u, LoopKind::Unroll)) unrolls_.push_back(u);
     }
@@ -174,10 +176,11 @@ class Expander {
   }
 
   UOp reduced(UOp u, const Digits& open) {
-    std::vector<UOp> unrolled, lanes, loops;
+    std::vector<UOp> unrolled, lanes, items, loops;
     for (UOp r : closed_ranges(u)) {
       auto& list = has_kind(r, LoopKind::Unroll) ? unrolled
                    : has_kind(r, LoopKind::Lane) ? lanes
+                   : has_kind(r, LoopKind::Item) ? items
                                                  : loops;
       list.push_back(r);
     }
@@ -189,6 +192,7 @@ class Expander {
 
     UOp result = loops.empty() ? chained(u.reduce_op(), UOp(), values) : looped(u, values, loops);
     for (UOp lane : lanes) result = graph_.reduce(u.reduce_op(), result, std::span(&lane, 1));
+    for (UOp item : items) result = combiner_.combined(u.reduce_op(), result, item);
     return result;
   }
 
@@ -313,6 +317,7 @@ class Expander {
   Graph& graph_;
   const Caps& caps_;
   std::vector<UOp> order_;
+  ItemCombiner combiner_;
   std::vector<UOp> unrolls_;
   std::unordered_map<const Node*, Copies> copies_;
   std::unordered_map<const Node*, std::vector<UOp>> tuples_;  // all results, by the first of them

@@ -15,17 +15,18 @@ namespace {
 
 class IndexLowering {
  public:
-  IndexLowering(UOp sink, std::span<const UOp> loops, const Caps& caps)
+  IndexLowering(UOp sink, std::span<const UOp> loops, const ItemAxes& items, const Caps& caps)
       : graph_(sink.graph()), order_(toposort(sink)), loops_(loops.begin(), loops.end()) {
     const bool narrow = caps.has_groups || !caps.has_dtype(DType::Int64);
     type_ = narrow && fits_int32() ? DType::Int32 : DType::Int64;
     for (UOp u : order_) {
-      if (u.is(Op::Range) && u.loop_kind() == LoopKind::Lane) lanes_ = lanes_ | u.ranges();
+      if (!u.is(Op::Range)) continue;
+      if (u.loop_kind() == LoopKind::Lane) lanes_ = lanes_ | u.ranges();
+      if (u.loop_kind() == LoopKind::Item) axis_[u.node()] = items.axis_of.at(u.range_id());
     }
-    int groups = 0, items = 0;
+    int groups = 0;
     for (UOp r : loops_) {
       if (r.loop_kind() == LoopKind::Group) axis_[r.node()] = groups++;
-      if (r.loop_kind() == LoopKind::Item) axis_[r.node()] = items++;
       if (r.loop_kind() == LoopKind::Thread) axis_[r.node()] = 0;
     }
   }
@@ -144,8 +145,9 @@ class IndexLowering {
 
 }  // namespace
 
-UOp lower_index_type(UOp sink, std::span<const UOp> loops, const Caps& caps) {
-  return IndexLowering(sink, loops, caps).run();
+UOp lower_index_type(UOp sink, std::span<const UOp> loops, const ItemAxes& items,
+                     const Caps& caps) {
+  return IndexLowering(sink, loops, items, caps).run();
 }
 
 }  // namespace croze

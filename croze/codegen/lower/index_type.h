@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "croze/codegen/edits/item_axes.h"
 #include "croze/device/caps.h"
 #include "croze/graph/uop.h"
 
@@ -14,6 +15,6 @@ namespace croze {
 // additions stand outside the innermost loop.  Ranges of kinds Thread, Group and Item become
 // Special.  Trip counts stay sources of loops; what is open of launches and buffers is known from
 // ProgramInfo.
-UOp lower_index_type(UOp sink, std::span<const UOp> loops, const Caps& caps);
+UOp lower_index_type(UOp sink, std::span<const UOp> loops, const ItemAxes& items, const Caps& caps);
 
 }  // namespace croze

@@ -201,11 +201,12 @@ void check_kernel_node(const Checker& checker, UOp u) {
 // ---- linear programs --------------------------------------------------------------------------
 
 const Checker& program_checker() {
-  static const Checker& checker = *new Checker(
-      "linear program", (with_traits(trait_elementwise) & ~ops({Op::Invalid})) |
-                            ops({Op::Param, Op::Variable, Op::Special, Op::Local, Op::Register,
-                                 Op::Range, Op::Loop, Op::EndLoop, Op::Load, Op::Store, Op::Reduce,
-                                 Op::Barrier, Op::Exchange, Op::Prefetch, Op::Contract}));
+  static const Checker& checker =
+      *new Checker("linear program",
+                   (with_traits(trait_elementwise) & ~ops({Op::Invalid})) |
+                       ops({Op::Param, Op::Variable, Op::Special, Op::Local, Op::Register,
+                            Op::Range, Op::Loop, Op::EndLoop, Op::Load, Op::Store, Op::Reduce,
+                            Op::Barrier, Op::Exchange, Op::Prefetch, Op::Lookup, Op::Contract}));
   return checker;
 }
 
@@ -278,6 +279,12 @@ void check_instruction(const Checker& checker, UOp u) {
     case Op::Exchange:
       checker.require(u.src(0).dtype() == u.dtype() && u.src(1).dtype() == u.dtype(), u,
                       "exchanges lanes of different dtypes");
+      break;
+    case Op::Lookup:
+      checker.require(u.src(0).dtype() == u.dtype(), u, "looks up what is of another dtype");
+      checker.require(
+          is_unsigned(u.src(1).dtype()) && size_of(u.src(1).dtype()) == size_of(u.dtype()), u,
+          "has indices of another size");
       break;
     case Op::Contract: check_contract(checker, u); break;
     default: break;

@@ -103,6 +103,7 @@ CapturedModel capture_model(const onnx::Model& model, const OnnxInputs& known, L
   const CallScope scope("capture_model", at);
   ModelRun run{model, {}, {}};
   CapturedModel captured;
+  onnx::check_size_names(model.inputs(), known.sizes);
   for (const auto& [name, value] : known.constants) {
     run.constants.emplace(name, Tensor(value).realize());
   }

@@ -237,7 +237,8 @@ void Interpreter::run_node(const NodeProto& node, Frame& frame) {
     results = call_function(*function, call);
   } else {
     const Operator* op = find_operator(domain, node.op, version);
-    check(op != nullptr, "croze has no such operator in opset {} of \"{}\"", version, domain);
+    check(op != nullptr, "croze has no such operator in opset {} of {}", version,
+          domain.empty() ? "ai.onnx" : domain);
     results = op->function(call);
   }
   for (std::size_t i = 0; i < node.outputs.size(); i++) {

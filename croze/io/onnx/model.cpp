@@ -120,6 +120,20 @@ std::string size_name(const Port& port, std::size_t axis) {
   return name.empty() ? fmt::format("{}.{}", port.name, axis) : name;
 }
 
+void check_size_names(const std::vector<Port>& inputs,
+                      const std::map<std::string, std::int64_t>& sizes) {
+  std::set<std::string> open;
+  for (const Port& port : inputs) {
+    for (std::size_t axis = 0; axis < port.shape.size(); axis++) {
+      if (port.shape[axis].size < 0) open.insert(size_name(port, axis));
+    }
+  }
+  for (const auto& [name, size] : sizes) {
+    check(open.contains(name), "the model leaves no size \"{}\" open: those that it does are {}",
+          name, open.empty() ? "none" : fmt::format("{}", fmt::join(open, ", ")));
+  }
+}
+
 Shape shape_of(const Port& port, const std::map<std::string, std::int64_t>& sizes) {
   check(port.has_shape, "input \"{}\" may have any shape, and a number is wanted for each size",
         port.name);
@@ -129,7 +143,9 @@ Shape shape_of(const Port& port, const std::map<std::string, std::int64_t>& size
     const std::string name = size_name(port, axis);
     const auto given = sizes.find(name);
     check(dim.size >= 0 || given != sizes.end(),
-          "input \"{}\" has an open size \"{}\": give it a number", port.name, name);
+          "input \"{}\" has an open size \"{}\": give it a number (on the command line: --size "
+          "{}=16)",
+          port.name, name, name);
     shape.push_back(dim.size >= 0 ? dim.size : given->second);
   }
   return shape;

@@ -51,6 +51,10 @@ std::string size_name(const Port& port, std::size_t axis);
 // for itself, though the model wants them to be equal.
 std::vector<std::string> tied_names(std::string_view name);
 
+// Throws Error, listing the sizes that the inputs leave open, for a name that is none of them.
+void check_size_names(const std::vector<Port>& inputs,
+                      const std::map<std::string, std::int64_t>& sizes);
+
 // The shape of an input once its open sizes are known by their names.  Throws Error naming one that
 // is missing.
 Shape shape_of(const Port& port, const std::map<std::string, std::int64_t>& sizes);
@@ -77,7 +81,7 @@ class Model {
   // Reads a file, whose weights come to stand on the default device.  Files are not trusted: every
   // length is checked against what is there, and external data must be a regular file in the folder
   // of the model.  Throws Error saying what is wrong: no such file, no ONNX, an opset newer than
-  // 22, tensors that do not fit their shapes.  Operators that croze lacks are found by run().
+  // 25, tensors that do not fit their shapes.  Operators that croze lacks are found by run().
   explicit Model(const std::string& path, Location at = Location::current())
       : Model(path, {}, at) {}
   // The same with bounds for sizes that the file leaves open, by their names.  What such sizes need

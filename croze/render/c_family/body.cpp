@@ -16,7 +16,10 @@ std::string special_name(UOp u) {
 }  // namespace
 
 KernelBody::KernelBody(const Dialect& dialect, const LinearProgram& program)
-    : dialect_(dialect), program_(program), scratch_(scratch_layout(program)) {
+    : dialect_(dialect),
+      program_(program),
+      scratch_(scratch_layout(program)),
+      group_(group_layout(program)) {
   std::int64_t values = 0, registers = 0, locals = 0;
   for (UOp u : program_.instructions) {
     if (u.dtype() == DType::Void || names_.find(u.node())) continue;
@@ -59,7 +62,8 @@ void KernelBody::declare(UOp u) {
     case Op::Special: line(dialect_.declare_special(dialect_, u, name(u))); break;
     case Op::Local: {
       const bool shared = static_cast<Space>(u.arg().ints[2]) == Space::Group;
-      line(dialect_.declare_local(dialect_, u, name(u), shared ? 0 : scratch_.offset_of(u)));
+      line(dialect_.declare_local(dialect_, u, name(u),
+                                  shared ? group_.offset_of(u) : scratch_.offset_of(u)));
       break;
     }
     default: break;

@@ -42,7 +42,7 @@ class KernelBody {
  private:
   const Dialect& dialect_;
   const LinearProgram& program_;
-  ScratchLayout scratch_;
+  ScratchLayout scratch_, group_;
   FlatMap<const Node*, std::string> names_;
   FlatSet<const Node*> declared_;
   std::string body_;

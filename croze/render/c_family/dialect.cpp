@@ -129,12 +129,13 @@ Helper extremum_helper(const Dialect& dialect, Op op, DType t) {
   const bool is_max = op == Op::Max;
   helper.name = fmt::format("{}_{}", is_max ? "max" : "min", croze::name_of(t));
   helper.text = fmt::format(
-      "static inline {0} {1}({0} a, {0} b) {{\n"
+      "{5} {0} {1}({0} a, {0} b) {{\n"
       "  if (a != a || b != b) return a + b;\n"
       "  if (a == b) return signbit(a) ? {2} : {3};\n"
       "  return a {4} b ? a : b;\n"
       "}}\n",
-      dialect.type(t), helper.name, is_max ? "b" : "a", is_max ? "a" : "b", is_max ? ">" : "<");
+      dialect.type(t), helper.name, is_max ? "b" : "a", is_max ? "a" : "b", is_max ? ">" : "<",
+      dialect.function);
   return helper;
 }
 
@@ -148,14 +149,14 @@ Helper cast_helper(const Dialect& dialect, DType from, DType to) {
   const std::string beyond = fmt::format("0x1p{}{}", is_unsigned(to) ? width : width - 1, suffix);
   const std::int64_t greatest = to == DType::UInt64 ? -1 : max_value(to);
   helper.text = fmt::format(
-      "static inline {0} {1}({2} x) {{\n"
+      "{7} {0} {1}({2} x) {{\n"
       "  if (x != x) return 0;\n"
       "  if (x <= {3}) return {4};\n"
       "  if (x >= {5}) return {6};\n"
       "  return ({0})x;\n"
       "}}\n",
       dialect.type(to), helper.name, dialect.type(from), least, literal(min_value(to), to), beyond,
-      literal(greatest, to));
+      literal(greatest, to), dialect.function);
   return helper;
 }
 

@@ -32,11 +32,15 @@ struct OpText {
 
 struct Dialect {
   std::string_view name;
-  std::string_view types[num_dtypes];  // empty: the language has no such type
-  std::string_view preamble;           // before the functions
-  std::string_view float32_suffix;     // of functions, as in sqrtf
-  std::string_view bitcast;            // as in OpText
-  std::string_view barrier;            // empty: there are no groups
+  std::string_view types[num_dtypes];           // empty: the language has no such type
+  std::string_view preamble;                    // before the functions
+  std::string_view float32_suffix;              // of functions, as in sqrtf
+  std::string_view bitcast;                     // as in OpText
+  std::string_view barrier;                     // empty: there are no groups
+  std::string_view function = "static inline";  // before the type of a helper
+  std::string_view unroll;                      // a line before loops over lanes
+  std::string_view array;                       // before the type of an array of lanes
+  bool wide_accesses = false;                   // vectors move at once (wide_access.h)
 
   std::string_view type(DType t) const { return types[static_cast<std::size_t>(t)]; }
 
@@ -48,8 +52,9 @@ struct Dialect {
   std::string (*declare_param)(const Dialect&, UOp param, std::string_view name, bool is_written,
                                bool is_alone);
   std::string (*declare_variable)(const Dialect&, UOp variable, std::string_view name);
+  // `offset`: in the scratch memory of a thread, or in the memory of a group.
   std::string (*declare_local)(const Dialect&, UOp local, std::string_view name,
-                               std::int64_t scratch_offset);
+                               std::int64_t offset);
   std::string (*declare_special)(const Dialect&, UOp special, std::string_view name);
 };
 

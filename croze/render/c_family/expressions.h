@@ -26,13 +26,14 @@ class Expressions {
   std::string op(UOp u, Op op, const std::string& a, const std::string& b,
                  const std::string& c = {});
 
+  // The name of a function that a text calls.
+  const std::string& use(Helper helper);
   // The functions that the texts call.
   std::vector<Helper> take_helpers() { return std::move(helpers_); }
 
  private:
   std::string cast(UOp u, const std::string& x);
   std::string expand(std::string_view text, UOp u, std::span<const std::string> operands) const;
-  const std::string& use(Helper helper);
 
   const Dialect& dialect_;
   std::vector<Helper> helpers_;

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include "croze/base/error.h"
+#include "croze/render/c_family/vector_writer.h"
 #include "croze/render/c_family/writer.h"
+#include "croze/render/scratch.h"
 
 namespace croze {
 namespace {
@@ -40,8 +42,11 @@ std::string declare_variable(const Dialect& dialect, UOp variable, std::string_v
   return fmt::format("const {0} {1} = ({0})a{2};", type, name, variable.arg().ints[0]);
 }
 
+// Of items that are alone in their groups a large tile is that of the group, which has more room.
 std::string declare_local(const Dialect& dialect, UOp local, std::string_view name, std::int64_t) {
-  const bool shared = static_cast<Space>(local.arg().ints[2]) == Space::Group;
+  const std::int64_t bytes = local.buffer_elements() * size_of(local.dtype());
+  const bool shared =
+      static_cast<Space>(local.arg().ints[2]) == Space::Group || bytes > most_private_bytes;
   return fmt::format("{}{} {}[{}];", shared ? "__local " : "", dialect.type(local.dtype()), name,
                      local.buffer_elements());
 }
@@ -90,7 +95,11 @@ std::uint64_t OpenClRenderer::ops() { return c_family::supported_ops(); }
 std::uint32_t OpenClRenderer::dtypes() { return c_family::supported_dtypes(dialect); }
 
 std::string OpenClRenderer::render(const LinearProgram& program) const {
-  return c_family::write_program(dialect, program);
+  if (!c_family::can_write_vectors(program, most_lanes)) {
+    return c_family::write_program(dialect, program);
+  }
+  return c_family::text_of(
+      dialect, c_family::write_vector_kernel(dialect, c_family::opencl_vectors(), program));
 }
 
 }  // namespace croze

@@ -15,6 +15,9 @@ class OpenClRenderer final : public Renderer {
   // The function's name, for a kernel of that name: croze_ and the name.
   static std::string entry(std::string_view kernel);
 
+  // Of the longest vectors of the language.
+  static constexpr std::int64_t most_lanes = 16;
+
   // The ops and dtypes that the language has, as bits (see Caps).  Float64 is an extension: the
   // device says whether it is there.
   static std::uint64_t ops();

@@ -46,7 +46,8 @@ bool Segments::is_statement(UOp u) {
   }
 }
 
-Segments::Segments(const LinearProgram& program) : lane_ranges_(program.lanes) {
+Segments::Segments(const LinearProgram& program, const WideAccesses& wide)
+    : wide_(wide), lane_ranges_(program.lanes) {
   divide(program);
   find_escapes(program);
 }
@@ -59,7 +60,7 @@ UOp Segments::lane_of(UOp node) const {
 }
 
 UOp Segments::executed_over(UOp u) const {
-  if (!is_statement(u) || u.is(Op::Reduce)) return {};
+  if (!is_statement(u) || u.is(Op::Reduce) || wide_.contains(u)) return {};
   if (!u.is(Op::Store)) return lane_of(u);
   // What a Store varies over has been taken from it by the ranges it closes.
   const UOp lane = lane_of(u.src(0));
@@ -103,6 +104,7 @@ void Segments::find_escapes(const LinearProgram& program) {
       }
     }
     if (lanes_[i]) computed_in[u.node()] = segment_[i];
+    if (wide_.contains(u) && u.is(Op::Load)) escaping_.insert(u.node());
   }
 }
 

@@ -8,26 +8,29 @@
 // A vector instruction does all its lanes before the next one begins, the shared loop does all
 // instructions before the next lane.  That is the same unless memory carries a value from lane to
 // lane; so a loop ends before an access to a buffer that the loop has written, and before a write
-// to one that it has read.  Registers hold one value per lane and carry nothing.
+// to one that it has read.  Registers hold one value per lane and carry nothing.  Accesses that
+// move a vector at once stand in no loop.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "croze/base/flat_map.h"
+#include "croze/render/c_family/wide_access.h"
 #include "croze/render/program.h"
 
 namespace croze::c_family {
 
 class Segments {
  public:
-  explicit Segments(const LinearProgram& program);
+  Segments(const LinearProgram& program, const WideAccesses& wide);
 
   // Whether the instruction does something where it stands.  The others are constants and
   // declarations, which belong to no segment.
   static bool is_statement(UOp u);
 
-  // The Lane range over which the instruction at `position` is executed; null for scalars.
+  // The Lane range over which the instruction at `position` is executed; null for scalars and for
+  // accesses that move a vector at once.
   UOp lane(std::size_t position) const { return lanes_[position]; }
 
   // Statements of equal numbers share a loop.  Each scalar has a number of its own.
@@ -44,6 +47,7 @@ class Segments {
   void divide(const LinearProgram& program);
   void find_escapes(const LinearProgram& program);
 
+  const WideAccesses& wide_;
   std::vector<UOp> lane_ranges_;
   std::vector<UOp> lanes_;             // by position
   std::vector<std::int32_t> segment_;  // by position

@@ -3,10 +3,10 @@
 // gcc and clang turn loops over lanes back into vectors, but not always: what one loop passes to
 // the next may go through memory, and a choice may become a branch.  They also share an extension
 // of C in which a vector is a type with the operators of its elements, compiled to what the
-// processor has, one register or several.  So an instruction over lanes is an expression of vectors
-// where the operators have it.  For the rest, such as square roots, gathers and gated accesses, it
-// is a loop over the lanes of that one instruction, which these compilers do know how to turn into
-// vectors.
+// processor has, one register or several; OpenCL C has such types by itself (vector_words.h).  So
+// an instruction over lanes is an expression of vectors where the operators have it.  For the rest,
+// such as gathers and gated accesses, it goes over the lanes of that one instruction, which these
+// compilers do know how to turn into vectors.
 //
 // As in llvm.cpp a value that moves by a constant from lane to lane is a scalar, that of lane 0.  A
 // vector of Bool is a mask as comparisons give it: integers of the width of what was compared, 0 or
@@ -26,47 +26,21 @@
 #include "croze/render/c_family/body.h"
 #include "croze/render/c_family/expressions.h"
 #include "croze/render/c_family/segments.h"
-#include "croze/render/c_family/vector_instructions.h"
+#include "croze/render/c_family/vector_words.h"
 #include "croze/render/lane_form.h"
 
 namespace croze::c_family {
 namespace {
 
-DType signed_of(std::int64_t bytes) {
-  switch (bytes) {
-    case 1: return DType::Int8;
-    case 2: return DType::Int16;
-    case 4: return DType::Int32;
-    default: return DType::Int64;
-  }
-}
-DType unsigned_of(std::int64_t bytes) { return bytes == 8 ? DType::UInt64 : DType::UInt32; }
-
-// Narrower integers would be promoted to int, lane by lane.
-bool has_operators(DType t) { return t != DType::Bool && size_of(t) >= 4; }
-
-std::string_view symbol(Op op) {
-  switch (op) {
-    case Op::Add: return "+";
-    case Op::Mul: return "*";
-    case Op::Div: return "/";
-    case Op::Lt: return "<";
-    case Op::Le: return "<=";
-    case Op::Eq: return "==";
-    case Op::Ne: return "!=";
-    case Op::And: return "&";
-    case Op::Or: return "|";
-    case Op::Xor: return "^";
-    case Op::Shl: return "<<";
-    case Op::Shr: return ">>";
-    default: return {};
-  }
-}
-
 class VectorWriter {
  public:
-  VectorWriter(const Dialect& dialect, const LinearProgram& program)
-      : program_(program), words_(dialect), body_(dialect, program), forms_(program) {}
+  VectorWriter(const Dialect& dialect, const VectorWords& vectors, const LinearProgram& program)
+      : program_(program),
+        dialect_(dialect),
+        vectors_(vectors),
+        words_(dialect),
+        body_(dialect, program),
+        forms_(program) {}
 
   KernelText run() {
     for (UOp u : program_.instructions) {
@@ -87,18 +61,12 @@ class VectorWriter {
  private:
   // ---- types ----
 
-  std::string vector(DType t, std::int64_t lanes) {
-    const std::string name = fmt::format("{}x{}", name_of(t), lanes);
-    if (std::ranges::find(types_, name, &Helper::name) == types_.end()) {
-      const std::string text = fmt::format(
-          "typedef {0} {1} __attribute__((vector_size({2})));\n"
-          "typedef {0} {1}_at __attribute__((vector_size({2}), aligned({3}), may_alias));\n",
-          words_.type(t), name, lanes * size_of(t), size_of(t));
-      types_.push_back({name, "#if CROZE_VECTORS\n" + text + "#endif\n"});
-    }
-    return name;
+  VectorType vector(DType t, std::int64_t lanes) {
+    const VectorType type = vectors_.type(t, words_.type(t), lanes);
+    for (const Helper& h : vectors_.declarations(type)) use(h);
+    return type;
   }
-  std::string mask_type(std::int64_t bytes, std::int64_t lanes) {
+  VectorType mask_type(std::int64_t bytes, std::int64_t lanes) {
     return vector(signed_of(bytes), lanes);
   }
 
@@ -110,9 +78,10 @@ class VectorWriter {
 
   std::string type_of(UOp u) {
     const std::int64_t lanes = u.is(Op::Register) ? forms_.of(u).lanes : lanes_of(u);
-    if (lanes == 1) return std::string(words_.type(u.dtype()));
-    if (u.dtype() == DType::Bool) return mask_type(mask_bytes(u), lanes);
-    return vector(u.dtype(), lanes);
+    return lanes == 1 ? std::string(words_.type(u.dtype())) : vector_of(u, lanes).name;
+  }
+  VectorType vector_of(UOp u, std::int64_t lanes) {
+    return u.dtype() == DType::Bool ? mask_type(mask_bytes(u), lanes) : vector(u.dtype(), lanes);
   }
 
   std::int64_t mask_bytes(UOp u) const {
@@ -126,28 +95,37 @@ class VectorWriter {
   // Lane 0 of what moves by a constant.
   std::string first(UOp u) const { return is_lane(u) ? "0" : body_.name(u); }
 
-  // The lane at hand, in a loop over k.
-  std::string lane(UOp u) const {
+  // Lane k, which is a variable or a number.
+  std::string lane(UOp u, const std::string& k) const {
     const LaneForm form = forms_.of(u);
     if (!form.affine) {
-      const std::string text = body_.name(u) + "[k]";
+      const std::string text = vectors_.lane(body_.name(u), k);
       return u.dtype() == DType::Bool ? "(" + text + " != 0)" : text;
     }
     if (form.step == 0) return first(u);
     const std::string_view type = words_.type(u.dtype());
-    if (is_lane(u)) return fmt::format("({})k", type);
-    if (cannot_wrap(u)) return fmt::format("({} + k * ({}){})", first(u), type, form.step);
+    if (is_lane(u)) return fmt::format("({}){}", type, k);
+    if (cannot_wrap(u)) return fmt::format("({} + {} * ({}){})", first(u), k, type, form.step);
     const std::string_view wraps = words_.type(wrapping_type(u.dtype()));
-    return fmt::format("({0})(({1}){2} + ({1})k * ({1}){3})", type, wraps, first(u), form.step);
+    return fmt::format("({0})(({1}){2} + ({1}){4} * ({1}){3})", type, wraps, first(u), form.step,
+                       k);
+  }
+
+  // What `statement` says of lane k, for all of them.
+  template <typename Statement>
+  void each_lane(std::int64_t lanes, Statement&& statement) {
+    if (!vectors_.names_each_lane()) {
+      return body_.line("for (int k = 0; k < {}; k++) {}", lanes, statement("k"));
+    }
+    for (std::int64_t k = 0; k < lanes; k++) body_.line(statement(fmt::format("{}", k)));
   }
 
   // All lanes.
   std::string all(UOp u, std::int64_t lanes) {
     if (lanes_of(u) > 1) return body_.name(u);
     const LaneForm form = forms_.of(u);
-    const std::string type = vector(u.dtype(), lanes);
-    // The difference to zero is the number itself, -0 and all.
-    if (form.step == 0) return fmt::format("({} - ({}){{0}})", first(u), type);
+    const VectorType type = vector(u.dtype(), lanes);
+    if (form.step == 0) return vectors_.of_one(type, first(u));
     const DType wraps = is_unsigned(u.dtype()) ? u.dtype() : unsigned_of(size_of(u.dtype()));
     std::string steps;
     for (std::int64_t k = 0; k < lanes; k++) {
@@ -156,8 +134,9 @@ class VectorWriter {
       const std::uint64_t kept = size_of(wraps) == 8 ? step : step & UINT32_MAX;
       steps += fmt::format("{}{}u", k ? ", " : "", kept);
     }
-    return fmt::format("({})(({}){} + ({}){{{}}})", type, words_.type(wraps), first(u),
-                       vector(wraps, lanes), steps);
+    const std::string sum = fmt::format("(({}){} + {})", words_.type(wraps), first(u),
+                                        vectors_.of_all(vector(wraps, lanes), steps));
+    return vectors_.of_same_bits(type, sum);
   }
 
   // All lanes, or one number for all of them, which operators take as well.
@@ -166,13 +145,10 @@ class VectorWriter {
   }
 
   std::string mask(UOp u, std::int64_t bytes, std::int64_t lanes) {
-    const std::string type = mask_type(bytes, lanes);
-    if (lanes_of(u) == 1) {
-      return fmt::format("(({}){{0}} - ({}){})", type, words_.type(signed_of(bytes)), first(u));
-    }
-    return mask_bytes(u) == bytes
-               ? body_.name(u)
-               : fmt::format("__builtin_convertvector({}, {})", body_.name(u), type);
+    const VectorType type = mask_type(bytes, lanes);
+    if (lanes_of(u) == 1)
+      return vectors_.of_one(type, fmt::format("(-({}){})", type.element, first(u)));
+    return mask_bytes(u) == bytes ? body_.name(u) : vectors_.converted(type, body_.name(u));
   }
 
   // ---- statements ----
@@ -184,9 +160,11 @@ class VectorWriter {
             words_.type(u.src(0).dtype()), body_.name(u.src(0)),
             u.src(0).is_open() ? first(u.src(0).src(0)) : fmt::format("{}", u.src(0).range_size()));
       case Op::EndLoop: return body_.close_loop();
+      case Op::Barrier: return body_.line("{}", dialect_.barrier);
       case Op::Load: return load(u);
       case Op::Store: return store(u);
       case Op::Reduce: return reduce(u);
+      case Op::Exchange: return exchange(u);
       default: return elementwise(u);
     }
   }
@@ -195,17 +173,28 @@ class VectorWriter {
     body_.line("const {} {} = {};", type_of(u), body_.name(u), value);
   }
 
-  // Lane by lane; `value` speaks of lane k.
-  void define_lanes(UOp u, std::int64_t lanes, const std::string& value) {
+  // Lane by lane; `value` says what lane k is.
+  template <typename Value>
+  void define_lanes(UOp u, std::int64_t lanes, Value&& value) {
     body_.line("{} {};", type_of(u), body_.name(u));
-    set_lanes(u, lanes, value);
+    const bool is_mask = u.dtype() == DType::Bool;
+    each_lane(lanes, [&](const std::string& k) {
+      const std::string text =
+          is_mask ? fmt::format("-({})({})", words_.type(signed_of(mask_bytes(u))), value(k))
+                  : value(k);
+      return fmt::format("{} = {};", vectors_.lane(body_.name(u), k), text);
+    });
   }
 
-  void set_lanes(UOp u, std::int64_t lanes, const std::string& value) {
-    const bool is_mask = u.dtype() == DType::Bool;
-    const std::string lane_value =
-        is_mask ? fmt::format("-({})({})", words_.type(signed_of(mask_bytes(u))), value) : value;
-    body_.line("for (int k = 0; k < {}; k++) {}[k] = {};", lanes, body_.name(u), lane_value);
+  void exchange(UOp u) {
+    const std::int64_t lanes = lanes_of(u), step = u.arg().value, bit = std::abs(step);
+    std::string numbers;
+    for (std::int64_t l = 0; l < lanes; l++) {
+      const bool has_bit = (l & bit) != 0;
+      const std::int64_t from = has_bit == (step > 0) ? l - step : l;
+      numbers += fmt::format("{}{}", l ? ", " : "", lane(u.src(has_bit), fmt::format("{}", from)));
+    }
+    define(u, vectors_.of_all(vector(u.dtype(), lanes), numbers));
   }
 
   void elementwise(UOp u) {
@@ -218,21 +207,28 @@ class VectorWriter {
     if (u.dtype() == DType::Bool) mask_bytes_[u.node()] = bytes_of_mask(u);
     if (u.is(Op::MulAdd) && is_float(u.dtype())) return multiply_add(u, lanes);
     if (const auto text = vector_text(u, lanes)) return define(u, *text);
-    for (int i = 0; i < std::min(u.num_src(), 3); i++) operands[i] = lane(u.src(i));
-    define_lanes(u, lanes, words_.elementwise(u, operands));
+    define_lanes(u, lanes, [&](const std::string& k) {
+      for (int i = 0; i < std::min(u.num_src(), 3); i++) operands[i] = lane(u.src(i), k);
+      return words_.elementwise(u, operands);
+    });
   }
 
   void multiply_add(UOp u, std::int64_t lanes) {
-    use(fma_macro(type_of(u), u.dtype(), lanes));
+    use_macro(vectors_.multiply_add(vector(u.dtype(), lanes)));
     body_.line("{} {};", type_of(u), body_.name(u));
     body_.line("fma_{}({}, {}, {}, {});", type_of(u), body_.name(u), all(u.src(0), lanes),
                all(u.src(1), lanes), all(u.src(2), lanes));
   }
 
-  void use(const Helper& macro) {
-    for (const Helper& h : {instructions_header(), macro}) {
-      if (std::ranges::find(types_, h.name, &Helper::name) == types_.end()) types_.push_back(h);
+  void use(const Helper& helper) {
+    if (std::ranges::find(types_, helper.name, &Helper::name) == types_.end()) {
+      types_.push_back(helper);
     }
+  }
+
+  void use_macro(const Helper& macro) {
+    for (const Helper& h : vectors_.before_macros()) use(h);
+    use(macro);
   }
 
   // Of the mask that an op on vectors gives.
@@ -284,7 +280,9 @@ class VectorWriter {
   // When all lanes of a vector are open, as a condition; "0" if it is not known.
   std::string is_open(UOp gate, std::int64_t lanes) const {
     if (!opens_neighbours(gate)) return "0";
-    return fmt::format("{0}[0] & {0}[{1}]", body_.name(gate), lanes - 1);
+    const std::string& name = body_.name(gate);
+    return fmt::format("{} & {}", vectors_.lane(name, "0"),
+                       vectors_.lane(name, fmt::format("{}", lanes - 1)));
   }
 
   // Where the lanes of a place are neighbours and a gate of their own opens each of them.
@@ -304,36 +302,31 @@ class VectorWriter {
   }
 
   void masked_load(UOp u, UOp place, DType t, std::int64_t lanes) {
-    const std::string type = vector(t, lanes), bits = mask_type(size_of(t), lanes);
+    const VectorType type = vector(t, lanes), bits = mask_type(size_of(t), lanes);
     const std::string at = masked_at(place, t, lanes);
     body_.line("{} {};", type_of(u), body_.name(u));
     if (is_contiguous(place)) {
-      use(load_macro(type, bits, t, lanes));
-      return body_.line("load_{}({}, {}, {});", type, body_.name(u), is_open(place.src(2), lanes),
-                        at);
+      use_macro(vectors_.masked_load(type, bits));
+      return body_.line("load_{}({}, {}, {});", type.name, body_.name(u),
+                        is_open(place.src(2), lanes), at);
     }
-    use(gather_macro(type, bits, t, lanes));
-    body_.line("gather_{}({}, {}, {});", type, body_.name(u), at, forms_.of(place.src(1)).step);
+    use_macro(vectors_.gather(type, bits));
+    body_.line("gather_{}({}, {}, {});", type.name, body_.name(u), at,
+               forms_.of(place.src(1)).step);
   }
 
   void masked_store(UOp place, UOp value, std::int64_t lanes) {
     const DType t = value.dtype();
-    const std::string type = vector(t, lanes), bits = mask_type(size_of(t), lanes);
+    const VectorType type = vector(t, lanes), bits = mask_type(size_of(t), lanes);
     const std::string at = masked_at(place, t, lanes);
     if (is_contiguous(place)) {
-      use(store_macro(type, bits, t, lanes));
-      return body_.line("store_{}({}, {}, {});", type, all(value, lanes),
+      use_macro(vectors_.masked_store(type, bits));
+      return body_.line("store_{}({}, {}, {});", type.name, all(value, lanes),
                         is_open(place.src(2), lanes), at);
     }
-    use(scatter_macro(type, bits, t, lanes));
-    body_.line("scatter_{}({}, {}, {});", type, all(value, lanes), at,
+    use_macro(vectors_.scatter(type, bits));
+    body_.line("scatter_{}({}, {}, {});", type.name, all(value, lanes), at,
                forms_.of(place.src(1)).step);
-  }
-
-  // "*(const float32x4_at*)&b0[v3]"
-  std::string vector_at(UOp place, DType t, std::int64_t lanes, std::string_view qualifier) {
-    return fmt::format("*({}{}_at*)&{}", qualifier, vector(t, lanes),
-                       element(place, first(place.src(1))));
   }
 
   void load(UOp u) {
@@ -356,15 +349,16 @@ class VectorWriter {
       return masked_load(u, place, t, lanes);
     }
     if (!is_contiguous(place) || (is_bool && is_masked(place))) {
-      const std::string text = element(place, lane(place.src(1)));
-      body_.line("{} {};", type_of(u), name);
-      return set_lanes(u, lanes,
-                       gated ? fmt::format("{} ? {} : 0", lane(place.src(2)), text) : text);
+      return define_lanes(u, lanes, [&](const std::string& k) {
+        const std::string text = element(place, lane(place.src(1), k));
+        return gated ? fmt::format("{} ? {} : 0", lane(place.src(2), k), text) : text;
+      });
     }
-    std::string whole = vector_at(place, t, lanes, "const ");
-    if (is_bool) whole = fmt::format("({})({} != 0)", type_of(u), whole);
+    const VectorType type = vector_of(u, lanes);
+    std::string whole = vectors_.load(vector(t, lanes), element(place, first(place.src(1))));
+    if (is_bool) whole = vectors_.of_same_bits(type, fmt::format("({} != {})", whole, zero(t)));
     if (!gated) return define(u, whole);
-    body_.line("{} {} = {{0}};", type_of(u), name);
+    body_.line("{} {} = {};", type.name, name, vectors_.of_all(type, "0"));
     body_.line("if ({}) {} = {};", first(place.src(2)), name, whole);
   }
 
@@ -390,14 +384,18 @@ class VectorWriter {
       return masked_store(place, value, lanes);
     }
     if (!is_contiguous(place) || (is_bool && is_masked(place))) {
-      return body_.line("for (int k = 0; k < {}; k++) {}{} = {};", lanes,
-                        gated ? fmt::format("if ({}) ", lane(place.src(2))) : "",
-                        element(place, lane(place.src(1))), lane(value));
+      return each_lane(lanes, [&](const std::string& k) {
+        return fmt::format("{}{} = {};",
+                           gated ? fmt::format("if ({}) ", lane(place.src(2), k)) : "",
+                           element(place, lane(place.src(1), k)), lane(value, k));
+      });
     }
-    body_.line("{}{} = {};", gated ? fmt::format("if ({}) ", first(place.src(2))) : "",
-               vector_at(place, t, lanes, ""),
-               is_bool ? fmt::format("({})({} & 1)", vector(t, lanes), mask(value, 1, lanes))
-                       : all(value, lanes));
+    const VectorType type = vector(t, lanes);
+    const std::string stored = is_bool
+                                   ? vectors_.of_same_bits(type, ones_of(mask(value, 1, lanes), 1))
+                                   : all(value, lanes);
+    body_.line("{}{}", gated ? fmt::format("if ({}) ", first(place.src(2))) : "",
+               vectors_.store(type, element(place, first(place.src(1))), stored));
   }
 
   // A tree, as the interpreter does it (see writer.cpp).
@@ -405,12 +403,15 @@ class VectorWriter {
     const std::int64_t lanes = u.src(1).range_size();
     const std::string& name = body_.name(u);
     body_.line("{} {}_lanes[{}];", words_.type(u.dtype()), name, lanes);
-    body_.line("for (int k = 0; k < {}; k++) {}_lanes[k] = {};", lanes, name, lane(u.src(0)));
+    each_lane(lanes, [&](const std::string& k) {
+      return fmt::format("{}_lanes[{}] = {};", name, k, lane(u.src(0), k));
+    });
     for (std::int64_t half = lanes / 2; half > 0; half /= 2) {
-      const std::string low = name + "_lanes[k]",
-                        high = fmt::format("{}_lanes[k + {}]", name, half);
-      body_.line("for (int k = 0; k < {}; k++) {} = {};", half, low,
-                 words_.op(u, u.reduce_op(), low, high));
+      each_lane(half, [&](const std::string& k) {
+        const std::string low = fmt::format("{}_lanes[{}]", name, k),
+                          high = fmt::format("{}_lanes[{} + {}]", name, k, half);
+        return fmt::format("{} = {};", low, words_.op(u, u.reduce_op(), low, high));
+      });
     }
     body_.line("const {} {} = {}_lanes[0];", words_.type(u.dtype()), name, name);
   }
@@ -421,7 +422,9 @@ class VectorWriter {
   std::optional<std::string> vector_text(UOp u, std::int64_t lanes) {
     if (u.is(Op::Where)) return where_text(u, lanes);
     if (u.is(Op::Cast)) return cast_text(u, lanes);
-    if (u.is(Op::Bitcast)) return fmt::format("({}){}", type_of(u), all(u.src(0), lanes));
+    if (u.is(Op::Bitcast)) {
+      return vectors_.of_same_bits(vector(u.dtype(), lanes), all(u.src(0), lanes));
+    }
     if (is_comparison(u.op())) return comparison_text(u, lanes);
     if (u.dtype() == DType::Bool) return logic_text(u, lanes);
     if (!has_operators(u.dtype())) return {};
@@ -432,10 +435,10 @@ class VectorWriter {
     return op == Op::Lt || op == Op::Le || op == Op::Eq || op == Op::Ne;
   }
 
-  std::string select(const std::string& mask, const std::string& type, std::int64_t bytes,
-                     std::int64_t lanes, const std::string& a, const std::string& b) {
-    const std::string bits = mask_type(bytes, lanes);
-    return fmt::format("({0})(({1} & ({2}){3}) | (~{1} & ({2}){4}))", type, mask, bits, a, b);
+  std::string zero(DType t) const { return fmt::format("({})0", words_.type(t)); }
+  // 1 where the mask is set, else 0.
+  std::string ones_of(const std::string& mask, std::int64_t bytes) const {
+    return fmt::format("({} & ({})1)", mask, words_.type(signed_of(bytes)));
   }
 
   std::optional<std::string> where_text(UOp u, std::int64_t lanes) {
@@ -449,7 +452,7 @@ class VectorWriter {
     const std::string a = all(u.src(1), lanes), b = all(u.src(2), lanes);
     if (lanes_of(condition) == 1) return fmt::format("{} ? {} : {}", first(condition), a, b);
     const std::int64_t bytes = size_of(u.dtype());
-    use(select_macro(type_of(u), mask_type(bytes, lanes), u.dtype(), lanes));
+    use_macro(vectors_.select(vector(u.dtype(), lanes), mask_type(bytes, lanes)));
     return fmt::format("select_{}({}, {}, {})", type_of(u), mask(condition, bytes, lanes), a, b);
   }
 
@@ -457,21 +460,23 @@ class VectorWriter {
     const UOp x = u.src(0);
     if (x.dtype() == DType::Bool) {
       if (u.dtype() == DType::Bool) return mask(x, mask_bytes(u), lanes);
-      const std::string m = mask(x, size_of(u.dtype()), lanes);
-      return fmt::format("__builtin_convertvector({} & 1, {})", m, type_of(u));
+      const std::int64_t bytes = size_of(u.dtype());
+      return vectors_.converted(vector(u.dtype(), lanes), ones_of(mask(x, bytes, lanes), bytes));
     }
     if (u.dtype() == DType::Bool) {
       if (!has_operators(x.dtype())) return {};
-      return fmt::format("({})({} != {})", type_of(u), all(x, lanes), literal(0, x.dtype()));
+      return vectors_.of_same_bits(vector_of(u, lanes),
+                                   fmt::format("({} != {})", all(x, lanes), literal(0, x.dtype())));
     }
     if (is_float(x.dtype()) && !is_float(u.dtype())) return {};
-    return fmt::format("__builtin_convertvector({}, {})", all(x, lanes), type_of(u));
+    return vectors_.converted(vector(u.dtype(), lanes), all(x, lanes));
   }
 
   std::optional<std::string> comparison_text(UOp u, std::int64_t lanes) {
     if (!has_operators(u.src(0).dtype())) return {};
-    return fmt::format("({})({} {} {})", type_of(u), side(u.src(0), lanes), symbol(u.op()),
-                       side(u.src(1), lanes));
+    const std::string text =
+        fmt::format("({} {} {})", side(u.src(0), lanes), symbol(u.op()), side(u.src(1), lanes));
+    return vectors_.of_same_bits(vector_of(u, lanes), text);
   }
 
   std::optional<std::string> logic_text(UOp u, std::int64_t lanes) {
@@ -496,83 +501,96 @@ class VectorWriter {
                            side(u.src(1), lanes));
       case Op::Max:
       case Op::Min: return extremum_text(u, lanes);
-      default: return {};
+      default: break;
     }
+    const std::string_view function = vectors_.function(u.op());
+    if (function.empty()) return {};
+    return fmt::format("{}({})", function, all(u.src(0), lanes));
   }
 
   // One comparison where the other operand is a number that is no NaN and not the zero which loses.
   std::string extremum_text(UOp u, std::int64_t lanes) {
-    const std::int64_t bytes = size_of(u.dtype());
-    const std::string type = type_of(u), bits = mask_type(bytes, lanes);
+    const VectorType type = vector(u.dtype(), lanes);
     const bool is_max = u.is(Op::Max);
     for (int i = 0; i < 2; i++) {
       const UOp c = u.src(i), x = u.src(1 - i);
       if (!c.is_const()) continue;
       const double number = std::bit_cast<double>(c.arg().value);
       if (std::isnan(number) || (number == 0 && std::signbit(number) == is_max)) continue;
-      const std::string m =
-          fmt::format("({})({} {} {})", bits, all(x, lanes), is_max ? "<=" : ">=", first(c));
-      return select("(" + m + ")", type, bytes, lanes, all(c, lanes), all(x, lanes));
+      return chosen(type, fmt::format("{} {} {}", all(x, lanes), is_max ? "<=" : ">=", first(c)),
+                    all(c, lanes), all(x, lanes));
     }
     const std::string a = all(u.src(0), lanes), b = all(u.src(1), lanes);
     const std::string &name = body_.name(u), some = name + "_some", same = name + "_same";
     // A NaN on the right is taken, one on the left is put back; of zeros the signs are joined.
-    body_.line("const {} {} = {};", type, some,
-               select(fmt::format("(({})({} {} {}))", bits, a, is_max ? ">" : "<", b), type, bytes,
-                      lanes, a, b));
+    body_.line("const {} {} = {};", type.name, some,
+               chosen(type, fmt::format("{} {} {}", a, is_max ? ">" : "<", b), a, b));
+    const VectorType bits = mask_type(size_of(u.dtype()), lanes);
+    const std::string joined = fmt::format("({} {} {})", vectors_.of_same_bits(bits, a),
+                                           is_max ? "&" : "|", vectors_.of_same_bits(bits, b));
     body_.line(
-        "const {0} {1} = {2};", type, same,
-        select(fmt::format("(({})({} == {}))", bits, a, b), type, bytes, lanes,
-               fmt::format("(({0}){1} {2} ({0}){3})", bits, a, is_max ? "&" : "|", b), some));
-    return select(fmt::format("(({0})({1} != {1}))", bits, a), type, bytes, lanes, a, same);
+        "const {} {} = {};", type.name, same,
+        chosen(type, fmt::format("{} == {}", a, b), vectors_.of_same_bits(type, joined), some));
+    return chosen(type, fmt::format("{0} != {0}", a), a, same);
+  }
+
+  // a where a comparison of vectors of this type holds, else b.
+  std::string chosen(const VectorType& type, const std::string& comparison, const std::string& a,
+                     const std::string& b) {
+    const VectorType bits = mask_type(size_of(type.dtype), type.lanes);
+    const std::string mask =
+        fmt::format("({})", vectors_.of_same_bits(bits, fmt::format("({})", comparison)));
+    return vectors_.selected(type, bits, mask, a, b);
   }
 
   std::optional<std::string> integer_text(UOp u, std::int64_t lanes) {
-    const std::string type = type_of(u);
-    const std::string wraps = vector(unsigned_of(size_of(u.dtype())), lanes);
+    const VectorType type = vector(u.dtype(), lanes);
+    const VectorType wraps = vector(unsigned_of(size_of(u.dtype())), lanes);
     const std::string a = all(u.src(0), lanes);
     const std::string b = u.num_src() > 1 ? all(u.src(1), lanes) : "";
     switch (u.op()) {
-      case Op::Neg: return fmt::format("({})(-({}){})", type, wraps, a);
+      case Op::Neg:
+        return vectors_.of_same_bits(type, fmt::format("(-{})", vectors_.of_same_bits(wraps, a)));
       case Op::Not: return "~" + a;
       case Op::Add:
       case Op::Mul:
       case Op::Shl:
-        return fmt::format("({0})(({1}){2} {3} ({1}){4})", type, wraps, a, symbol(u.op()), b);
+        return vectors_.of_same_bits(
+            type, fmt::format("({} {} {})", vectors_.of_same_bits(wraps, a), symbol(u.op()),
+                              vectors_.of_same_bits(wraps, b)));
       case Op::And:
       case Op::Or:
       case Op::Xor:
       case Op::Shr: return fmt::format("{} {} {}", a, symbol(u.op()), b);
       case Op::Max:
-      case Op::Min: {
-        const std::int64_t bytes = size_of(u.dtype());
-        const std::string m = fmt::format("(({})({} {} {}))", mask_type(bytes, lanes), a,
-                                          u.is(Op::Max) ? ">" : "<", b);
-        return select(m, type, bytes, lanes, a, b);
-      }
+      case Op::Min:
+        return chosen(type, fmt::format("{} {} {}", a, u.is(Op::Max) ? ">" : "<", b), a, b);
       default: return {};
     }
   }
 
   const LinearProgram& program_;
+  const Dialect& dialect_;
+  const VectorWords& vectors_;
   Expressions words_;
   KernelBody body_;
   LaneForms forms_;
-  std::vector<Helper> types_;
+  std::vector<Helper> types_;                      // and macros
   FlatMap<const Node*, std::int64_t> mask_bytes_;  // the width of masks
 };
 
 }  // namespace
 
-bool can_write_vectors(const LinearProgram& program) {
-  return !program.lanes.empty() && std::ranges::all_of(program.lanes, [](UOp lane) {
-    return lane.range_size() > 1 &&
+bool can_write_vectors(const LinearProgram& program, std::int64_t most_lanes) {
+  return !program.lanes.empty() && std::ranges::all_of(program.lanes, [=](UOp lane) {
+    return lane.range_size() > 1 && lane.range_size() <= most_lanes &&
            std::has_single_bit(static_cast<std::uint64_t>(lane.range_size()));
   });
 }
 
-KernelText write_vector_kernel(const Dialect& dialect, const LinearProgram& program) {
-  return VectorWriter(dialect, program).run();
+KernelText write_vector_kernel(const Dialect& dialect, const VectorWords& vectors,
+                               const LinearProgram& program) {
+  return VectorWriter(dialect, vectors, program).run();
 }
 
 }  // namespace croze::c_family

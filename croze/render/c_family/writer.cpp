@@ -10,6 +10,7 @@
 #include "croze/render/c_family/body.h"
 #include "croze/render/c_family/expressions.h"
 #include "croze/render/c_family/segments.h"
+#include "croze/render/c_family/wide_access.h"
 
 namespace croze::c_family {
 namespace {
@@ -21,7 +22,8 @@ class Writer {
         program_(program),
         words_(dialect),
         body_(dialect, program),
-        segments_(program) {}
+        wide_(dialect, program),
+        segments_(program, wide_) {}
 
   KernelText run() {
     declare_all();
@@ -43,14 +45,21 @@ class Writer {
     FlatSet<const Node*> declared;
     for (UOp u : program_.instructions) {
       body_.declare(u);
-      if (u.is(Op::Register) && declared.insert(u.node())) {
-        line("{} {};", type(u), with_size(body_.name(u), segments_.lane_of(u)));
+      if (!declared.insert(u.node())) continue;
+      if (u.is(Op::Register)) {
+        line("{};", declaration(u, body_.name(u), segments_.lane_of(u)));
+      }
+      if (u.is(Op::Param) && wide_.are_of(u)) {
+        line("const bool {0}_whole = (unsigned long long){0} % {1} == 0;", body_.name(u),
+             wide_bytes);
       }
     }
   }
 
-  static std::string with_size(const std::string& name, UOp lane) {
-    return lane ? fmt::format("{}[{}]", name, lane.range_size()) : name;
+  // A variable, or one for each lane.
+  std::string declaration(UOp u, const std::string& name, UOp lane) const {
+    return lane ? fmt::format("{}{} {}[{}]", dialect_.array, type(u), name, lane.range_size())
+                : fmt::format("{} {}", type(u), name);
   }
 
   // ---- lanes ----
@@ -65,7 +74,7 @@ class Writer {
     for (std::size_t k = i; k < program_.instructions.size(); k++) {
       if (segments_.number(k) != segments_.number(i)) break;
       const UOp u = program_.instructions[k];
-      if (segments_.escapes(u)) line("{} {};", type(u), with_size(ref(u), lane));
+      if (segments_.escapes(u)) line("{};", declaration(u, ref(u), lane));
     }
     open_loop(lane, end_of(lane));
     open_lane_ = lane;
@@ -78,6 +87,7 @@ class Writer {
   }
 
   void open_loop(UOp range, const std::string& end) {
+    if (is_lane(range) && !dialect_.unroll.empty()) line("{}", dialect_.unroll);
     body_.open_loop(type(range), body_.name(range), end);
   }
 
@@ -109,6 +119,7 @@ class Writer {
   // ---- statements ----
 
   void statement(UOp u) {
+    if (wide_.contains(u)) return move_vector(u);
     switch (u.op()) {
       case Op::Loop: return open_loop(u.src(0), end_of(u.src(0)));
       case Op::EndLoop: return close_loop();
@@ -145,6 +156,21 @@ class Writer {
     } else {
       line("if ({}) {} = {};", ref(place.src(2)), element(place), ref(u.src(1)));
     }
+  }
+
+  // A load or a store of all lanes at once.
+  void move_vector(UOp u) {
+    const UOp place = u.src(0), buffer = buffer_of(place), at = place.src(1);
+    const bool is_load = u.is(Op::Load), is_gated = place.num_src() > 2;
+    const UOp lane = segments_.lane_of(at);
+    const std::string memory =
+        is_lane(at) ? ref(buffer) : fmt::format("{} + {}[0]", ref(buffer), ref(at));
+    const std::string whole = buffer.is(Op::Param) ? ref(buffer) + "_whole" : "true";
+    const std::string gate = is_gated ? fmt::format("if ({}) ", ref(place.src(2))) : "";
+    if (is_load) line("{}{};", declaration(u, ref(u), lane), is_gated ? " = {}" : "");
+    const std::string& move = words_.use(move_helper(dialect_, buffer.dtype(), lane.range_size()));
+    line("{}{}({}, {}, {});", gate, move, is_load ? ref(u) : memory,
+         is_load ? memory : ref(u.src(1)), whole);
   }
 
   // A tree, as the interpreter does it: the upper half of the lanes is combined with the lower half
@@ -186,6 +212,7 @@ class Writer {
   const LinearProgram& program_;
   Expressions words_;
   KernelBody body_;
+  WideAccesses wide_;
   Segments segments_;
   UOp open_lane_;  // the range of the loop over lanes at hand
   std::int32_t open_segment_ = -1;
@@ -197,11 +224,14 @@ KernelText write_kernel(const Dialect& dialect, const LinearProgram& program) {
   return Writer(dialect, program).run();
 }
 
-std::string write_program(const Dialect& dialect, const LinearProgram& program) {
-  const KernelText kernel = write_kernel(dialect, program);
+std::string text_of(const Dialect& dialect, const KernelText& kernel) {
   std::string text(dialect.preamble);
   for (const Helper& helper : kernel.helpers) text += "\n" + helper.text;
   return text + "\n" + kernel.function;
+}
+
+std::string write_program(const Dialect& dialect, const LinearProgram& program) {
+  return text_of(dialect, write_kernel(dialect, program));
 }
 
 }  // namespace croze::c_family

@@ -20,4 +20,7 @@ struct KernelText {
 };
 KernelText write_kernel(const Dialect& dialect, const LinearProgram& program);
 
+// A kernel by itself, behind what the dialect and its helpers put before it.
+std::string text_of(const Dialect& dialect, const KernelText& kernel);
+
 }  // namespace croze::c_family

@@ -38,7 +38,7 @@ void add_once(std::vector<int>& list, int value) {
 
 class Explainer {
  public:
-  Explainer(const Schedule& schedule, const Caps& (*caps)(int device))
+  Explainer(const Schedule& schedule, const std::function<const Caps&(int device)>& caps)
       : schedule_(schedule), caps_(caps) {}
 
   Explanation run() {
@@ -169,14 +169,15 @@ class Explainer {
   }
 
   const Schedule& schedule_;
-  const Caps& (*caps_)(int device);
+  const std::function<const Caps&(int device)>& caps_;
   std::map<std::pair<const Kernel*, bool>, Facts> facts_;
   Explanation result_;
 };
 
 }  // namespace
 
-Explanation explanation_of(const Schedule& schedule, const Caps& (*caps)(int device)) {
+Explanation explanation_of(const Schedule& schedule,
+                           const std::function<const Caps&(int device)>& caps) {
   return Explainer(schedule, caps).run();
 }
 

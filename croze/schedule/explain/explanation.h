@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -91,7 +92,8 @@ struct Explanation {
 std::string to_text(const Explanation& explanation);
 
 // Internal: of a schedule for devices that can do this.  Calls, parts and nodes are left out.
-Explanation explanation_of(const Schedule& schedule, const Caps& (*caps)(int device));
+Explanation explanation_of(const Schedule& schedule,
+                           const std::function<const Caps&(int device)>& caps);
 
 // "shared_reduction", for programs.
 std::string_view name_of(BufferCause cause);

@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <string_view>
 
+#include "onnx_drawn.h"
+
 namespace croze::tool {
 namespace {
 
@@ -41,11 +43,19 @@ bool is_close(double a, double wanted, const Tolerance& tolerance) {
   return std::abs(a - wanted) <= tolerance.absolute + tolerance.relative * std::abs(wanted);
 }
 
-// What is wrong with a value; empty if nothing is.
+// What is wrong with the kind, type and shape of a value; empty if nothing is.
+std::string difference_in_type(const Value& value, const Value& wanted) {
+  const bool has_elements = !wanted.is_nothing() && wanted.kind() != Value::Kind::Sequence;
+  const bool is_same = value.kind() == wanted.kind() &&
+                       (!has_elements || (value.element_type() == wanted.element_type() &&
+                                          value.shape() == wanted.shape()));
+  return is_same ? "" : fmt::format("gives {}, not {}", describe(value), describe(wanted));
+}
+
+// The same of all of a value.
 std::string difference(const Value& value, const Value& wanted, const Tolerance& tolerance) {
-  const bool same_kind = value.kind() == wanted.kind();
-  if (!same_kind) return fmt::format("gives {}, not {}", describe(value), describe(wanted));
-  if (value.is_nothing()) return {};
+  std::string in_type = difference_in_type(value, wanted);
+  if (!in_type.empty() || value.is_nothing()) return in_type;
   if (value.kind() == Value::Kind::Sequence) {
     const std::size_t count = wanted.items().size();
     if (value.items().size() != count) return fmt::format("a sequence of {}", value.items().size());
@@ -54,9 +64,6 @@ std::string difference(const Value& value, const Value& wanted, const Tolerance&
       if (!text.empty()) return fmt::format("item {}: {}", i, text);
     }
     return {};
-  }
-  if (value.element_type() != wanted.element_type() || value.shape() != wanted.shape()) {
-    return fmt::format("gives {}, not {}", describe(value), describe(wanted));
   }
   if (value.kind() == Value::Kind::Texts) {
     return value.texts().elements == wanted.texts().elements ? "" : "other texts";
@@ -121,6 +128,43 @@ std::map<std::string, Value> ramp_inputs(const onnx::Model& model) {
   return inputs;
 }
 
+// Compares all outputs that a folder records, as `compare` does one.
+template <typename Compare>
+std::string difference_from_recording(const onnx::Model& model, const std::string& folder,
+                                      const std::map<std::string, Value>& outputs,
+                                      Compare compare) {
+  for (std::size_t i = 0; i < model.outputs().size(); i++) {
+    const onnx::Port& port = model.outputs()[i];
+    const std::string path = numbered(folder, "output", i);
+    if (!fs::exists(path)) continue;
+    const std::string text = compare(outputs.at(port.name), recorded(path, port));
+    if (!text.empty()) return fmt::format("output \"{}\": {}", port.name, text);
+  }
+  return {};
+}
+
+// The values of these ports, in their order.
+Values in_order(const std::vector<onnx::Port>& ports, const std::map<std::string, Value>& values) {
+  Values result;
+  for (const onnx::Port& port : ports) {
+    if (values.contains(port.name)) result.push_back(values.at(port.name));
+  }
+  return result;
+}
+
+std::string judge_drawn(DrawnLaw law, const onnx::Model& model, const std::string& folder) {
+  constexpr int num_draws = 64;
+  const std::map<std::string, Value> inputs = recorded_inputs(model, folder);
+  std::vector<Values> draws;
+  for (int i = 0; i < num_draws; i++) {
+    const auto outputs = model.run(inputs);
+    std::string text = difference_from_recording(model, folder, outputs, difference_in_type);
+    if (!text.empty()) return text;
+    draws.push_back(in_order(model.outputs(), outputs));
+  }
+  return difference_from_law(law, in_order(model.inputs(), inputs), draws);
+}
+
 std::string judge(const OnnxCase& test, const Tolerance& tolerance) {
   const onnx::Model model(test.model);
   if (!test.output.empty()) {
@@ -128,16 +172,17 @@ std::string judge(const OnnxCase& test, const Tolerance& tolerance) {
     const Value wanted = onnx::load_recorded(test.output, onnx::Recorded::Tensor);
     return difference(outputs.at(model.outputs()[0].name), wanted, tolerance);
   }
+  const DrawnLaw law = drawn_law(test.group, test.name);
+  const auto compare = [&](const Value& value, const Value& wanted) {
+    return difference(value, wanted, tolerance);
+  };
   for (const std::string& folder : test.datasets) {
-    const auto outputs = model.run(recorded_inputs(model, folder));
-    for (std::size_t i = 0; i < model.outputs().size(); i++) {
-      const onnx::Port& port = model.outputs()[i];
-      const std::string path = numbered(folder, "output", i);
-      if (!fs::exists(path)) continue;
-      const Value wanted = recorded(path, port);
-      const std::string text = difference(outputs.at(port.name), wanted, tolerance);
-      if (!text.empty()) return fmt::format("output \"{}\": {}", port.name, text);
-    }
+    const std::string text =
+        law != DrawnLaw::None
+            ? judge_drawn(law, model, folder)
+            : difference_from_recording(model, folder, model.run(recorded_inputs(model, folder)),
+                                        compare);
+    if (!text.empty()) return text;
   }
   return {};
 }

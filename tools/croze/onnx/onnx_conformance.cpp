@@ -11,6 +11,7 @@
 #include "croze/commands.h"
 #include "croze/run_options.h"
 #include "onnx_case.h"
+#include "onnx_drawn.h"
 #include "onnx_known.h"
 
 namespace croze::tool {
@@ -25,13 +26,16 @@ struct Settings {
 
 struct Count {
   int total = 0, passed = 0, failed = 0, unsupported = 0, crashed = 0;
+  int by_law = 0;  // of those passed: their values are drawn
 
-  void add(Outcome outcome) {
+  void add(const OnnxResult& r) {
     total++;
-    passed += outcome == Outcome::Passed;
-    failed += outcome == Outcome::Failed;
-    unsupported += outcome == Outcome::Unsupported;
-    crashed += outcome == Outcome::Crashed;
+    passed += r.outcome == Outcome::Passed;
+    failed += r.outcome == Outcome::Failed;
+    unsupported += r.outcome == Outcome::Unsupported;
+    crashed += r.outcome == Outcome::Crashed;
+    by_law +=
+        r.outcome == Outcome::Passed && drawn_law(r.test.group, r.test.name) != DrawnLaw::None;
   }
 };
 
@@ -47,23 +51,20 @@ bool is_expected(const OnnxResult& r) {
 
 std::map<std::string, Count> counts_of(const Results& results) {
   std::map<std::string, Count> counts;
-  for (const OnnxResult& r : results) counts[r.test.group].add(r.outcome);
+  for (const OnnxResult& r : results) counts[r.test.group].add(r);
   return counts;
 }
 
 Json json_of(const Count& c) {
-  return {{"total", c.total},
-          {"passed", c.passed},
-          {"failed", c.failed},
-          {"unsupported", c.unsupported},
-          {"crashed", c.crashed}};
+  return {{"total", c.total},   {"passed", c.passed},           {"passed_by_law", c.by_law},
+          {"failed", c.failed}, {"unsupported", c.unsupported}, {"crashed", c.crashed}};
 }
 
 void print_json(const Results& results, double seconds) {
   Count all;
   Json others = Json::array(), groups = Json::object();
   for (const OnnxResult& r : results) {
-    all.add(r.outcome);
+    all.add(r);
     if (r.outcome == Outcome::Passed) continue;
     others.push_back({{"group", r.test.group},
                       {"name", r.test.name},
@@ -86,8 +87,10 @@ void print_text(const Results& results, double seconds) {
     fmt::print("{:<11} {}\n", "", is_expected(r) ? reason_of(r) : "This was not expected.");
   }
   for (const auto& [group, c] : counts_of(results)) {
-    fmt::print("{:<20} {} tests: {} passed, {} failed, {} unsupported, {} crashed\n", group,
-               c.total, c.passed, c.failed, c.unsupported, c.crashed);
+    const std::string drawn =
+        c.by_law > 0 ? fmt::format(" ({} by the law of what they draw)", c.by_law) : "";
+    fmt::print("{:<20} {} tests: {} passed{}, {} failed, {} unsupported, {} crashed\n", group,
+               c.total, c.passed, drawn, c.failed, c.unsupported, c.crashed);
   }
   fmt::print("{:.1f} s\n", seconds);
 }

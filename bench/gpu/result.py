@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""result.py FOLDER: what the steps of run.sh have left there, as one JSON."""
+import json
+import pathlib
+import re
+import sys
+
+folder = pathlib.Path(sys.argv[1])
+
+
+def read(name):
+    path = folder / name
+    return path.read_text(errors="replace") if path.exists() else ""
+
+
+def parsed(name):
+    lines = [line for line in read(name + ".log").splitlines() if line[:1] in ("{", "[")]
+    try:
+        return json.loads(lines[-1])
+    except (IndexError, json.JSONDecodeError):
+        return {"errors": read(name + ".errors")[-2000:]}
+
+
+def tests(name):
+    text = read(name + ".log")
+    counts = {word: sum(map(int, re.findall(rf"\[  {word}  \] (\d+) tests?", text)))
+              for word in ("PASSED", "SKIPPED", "FAILED")}
+    status = int(read(name + ".status") or -1)
+    failures = [] if status == 0 else text.splitlines()[-60:]
+    return {"status": status, **counts, "failures": failures,
+            "counts": [line for line in text.splitlines() if line.startswith("CUDA: ")]}
+
+
+suites = {name: tests(name) for name in ("device_suite", "op_list", "golden")}
+result = {"devices": parsed("devices"), **suites, "times": parsed("times"),
+          "torch": parsed("torch")}
+ms = result["torch"].get("ms", {})
+for row in result["times"].get("results", []):
+    if row.get("name") in ms and row.get("ms"):
+        row["torch_ms"] = ms[row["name"]]
+        row["speed_of_torch"] = ms[row["name"]] / row["ms"]
+print(json.dumps(result, indent=1))
+# Without a GPU all tests are skipped: that is no success either.
+sys.exit(any(s["status"] != 0 or s["SKIPPED"] > 0 and s["PASSED"] == 0 for s in suites.values()))

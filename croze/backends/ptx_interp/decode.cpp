@@ -1,0 +1,354 @@
+// decode.cpp -- from the parsed text to steps and slots.
+//
+// The types of operands are checked as an assembler does: registers and instructions of bits go
+// with everything of their width, integers with integers, floats only with themselves.  Loads,
+// stores and conversions take registers wider than what they move.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "croze/backends/ptx_interp/arithmetic.h"
+#include "croze/backends/ptx_interp/code.h"
+#include "croze/backends/ptx_interp/convert.h"
+#include "croze/backends/ptx_interp/item.h"
+#include "croze/backends/ptx_interp/memory.h"
+#include "croze/base/error.h"
+
+namespace croze::ptx_interp {
+namespace {
+
+using Kind = Operand::Kind;
+
+// Whether values of one type may stand in a register of the other; `wider`: the register may be.
+bool fits(Type register_type, Type t, bool wider) {
+  if (register_type == Type::Pred || t == Type::Pred) return register_type == t;
+  const std::int64_t room = size_of(register_type), size = size_of(t);
+  if (room != size && !(wider && room > size && !is_float(register_type))) return false;
+  if (is_bits(register_type) || is_bits(t)) return true;
+  return is_float(register_type) == is_float(t);
+}
+
+Type twice(Type t) {
+  switch (t) {
+    case Type::U16: return Type::U32;
+    case Type::S16: return Type::S32;
+    case Type::U32: return Type::U64;
+    default: return Type::S64;
+  }
+}
+
+void end(Item& item, const Step&) { item.stop(Stop::End); }
+void meet(Item& item, const Step&) { item.stop(Stop::Barrier); }
+void go(Item& item, const Step& step) { item.branch(step.target); }
+void pass(Item&, const Step&) {}
+
+std::vector<std::string_view> split(std::string_view name) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t dot = name.find('.');
+    parts.push_back(name.substr(0, dot));
+    if (dot == std::string_view::npos) return parts;
+    name.remove_prefix(dot + 1);
+  }
+}
+
+class Decoder {
+ public:
+  explicit Decoder(const Module& module) : module_(module) {
+    code_.entry = module.entry;
+    std::ranges::copy(module.items, code_.items);
+    code_.num_parameters = static_cast<std::int32_t>(module.parameters.size());
+    code_.frame.resize(module.registers.size());
+    for (const Array& a : module.arrays)
+      (a.is_shared ? code_.shared : code_.local).push_back(a.bytes);
+  }
+
+  Code run() {
+    for (const Instruction& i : module_.instructions) {
+      at_ = &i;
+      step_ = {};
+      step_.line = i.line;
+      step_.guard = i.guard;
+      step_.negated = i.negated;
+      instruction();
+      code_.steps.push_back(step_);
+    }
+    const bool ends = !code_.steps.empty() && code_.steps.back().run == end;
+    check(ends && code_.steps.back().guard < 0, "PTX: the entry does not end with ret");
+    return std::move(code_);
+  }
+
+ private:
+  [[noreturn]] void refuse(std::string_view what) const {
+    fail({}, "PTX, line {}: {}: {}", at_->line, at_->name, what);
+  }
+
+  void instruction() {
+    const std::string& name = at_->name;
+    if (name == "ret") return fixed(end, 0);
+    if (name == "bra") return branch();
+    if (name == "bar.sync") return barrier();
+    if (name == "prefetch.global.L1") return fixed(pass, 1);
+    const std::vector<std::string_view> parts = split(name);
+    if (parts[0] == "cvt") return conversion(parts);
+    if (parts[0] == "ld" && parts.size() > 1 && parts[1] == "param") return parameter(parts);
+    if (parts[0] == "ld" || parts[0] == "st") return access(parts);
+    arithmetic(parts);
+  }
+
+  void fixed(Handler handler, std::size_t operands) {
+    step_.run = handler;
+    count(operands);
+  }
+
+  void count(std::size_t operands) const {
+    if (at_->operands.size() != operands) {
+      refuse(fmt::format("takes {} operands, not {}", operands, at_->operands.size()));
+    }
+  }
+
+  Type type_of(std::string_view name) const {
+    const std::optional<Type> t = type_named(name);
+    if (!t) refuse(fmt::format("there is no type '{}'", name));
+    return *t;
+  }
+
+  // ---- control ----
+
+  void branch() {
+    fixed(go, 1);
+    const auto label = std::ranges::find(module_.labels, at_->operands[0].name, &Label::name);
+    if (label == module_.labels.end()) {
+      refuse(fmt::format("there is no label {}", at_->operands[0].name));
+    }
+    step_.target = static_cast<std::int32_t>(label->position);
+  }
+
+  void barrier() {
+    fixed(meet, 1);
+    if (at_->operands[0].kind != Kind::Integer || at_->operands[0].value != 0) {
+      refuse("only barrier 0 is known");
+    }
+    if (at_->guard >= 0) refuse("a barrier that some items may pass by");
+    code_.has_barriers = true;
+  }
+
+  // ---- values ----
+
+  void arithmetic(const std::vector<std::string_view>& parts) {
+    const std::size_t dot = at_->name.rfind('.');
+    const Form* form = find_form(std::string_view(at_->name).substr(0, dot));
+    if (!form || parts.size() < 2) refuse("unknown instruction");
+    const Type t = type_of(parts.back());
+    step_.run = form->make(t);
+    if (!step_.run) refuse(fmt::format("there is none of type .{}", name_of(t)));
+    count(form->operands.size());
+    for (std::size_t k = 0; k < form->operands.size(); k++) {
+      const Type wanted = operand_type(form->operands[k], t);
+      if (k == 0) {
+        step_.result = target(at_->operands[0], wanted, false);
+      } else {
+        step_.in[k - 1] = source(at_->operands[k], wanted, false);
+      }
+    }
+  }
+
+  static Type operand_type(char letter, Type t) {
+    switch (letter) {
+      case 'p': return Type::Pred;
+      case 'u': return Type::U32;
+      case 'w': return twice(t);
+      default: return t;
+    }
+  }
+
+  void conversion(const std::vector<std::string_view>& parts) {
+    count(2);
+    if (parts.size() < 3 || parts.size() > 4) refuse("needs two types and perhaps a rounding");
+    const std::string_view rounding = parts.size() == 4 ? parts[1] : std::string_view();
+    step_.rounding = rounding == "rn"    ? Rounding::Nearest
+                     : rounding == "rz"  ? Rounding::Zero
+                     : rounding == "rzi" ? Rounding::IntegerToZero
+                                         : Rounding::None;
+    step_.type = type_of(parts[parts.size() - 2]);
+    step_.from = type_of(parts.back());
+    const bool known = rounding.empty() == (step_.rounding == Rounding::None);
+    if (!known || !is_conversion(step_.type, step_.from, step_.rounding)) {
+      refuse("there is no such conversion");
+    }
+    step_.run = convert;
+    step_.result = target(at_->operands[0], step_.type, true);
+    step_.in[0] = source(at_->operands[1], step_.from, true);
+  }
+
+  void check_register(std::int32_t number, Type t, bool wider) const {
+    const Type held = module_.registers[static_cast<std::size_t>(number)];
+    if (!fits(held, t, wider)) {
+      refuse(fmt::format("a register of .{} where .{} is wanted", name_of(held), name_of(t)));
+    }
+  }
+
+  std::int32_t target(const Operand& operand, Type t, bool wider) const {
+    if (operand.kind != Kind::Register) refuse("the result is no register");
+    check_register(operand.number, t, wider);
+    return operand.number;
+  }
+
+  std::int32_t source(const Operand& operand, Type t, bool wider) {
+    switch (operand.kind) {
+      case Kind::Register: check_register(operand.number, t, wider); return operand.number;
+      case Kind::Integer: return constant(integer(operand.value, t));
+      case Kind::Float32:
+      case Kind::Float64:
+        if (t != (operand.kind == Kind::Float32 ? Type::F32 : Type::F64)) {
+          refuse("a constant of another type");
+        }
+        return constant(static_cast<std::uint64_t>(operand.value));
+      case Kind::Name: return named(operand.name, t);
+      default: refuse("an address or a vector where a value is wanted");
+    }
+  }
+
+  std::uint64_t integer(std::int64_t value, Type t) const {
+    if (is_float(t)) refuse("an integer where a float is wanted");
+    const std::int64_t width = 8 * size_of(t);
+    const bool is_inside = width == 0 || width == 64 ||
+                           (value >= -(INT64_C(1) << (width - 1)) && value < INT64_C(1) << width);
+    if (!is_inside) refuse(fmt::format("the constant {} does not fit", value));
+    return width == 0 ? value != 0 : static_cast<std::uint64_t>(value);
+  }
+
+  std::int32_t new_slot(std::uint64_t bits) {
+    code_.frame.push_back(bits);
+    return static_cast<std::int32_t>(code_.frame.size()) - 1;
+  }
+
+  std::int32_t constant(std::uint64_t bits) {
+    const auto [known, is_new] = constants_.emplace(bits, 0);
+    if (is_new) known->second = new_slot(bits);
+    return known->second;
+  }
+
+  // A special register, or the address of an array.
+  std::int32_t named(const std::string& name, Type t) {
+    if (name.starts_with("%")) return special(name, t);
+    std::int64_t shared = 0, local = 0;
+    for (const Array& a : module_.arrays) {
+      if (a.name == name) {
+        if (size_of(t) != 8) refuse("addresses have 64 bits");
+        return constant(Window::address_of(a.is_shared ? shared : local));
+      }
+      (a.is_shared ? shared : local)++;
+    }
+    refuse(fmt::format("there is no {}", name));
+  }
+
+  std::int32_t special(const std::string& name, Type t) {
+    constexpr std::string_view names[] = {"%tid", "%ctaid", "%ntid", "%nctaid"};
+    constexpr Input::Kind kinds[] = {Input::Kind::Item, Input::Kind::Group, Input::Kind::GroupSize,
+                                     Input::Kind::Groups};
+    const std::size_t dot = name.find('.');
+    const auto found = std::ranges::find(names, std::string_view(name).substr(0, dot));
+    const std::string axes = "xyz";
+    const std::size_t axis = dot + 2 == name.size() ? axes.find(name[dot + 1]) : std::string::npos;
+    if (found == std::end(names) || axis == std::string::npos) {
+      refuse(fmt::format("there is no register {}", name));
+    }
+    if (size_of(t) != 4 || is_float(t)) refuse("special registers have 32 bits");
+    return input(kinds[found - std::begin(names)], static_cast<std::int32_t>(axis));
+  }
+
+  std::int32_t input(Input::Kind kind, std::int32_t number) {
+    for (const Input& known : code_.inputs) {
+      if (known.kind == kind && known.number == number) return known.slot;
+    }
+    code_.inputs.push_back({kind, number, new_slot(0)});
+    return code_.inputs.back().slot;
+  }
+
+  // ---- memory ----
+
+  // A parameter is a slot already.
+  void parameter(const std::vector<std::string_view>& parts) {
+    count(2);
+    const Operand& place = at_->operands[1];
+    const auto found = std::ranges::find(module_.parameters, place.name, &Parameter::name);
+    if (place.kind != Kind::Address || place.value != 0 || found == module_.parameters.end()) {
+      refuse("this is no parameter");
+    }
+    const Type t = type_of(parts.back());
+    if (parts.size() != 3 || size_of(t) != size_of(found->type))
+      refuse("the parameter is of another type");
+    step_.run = find_form("mov")->make(t);
+    step_.result = target(at_->operands[0], t, false);
+    step_.in[0] = input(Input::Kind::Parameter,
+                        static_cast<std::int32_t>(found - module_.parameters.begin()));
+  }
+
+  Space space_of(std::string_view name) const {
+    if (name == "global") return Space::Global;
+    if (name == "shared") return Space::Shared;
+    if (name != "local") refuse(fmt::format("there is no memory '{}'", name));
+    return Space::Local;
+  }
+
+  // ld.SPACE[.nc][.v2|.v4].TYPE
+  void access(const std::vector<std::string_view>& parts) {
+    count(2);
+    const bool is_store = parts[0] == "st";
+    std::size_t next = 1;
+    const Space space = space_of(parts[next++ < parts.size() ? 1 : 0]);
+    if (!is_store && space == Space::Global && next < parts.size() && parts[next] == "nc") next++;
+    std::size_t width = 1;
+    if (next < parts.size() && (parts[next] == "v2" || parts[next] == "v4")) {
+      width = parts[next++] == "v2" ? 2 : 4;
+    }
+    if (next + 1 != parts.size()) refuse("unknown access");
+    const Type t = type_of(parts[next]);
+    step_.run = access_handler(space, is_store, t);
+    if (!step_.run || size_of(t) * static_cast<std::int64_t>(width) > 16) refuse("no such access");
+    values(at_->operands[is_store ? 1 : 0], t, width);
+    place(at_->operands[is_store ? 0 : 1]);
+  }
+
+  void values(const Operand& operand, Type t, std::size_t width) {
+    step_.count = static_cast<std::uint8_t>(width);
+    if (width == 1) {
+      // A store takes constants too.
+      step_.registers[0] =
+          at_->name.starts_with("st") ? source(operand, t, true) : target(operand, t, true);
+      return;
+    }
+    if (operand.kind != Kind::Vector || operand.registers.size() != width) {
+      refuse(fmt::format("needs a vector of {} registers", width));
+    }
+    for (std::size_t k = 0; k < width; k++) {
+      check_register(operand.registers[k], t, true);
+      step_.registers[k] = operand.registers[k];
+    }
+  }
+
+  void place(const Operand& operand) {
+    if (operand.kind != Kind::Address) refuse("needs an address");
+    step_.offset = operand.value;
+    if (operand.number < 0) {
+      step_.in[0] = named(operand.name, Type::U64);
+      return;
+    }
+    check_register(operand.number, Type::U64, false);
+    step_.in[0] = operand.number;
+  }
+
+  const Module& module_;
+  const Instruction* at_ = nullptr;
+  Step step_;
+  Code code_;
+  std::map<std::uint64_t, std::int32_t> constants_;
+};
+
+}  // namespace
+
+Code decode(const Module& module) { return Decoder(module).run(); }
+
+}  // namespace croze::ptx_interp

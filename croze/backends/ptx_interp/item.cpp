@@ -1,0 +1,125 @@
+// item.cpp -- the interpreter's loop, and the checks of accesses.
+#include "croze/backends/ptx_interp/item.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "croze/base/error.h"
+
+namespace croze::ptx_interp {
+namespace {
+
+// What private memory holds before the first store: nothing that passes for a result.
+constexpr std::byte poison{0xa5};
+
+}  // namespace
+
+Item::Item(const Launch& launch, std::int32_t number, SharedMemory& shared,
+           std::span<const Window> arrays)
+    : launch_(launch), number_(number), shared_(shared), arrays_(arrays) {
+  const std::vector<std::int64_t>& local = launch.code.local;
+  private_.resize(
+      static_cast<std::size_t>(std::accumulate(local.begin(), local.end(), INT64_C(0))));
+  std::byte* next = private_.data();
+  for (std::size_t k = 0; k < local.size(); k++) {
+    locals_.push_back({Window::address_of(static_cast<std::int64_t>(k)), next, local[k]});
+    next += local[k];
+  }
+}
+
+void Item::start(const std::int64_t (&group)[3], const std::int64_t (&position)[3]) {
+  slots_ = launch_.code.frame;
+  std::ranges::fill(private_, poison);
+  for (const Input& input : launch_.code.inputs) {
+    const auto k = static_cast<std::size_t>(input.number);
+    std::uint64_t& slot = slots_[static_cast<std::size_t>(input.slot)];
+    switch (input.kind) {
+      case Input::Kind::Parameter: slot = launch_.parameters[k]; break;
+      case Input::Kind::Item: slot = static_cast<std::uint64_t>(position[k]); break;
+      case Input::Kind::Group: slot = static_cast<std::uint64_t>(group[k]); break;
+      case Input::Kind::GroupSize: slot = static_cast<std::uint64_t>(launch_.code.items[k]); break;
+      case Input::Kind::Groups: slot = static_cast<std::uint64_t>(launch_.groups[k]); break;
+    }
+  }
+  next_ = 0;
+}
+
+Stop Item::run() {
+  stop_ = Stop::None;
+  const Step* steps = launch_.code.steps.data();
+  while (stop_ == Stop::None) {
+    const Step& step = steps[next_++];
+    if (step.guard >= 0 && (slots_[static_cast<std::size_t>(step.guard)] != 0) == step.negated) {
+      continue;
+    }
+    step.run(*this, step);
+  }
+  return stop_;
+}
+
+void Item::refuse(const Step& step, std::string_view what) const {
+  fail({}, "kernel {}, line {} of its PTX: {}", launch_.kernel, step.line, what);
+}
+
+std::byte* Item::checked(const Step& step, std::span<const Window> windows, std::int64_t bytes,
+                         std::string_view what) const {
+  const std::uint64_t address =
+      get<std::uint64_t>(step.in[0]) + static_cast<std::uint64_t>(step.offset);
+  const std::int64_t number = Window::number_of(address);
+  if (number < 0 || number >= std::ssize(windows)) {
+    refuse(step, fmt::format("access of {} bytes at {:#x}, which is in no {} of the kernel", bytes,
+                             address, what));
+  }
+  const Window& window = windows[static_cast<std::size_t>(number)];
+  const auto offset = static_cast<std::int64_t>(address - window.address);
+  if (offset < 0 || offset > window.bytes - bytes) {
+    refuse(step, fmt::format("access of {} bytes at byte {} of {} {}, which has {}", bytes, offset,
+                             what, number, window.bytes));
+  }
+  if (address % static_cast<std::uint64_t>(bytes) != 0) {
+    refuse(step, fmt::format("access of {} bytes at byte {} of {} {} is not aligned", bytes, offset,
+                             what, number));
+  }
+  return window.memory + offset;
+}
+
+template <Space space>
+std::byte* Item::place(const Step& step, std::int64_t bytes) const {
+  switch (space) {
+    case Space::Global: return checked(step, launch_.buffers, bytes, "buffer");
+    case Space::Shared: return checked(step, arrays_, bytes, "shared array");
+    default: return checked(step, locals_, bytes, "private array");
+  }
+}
+
+template <Space space>
+const std::byte* Item::load(const Step& step, std::int64_t bytes) {
+  const std::byte* memory = place<space>(step, bytes);
+  if (space != Space::Shared) return memory;
+  const std::string wrong = shared_.read(number_, memory - shared_.at(0), bytes);
+  if (!wrong.empty()) [[unlikely]]
+    refuse(step, "shared memory: " + wrong);
+  return memory;
+}
+
+template <Space space>
+void Item::store(const Step& step, std::span<const std::byte> values) {
+  std::byte* memory = place<space>(step, std::ssize(values));
+  if (space != Space::Shared) {
+    std::memcpy(memory, values.data(), values.size());
+    return;
+  }
+  const std::string wrong = shared_.write(number_, memory - shared_.at(0), values);
+  if (!wrong.empty()) [[unlikely]]
+    refuse(step, "shared memory: " + wrong);
+}
+
+template const std::byte* Item::load<Space::Global>(const Step&, std::int64_t);
+template const std::byte* Item::load<Space::Shared>(const Step&, std::int64_t);
+template const std::byte* Item::load<Space::Local>(const Step&, std::int64_t);
+template void Item::store<Space::Global>(const Step&, std::span<const std::byte>);
+template void Item::store<Space::Shared>(const Step&, std::span<const std::byte>);
+template void Item::store<Space::Local>(const Step&, std::span<const std::byte>);
+
+}  // namespace croze::ptx_interp

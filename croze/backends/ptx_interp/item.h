@@ -1,0 +1,104 @@
+// item.h -- one item of a group while it runs: its slots, its private memory, where it stands.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "croze/backends/ptx_interp/code.h"
+#include "croze/backends/ptx_interp/shared_memory.h"
+
+namespace croze::ptx_interp {
+
+enum class Space : std::uint8_t { Global, Shared, Local };
+
+// Where memory lies for the kernel: each buffer and each array in a window of its own, so that an
+// address says what it belongs to, and how far outside it is.
+struct Window {
+  static constexpr int bits = 44;  // of an address inside a window
+  static constexpr std::uint64_t origin = std::uint64_t{1} << (bits - 1);
+
+  std::uint64_t address = 0;  // of its first byte
+  std::byte* memory = nullptr;
+  std::int64_t bytes = 0;
+
+  // `low`: the bits below `origin` of the address; what alignment is seen.
+  static std::uint64_t address_of(std::int64_t number, std::uint64_t low = 0) {
+    return (static_cast<std::uint64_t>(number + 1) << bits) + origin + low;
+  }
+  static std::int64_t number_of(std::uint64_t address) {
+    return static_cast<std::int64_t>(address >> bits) - 1;
+  }
+};
+
+// What all items of a launch have in common.
+struct Launch {
+  const Code& code;
+  std::string_view kernel;
+  std::span<const Window> buffers;
+  std::vector<std::uint64_t> parameters;
+  std::int64_t groups[3];
+};
+
+enum class Stop : std::uint8_t { None, Barrier, End };
+
+class Item {
+ public:
+  // `shared`: that of its group, with a window for each array.
+  Item(const Launch& launch, std::int32_t number, SharedMemory& shared,
+       std::span<const Window> arrays);
+
+  void start(const std::int64_t (&group)[3], const std::int64_t (&position)[3]);
+
+  // Runs to the next barrier or to the end.
+  Stop run();
+  // The line of what it stopped at.
+  std::int32_t line() const { return launch_.code.steps[static_cast<std::size_t>(next_ - 1)].line; }
+
+  // ---- for the handlers of steps ----
+
+  template <typename T>
+  T get(std::int32_t slot) const {
+    T value;
+    std::memcpy(&value, &slots_[static_cast<std::size_t>(slot)], sizeof(T));
+    return value;
+  }
+  // The bits beyond those of T become 0.
+  template <typename T>
+  void set(std::int32_t slot, T value) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof(T));
+    slots_[static_cast<std::size_t>(slot)] = bits;
+  }
+
+  void branch(std::int32_t target) { next_ = target; }
+  void stop(Stop why) { stop_ = why; }
+
+  // Accesses, which are inside, aligned and no race; throw Error otherwise.
+  template <Space space>
+  const std::byte* load(const Step& step, std::int64_t bytes);
+  template <Space space>
+  void store(const Step& step, std::span<const std::byte> values);
+
+  [[noreturn]] void refuse(const Step& step, std::string_view what) const;
+
+ private:
+  template <Space space>
+  std::byte* place(const Step& step, std::int64_t bytes) const;
+  std::byte* checked(const Step& step, std::span<const Window> windows, std::int64_t bytes,
+                     std::string_view what) const;
+
+  const Launch& launch_;
+  std::int32_t number_;
+  SharedMemory& shared_;
+  std::span<const Window> arrays_;
+  std::vector<std::uint64_t> slots_;
+  std::vector<std::byte> private_;
+  std::vector<Window> locals_;
+  std::int32_t next_ = 0;
+  Stop stop_ = Stop::None;
+};
+
+}  // namespace croze::ptx_interp

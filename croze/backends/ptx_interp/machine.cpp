@@ -1,0 +1,105 @@
+// machine.cpp -- groups of items that take turns.
+#include "croze/backends/ptx_interp/machine.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "croze/backends/ptx_interp/item.h"
+#include "croze/base/error.h"
+
+namespace croze::ptx_interp {
+namespace {
+
+// What the memory of the host is aligned to, so much of an address a kernel may see.
+constexpr std::uint64_t seen_alignment = 256;
+
+std::vector<Window> windows_of(std::span<const View> buffers) {
+  std::vector<Window> windows;
+  for (const View& view : buffers) {
+    const std::uint64_t low = reinterpret_cast<std::uintptr_t>(view.base) % seen_alignment;
+    windows.push_back({Window::address_of(std::ssize(windows), low), view.base, view.bytes});
+  }
+  return windows;
+}
+
+std::vector<std::uint64_t> parameters_of(std::span<const Window> windows,
+                                         std::span<const std::int64_t> variables) {
+  std::vector<std::uint64_t> parameters;
+  for (const Window& w : windows) parameters.push_back(w.address);
+  for (std::int64_t v : variables) parameters.push_back(static_cast<std::uint64_t>(v));
+  return parameters;
+}
+
+class Group {
+ public:
+  explicit Group(const Launch& launch)
+      : launch_(launch),
+        shared_(std::accumulate(launch.code.shared.begin(), launch.code.shared.end(),
+                                std::int64_t{0})) {
+    std::byte* next = shared_.at(0);
+    for (std::int64_t bytes : launch.code.shared) {
+      arrays_.push_back({Window::address_of(std::ssize(arrays_)), next, bytes});
+      next += bytes;
+    }
+    const std::int64_t(&size)[3] = launch.code.items;
+    for (std::int64_t k = 0; k < size[0] * size[1] * size[2]; k++) {
+      items_.emplace_back(launch, static_cast<std::int32_t>(k), shared_, arrays_);
+    }
+  }
+
+  void run(const std::int64_t (&group)[3]) {
+    shared_.start_group();
+    const std::int64_t(&size)[3] = launch_.code.items;
+    for (std::int64_t k = 0; k < std::ssize(items_); k++) {
+      const std::int64_t position[3] = {k % size[0], k / size[0] % size[1],
+                                        k / (size[0] * size[1])};
+      items_[static_cast<std::size_t>(k)].start(group, position);
+    }
+    while (run_to_barrier()) shared_.pass_barrier();
+  }
+
+ private:
+  // Whether there is something behind it.
+  bool run_to_barrier() {
+    const Stop first = items_[0].run();
+    for (std::size_t k = 1; k < items_.size(); k++) {
+      const Stop stop = items_[k].run();
+      if (stop == first && items_[k].line() == items_[0].line()) continue;
+      fail({}, "kernel {}: divergent barriers: item 0 {}, item {} {}", launch_.kernel,
+           text_of(first, items_[0]), k, text_of(stop, items_[k]));
+    }
+    return first == Stop::Barrier;
+  }
+
+  static std::string text_of(Stop stop, const Item& item) {
+    return fmt::format("{} at line {} of the PTX", stop == Stop::Barrier ? "waits" : "has ended",
+                       item.line());
+  }
+
+  const Launch& launch_;
+  SharedMemory shared_;
+  std::vector<Window> arrays_;
+  std::vector<Item> items_;
+};
+
+}  // namespace
+
+void run(const Code& code, const ProgramInfo& info, std::span<const View> buffers,
+         std::span<const std::int64_t> variables) {
+  const std::vector<Window> windows = windows_of(buffers);
+  Launch launch{code, info.name, windows, parameters_of(windows, variables), {}};
+  std::int64_t(&groups)[3] = launch.groups;
+  for (std::size_t axis = 0; axis < 3; axis++) {
+    groups[axis] = info.launch.groups[axis].value(variables);
+  }
+  Group group(launch);
+  std::int64_t place[3];
+  for (place[2] = 0; place[2] < groups[2]; place[2]++) {
+    for (place[1] = 0; place[1] < groups[1]; place[1]++) {
+      for (place[0] = 0; place[0] < groups[0]; place[0]++) group.run(place);
+    }
+  }
+}
+
+}  // namespace croze::ptx_interp

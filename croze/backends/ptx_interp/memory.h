@@ -1,0 +1,11 @@
+// memory.h -- loads and stores of the interpreter.
+#pragma once
+
+#include "croze/backends/ptx_interp/item.h"
+
+namespace croze::ptx_interp {
+
+// The function that loads, or stores, values of the type; null if there is no such access.
+Handler access_handler(Space space, bool is_store, Type t);
+
+}  // namespace croze::ptx_interp

@@ -1,0 +1,60 @@
+// shared_memory.cpp -- races and reads before writes.
+#include "croze/backends/ptx_interp/shared_memory.h"
+
+#include <fmt/format.h>
+
+namespace croze::ptx_interp {
+
+void SharedMemory::start_group() {
+  for (Watch& w : watch_) w = {};
+  phase_ = 0;
+}
+
+SharedMemory::Watch& SharedMemory::watch(std::int64_t offset) {
+  Watch& w = watch_[static_cast<std::size_t>(offset)];
+  if (w.phase != phase_) {
+    w.phase = phase_;
+    w.reader = w.writer = nobody;
+  }
+  return w;
+}
+
+std::string SharedMemory::who(std::int32_t items) {
+  return items == several ? "others have" : fmt::format("item {} has", items);
+}
+
+std::string SharedMemory::read(std::int32_t item, std::int64_t offset, std::int64_t count) {
+  for (std::int64_t k = offset; k < offset + count; k++) {
+    Watch& w = watch(k);
+    if (!w.is_written) return fmt::format("byte {} is read and was never written", k);
+    if (w.writer != nobody && w.writer != item) {
+      return fmt::format("race: item {} reads byte {}, which {} written since the barrier", item, k,
+                         who(w.writer));
+    }
+    w.reader = w.reader == nobody || w.reader == item ? item : several;
+  }
+  return {};
+}
+
+std::string SharedMemory::write(std::int32_t item, std::int64_t offset,
+                                std::span<const std::byte> values) {
+  std::int64_t k = offset;
+  for (const std::byte value : values) {
+    Watch& w = watch(k);
+    const bool is_other = w.writer != nobody && w.writer != item;
+    if (is_other && *at(k) != value) {
+      return fmt::format("race: item {} writes byte {}, which {} written since the barrier", item,
+                         k, who(w.writer));
+    }
+    if (w.reader != nobody && w.reader != item) {
+      return fmt::format("race: item {} writes byte {}, which {} read since the barrier", item, k,
+                         who(w.reader));
+    }
+    w.writer = is_other ? several : item;
+    w.is_written = true;
+    *at(k++) = value;
+  }
+  return {};
+}
+
+}  // namespace croze::ptx_interp

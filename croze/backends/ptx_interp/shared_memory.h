@@ -1,0 +1,51 @@
+// shared_memory.h -- what the items of a group share, watched.
+//
+// Between two barriers nothing orders the items.  So each byte remembers who has read and who has
+// written it since the last barrier: where two items touch it and one of them writes, the result
+// would depend on chance.  Two that write the same are none: items may fill a tile twice.  And it
+// remembers whether it was ever written.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace croze::ptx_interp {
+
+class SharedMemory {
+ public:
+  explicit SharedMemory(std::int64_t bytes)
+      : bytes_(static_cast<std::size_t>(bytes)), watch_(static_cast<std::size_t>(bytes)) {}
+
+  void start_group();
+  void pass_barrier() { phase_++; }
+
+  // What is wrong with an access of the item to bytes, which lie inside; empty if nothing is.  A
+  // write that is right has happened.
+  std::string read(std::int32_t item, std::int64_t offset, std::int64_t count);
+  std::string write(std::int32_t item, std::int64_t offset, std::span<const std::byte> values);
+
+  std::byte* at(std::int64_t offset) { return bytes_.data() + offset; }
+  std::int64_t size() const { return static_cast<std::int64_t>(bytes_.size()); }
+
+ private:
+  static constexpr std::int32_t nobody = -1, several = -2;
+
+  // Of one byte.
+  struct Watch {
+    std::int64_t phase = -1;  // in which it was last touched
+    std::int32_t reader = nobody;
+    std::int32_t writer = nobody;
+    bool is_written = false;  // since the group has begun
+  };
+
+  Watch& watch(std::int64_t offset);
+  static std::string who(std::int32_t items);
+
+  std::vector<std::byte> bytes_;
+  std::vector<Watch> watch_;
+  std::int64_t phase_ = 0;
+};
+
+}  // namespace croze::ptx_interp

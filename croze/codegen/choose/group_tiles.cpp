@@ -1,0 +1,278 @@
+// group_tiles.cpp -- tiles in two levels, scored.
+//
+// A group makes a tile of rows x columns.  What its items read of both operands lies in group
+// memory, for some steps of the reduction at a time:
+//
+//     for blocks of steps:
+//       all items copy rows and columns of the block to group memory
+//       for steps:
+//         item: its own tile of rows x columns, whose sums are in registers
+//
+// Neighbours in a warp have neighbouring columns, so they read one row of group memory side by
+// side, and all of them the same element of a row.  How large the tiles are, how many items share
+// one and how many steps a block has is found by what a group takes for a step, in cycles of a
+// compute unit (warp_model.h), and by how evenly the groups fill the units.  Sizes that the tiles
+// do not divide are padded: what is beyond the end is copied as zero and not stored.
+#include "croze/codegen/choose/group_tiles.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "croze/codegen/choose/access.h"
+#include "croze/codegen/choose/vectorize.h"
+#include "croze/codegen/choose/warp_model.h"
+#include "croze/codegen/edits/legality.h"
+#include "croze/codegen/edits/stage.h"
+#include "croze/codegen/edits/transform.h"
+#include "croze/graph/rewrite/rewrite.h"
+
+namespace croze {
+namespace {
+
+struct GroupTile {
+  UOp rows, columns;
+  std::int64_t row_items = 1, column_items = 1;  // of a group
+  std::int64_t item_rows = 1, item_columns = 1;  // that an item has
+  std::int64_t steps = 1;  // of the loop of the reduction that is cut, in group memory at once
+  double cycles = 0;       // of the kernel
+
+  std::int64_t all_rows() const { return row_items * item_rows; }
+  std::int64_t all_columns() const { return column_items * item_columns; }
+  std::int64_t items() const { return row_items * column_items; }
+};
+
+double divided_up(std::int64_t size, std::int64_t by) {
+  return static_cast<double>((size + by - 1) / by);
+}
+
+class Search {
+ public:
+  Search(const KernelState& k, UOp reduce)
+      : k_(k), model_(k.caps()), reduced_(closed_ranges(reduce)), loads_(loads(reduce.src(0))) {
+    choose_cut();
+  }
+
+  // The loop of the reduction that is cut in blocks of steps: those inside of it are short.
+  UOp cut() const { return reduced_[cut_]; }
+
+  // The tiles worth trying, the best first.
+  std::vector<GroupTile> run() {
+    for (UOp rows : k_.loops) {
+      for (UOp columns : k_.loops) {
+        if (is_shared(rows, columns) && is_shared(columns, rows)) try_items({rows, columns});
+      }
+    }
+    std::ranges::stable_sort(tiles_, {}, &GroupTile::cycles);
+    if (std::ssize(tiles_) > most_tried) tiles_.resize(most_tried);
+    return std::move(tiles_);
+  }
+
+ private:
+  static constexpr std::int64_t most_tried = 16;
+
+  void choose_cut() {
+    std::int64_t inside = 1;
+    cut_ = reduced_.size() - 1;
+    while (cut_ > 0 && !reduced_[cut_].is_open() &&
+           inside * reduced_[cut_].range_size() <= model_.most_steps / 2) {
+      inside *= reduced_[cut_--].range_size();
+    }
+    inside_ = inside;
+  }
+
+  // Whether one load varies over the first loop and not over the second.
+  bool is_shared(UOp loop, UOp other) const {
+    if (loop == other || !is_parallel(loop) || loop.range_size() < model_.least_shared)
+      return false;
+    return std::ranges::any_of(loads_, [&](UOp load) {
+      return load.src(0).varies_over(loop) && !load.src(0).varies_over(other);
+    });
+  }
+
+  void try_items(GroupTile t) {
+    for (t.row_items = 1; t.row_items <= 32; t.row_items *= 2) {
+      for (t.column_items = 4; t.column_items <= 64; t.column_items *= 2) {
+        if (t.items() < model_.least_items() || t.items() > model_.most_items) continue;
+        for (t.item_rows = 1; t.item_rows <= 8; t.item_rows *= 2) {
+          for (t.item_columns = 1; t.item_columns <= 8; t.item_columns *= 2) try_steps(t);
+        }
+      }
+    }
+  }
+
+  void try_steps(GroupTile t) {
+    const std::int64_t values = t.item_rows * t.item_columns + t.item_rows + t.item_columns;
+    if (values + model_.other_registers > model_.registers) return;
+    for (t.steps = 1; t.steps * inside_ <= model_.most_steps; t.steps *= 2) {
+      if (t.steps > 1 && t.steps >= 2 * cut().range_size()) break;
+      if (bytes_of(t) > model_.group_memory) break;
+      t.cycles = cycles_of(t);
+      tiles_.push_back(t);
+    }
+  }
+
+  // Of group memory, roughly: windows that overlap take less.
+  std::int64_t bytes_of(const GroupTile& t) const {
+    const std::int64_t element = widest_bytes(k_.sink);
+    return t.steps * inside_ * (t.all_rows() + t.all_columns()) * element;
+  }
+
+  double cycles_of(const GroupTile& t) const {
+    double groups = divided_up(t.rows.range_size(), t.all_rows()) *
+                    divided_up(t.columns.range_size(), t.all_columns());
+    for (UOp r : k_.loops) {
+      if (r != t.rows && r != t.columns) groups *= static_cast<double>(r.range_size());
+    }
+    const double blocks = divided_up(cut().range_size(), t.steps);
+    double outside = 1;  // of the loops around the one that is cut
+    for (std::size_t i = 0; i < cut_; i++) outside *= static_cast<double>(reduced_[i].range_size());
+    const double rounds = std::ceil(groups / static_cast<double>(model_.units));
+    return rounds * outside * blocks * cycles_of_block(t) * waiting(t);
+  }
+
+  // Copying a block to group memory, and its steps.
+  double cycles_of_block(const GroupTile& t) const {
+    const auto items = static_cast<double>(t.items());
+    const auto steps = static_cast<double>(t.steps * inside_);
+    const auto elements = static_cast<double>(t.all_rows() + t.all_columns()) * steps;
+    const auto element = static_cast<double>(widest_bytes(k_.sink));
+    const auto rows = static_cast<double>(t.item_rows),
+               columns = static_cast<double>(t.item_columns);
+    const double arithmetic =
+        steps * items * (rows * columns + model_.around_step) / model_.multiply_adds;
+    const double warps = items / static_cast<double>(model_.warp);
+    const double words = element / 4;
+    const double reading = steps * warps * (rows + columns) * words * model_.group_load;
+    const double copying = std::max(elements * element / model_.far_bytes,
+                                    elements * model_.copy_instructions / model_.multiply_adds);
+    return std::max(arithmetic, reading) + model_.not_hidden * std::min(arithmetic, reading) +
+           copying + 2 * model_.meeting;
+  }
+
+  // How much longer it takes where too few warps are there to hide what each waits for.
+  double waiting(const GroupTile& t) const {
+    const std::int64_t by_memory = model_.group_memory / std::max<std::int64_t>(1, bytes_of(t));
+    const std::int64_t by_items = model_.resident_items / t.items();
+    const auto groups = static_cast<double>(std::clamp<std::int64_t>(by_memory, 1, by_items));
+    const double warps = groups * static_cast<double>(t.items() / model_.warp);
+    return std::max(1.0, model_.hiding_warps / std::max(1.0, warps));
+  }
+
+  const KernelState& k_;
+  const WarpModel model_;
+  std::vector<UOp> reduced_, loads_;
+  std::size_t cut_ = 0;
+  std::int64_t inside_ = 1;  // steps of the loops inside of the one that is cut
+  std::vector<GroupTile> tiles_;
+};
+
+// The loops that an axis of a tile becomes: its part in each group is cut among the items, which
+// have every so many of it.
+struct Cut {
+  UOp copies, items;
+
+  std::vector<UOp> loops() const {
+    std::vector<UOp> result;
+    for (UOp r : {copies, items}) {
+      if (r.is(Op::Range)) result.push_back(r);
+    }
+    return result;
+  }
+};
+
+bool varies(UOp place, const Cut& cut) {
+  return std::ranges::any_of(cut.loops(), [&](UOp r) { return place.varies_over(r); });
+}
+
+Cut cut_axis(KernelState& k, UOp range, std::int64_t items, std::int64_t copies) {
+  const SplitRange groups = split(k, pad(k, range, items * copies), items * copies);
+  const SplitRange parts = split(k, groups.inner, items);
+  Cut cut{parts.outer, parts.inner};
+  if (cut.copies.is(Op::Range)) cut.copies = bind(k, cut.copies, LoopKind::Unroll);
+  if (cut.items.is(Op::Range)) cut.items = bind(k, cut.items, LoopKind::Item);
+  return cut;
+}
+
+// Groups and items around all else; the items that have neighbouring columns last.
+void order_loops(KernelState& k, UOp innermost) {
+  std::vector<UOp> order = k.loops;
+  std::ranges::stable_sort(order, {}, [&](UOp r) {
+    if (r == innermost) return 2;
+    if (r.loop_kind() == LoopKind::Item) return 1;
+    return r.loop_kind() == LoopKind::Group || is_parallel(r) ? 0 : 3;
+  });
+  reorder(k, order);
+}
+
+UOp contraction_of(const KernelState& k) {
+  UOp found;
+  for (UOp u : reduces(k.sink)) {
+    if (is_small_reduction(u)) continue;
+    if (found || !is_at_full_depth(k, u)) return UOp();
+    found = u;
+  }
+  return found;
+}
+
+// The kernel with the tile; nothing if it does not take it.
+std::optional<KernelState> tiled(const KernelState& kernel, const GroupTile& t, UOp cut) {
+  KernelState k = kernel;
+  const Cut rows = cut_axis(k, t.rows, t.row_items, t.item_rows);
+  const Cut columns = cut_axis(k, t.columns, t.column_items, t.item_columns);
+  const SplitRange steps = split(k, pad(k, cut, t.steps), t.steps);
+  order_loops(k, columns.items);
+  const std::vector<UOp> reduced = closed_ranges(contraction_of(k));
+  const auto first = steps.inner.is(Op::Range) ? std::ranges::find(reduced, steps.inner)
+                                               : std::ranges::find(reduced, steps.outer) + 1;
+  for (UOp load : loads(contraction_of(k).src(0))) {
+    const UOp place = load.src(0);
+    const bool of_rows = varies(place, rows), of_columns = varies(place, columns);
+    if (of_rows == of_columns) continue;  // nobody else reads it, or all do
+    std::vector<UOp> inner(first, reduced.end());
+    for (UOp r : of_rows ? rows.loops() : columns.loops()) inner.push_back(r);
+    if (!try_stage(k, load, inner, Space::Group)) return {};
+  }
+  return k;
+}
+
+}  // namespace
+
+bool tile_groups(KernelState& k) {
+  const UOp reduce = contraction_of(k);
+  if (!reduce || k.sink.num_src() > 1 || work_of(k.sink) < (1 << 13)) return false;
+  unroll_small_reductions(k, closed_ranges(reduce));
+  Search search(k, contraction_of(k));
+  for (const GroupTile& t : search.run()) {
+    if (auto result = tiled(k, t, search.cut())) {
+      k = std::move(*result);
+      bind_groups(k);
+      return true;
+    }
+  }
+  return false;
+}
+
+void bind_groups(KernelState& k) {
+  constexpr std::size_t most_axes = 3;  // of a launch
+  const auto free = [&] {
+    std::vector<UOp> loops;
+    std::ranges::copy_if(k.loops, std::back_inserter(loops), is_parallel);
+    return loops;
+  };
+  for (std::vector<UOp> loops = free(); loops.size() > most_axes; loops = free()) {
+    const Edit merging{.kind = EditKind::Merge,
+                       .ranges = {loops[0].range_id(), loops[1].range_id()}};
+    if (!is_legal(k, merging)) break;
+    merge(k, loops[0], loops[1]);
+  }
+  for (UOp r : free()) try_bind(k, r, LoopKind::Group);
+  std::vector<UOp> order = k.loops;
+  std::ranges::stable_sort(order, {}, [](UOp r) {
+    return r.loop_kind() == LoopKind::Group ? 0 : r.loop_kind() == LoopKind::Item ? 1 : 2;
+  });
+  reorder(k, order);
+}
+
+}  // namespace croze

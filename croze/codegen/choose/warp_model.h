@@ -1,0 +1,66 @@
+// warp_model.h -- what things cost on a device whose items run in warps, for choosing tiles.
+//
+// The unit is a cycle of one compute unit.  The numbers are those of current GPUs (manuals of the
+// vendors, and published measurements of their parts), rounded; only their proportions decide.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "croze/device/caps.h"
+
+namespace croze {
+
+struct WarpModel {
+  explicit WarpModel(const Caps& caps)
+      : warp(caps.warp_items),
+        units(std::max<std::int64_t>(1, caps.threads)),
+        registers(caps.item_registers),
+        most_items(caps.max_items),
+        group_memory(caps.group_memory) {}
+
+  // ---- of the device ----
+
+  std::int64_t warp, units, registers, most_items, group_memory;
+
+  // ---- arithmetic ----
+
+  // Items whose multiply-adds a unit starts in a cycle.
+  static constexpr double multiply_adds = 128;
+  // Arithmetic and loads overlap, but not wholly: this part of the lesser of the two shows.
+  static constexpr double not_hidden = 0.3;
+  // Instructions around those of a step: addresses, counting, the jump.
+  static constexpr double around_step = 4;
+  // Warps that hide how long each waits for its results.
+  static constexpr double hiding_warps = 8;
+  // All items of a group meet: what the last one waits for, and finding out.
+  static constexpr double meeting = 40;
+
+  // ---- memory ----
+
+  // A word of each item of a warp, all banks at once, or one word for all of them.
+  static constexpr double group_load = 1;
+  // Bytes of a unit's share of the cache that all units have in common.
+  static constexpr double far_bytes = 32;
+  // Instructions by which an element is copied: where from, where to, a load and a store.
+  static constexpr double copy_instructions = 6;
+
+  // ---- limits of what is tried ----
+
+  // Items of a unit that are there at once.
+  static constexpr std::int64_t resident_items = 2048;
+  // Registers that an item takes beside its sums and its operands.
+  static constexpr std::int64_t other_registers = 24;
+  // Steps of the reduction of which operands lie in group memory at once.
+  static constexpr std::int64_t most_steps = 64;
+  // Of a loop that is cut among items, below which there is nothing to share.
+  static constexpr std::int64_t least_shared = 4;
+  // Items of a group where nothing says otherwise.
+  static constexpr std::int64_t usual_items = 256;
+  // A group of so few items leaves warps idle.
+  std::int64_t least_items() const {
+    return std::min(most_items, std::max<std::int64_t>(warp, 64));
+  }
+};
+
+}  // namespace croze

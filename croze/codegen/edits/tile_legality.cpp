@@ -1,0 +1,120 @@
+// tile_legality.cpp -- which tiles a kernel takes, and what room there is for them.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "croze/codegen/edits/item_axes.h"
+#include "croze/codegen/edits/legality.h"
+#include "croze/codegen/edits/stage.h"
+#include "croze/graph/rewrite/rewrite.h"
+#include "croze/render/scratch.h"
+
+namespace croze {
+namespace {
+
+// A loop over which a tile may extend.
+bool can_be_inside_tile(LoopKind kind) {
+  switch (kind) {
+    case LoopKind::Parallel:
+    case LoopKind::Reduce:
+    case LoopKind::Loop:  // of a turn, or one that fills a tile
+    case LoopKind::Item:
+    case LoopKind::Lane:
+    case LoopKind::Unroll:
+    case LoopKind::Depth: return true;
+    default: return false;
+  }
+}
+
+bool is_item(UOp range) { return range.loop_kind() == LoopKind::Item; }
+
+// How many times its size an element takes in memory that a group shares.
+std::int64_t growth_in_group(DType t, const Caps& caps) {
+  return std::max<std::int64_t>(1, caps.group_element_bytes / size_of(t));
+}
+
+}  // namespace
+
+// What a tile that an item has for itself may take.  All tiles of items that are alone in their
+// groups share the memory of a group.
+std::int64_t Legality::room_of_tile() const {
+  const Caps& caps = k_.caps();
+  if (!caps.has_groups) return caps.l2_bytes;
+  const bool is_alone = !caps.runs_warps() && std::ranges::none_of(k_.loops, is_item);
+  if (!is_alone) return most_private_bytes;
+  return caps.group_memory - bytes_of_tiles(Space::Group) - bytes_of_tiles(Space::Thread);
+}
+
+std::int64_t Legality::bytes_of_tiles(Space space) const {
+  std::int64_t bytes = 0;
+  for (UOp tile : tiles_) {
+    if (space_of_tile(tile) != space) continue;
+    bytes += bytes_of_tile(tile) *
+             (space == Space::Group ? growth_in_group(tile.dtype(), k_.caps()) : 1);
+  }
+  if (space == Space::Group) {
+    for (UOp u : closers_) bytes += u.is(Op::Reduce) ? combining_bytes(u, ranges_) : 0;
+  }
+  return bytes;
+}
+
+std::string Legality::refuse_stage(const Edit& e) const {
+  if (e.load < 0 || e.load >= std::ssize(loads_)) return "there is no such load";
+  const UOp load = loads_[static_cast<std::size_t>(e.load)];
+  const UOp place = load.src(0);
+  if (!place.src(0).is(Op::Param)) return "the load is not from memory of the program";
+  if (is_written(place.src(0))) return "the kernel writes what it loads";
+  for (UOp u : toposort(place)) {
+    if (u.is(Op::Load) && u != load && !u.src(0).src(0).is(Op::Param)) {
+      return "where it loads from is read from another tile";
+    }
+  }
+  const std::vector<UOp> inner = named(e);
+  for (UOp r : inner) {
+    if (!can_be_inside_tile(r.loop_kind())) {
+      return fmt::format("a tile cannot extend over loop r{} of kind {}", r.range_id(),
+                         name_of(r.loop_kind()));
+    }
+  }
+  if (std::ranges::none_of(inner, [&](UOp r) { return place.varies_over(r); })) {
+    return "the load does not vary over the loops";
+  }
+  // A fill may be longer than the tile, under a gate; what is loaded for the gate itself, or to
+  // know where, has none.
+  for (UOp u : toposort(place)) {
+    if (u.is(Op::Load) && u != load &&
+        std::ranges::any_of(inner, [&](UOp r) { return u.varies_over(r); })) {
+      return "where it loads from is loaded itself, in the loops of the tile";
+    }
+  }
+  for (UOp r : ranges_) {
+    if (place.varies_over(r) && std::ranges::find(inner, r) == inner.end() &&
+        !can_stand_around_tile(r.loop_kind(), e.space)) {
+      return fmt::format("loop r{} is of kind {} and not one of the tile's", r.range_id(),
+                         name_of(r.loop_kind()));
+    }
+  }
+  return refuse_tile(e, load);
+}
+
+// Lanes that fill the tile, room for it, and items to share the work.
+std::string Legality::refuse_tile(const Edit& e, UOp load) const {
+  const Caps& caps = k_.caps();
+  const bool shared = e.space == Space::Group;
+  const bool has_items = std::ranges::any_of(k_.loops, is_item);
+  if (shared && !has_items) return "there are no items to share a tile";
+  const std::int64_t most = shared ? 1 : std::max<std::int64_t>(1, most_lanes(caps));
+  if (e.size < 1 || e.size > most) return fmt::format("a tile is filled by 1 to {} lanes", most);
+  const std::vector<UOp> inner = named(e);
+  std::int64_t bytes = shared ? group_tile_bytes(load, inner, caps) : tile_bytes(load, inner);
+  std::int64_t room = room_of_tile();
+  if (shared) {
+    room = caps.group_memory;
+    bytes *= growth_in_group(load.dtype(), caps);
+    bytes += bytes_of_tiles(Space::Group);
+  }
+  if (bytes > room) return fmt::format("a tile of {} bytes does not fit in {}", bytes, room);
+  return refuse_new_ranges(2 * std::ssize(inner) + 1);
+}
+
+}  // namespace croze

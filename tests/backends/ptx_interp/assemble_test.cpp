@@ -1,0 +1,49 @@
+// assemble_test.cpp -- NVIDIA's assembler takes what the renderer writes.  The programs of the
+// device suite run beside these; without ptxas all of them are skipped.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "backends/ptx_interp/assembling_device.h"
+#include "fuzz/kernels.h"
+#include "support/device_suite.h"
+
+namespace croze::test {
+namespace {
+
+class PtxAssembler : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!device_under_test()) GTEST_SKIP() << "no ptxas here";
+  }
+};
+
+// Without this the others say nothing.
+TEST_F(PtxAssembler, RefusesWhatIsNoPtx) {
+  const std::string text =
+      ".version 7.1\n.target sm_80\n.address_size 64\n"
+      ".visible .entry croze_broken() { .reg .b32 %r<1>; unknown.s32 %r0; ret; }\n";
+  expect_broken_is_refused(*device_under_test(), text);
+}
+
+TEST_F(PtxAssembler, TakesKernelsUnderRandomEdits) {
+  fuzz::Counts counts;
+  for (std::uint64_t seed = 1; seed <= 40; seed++) {
+    const auto mismatch = fuzz::kernels_case_on(*device_under_test(), seed, counts);
+    EXPECT_FALSE(mismatch.has_value()) << mismatch->message << "\n" << mismatch->code;
+  }
+}
+
+// The counts, when all tests have run.
+class PrintCounts : public testing::Environment {
+ public:
+  void TearDown() override {
+    for (const auto& [target, sum] : assembled()) {
+      fmt::print("{:8} {} kernels taken, at most {} registers, {} that spill\n", target,
+                 sum.kernels, sum.most_registers, sum.spilling);
+    }
+  }
+};
+const auto* const counts_at_the_end = testing::AddGlobalTestEnvironment(new PrintCounts);
+
+}  // namespace
+}  // namespace croze::test

@@ -1,0 +1,234 @@
+// Which groups and items are chosen on devices whose items run in warps, and that they compute what
+// the kernel means.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "croze/codegen/choose/choose.h"
+#include "croze/codegen/pipeline.h"
+#include "croze/run/devices.h"
+#include "edits/run_edited.h"
+
+namespace croze {
+namespace {
+
+using namespace test;
+
+Caps large_gpu() {
+  Caps caps = gpu_shaped_caps();
+  caps.max_items = 1024;
+  for (std::int64_t& limit : caps.max_group_axis) limit = 1024;
+  caps.threads = 100;
+  caps.item_registers = 128;
+  return caps;
+}
+
+// What is made of a kernel, and whether its program has a tile in group memory and barriers.
+struct Choice {
+  std::string edits;
+  Launch launch;
+  std::int64_t group_tiles = 0, barriers = 0;
+};
+
+Choice chosen_for(UOp sink, const Caps& caps) {
+  Choice choice;
+  const LinearProgram program = make_program(sink, caps, [&](KernelState& k) {
+    choose_edits(k);
+    choice.edits = to_text(k.applied);
+  });
+  choice.launch = program.info.launch;
+  for (UOp u : program.instructions) {
+    choice.barriers += u.is(Op::Barrier);
+    choice.group_tiles +=
+        u.is(Op::Local) && static_cast<Space>(u.arg().ints[2]) == Space::Group;
+  }
+  return choice;
+}
+
+// out[n, i, j] = sum over k of a[n, i, k] * b[n, k, j].
+SmallKernel products(std::int64_t batch, std::int64_t rows, std::int64_t depth,
+                     std::int64_t columns) {
+  SmallKernel k{"products", std::make_shared<Graph>(), {}, {}, {}};
+  Graph& g = *k.graph;
+  k.buffers = {numbers(batch * rows * columns, 1), numbers(batch * rows * depth, 2),
+               numbers(batch * depth * columns, 3)};
+  const UOp n = g.range(0, batch, LoopKind::Parallel), i = g.range(1, rows, LoopKind::Parallel);
+  const UOp j = g.range(2, columns, LoopKind::Parallel), d = g.range(3, depth, LoopKind::Reduce);
+  const UOp a = g.load(
+      g.place(g.param(DType::Int32, 1, batch * rows * depth), (n * rows + i) * depth + d));
+  const UOp b = g.load(
+      g.place(g.param(DType::Int32, 2, batch * depth * columns), (n * depth + d) * columns + j));
+  const UOp place =
+      g.place(g.param(DType::Int32, 0, batch * rows * columns), (n * rows + i) * columns + j);
+  const UOp sum = g.reduce(Op::Add, a * b, std::vector<UOp>{d});
+  k.sink = g.sink(std::vector<UOp>{g.store(place, sum, std::vector<UOp>{n, i, j})});
+  for (std::int64_t at = 0; at < batch * rows * columns; at++) {
+    const std::int64_t row = at / columns, column = at % columns, from = row / rows * depth;
+    std::int32_t total = 0;
+    for (std::int64_t z = 0; z < depth; z++) {
+      total += k.buffers[1][static_cast<std::size_t>(row * depth + z)] *
+               k.buffers[2][static_cast<std::size_t>((from + z) * columns + column)];
+    }
+    k.expected.push_back(total);
+  }
+  return k;
+}
+
+// out[o, y, x] = sum over c, v, w of in[c, y + v, x + w] * f[o, c, v, w].
+SmallKernel convolution(std::int64_t outputs, std::int64_t inputs, std::int64_t side,
+                        std::int64_t window) {
+  SmallKernel k{"convolution", std::make_shared<Graph>(), {}, {}, {}};
+  Graph& g = *k.graph;
+  const std::int64_t wide = side + window - 1, taps = inputs * window * window;
+  k.buffers = {numbers(outputs * side * side, 1), numbers(inputs * wide * wide, 2),
+               numbers(outputs * taps, 3)};
+  const UOp o = g.range(0, outputs, LoopKind::Parallel), y = g.range(1, side, LoopKind::Parallel);
+  const UOp x = g.range(2, side, LoopKind::Parallel), c = g.range(3, inputs, LoopKind::Reduce);
+  const UOp v = g.range(4, window, LoopKind::Reduce), w = g.range(5, window, LoopKind::Reduce);
+  const UOp in = g.load(g.place(g.param(DType::Int32, 1, inputs * wide * wide),
+                                (c * wide + y + v) * wide + x + w));
+  const UOp f = g.load(
+      g.place(g.param(DType::Int32, 2, outputs * taps), ((o * inputs + c) * window + v) * window + w));
+  const UOp sum = g.reduce(Op::Add, in * f, std::vector<UOp>{c, v, w});
+  const UOp place = g.place(g.param(DType::Int32, 0, outputs * side * side), (o * side + y) * side + x);
+  k.sink = g.sink(std::vector<UOp>{g.store(place, sum, std::vector<UOp>{o, y, x})});
+  for (std::int64_t at = 0; at < outputs * side * side; at++) {
+    const std::int64_t out = at / (side * side), row = at / side % side, column = at % side;
+    std::int32_t total = 0;
+    for (std::int64_t tap = 0; tap < taps; tap++) {
+      const std::int64_t channel = tap / (window * window), dy = tap / window % window;
+      total += k.buffers[1][static_cast<std::size_t>((channel * wide + row + dy) * wide + column +
+                                                     tap % window)] *
+               k.buffers[2][static_cast<std::size_t>(out * taps + tap)];
+    }
+    k.expected.push_back(total);
+  }
+  return k;
+}
+
+void expect_right(const SmallKernel& kernel, const Caps& caps) {
+  const std::unique_ptr<Device> device = make_interpreter(caps);
+  const Edited edited = run_edited(*device, kernel, choose_edits);
+  EXPECT_EQ(edited.result, kernel.expected) << kernel.name << ": " << edited.edits;
+}
+
+TEST(ChooseGroups, ProductsOfEverySizeHaveTilesInGroupMemory) {
+  for (const auto& [batch, rows, depth, columns] :
+       {std::array<std::int64_t, 4>{2, 64, 64, 64}, {2, 61, 67, 59}, {3, 33, 20, 45}, {2, 5, 300, 70}}) {
+    const SmallKernel kernel = products(batch, rows, depth, columns);
+    const Choice choice = chosen_for(kernel.sink, large_gpu());
+    EXPECT_EQ(choice.group_tiles, 2) << choice.edits;
+    EXPECT_GE(choice.launch.items[0] * choice.launch.items[1], 64) << choice.edits;
+    expect_right(kernel, large_gpu());
+    expect_right(kernel, gpu_shaped_caps());
+  }
+}
+
+TEST(ChooseGroups, WindowsOfAConvolutionOverlapInGroupMemory) {
+  for (const auto& [outputs, inputs, side] :
+       {std::array<std::int64_t, 3>{16, 8, 16}, {7, 5, 13}, {33, 3, 9}}) {
+    const SmallKernel kernel = convolution(outputs, inputs, side, 3);
+    const Choice choice = chosen_for(kernel.sink, large_gpu());
+    EXPECT_EQ(choice.group_tiles, 2) << choice.edits;
+    expect_right(kernel, large_gpu());
+  }
+}
+
+TEST(ChooseGroups, LargeProductsHaveLargeTilesForItems) {
+  const SmallKernel kernel = products(2, 512, 64, 1024);
+  const Choice choice = chosen_for(kernel.sink, large_gpu());
+  EXPECT_NE(choice.edits.find("split r1 by 64"), std::string::npos) << choice.edits;
+  EXPECT_NE(choice.edits.find("split r2 by 64"), std::string::npos) << choice.edits;
+  // One group more than there are units would be as long as all of them.
+  Caps one = large_gpu();
+  one.threads = 1;
+  EXPECT_EQ(chosen_for(kernel.sink, one).group_tiles, 2);
+}
+
+TEST(ChooseGroups, GroupMemoryBoundsTheTiles) {
+  Caps caps = large_gpu();
+  caps.group_memory = 2 << 10;
+  const SmallKernel kernel = products(2, 61, 67, 59);
+  const Choice choice = chosen_for(kernel.sink, caps);
+  EXPECT_EQ(choice.group_tiles, 2) << choice.edits;
+  expect_right(kernel, caps);
+}
+
+// out[i, j] = x[i, j] - max over k of x[i, k] + sum over l of x[i, l].
+SmallKernel rows_of(std::int64_t rows, std::int64_t columns) {
+  SmallKernel k{"rows", std::make_shared<Graph>(), {}, {}, {}};
+  Graph& g = *k.graph;
+  k.buffers = {numbers(rows * columns, 1), numbers(rows * columns, 9)};
+  const UOp i = g.range(0, rows, LoopKind::Parallel), j = g.range(1, columns, LoopKind::Parallel);
+  const UOp m = g.range(2, columns, LoopKind::Reduce), l = g.range(3, columns, LoopKind::Reduce);
+  const UOp memory = g.param(DType::Int32, 1, rows * columns);
+  const auto x = [&](UOp column) { return g.load(g.place(memory, i * columns + column)); };
+  const UOp most = g.reduce(Op::Max, x(m), std::vector<UOp>{m});
+  const UOp sum = g.reduce(Op::Add, x(l), std::vector<UOp>{l});
+  const UOp out = g.place(g.param(DType::Int32, 0, rows * columns), i * columns + j);
+  k.sink = g.sink(std::vector<UOp>{g.store(out, x(j) - most + sum, std::vector<UOp>{i, j})});
+  for (std::int64_t r = 0; r < rows; r++) {
+    const auto row = std::span(k.buffers[1])
+                         .subspan(static_cast<std::size_t>(r * columns),
+                                  static_cast<std::size_t>(columns));
+    std::int32_t total = 0, greatest = row[0];
+    for (std::int32_t value : row) {
+      total += value;
+      greatest = std::max(greatest, value);
+    }
+    for (std::int32_t value : row) k.expected.push_back(value - greatest + total);
+  }
+  return k;
+}
+
+// out[j] = sum over i of x[i, j].
+SmallKernel column_sums(std::int64_t rows, std::int64_t columns) {
+  SmallKernel k{"columns", std::make_shared<Graph>(), {}, {}, {}};
+  Graph& g = *k.graph;
+  k.buffers = {numbers(columns, 1), numbers(rows * columns, 9)};
+  const UOp j = g.range(0, columns, LoopKind::Parallel), i = g.range(1, rows, LoopKind::Reduce);
+  const UOp x = g.load(g.place(g.param(DType::Int32, 1, rows * columns), i * columns + j));
+  const UOp out = g.place(g.param(DType::Int32, 0, columns), j);
+  const UOp sum = g.reduce(Op::Add, x, std::vector<UOp>{i});
+  k.sink = g.sink(std::vector<UOp>{g.store(out, sum, std::vector<UOp>{j})});
+  k.expected.assign(static_cast<std::size_t>(columns), 0);
+  for (std::int64_t at = 0; at < rows * columns; at++) {
+    k.expected[static_cast<std::size_t>(at % columns)] += k.buffers[1][static_cast<std::size_t>(at)];
+  }
+  return k;
+}
+
+TEST(ChooseGroups, ARowIsAGroupFromItsReductionsToItsResults) {
+  for (const std::int64_t columns : {1024, 1000, 77}) {
+    const SmallKernel kernel = rows_of(5, columns);
+    const Choice choice = chosen_for(kernel.sink, large_gpu());
+    EXPECT_GE(choice.launch.items[0], 16) << choice.edits;
+    EXPECT_EQ(choice.launch.items[1], 1) << choice.edits;
+    EXPECT_GT(choice.barriers, 0) << choice.edits;
+    expect_right(kernel, large_gpu());
+    expect_right(kernel, gpu_shaped_caps());
+  }
+}
+
+TEST(ChooseGroups, FewColumnsAreSharedByItemsThatReadThemSideBySide) {
+  for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{1000, 64}, {333, 45}}) {
+    const SmallKernel kernel = column_sums(rows, columns);
+    const Choice choice = chosen_for(kernel.sink, large_gpu());
+    EXPECT_EQ(choice.launch.items[0], 32) << choice.edits;
+    EXPECT_GE(choice.launch.items[1], 4) << choice.edits;
+    expect_right(kernel, large_gpu());
+  }
+}
+
+TEST(ChooseGroups, ManyColumnsHaveAnItemEach) {
+  const Choice choice = chosen_for(column_sums(16, 1 << 19).sink, large_gpu());
+  EXPECT_EQ(choice.barriers, 0) << choice.edits;
+}
+
+}  // namespace
+}  // namespace croze

@@ -1,0 +1,121 @@
+// cuda_test.cpp -- the text of CUDA kernels.  That compilers take it is tested in tests/cuda/, what
+// it means on devices.
+#include "croze/render/c_family/cuda.h"
+
+#include <gtest/gtest.h>
+
+#include "croze/base/error.h"
+#include "support/programs.h"
+
+namespace croze::test {
+namespace {
+
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(CudaRenderer, GroupsItemsAndSharedMemoryHaveTheirWords) {
+  ProgramBuilder b("reverse");
+  const UOp y = b.param(DType::Float32, 32), x = b.param(DType::Float32, 32);
+  const UOp shared = b.local(DType::Float32, 16, Space::Group);
+  const UOp group = b.special(0, 2, LoopKind::Group), item = b.special(0, 16, LoopKind::Item);
+  const UOp at = group * 16 + item;
+  const UOp stored = b.store(shared, item, b.load(x, at));
+  const UOp met = b.barrier();
+  b.store(y, at, b.load(shared, -item + 15, {}, {stored, met}));
+  const std::string text = CudaRenderer().render(b.finish());
+  EXPECT_TRUE(text.starts_with("// group memory: 64\n")) << text;
+  EXPECT_EQ(text.substr(text.find("extern")), R"(extern "C" __global__ void __launch_bounds__(16)
+croze_reverse(float* __restrict__ b0, const float* __restrict__ b1) {
+  extern __shared__ uint4 group_memory[];
+  float* const l0 = (float*)(group_memory + 0);
+  const int group0 = (int)blockIdx.x;
+  const int item0 = (int)threadIdx.x;
+
+  const int v0 = group0 * 16;
+  const int v1 = v0 + item0;
+  const float v2 = b1[v1];
+  l0[item0] = v2;
+  __syncthreads();
+  const int v3 = -item0;
+  const int v4 = v3 + 15;
+  const float v5 = l0[v4];
+  b0[v1] = v5;
+}
+)");
+}
+
+TEST(CudaRenderer, ArraysOfAGroupLieBehindEachOther) {
+  ProgramBuilder b("tiles");
+  const UOp x = b.param(DType::Float32, 8);
+  const UOp first = b.local(DType::Int8, 5, Space::Group);
+  const UOp own = b.local(DType::Float32, 3, Space::Thread);
+  const UOp second = b.local(DType::Float64, 4, Space::Group);
+  const UOp zero = b.integer(0);
+  b.store(first, zero, b.graph().constant(DType::Int8, 1.0));
+  b.store(own, zero, b.load(x, zero));
+  b.store(second, zero, b.graph().constant(DType::Float64, 1.0));
+  const std::string text = CudaRenderer().render(b.finish());
+  EXPECT_TRUE(text.starts_with("// group memory: 48\n")) << text;
+  EXPECT_TRUE(contains(text, "signed char* const l0 = (signed char*)(group_memory + 0);")) << text;
+  EXPECT_TRUE(contains(text, "double* const l2 = (double*)(group_memory + 1);")) << text;
+  EXPECT_TRUE(contains(text, "__align__(16) float l1[3];")) << text;
+}
+
+// y[4 i + k] = 2 x[4 i + k + shift] in vectors of four.
+std::string vector_text(std::int64_t shift, bool gated = false) {
+  ProgramBuilder b("scale");
+  const UOp y = b.param(DType::Float32, 64), x = b.param(DType::Float32, 72);
+  const UOp item = b.special(0, 16, LoopKind::Item);
+  const UOp at = item * 4 + b.lane(4);
+  const UOp from = shift ? at + shift : at;
+  const UOp gate = gated ? less(item, 9) : UOp();
+  const UOp two = b.graph().constant(DType::Float32, 2.0);
+  b.store(y, at, b.load(x, from, gate) * two, gate);
+  return CudaRenderer().render(b.finish());
+}
+
+TEST(CudaRenderer, AlignedVectorsMoveAtOnce) {
+  const std::string text = vector_text(0);
+  EXPECT_TRUE(contains(text, "struct __align__(16) float32x4 { float lanes[4]; };")) << text;
+  EXPECT_TRUE(contains(text, "const bool b1_whole = (unsigned long long)b1 % 16 == 0;")) << text;
+  EXPECT_TRUE(contains(text, "__align__(16) float v2[4];\n")) << text;
+  EXPECT_TRUE(contains(text, "  move_float32x4(v2, b1 + v1[0], b1_whole);\n")) << text;
+  EXPECT_TRUE(contains(text, "  move_float32x4(b0 + v1[0], v3, b0_whole);\n")) << text;
+  EXPECT_TRUE(contains(text, "#pragma unroll\n")) << text;
+}
+
+TEST(CudaRenderer, VectorsThatAreNotAlignedMoveLaneByLane) {
+  EXPECT_TRUE(contains(vector_text(8), "b1_whole"));
+  const std::string text = vector_text(2);
+  EXPECT_FALSE(contains(text, "b1_whole")) << text;
+  EXPECT_TRUE(contains(text, "b0_whole")) << text;
+}
+
+TEST(CudaRenderer, AGateOfAllLanesStandsBeforeTheMove) {
+  const std::string text = vector_text(0, true);
+  EXPECT_TRUE(contains(text, "__align__(16) float v3[4] = {};\n")) << text;
+  EXPECT_TRUE(contains(text, "if (v2) move_float32x4(v3, b1 + v1[0], b1_whole);")) << text;
+}
+
+TEST(CudaRenderer, NumbersAndHelpersAreOfTheDevice) {
+  ProgramBuilder b("numbers");
+  const UOp x = b.param(DType::Float32, 1), y = b.param(DType::UInt64, 1);
+  const UOp n = b.variable(0, 9), zero = b.integer(0);
+  const UOp v = b.load(x, zero);
+  b.store(x, zero, max(v, b.graph().constant(DType::Float32, 1.5)));
+  b.store(y, zero, cast(n, DType::UInt64) + cast(v, DType::UInt64));
+  const std::string text = CudaRenderer().render(b.finish());
+  EXPECT_TRUE(contains(text, "static __device__ inline float max_float32(float a, float b)"));
+  EXPECT_TRUE(contains(text, "static __device__ inline unsigned long long uint64_of_float32"));
+  EXPECT_TRUE(contains(text, "unsigned long long* __restrict__ b1, long long a0) {")) << text;
+}
+
+TEST(CudaRenderer, TasksAreAnInternalError) {
+  ProgramBuilder b("tasks");
+  b.special(0, 4, LoopKind::Thread);
+  EXPECT_THROW(CudaRenderer().render(b.finish()), InternalError);
+}
+
+}  // namespace
+}  // namespace croze::test
