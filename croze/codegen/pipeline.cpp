@@ -15,6 +15,7 @@
 #include "croze/codegen/lower/expand.h"
 #include "croze/codegen/lower/index_type.h"
 #include "croze/codegen/lower/lookup.h"
+#include "croze/codegen/narrow_sums.h"
 #include "croze/codegen/simplify.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/observer.h"
@@ -56,8 +57,8 @@ UOp editable_kernel(UOp kernel, Graph& graph) {
   }
   // Gates stand on loads and stores; index arithmetic is in canonical form.
   sink = pass("simplify", [&] { return simplify_kernel(sink); });
-  // Sums that only count, or only find one place, have no loop.
-  return pass("collapse", [&] { return simplify_kernel(collapse_reductions(sink)); });
+  // Sums that only count, or only find one place, have no loop; others no more bits than are used.
+  return pass("collapse", [&] { return simplify_kernel(narrow_sums(collapse_reductions(sink))); });
 }
 
 LinearProgram make_program(UOp kernel, const Caps& caps, Chooser choose) {

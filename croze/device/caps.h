@@ -4,11 +4,14 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "croze/graph/dtype.h"
 #include "croze/graph/op.h"
 
 namespace croze {
+
+struct MatrixUnit;
 
 struct Caps {
   std::string device;        // "CPU", "INTERP", "NULL", "OPENCL", ..: the family
@@ -52,6 +55,7 @@ struct Caps {
   bool exchanges_lanes = false;   // has Op::Exchange
   bool prefetches = false;        // has Op::Prefetch
   bool looks_up = false;          // has Op::Lookup, of whole vectors of elements of four bytes
+  std::vector<const MatrixUnit*> matrix_units;  // by which it has Op::Contract; the best first
 
   // Whether items of a group work together.  Else a group is one item, and what a task is.
   bool runs_warps() const { return has_groups && warp_items > 1; }

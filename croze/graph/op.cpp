@@ -65,6 +65,7 @@ constexpr std::array<OpInfo, num_ops> table = {{
 
     {Op::Exchange, "exchange", 2, 0}, {Op::Prefetch, "prefetch", 1, trait_effect},
     {Op::Lookup, "lookup", 2, 0},
+    {Op::Contract, "contract", 6, 0},
 }};
 // clang-format on
 
@@ -100,7 +101,7 @@ std::string_view infix(Op op) {
 
 std::string_view name_of(LoopKind kind) {
   constexpr std::string_view names[] = {"parallel", "reduce", "serial", "thread", "group",
-                                        "item",     "lane",   "unroll", "loop"};
+                                        "item",     "lane",   "unroll", "loop",   "depth"};
   return names[static_cast<int>(kind)];
 }
 

@@ -81,9 +81,11 @@ enum class Op : std::uint8_t {
   Prefetch,     // (place): a hint that the vector there is read soon
   Lookup,       // (table, indices): vectors of n lanes, a power of two: lane l is lane indices[l] mod n of
                 // the table; indices are unsigned, as wide as what is looked up
+  Contract,     // (sums, a, b, lane of the sums, lane of a, lane of b); arg: name of a MatrixUnit
+                // (matrix_unit.h); sums + the products of a and b, added up: closes the lanes of both
 };
 // clang-format on
-inline constexpr int num_ops = static_cast<int>(Op::Lookup) + 1;
+inline constexpr int num_ops = static_cast<int>(Op::Contract) + 1;
 
 // How a range is run.  The scheduler makes the first three; the edits of codegen bind them to the
 // others.
@@ -97,6 +99,7 @@ enum class LoopKind : std::uint8_t {
   Lane,      // a lane of a vector register
   Unroll,    // every value is its own copy of the code
   Loop,      // a plain loop
+  Depth,     // terms of a reduction that an instruction multiplies and adds up at once
 };
 
 std::string_view name_of(LoopKind kind);

@@ -79,6 +79,7 @@ constexpr int first_closed(Op op, const Arg& arg) {
     case Op::Reduce: return 1;
     case Op::TupleReduce: return static_cast<int>(arg.size / 3);  // tuple.h
     case Op::Store: return 2;
+    case Op::Contract: return 4;
     default: return 1 << 20;
   }
 }

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "croze/base/error.h"
+#include "croze/graph/matrix_unit.h"
 
 namespace croze {
 namespace {
@@ -34,6 +35,7 @@ std::int64_t multiple_in_first_lane(UOp u) {
 }
 
 LaneForms::LaneForms(const LinearProgram& program) : positions_(program.graph->id_limit(), -1) {
+  find_repeats(program);
   forms_.reserve(program.instructions.size());
   for (UOp u : program.instructions) {
     const LaneForm form = derive(u);
@@ -55,6 +57,26 @@ LaneForm LaneForms::of(UOp node) const {
   return forms_[static_cast<std::size_t>(position)];
 }
 
+void LaneForms::find_repeats(const LinearProgram& program) {
+  for (UOp u : program.instructions) {
+    if (!u.is(Op::Contract)) continue;
+    const MatrixUnit& unit = *find_matrix_unit(u.arg().as_text());
+    const std::string_view places[] = {unit.places_of_a, unit.places_of_b};
+    for (int i : {0, 1}) {
+      const std::int64_t all = count_places(place_bits(places[i])),
+                         lanes = u.src(4 + i).range_size();
+      if (all > lanes) repeated_.emplace_back(u.src(4 + i), all / lanes);
+    }
+  }
+}
+
+std::int64_t LaneForms::repeats(UOp load) const {
+  for (const auto& [lanes, count] : repeated_) {
+    if (load.varies_over(lanes)) return count;
+  }
+  return 1;
+}
+
 LaneForm LaneForms::derive(UOp u) const {
   switch (u.op()) {
     case Op::Range:
@@ -68,8 +90,9 @@ LaneForm LaneForms::derive(UOp u) const {
     }
     case Op::Load: {
       const std::int64_t lanes = of(u.src(0)).lanes;
-      return {.lanes = lanes, .affine = lanes == 1, .step = 0};
+      return {.lanes = lanes * repeats(u), .affine = lanes == 1, .step = 0};
     }
+    case Op::Contract: return {.lanes = u.src(3).range_size(), .affine = false, .step = 0};
     case Op::Lookup:
     case Op::Exchange: return {.lanes = of(u.src(0)).lanes, .affine = false, .step = 0};
     default: return is_elementwise(u.op()) ? elementwise(u) : LaneForm{};

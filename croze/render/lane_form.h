@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "croze/render/program.h"
@@ -31,7 +32,12 @@ class LaneForms {
  private:
   LaneForm derive(UOp node) const;
   LaneForm elementwise(UOp node) const;
+  void find_repeats(const LinearProgram& program);
+  std::int64_t repeats(UOp load) const;
 
+  // An operand that a matrix unit wants several times side by side is loaded so: the range of its
+  // lanes, and how many times.
+  std::vector<std::pair<UOp, std::int64_t>> repeated_;
   std::vector<LaneForm> forms_;          // by position in the list
   std::vector<std::int32_t> positions_;  // by node id, -1: not in the list
 };

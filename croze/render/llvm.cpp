@@ -47,6 +47,7 @@ class Emitter {
   void want_place(UOp place, std::int64_t lanes);
   void want(UOp node, std::int64_t lanes);
   std::int64_t access_lanes(UOp load_or_store) const;
+  std::int64_t operand_lanes(UOp contract, int source) const;
   bool wants_index_vector(UOp place, std::int64_t lanes) const;
   bool has_one_gate(UOp place, std::int64_t lanes) const;
   bool keeps_scalar(UOp user, int source) const;
@@ -138,6 +139,8 @@ void Emitter::want_sources(UOp u) {
     want_place(u.src(0), 1);
   } else if (u.is(Op::Reduce)) {
     want(u.src(0), u.src(1).range_size());
+  } else if (u.is(Op::Contract)) {
+    for (int i : {0, 1, 2}) want(u.src(i), operand_lanes(u, i));
   } else if (u.is(Op::Exchange) || u.is(Op::Lookup)) {
     for (UOp s : u.sources()) want(s, forms_.of(u).lanes);
   } else if (is_elementwise(u.op()) && !forms_.of(u).affine) {
@@ -165,6 +168,13 @@ void Emitter::want(UOp node, std::int64_t lanes) {
 std::int64_t Emitter::access_lanes(UOp u) const {
   const std::int64_t lanes = forms_.of(u.src(0)).lanes;
   return u.is(Op::Store) ? std::max(lanes, forms_.of(u.src(1)).lanes) : lanes;
+}
+
+// All places of the unit's operand.
+std::int64_t Emitter::operand_lanes(UOp u, int source) const {
+  const MatrixUnit& unit = *find_matrix_unit(u.arg().as_text());
+  const std::string_view places[] = {unit.places_of_sums, unit.places_of_a, unit.places_of_b};
+  return count_places(place_bits(places[source]));
 }
 
 // Contiguous and ungated strided accesses start from lane 0.
@@ -290,6 +300,10 @@ LlvmValue Emitter::compute(const Rendered& r) {
     case Op::Load: return load(u);
     case Op::Reduce:
       return llvm_reduce(text_, u.reduce_op(), value_of(u.src(0), u.src(1).range_size()));
+    case Op::Contract:
+      return llvm_contract(
+          text_, *find_matrix_unit(u.arg().as_text()), value_of(u.src(0), operand_lanes(u, 0)),
+          value_of(u.src(1), operand_lanes(u, 1)), value_of(u.src(2), operand_lanes(u, 2)));
     case Op::Exchange:
       return llvm_exchange(text_, u.arg().value, value_of(u.src(0), r.form.lanes),
                            value_of(u.src(1), r.form.lanes));
@@ -328,7 +342,10 @@ LlvmValue Emitter::elementwise(const Rendered& r) {
 LlvmValue Emitter::load(UOp u) {
   const UOp place = without_after(u.src(0));
   const LlvmType type{u.dtype(), access_lanes(u)};
-  if (place.is(Op::Index)) return llvm_load(text_, place_of(place, type.lanes), type.lanes);
+  if (place.is(Op::Index)) {
+    const LlvmValue loaded = llvm_load(text_, place_of(place, type.lanes), type.lanes);
+    return llvm_repeat(text_, loaded, forms_.of(u).lanes / type.lanes);
+  }
   return text_.define(type, "load {}, ptr {}", type.text(), name_of_register(place));
 }
 

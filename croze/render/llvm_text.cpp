@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 #include "croze/base/error.h"
@@ -364,6 +365,62 @@ LlvmValue llvm_reduce(LlvmText& text, Op op, const LlvmValue& vector) {
     result = llvm_elementwise(text, op, result.type, pair);
   }
   return result;
+}
+
+LlvmValue llvm_repeat(LlvmText& text, const LlvmValue& vector, std::int64_t times) {
+  if (times == 1) return vector;
+  const LlvmType type{vector.type.dtype, vector.type.lanes * times};
+  std::string mask;
+  for (std::int64_t lane = 0; lane < type.lanes; lane++)
+    mask += fmt::format("{}i32 {}", lane == 0 ? "" : ", ", lane % vector.type.lanes);
+  return text.define(type, "shufflevector {}, {} poison, <{} x i32> <{}>", vector.text(),
+                     vector.type.text(), type.lanes, mask);
+}
+
+namespace {
+
+// Registers of tiles have a type of their own, to and from which vectors are cast; they are told
+// how much of them is used, in rows and bytes.
+LlvmValue contract_tiles(LlvmText& text, const MatrixUnit& unit,
+                         std::initializer_list<LlvmValue> operands) {
+  const LlvmType words{DType::Int32, unit.rows * unit.columns};
+  std::vector<LlvmArgument> arguments{
+      {"i16", fmt::format("{}", unit.rows)},
+      {"i16", fmt::format("{}", unit.columns * size_of(unit.accumulator))},
+      {"i16", fmt::format("{}", unit.depth * size_of(unit.a))}};
+  for (const LlvmValue& v : operands) {
+    const LlvmArgument vector[] = {text.define(words, "bitcast {} to {}", v.text(), words.text())};
+    const std::string name = text.fresh();
+    text.line("{} = {}", name,
+              text.call("x86_amx", "x86.cast.vector.to.tile." + words.suffix(), vector));
+    arguments.emplace_back("x86_amx", name);
+  }
+  const std::string result = text.fresh();
+  text.line("{} = {}", result, text.call("x86_amx", unit.intrinsic, arguments));
+  const LlvmArgument tile[] = {{"x86_amx", result}};
+  const LlvmValue sums = text.define(
+      words, "{}", text.call(words.text(), "x86.cast.tile.to.vector." + words.suffix(), tile));
+  const LlvmType type{unit.accumulator, words.lanes};
+  return text.define(type, "bitcast {} to {}", sums.text(), type.text());
+}
+
+}  // namespace
+
+// The instructions of processors want words of four bytes, but of floats the floats.
+LlvmValue llvm_contract(LlvmText& text, const MatrixUnit& unit, const LlvmValue& sums,
+                        const LlvmValue& a, const LlvmValue& b) {
+  if (unit.rows > 1) return contract_tiles(text, unit, {sums, a, b});
+  const auto operand = [&](const LlvmValue& v, DType t) -> LlvmArgument {
+    const std::string type = t == DType::BFloat16
+                                 ? fmt::format("<{} x bfloat>", v.type.lanes)
+                                 : LlvmType{DType::Int32, v.type.lanes * size_of(t) / 4}.text();
+    const std::string name = text.fresh();
+    text.line("{} = bitcast {} to {}", name, v.text(), type);
+    return {type, name};
+  };
+  LlvmArgument arguments[] = {sums, operand(a, unit.a), operand(b, unit.b)};
+  if (unit.takes_b_first) std::swap(arguments[1], arguments[2]);
+  return text.define(sums.type, "{}", text.call(sums.type.text(), unit.intrinsic, arguments));
 }
 
 LlvmValue llvm_exchange(LlvmText& text, std::int64_t bit, const LlvmValue& x, const LlvmValue& y) {

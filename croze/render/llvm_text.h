@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "croze/graph/matrix_unit.h"
 #include "croze/graph/uop.h"
 
 namespace croze {
@@ -96,6 +97,13 @@ LlvmValue llvm_elementwise(LlvmText& text, Op op, LlvmType result, std::span<con
 // All lanes of a vector combined to one value: halves with halves if the lanes are a power of two,
 // else one after another.
 LlvmValue llvm_reduce(LlvmText& text, Op op, const LlvmValue& vector);
+
+// Op::Contract of vectors with all places of the unit.
+LlvmValue llvm_contract(LlvmText& text, const MatrixUnit& unit, const LlvmValue& sums,
+                        const LlvmValue& a, const LlvmValue& b);
+
+// A vector that repeats the lanes of another so often.
+LlvmValue llvm_repeat(LlvmText& text, const LlvmValue& vector, std::int64_t times);
 
 // Op::Exchange of two vectors.
 LlvmValue llvm_exchange(LlvmText& text, std::int64_t bit, const LlvmValue& x, const LlvmValue& y);

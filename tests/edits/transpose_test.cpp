@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <memory>
 #include <numeric>
 #include <vector>
@@ -93,6 +94,37 @@ TEST_P(Transpose, TakesAnExchangeForEachVectorAndBit) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, Transpose, testing::Values(2, 4, 8, 16));
+
+// Rows that are fewer than lanes come to lie side by side, lane by lane.
+TEST(TransposedTile, FewRowsOfManyLanesAreInterleaved) {
+  const std::unique_ptr<Device> interpreter = make_interp_device(cpu_shaped_caps());
+  for (const auto& [rows, lanes] : {std::pair{2, 4}, {2, 8}, {4, 8}, {2, 16}, {4, 16}, {8, 16}}) {
+    for (DType dtype : {DType::Float32, DType::BFloat16, DType::Int8}) {
+      const std::int64_t columns = 3 * lanes, element = size_of(dtype);
+      Graph graph;
+      const UOp kernel = transposing_kernel(graph, dtype, rows, columns);
+      const auto edit = [&, l = lanes](KernelState& k) {
+        const UOp c = k.loops[0];
+        bind(k, k.loops[1], LoopKind::Unroll);
+        bind(k, split(k, c, l).inner, LoopKind::Lane);
+      };
+      std::vector<std::byte> in = noise(static_cast<std::size_t>(rows * columns * element));
+      for (std::byte& b : in) b &= std::byte{0x3f};  // no NaN, of which there are several
+      const std::vector<std::byte> expected =
+          turned(in, static_cast<std::size_t>(rows), static_cast<std::size_t>(columns),
+                 static_cast<std::size_t>(element));
+      for (Device* target : {interpreter.get(), &device(device_index("CPU"))}) {
+        if (lanes * 4 > target->caps().vector_bytes) continue;
+        std::vector<std::byte> out(in.size());
+        const std::vector<std::span<std::byte>> buffers{out, in};
+        run_kernel(*target, kernel, buffers, edit);
+        EXPECT_EQ(out, expected) << target->name() << ", " << name_of(dtype) << ", " << rows;
+      }
+      EXPECT_EQ(exchanges(make_program(kernel, cpu_shaped_caps(), edit)),
+                rows * (std::bit_width(static_cast<unsigned>(lanes)) - 1));
+    }
+  }
+}
 
 TEST(TransposedTile, IsNoneWhereTheDeviceCannotExchangeLanes) {
   Graph graph;

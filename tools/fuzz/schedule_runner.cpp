@@ -3,6 +3,7 @@
 
 #include "croze/codegen/pipeline.h"
 #include "croze/graph/analysis/spec.h"
+#include "croze/graph/matrix_unit.h"
 #include "croze/run/devices.h"
 #include "croze/run/observers.h"
 #include "fuzz/launch.h"
@@ -163,6 +164,9 @@ Caps cpu_shaped_caps() {
   caps.vector_bytes = 64;
   caps.vector_registers = 32;
   caps.masked_vectors = true;
+  for (const MatrixUnit& unit : matrix_units()) {
+    if (unit.rows == 1 && 4 * unit.columns == caps.vector_bytes) caps.matrix_units.push_back(&unit);
+  }
   return caps;
 }
 

@@ -2,11 +2,14 @@
 #include "croze/backends/cpu/probe.h"
 
 #include <fmt/format.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
+#include "croze/graph/matrix_unit.h"
 #include "croze/render/llvm.h"
 
 #if defined(__x86_64__)
@@ -50,10 +53,11 @@ Features features() {
 struct Extension {
   std::string_view name;
   unsigned leaf, subleaf, word, bit;  // of cpuid
-  enum class Needs { Nothing, Avx, Avx512 } needs = Needs::Nothing;
+  enum class Needs { Nothing, Avx, Avx512, Tiles } needs = Needs::Nothing;
 };
 
-constexpr auto avx = Extension::Needs::Avx, avx512 = Extension::Needs::Avx512;
+constexpr auto avx = Extension::Needs::Avx, avx512 = Extension::Needs::Avx512,
+               tiles = Extension::Needs::Tiles;
 constexpr unsigned eax = 0, ebx = 1, ecx = 2, edx = 3;
 constexpr unsigned extended_leaf = 0x80000001;
 
@@ -89,7 +93,10 @@ constexpr Extension extensions[] = {
     {"avx512bitalg", 7, 0, ecx, 12, avx512},
     {"avx512vpopcntdq", 7, 0, ecx, 14, avx512},
     {"avx512vp2intersect", 7, 0, edx, 8, avx512},
+    {"amx-bf16", 7, 0, edx, 22, tiles},
     {"avx512fp16", 7, 0, edx, 23, avx512},
+    {"amx-tile", 7, 0, edx, 24, tiles},
+    {"amx-int8", 7, 0, edx, 25, tiles},
     {"avxvnni", 7, 1, eax, 4, avx},
     {"avx512bf16", 7, 1, eax, 5, avx512},
     {"avxifma", 7, 1, eax, 23, avx},
@@ -105,13 +112,28 @@ constexpr Extension extensions[] = {
     {"tbm", extended_leaf, 0, ecx, 21},
 };
 
+// Whether the system keeps the registers of tiles for this process, which it has to be asked for
+// (Linux, Documentation/arch/x86/xstate.rst).  Threads made from now on have them, too.
+bool keeps_tiles() {
+#if defined(__linux__)
+  constexpr long ask_for_state = 0x1023, tile_data = 18;
+  const bool has_tiles = (cpuid(7)[edx] >> 24 & 1) != 0;
+  return has_tiles && syscall(SYS_arch_prctl, ask_for_state, tile_data) == 0;
+#else
+  return false;
+#endif
+}
+
 std::string extensions_here() {
   __builtin_cpu_init();
   const bool keeps_avx = __builtin_cpu_supports("avx"),
-             keeps_avx512 = __builtin_cpu_supports("avx512f");
+             keeps_avx512 = __builtin_cpu_supports("avx512f"), keeps_amx = keeps_tiles();
   std::string names;
   for (const Extension& e : extensions) {
-    const bool is_kept = e.needs == avx512 ? keeps_avx512 : e.needs == avx ? keeps_avx : true;
+    const bool is_kept = e.needs == tiles    ? keeps_amx
+                         : e.needs == avx512 ? keeps_avx512
+                         : e.needs == avx    ? keeps_avx
+                                             : true;
     if (!is_kept || !(cpuid(e.leaf, e.subleaf)[e.word] >> e.bit & 1)) continue;
     names += names.empty() ? "" : " ";
     names += e.name;
@@ -167,6 +189,26 @@ std::int64_t datapath_bytes() { return 0; }
 
 #endif
 
+bool has_extension(std::string_view names, std::string_view name) {
+  while (!names.empty()) {
+    const std::size_t end = std::min(names.find(' '), names.size());
+    if (names.substr(0, end) == name) return true;
+    names.remove_prefix(std::min(end + 1, names.size()));
+  }
+  return false;
+}
+
+// Those whose sums fill a register: vectors, of a row each, or tiles.
+std::vector<const MatrixUnit*> units_of(const Caps& caps) {
+  std::vector<const MatrixUnit*> units;
+  for (const MatrixUnit& unit : matrix_units()) {
+    const std::int64_t bytes = unit.columns * size_of(unit.accumulator);
+    const bool fills = unit.rows > 1 || bytes == caps.vector_bytes;
+    if (fills && has_extension(caps.extensions, unit.extension)) units.push_back(&unit);
+  }
+  return units;
+}
+
 }  // namespace
 
 Caps probe_cpu(int threads) {
@@ -189,6 +231,7 @@ Caps probe_cpu(int threads) {
   caps.exchanges_lanes = true;
   caps.looks_up = has.avx512 || has.avx2;
   caps.prefetches = true;
+  caps.matrix_units = units_of(caps);
   caps.l1_bytes = system_value(_SC_LEVEL1_DCACHE_SIZE, caps.l1_bytes);
   caps.l2_bytes = system_value(_SC_LEVEL2_CACHE_SIZE, caps.l2_bytes);
   return caps;

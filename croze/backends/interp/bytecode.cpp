@@ -5,6 +5,7 @@
 
 #include "croze/base/error.h"
 #include "croze/base/flat_map.h"
+#include "croze/graph/matrix_unit.h"
 #include "croze/render/program.h"
 
 namespace croze::interp {
@@ -39,6 +40,7 @@ class Decoder {
       case Op::Reduce: return reduce(u);
       case Op::Exchange: return of_two_vectors(u, Step::Kind::Exchange, u.arg().value);
       case Op::Lookup: return of_two_vectors(u, Step::Kind::Lookup, 0);
+      case Op::Contract: return contract(u);
       case Op::Barrier: code_.steps.push_back({.kind = Step::Kind::Barrier}); return;
       default: return elementwise(u);
     }
@@ -95,6 +97,19 @@ class Decoder {
   void of_two_vectors(UOp u, Step::Kind kind, std::int64_t size) {
     Step step{.kind = kind, .lanes = lanes(u), .size = size};
     for (int i = 0; i < 2; i++) step.in[i] = operand(u.src(i));
+    step.result = slot(u);
+    code_.steps.push_back(step);
+  }
+
+  void contract(UOp u) {
+    const MatrixUnit* unit = find_matrix_unit(u.arg().as_text());
+    ensure(unit != nullptr, "linear program: there is no unit {}", u.arg().as_text());
+    Step step{.kind = Step::Kind::Contract,
+              .dtype = u.src(1).dtype(),
+              .operand = u.src(2).dtype(),
+              .lanes = static_cast<std::int32_t>(u.src(3).range_size()),
+              .size = unit - matrix_units().data()};
+    for (int i = 0; i < 3; i++) step.in[i] = operand(u.src(i));
     step.result = slot(u);
     code_.steps.push_back(step);
   }

@@ -9,6 +9,7 @@
 
 #include "croze/base/error.h"
 #include "croze/graph/eval.h"
+#include "croze/graph/matrix_unit.h"
 
 namespace croze::interp {
 namespace {
@@ -77,6 +78,7 @@ class Item {
         case Step::Kind::Reduce: reduce(step); break;
         case Step::Kind::Exchange: exchange(step); break;
         case Step::Kind::Lookup: look_up(step); break;
+        case Step::Kind::Contract: contract(step); break;
         case Step::Kind::Loop:
           slots_[step.result] = 0;
           if (turns(step) <= 0) next_ = step.target;
@@ -144,6 +146,34 @@ class Item {
       const auto from = static_cast<std::int32_t>(value(step.in[1], lane) & (step.lanes - 1));
       slots_[step.result + lane] = value(step.in[0], from);
     }
+  }
+
+  void contract(const Step& step) {
+    const MatrixUnit& unit = matrix_units()[static_cast<std::size_t>(step.size)];
+    const std::vector<std::int64_t> sums = values(step.in[0], step.lanes),
+                                    a = factors(step.in[1], unit.places_of_a, step.dtype, unit.a),
+                                    b = factors(step.in[2], unit.places_of_b, step.operand, unit.b);
+    lanes_.resize(step.lanes);
+    croze::contract(unit, sums, a, b, lanes_);
+    std::ranges::copy(lanes_, slots_.begin() + step.result);
+  }
+
+  std::vector<std::int64_t> values(const Operand& operand, std::int64_t count) const {
+    std::vector<std::int64_t> result;
+    for (std::int32_t lane = 0; lane < count; lane++) result.push_back(value(operand, lane));
+    return result;
+  }
+
+  // The elements of an operand, of which there may be the bits as an integer.
+  std::vector<std::int64_t> factors(const Operand& operand, std::string_view places, DType given,
+                                    DType wanted) const {
+    std::vector<std::int64_t> result = values(operand, count_places(element_bits(places)));
+    for (std::int64_t& x : result) {
+      std::byte memory[8];
+      store_bits(x, given, memory);
+      x = load_bits(memory, wanted);
+    }
+    return result;
   }
 
   bool open(const Step& step, std::int32_t lane) const {

@@ -2,6 +2,7 @@
 #include "croze/codegen/choose/choose.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/contraction.h"
@@ -108,9 +109,29 @@ UOp loop_for_tasks(const KernelState& k) {
   return best;
 }
 
+// Whether each task fills a tile with what other tasks fill theirs with.
+bool repeats_outer_fills(const KernelState& k, UOp loop) {
+  return std::ranges::any_of(toposort(k.sink), [&](UOp u) {
+    return u.is(Op::Store) && tile_of(u) && !u.varies_over(loop);
+  });
+}
+
+// The fewest tasks that the threads share evenly; nothing if there are none.
+std::optional<std::int64_t> fewest_tasks(std::int64_t size, std::int64_t threads) {
+  for (std::int64_t tasks = threads; tasks <= MachineModel::tasks_per_thread * threads; tasks++) {
+    if (size % tasks == 0 && balance(tasks, threads) * MachineModel::most_uneven >= 1) return tasks;
+  }
+  return {};
+}
+
 // Iterations of a task.
-std::int64_t iterations_of_task(UOp loop, std::int64_t threads) {
+std::int64_t iterations_of_task(const KernelState& k, UOp loop) {
+  const std::int64_t threads = k.caps().threads;
   if (loop.is_open()) return largest_divisor(loop.trip_divisor(), most_open_iterations);
+  if (repeats_outer_fills(k, loop)) {
+    if (const auto tasks = fewest_tasks(loop.range_size(), threads))
+      return loop.range_size() / *tasks;
+  }
   return loop.range_size() / tasks_of(loop.range_size(), threads);
 }
 
@@ -132,7 +153,7 @@ void bind_tasks(KernelState& k) {
   if (!loop) return;
   const std::int64_t padded = iterations_of_padded_task(k, loop);
   const SplitRange parts = padded > 1 ? split(k, pad(k, loop, padded), padded)
-                                      : split(k, loop, iterations_of_task(loop, threads));
+                                      : split(k, loop, iterations_of_task(k, loop));
   if (!parts.outer.is(Op::Range)) return;
   const UOp task = bind(k, parts.outer, k.caps().has_groups ? LoopKind::Group : LoopKind::Thread);
   std::vector<UOp> order = k.loops;

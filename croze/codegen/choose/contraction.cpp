@@ -22,12 +22,15 @@
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
+#include <optional>
 
 #include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/machine_model.h"
 #include "croze/codegen/choose/pictures/merge_lines.h"
 #include "croze/codegen/choose/tile_search.h"
 #include "croze/codegen/choose/vectorize.h"
+#include "croze/codegen/edits/contract.h"
+#include "croze/codegen/edits/legality.h"
 #include "croze/codegen/edits/stage.h"
 #include "croze/codegen/edits/transform.h"
 #include "croze/graph/index/index_form.h"
@@ -80,8 +83,10 @@ class Tiler {
  public:
   Tiler(KernelState& k, const RegisterTile& tile) : k_(k), machine_(k.caps()), tile_(tile) {}
 
-  void run() {
+  // False, and the kernel is of no use, where the unit of the tile does not take what it is given.
+  bool run() {
     cut_registers();
+    if (tile_.by_unit.unit > 0 && !contract_terms()) return false;
     column_tiles_ = column_tiles();
     turn_ = row_loop_ ? tile_.turn : 0;
     block_rows();
@@ -89,10 +94,37 @@ class Tiler {
     arrange();
     if (turn_ > 0) take_turns();
     stage_operands();
+    if (tile_.by_unit.unit > 0 && !are_terms_together()) return false;
     unroll_small_reductions();
+    return true;
   }
 
  private:
+  bool contract_terms() {
+    const Edit edit{.kind = EditKind::Contract,
+                    .ranges = {lane_.range_id(), tile_.by_unit.depth.range_id()},
+                    .size = tile_.by_unit.unit};
+    if (!is_legal(k_, edit)) return false;
+    depth_ = contract(k_, lane_, tile_.by_unit.depth, tile_.by_unit.unit);
+    return static_cast<bool>(contraction());
+  }
+
+  // Whether what an instruction takes of an operand is one vector in memory.
+  bool are_terms_together() const {
+    const MatrixUnit& unit =
+        *k_.caps().matrix_units[static_cast<std::size_t>(tile_.by_unit.unit - 1)];
+    ContractionPlan plan;
+    if (!plan_contraction(k_.sink, lane_, std::span(&depth_, 1), unit, &plan).empty()) return false;
+    const auto is_vector = [&](UOp load, std::int64_t apart) {
+      const UOp place = load.src(0);
+      const Stride terms = stride_over(place.src(1), depth_),
+                   lanes = stride_over(place.src(1), lane_);
+      return place.num_src() == 2 && terms.affine && terms.step == 1 && lanes.affine &&
+             lanes.step == apart;
+    };
+    return is_vector(plan.a, 0) && is_vector(plan.b, unit.depth);
+  }
+
   void cut_registers() {
     if (tile_.in_reduction) {
       cut_reduction_lanes();
@@ -213,9 +245,12 @@ class Tiler {
     return UOp();
   }
 
+  // But for the terms that a unit takes at once.
   std::vector<UOp> reduced() const {
     const UOp u = contraction();
-    return u ? closed_ranges(u) : std::vector<UOp>{};
+    std::vector<UOp> ranges = u ? closed_ranges(u) : std::vector<UOp>{};
+    if (depth_) std::erase(ranges, depth_);
+    return ranges;
   }
 
   std::int64_t element_bytes() const { return widest_bytes(k_.sink); }
@@ -243,7 +278,8 @@ class Tiler {
   // A block of rows: half of the L2 cache holds what a turn reads of it.
   void block_rows() {
     if (!row_loop_ || tile_.in_reduction || tile_.streams_rows || !contraction()) return;
-    if (turn_ == 0 && column_tiles_ < machine_.least_blocked_columns) return;
+    const bool must_block = depth_ && copies_rows();  // or the copy may not fit
+    if (turn_ == 0 && column_tiles_ < machine_.least_blocked_columns && !must_block) return;
     const std::int64_t row_tile = turn_length() * tile_.num_rows * element_bytes();
     const std::int64_t blocks = machine_.wanted_blocks();
     const bool others_feed = tile_.columns_feed || other_tasks() >= blocks;
@@ -256,6 +292,16 @@ class Tiler {
         row_loop_, std::clamp<std::int64_t>(machine_.tile_bytes / row_tile, 1, most));
     if (rows < machine_.least_blocked_rows || rows >= row_loop_.range_size()) return;
     block_loop_ = cut_block(row_loop_, rows);
+  }
+
+  // Whether the terms that a unit takes at once do not lie side by side in rows.
+  bool has_terms_apart(UOp place) const {
+    return place.num_src() > 2 || along(place, depth_) != Along::Contiguous;
+  }
+  bool copies_rows() const {
+    return std::ranges::any_of(loads(contraction().src(0)), [&](UOp load) {
+      return !load.varies_over(lane_) && has_terms_apart(load.src(0));
+    });
   }
 
   // Cuts a loop in blocks of so many iterations; the loop becomes that of a block.  Returns the one
@@ -350,6 +396,7 @@ class Tiler {
     for (UOp r : before) add(r);
     for (UOp r : reduced()) add(r);
     for (UOp r : after) add(r);
+    add(depth_);
     return result;
   }
 
@@ -361,8 +408,10 @@ class Tiler {
       if (place.varies_over(lane_)) {
         const std::int64_t uses =
             row_loop_ && !place.varies_over(row_loop_) ? row_loop_.range_size() : 1;
-        if (uses >= least_uses_of_panel(place))
+        if (depth_ || uses >= least_uses_of_panel(place))
           stage_if_it_fits(load, inner({}, {column_unroll_, lane_}));
+      } else if (depth_ && has_terms_apart(place)) {
+        stage_if_it_fits(load, inner({row_loop_}, {row_unroll_}));
       } else if ((block_loop_ || turn_ > 0) && row_unroll_ && place.varies_over(row_unroll_)) {
         stage_rows(load);
       }
@@ -431,7 +480,35 @@ class Tiler {
   std::int64_t turn_ = 0;          // iterations of the reduction in one; 0: it has no turns
   std::vector<UOp> in_turn_;       // other loops that a turn goes over, outermost first
   UOp lane_, column_loop_, column_unroll_, row_loop_, row_unroll_, block_loop_, column_block_;
+  UOp depth_;  // terms that a unit takes at once; null: there is none
 };
+
+// A tile of a kernel that has been changed for it.
+struct TiledKernel {
+  KernelState kernel;
+  RegisterTile tile;
+};
+
+// The cheapest tile of a matrix unit, for which the terms that it takes at once are a loop.
+void take_if_by_unit(const KernelState& k, const std::vector<UOp>& reduced, UOp lane,
+                     std::optional<TiledKernel>& best) {
+  const UOp reduce = reduction_over(k, reduced);
+  for (std::size_t unit = 0; unit < k.caps().matrix_units.size(); unit++) {
+    const MatrixUnit& u = *k.caps().matrix_units[unit];
+    if (u.rows > 1 || !multiplies_for(reduce, u)) continue;  // tiles of lanes have a row
+    for (UOp r : reduced) {
+      if (r.is_open() || r.range_size() < u.depth) continue;
+      KernelState terms = k;
+      const UOp depth = split(terms, pad(terms, r, u.depth), u.depth).inner;
+      const std::vector<UOp> all = reduces(terms.sink);
+      const auto split_reduce = std::ranges::find_if(all, [&](UOp x) { return closes(x, depth); });
+      RegisterTile tile =
+          best_tile(terms, *split_reduce, lane, {static_cast<std::int64_t>(unit) + 1, depth});
+      tile.cost /= TileCost::used_part(r, u.depth);
+      if (tile.lane && (!best || tile.cost < best->tile.cost)) best = {std::move(terms), tile};
+    }
+  }
+}
 
 }  // namespace
 
@@ -442,17 +519,23 @@ bool tile_contraction(KernelState& k) {
   if (!reduce) return false;
   const std::vector<UOp> kept = closed_ranges(reduce);
   unroll_small_reductions(k, kept);
-  RegisterTile tile = best_tile(k, reduction_over(k, kept));
+  TiledKernel best{k, best_tile(k, reduction_over(k, kept))};
+  std::optional<TiledKernel> by_unit;
+  take_if_by_unit(k, kept, {}, by_unit);
   if (auto merged = with_merged_lines(k)) {
     KernelState& lined = merged->kernel;
+    take_if_by_unit(lined, kept, merged->lines, by_unit);
     const RegisterTile along_lines = best_tile(lined, reduction_over(lined, kept), merged->lines);
-    if (along_lines.cost < tile.cost) {
-      k = std::move(lined);
-      tile = along_lines;
-    }
+    if (along_lines.cost < best.tile.cost) best = {std::move(lined), along_lines};
   }
-  if (!tile.lane) return false;
-  Tiler(k, tile).run();
+  if (by_unit && by_unit->tile.cost < best.tile.cost &&
+      Tiler(by_unit->kernel, by_unit->tile).run()) {
+    k = std::move(by_unit->kernel);
+    return true;
+  }
+  if (!best.tile.lane) return false;
+  k = std::move(best.kernel);
+  Tiler(k, best.tile).run();
   return true;
 }
 

@@ -107,6 +107,11 @@ struct MachineModel {
   // One that is copied in a square of vectors, which is transposed in registers: three shuffles for
   // each vector of eight, and a load and a store.
   static constexpr double turn_element = 1;
+  // A shuffle of two vectors, of which two start in a cycle, by a table that is loaded.
+  static constexpr double exchange = 1.5;
+  // What all lanes multiply, made unsigned for an instruction that wants it so: a loaded vector and
+  // one logical operation, on units that else wait for loads.
+  static constexpr double shift = 0.5;
   // Lanes whose places, or the gates of them, follow from a division: a quotient, a remainder and
   // comparisons for each axis, of indices of 64 bits, which take two registers.
   static constexpr double divide_lanes = 40;

@@ -24,10 +24,18 @@ bool sums_can_wait(const KernelState& k, UOp reduce) {
   return std::ranges::none_of(closed_ranges(reduce), &UOp::is_open);
 }
 
+std::vector<UOp> without(std::vector<UOp> ranges, UOp range) {
+  if (range) std::erase(ranges, range);
+  return ranges;
+}
+
 }  // namespace
 
-Contraction::Contraction(const KernelState& k, UOp reduce)
-    : reduced(closed_ranges(reduce)),
+Contraction::Contraction(const KernelState& k, UOp reduce, UnitTerms terms)
+    : by_unit(terms),
+      unit(terms.unit > 0 ? k.caps().matrix_units[static_cast<std::size_t>(terms.unit - 1)]
+                          : nullptr),
+      reduced(without(closed_ranges(reduce), terms.depth)),
       loads(croze::loads(reduce.src(0))),
       can_take_turns(sums_can_wait(k, reduce)),
       can_overlap(!loads_what_it_stores(k.sink) && !k.caps().packs_words),
@@ -37,10 +45,20 @@ Contraction::Contraction(const KernelState& k, UOp reduce)
       machine(k.caps()),
       full(full_lanes(k.sink, k.caps())) {
   std::copy_if(k.loops.begin(), k.loops.end(), std::back_inserter(loops), is_parallel);
+  if (unit) return;  // it widens them itself
   std::ranges::copy_if(toposort(reduce.src(0)), std::back_inserter(computed), [&](UOp u) {
     return u != reduce.src(0) && is_elementwise(u.op()) && u.dtype() != DType::Index &&
            u.dtype() != DType::Bool;
   });
+}
+
+bool Contraction::suits_unit(const RegisterTile& t) const {
+  if (!unit) return true;
+  return t.lanes == unit->columns && std::ranges::all_of(loads, [&](UOp l) {
+           const bool is_b = l.varies_over(t.lane);
+           const UOp others = is_b ? t.rows : t.columns;
+           return l.dtype() == (is_b ? unit->b : unit->a) && !(others && l.varies_over(others));
+         });
 }
 
 std::vector<RegisterTile> TileCost::ways(RegisterTile t) const {
@@ -61,6 +79,7 @@ std::vector<RegisterTile> TileCost::ways(RegisterTile t) const {
 
 std::int64_t TileCost::near_turn(const RegisterTile& t) const {
   if (!c_.can_take_turns || !t.rows || t.rows.is_open() || t.lane.is_open()) return 0;
+  if (copies_terms_of_rows(t)) return 0;  // once, not in each turn
   for (UOp l : c_.loads) {
     const UOp place = l.src(0);
     if (place.varies_over(t.rows) && uses(place, t) < MachineModel::least_reuse) return 0;
@@ -83,7 +102,7 @@ double TileCost::panel_bytes(const RegisterTile& t) const {
   for (UOp l : c_.loads) {
     const UOp place = l.src(0);
     if (are_columns(place, t))
-      bytes += static_cast<double>(copies(place.src(1), t) * t.lanes * size_of(place.dtype()));
+      bytes += static_cast<double>(copies(place.src(1), t) * t.lanes * c_.bytes_of(place));
   }
   return bytes * static_cast<double>(c_.inner_turns);
 }
@@ -110,7 +129,8 @@ bool TileCost::has_streaming_rows(const RegisterTile& t) const {
   for (UOp l : c_.loads) {
     const UOp place = l.src(0);
     if (!place.varies_over(t.rows)) continue;
-    if (place.varies_over(t.lane) || place.varies_over(t.columns) || !follows_reduction(place))
+    if (place.varies_over(t.lane) || place.varies_over(t.columns) || !follows_reduction(place) ||
+        copies_terms_of_rows(t))
       return false;
     bytes += all_bytes(l);
   }
@@ -119,7 +139,7 @@ bool TileCost::has_streaming_rows(const RegisterTile& t) const {
 
 double TileCost::all_bytes(UOp load) const {
   return bytes_over(load, c_.loops) * bytes_over(load, c_.reduced) /
-         static_cast<double>(size_of(load.dtype()));
+         static_cast<double>(size_of(load.dtype())) * static_cast<double>(c_.terms());
 }
 
 std::int64_t TileCost::row_tiles(const RegisterTile& t) {
@@ -141,7 +161,8 @@ std::int64_t TileCost::bytes_of_sums(const RegisterTile& t) const {
 double TileCost::cycles(const RegisterTile& t) const {
   const double sums =
       std::max(static_cast<double>(t.num_rows * t.num_columns), c_.machine.in_flight());
-  const double multiply = (sums + operand_work(t)) * c_.machine.multiply_add(t.lanes, c_.full);
+  const double multiply =
+      (sums + operand_work(t) + shifting(t)) * c_.machine.multiply_add(t.lanes, c_.full);
   double load = 0;
   for (UOp l : c_.loads) {
     const UOp place = l.src(0);
@@ -180,7 +201,7 @@ double TileCost::bytes_beside(const RegisterTile& t) const {
 }
 
 bool TileCost::is_copied(UOp load, const RegisterTile& t) const {
-  return !are_columns_in_lines(load.src(0), t) ||
+  return c_.unit || !are_columns_in_lines(load.src(0), t) ||
          uses_in_block(load, t) >= static_cast<double>(MachineModel::least_copy_reuse);
 }
 
@@ -196,7 +217,7 @@ double TileCost::streaming_cost(const RegisterTile& t) const {
 }
 
 double TileCost::fetching_cost(UOp load, double elements) const {
-  return c_.machine.cycles(elements * static_cast<double>(size_of(load.dtype())) *
+  return c_.machine.cycles(elements * static_cast<double>(c_.bytes_of(load)) *
                            c_.machine.cycles_per_byte(all_bytes(load)) *
                            static_cast<double>(c_.machine.threads));
 }
@@ -212,9 +233,9 @@ double TileCost::copying_cost(const RegisterTile& t) const {
       each = copying_a_vector(place, t);
     } else if (are_columns_in_lines(place, t) && is_copied(l, t)) {
       each = fetching_cost(l, static_cast<double>(t.lanes)) + 2 * MachineModel::load;
-    } else if (are_rows(place, t) && along(place, t.rows) == Along::Strided &&
-               !facts_of(place).follows_last) {
-      each = (place.num_src() > 2 ? 2 : 1) * MachineModel::copy_element;
+    } else if (is_row_copied(place, t)) {
+      each = (place.num_src() > 2 ? 2 : 1) * MachineModel::copy_element *
+             static_cast<double>(c_.terms());
     } else if (!are_columns(place, t) && !t.streams_rows) {
       const bool vector = place.varies_over(t.lane);
       each = fetching_cost(l, vector ? static_cast<double>(t.lanes) : 1);
@@ -222,6 +243,18 @@ double TileCost::copying_cost(const RegisterTile& t) const {
     cost += each * count / uses_in_block(l, t);
   }
   return cost;
+}
+
+bool TileCost::copies_terms_of_rows(const RegisterTile& t) const {
+  return c_.unit &&
+         std::ranges::any_of(c_.loads, [&](UOp l) { return is_row_copied(l.src(0), t); });
+}
+
+// Rows whose steps lie far apart, or the terms that a unit takes at once.
+bool TileCost::is_row_copied(UOp place, const RegisterTile& t) const {
+  if (!are_rows(place, t)) return false;
+  if (c_.unit) return along(place, c_.by_unit.depth) != Along::Contiguous;
+  return along(place, t.rows) == Along::Strided && !facts_of(place).follows_last;
 }
 
 bool TileCost::are_rows(UOp place, const RegisterTile& t) {
@@ -249,7 +282,8 @@ double TileCost::uses_in_block(UOp load, const RegisterTile& t) const {
 double TileCost::rows_of_block(const RegisterTile& t) const {
   const auto all = static_cast<double>(row_tiles(t));
   if (t.streams_rows) return all;
-  if (t.turn == 0 && column_tiles(t) < c_.machine.least_blocked_columns) return all;
+  const bool is_short = column_tiles(t) < c_.machine.least_blocked_columns;
+  if (t.turn == 0 && is_short && !copies_terms_of_rows(t)) return all;
   const double steps = t.turn > 0 ? static_cast<double>(t.turn * c_.inner_turns) : c_.turns;
   const double bytes =
       steps * static_cast<double>(t.num_rows * (c_.machine.vector_bytes / c_.full));
@@ -297,7 +331,19 @@ bool TileCost::follows_reduction(UOp place) const {
   return place.num_src() == 2 && facts_of(place).follows_last;
 }
 
+double TileCost::copying_terms(UOp place, const RegisterTile& t) const {
+  const auto vectors = static_cast<double>(c_.terms()), lanes = static_cast<double>(t.lanes);
+  if (along(place, t.lane) == Along::Contiguous) {
+    const double divided = divides(place, t.lane) ? MachineModel::divide_lanes : 0;
+    return vectors * ((place.num_src() > 2 ? masked_load(place) : MachineModel::load) + divided +
+                      std::log2(lanes) * MachineModel::exchange + MachineModel::load);
+  }
+  const bool are_words = along(place, c_.by_unit.depth) == Along::Contiguous;
+  return lanes * MachineModel::copy_element * (are_words ? 1 : vectors);
+}
+
 double TileCost::copying_a_vector(UOp place, const RegisterTile& t) const {
+  if (c_.unit) return copying_terms(place, t);
   const double gates = place.num_src() > 2 ? 2 : 1;
   const bool divided = divides(place, t.lane);
   // Once for all of the reduction: the loops of the copy see to that.
@@ -333,7 +379,7 @@ TileCost::PlaceFacts& TileCost::facts_of(UOp place) const {
     const bool is_near = s.affine && s.step * size_of(place.dtype()) < c_.machine.far_bytes;
     if (!is_near) facts.far_steps *= r.range_size();
   }
-  facts.follows_last = follows(place, c_.reduced.back());
+  facts.follows_last = !c_.reduced.empty() && follows(place, c_.reduced.back());
   return facts;
 }
 
@@ -361,6 +407,7 @@ double TileCost::uses(UOp place, const RegisterTile& t) const {
 }
 
 bool TileCost::can_copy_columns(UOp place, const RegisterTile& t) const {
+  if (c_.unit) return are_columns(place, t);
   const Along lanes = along(place, t.lane);
   const bool scattered =
       lanes == Along::Strided || (lanes == Along::Contiguous && place.num_src() > 2);
@@ -389,6 +436,12 @@ std::int64_t TileCost::copies(UOp u, const RegisterTile& t) {
   return result;
 }
 
+double TileCost::shifting(const RegisterTile& t) const {
+  return c_.unit && !c_.unit->shifted.empty()
+             ? MachineModel::shift * static_cast<double>(t.num_rows)
+             : 0;
+}
+
 double TileCost::operand_work(const RegisterTile& t) const {
   double work = 0;
   for (UOp u : c_.computed) {
@@ -405,7 +458,7 @@ double TileCost::bytes_of_columns(UOp place, const RegisterTile& t) const {
   const std::int64_t vectors = copies(place.src(1), t);
   const std::int64_t elements = t.in_reduction ? vectors : vectors * t.lanes;  // an iteration
   const double iterations = t.turn > 0 ? static_cast<double>(t.turn * c_.inner_turns) : c_.turns;
-  return iterations * static_cast<double>(elements * size_of(place.dtype()));
+  return iterations * static_cast<double>(elements * c_.bytes_of(place));
 }
 
 double TileCost::store_cost(const RegisterTile& t) const {

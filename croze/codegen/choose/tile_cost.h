@@ -10,8 +10,15 @@
 #include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/machine_model.h"
 #include "croze/codegen/edits/kernel_state.h"
+#include "croze/graph/matrix_unit.h"
 
 namespace croze {
+
+// A matrix unit that takes the products of a loop of the reduction, as many as it turns, at once.
+struct UnitTerms {
+  std::int64_t unit = 0;  // number in Caps::matrix_units, from 1; 0: none
+  UOp depth;              // the loop
+};
 
 struct RegisterTile {
   UOp lane;  // the loop cut into lanes: an output loop, or one of the reduction
@@ -28,15 +35,18 @@ struct RegisterTile {
   // there are no blocks of them.
   bool streams_rows = false;
   bool columns_feed = false;  // threads share the columns, not blocks of rows
+  UnitTerms by_unit;          // which multiplies, if one does
   double cost = std::numeric_limits<double>::infinity();
 };
 
 // What is tiled: a reduction and the loops around it.
 struct Contraction {
-  Contraction(const KernelState& k, UOp reduce);
+  Contraction(const KernelState& k, UOp reduce, UnitTerms by_unit = {});
 
-  std::vector<UOp> loops;  // of the output, those that may run in any order
-  std::vector<UOp> reduced;
+  UnitTerms by_unit;
+  const MatrixUnit* unit;    // null: none
+  std::vector<UOp> loops;    // of the output, those that may run in any order
+  std::vector<UOp> reduced;  // but for the terms of a unit
   std::vector<UOp> loads;
   std::vector<UOp> computed;  // of the operands; the last operation is one with the sum
   bool can_take_turns;        // sums may wait in a tile between turns
@@ -46,6 +56,14 @@ struct Contraction {
   double turns;               // of the reduction, per element
   MachineModel machine;
   std::int64_t full;  // lanes of a full register
+
+  // Terms that an instruction takes.
+  std::int64_t terms() const { return unit ? unit->depth : 1; }
+  // Of what one reads of a lane.
+  std::int64_t bytes_of(UOp place) const { return size_of(place.dtype()) * terms(); }
+  // Whether what lanes read is the unit's b, and the same for all rows, and what all lanes read its
+  // a, and the same for all columns; or there is no unit.
+  bool suits_unit(const RegisterTile& t) const;
 };
 
 // Costs by the machine model: multiply-adds against loads, and what is copied, fetched and put
@@ -102,6 +120,10 @@ class TileCost {
   // column and stays where it is is fetched anew by tiles that have it in common with no other.
   double copying_cost(const RegisterTile& t) const;
   static bool are_rows(UOp place, const RegisterTile& t);
+  bool is_row_copied(UOp place, const RegisterTile& t) const;
+  // Whether the terms that a unit takes at once do not lie side by side in rows, which are copied
+  // for all columns then, block by block.
+  bool copies_terms_of_rows(const RegisterTile& t) const;
   // Whether columns lie side by side, and those of each of many steps of the reduction far from the
   // others.
   bool are_columns_in_lines(UOp place, const RegisterTile& t) const;
@@ -117,6 +139,10 @@ class TileCost {
   // Read in order as the reduction goes.
   bool follows_reduction(UOp place) const;
   double copying_a_vector(UOp place, const RegisterTile& t) const;
+  // The same of the terms that a unit takes, which come to lie side by side.
+  double copying_terms(UOp place, const RegisterTile& t) const;
+  // Making unsigned what all lanes multiply.
+  double shifting(const RegisterTile& t) const;
   // Whether the lanes are two elements apart.
   static bool are_every_other(UOp place, const RegisterTile& t);
   // Whether where it lies, or whether it is there, takes divisions that lanes have results of their

@@ -22,7 +22,7 @@ namespace {
 
 class Search {
  public:
-  Search(const KernelState& k, UOp reduce) : c_(k, reduce) {}
+  Search(const KernelState& k, UOp reduce, UnitTerms by_unit) : c_(k, reduce, by_unit) {}
 
   RegisterTile best(UOp only) {
     for (UOp lane : c_.loops) {
@@ -32,7 +32,7 @@ class Search {
         for (UOp rows : with_none(c_.loops, lane)) try_output_lanes(lane, lanes, rows);
       }
     }
-    for (UOp lane : only ? std::vector<UOp>{} : c_.reduced) {
+    for (UOp lane : only || c_.unit ? std::vector<UOp>{} : c_.reduced) {
       if (TileCost::used_part(lane, c_.full) < c_.machine.least_used) continue;
       for (UOp columns : c_.loops) {
         for (UOp rows : with_none(c_.loops, columns)) try_reduction_lanes(lane, columns, rows);
@@ -79,14 +79,15 @@ class Search {
 
   // `used` is the part of the lanes that does work.
   void try_rows(RegisterTile t, double used) {
-    if (used < c_.machine.least_used) return;
+    if (used < c_.machine.least_used || !c_.suits_unit(t)) return;
     for (std::int64_t n = 1; n <= (t.rows ? c_.machine.most_rows : 1); n++) {
       if (t.rows && !can_cut(t.rows, n) && !can_overlap(t.rows, n)) continue;
       if (!c_.machine.fits_registers(n, t.num_columns, temporaries(t))) continue;
       t.num_rows = n;
       for (RegisterTile way : cost_.ways(t)) {
         way.columns_feed = cost_.columns_feed(way);
-        way.cost = cost_.cycles(way) / (used * static_cast<double>(n * t.num_columns * t.lanes));
+        way.cost = cost_.cycles(way) /
+                   (used * static_cast<double>(n * t.num_columns * t.lanes * c_.terms()));
         if (way.streams_rows) way.cost *= cost_.unevenness(way);
         if (t.rows && can_overlap(t.rows, n))
           way.cost *= MachineModel::overlap / TileCost::used_part(t.rows, n);
@@ -143,6 +144,7 @@ class Search {
     };
     if (t.cost > best_.cost || (t.cost == best_.cost && rows(t) <= rows(best_))) return;
     best_ = t;
+    best_.by_unit = c_.by_unit;
   }
 
   const Contraction c_;
@@ -152,8 +154,8 @@ class Search {
 
 }  // namespace
 
-RegisterTile best_tile(const KernelState& k, UOp reduce, UOp lane) {
-  return Search(k, reduce).best(lane);
+RegisterTile best_tile(const KernelState& k, UOp reduce, UOp lane, UnitTerms by_unit) {
+  return Search(k, reduce, by_unit).best(lane);
 }
 
 }  // namespace croze

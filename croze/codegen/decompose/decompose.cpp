@@ -91,6 +91,11 @@ Sources Decomposer::sources(UOp u) {
         src[1] = in_memory(u.src(1));
       }
       break;
+    case Op::Contract:  // a unit takes what the device has no arithmetic for as it lies in memory
+      for (int i : {1, 2}) {
+        if (is_emulated(u.src(i).dtype())) src[i] = in_memory(u.src(i));
+      }
+      break;
     case Op::Index:
       if (const UOp stage = value_of(u.src(0)).stored) src[0] = stage;
       break;
@@ -193,6 +198,10 @@ Value Decomposer::emulated(UOp u, const Sources& src) {
       return loaded.dtype() == DType::Float32 ? Value{loaded} : from_memory(t, loaded);
     }
     case Op::After: return {make(src[0].dtype())};
+    case Op::Exchange: {
+      const UOp x = in_memory(u.src(0)), y = in_memory(u.src(1));
+      return from_memory(t, graph_.make(Op::Exchange, x.dtype(), {x, y}, u.arg()));
+    }
     case Op::Reduce: {
       const UOp result = make(DType::Float32);
       const bool exact = u.reduce_op() == Op::Max || u.reduce_op() == Op::Min;

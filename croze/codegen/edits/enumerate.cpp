@@ -19,7 +19,8 @@ constexpr EditKind kinds[] = {EditKind::Split,          EditKind::SplitOverlappi
                               EditKind::Reorder,        EditKind::Share,
                               EditKind::OnePass,        EditKind::Keep,
                               EditKind::Tabulate,       EditKind::Accumulate,
-                              EditKind::Stage,          EditKind::Simplify};
+                              EditKind::Contract,       EditKind::Stage,
+                              EditKind::Simplify};
 
 class Enumerator {
  public:
@@ -39,6 +40,7 @@ class Enumerator {
       case EditKind::Keep: return add_keeps();
       case EditKind::Tabulate: return add_tables();
       case EditKind::Accumulate: return add_turns();
+      case EditKind::Contract: return add_contractions();
       case EditKind::Stage: return add_tiles();
       case EditKind::Simplify: return add_if_legal({.kind = kind});
     }
@@ -180,6 +182,20 @@ class Enumerator {
     edit.ranges.insert(edit.ranges.end(), over.begin(), over.end());
     for (edit.size = 1; edit.size < std::min(range.range_size(), largest_inner); edit.size++) {
       if (range.trip_divisor() % edit.size == 0) add_if_legal(edit);
+    }
+  }
+
+  void add_contractions() {
+    for (std::int64_t unit = 1; unit <= std::ssize(k_.caps().matrix_units); unit++) {
+      for (UOp lanes : legality_.ranges()) {
+        if (lanes.loop_kind() != LoopKind::Lane) continue;
+        for (UOp depth : legality_.ranges()) {
+          if (depth == lanes) continue;
+          add_if_legal({.kind = EditKind::Contract,
+                        .ranges = {lanes.range_id(), depth.range_id()},
+                        .size = unit});
+        }
+      }
     }
   }
 

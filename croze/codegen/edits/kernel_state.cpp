@@ -131,7 +131,8 @@ std::int64_t bytes_of_tile(UOp tile) { return tile.elements() * size_of(tile.dty
 bool can_stand_around_tile(LoopKind kind, Space space) {
   switch (kind) {
     case LoopKind::Lane:
-    case LoopKind::Unroll: return false;
+    case LoopKind::Unroll:
+    case LoopKind::Depth: return false;
     case LoopKind::Item: return space == Space::Thread;
     default: return true;
   }

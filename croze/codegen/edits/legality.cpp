@@ -11,6 +11,7 @@
 #include "croze/base/error.h"
 #include "croze/codegen/decompose/words.h"
 #include "croze/codegen/edits/accumulate.h"
+#include "croze/codegen/edits/contract.h"
 #include "croze/codegen/edits/item_axes.h"
 #include "croze/codegen/edits/keep.h"
 #include "croze/codegen/edits/one_pass.h"
@@ -97,6 +98,8 @@ bool Legality::is_output_loop(UOp range) const { return contains(k_.loops, range
 
 std::string Legality::refusal(const Edit& e) const {
   if (std::string why = refuse_names(e); !why.empty()) return why;
+  if (!leaves_contractions(k_.sink, e.kind, e.ranges.empty() ? UOp() : range(e.ranges[0])))
+    return "a matrix unit adds up products of the kernel";
   switch (e.kind) {
     case EditKind::Split:
     case EditKind::SplitReduction: return refuse_split(e);
@@ -110,6 +113,7 @@ std::string Legality::refusal(const Edit& e) const {
     case EditKind::Keep: return refuse_keep(e);
     case EditKind::Tabulate: return refuse_tabulate(e);
     case EditKind::Accumulate: return refuse_accumulate(e);
+    case EditKind::Contract: return refuse_contract(e);
     case EditKind::Stage: return refuse_stage(e);
     case EditKind::Simplify: return {};
   }
@@ -121,8 +125,8 @@ std::string Legality::refuse_names(const Edit& e) const {
   const bool is_list = e.kind == EditKind::Reorder || e.kind == EditKind::Share ||
                        e.kind == EditKind::Accumulate || e.kind == EditKind::Stage ||
                        e.kind == EditKind::Tabulate;
-  const bool is_pair =
-      e.kind == EditKind::Merge || e.kind == EditKind::OnePass || e.kind == EditKind::Keep;
+  const bool is_pair = e.kind == EditKind::Merge || e.kind == EditKind::OnePass ||
+                       e.kind == EditKind::Keep || e.kind == EditKind::Contract;
   const std::size_t count = e.kind == EditKind::Simplify ? 0 : is_pair ? 2 : 1;
   if (!is_list && e.ranges.size() != count) {
     return fmt::format("it names {} loops", e.ranges.size());
@@ -137,7 +141,8 @@ std::string Legality::refuse_names(const Edit& e) const {
 }
 
 std::string Legality::refuse_new_ranges(std::int64_t count) const {
-  if (k_.next_range + count <= RangeSet::capacity) return {};
+  const std::int64_t kept = ranges_for_contractions(k_.sink);
+  if (k_.next_range + count + (kept > 0 ? kept + count : 0) <= RangeSet::capacity) return {};
   return fmt::format("a kernel has at most {} ranges", static_cast<int>(RangeSet::capacity));
 }
 
@@ -523,6 +528,12 @@ std::string Legality::refuse_accumulate(const Edit& e) const {
     if (is_written(load.src(0).src(0))) return "the kernel writes what it loads";
   }
   return refuse_new_ranges(2 + std::ssize(over));
+}
+
+std::string Legality::refuse_contract(const Edit& e) const {
+  const UOp lanes = range(e.ranges[0]), depth = range(e.ranges[1]);
+  if (std::string why = refuse_contraction(k_, lanes, depth, e.size); !why.empty()) return why;
+  return refuse_new_ranges(8 + ranges_for_contractions(k_.sink));
 }
 
 bool Legality::is_written(UOp param) const {

@@ -46,6 +46,7 @@ class Legality {
   std::string refuse_keep(const Edit& e) const;
   std::string refuse_tabulate(const Edit& e) const;
   std::string refuse_accumulate(const Edit& e) const;
+  std::string refuse_contract(const Edit& e) const;
   std::string refuse_stage(const Edit& e) const;
   std::string refuse_tile(const Edit& e, UOp load) const;
   std::string refuse_new_ranges(std::int64_t count) const;

@@ -20,6 +20,7 @@
 #include <numeric>
 
 #include "croze/codegen/edits/note.h"
+#include "croze/codegen/lower/transpose.h"
 #include "croze/graph/index/index_form.h"
 #include "croze/graph/rewrite/rewrite.h"
 
@@ -236,10 +237,21 @@ UOp new_loop(KernelState& k, UOp turns, LoopKind kind) {
 struct FillVectors {
   std::int64_t lanes = 1;  // 1: none
   std::size_t axis = 0;    // cut into lanes
-  // Whether the last axis, another one, is cut into as many copies: the source is contiguous along
-  // `axis` and the tile along the last, so tiles of lanes x lanes are turned on the way.
-  bool turned = false;
+  // More than 1: the last axis, another one, is cut into so many copies: the source is contiguous
+  // along `axis` and the tile along the last, so tiles of copies x lanes are turned on the way.
+  std::int64_t copies = 1;
 };
+
+// The terms that a matrix unit takes at once are a short last axis: with the one before it, if the
+// source is contiguous there, they are a tile, too.
+FillVectors vectors_of_terms(const std::vector<Axis>& axes, std::int64_t lanes) {
+  if (axes.size() < 2) return {};
+  const Axis &terms = axes[axes.size() - 1], &along = axes[axes.size() - 2];
+  const bool fits = terms.members[0].range.loop_kind() == LoopKind::Depth && terms.size < lanes &&
+                    std::has_single_bit(static_cast<std::uint64_t>(terms.size));
+  if (!fits || along.memory_stride != 1 || along.phases > 1 || along.size < lanes / 2) return {};
+  return {lanes, axes.size() - 2, terms.size};
+}
 
 // Lanes along the last axis, if the source is contiguous there, or every other element of it is
 // wanted in a row, or divisions say where each is, which lanes share.
@@ -251,17 +263,19 @@ FillVectors vectors_of(const KernelState& k, const std::vector<Axis>& axes, DTyp
   const bool gathers = step == 0 && axes[last].divides && k.caps().masked_vectors;
   if (step == 1 || step == every_other || gathers) {
     const std::int64_t size = axes[last].size_of_phase();
-    if (size >= lanes / 2) return {lanes, last, false};
+    if (size >= lanes / 2) return {lanes, last};
     const bool is_power = std::has_single_bit(static_cast<std::uint64_t>(size));
-    return is_power && size > 1 ? FillVectors{size, last, false} : FillVectors{};
+    return is_power && size > 1 ? FillVectors{size, last} : FillVectors{};
   }
-  const bool can_turn = k.caps().exchanges_lanes && k.caps().has_dtype(dtype) &&
-                        std::has_single_bit(static_cast<std::uint64_t>(lanes));
-  if (!can_turn || axes[last].divisor() % lanes != 0) return {};
-  for (std::size_t i = 0; i < last; i++) {
-    if (axes[i].memory_stride == 1 && axes[i].divisor() % lanes == 0) return {lanes, i, true};
+  const bool can_turn =
+      can_exchange(dtype, k.caps()) && std::has_single_bit(static_cast<std::uint64_t>(lanes));
+  if (!can_turn) return {};
+  if (axes[last].divisor() % lanes == 0) {
+    for (std::size_t i = 0; i < last; i++) {
+      if (axes[i].memory_stride == 1 && axes[i].divisor() % lanes == 0) return {lanes, i, lanes};
+    }
   }
-  return {};
+  return vectors_of_terms(axes, lanes);
 }
 
 // A loop per axis, or a loop over parts and the lanes, or copies, of a part; and copies for the
@@ -274,9 +288,10 @@ class FillByLoops {
 
   Fill over(std::vector<Axis>& axes) {
     for (std::size_t i = 0; i < axes.size(); i++) {
-      const bool copied = vectors_.turned && i + 1 == axes.size();
-      const bool is_cut = vectors_.lanes > 1 && (copied || i == vectors_.axis);
-      add(axes[i], is_cut ? vectors_.lanes : 1, copied ? LoopKind::Unroll : LoopKind::Lane);
+      const bool copied = vectors_.copies > 1 && i + 1 == axes.size();
+      const bool is_cut = vectors_.lanes > 1 && i == vectors_.axis;
+      const std::int64_t part = copied ? vectors_.copies : is_cut ? vectors_.lanes : 1;
+      add(axes[i], part, copied ? LoopKind::Unroll : LoopKind::Lane);
     }
     std::ranges::stable_sort(walk_, std::greater(), &std::pair<std::int64_t, UOp>::first);
     for (const auto& [step, loop] : walk_) fill_.loops.push_back(loop);

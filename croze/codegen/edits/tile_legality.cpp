@@ -20,7 +20,8 @@ bool can_be_inside_tile(LoopKind kind) {
     case LoopKind::Loop:  // of a turn, or one that fills a tile
     case LoopKind::Item:
     case LoopKind::Lane:
-    case LoopKind::Unroll: return true;
+    case LoopKind::Unroll:
+    case LoopKind::Depth: return true;
     default: return false;
   }
 }

@@ -96,6 +96,12 @@ TurnLoops accumulate(KernelState& k, UOp range, std::span<const UOp> over, std::
 std::optional<TurnLoops> try_accumulate(KernelState& k, UOp range, std::span<const UOp> over,
                                         std::int64_t turn);
 
+// The products that a reduction adds up are added up by the matrix unit, number `unit` of the
+// device's from 1, for the vector of `lanes`: `depth`, a loop of the reduction, is split by the
+// unit's depth.  Returns the inner loop, the terms that an instruction takes at once, which lie
+// side by side in a tile that has it innermost.
+UOp contract(KernelState& k, UOp lanes, UOp depth, std::int64_t unit);
+
 // Replaces `load` by a load from a tile that holds every element it reads while the loops not in
 // `inner` stand still.  `inner` is in loop order, outermost first: the tile is laid out in that
 // order, so that what the innermost loop reads next lies next.  The tile is filled where the

@@ -12,6 +12,7 @@
 #include "croze/base/small_vector.h"
 #include "croze/codegen/edits/kernel_state.h"
 #include "croze/codegen/lower/combine_items.h"
+#include "croze/codegen/lower/contractions.h"
 #include "croze/codegen/lower/transpose.h"
 #include "croze/graph/eval.h"
 #include "croze/graph/graph.h"
@@ -144,7 +145,8 @@ class Expander {
     return result;
   }
 
-  // The lanes run over the copies, and there is a store for each lane.
+  // The lanes run over the copies, and there is a store for each lane; or for as many as have
+  // copies enough for a vector.
   Copies transposed_stores(UOp u, const TransposedTile& tile, std::span<const UOp> loops) {
     std::vector<UOp> rows;
     Digits closed({tile.unrolled});
@@ -152,10 +154,12 @@ class Expander {
       rows.push_back(pick(u.src(1), closed, closed));
     } while (closed.next());
     const UOp buffer = pick(u.src(0).src(0), closed, closed);
+    const std::int64_t lanes = tile.lane.range_size(), copies = tile.unrolled.range_size();
     Copies result;
-    for (UOp column : transposed(std::move(rows))) {
-      const std::pair<UOp, UOp> turned[] = {{tile.lane, graph_.index(std::ssize(result))},
-                                            {tile.unrolled, tile.lane}};
+    for (UOp column : transposed(std::move(rows), lanes)) {
+      const UOp place = tile.lane / copies + std::ssize(result) * (lanes / copies);
+      const std::pair<UOp, UOp> turned[] = {{tile.lane, place},
+                                            {tile.unrolled, tile.lane % copies}};
       const UOp index = substitute(u.src(0).src(1), turned);
       result.push_back(graph_.store(graph_.place(buffer, index), column, loops));
     }
@@ -202,8 +206,15 @@ class Expander {
   // A product, or one with its sign changed: of a constant factor it would be the factor's.
   static bool is_product(UOp v) { return v.is(Op::Mul) || (v.is(Op::Neg) && v.src(0).is(Op::Mul)); }
 
-  // A sum of products is a chain of multiply-adds; a gated term leaves the sum as it is.
+  // A sum of products is a chain of multiply-adds; a gated term leaves the sum as it is.  What a
+  // matrix unit adds to nothing it adds to the sum.
   UOp combined(Op op, UOp sum, UOp v) {
+    if (op == Op::Add && v.is(Op::Contract) && v.src(0).is_const(0)) {
+      SmallVector<UOp, 6> src;
+      for (UOp s : v.sources()) src.push_back(s);
+      src[0] = sum;
+      return graph_.with_sources(v, src);
+    }
     const bool float_sum = op == Op::Add && is_float(v.dtype());
     if (float_sum && is_product(v)) {
       const UOp product = v.is(Op::Neg) ? v.src(0) : v;
@@ -315,6 +326,8 @@ class Expander {
 
 }  // namespace
 
-Expanded expand(UOp sink, const Caps& caps) { return Expander(sink, caps).run(); }
+Expanded expand(UOp sink, const Caps& caps) {
+  return Expander(lower_contractions(sink, caps), caps).run();
+}
 
 }  // namespace croze

@@ -1,8 +1,14 @@
-// transpose.cpp -- a butterfly: n log n exchanges of two vectors turn a tile of n x n.
+// transpose.cpp -- a butterfly: exchanges of two vectors turn a tile.
 //
-// Element by element a tile costs a load and a store each.  By rows it is n loads and n stores of
-// vectors, and for each bit of a lane's number one exchange per vector: rows whose numbers differ
-// in this bit trade the lanes whose numbers differ in it.
+// Element by element a tile costs a load and a store each.  By rows it is a load and a store of
+// each vector, and for each bit of a lane's number one exchange per vector: rows whose numbers
+// differ in one bit trade the lanes whose numbers differ in another.
+//
+// An element of row t and lane j of u rows of n lanes is to be at the place j u + t: the bits of t
+// and, above them, those of j, of which the upper ones number the vectors that are stored.  Bit by
+// bit from the lowest, a bit of the lane changes places with the bit of the row that holds what it
+// is to be: first the bits of t, and what they give way to goes round by the rows' numbers to its
+// place.
 #include "croze/codegen/lower/transpose.h"
 
 #include <bit>
@@ -32,35 +38,54 @@ UOp only_closed(UOp store, LoopKind kind) {
 
 }  // namespace
 
+bool can_exchange(DType t, const Caps& caps) {
+  return caps.exchanges_lanes && (caps.has_dtype(t) || is_half(t));
+}
+
 std::optional<TransposedTile> transposed_tile(UOp store, const Caps& caps) {
   const UOp place = store.src(0), value = store.src(1);
-  const bool can_turn = caps.exchanges_lanes && caps.has_dtype(value.dtype());
+  const bool can_turn = can_exchange(value.dtype(), caps);
   if (!can_turn || !place.is(Op::Index) || place.num_src() > 2) return {};
   const TransposedTile tile{only_closed(store, LoopKind::Lane),
                             only_closed(store, LoopKind::Unroll)};
   if (!tile.lane || !tile.unrolled) return {};
-  const std::int64_t size = tile.lane.range_size();
-  if (size != tile.unrolled.range_size() || !std::has_single_bit(static_cast<std::uint64_t>(size)))
+  const auto lanes = static_cast<std::uint64_t>(tile.lane.range_size()),
+             rows = static_cast<std::uint64_t>(tile.unrolled.range_size());
+  if (rows > lanes || rows < 2 || !std::has_single_bit(lanes) || !std::has_single_bit(rows))
     return {};
+  const Stride apart = stride_over(place.src(1), tile.lane);
+  if (rows < lanes && (!apart.affine || apart.step != tile.unrolled.range_size())) return {};
   if (!value.varies_over(tile.lane) || !value.varies_over(tile.unrolled)) return {};
   if (!is_contiguous(place, tile.unrolled) || is_contiguous(place, tile.lane)) return {};
   return tile;
 }
 
-std::vector<UOp> transposed(std::vector<UOp> vectors) {
+std::vector<UOp> transposed(std::vector<UOp> vectors, std::int64_t lanes) {
   Graph& graph = vectors[0].graph();
   const auto exchange = [&](UOp x, UOp y, std::int64_t bit) {
     return graph.make(Op::Exchange, x.dtype(), {x, y}, Arg(bit));
   };
-  for (std::size_t bit = 1; bit < vectors.size(); bit *= 2) {
+  std::size_t row_bit = 1;
+  for (std::int64_t bit = 1; bit < lanes; bit *= 2) {
     for (std::size_t low = 0; low < vectors.size(); low++) {
-      if (low & bit) continue;
-      const UOp x = vectors[low], y = vectors[low | bit];
-      vectors[low] = exchange(x, y, static_cast<std::int64_t>(bit));
-      vectors[low | bit] = exchange(x, y, -static_cast<std::int64_t>(bit));
+      if (low & row_bit) continue;
+      const UOp x = vectors[low], y = vectors[low | row_bit];
+      vectors[low] = exchange(x, y, bit);
+      vectors[low | row_bit] = exchange(x, y, -bit);
     }
+    row_bit = 2 * row_bit < vectors.size() ? 2 * row_bit : 1;
   }
-  return vectors;
+  // The bits of j that were the last to go are in order but for the round they have not ended.
+  const auto bits_of = [](std::size_t n) { return static_cast<int>(std::bit_width(n)) - 1; };
+  const int row_bits = bits_of(vectors.size());
+  const int turned = bits_of(static_cast<std::size_t>(lanes)) % row_bits;
+  std::vector<UOp> result;
+  for (std::size_t number = 0; number < vectors.size(); number++) {
+    const std::size_t from =
+        (number << turned | number >> (row_bits - turned)) & (vectors.size() - 1);
+    result.push_back(vectors[from]);
+  }
+  return result;
 }
 
 }  // namespace croze

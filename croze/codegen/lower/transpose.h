@@ -9,8 +9,12 @@
 
 namespace croze {
 
-// What a store closes of a square tile: as many copies as lanes.  The value is made along the
-// lanes, and memory is contiguous along the copies.
+// Whether lanes of such values can be exchanged; of halves without arithmetic, of their bits.
+bool can_exchange(DType t, const Caps& caps);
+
+// What a store closes of a tile that is written across: no more copies than lanes, powers of two.
+// The value is made along the lanes, and memory is contiguous along the copies; where these are
+// fewer, the copies of one lane are followed by those of the next.
 struct TransposedTile {
   UOp lane, unrolled;
 };
@@ -18,7 +22,8 @@ struct TransposedTile {
 // The tile of the Store, if it has one that the device can turn in its registers.
 std::optional<TransposedTile> transposed_tile(UOp store, const Caps& caps);
 
-// Of n vectors with n lanes, a power of two, the vectors that hold lane 0 of each, lane 1, ...
-std::vector<UOp> transposed(std::vector<UOp> vectors);
+// Of vectors with so many lanes, no fewer than there are vectors, lane 0 of each, then lane 1 of
+// each, .., in as many vectors.
+std::vector<UOp> transposed(std::vector<UOp> vectors, std::int64_t lanes);
 
 }  // namespace croze

@@ -9,6 +9,7 @@
 
 #include "croze/base/error.h"
 #include "croze/graph/graph.h"
+#include "croze/graph/matrix_unit.h"
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/graph/text/print.h"
 
@@ -200,11 +201,12 @@ void check_kernel_node(const Checker& checker, UOp u) {
 // ---- linear programs --------------------------------------------------------------------------
 
 const Checker& program_checker() {
-  static const Checker& checker = *new Checker(
-      "linear program", (with_traits(trait_elementwise) & ~ops({Op::Invalid})) |
-                            ops({Op::Param, Op::Variable, Op::Special, Op::Local, Op::Register,
-                                 Op::Range, Op::Loop, Op::EndLoop, Op::Load, Op::Store, Op::Reduce,
-                                 Op::Barrier, Op::Exchange, Op::Prefetch, Op::Lookup}));
+  static const Checker& checker =
+      *new Checker("linear program",
+                   (with_traits(trait_elementwise) & ~ops({Op::Invalid})) |
+                       ops({Op::Param, Op::Variable, Op::Special, Op::Local, Op::Register,
+                            Op::Range, Op::Loop, Op::EndLoop, Op::Load, Op::Store, Op::Reduce,
+                            Op::Barrier, Op::Exchange, Op::Prefetch, Op::Lookup, Op::Contract}));
   return checker;
 }
 
@@ -232,9 +234,30 @@ bool is_loop_or_lane(LoopKind kind) {
     case LoopKind::Thread:
     case LoopKind::Group:
     case LoopKind::Item:
-    case LoopKind::Unroll: return false;
+    case LoopKind::Unroll:
+    case LoopKind::Depth: return false;
     default: return true;
   }
+}
+
+// An operand of a unit: all its lanes, or the same in all of them.  What the device has no
+// arithmetic for stands as bits.
+bool is_operand(UOp u, UOp lane, DType t, std::string_view places) {
+  const bool is_vector = lane.is(Op::Range) && lane.loop_kind() == LoopKind::Lane &&
+                         lane.range_size() == count_places(element_bits(places));
+  const bool is_bits = !is_float(u.dtype()) && is_half(t) && size_of(u.dtype()) == size_of(t);
+  return is_vector && (u.dtype() == t || is_bits);
+}
+
+void check_contract(const Checker& checker, UOp u) {
+  const MatrixUnit* unit = find_matrix_unit(u.arg().as_text());
+  checker.require(unit && unit->shifted.empty(), u, "is by no unit");
+  if (!unit) return;
+  checker.require(u.dtype() == unit->accumulator &&
+                      is_operand(u.src(0), u.src(3), unit->accumulator, unit->places_of_sums) &&
+                      is_operand(u.src(1), u.src(4), unit->a, unit->places_of_a) &&
+                      is_operand(u.src(2), u.src(5), unit->b, unit->places_of_b),
+                  u, "has operands that are not those of the unit");
 }
 
 void check_instruction(const Checker& checker, UOp u) {
@@ -263,6 +286,7 @@ void check_instruction(const Checker& checker, UOp u) {
           is_unsigned(u.src(1).dtype()) && size_of(u.src(1).dtype()) == size_of(u.dtype()), u,
           "has indices of another size");
       break;
+    case Op::Contract: check_contract(checker, u); break;
     default: break;
   }
 }

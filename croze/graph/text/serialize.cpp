@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "croze/base/error.h"
+#include "croze/graph/matrix_unit.h"
 #include "croze/graph/node_map.h"
 #include "croze/graph/rules/transport.h"
 
@@ -261,10 +262,10 @@ bool valid_arg(Op op, std::span<const UOp> src, const Arg& arg) {
     case Op::Range:
       if (!src.empty() && !src[0].ranges().empty()) return false;
       return a.size() == 3 && a[0] >= 0 && a[0] < RangeSet::capacity && a[1] >= 0 && a[2] >= 0 &&
-             a[2] <= static_cast<std::int64_t>(LoopKind::Loop);
+             a[2] <= static_cast<std::int64_t>(LoopKind::Depth);
     case Op::Special:
       return a.size() == 3 && all_in(a.first(1), 0, 3) && a[1] >= 0 && a[2] >= 0 &&
-             a[2] <= static_cast<std::int64_t>(LoopKind::Loop);
+             a[2] <= static_cast<std::int64_t>(LoopKind::Depth);
     case Op::Local: return a.size() == 3 && a[1] >= 0 && (a[2] == 0 || a[2] == 1);
     case Op::Reduce: return valid_reduce(src, arg);
     case Op::TupleReduce: return valid_tuple(src, arg);
@@ -272,6 +273,9 @@ bool valid_arg(Op op, std::span<const UOp> src, const Arg& arg) {
       return arg.kind == Arg::Kind::Int && src[0].is(Op::TupleReduce) && arg.value > 0 &&
              arg.value < src[0].first_closed();
     case Op::Exchange: return arg.kind == Arg::Kind::Int && src.size() == 2;
+    case Op::Contract:
+      return find_matrix_unit(arg.as_text()) &&
+             std::ranges::all_of(src.last(3), [](UOp lane) { return lane.is(Op::Range); });
     default: return true;
   }
 }

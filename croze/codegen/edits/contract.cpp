@@ -1,0 +1,196 @@
+// contract.cpp -- sums of products for a matrix unit.
+//
+//     out[i, j] = reduce add cast(a[i, k]) * cast(b[k, j]), k
+// is for a unit of depth 4, with j as lanes,
+//     out[i, j] = reduce add cast(a[i, 4 t + d]) * cast(b[4 t + d, j]), t, d
+// where d is of kind Depth.  A unit that wants other elements between the terms, as a tile wants
+// those of four columns, gets a loop for each part of them.  That is all the edit does: what is
+// copied to tiles before or after it is laid out as their loops stand, and lowering
+// (lower/contractions.cpp) makes of the loop d and of the lanes what the unit wants.
+#include "croze/codegen/edits/contract.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "croze/codegen/edits/note.h"
+#include "croze/graph/analysis/valid.h"
+#include "croze/graph/rewrite/rewrite.h"
+
+namespace croze {
+namespace {
+
+UOp only_reduction_over(UOp sink, UOp range) {
+  UOp found;
+  for (UOp u : toposort(sink)) {
+    if (!closes(u, range)) continue;
+    if (found || !u.is(Op::Reduce)) return UOp();
+    found = u;
+  }
+  return found;
+}
+
+// What is multiplied, without a choice that adds nothing elsewhere.
+UOp product_in(UOp term) {
+  const bool is_gated = term.is(Op::Where) && term.src(2).is_const(0);
+  return is_gated ? term.src(1) : term;
+}
+
+// Whether it is zero where the condition does not hold: loaded behind a gate that says as much.
+bool is_zero_without(UOp factor, UOp condition) {
+  if (!factor.is(Op::Load) || factor.src(0).num_src() < 3) return false;
+  const std::vector<UOp> gate = conjuncts(factor.src(0).src(2));
+  return std::ranges::all_of(conjuncts(condition),
+                             [&](UOp c) { return std::ranges::find(gate, c) != gate.end(); });
+}
+
+UOp not_widened(UOp factor, DType accumulator) {
+  const bool is_widened = factor.is(Op::Cast) && factor.dtype() == accumulator;
+  return is_widened ? factor.src(0) : factor;
+}
+
+// The factors of a product as they are loaded.
+struct Factors {
+  UOp first, second;
+};
+Factors factors_of(UOp product, DType accumulator) {
+  return {not_widened(product.src(0), accumulator), not_widened(product.src(1), accumulator)};
+}
+
+// The loop over the rows that a unit makes at once.
+UOp rows_of(UOp sink, UOp a, UOp b, std::int64_t rows) {
+  for (UOp u : toposort(sink)) {
+    if (u.is(Op::Range) && u.loop_kind() == LoopKind::Unroll && u.range_size() == rows &&
+        a.varies_over(u) && !b.varies_over(u))
+      return u;
+  }
+  return UOp();
+}
+
+// How many terms lie together where others come between them, from the innermost on.
+std::vector<std::int64_t> terms_together(const MatrixUnit& unit) {
+  std::vector<std::int64_t> terms;
+  for (const PlaceBits& b : element_bits(unit.places_of_b)) {
+    if (b.axis == 'k') terms.push_back(std::int64_t{1} << b.count);
+  }
+  return terms;
+}
+
+}  // namespace
+
+bool multiplies_for(UOp reduce, const MatrixUnit& unit) {
+  if (reduce.reduce_op() != Op::Add || reduce.dtype() != unit.accumulator) return false;
+  const UOp product = product_in(reduce.src(0));
+  if (!product.is(Op::Mul)) return false;
+  const auto [x, y] = factors_of(product, unit.accumulator);
+  if (!x.is(Op::Load) || !y.is(Op::Load)) return false;
+  return (x.dtype() == unit.a && y.dtype() == unit.b) ||
+         (x.dtype() == unit.b && y.dtype() == unit.a);
+}
+
+std::vector<UOp> depths_of(UOp reduce) {
+  std::vector<UOp> depths;
+  if (!reduce.is(Op::Reduce)) return depths;
+  std::ranges::copy_if(closed_ranges(reduce), std::back_inserter(depths),
+                       [](UOp r) { return r.loop_kind() == LoopKind::Depth; });
+  return depths;
+}
+
+std::int64_t ranges_for_contractions(UOp sink) {
+  std::int64_t count = 0;
+  for (UOp u : reduces(sink)) {
+    if (!depths_of(u).empty()) count += 3 + std::ssize(closed_ranges(u));
+  }
+  return count;
+}
+
+std::string plan_contraction(UOp sink, UOp lanes, std::span<const UOp> depth,
+                             const MatrixUnit& unit, ContractionPlan* plan) {
+  if (lanes.loop_kind() != LoopKind::Lane || lanes.range_size() != unit.columns)
+    return fmt::format("loop r{} is no vector of {} lanes", lanes.range_id(), unit.columns);
+  const auto can_be_depth = [](UOp r) {
+    return !r.is_open() && (r.loop_kind() == LoopKind::Reduce || r.loop_kind() == LoopKind::Depth);
+  };
+  const UOp first = depth[0];
+  if (!std::ranges::all_of(depth, can_be_depth) || iterations(depth) % unit.depth != 0)
+    return fmt::format("loop r{} does not go in steps of {}", first.range_id(), unit.depth);
+  const UOp reduce = only_reduction_over(sink, first);
+  if (!reduce || reduce.reduce_op() != Op::Add || reduce.dtype() != unit.accumulator)
+    return fmt::format("loop r{} is not that of one sum of {}", first.range_id(),
+                       name_of(unit.accumulator));
+  if (closes(reduce, lanes)) return "the lanes are summed up themselves";
+  const UOp product = product_in(reduce.src(0));
+  if (!product.is(Op::Mul)) return "no products are summed up";
+  auto [a, b] = factors_of(product, unit.accumulator);
+  if (a.varies_over(lanes)) std::swap(a, b);
+  if (a.varies_over(lanes) || !b.varies_over(lanes)) return "one factor is to be that of all lanes";
+  if (!a.is(Op::Load) || !b.is(Op::Load) || a.dtype() != unit.a || b.dtype() != unit.b)
+    return fmt::format("the factors are not loaded as {} and {}", name_of(unit.a), name_of(unit.b));
+  if (!std::ranges::all_of(
+          depth, [&, x = a, y = b](UOp r) { return x.varies_over(r) && y.varies_over(r); }))
+    return "a factor is that of all terms";
+  const bool is_gated = product != reduce.src(0);
+  if (is_gated &&
+      !(is_zero_without(a, reduce.src(0).src(0)) && is_zero_without(b, reduce.src(0).src(0))))
+    return "terms are left out that are not zero";
+  const UOp rows = unit.rows > 1 ? rows_of(sink, a, b, unit.rows) : UOp();
+  if (unit.rows > 1 && !rows) return fmt::format("no {} rows are copies of the code", unit.rows);
+  if (plan) *plan = {reduce, a, b, rows};
+  return {};
+}
+
+std::string refuse_contraction(const KernelState& k, UOp lanes, UOp depth, std::int64_t unit) {
+  const auto& units = k.caps().matrix_units;
+  if (unit < 1 || unit > std::ssize(units)) return "the device has no such unit";
+  ContractionPlan plan;
+  std::string why = plan_contraction(k.sink, lanes, std::span(&depth, 1),
+                                     *units[static_cast<std::size_t>(unit - 1)], &plan);
+  if (why.empty() && !depths_of(plan.reduce).empty()) why = "a matrix unit adds them up already";
+  return why;
+}
+
+bool leaves_contractions(UOp sink, EditKind kind, UOp range) {
+  if (ranges_for_contractions(sink) == 0) return true;
+  switch (kind) {
+    case EditKind::Split:
+    case EditKind::SplitOverlapping:
+    case EditKind::Merge:
+    case EditKind::Bind:
+    case EditKind::Reorder:
+    case EditKind::Accumulate:
+    case EditKind::Contract:
+    case EditKind::Stage:
+    case EditKind::Simplify: return true;
+    case EditKind::Pad: return is_parallel(range);
+    default: return false;
+  }
+}
+
+UOp contract(KernelState& k, UOp lanes, UOp depth, std::int64_t unit) {
+  note(k,
+       {.kind = EditKind::Contract, .ranges = {lanes.range_id(), depth.range_id()}, .size = unit});
+  const MatrixUnit& taken = *k.caps().matrix_units[static_cast<std::size_t>(unit - 1)];
+  if (depth.range_size() != taken.depth) depth = split_in_two(k, depth, taken.depth).inner;
+  UOp innermost;
+  for (std::int64_t terms : terms_together(taken)) {
+    UOp inner = depth;
+    if (depth.range_size() != terms) {
+      const SplitRange parts = split_in_two(k, depth, terms);
+      inner = parts.inner;
+      depth = parts.outer;
+    }
+    const UOp marked = k.graph().range_of_kind(inner, LoopKind::Depth);
+    replace_ranges(k, {{inner, marked}});
+    if (!innermost) innermost = marked;
+  }
+  const UOp reduce = only_reduction_over(k.sink, innermost);
+  const UOp product = product_in(reduce.src(0));
+  if (product != reduce.src(0)) {
+    const std::pair<UOp, UOp> replacement[] = {
+        {reduce, k.graph().reduce(Op::Add, product, closed_ranges(reduce))}};
+    k.sink = substitute(k.sink, replacement);
+  }
+  return innermost;
+}
+
+}  // namespace croze

@@ -1,0 +1,46 @@
+// contract.h -- which sums of products a matrix unit can add up; contract() itself is in
+// transform.h.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "croze/codegen/edits/kernel_state.h"
+#include "croze/graph/matrix_unit.h"
+
+namespace croze {
+
+// A sum of products that a unit adds up.
+struct ContractionPlan {
+  UOp reduce;
+  UOp a, b;  // the factors as the unit takes them: not widened; b varies over the lanes
+  UOp rows;  // copies of the code that a varies over and that the unit makes at once; null: one
+};
+
+// Why the unit cannot add up the products of the reduction over `depth`, one loop or those that
+// make up the unit's depth, outermost first, for the lanes; empty if it can, and then `plan`, if it
+// is not null, says of what.
+std::string plan_contraction(UOp sink, UOp lanes, std::span<const UOp> depth,
+                             const MatrixUnit& unit, ContractionPlan* plan);
+
+// Why the edit of this name cannot be made with unit number `unit` of the device; empty if it can.
+std::string refuse_contraction(const KernelState& k, UOp lanes, UOp depth, std::int64_t unit);
+
+// Whether an edit, of a first range that may be null, leaves what units add up products of what is
+// loaded.
+bool leaves_contractions(UOp sink, EditKind kind, UOp range);
+
+// Whether the reduction is a sum of products of what the unit multiplies, in either order.
+bool multiplies_for(UOp reduce, const MatrixUnit& unit);
+
+// The loops that a reduction closes of terms which a unit takes at once, outermost first; none if
+// there is no unit.
+std::vector<UOp> depths_of(UOp reduce);
+
+// Ranges that lowering makes for the sums of the kernel that units add up (lower/contractions.h),
+// at most; 0 if there are none.
+std::int64_t ranges_for_contractions(UOp sink);
+
+}  // namespace croze

@@ -1,0 +1,212 @@
+// matrix_unit.cpp -- the units of processors, and what a unit computes.
+//
+// Intel's manual has the dot products (VPDPBUSD, VDPBF16PS) and the tiles (TDPBSSD, TDPBF16PS).
+#include "croze/graph/matrix_unit.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+
+#include "croze/base/error.h"
+#include "croze/graph/eval.h"
+
+namespace croze {
+namespace {
+
+constexpr DType u8 = DType::UInt8, s8 = DType::Int8, s32 = DType::Int32;
+constexpr DType bf16 = DType::BFloat16, f32 = DType::Float32;
+
+// Of one row: a is the same for all columns, and b has the terms of a column side by side.
+constexpr MatrixUnit dot_of_bytes(std::string_view name, std::int64_t columns, DType a, DType b,
+                                  std::string_view extension, std::string_view intrinsic) {
+  const bool is_full = columns == 16;
+  return {.name = name,
+          .rows = 1,
+          .columns = columns,
+          .depth = 4,
+          .a = a,
+          .b = b,
+          .accumulator = s32,
+          .places_of_a = is_full ? "k0 k1 - - - -" : "k0 k1 - - -",
+          .places_of_b = is_full ? "k0 k1 n0 n1 n2 n3" : "k0 k1 n0 n1 n2",
+          .places_of_sums = is_full ? "n0 n1 n2 n3" : "n0 n1 n2",
+          .extension = extension,
+          .intrinsic = intrinsic};
+}
+
+// The operand with a sign is the second one of the instruction.
+constexpr MatrixUnit b_first(MatrixUnit unit) {
+  unit.takes_b_first = true;
+  return unit;
+}
+
+constexpr MatrixUnit shifted_to(std::string_view other, MatrixUnit unit) {
+  unit.shifted = other;
+  return unit;
+}
+
+constexpr MatrixUnit tile(std::string_view name, DType element, DType accumulator,
+                          std::string_view extension, std::string_view intrinsic) {
+  const bool is_byte = element == s8;
+  return {.name = name,
+          .rows = 16,
+          .columns = 16,
+          .depth = is_byte ? 64 : 32,
+          .a = element,
+          .b = element,
+          .accumulator = accumulator,
+          .places_of_a = is_byte ? "k0 k1 k2 k3 k4 k5 m0 m1 m2 m3" : "k0 k1 k2 k3 k4 m0 m1 m2 m3",
+          .places_of_b = is_byte ? "k0 k1 n0 n1 n2 n3 k2 k3 k4 k5" : "k0 n0 n1 n2 n3 k1 k2 k3 k4",
+          .places_of_sums = "n0 n1 n2 n3 m0 m1 m2 m3",
+          .keeps_subnormals = is_byte,
+          .extension = extension,
+          .intrinsic = intrinsic};
+}
+
+constexpr std::string_view vnni = "avx512vnni", vnni_512 = "x86.avx512.vpdpbusd.512";
+constexpr std::string_view avxvnni = "avxvnni", vnni_256 = "x86.avx512.vpdpbusd.256";
+constexpr std::string_view int8 = "avxvnniint8";
+
+constexpr std::array units = {
+    dot_of_bytes("avx512vnni.u8s8", 16, u8, s8, vnni, vnni_512),
+    b_first(dot_of_bytes("avx512vnni.s8u8", 16, s8, u8, vnni, vnni_512)),
+    shifted_to("avx512vnni.u8s8", dot_of_bytes("avx512vnni.s8s8", 16, s8, s8, vnni, vnni_512)),
+    dot_of_bytes("avxvnni.u8s8", 8, u8, s8, avxvnni, vnni_256),
+    b_first(dot_of_bytes("avxvnni.s8u8", 8, s8, u8, avxvnni, vnni_256)),
+    dot_of_bytes("avxvnniint8.s8s8", 8, s8, s8, int8, "x86.avx2.vpdpbssd.256"),
+    dot_of_bytes("avxvnniint8.u8u8", 8, u8, u8, int8, "x86.avx2.vpdpbuud.256"),
+    shifted_to("avxvnni.u8s8", dot_of_bytes("avxvnni.s8s8", 8, s8, s8, avxvnni, vnni_256)),
+    MatrixUnit{.name = "avx512bf16",
+               .rows = 1,
+               .columns = 16,
+               .depth = 2,
+               .a = bf16,
+               .b = bf16,
+               .accumulator = f32,
+               .places_of_a = "k0 - - - -",
+               .places_of_b = "k0 n0 n1 n2 n3",
+               .places_of_sums = "n0 n1 n2 n3",
+               .keeps_subnormals = false,
+               .extension = "avx512bf16",
+               .intrinsic = "x86.avx512bf16.dpbf16ps.512"},
+    tile("amx.s8s8", s8, s32, "amx-int8", "x86.tdpbssd.internal"),
+    tile("amx.bf16", bf16, f32, "amx-bf16", "x86.tdpbf16ps.internal"),
+};
+
+PlaceBits bit_of(std::string_view word, int place) {
+  if (word == "-") return {'-', place, 0, 1};
+  int number = 0;
+  for (char digit : word.substr(1)) number = number * 10 + (digit - '0');
+  return {word[0], place, number, 1};
+}
+
+bool go_on(const PlaceBits& before, const PlaceBits& next) {
+  return before.axis == next.axis && before.first_of_place + before.count == next.first_of_place &&
+         (next.axis == '-' || before.first_of_axis + before.count == next.first_of_axis);
+}
+
+// Joined where they follow each other.
+std::vector<PlaceBits> read_bits(std::string_view places, bool with_repeats) {
+  std::vector<PlaceBits> bits;
+  int place = 0;
+  while (!places.empty()) {
+    const std::size_t end = std::min(places.find(' '), places.size());
+    const std::string_view word = places.substr(0, end);
+    places.remove_prefix(std::min(end + 1, places.size()));
+    if (word == "|" || (word == "-" && !with_repeats)) continue;
+    const PlaceBits bit = bit_of(word, place++);
+    if (!bits.empty() && go_on(bits.back(), bit)) {
+      bits.back().count++;
+    } else {
+      bits.push_back(bit);
+    }
+  }
+  return bits;
+}
+
+bool is_subnormal(double x) { return x != 0 && std::abs(x) < 0x1p-126; }
+
+// The same, but for what the unit takes for zero.
+std::int64_t seen(const MatrixUnit& unit, std::int64_t bits, DType t) {
+  if (unit.keeps_subnormals || !is_float(t)) return bits;
+  const auto value = std::bit_cast<double>(bits);
+  return is_subnormal(value) ? std::bit_cast<std::int64_t>(std::copysign(0.0, value)) : bits;
+}
+
+// An operand by its coordinates, the rows one after the other, from its places.
+struct Rows {
+  std::int64_t MatrixElement::*row;
+  std::int64_t MatrixElement::*column;
+  std::int64_t columns;
+};
+std::vector<std::int64_t> matrix(const MatrixUnit& unit, std::string_view places,
+                                 std::span<const std::int64_t> values, DType t, Rows rows) {
+  const std::vector<PlaceBits> bits = element_bits(places);
+  ensure(std::ssize(values) == count_places(bits), "unit {}: {} elements for {} places", unit.name,
+         values.size(), count_places(bits));
+  std::vector<std::int64_t> result(values.size());
+  for (std::int64_t place = 0; place < std::ssize(values); place++) {
+    const MatrixElement e = element_at(bits, place);
+    result[static_cast<std::size_t>((e.*rows.row) * rows.columns + e.*rows.column)] =
+        seen(unit, values[static_cast<std::size_t>(place)], t);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::span<const MatrixUnit> matrix_units() { return units; }
+
+const MatrixUnit* find_matrix_unit(std::string_view name) {
+  const auto unit = std::ranges::find(units, name, &MatrixUnit::name);
+  return unit == units.end() ? nullptr : &*unit;
+}
+
+std::vector<PlaceBits> place_bits(std::string_view places) { return read_bits(places, true); }
+
+std::vector<PlaceBits> element_bits(std::string_view places) { return read_bits(places, false); }
+
+std::int64_t count_places(std::span<const PlaceBits> bits) {
+  std::int64_t count = 1;
+  for (const PlaceBits& b : bits) count <<= b.count;
+  return count;
+}
+
+MatrixElement element_at(std::span<const PlaceBits> bits, std::int64_t place) {
+  MatrixElement e;
+  for (const PlaceBits& b : bits) {
+    const std::int64_t part = (place >> b.first_of_place & ((std::int64_t{1} << b.count) - 1))
+                              << b.first_of_axis;
+    if (b.axis == 'm') e.m += part;
+    if (b.axis == 'n') e.n += part;
+    if (b.axis == 'k') e.k += part;
+  }
+  return e;
+}
+
+void contract(const MatrixUnit& unit, std::span<const std::int64_t> sums,
+              std::span<const std::int64_t> a, std::span<const std::int64_t> b,
+              std::span<std::int64_t> result) {
+  const std::vector<std::int64_t> left = matrix(unit, unit.places_of_a, a, unit.a,
+                                                {&MatrixElement::m, &MatrixElement::k, unit.depth}),
+                                  right =
+                                      matrix(unit, unit.places_of_b, b, unit.b,
+                                             {&MatrixElement::k, &MatrixElement::n, unit.columns});
+  const std::vector<PlaceBits> bits = element_bits(unit.places_of_sums);
+  const DType t = unit.accumulator;
+  for (std::size_t place = 0; place < sums.size(); place++) {
+    const MatrixElement e = element_at(bits, static_cast<std::int64_t>(place));
+    std::int64_t sum = seen(unit, sums[place], t);
+    for (std::int64_t term = unit.depth; term-- > 0;) {
+      const auto at_a = static_cast<std::size_t>(e.m * unit.depth + term);
+      const auto at_b = static_cast<std::size_t>(term * unit.columns + e.n);
+      const std::int64_t in[] = {convert(left[at_a], unit.a, t), convert(right[at_b], unit.b, t),
+                                 sum};
+      sum = seen(unit, eval(Op::MulAdd, t, t, in), t);
+    }
+    result[place] = sum;
+  }
+}
+
+}  // namespace croze

@@ -1,0 +1,71 @@
+// matrix_unit.h -- instructions that multiply small matrices and add the products up, as data.
+//
+// A unit computes  accumulator[m, n] += sum over k of a[m, k] * b[k, n]  for a few rows m, columns
+// n and a depth k.  Dot products of vectors, tiles of a processor and the matrix instructions of
+// graphics processors differ in three sizes, three dtypes, and in where the elements of their
+// operands lie; this record says all of it, and nothing else in the compiler knows an instruction.
+//
+// Where elements lie is said bit by bit: the number of a place, written in binary, is the number of
+// a row and that of a column, with their bits in another order.  "k0 k1 n0 n1 n2 n3" says that the
+// two lowest bits of the place are those of k and the others those of n: four terms of a column lie
+// side by side.  A bit "-" is none of either: places that differ in it hold the same element. Where
+// several threads hold an operand together, the bits of a place in the registers of one come first,
+// and behind "|" those of the thread's number.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "croze/graph/dtype.h"
+
+namespace croze {
+
+struct MatrixUnit {
+  std::string_view name;
+  std::int64_t rows, columns, depth;
+  DType a, b, accumulator;
+  std::string_view places_of_a, places_of_b, places_of_sums;
+  std::int64_t threads = 1;      // that hold the operands together
+  bool keeps_subnormals = true;  // else they are zeros, as operands and as sums
+  std::string_view extension{};  // of the instruction set; as in Caps::extensions
+  std::string_view intrinsic{};  // of LLVM, behind "llvm."
+  bool takes_b_first = false;    // the intrinsic
+  // Name of the unit that does the work, where this one is made of it: `a` is shifted by 128 to be
+  // unsigned, and what that adds to the sums is subtracted.
+  std::string_view shifted{};
+};
+
+// The units that are known.
+std::span<const MatrixUnit> matrix_units();
+// The unit of this name; null if there is none.
+const MatrixUnit* find_matrix_unit(std::string_view name);
+
+// Adjacent bits of a place that are adjacent bits of one coordinate.
+struct PlaceBits {
+  char axis;           // 'm', 'n', 'k'; '-'
+  int first_of_place;  // bits are counted from the lowest
+  int first_of_axis;
+  int count;
+};
+// What the text says, with the bits of threads above those of registers.
+std::vector<PlaceBits> place_bits(std::string_view places);
+// The same without the bits "-": of the elements of a vector, each once.
+std::vector<PlaceBits> element_bits(std::string_view places);
+std::int64_t count_places(std::span<const PlaceBits> bits);
+
+struct MatrixElement {
+  std::int64_t m = 0, n = 0, k = 0;
+  bool operator==(const MatrixElement&) const = default;
+};
+MatrixElement element_at(std::span<const PlaceBits> bits, std::int64_t place);
+
+// The meaning of a unit on the bits of values (eval.h), which stand as element_bits() says, of all
+// threads together.  Each product is added to the sum with one rounding, the one with the greatest
+// k first: which of the instructions of floats do so exactly says docs/numbers.md.
+void contract(const MatrixUnit& unit, std::span<const std::int64_t> sums,
+              std::span<const std::int64_t> a, std::span<const std::int64_t> b,
+              std::span<std::int64_t> result);
+
+}  // namespace croze

@@ -1,0 +1,188 @@
+// Matrix units as data: where elements lie, and what is computed of them.
+#include "croze/graph/matrix_unit.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "croze/graph/eval.h"
+
+namespace croze {
+namespace {
+
+using i64 = std::int64_t;
+
+// Of graphics processors, as their manuals have them: PTX ISA, mma.sync.m16n8k16 of 16-bit floats;
+// CDNA 3 ISA, v_mfma_f32_16x16x16_f16.
+const MatrixUnit mma_sync{.name = "mma.sync.m16n8k16",
+                          .rows = 16,
+                          .columns = 8,
+                          .depth = 16,
+                          .a = DType::Float16,
+                          .b = DType::Float16,
+                          .accumulator = DType::Float32,
+                          .places_of_a = "k0 m3 k3 | k1 k2 m0 m1 m2",
+                          .places_of_b = "k0 k3 | k1 k2 n0 n1 n2",
+                          .places_of_sums = "n0 m3 | n1 n2 m0 m1 m2",
+                          .threads = 32};
+const MatrixUnit mfma{.name = "mfma.16x16x16",
+                      .rows = 16,
+                      .columns = 16,
+                      .depth = 16,
+                      .a = DType::Float16,
+                      .b = DType::Float16,
+                      .accumulator = DType::Float32,
+                      .places_of_a = "k0 k1 | m0 m1 m2 m3 k2 k3",
+                      .places_of_b = "k0 k1 | n0 n1 n2 n3 k2 k3",
+                      .places_of_sums = "m0 m1 | n0 n1 n2 n3 m2 m3",
+                      .threads = 64};
+
+std::vector<MatrixUnit> all_units() {
+  std::vector<MatrixUnit> units(matrix_units().begin(), matrix_units().end());
+  units.push_back(mma_sync);
+  units.push_back(mfma);
+  return units;
+}
+
+// Each element of the matrix has one place.
+void expect_bijection(const MatrixUnit& unit, std::string_view places, MatrixElement size) {
+  const std::vector<PlaceBits> bits = element_bits(places);
+  const i64 count = count_places(bits);
+  ASSERT_EQ(count, size.m * size.n * size.k) << unit.name;
+  std::vector<int> found(static_cast<std::size_t>(count), 0);
+  for (i64 place = 0; place < count; place++) {
+    const MatrixElement e = element_at(bits, place);
+    ASSERT_TRUE(e.m < size.m && e.n < size.n && e.k < size.k) << unit.name << ", place " << place;
+    found[static_cast<std::size_t>((e.m * size.n + e.n) * size.k + e.k)]++;
+  }
+  EXPECT_EQ(std::ranges::count(found, 1), count) << unit.name;
+}
+
+TEST(MatrixUnit, EveryElementOfAnOperandHasOnePlace) {
+  for (const MatrixUnit& u : all_units()) {
+    expect_bijection(u, u.places_of_a, {u.rows, 1, u.depth});
+    expect_bijection(u, u.places_of_b, {1, u.columns, u.depth});
+    expect_bijection(u, u.places_of_sums, {u.rows, u.columns, 1});
+  }
+}
+
+TEST(MatrixUnit, OperandsOfProcessorsFillTheirRegisters) {
+  for (const MatrixUnit& u : matrix_units()) {
+    const i64 bytes = u.columns * u.rows * size_of(u.accumulator);
+    EXPECT_EQ(count_places(place_bits(u.places_of_a)) * size_of(u.a), bytes) << u.name;
+    EXPECT_EQ(count_places(place_bits(u.places_of_b)) * size_of(u.b), bytes) << u.name;
+  }
+}
+
+TEST(MatrixUnit, FragmentsOfWarpsLieAsTheManualSays) {
+  const auto a = place_bits(mma_sync.places_of_a), b = place_bits(mma_sync.places_of_b),
+             sums = place_bits(mma_sync.places_of_sums);
+  for (i64 lane = 0; lane < 32; lane++) {
+    const i64 group = lane / 4, thread = lane % 4;
+    for (i64 i = 0; i < 8; i++) {
+      const i64 row = group + (i / 2 % 2 == 0 ? 0 : 8),
+                column = thread * 2 + i % 2 + (i < 4 ? 0 : 8);
+      EXPECT_EQ(element_at(a, lane * 8 + i), (MatrixElement{row, 0, column}));
+    }
+    for (i64 i = 0; i < 4; i++) {
+      const i64 term = thread * 2 + i % 2 + (i < 2 ? 0 : 8);
+      EXPECT_EQ(element_at(b, lane * 4 + i), (MatrixElement{0, group, term}));
+      EXPECT_EQ(element_at(sums, lane * 4 + i),
+                (MatrixElement{group + (i < 2 ? 0 : 8), thread * 2 + i % 2, 0}));
+    }
+  }
+  const auto of_sums = place_bits(mfma.places_of_sums);
+  for (i64 lane = 0; lane < 64; lane++) {
+    for (i64 i = 0; i < 4; i++)
+      EXPECT_EQ(element_at(of_sums, lane * 4 + i),
+                (MatrixElement{lane / 16 * 4 + i, lane % 16, 0}));
+  }
+}
+
+TEST(MatrixUnit, BitsThatRepeatAreNoElements) {
+  const auto all = place_bits("k0 k1 - - - -"), once = element_bits("k0 k1 - - - -");
+  EXPECT_EQ(count_places(all), 64);
+  EXPECT_EQ(count_places(once), 4);
+  for (i64 place = 0; place < 64; place++) EXPECT_EQ(element_at(all, place).k, place % 4);
+}
+
+struct Numbers {
+  std::vector<i64> sums, a, b, result;
+};
+
+Numbers random_numbers(const MatrixUnit& u, std::mt19937_64& random) {
+  const auto draw = [&](std::string_view places, DType t, double most) {
+    std::vector<i64> values;
+    std::uniform_int_distribution<i64> number(is_unsigned(t) ? 0 : -static_cast<i64>(most),
+                                              static_cast<i64>(most));
+    for (i64 i = 0; i < count_places(element_bits(places)); i++)
+      values.push_back(bits_of(number(random), t));
+    return values;
+  };
+  Numbers n{draw(u.places_of_sums, u.accumulator, 1000),
+            draw(u.places_of_a, u.a, 100),
+            draw(u.places_of_b, u.b, 100),
+            {}};
+  n.result.resize(n.sums.size());
+  return n;
+}
+
+// Small whole numbers, so that floats are exact, too.
+TEST(MatrixUnit, AddsUpProducts) {
+  std::mt19937_64 random(7);
+  for (const MatrixUnit& u : all_units()) {
+    const Numbers n = random_numbers(u, random);
+    std::vector<i64> result = n.result;
+    contract(u, n.sums, n.a, n.b, result);
+    const auto a = element_bits(u.places_of_a), b = element_bits(u.places_of_b),
+               sums = element_bits(u.places_of_sums);
+    for (std::size_t place = 0; place < result.size(); place++) {
+      const MatrixElement at = element_at(sums, static_cast<i64>(place));
+      i64 expected = convert(n.sums[place], u.accumulator, DType::Int64);
+      for (std::size_t i = 0; i < n.a.size(); i++) {
+        const MatrixElement left = element_at(a, static_cast<i64>(i));
+        if (left.m != at.m) continue;
+        for (std::size_t j = 0; j < n.b.size(); j++) {
+          const MatrixElement right = element_at(b, static_cast<i64>(j));
+          if (right.n == at.n && right.k == left.k)
+            expected += convert(n.a[i], u.a, DType::Int64) * convert(n.b[j], u.b, DType::Int64);
+        }
+      }
+      ASSERT_EQ(convert(result[place], u.accumulator, DType::Int64), expected) << u.name;
+    }
+  }
+}
+
+// One row and column, the terms of which are given.
+float pair(float sum, float a0, float a1, float b0, float b1) {
+  const MatrixUnit& u = *find_matrix_unit("avx512bf16");
+  const auto bits = [](float x) { return bits_of(static_cast<double>(x), DType::BFloat16); };
+  std::vector<i64> sums(16, bits_of(static_cast<double>(sum), DType::Float32)), result(16), b;
+  for (int i = 0; i < 16; i++) b.insert(b.end(), {bits(b0), bits(b1)});
+  contract(u, sums, std::vector<i64>{bits(a0), bits(a1)}, b, result);
+  return static_cast<float>(std::bit_cast<double>(result[5]));
+}
+
+TEST(MatrixUnit, PairsOfBfloat16AreAddedTheSecondFirst) {
+  EXPECT_EQ(pair(-0x1p24f, 1, 0x1p24f, 1, 1), 1.0f);
+  EXPECT_EQ(pair(-0x1p24f, 0x1p24f, 1, 1, 1), 1.0f);
+  EXPECT_EQ(pair(0x1p24f, -0x1p24f, 1, 1, 1), 0.0f);          // 2^24 + 1 is 2^24
+  EXPECT_EQ(pair(0, -1e30f, 1e30f, 1e30f, 1e30f), INFINITY);  // no product is rounded
+  EXPECT_TRUE(std::isnan(pair(INFINITY, -INFINITY, 1, 1, 1)));
+}
+
+TEST(MatrixUnit, PairsOfBfloat16TakeSubnormalsForZeros) {
+  EXPECT_EQ(pair(0x1p-127f, 0, 0, 0, 0), 0.0f);
+  EXPECT_EQ(pair(0, 0x1p-127f, 0, 0x1p100f, 0), 0.0f);
+  EXPECT_EQ(pair(0, 0x1p-70f, 0, 0x1p-70f, 0), 0.0f);
+  EXPECT_EQ(pair(0x1p-126f, 0x1p-70f, 0, 0x1p-60f, 0), 0x1p-126f + 0x1p-130f);
+  EXPECT_TRUE(std::signbit(pair(-0.0f, -0.0f, -0.0f, 1, 1)));
+}
+
+}  // namespace
+}  // namespace croze
