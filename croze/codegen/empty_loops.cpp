@@ -71,15 +71,24 @@ UOp buffer_under(UOp place) {
   return buffer;
 }
 
-// That the loops turn which have gone from the place and which its buffer is empty with; null if
-// there are none.
+// Whether where it is takes a division by what is zero if a loop that turns so often does not.
+bool divides_by_turns(UOp place, UOp turns) {
+  return std::ranges::any_of(toposort(place.src(1)), [&](UOp u) {
+    const bool divides = u.is(Op::IDiv) || u.is(Op::Mod);
+    return divides && u.src(1).lo() < 1 && have_variable_in_common(u.src(1), turns);
+  });
+}
+
+// That the loops turn which have gone from the place and without which its buffer is empty, or it
+// is nowhere; null if there are none.
 UOp condition_for(UOp place, const LoopsAround& loops, const std::vector<UOp>& order) {
   const UOp buffer = buffer_under(place);
-  if (buffer.num_src() == 0) return {};
   UOp condition;
   for (UOp r : loops.of(place)) {
     if (varies_over_like(place, r, order)) continue;
-    if (!have_variable_in_common(buffer.src(0), r.trip_count())) continue;
+    const bool is_empty =
+        buffer.num_src() > 0 && have_variable_in_common(buffer.src(0), r.trip_count());
+    if (!is_empty && !divides_by_turns(place, r.trip_count())) continue;
     const UOp turns = less(place.graph().index(0), r.trip_count());
     condition = condition ? condition & turns : turns;
   }

@@ -110,7 +110,8 @@ void expect_same_bits(UOp kernel, const std::vector<float>& numbers) {
   std::vector<std::byte> packed = packed_bytes(), other = bytes_of(numbers);
   const auto run = [&](Device& device) {
     std::vector<std::byte> out(blocks * 2 * block_bytes * sizeof(float));
-    const std::vector<std::span<std::byte>> buffers{out, packed, other};
+    std::vector<std::span<std::byte>> buffers{out, packed};
+    if (!other.empty()) buffers.emplace_back(other);
     run_kernel(device, kernel, buffers, by_vectors);
     return out;
   };
@@ -150,6 +151,20 @@ TEST(Lookup, IsNoneWhereTheDeviceHasNone) {
   Caps caps = wide_caps();
   caps.looks_up = false;
   EXPECT_EQ(count(program_of(scaled_kernel(graph), caps), Op::Lookup), 0);
+}
+
+// What is shifted out of a word is not what is shifted out of its lower half.
+TEST(Lookup, ShiftsNumbersOfMoreThanAWordBeforeTheyAreIndices) {
+  Graph graph;
+  const Nibbles n = nibbles(graph);
+  const UOp wide = graph.cast(n.packed, DType::UInt64) * graph.constant(DType::UInt64, INT64_MAX);
+  const UOp high = graph.alu(Op::Shr, {wide, graph.constant(DType::UInt64, std::int64_t{60})});
+  const UOp q = graph.cast(high, DType::Float32);
+  const UOp scaled =
+      (q - graph.constant(DType::Float32, 8.0)) * graph.constant(DType::Float32, 0.3);
+  const UOp kernel = kernel_that_stores(n, scaled);
+  EXPECT_GT(count(program_of(kernel, wide_caps()), Op::Lookup), 0);
+  expect_same_bits(kernel, {});
 }
 
 // A shift and a cast take no more.

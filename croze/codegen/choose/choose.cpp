@@ -30,6 +30,9 @@ constexpr std::int64_t least_parallel_work = 1 << 15;
 // Element visits that hide what calling a task takes.
 constexpr std::int64_t least_work_of_task = 1 << 10;
 
+// A multiple that a loop is padded to, at most.
+constexpr std::int64_t most_padding = 4096;
+
 // Copies of the code are made for loops no longer than this.
 constexpr std::int64_t longest_branched_loop = 4;
 
@@ -142,7 +145,8 @@ std::int64_t iterations_of_padded_task(const KernelState& k, UOp loop) {
   if (loop.is_open() || k.caps().has_groups) return 1;
   const std::int64_t size = loop.range_size(), few = MachineModel::tasks_per_thread * threads;
   if (size <= few * few || tasks_of(size, threads) < size) return 1;
-  return work_of(k.sink) / size < least_work_of_task ? (size + few - 1) / few : 1;
+  const bool is_short = work_of(k.sink) / size < least_work_of_task;
+  return is_short ? std::min((size + few - 1) / few, most_padding) : 1;
 }
 
 // One loop becomes tasks of the thread pool, or groups that are what tasks are, outermost.

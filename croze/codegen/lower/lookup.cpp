@@ -138,7 +138,9 @@ UOp index_of(UOp number, std::int64_t lanes) {
     number = number.src(0);
   }
   const auto word = [&](UOp u) { return graph.cast(u, DType::UInt32); };
-  const bool shifts = number.is(Op::Shr) && is_unsigned(number.dtype()) && number.src(1).is_const();
+  // What is shifted out of a wider number is not in its word.
+  const bool shifts = number.is(Op::Shr) && is_unsigned(number.dtype()) &&
+                      number.src(1).is_const() && size_of(number.dtype()) <= entry_bytes;
   if (!shifts) return word(number);
   const UOp shifted = graph.alu(Op::Shr, {word(number.src(0)), word(number.src(1))});
   return rewrite(shifted, bits_rules());

@@ -118,7 +118,9 @@ Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source,
   const Shape shapes[] = {x.shape(), mask.shape()};
   const Shape shape = call.broadcast(shapes);
   const Tensor m = expand(mask, shape, at);
-  const Tensor place = reshape(cumsum(reshape(m, {-1}, at), 0, at) - 1, shape, at);
+  // Of a mask that is computed, each count in a scan would be computed where it is read.
+  const Tensor counts = cumsum(reshape(m, {-1}, at), 0, at).contiguous();
+  const Tensor place = reshape(counts - 1, shape, at);
   const OutOfRangeOnPurpose unused;
   return where(m, take(source, place, at), expand(x, shape, at));
 }
