@@ -231,6 +231,11 @@ TEST_F(Contract, IsChosenForProductsOfAnySize) {
   }
 }
 
+// A unit that takes all of a reduction at once leaves no loop for the tile.
+TEST_F(Contract, IsNotChosenForAsFewTermsAsAUnitTakes) {
+  for (Device* device : devices_) check_product(*device, {256, 4, 64, u8, s8, s32}, choose_edits);
+}
+
 TEST_F(Contract, IsNotChosenWhereNoRowSharesThePanel) {
   Graph graph;
   EXPECT_EQ(contracts(make_program(product_kernel(graph, {1, 512, 512, s8, s8, s32}), caps_)), 0);

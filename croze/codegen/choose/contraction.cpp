@@ -498,6 +498,7 @@ void take_if_by_unit(const KernelState& k, const std::vector<UOp>& reduced, UOp 
     if (u.rows > 1 || !multiplies_for(reduce, u)) continue;  // tiles of lanes have a row
     for (UOp r : reduced) {
       if (r.is_open() || r.range_size() < u.depth) continue;
+      if (reduced.size() == 1 && r.range_size() == u.depth) continue;  // no loop would be left
       KernelState terms = k;
       const UOp depth = split(terms, pad(terms, r, u.depth), u.depth).inner;
       const std::vector<UOp> all = reduces(terms.sink);
