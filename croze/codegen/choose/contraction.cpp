@@ -498,11 +498,11 @@ void take_if_by_unit(const KernelState& k, const std::vector<UOp>& reduced, UOp 
     if (u.rows > 1 || !multiplies_for(reduce, u)) continue;  // tiles of lanes have a row
     for (UOp r : reduced) {
       if (r.is_open() || r.range_size() < u.depth) continue;
-      if (reduced.size() == 1 && r.range_size() == u.depth) continue;  // no loop would be left
       KernelState terms = k;
       const UOp depth = split(terms, pad(terms, r, u.depth), u.depth).inner;
       const std::vector<UOp> all = reduces(terms.sink);
       const auto split_reduce = std::ranges::find_if(all, [&](UOp x) { return closes(x, depth); });
+      if (closed_ranges(*split_reduce).size() == 1) continue;  // no loop is left for the tile
       RegisterTile tile =
           best_tile(terms, *split_reduce, lane, {static_cast<std::int64_t>(unit) + 1, depth});
       tile.cost /= TileCost::used_part(r, u.depth);
