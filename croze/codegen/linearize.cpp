@@ -42,18 +42,8 @@ constexpr std::int64_t long_loop = 16;
 // The same of what its next runs read.
 constexpr std::int64_t fetching_loop = 4;
 
-// Declarations and constants: they stand at the head of the program.
-bool is_head(UOp u) {
-  switch (u.op()) {
-    case Op::Const:
-    case Op::Param:
-    case Op::Variable:
-    case Op::Special:
-    case Op::Local:
-    case Op::Register: return true;
-    default: return is_lane(u);
-  }
-}
+// What stands at the head of the program.
+bool is_head(UOp u) { return is_declaration(u) || is_lane(u); }
 
 // Nodes that order or address but do nothing themselves.
 bool is_silent(UOp u) { return u.is(Op::Index) || u.is(Op::After) || u.is(Op::Sink); }

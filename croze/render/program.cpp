@@ -61,6 +61,18 @@ class Listing {
 
 }  // namespace
 
+bool is_declaration(UOp u) {
+  switch (u.op()) {
+    case Op::Const:
+    case Op::Param:
+    case Op::Variable:
+    case Op::Special:
+    case Op::Local:
+    case Op::Register: return true;
+    default: return false;
+  }
+}
+
 UOp buffer_of(UOp place_or_buffer) {
   UOp u = place_or_buffer;
   while (u.is(Op::Index) || u.is(Op::After)) u = u.src(0);

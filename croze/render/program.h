@@ -61,6 +61,9 @@ struct LinearProgram {
   ProgramInfo info;
 };
 
+// Whether the instruction does nothing where it stands: a constant or a declaration.
+bool is_declaration(UOp u);
+
 // Whether the node is the vector 0, 1, ..
 inline bool is_lane(UOp u) { return u.is(Op::Range) && u.loop_kind() == LoopKind::Lane; }
 

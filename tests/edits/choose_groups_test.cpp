@@ -176,33 +176,6 @@ TEST(ChooseGroups, AnOpenReductionMayBecomeShortWhereItIsPadded) {
   EXPECT_EQ(choice.group_tiles, 2) << choice.edits;
 }
 
-// out[i, j] = x[i, j] - max over k of x[i, k] + sum over l of x[i, l].
-SmallKernel rows_of(std::int64_t rows, std::int64_t columns) {
-  SmallKernel k{"rows", std::make_shared<Graph>(), {}, {}, {}};
-  Graph& g = *k.graph;
-  k.buffers = {numbers(rows * columns, 1), numbers(rows * columns, 9)};
-  const UOp i = g.range(0, rows, LoopKind::Parallel), j = g.range(1, columns, LoopKind::Parallel);
-  const UOp m = g.range(2, columns, LoopKind::Reduce), l = g.range(3, columns, LoopKind::Reduce);
-  const UOp memory = g.param(DType::Int32, 1, rows * columns);
-  const auto x = [&](UOp column) { return g.load(g.place(memory, i * columns + column)); };
-  const UOp most = g.reduce(Op::Max, x(m), std::vector<UOp>{m});
-  const UOp sum = g.reduce(Op::Add, x(l), std::vector<UOp>{l});
-  const UOp out = g.place(g.param(DType::Int32, 0, rows * columns), i * columns + j);
-  k.sink = g.sink(std::vector<UOp>{g.store(out, x(j) - most + sum, std::vector<UOp>{i, j})});
-  for (std::int64_t r = 0; r < rows; r++) {
-    const auto row =
-        std::span(k.buffers[1])
-            .subspan(static_cast<std::size_t>(r * columns), static_cast<std::size_t>(columns));
-    std::int32_t total = 0, greatest = row[0];
-    for (std::int32_t value : row) {
-      total += value;
-      greatest = std::max(greatest, value);
-    }
-    for (std::int32_t value : row) k.expected.push_back(value - greatest + total);
-  }
-  return k;
-}
-
 // out[j] = sum over i of x[i, j].
 SmallKernel column_sums(std::int64_t rows, std::int64_t columns) {
   SmallKernel k{"columns", std::make_shared<Graph>(), {}, {}, {}};
@@ -223,7 +196,7 @@ SmallKernel column_sums(std::int64_t rows, std::int64_t columns) {
 
 TEST(ChooseGroups, ARowIsAGroupFromItsReductionsToItsResults) {
   for (const std::int64_t columns : {1024, 1000, 77}) {
-    const SmallKernel kernel = rows_of(5, columns);
+    const SmallKernel kernel = rows_kernel(5, columns);
     const Choice choice = chosen_for(kernel.sink, large_gpu());
     EXPECT_GE(choice.launch.items[0], 16) << choice.edits;
     EXPECT_EQ(choice.launch.items[1], 1) << choice.edits;

@@ -80,8 +80,7 @@ inline SmallKernel window_kernel() {
 
 // out[i, j] = x[i, j] - max over k of x[i, k] + sum over l of x[i, l]: two reductions beside each
 // other that no column needs again; r0 and r1 are i and j, r2 and r3 the loops of the reductions.
-inline SmallKernel rows_kernel() {
-  constexpr std::int64_t rows = 3, columns = 8;
+inline SmallKernel rows_kernel(std::int64_t rows = 3, std::int64_t columns = 8) {
   SmallKernel k{"rows", std::make_shared<Graph>(), {}, {}, {}};
   Graph& g = *k.graph;
   k.buffers = {numbers(rows * columns, 1), numbers(rows * columns, 9)};
@@ -93,13 +92,13 @@ inline SmallKernel rows_kernel() {
   const UOp sum = g.reduce(Op::Add, x(l), std::vector<UOp>{l});
   const UOp out = g.place(g.param(DType::Int32, 0, rows * columns), i * columns + j);
   k.sink = g.sink(std::vector<UOp>{g.store(out, x(j) - most + sum, std::vector<UOp>{i, j})});
-  for (std::size_t r = 0; r < rows; r++) {
-    const auto row = std::span(k.buffers[1]).subspan(r * columns, columns);
+  const auto width = static_cast<std::size_t>(columns);
+  for (std::size_t r = 0; r < static_cast<std::size_t>(rows); r++) {
+    const auto row = std::span(k.buffers[1]).subspan(r * width, width);
+    const std::int32_t greatest = *std::max_element(row.begin(), row.end());
     std::int32_t total = 0;
     for (std::int32_t value : row) total += value;
-    for (std::int32_t value : row) {
-      k.expected.push_back(value - *std::max_element(row.begin(), row.end()) + total);
-    }
+    for (std::int32_t value : row) k.expected.push_back(value - greatest + total);
   }
   return k;
 }

@@ -33,18 +33,7 @@ class Touched {
 
 }  // namespace
 
-bool Segments::is_statement(UOp u) {
-  switch (u.op()) {
-    case Op::Const:
-    case Op::Param:
-    case Op::Variable:
-    case Op::Special:
-    case Op::Local:
-    case Op::Register:
-    case Op::Range: return false;
-    default: return true;
-  }
-}
+bool Segments::is_statement(UOp u) { return !is_declaration(u) && !u.is(Op::Range); }
 
 Segments::Segments(const LinearProgram& program, const WideAccesses& wide)
     : wide_(wide), lane_ranges_(program.lanes) {

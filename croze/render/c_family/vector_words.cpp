@@ -1,4 +1,4 @@
-// vector_words.cpp -- the operators that languages with vectors share.
+// vector_words.cpp -- what languages with vectors share.
 #include "croze/render/c_family/vector_words.h"
 
 namespace croze::c_family {
@@ -15,23 +15,5 @@ DType signed_of(std::int64_t bytes) {
 DType unsigned_of(std::int64_t bytes) { return bytes == 8 ? DType::UInt64 : DType::UInt32; }
 
 bool has_operators(DType t) { return t != DType::Bool && size_of(t) >= 4; }
-
-std::string_view symbol(Op op) {
-  switch (op) {
-    case Op::Add: return "+";
-    case Op::Mul: return "*";
-    case Op::Div: return "/";
-    case Op::Lt: return "<";
-    case Op::Le: return "<=";
-    case Op::Eq: return "==";
-    case Op::Ne: return "!=";
-    case Op::And: return "&";
-    case Op::Or: return "|";
-    case Op::Xor: return "^";
-    case Op::Shl: return "<<";
-    case Op::Shr: return ">>";
-    default: return {};
-  }
-}
 
 }  // namespace croze::c_family

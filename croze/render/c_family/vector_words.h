@@ -70,9 +70,8 @@ class VectorWords {
   virtual Helper select(const VectorType& type, const VectorType& mask) const = 0;
 };
 
-// The operator of an op, for elements that have operators: narrower integers would be promoted to
-// int, lane by lane.
-std::string_view symbol(Op op);
+// Whether elements have the operators of C: narrower integers would be promoted to int, lane by
+// lane.
 bool has_operators(DType t);
 
 // Integers of so many bytes.

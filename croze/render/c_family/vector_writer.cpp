@@ -402,7 +402,7 @@ class VectorWriter : VectorOperands {
   std::optional<std::string> comparison_text(UOp u, std::int64_t lanes) {
     if (!has_operators(u.src(0).dtype())) return {};
     const std::string text =
-        fmt::format("({} {} {})", side(u.src(0), lanes), symbol(u.op()), side(u.src(1), lanes));
+        fmt::format("({} {} {})", side(u.src(0), lanes), infix(u.op()), side(u.src(1), lanes));
     return vectors_.of_same_bits(vector_of(u, lanes), text);
   }
 
@@ -413,7 +413,7 @@ class VectorWriter : VectorOperands {
       case Op::Not: return "~" + a;
       case Op::And:
       case Op::Or:
-      case Op::Xor: return fmt::format("{} {} {}", a, symbol(u.op()), mask(u.src(1), bytes, lanes));
+      case Op::Xor: return fmt::format("{} {} {}", a, infix(u.op()), mask(u.src(1), bytes, lanes));
       default: return {};
     }
   }
@@ -424,8 +424,7 @@ class VectorWriter : VectorOperands {
       case Op::Add:
       case Op::Mul:
       case Op::Div:
-        return fmt::format("{} {} {}", side(u.src(0), lanes), symbol(u.op()),
-                           side(u.src(1), lanes));
+        return fmt::format("{} {} {}", side(u.src(0), lanes), infix(u.op()), side(u.src(1), lanes));
       case Op::Max:
       case Op::Min: return extremum_text(u, lanes);
       default: break;
@@ -484,12 +483,12 @@ class VectorWriter : VectorOperands {
       case Op::Mul:
       case Op::Shl:
         return vectors_.of_same_bits(
-            type, fmt::format("({} {} {})", vectors_.of_same_bits(wraps, a), symbol(u.op()),
+            type, fmt::format("({} {} {})", vectors_.of_same_bits(wraps, a), infix(u.op()),
                               vectors_.of_same_bits(wraps, b)));
       case Op::And:
       case Op::Or:
       case Op::Xor:
-      case Op::Shr: return fmt::format("{} {} {}", a, symbol(u.op()), b);
+      case Op::Shr: return fmt::format("{} {} {}", a, infix(u.op()), b);
       case Op::Max:
       case Op::Min:
         return chosen(type, fmt::format("{} {} {}", a, u.is(Op::Max) ? ">" : "<", b), a, b);

@@ -173,13 +173,8 @@ class Writer {
   // ---- statements ----
 
   void statement(UOp u) {
+    if (is_declaration(u)) return;
     switch (u.op()) {
-      case Op::Const:
-      case Op::Param:
-      case Op::Variable:
-      case Op::Special:
-      case Op::Local:
-      case Op::Register:
       case Op::Range: return;
       case Op::Loop: return open_loop(u.src(0));
       case Op::EndLoop: return close_loop(u.src(0));
