@@ -48,9 +48,12 @@ namespace {
 
 constexpr int num_devices = 2;
 
+// Modules and events that a lost device keeps are the driver's, as what a process leaves is.
 struct State {
   ContextObject contexts[num_devices] = {{0}, {1}};
   std::vector<std::unique_ptr<StreamObject>> streams;
+  std::map<EventHandle, std::unique_ptr<EventObject>> events;
+  std::map<ModuleHandle, std::unique_ptr<ModuleObject>> modules;
   std::map<Address, std::pair<std::size_t, int>> memory;  // bytes and device
   std::int64_t limit = std::int64_t{1} << 30, used[num_devices] = {0, 0};
   std::vector<croze::fake::Launch> launches;
@@ -90,6 +93,14 @@ void enqueue(StreamHandle stream, std::function<void(bool in_graph)> work) {
   } else {
     stream->waiting.push_back([work = std::move(work)] { work(false); });
   }
+}
+
+template <typename Object>
+Object* keep(std::map<Object*, std::unique_ptr<Object>>& among, Object object) {
+  auto made = std::make_unique<Object>(std::move(object));
+  Object* handle = made.get();
+  among.emplace(handle, std::move(made));
+  return handle;
 }
 
 // Whether the bytes are of one piece of memory.
@@ -316,11 +327,13 @@ Status cuStreamWaitEvent(StreamHandle stream, EventHandle event, unsigned) {
   });
 }
 Status cuEventCreate(EventHandle* event, unsigned) {
-  *event = new EventObject;
+  const std::lock_guard lock(mutex);
+  *event = keep(state().events, {});
   return Status::Success;
 }
 Status cuEventDestroy_v2(EventHandle event) {
-  delete event;
+  const std::lock_guard lock(mutex);
+  state().events.erase(event);
   return Status::Success;
 }
 Status cuEventRecord(EventHandle event, StreamHandle stream) {
@@ -358,14 +371,14 @@ Status cuModuleLoadDataEx(ModuleHandle* module, const void* image, unsigned num_
     }
     if (function.arguments == "-") function.arguments.clear();
     if (text >> failure) function.failure = static_cast<Status>(failure);
-    *module = new ModuleObject{function};
+    *module = keep(state().modules, {function});
     state().counts.modules_now++;
     return Status::Success;
   });
 }
 Status cuModuleUnload(ModuleHandle module) {
   return call([=] {
-    delete module;
+    state().modules.erase(module);
     state().counts.modules_now--;
     return Status::Success;
   });
