@@ -54,6 +54,11 @@ std::string llvm_steps(LlvmType type, std::int64_t start, std::int64_t step);
 // The text of one function body, and the intrinsics it calls.
 class LlvmText {
  public:
+  // `fences_halfs`: what is written in float stays in float, where halfs have no arithmetic.
+  explicit LlvmText(bool fences_halfs = true) : fences_halfs_(fences_halfs) {}
+
+  bool fences_halfs() const { return fences_halfs_; }
+
   template <typename... Args>
   void line(fmt::format_string<Args...> format, Args&&... args) {
     body_ += "  ";
@@ -85,6 +90,7 @@ class LlvmText {
   std::string body_;
   std::string block_ = "entry";
   std::set<std::string> declarations_;
+  bool fences_halfs_;
   int next_ = 0;
 };
 
