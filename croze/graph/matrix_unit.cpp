@@ -1,6 +1,8 @@
 // matrix_unit.cpp -- the units of processors, and what a unit computes.
 //
-// Intel's manual has the dot products (VPDPBUSD, VDPBF16PS) and the tiles (TDPBSSD, TDPBF16PS).
+// Intel's manual has the dot products (VPDPBUSD, VDPBF16PS) and the tiles (TDPBSSD, TDPBF16PS), the
+// manuals of AMD's instruction sets CDNA 3 and 4 the MFMA and those of RDNA 3 and 4 the WMMA of its
+// graphics processors, NVIDIA's of PTX mma.sync.
 #include "croze/graph/matrix_unit.h"
 
 #include <algorithm>
@@ -15,7 +17,7 @@ namespace croze {
 namespace {
 
 constexpr DType u8 = DType::UInt8, s8 = DType::Int8, s32 = DType::Int32;
-constexpr DType bf16 = DType::BFloat16, f32 = DType::Float32;
+constexpr DType f16 = DType::Float16, bf16 = DType::BFloat16, f32 = DType::Float32;
 
 // Of one row: a is the same for all columns, and b has the terms of a column side by side.
 constexpr MatrixUnit dot_of_bytes(std::string_view name, std::int64_t columns, DType a, DType b,
@@ -64,6 +66,47 @@ constexpr MatrixUnit tile(std::string_view name, DType element, DType accumulato
           .intrinsic = intrinsic};
 }
 
+// Of all threads of a wave.
+struct Places {
+  std::string_view a, b, sums;
+};
+constexpr MatrixUnit of_wave(std::string_view name, std::int64_t depth, std::int64_t threads,
+                             DType element, Places places, std::string_view extension,
+                             std::string_view intrinsic) {
+  return {.name = name,
+          .rows = 16,
+          .columns = 16,
+          .depth = depth,
+          .a = element,
+          .b = element,
+          .accumulator = f32,
+          .places_of_a = places.a,
+          .places_of_b = places.b,
+          .places_of_sums = places.sums,
+          .threads = threads,
+          .extension = extension,
+          .intrinsic = intrinsic};
+}
+
+constexpr MatrixUnit mma_sync(std::string_view name, DType element) {
+  MatrixUnit unit =
+      of_wave(name, 16, 32, element,
+              {"k0 m3 k3 | k1 k2 m0 m1 m2", "k0 k3 | k1 k2 n0 n1 n2", "n0 m3 | n1 n2 m0 m1 m2"},
+              "mma.sync", {});
+  unit.columns = 8;
+  return unit;
+}
+
+constexpr Places mfma_4{"k0 k1 | m0 m1 m2 m3 k2 k3", "k0 k1 | n0 n1 n2 n3 k2 k3",
+                        "m0 m1 | n0 n1 n2 n3 m2 m3"};
+constexpr Places mfma_8{"k0 k1 k2 | m0 m1 m2 m3 k3 k4", "k0 k1 k2 | n0 n1 n2 n3 k3 k4",
+                        "m0 m1 | n0 n1 n2 n3 m2 m3"};
+// Both halves of a wave hold the same operands.
+constexpr Places wmma_11{"k0 k1 k2 k3 | m0 m1 m2 m3 -", "k0 k1 k2 k3 | n0 n1 n2 n3 -",
+                         "m1 m2 m3 | n0 n1 n2 n3 m0"};
+constexpr Places wmma_12{"k0 k1 k2 | m0 m1 m2 m3 k3", "k0 k1 k2 | n0 n1 n2 n3 k3",
+                         "m0 m1 m2 | n0 n1 n2 n3 m3"};
+
 constexpr std::string_view vnni = "avx512vnni", vnni_512 = "x86.avx512.vpdpbusd.512";
 constexpr std::string_view avxvnni = "avxvnni", vnni_256 = "x86.avx512.vpdpbusd.256";
 constexpr std::string_view int8 = "avxvnniint8";
@@ -92,6 +135,20 @@ constexpr std::array units = {
                .intrinsic = "x86.avx512bf16.dpbf16ps.512"},
     tile("amx.s8s8", s8, s32, "amx-int8", "x86.tdpbssd.internal"),
     tile("amx.bf16", bf16, f32, "amx-bf16", "x86.tdpbf16ps.internal"),
+    mma_sync("mma.sync.f16", f16),
+    mma_sync("mma.sync.bf16", bf16),
+    of_wave("mfma.f16", 16, 64, f16, mfma_4, "mfma", "amdgcn.mfma.f32.16x16x16f16"),
+    of_wave("mfma.bf16", 16, 64, bf16, mfma_4, "mfma", "amdgcn.mfma.f32.16x16x16bf16.1k"),
+    of_wave("mfma.k32.f16", 32, 64, f16, mfma_8, "mfma-k32", "amdgcn.mfma.f32.16x16x32.f16"),
+    of_wave("mfma.k32.bf16", 32, 64, bf16, mfma_8, "mfma-k32", "amdgcn.mfma.f32.16x16x32.bf16"),
+    of_wave("wmma.11.f16", 16, 32, f16, wmma_11, "wmma-11",
+            "amdgcn.wmma.f32.16x16x16.f16.v8f32.v16f16"),
+    of_wave("wmma.11.bf16", 16, 32, bf16, wmma_11, "wmma-11",
+            "amdgcn.wmma.f32.16x16x16.bf16.v8f32.v16i16"),
+    of_wave("wmma.12.f16", 16, 32, f16, wmma_12, "wmma-12",
+            "amdgcn.wmma.f32.16x16x16.f16.v8f32.v8f16"),
+    of_wave("wmma.12.bf16", 16, 32, bf16, wmma_12, "wmma-12",
+            "amdgcn.wmma.f32.16x16x16.bf16.v8f32.v8i16"),
 };
 
 PlaceBits bit_of(std::string_view word, int place) {
@@ -157,6 +214,14 @@ std::vector<std::int64_t> matrix(const MatrixUnit& unit, std::string_view places
 }  // namespace
 
 std::span<const MatrixUnit> matrix_units() { return units; }
+
+std::vector<const MatrixUnit*> units_of_extension(std::string_view extension) {
+  std::vector<const MatrixUnit*> found;
+  for (const MatrixUnit& unit : units) {
+    if (unit.extension == extension) found.push_back(&unit);
+  }
+  return found;
+}
 
 const MatrixUnit* find_matrix_unit(std::string_view name) {
   const auto unit = std::ranges::find(units, name, &MatrixUnit::name);

@@ -39,6 +39,8 @@ struct MatrixUnit {
 
 // The units that are known.
 std::span<const MatrixUnit> matrix_units();
+// Those of an instruction set.
+std::vector<const MatrixUnit*> units_of_extension(std::string_view extension);
 // The unit of this name; null if there is none.
 const MatrixUnit* find_matrix_unit(std::string_view name);
 

@@ -63,8 +63,7 @@ void LaneForms::find_repeats(const LinearProgram& program) {
     const MatrixUnit& unit = *find_matrix_unit(u.arg().as_text());
     const std::string_view places[] = {unit.places_of_a, unit.places_of_b};
     for (int i : {0, 1}) {
-      const std::int64_t all = count_places(place_bits(places[i])),
-                         lanes = u.src(4 + i).range_size();
+      const std::int64_t all = places_of_thread(unit, places[i]), lanes = u.src(4 + i).range_size();
       if (all > lanes) repeated_.emplace_back(u.src(4 + i), all / lanes);
     }
   }

@@ -65,7 +65,8 @@ class Item {
     next_ = 0;
   }
 
-  // Runs to the next barrier or to the end; returns whether it is the end.
+  // Runs to where others are met, at a barrier or at a unit that several items work for, or to the
+  // end; returns whether it is the end.
   bool run() {
     const auto end = static_cast<std::int32_t>(code_.steps.size());
     while (next_ < end) {
@@ -78,7 +79,10 @@ class Item {
         case Step::Kind::Reduce: reduce(step); break;
         case Step::Kind::Exchange: exchange(step); break;
         case Step::Kind::Lookup: look_up(step); break;
-        case Step::Kind::Contract: contract(step); break;
+        case Step::Kind::Contract:
+          if (unit_of(step).threads > 1) return false;
+          contract(step);
+          break;
         case Step::Kind::Loop:
           slots_[step.result] = 0;
           if (turns(step) <= 0) next_ = step.target;
@@ -92,7 +96,45 @@ class Item {
     return true;
   }
 
+  // The step of a unit at which it has stopped; null: it has not.
+  const Step* common_step() const {
+    if (next_ == 0) return nullptr;
+    const Step& step = code_.steps[next_ - 1];
+    return step.kind == Step::Kind::Contract && unit_of(step).threads > 1 ? &step : nullptr;
+  }
+
+  // The step, of all items of a wave.
+  static void contract_together(const Step& step, std::span<Item> wave) {
+    const MatrixUnit& unit = unit_of(step);
+    std::vector<std::int64_t> sums, a, b;
+    for (const Item& item : wave) {
+      append(sums, item.values(step.in[0], step.lanes));
+      append(a, item.factors(step.in[1], places_of_thread(unit, unit.places_of_a), step.dtype,
+                             unit.a));
+      append(b, item.factors(step.in[2], places_of_thread(unit, unit.places_of_b), step.operand,
+                             unit.b));
+    }
+    // Threads that hold what others hold are the last ones.
+    a.resize(static_cast<std::size_t>(count_places(element_bits(unit.places_of_a))));
+    b.resize(static_cast<std::size_t>(count_places(element_bits(unit.places_of_b))));
+    std::vector<std::int64_t> result(sums.size());
+    croze::contract(unit, sums, a, b, result);
+    auto from = result.begin();
+    for (Item& item : wave) {
+      std::copy(from, from + step.lanes, item.slots_.begin() + step.result);
+      from += step.lanes;
+    }
+  }
+
  private:
+  static const MatrixUnit& unit_of(const Step& step) {
+    return matrix_units()[static_cast<std::size_t>(step.size)];
+  }
+
+  static void append(std::vector<std::int64_t>& to, const std::vector<std::int64_t>& values) {
+    to.insert(to.end(), values.begin(), values.end());
+  }
+
   std::int64_t value(const Operand& operand, std::int32_t lane) const {
     return slots_[operand.slot + lane * operand.stride];
   }
@@ -149,10 +191,15 @@ class Item {
   }
 
   void contract(const Step& step) {
-    const MatrixUnit& unit = matrix_units()[static_cast<std::size_t>(step.size)];
+    const MatrixUnit& unit = unit_of(step);
+    const auto elements = [](std::string_view places) {
+      return count_places(element_bits(places));
+    };
     const std::vector<std::int64_t> sums = values(step.in[0], step.lanes),
-                                    a = factors(step.in[1], unit.places_of_a, step.dtype, unit.a),
-                                    b = factors(step.in[2], unit.places_of_b, step.operand, unit.b);
+                                    a = factors(step.in[1], elements(unit.places_of_a), step.dtype,
+                                                unit.a),
+                                    b = factors(step.in[2], elements(unit.places_of_b),
+                                                step.operand, unit.b);
     lanes_.resize(step.lanes);
     croze::contract(unit, sums, a, b, lanes_);
     std::ranges::copy(lanes_, slots_.begin() + step.result);
@@ -165,9 +212,9 @@ class Item {
   }
 
   // The elements of an operand, of which there may be the bits as an integer.
-  std::vector<std::int64_t> factors(const Operand& operand, std::string_view places, DType given,
+  std::vector<std::int64_t> factors(const Operand& operand, std::int64_t count, DType given,
                                     DType wanted) const {
-    std::vector<std::int64_t> result = values(operand, count_places(element_bits(places)));
+    std::vector<std::int64_t> result = values(operand, count);
     for (std::int64_t& x : result) {
       std::byte memory[8];
       store_bits(x, given, memory);
@@ -226,8 +273,16 @@ void for_grid(const std::array<std::int64_t, 3>& size, F f) {
 
 void run_group(std::vector<Item>& items) {
   for (bool done = false; !done;) {
-    // Control flow is the same for all, so all stop at the same barrier.
+    // Control flow is the same for all, so all stop at the same step.
     for (Item& item : items) done = item.run();
+    const Step* const step = items.back().common_step();
+    if (done || !step) continue;
+    const auto wave =
+        static_cast<std::size_t>(matrix_units()[static_cast<std::size_t>(step->size)].threads);
+    ensure(items.size() % wave == 0, "a group has waves that are not whole");
+    for (std::size_t i = 0; i < items.size(); i += wave) {
+      Item::contract_together(*step, std::span(items).subspan(i, wave));
+    }
   }
 }
 

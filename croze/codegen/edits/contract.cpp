@@ -142,6 +142,8 @@ std::string plan_contraction(UOp sink, UOp lanes, std::span<const UOp> depth,
 std::string refuse_contraction(const KernelState& k, UOp lanes, UOp depth, std::int64_t unit) {
   const auto& units = k.caps().matrix_units;
   if (unit < 1 || unit > std::ssize(units)) return "the device has no such unit";
+  if (units[static_cast<std::size_t>(unit - 1)]->threads > 1)
+    return "the unit is one of several threads";
   ContractionPlan plan;
   std::string why = plan_contraction(k.sink, lanes, std::span(&depth, 1),
                                      *units[static_cast<std::size_t>(unit - 1)], &plan);

@@ -32,7 +32,8 @@ enum class EditKind : std::uint8_t {
   Accumulate,  // ranges: of a reduction, and output loops over which a tile of its sums extends.
                // size: of turns
   Contract,    // ranges: lanes, and a loop of a reduction whose products a matrix unit adds up for
-               // them.  size: number of the unit in Caps::matrix_units, from 1
+               // them; or two output loops, whose tile the threads of a wave make together, and
+               // such a loop.  size: number of the unit in Caps::matrix_units, from 1
   Stage,       // load, ranges: what is tabulated, over which loops.  space, size: lanes
   Simplify,    // rewrites index arithmetic to its canonical form
 };

@@ -7,6 +7,7 @@
 
 #include "croze/codegen/edits/kernel_state.h"
 #include "croze/graph/index/index_form.h"
+#include "croze/graph/matrix_unit.h"
 #include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
@@ -20,6 +21,7 @@ class Assignment {
     for (UOp u : toposort(sink)) {
       if (u.is(Op::Load) && u.src(0).src(0).is(Op::Param)) loaded_.push_back(u.src(0));
       if (u.is(Op::Store) && u.src(0).src(0).is(Op::Param)) stored_.push_back(u.src(0));
+      if (u.is(Op::Contract)) wave_ = std::max(wave_, find_matrix_unit(u.arg().as_text())->threads);
       if (!u.is(Op::Reduce)) continue;
       for (UOp r : closed_ranges(u)) {
         if (!is_item(r) && r != also) continue;
@@ -64,12 +66,14 @@ class Assignment {
     members_.push_back({range});
   }
 
-  // That along which memory is walked in the smallest steps first.
+  // The threads of a wave that a matrix unit works for are neighbours.  Else that along which
+  // memory is walked in the smallest steps comes first.
   void sort() {
     std::vector<std::pair<std::int64_t, std::size_t>> order;
     for (std::size_t i = 0; i < members_.size(); i++) {
       std::int64_t least = least_step(members_[i], loaded_);
       if (least == far) least = least_step(members_[i], stored_);
+      if (wave_ > 1 && result_.axes[i].range_size() == wave_) least = 0;
       order.emplace_back(least, i);
     }
     std::ranges::stable_sort(order, {}, &std::pair<std::int64_t, std::size_t>::first);
@@ -117,6 +121,7 @@ class Assignment {
 
   static constexpr std::int64_t far = std::numeric_limits<std::int64_t>::max();
 
+  std::int64_t wave_ = 1;      // threads of the matrix units at work
   std::vector<UOp> combined_;  // the loops of reductions
   std::vector<Reduction> reductions_;
   std::vector<UOp> loaded_, stored_;       // places in memory of the program

@@ -12,6 +12,7 @@
 #include "croze/codegen/decompose/words.h"
 #include "croze/codegen/edits/accumulate.h"
 #include "croze/codegen/edits/contract.h"
+#include "croze/codegen/edits/contract_wave.h"
 #include "croze/codegen/edits/item_axes.h"
 #include "croze/codegen/edits/keep.h"
 #include "croze/codegen/edits/one_pass.h"
@@ -127,7 +128,8 @@ std::string Legality::refuse_names(const Edit& e) const {
                        e.kind == EditKind::Tabulate;
   const bool is_pair = e.kind == EditKind::Merge || e.kind == EditKind::OnePass ||
                        e.kind == EditKind::Keep || e.kind == EditKind::Contract;
-  const std::size_t count = e.kind == EditKind::Simplify ? 0 : is_pair ? 2 : 1;
+  const bool is_wave = e.kind == EditKind::Contract && e.ranges.size() == 3;
+  const std::size_t count = e.kind == EditKind::Simplify ? 0 : is_wave ? 3 : is_pair ? 2 : 1;
   if (!is_list && e.ranges.size() != count) {
     return fmt::format("it names {} loops", e.ranges.size());
   }
@@ -531,6 +533,11 @@ std::string Legality::refuse_accumulate(const Edit& e) const {
 }
 
 std::string Legality::refuse_contract(const Edit& e) const {
+  if (e.ranges.size() == 3) {
+    std::string why =
+        refuse_wave(k_, range(e.ranges[0]), range(e.ranges[1]), range(e.ranges[2]), e.size);
+    return why.empty() ? refuse_new_ranges(8) : why;
+  }
   const UOp lanes = range(e.ranges[0]), depth = range(e.ranges[1]);
   if (std::string why = refuse_contraction(k_, lanes, depth, e.size); !why.empty()) return why;
   return refuse_new_ranges(8 + ranges_for_contractions(k_.sink));

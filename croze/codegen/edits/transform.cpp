@@ -48,7 +48,13 @@ void apply(KernelState& k, const Edit& edit) {
     case EditKind::Keep: keep(k, r[0], r[1], edit.size); return;
     case EditKind::Tabulate: tabulate(k, r, edit.size); return;
     case EditKind::Accumulate: accumulate(k, r[0], std::span(r).subspan(1), edit.size); return;
-    case EditKind::Contract: contract(k, r[0], r[1], edit.size); return;
+    case EditKind::Contract:
+      if (r.size() == 3) {
+        contract(k, r[0], r[1], r[2], edit.size);
+      } else {
+        contract(k, r[0], r[1], edit.size);
+      }
+      return;
     case EditKind::Stage: {
       const UOp load = legality.loads()[static_cast<std::size_t>(edit.load)];
       stage(k, load, r, edit.space, edit.size);

@@ -102,6 +102,11 @@ std::optional<TurnLoops> try_accumulate(KernelState& k, UOp range, std::span<con
 // side by side in a tile that has it innermost.
 UOp contract(KernelState& k, UOp lanes, UOp depth, std::int64_t unit);
 
+// The same by a unit whose operands the threads of a wave hold together: `rows` and `columns` are
+// output loops of its sizes, which become the loop over those threads, which is returned, and
+// lanes.
+UOp contract(KernelState& k, UOp rows, UOp columns, UOp depth, std::int64_t unit);
+
 // Replaces `load` by a load from a tile that holds every element it reads while the loops not in
 // `inner` stand still.  `inner` is in loop order, outermost first: the tile is laid out in that
 // order, so that what the innermost loop reads next lies next.  The tile is filled where the

@@ -242,9 +242,11 @@ bool is_loop_or_lane(LoopKind kind) {
 
 // An operand of a unit: all its lanes, or the same in all of them.  What the device has no
 // arithmetic for stands as bits.
-bool is_operand(UOp u, UOp lane, DType t, std::string_view places) {
-  const bool is_vector = lane.is(Op::Range) && lane.loop_kind() == LoopKind::Lane &&
-                         lane.range_size() == count_places(element_bits(places));
+bool is_operand(UOp u, UOp lane, DType t, const MatrixUnit& unit, std::string_view places) {
+  const std::int64_t lanes =
+      unit.threads > 1 ? places_of_thread(unit, places) : count_places(element_bits(places));
+  const bool is_vector =
+      lane.is(Op::Range) && lane.loop_kind() == LoopKind::Lane && lane.range_size() == lanes;
   const bool is_bits = !is_float(u.dtype()) && is_half(t) && size_of(u.dtype()) == size_of(t);
   return is_vector && (u.dtype() == t || is_bits);
 }
@@ -253,11 +255,12 @@ void check_contract(const Checker& checker, UOp u) {
   const MatrixUnit* unit = find_matrix_unit(u.arg().as_text());
   checker.require(unit && unit->shifted.empty(), u, "is by no unit");
   if (!unit) return;
-  checker.require(u.dtype() == unit->accumulator &&
-                      is_operand(u.src(0), u.src(3), unit->accumulator, unit->places_of_sums) &&
-                      is_operand(u.src(1), u.src(4), unit->a, unit->places_of_a) &&
-                      is_operand(u.src(2), u.src(5), unit->b, unit->places_of_b),
-                  u, "has operands that are not those of the unit");
+  checker.require(
+      u.dtype() == unit->accumulator &&
+          is_operand(u.src(0), u.src(3), unit->accumulator, *unit, unit->places_of_sums) &&
+          is_operand(u.src(1), u.src(4), unit->a, *unit, unit->places_of_a) &&
+          is_operand(u.src(2), u.src(5), unit->b, *unit, unit->places_of_b),
+      u, "has operands that are not those of the unit");
 }
 
 void check_instruction(const Checker& checker, UOp u) {

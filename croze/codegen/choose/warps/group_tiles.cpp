@@ -17,11 +17,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <vector>
 
 #include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/vectorize.h"
+#include "croze/codegen/choose/warps/unit_tiles.h"
 #include "croze/codegen/choose/warps/warp_model.h"
 #include "croze/codegen/edits/legality.h"
 #include "croze/codegen/edits/stage.h"
@@ -255,7 +257,10 @@ bool tile_groups(KernelState& k) {
   }
   unroll_small_reductions(k, closed_ranges(reduce));
   Search search(k, contraction_of(k));
-  for (const GroupTile& t : search.run()) {
+  const std::vector<GroupTile> tiles = search.run();
+  const double best = tiles.empty() ? std::numeric_limits<double>::infinity() : tiles[0].cycles;
+  if (tile_units(k, contraction_of(k), best)) return true;
+  for (const GroupTile& t : tiles) {
     if (auto result = tiled(k, t, search.cut())) {
       k = std::move(*result);
       bind_groups(k);

@@ -27,6 +27,8 @@ struct WarpModel {
 
   // Items whose multiply-adds a unit starts in a cycle.
   static constexpr double multiply_adds = 128;
+  // The same of matrix units, of 16-bit factors.
+  static constexpr double unit_multiply_adds = 1024;
   // Arithmetic and loads overlap, but not wholly: this part of the lesser of the two shows.
   static constexpr double not_hidden = 0.3;
   // Instructions around those of a step: addresses, counting, the jump.

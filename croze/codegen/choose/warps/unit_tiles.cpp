@@ -1,0 +1,233 @@
+// unit_tiles.cpp -- tiles in three levels: of a unit, of a wave and of a group.
+//
+// A wave makes a few tiles of the unit side by side, so that each operand that it fetches serves
+// several.  A group has waves along rows and columns, and what they multiply lies in group memory
+// for some steps, in the order in which the threads of a wave fetch it (contract_wave.cpp).
+#include "croze/codegen/choose/warps/unit_tiles.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "croze/codegen/choose/warps/group_tiles.h"
+#include "croze/codegen/choose/warps/warp_model.h"
+#include "croze/codegen/edits/contract.h"
+#include "croze/codegen/edits/legality.h"
+#include "croze/codegen/edits/transform.h"
+#include "croze/graph/matrix_unit.h"
+#include "croze/graph/rewrite/rewrite.h"
+
+namespace croze {
+namespace {
+
+struct UnitTile {
+  std::int64_t unit = 0;  // number in Caps::matrix_units, from 1
+  UOp rows, columns, depth;
+  std::int64_t row_waves = 1, column_waves = 1;    // of a group
+  std::int64_t row_copies = 1, column_copies = 1;  // tiles of the unit that a wave has
+  std::int64_t steps = 1;                          // of the unit, in group memory at once
+  double cycles = 0;                               // of the kernel
+};
+
+double divided_up(std::int64_t size, std::int64_t by) {
+  return static_cast<double>((size + by - 1) / by);
+}
+
+class Search {
+ public:
+  Search(const KernelState& k, UOp reduce) : k_(k), model_(k.caps()), reduce_(reduce) {}
+
+  // The tiles worth trying, the best first.
+  std::vector<UnitTile> run() {
+    const auto& units = k_.caps().matrix_units;
+    for (std::size_t i = 0; i < units.size(); i++) {
+      unit_ = units[i];
+      if (unit_->threads != model_.warp || !multiplies_for(reduce_, *unit_)) continue;
+      UnitTile t{.unit = static_cast<std::int64_t>(i) + 1};
+      for (UOp rows : k_.loops) {
+        for (UOp columns : k_.loops) {
+          if (rows == columns || !is_parallel(rows) || !is_parallel(columns)) continue;
+          if (rows.is_open() || columns.is_open()) continue;
+          t.rows = rows;
+          t.columns = columns;
+          t.depth = closed_ranges(reduce_).back();
+          try_waves(t);
+        }
+      }
+    }
+    std::ranges::stable_sort(tiles_, {}, &UnitTile::cycles);
+    if (std::ssize(tiles_) > most_tried) tiles_.resize(most_tried);
+    return std::move(tiles_);
+  }
+
+ private:
+  static constexpr std::int64_t most_tried = 8;
+
+  void try_waves(UnitTile t) {
+    for (t.row_waves = 1; t.row_waves <= 4; t.row_waves *= 2) {
+      for (t.column_waves = 1; t.column_waves <= 4; t.column_waves *= 2) {
+        if (t.row_waves * t.column_waves * model_.warp > model_.most_items) continue;
+        for (t.row_copies = 1; t.row_copies <= 4; t.row_copies *= 2) {
+          for (t.column_copies = 1; t.column_copies <= 4; t.column_copies *= 2) try_steps(t);
+        }
+      }
+    }
+  }
+
+  void try_steps(UnitTile t) {
+    const std::int64_t sums = places_of_thread(*unit_, unit_->places_of_sums);
+    const std::int64_t values = t.row_copies * t.column_copies * sums +
+                                (t.row_copies * a_bytes() + t.column_copies * b_bytes()) / 4;
+    if (values + model_.other_registers > model_.registers) return;
+    for (t.steps = 1; t.steps * unit_->depth <= model_.most_steps; t.steps *= 2) {
+      if (t.depth.is_open() || t.depth.range_size() % (t.steps * unit_->depth) != 0) break;
+      if (bytes_of(t) > model_.group_memory) break;
+      t.cycles = cycles_of(t);
+      tiles_.push_back(t);
+    }
+  }
+
+  // Of a thread, of one tile.
+  std::int64_t a_bytes() const {
+    return places_of_thread(*unit_, unit_->places_of_a) * size_of(unit_->a);
+  }
+  std::int64_t b_bytes() const {
+    return places_of_thread(*unit_, unit_->places_of_b) * size_of(unit_->b);
+  }
+
+  // Of group memory.
+  std::int64_t bytes_of(const UnitTile& t) const {
+    return t.steps * model_.warp *
+           (t.row_waves * t.row_copies * a_bytes() + t.column_waves * t.column_copies * b_bytes());
+  }
+
+  double cycles_of(const UnitTile& t) const {
+    double groups =
+        divided_up(t.rows.range_size(), t.row_waves * t.row_copies * unit_->rows) *
+        divided_up(t.columns.range_size(), t.column_waves * t.column_copies * unit_->columns);
+    for (UOp r : k_.loops) {
+      if (r != t.rows && r != t.columns) groups *= static_cast<double>(r.range_size());
+    }
+    double blocks = 1;
+    for (UOp r : closed_ranges(reduce_)) blocks *= static_cast<double>(r.range_size());
+    blocks /= static_cast<double>(t.steps * unit_->depth);
+    const double rounds = std::ceil(groups / static_cast<double>(model_.units));
+    return rounds * blocks * cycles_of_block(t) * waiting(t);
+  }
+
+  double cycles_of_block(const UnitTile& t) const {
+    const auto waves = static_cast<double>(t.row_waves * t.column_waves * t.steps);
+    const auto tiles = static_cast<double>(t.row_copies * t.column_copies);
+    const auto products = static_cast<double>(unit_->rows * unit_->columns * unit_->depth);
+    const double arithmetic = waves * tiles * products / model_.unit_multiply_adds;
+    const double reading =
+        waves * static_cast<double>(t.row_copies * a_bytes() + t.column_copies * b_bytes()) / 4 *
+        model_.group_load;
+    const auto bytes = static_cast<double>(bytes_of(t));
+    const double elements = bytes / static_cast<double>(size_of(unit_->a));
+    const double copying = std::max(bytes / model_.far_bytes,
+                                    elements * model_.copy_instructions / model_.multiply_adds);
+    return std::max(arithmetic, reading) + model_.not_hidden * std::min(arithmetic, reading) +
+           copying + 2 * model_.meeting;
+  }
+
+  // How much longer it takes where too few waves are there to hide what each waits for.
+  double waiting(const UnitTile& t) const {
+    const std::int64_t of_group = t.row_waves * t.column_waves;
+    const std::int64_t by_items = model_.resident_items / (of_group * model_.warp);
+    const std::int64_t groups = std::clamp<std::int64_t>(
+        model_.group_memory / std::max<std::int64_t>(1, bytes_of(t)), 1, by_items);
+    return std::max(1.0, model_.hiding_warps / static_cast<double>(groups * of_group));
+  }
+
+  const KernelState& k_;
+  const WarpModel model_;
+  UOp reduce_;
+  const MatrixUnit* unit_ = nullptr;
+  std::vector<UnitTile> tiles_;
+};
+
+// The loop over what the unit has of an axis; what is around it becomes waves and copies.
+UOp cut_axis(KernelState& k, UOp range, std::int64_t waves, std::int64_t copies,
+             std::int64_t size) {
+  const std::int64_t all = waves * copies * size;
+  const UOp padded = pad(k, range, all);
+  const UOp inner = padded.range_size() == all ? padded : split(k, padded, all).inner;
+  const SplitRange by_wave = split(k, inner, copies * size);
+  if (by_wave.outer.is(Op::Range)) bind(k, by_wave.outer, LoopKind::Item);
+  const SplitRange by_copy = split(k, by_wave.inner, size);
+  if (by_copy.outer.is(Op::Range)) bind(k, by_copy.outer, LoopKind::Unroll);
+  return by_copy.inner;
+}
+
+// Where the load reads, but for the loops that stand around a block: what its tile extends over,
+// the lanes innermost.
+std::vector<UOp> ranges_of_tile(const KernelState& k, UOp load, UOp steps, UOp thread) {
+  std::vector<UOp> inner;
+  const auto add = [&](UOp r) {
+    if (r && load.src(0).varies_over(r)) inner.push_back(r);
+  };
+  add(steps);
+  for (LoopKind kind : {LoopKind::Item, LoopKind::Unroll}) {
+    for (UOp r : k.loops) {
+      if (r.loop_kind() == kind && r != thread) add(r);
+    }
+  }
+  add(thread);
+  for (UOp u : toposort(load.src(0))) {
+    if (u.is(Op::Range) && u.loop_kind() == LoopKind::Lane) add(u);
+  }
+  return inner;
+}
+
+// The kernel with the tile; nothing if it does not take it.
+std::optional<KernelState> tiled(const KernelState& kernel, const UnitTile& t) {
+  KernelState k = kernel;
+  const MatrixUnit& unit = *k.caps().matrix_units[static_cast<std::size_t>(t.unit - 1)];
+  const UOp rows = cut_axis(k, t.rows, t.row_waves, t.row_copies, unit.rows);
+  const UOp columns = cut_axis(k, t.columns, t.column_waves, t.column_copies, unit.columns);
+  const std::int64_t block = t.steps * unit.depth;
+  const UOp depth = t.depth.range_size() == block ? t.depth : split(k, t.depth, block).inner;
+  const Edit edit{.kind = EditKind::Contract,
+                  .ranges = {rows.range_id(), columns.range_id(), depth.range_id()},
+                  .size = t.unit};
+  if (!is_legal(k, edit)) return {};
+  const UOp thread = contract(k, rows, columns, depth, t.unit);
+  std::vector<UOp> order = k.loops;
+  std::ranges::stable_sort(order, {}, [&](UOp r) {
+    if (r == thread) return 2;
+    if (r.loop_kind() == LoopKind::Item) return 1;
+    return is_parallel(r) ? 0 : 3;
+  });
+  reorder(k, order);
+  UOp steps;
+  for (UOp u : reduces(k.sink)) {
+    for (UOp r : closed_ranges(u)) {
+      if (t.steps > 1 && r.range_size() == t.steps) steps = r;
+    }
+  }
+  for (UOp load : std::vector<UOp>(loads(k.sink))) {
+    const std::vector<UOp> inner = ranges_of_tile(k, load, steps, thread);
+    const bool is_operand =
+        !inner.empty() && inner.back().loop_kind() == LoopKind::Lane && load.dtype() == unit.a;
+    if (is_operand && !try_stage(k, load, inner, Space::Group)) return {};
+  }
+  return k;
+}
+
+}  // namespace
+
+bool tile_units(KernelState& k, UOp reduce, double cycles) {
+  for (const UnitTile& t : Search(k, reduce).run()) {
+    if (t.cycles >= cycles) return false;
+    if (auto result = tiled(k, t)) {
+      k = std::move(*result);
+      bind_groups(k);
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace croze

@@ -1,0 +1,129 @@
+// contract_wave.cpp -- sums of products for the threads of a wave.
+//
+//     out[m, n] = reduce add cast(a[m, 16 t + d]) * cast(b[16 t + d, n]), t, d
+// is, for a unit of 16 rows and columns, with the threads i of a wave as items and v the sums that
+// each of them has in its registers,
+//     out[m(i, v), n(i, v)] = reduce add contract(0, a[m'(i, p), 16 t + d'(i, p)],
+//                                                 b[16 t + d"(i, q), n"(i, q)], v, p, q), t
+// where p and q count what a thread has of the operands.  All these functions are orders of bits,
+// which the record of the unit has.  What is loaded stays as it is, so a tile in group memory that
+// extends over i and p holds an operand in the order in which the threads fetch it.
+#include "croze/codegen/edits/contract_wave.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "croze/codegen/edits/note.h"
+#include "croze/codegen/edits/transform.h"
+#include "croze/graph/analysis/valid.h"
+#include "croze/graph/matrix_unit.h"
+#include "croze/graph/rewrite/rewrite.h"
+
+namespace croze {
+namespace {
+
+// A coordinate of the element at a place of a thread's registers.
+UOp coordinate(const MatrixUnit& unit, std::string_view places, char axis, UOp place, UOp thread) {
+  const std::int64_t own = places_of_thread(unit, places);
+  UOp result = thread.graph().index(0);
+  for (const PlaceBits& b : place_bits(places)) {
+    if (b.axis != axis) continue;
+    for (int i = 0; i < b.count; i++) {
+      const std::int64_t bit = std::int64_t{1} << (b.first_of_place + i);
+      const UOp digit = bit < own ? place / bit % 2 : thread / (bit / own) % 2;
+      result = result + digit * (std::int64_t{1} << (b.first_of_axis + i));
+    }
+  }
+  return result;
+}
+
+UOp not_widened(UOp factor, DType accumulator) {
+  return factor.is(Op::Cast) && factor.dtype() == accumulator ? factor.src(0) : factor;
+}
+
+struct Plan {
+  UOp reduce, a, b;
+};
+
+UOp sum_over(const KernelState& k, UOp depth) {
+  UOp found;
+  for (UOp u : toposort(k.sink)) {
+    if (!closes(u, depth)) continue;
+    if (found || !u.is(Op::Reduce)) return UOp();
+    found = u;
+  }
+  return found;
+}
+
+std::string plan_wave(const KernelState& k, UOp rows, UOp columns, UOp depth,
+                      const MatrixUnit& unit, Plan* plan) {
+  for (auto [loop, size] : {std::pair(rows, unit.rows), std::pair(columns, unit.columns)}) {
+    if (!is_parallel(loop) || loop.is_open() || loop.range_size() != size)
+      return fmt::format("loop r{} is no output loop of {}", loop.range_id(), size);
+  }
+  const bool in_steps = depth.loop_kind() == LoopKind::Reduce && !depth.is_open() &&
+                        depth.range_size() % unit.depth == 0;
+  if (!in_steps) return fmt::format("loop r{} does not go in steps", depth.range_id());
+  const UOp reduce = sum_over(k, depth);
+  if (!reduce || reduce.reduce_op() != Op::Add || reduce.dtype() != unit.accumulator)
+    return fmt::format("loop r{} is not that of one sum of {}", depth.range_id(),
+                       name_of(unit.accumulator));
+  if (!reduce.src(0).is(Op::Mul)) return "no products are summed up";
+  UOp a = not_widened(reduce.src(0).src(0), unit.accumulator),
+      b = not_widened(reduce.src(0).src(1), unit.accumulator);
+  if (b.varies_over(rows)) std::swap(a, b);
+  if (!a.is(Op::Load) || !b.is(Op::Load) || a.dtype() != unit.a || b.dtype() != unit.b)
+    return fmt::format("the factors are not loaded as {} and {}", name_of(unit.a), name_of(unit.b));
+  if (a.varies_over(columns) || b.varies_over(rows) || !a.varies_over(rows) ||
+      !b.varies_over(columns))
+    return "one factor is to be that of the rows and one that of the columns";
+  if (!a.varies_over(depth) || !b.varies_over(depth)) return "a factor is that of all terms";
+  if (plan) *plan = {reduce, a, b};
+  return {};
+}
+
+}  // namespace
+
+std::string refuse_wave(const KernelState& k, UOp rows, UOp columns, UOp depth, std::int64_t unit) {
+  const auto& units = k.caps().matrix_units;
+  if (unit < 1 || unit > std::ssize(units)) return "the device has no such unit";
+  const MatrixUnit& taken = *units[static_cast<std::size_t>(unit - 1)];
+  if (taken.threads != k.caps().warp_items) return "the unit is not one of a whole wave";
+  return plan_wave(k, rows, columns, depth, taken, nullptr);
+}
+
+UOp contract(KernelState& k, UOp rows, UOp columns, UOp depth, std::int64_t unit) {
+  note(k, {.kind = EditKind::Contract,
+           .ranges = {rows.range_id(), columns.range_id(), depth.range_id()},
+           .size = unit});
+  const MatrixUnit& u = *k.caps().matrix_units[static_cast<std::size_t>(unit - 1)];
+  if (depth.range_size() != u.depth) depth = split_in_two(k, depth, u.depth).inner;
+  Plan plan;
+  plan_wave(k, rows, columns, depth, u, &plan);
+
+  Graph& g = k.graph();
+  const UOp thread = g.range(k.next_range++, u.threads, LoopKind::Item);
+  const auto lanes = [&](std::string_view places) {
+    return g.range(k.next_range++, places_of_thread(u, places), LoopKind::Lane);
+  };
+  const UOp v = lanes(u.places_of_sums), p = lanes(u.places_of_a), q = lanes(u.places_of_b);
+  const std::pair<UOp, UOp> in_a[] = {{rows, coordinate(u, u.places_of_a, 'm', p, thread)},
+                                      {depth, coordinate(u, u.places_of_a, 'k', p, thread)}};
+  const std::pair<UOp, UOp> in_b[] = {{columns, coordinate(u, u.places_of_b, 'n', q, thread)},
+                                      {depth, coordinate(u, u.places_of_b, 'k', q, thread)}};
+  const UOp zero = g.constant(u.accumulator, std::int64_t{0});
+  const UOp products =
+      g.make(Op::Contract, u.accumulator,
+             {zero, substitute(plan.a, in_a), substitute(plan.b, in_b), v, p, q}, Arg(u.name));
+  std::vector<UOp> loops = closed_ranges(plan.reduce);
+  std::erase(loops, depth);
+  const UOp sum = loops.empty() ? products : g.reduce(Op::Add, products, loops);
+  const std::pair<UOp, UOp> replacement[] = {{plan.reduce, sum}};
+  k.sink = substitute(k.sink, replacement);
+  replace_ranges(k, {{rows, coordinate(u, u.places_of_sums, 'm', v, thread)},
+                     {columns, coordinate(u, u.places_of_sums, 'n', v, thread)}});
+  return thread;
+}
+
+}  // namespace croze

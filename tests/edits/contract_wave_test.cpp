@@ -1,0 +1,133 @@
+// Sums of products by the matrix units of a wave, on items that the interpreter lets meet, against
+// loops over the numbers.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "croze/backends/interp/interp_device.h"
+#include "croze/codegen/pipeline.h"
+#include "croze/device/llvm/compile.h"
+#include "croze/graph/eval.h"
+#include "croze/graph/graph.h"
+#include "croze/graph/matrix_unit.h"
+#include "croze/render/amdgpu.h"
+#include "croze/render/ptx/ptx.h"
+#include "support/schedule_runner.h"
+
+namespace croze {
+namespace {
+
+using namespace test;
+using i64 = std::int64_t;
+
+struct Sizes {
+  i64 rows, inner, columns;
+};
+
+// out[i, j] = sum over k of a[i, k] * b[k, j], each loaded as the unit has it.
+UOp product_kernel(Graph& g, const Sizes& s, const MatrixUnit& unit) {
+  const UOp i = g.range(0, s.rows, LoopKind::Parallel),
+            j = g.range(1, s.columns, LoopKind::Parallel),
+            k = g.range(2, s.inner, LoopKind::Reduce);
+  const UOp a = g.load(g.place(g.param(unit.a, 1, s.rows * s.inner), i * s.inner + k));
+  const UOp b = g.load(g.place(g.param(unit.b, 2, s.inner * s.columns), k * s.columns + j));
+  const UOp sum = g.reduce(Op::Add, g.cast(a, unit.accumulator) * g.cast(b, unit.accumulator),
+                           std::vector<UOp>{k});
+  const UOp out = g.place(g.param(unit.accumulator, 0, s.rows * s.columns), i * s.columns + j);
+  return g.sink(std::vector<UOp>{g.store(out, sum, std::vector<UOp>{i, j})});
+}
+
+// Small whole numbers: sums are exact in any order.
+std::vector<std::byte> numbers(i64 count, DType t, unsigned seed) {
+  std::mt19937 random(seed);
+  std::uniform_int_distribution<int> number(-8, 8);
+  std::vector<std::byte> memory(static_cast<std::size_t>(count * size_of(t)));
+  for (i64 i = 0; i < count; i++) {
+    store_bits(bits_of(static_cast<double>(number(random)), t), t,
+               &memory[static_cast<std::size_t>(i * size_of(t))]);
+  }
+  return memory;
+}
+
+double number_at(const std::vector<std::byte>& memory, i64 i, DType t) {
+  return std::bit_cast<double>(load_bits(&memory[static_cast<std::size_t>(i * size_of(t))], t));
+}
+
+Caps caps_with(const MatrixUnit& unit) {
+  Caps caps = ptx_caps();
+  caps.warp_items = unit.threads;
+  caps.matrix_units = {&unit};
+  return caps;
+}
+
+void expect_product(const MatrixUnit& unit, const Sizes& s) {
+  Graph graph;
+  const Caps caps = caps_with(unit);
+  const LinearProgram program = make_program(product_kernel(graph, s, unit), caps);
+  EXPECT_GT(std::ranges::count_if(program.instructions, [](UOp u) { return u.is(Op::Contract); }),
+            0)
+      << unit.name << ", " << s.rows << " x " << s.inner << " x " << s.columns;
+  std::vector<std::byte> a = numbers(s.rows * s.inner, unit.a, 1),
+                         b = numbers(s.inner * s.columns, unit.b, 2),
+                         out(static_cast<std::size_t>(s.rows * s.columns * 4));
+  const std::vector<std::span<std::byte>> buffers{out, a, b};
+  const std::unique_ptr<Device> device = make_interp_device(caps);
+  run_kernel(*device, product_kernel(graph, s, unit), buffers, {});
+  for (i64 r = 0; r < s.rows; r++) {
+    for (i64 c = 0; c < s.columns; c++) {
+      double expected = 0;
+      for (i64 k = 0; k < s.inner; k++) {
+        expected += number_at(a, r * s.inner + k, unit.a) * number_at(b, k * s.columns + c, unit.b);
+      }
+      ASSERT_EQ(number_at(out, r * s.columns + c, unit.accumulator), expected)
+          << unit.name << ": " << r << ", " << c;
+    }
+  }
+}
+
+TEST(ContractWave, ItemsOfAWaveMakeAProductTogether) {
+  for (const MatrixUnit& unit : matrix_units()) {
+    if (unit.threads == 1) continue;
+    expect_product(unit, {64, 64, 64});
+    expect_product(unit, {50, 96, 70});
+  }
+}
+
+// Compiled for a processor that has the unit.  Its instruction is looked for in the whole object,
+// of which what is no code makes no such instruction.
+TEST(ContractWave, ProcessorsThatAreNotHereHaveTheInstruction) {
+  struct Row {
+    std::string_view extension, processor, instruction;
+  };
+  for (const Row& row : {Row{"mfma", "gfx942", "v_mfma_f32_16x16x16"},
+                         Row{"wmma-11", "gfx1100", "v_wmma_f32_16x16x16"},
+                         Row{"wmma-12", "gfx1200", "v_wmma_f32_16x16x16"}}) {
+    for (const MatrixUnit* unit : units_of_extension(row.extension)) {
+      Graph graph;
+      Caps caps = caps_with(*unit);
+      caps.dtypes = caps.storage = AmdGpuRenderer::dtypes();
+      caps.ops = AmdGpuRenderer::ops();
+      const LinearProgram program =
+          make_program(product_kernel(graph, {512, 512, 512}, *unit), caps);
+      const LlvmProcessor processor{"amdgcn-amd-amdhsa", std::string(row.processor), ""};
+      const std::string object = compile_llvm_ir(
+          processor,
+          {.name = "product", .passes = "function(sroa,infer-address-spaces)", .optimizes = true},
+          AmdGpuRenderer().render(program));
+      i64 found = 0;
+      for (const auto& i : disassemble_for(processor, std::as_bytes(std::span(object)))) {
+        found += i.text.find(row.instruction) != std::string::npos;
+      }
+      EXPECT_GT(found, 0) << unit->name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace croze
