@@ -30,19 +30,18 @@ void place_scratch(CModel& model) {
 }  // namespace
 
 CModel make_c_model(const StepRecordings& step, const CExportOptions& options) {
-  CModel model{exporting::make_model(step,
-                                     {.name = options.name,
-                                      .inputs = options.inputs,
-                                      .outputs = options.outputs,
-                                      .tensors = options.tensors,
-                                      .open_sizes = options.open_sizes,
-                                      .reserved = reserved_words(),
-                                      .taken = {"self", "arena", "weights", "state"}},
-                                     machine_called(options.machine)),
-               {},
-               {},
-               0,
-               options.embed_weights};
+  CModel model;
+  static_cast<exporting::Model&>(model) =
+      exporting::make_model(step,
+                            {.name = options.name,
+                             .inputs = options.inputs,
+                             .outputs = options.outputs,
+                             .tensors = options.tensors,
+                             .open_sizes = options.open_sizes,
+                             .reserved = reserved_words(),
+                             .taken = {"self", "arena", "weights", "state"}},
+                            machine_called(options.machine));
+  model.embed_weights = options.embed_weights;
   for (const LinearProgram& program : model.programs) {
     model.functions.push_back(function_of(program, model.helpers));
   }
