@@ -7,7 +7,7 @@
 const arrayClasses = {
   bool: Uint8Array, int8: Int8Array, uint8: Uint8Array, int16: Int16Array, uint16: Uint16Array,
   int32: Int32Array, uint32: Uint32Array, int64: BigInt64Array, uint64: BigUint64Array,
-  float16: Uint16Array, bfloat16: Uint16Array, float32: Float32Array, float64: Float64Array,
+  float16: Uint16Array, bfloat16: Uint16Array, float32: Float32Array,
 };
 const classOf = (array) => arrayClasses[array.dtype] ?? Uint8Array;  // of fp8, the bits
 
@@ -19,7 +19,7 @@ const floorDiv = (a, b) => (b === 0 ? 0 : Math.floor(a / b));
 const mod = (a, b) => (b === 0 ? a : a - floorDiv(a, b) * b);
 const valueOf = (number, sizes) => (typeof number === "function" ? number(...sizes) : number);
 const shapeOf = (array, sizes) => array.shape.map((size) => valueOf(size, sizes));
-const elementsOf = (array, sizes) => shapeOf(array, sizes).reduce((product, size) => product * size, 1);
+const elementsOf = (array, sizes) => shapeOf(array, sizes).reduce((a, b) => a * b, 1);
 
 const failure = (text) => new Error(`${plan.name}: ${text}`);
 
@@ -27,13 +27,16 @@ const failure = (text) => new Error(`${plan.name}: ${text}`);
 
 function checkLimits(limits) {
   for (const [name, needed] of Object.entries(plan.limits)) {
-    if (limits[name] < needed) throw failure(`the model needs a ${name} of ${needed}, this device has ${limits[name]}`);
+    if (limits[name] >= needed) continue;
+    throw failure(`the model needs a ${name} of ${needed}, this device has ${limits[name]}`);
   }
 }
 
 async function requestDevice() {
   const gpu = globalThis.navigator?.gpu;
-  if (!gpu) throw failure("there is no WebGPU here: the browser lacks it, or the page is not from https or localhost");
+  if (!gpu) {
+    throw failure("there is no WebGPU here: the browser lacks it, or the page is not from https or localhost");
+  }
   const adapter = await gpu.requestAdapter({ powerPreference: "high-performance" });
   if (!adapter) throw failure("WebGPU offers no adapter on this machine");
   checkLimits(adapter.limits);
@@ -61,7 +64,8 @@ function makePipelines(device) {
   return Promise.all(plan.modules.map(async ({ name, entry, code }) => {
     const module = device.createShaderModule({ label: name, code });
     try {
-      return await device.createComputePipelineAsync({ label: name, layout: "auto", compute: { module, entryPoint: entry } });
+      const compute = { module, entryPoint: entry };
+      return await device.createComputePipelineAsync({ label: name, layout: "auto", compute });
     } catch (error) {
       throw failure(`kernel ${name} is refused: ${error.message}`);
     }
@@ -70,7 +74,7 @@ function makePipelines(device) {
 
 // ---- weights ------------------------------------------------------------------------------------
 
-const isMine = (bytes) => new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true) === plan.weights.tag;
+const isMine = (bytes) => new DataView(bytes.buffer).getBigUint64(0, true) === plan.weights.tag;
 
 // The browser keeps files of weights under their address and their tag: those of another export are
 // others.
@@ -119,16 +123,20 @@ async function readWeights(stream, device, memories, onProgress) {
     if (done) break;
     for (let at = 0; at < value.length;) {
       const bytes = Math.min(value.length - at, bytesAtOnce - inBlock);
-      if (written + bytes > plan.weights.bytes) throw failure("the weights are longer than they should be");
       block.set(value.subarray(at, at + bytes), inBlock);
       const knowsTag = written >= 8;
       [at, inBlock, written] = [at + bytes, inBlock + bytes, written + bytes];
-      if (!knowsTag && written >= 8 && !isMine(block)) throw failure("the weights are those of another export");
+      if (!knowsTag && written >= 8 && !isMine(block)) {
+        throw failure("the weights are those of another export");
+      }
+      if (written > plan.weights.bytes) throw failure("the weights are longer than they should be");
       if (inBlock === bytesAtOnce) flush();
     }
     onProgress?.(written, plan.weights.bytes);
   }
-  if (written !== plan.weights.bytes) throw failure(`the weights end after ${written} of ${plan.weights.bytes} bytes`);
+  if (written !== plan.weights.bytes) {
+    throw failure(`the weights end after ${written} of ${plan.weights.bytes} bytes`);
+  }
   flush();
 }
 
@@ -172,12 +180,16 @@ class Model {
   #draws;
   #readers = [];  // memory that the page can see, and nobody uses
   #lost;
+  #ownsDevice;
 
-  constructor(device, pipelines, memories) {
+  constructor(device, ownsDevice, pipelines, memories) {
     this.device = device;
+    this.#ownsDevice = ownsDevice;
     this.#pipelines = pipelines;
     this.#memories = memories;
-    device.lost.then(({ message }) => { this.#lost = failure(`the device is lost: ${message || "nobody says why"}`); });
+    device.lost.then(({ message }) => {
+      this.#lost = failure(`the device is lost: ${message || "nobody says why"}`);
+    });
     this.#bind();
     this.reset();
   }
@@ -185,12 +197,18 @@ class Model {
   static async make(device, options) {
     checkLimits(device.limits);
     const pipelines = await makePipelines(device);
-    const memories = await watched(device, () => plan.memories.map((size, number) => device.createBuffer({
-      label: `${plan.name} ${number}`, size,
-      usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST,
-    })));
-    await loadWeights(device, memories.slice(0, plan.memoriesOfFile), options);
-    return watched(device, () => new Model(device, pipelines, memories));
+    const memories = [];
+    try {
+      await watched(device, () => plan.memories.forEach((size, number) => memories.push(device.createBuffer({
+        label: `${plan.name} ${number}`, size,
+        usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST,
+      }))));
+      await loadWeights(device, memories.slice(0, plan.memoriesOfFile), options);
+      return await watched(device, () => new Model(device, !options.device, pipelines, memories));
+    } catch (error) {
+      for (const memory of memories) memory.destroy();
+      throw error;
+    }
   }
 
   async run(inputs = {}, sizes = {}) {
@@ -223,6 +241,7 @@ class Model {
 
   destroy() {
     for (const buffer of [...this.#memories, this.#numbers, ...this.#readers]) buffer.destroy();
+    if (this.#ownsDevice) this.device.destroy();
   }
 
   // ---- before a run ----
@@ -234,10 +253,15 @@ class Model {
       this.#numbersAt.push(bytes);
       bytes += roundUp(4 * numbers.length, numbersAlignment);
     }
-    this.#numbers = this.device.createBuffer({ size: Math.max(bytes, 4), usage: GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST });
+    this.#numbers = this.device.createBuffer({
+      size: Math.max(bytes, 4), usage: GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST,
+    });
     this.#bindings = plan.dispatches.map(({ module, pieces, numbers }, i) => {
-      const entries = pieces.map(([memory, offset, size], k) => ({ binding: k + 1, resource: { buffer: this.#memories[memory], offset, size } }));
-      entries.push({ binding: 0, resource: { buffer: this.#numbers, offset: this.#numbersAt[i], size: 4 * numbers.length } });
+      const resources = [
+        { buffer: this.#numbers, offset: this.#numbersAt[i], size: 4 * numbers.length },
+        ...pieces.map(([memory, offset, size]) => ({ buffer: this.#memories[memory], offset, size })),
+      ];
+      const entries = resources.map((resource, binding) => ({ binding, resource }));
       return this.device.createBindGroup({ layout: this.#pipelines[module].getBindGroupLayout(0), entries });
     });
   }
@@ -245,10 +269,9 @@ class Model {
   #checked(sizes) {
     return plan.sizes.map(({ name, least, most, multiple }) => {
       const size = sizes[name];
-      if (!Number.isInteger(size) || size < least || size > most || size % multiple !== 0) {
-        throw new RangeError(`${plan.name}: the size ${name} is ${size}, where one from ${least} to ${most}${multiple > 1 ? `, a multiple of ${multiple},` : ""} was expected`);
-      }
-      return size;
+      if (Number.isInteger(size) && size >= least && size <= most && size % multiple === 0) return size;
+      const rule = `from ${least} to ${most}${multiple > 1 ? `, a multiple of ${multiple},` : ""}`;
+      throw new RangeError(`${plan.name}: the size ${name} is ${size}, where one ${rule} was expected`);
     });
   }
 
@@ -256,7 +279,10 @@ class Model {
   #given(array, value, sizes) {
     const Class = classOf(array), elements = elementsOf(array, sizes);
     if (!(value instanceof Class)) throw new TypeError(`${plan.name}: "${array.name}" is no ${Class.name}`);
-    if (value.length !== elements) throw new RangeError(`${plan.name}: "${array.name}" has ${value.length} elements, where ${elements} were expected: shape (${shapeOf(array, sizes).join(", ")})`);
+    if (value.length !== elements) {
+      const expected = `${elements} were expected: shape (${shapeOf(array, sizes).join(", ")})`;
+      throw new RangeError(`${plan.name}: "${array.name}" has ${value.length} elements, where ${expected}`);
+    }
     const bytes = new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
     if (bytes.length % 4 === 0) return bytes;
     const words = new Uint8Array(roundUp(bytes.length, 4));
@@ -278,7 +304,10 @@ class Model {
       words.set(values, this.#numbersAt[i] / 4);
       const groups = values[0] * values[1] * values[2];
       const columns = Math.min(groups, limit), rows = groups === 0 ? 0 : Math.ceil(groups / columns);
-      if (rows > limit) throw failure(`kernel ${plan.modules[module].name} has ${groups} groups, this device launches ${limit * limit} at most`);
+      if (rows > limit) {
+        const { name } = plan.modules[module];
+        throw failure(`kernel ${name} has ${groups} groups, this device launches ${limit * limit} at most`);
+      }
       return [columns, rows];
     });
     this.device.queue.writeBuffer(this.#numbers, 0, words);
@@ -288,12 +317,12 @@ class Model {
   // ---- a run ----
 
   #enqueue(arrays, sizes) {
+    this.#writeNumbers(sizes);
     plan.inputs.forEach((input, i) => this.#write(input, arrays[i]));
     for (const number of plan.randomKeys.state) {
       const key = randomKey(plan.randomKeys.seed, ++this.#draws);
       this.#write(plan.state[number], new BigUint64Array([key]));
     }
-    this.#writeNumbers(sizes);
     const encoder = this.device.createCommandEncoder();
     for (const { to, from, bytes } of plan.copiesIn) this.#copy(encoder, to, from, bytes);
     const pass = encoder.beginComputePass();
@@ -368,7 +397,11 @@ export async function load(options = {}) {
 }
 
 const described = (arrays) => arrays.map((array) => ({
-  name: array.name, label: array.label, dtype: array.dtype, shape: (...sizes) => shapeOf(array, sizes),
+  name: array.name,
+  label: array.label,
+  dtype: array.dtype,
+  shape: (...sizes) => shapeOf(array, sizes),
+  zeros: (...sizes) => new (classOf(array))(elementsOf(array, sizes)),
 }));
 
 export const description = {

@@ -89,18 +89,24 @@ std::string model_text(const WebModel& model) {
         "  reset(): void;\n";
   }
   return text +
-         "  /** Frees the memory on the device. */\n"
+         "  /** Frees the memory on the device, and a device that load() has asked for. */\n"
          "  destroy(): void;\n"
          "}\n\n";
 }
 
-constexpr std::string_view description_text = R"(export interface ArrayDescription {
+constexpr std::string_view description_text =
+    R"(export type TypedArray = Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array
+  | BigInt64Array | BigUint64Array | Float32Array;
+
+export interface ArrayDescription {
   name: string;
   /** As the model called it. */
   label: string;
   dtype: string;
   /** At the sizes that are given, in their order. */
   shape(...sizes: number[]): number[];
+  /** An array of that shape. */
+  zeros(...sizes: number[]): TypedArray;
 }
 
 export const description: {
@@ -127,7 +133,6 @@ std::string_view array_class(DType t) {
     case DType::Int64: return "BigInt64Array";
     case DType::UInt64: return "BigUint64Array";
     case DType::Float32: return "Float32Array";
-    case DType::Float64: return "Float64Array";
     default: return size_of(t) == 2 ? "Uint16Array" : "Uint8Array";
   }
 }
