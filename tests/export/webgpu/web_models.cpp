@@ -13,6 +13,7 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -101,6 +102,15 @@ void fashion(const ImageSet& train, const ImageSet& test) {
   for (int i = 100; i < 110; i++) runs.add(batch(i), {step(batch(i)[0], batch(i)[1])});
 }
 
+// Results by name as results in order.
+Tensors results_of(const onnx::Model& model, const std::map<std::string, onnx::Value>& given) {
+  const auto outputs = model.run(given);
+  Tensors results;
+  for (const onnx::Port& port : model.outputs()) results.push_back(outputs.at(port.name).tensor());
+  return results;
+}
+
+// Faces in images.
 void blazeface(const std::string& models) {
   const std::string path = models + "/face_detection_front_128x128_barracuda.onnx";
   if (!std::filesystem::exists(path)) return;
@@ -111,12 +121,27 @@ void blazeface(const std::string& models) {
   Runs runs("blazeface", 1e-5);
   for (int i = 0; i < 100; i++) {
     const Tensor image = Tensor::uniform(shape, -1, 1).realize();
-    const auto results = model.run({{input, image}});
-    Tensors outputs;
-    for (const onnx::Port& port : model.outputs()) {
-      outputs.push_back(results.at(port.name).tensor());
-    }
-    runs.add({image}, outputs);
+    runs.add({image}, results_of(model, {{input, image}}));
+  }
+}
+
+// Speech in 512 samples of sound and a state, which is a result too.
+void silero(const std::string& models) {
+  const std::string path = models + "/silero_vad_v5.onnx";
+  if (!std::filesystem::exists(path)) return;
+  const onnx::Model model(path);
+  const Tensor rate = Tensor::scalar(std::int64_t{16000}).realize();
+  export_webgpu(
+      model,
+      {.sizes = {{"input.0", 1}, {"input.1", 512}, {"state.1", 1}}, .constants = {{"sr", rate}}},
+      root + "/silero", {.name = "silero"});
+  Tensor state = Tensor::zeros({2, 1, 128}).realize();
+  Runs runs("silero", 1e-4);
+  for (int i = 0; i < 20; i++) {
+    const Tensor sound = Tensor::uniform({1, 512}, -0.3, 0.3).realize();
+    const Tensors results = results_of(model, {{"input", sound}, {"state", state}, {"sr", rate}});
+    runs.add({sound, state}, results);
+    state = results[1];
   }
 }
 
@@ -189,6 +214,7 @@ void run_all(const std::string& models) {
   const FashionMnist data = fashion_mnist();
   fashion(data.train, data.test);
   blazeface(models);
+  silero(models);
   open_sizes();
   large();
   state();
