@@ -64,8 +64,9 @@ export const colourOf = (page, name) => page.evaluate((n) => {
 }, name);
 
 // Runs the tests, [name, function of the browser and of what they share], and ends the program.
-export async function runTests(puppeteer, tests, about) {
-  const browser = await puppeteer.launch({ executablePath: chromium, headless: true, args: ["--no-sandbox", "--enable-unsafe-swiftshader"] });
+// `flags` are of Chromium.
+export async function runTests(puppeteer, tests, about, flags = []) {
+  const browser = await puppeteer.launch({ executablePath: chromium, headless: true, args: ["--no-sandbox", "--enable-unsafe-swiftshader", ...flags] });
   let failed = 0;
   for (const [name, run] of tests) {
     try {
