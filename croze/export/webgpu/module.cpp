@@ -4,6 +4,7 @@
 #include "croze/base/version.h"
 #include "croze/export/size_text.h"
 #include "croze/export/webgpu/texts.h"
+#include "croze/render/wgsl/expressions.h"
 
 namespace croze {
 
@@ -26,8 +27,10 @@ class ModuleWriter {
     return fmt::format(
                "// {0}.js: a model exported by croze {1}, for browsers with WebGPU.  {0}.d.ts says "
                "how it is used.\n\n"
+               "// What kernels call.\n"
+               "const helpers = /* wgsl */ `{2}`;\n\n"
                "const plan = {{\n",
-               model_.name, version()) +
+               model_.name, version(), wgsl::helpers()) +
            head_text() + arrays_text() + copies_text() + dispatches_text() + modules_text() +
            "};\n\n" + std::string(webgpu_runtime());
   }
@@ -143,9 +146,16 @@ class ModuleWriter {
     std::string text = "  modules: [\n";
     for (const Module& m : model_.modules) {
       text += fmt::format("    {{ name: \"{}\", entry: \"{}\", code: /* wgsl */ `\n{}` }},\n",
-                          m.name, m.entry, m.text);
+                          m.name, m.entry, without_helpers(m.text));
     }
     return text + "  ],\n";
+  }
+
+  // Every module has the same helpers, which are written once.
+  static std::string without_helpers(std::string text) {
+    const std::size_t at = text.find(wgsl::helpers());
+    if (at != text.npos) text.replace(at, wgsl::helpers().size(), "\n${helpers}");
+    return text;
   }
 
   const WebModel& model_;

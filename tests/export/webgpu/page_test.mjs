@@ -168,18 +168,22 @@ test("the state can be read, changed and reset", async (browser) => {
   assert.ok(changed.every((v) => v >= 102 && v < 103));
 });
 
-for (const name of ["fashion", "blazeface", "training"].filter((n) => models.some((m) => m.name === n))) {
+// Compiling kernels takes a busy processor that plays a GPU its time.
+const timeout = 300_000;
+const looks = { light: {}, dark: { dark: true }, narrow: { width: 400 } };
+const shown = { fashion: ["light", "dark", "narrow"], blazeface: ["dark"], training: ["narrow"] };
+for (const [name, itsLooks] of Object.entries(shown).filter(([n]) => models.some((m) => m.name === n))) {
   test(`the page of ${name} shows what it computes`, async (browser) => {
-    for (const [look, options] of [["light", {}], ["dark", { dark: true }], ["narrow", { width: 400 }]]) {
-      const { page, complaints } = await openPage(browser, `${address}${name}/`, options);
-      await page.waitForFunction(() => document.documentElement.dataset.runs === "1");
+    for (const look of itsLooks) {
+      const { page, complaints } = await openPage(browser, `${address}${name}/`, { ...looks[look], timeout });
+      await page.waitForFunction(() => document.documentElement.dataset.runs === "1", { timeout });
       if (name === "fashion" && look === "light") {  // a line is drawn
         const box = await (await page.$("canvas.picture")).boundingBox();
         await page.mouse.move(box.x + box.width / 3, box.y + box.height / 4);
         await page.mouse.down();
         await page.mouse.move(box.x + box.width / 3, box.y + box.height * 3 / 4, { steps: 20 });
         await page.mouse.up();
-        await page.waitForFunction(() => document.documentElement.dataset.runs === "2");
+        await page.waitForFunction(() => document.documentElement.dataset.runs === "2", { timeout });
       }
       assert.equal(await page.$eval("#fault", (e) => e.hidden), true);
       assert.equal((await page.$$("#outputs .card")).length, { fashion: 1, blazeface: 4, training: 1 }[name]);
@@ -187,6 +191,7 @@ for (const name of ["fashion", "blazeface", "training"].filter((n) => models.som
       assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "wider than the window");
       await page.screenshot({ path: join(folder, `${name}-${look}.png`), fullPage: true });
       assert.deepEqual(complaints, []);
+      await page.close();
     }
   });
 }

@@ -248,16 +248,24 @@ TEST_F(PlayedWeb, AnInputThatIsAssignedToAndAResultThatIsGivenTwice) {
   expect_same(step, random_runs(2, {7}), 0);
 }
 
-// The modules as they stand in the file.
+// What stands between this and the next backquote.
+std::string quoted_after(const std::string& text, std::string_view mark) {
+  const std::size_t begin = text.find(mark) + mark.size();
+  return text.substr(begin, text.find('`', begin) - begin);
+}
+
+// The modules that stand in the file, by name.
 std::vector<std::pair<std::string, std::string>> modules_in(const std::string& text) {
   constexpr std::string_view name = "{ name: \"", code = "code: /* wgsl */ `";
+  constexpr std::string_view place = "${helpers}";
+  const std::string helpers = quoted_after(text, "const helpers = /* wgsl */ `");
   std::vector<std::pair<std::string, std::string>> modules;
   for (std::size_t at = text.find("  modules: ["); (at = text.find(code, at)) != text.npos;) {
-    const std::size_t begin = at + code.size(), end = text.find('`', begin);
     const std::size_t named = text.rfind(name, at) + name.size();
-    modules.emplace_back(text.substr(named, text.find('"', named) - named),
-                         text.substr(begin, end - begin));
-    at = end;
+    std::string module = quoted_after(text.substr(at), code);
+    module.replace(module.find(place), place.size(), helpers);
+    modules.emplace_back(text.substr(named, text.find('"', named) - named), std::move(module));
+    at += code.size();
   }
   return modules;
 }
