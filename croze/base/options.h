@@ -43,6 +43,7 @@ enum class Option : uint8_t {
   TraceRewrites,
   TraceSamples,
   Tuned,
+  VulkanLibrary,
   WebgpuLibrary,
 };
 

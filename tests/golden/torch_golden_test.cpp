@@ -2,7 +2,7 @@
 // (make_torch.py): results, their shapes and dtypes, and gradients.
 //
 // All cases run on INTERP, which compiles nothing, and on the CPU, and a sample of them on OPENCL,
-// WEBGPU, CUDA and PTX_INTERP.
+// VULKAN, WEBGPU, CUDA and PTX_INTERP.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -310,6 +310,13 @@ TEST(TorchGolden, ASampleOfTheCasesAgreesOnOpenCl) {
   const Totals totals = check_all("OPENCL", 40);
   EXPECT_GE(totals.ops.size(), 200u);
   EXPECT_GE(totals.cases, 400);
+}
+
+TEST(TorchGolden, ASampleOfTheCasesAgreesOnVulkan) {
+  if (!is_available("VULKAN")) GTEST_SKIP() << "no driver of Vulkan here";
+  const Totals totals = check_all("VULKAN", 8);
+  EXPECT_GE(totals.ops.size(), 380u);
+  EXPECT_GE(totals.cases, 2000);
 }
 
 TEST(TorchGolden, ASampleOfTheCasesAgreesOnWebGpu) {
