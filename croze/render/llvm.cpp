@@ -35,8 +35,8 @@ struct Rendered {
 
 class Emitter {
  public:
-  explicit Emitter(const LinearProgram& program)
-      : program_(program), forms_(program), scratch_(scratch_layout(program)) {}
+  Emitter(const LinearProgram& program, bool avx512)
+      : program_(program), forms_(program), scratch_(scratch_layout(program)), text_(avx512) {}
 
   std::string module();
 
@@ -484,7 +484,7 @@ std::uint32_t LlvmRenderer::dtypes() {
 }
 
 std::string LlvmRenderer::render(const LinearProgram& program) const {
-  return Emitter(program).module();
+  return Emitter(program, avx512_).module();
 }
 
 }  // namespace croze

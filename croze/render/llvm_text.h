@@ -54,6 +54,11 @@ std::string llvm_steps(LlvmType type, std::int64_t start, std::int64_t step);
 // The text of one function body, and the intrinsics it calls.
 class LlvmText {
  public:
+  explicit LlvmText(bool ranks_floats) : ranks_floats_(ranks_floats) {}
+
+  // Whether the processor has AVX-512's instruction for the greater of two floats.
+  bool ranks_floats() const { return ranks_floats_; }
+
   template <typename... Args>
   void line(fmt::format_string<Args...> format, Args&&... args) {
     body_ += "  ";
@@ -85,6 +90,7 @@ class LlvmText {
   std::string body_;
   std::string block_ = "entry";
   std::set<std::string> declarations_;
+  bool ranks_floats_;
   int next_ = 0;
 };
 
