@@ -1,7 +1,10 @@
 // vulkan_test.cpp -- the Vulkan device beside the device suite.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "croze/base/error.h"
@@ -75,6 +78,34 @@ TEST_F(VulkanDevice, ManyArgumentsComeByMemory) {
   const std::int64_t variables[] = {3};
   run_program(*device, b.finish(), buffers, variables);
   EXPECT_EQ(values.back(), (std::vector<std::int32_t>{3 * 780, 300 * 780, 120, -3 * 780}));
+}
+
+// x * 0, x + 0 and 0 / x, as nodes that nothing has simplified.
+TEST_F(VulkanDevice, AConstantZeroIsANumberLikeOthers) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  std::vector<float> x{infinity, std::nanf(""), -2, -0.0f}, out(12);
+  ProgramBuilder b("zero");
+  const UOp in = b.param(DType::Float32, 4), y = b.param(DType::Float32, 12);
+  const UOp zero = b.graph().constant(DType::Float32, 0.0);
+  const UOp i = b.begin_loop(4);
+  const UOp value = b.load(in, i);
+  const auto made = [&](Op op, UOp l, UOp r) {
+    return b.graph().make(op, DType::Float32, std::vector<UOp>{l, r});
+  };
+  b.store(y, i, made(Op::Mul, value, zero));
+  b.store(y, i + 4, made(Op::Add, value, zero));
+  b.store(y, i + 8, made(Op::Div, zero, value));
+  b.end_loop(i);
+  run_program(*device, b.finish(), {bytes_of(x), bytes_of(out)});
+  for (std::size_t k = 0; k < 4; k++) {
+    for (const auto& [got, want] :
+         {std::pair{out[k], x[k] * 0.0f}, {out[k + 4], x[k] + 0.0f}, {out[k + 8], 0.0f / x[k]}}) {
+      EXPECT_EQ(std::isnan(got), std::isnan(want)) << x[k];
+      if (std::isnan(want)) continue;
+      EXPECT_EQ(got, want) << x[k];
+      EXPECT_EQ(std::signbit(got), std::signbit(want)) << x[k];
+    }
+  }
 }
 
 // Views of one piece of memory, at places that are no multiples of four bytes.
