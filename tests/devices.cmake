@@ -9,6 +9,7 @@ set(CROZE_TESTED_DEVICES
   "C device-c"
   "OPENCL device-opencl-pocl"
   "OPENCL device-opencl-rusticl OCL_ICD_VENDORS=${CROZE_RUSTICL_ICD} RUSTICL_ENABLE=llvmpipe"
+  "VULKAN device-vulkan"
   "WEBGPU device-webgpu"
   "PTX_INTERP device-ptx-interp"
   "CUDA device-cuda")

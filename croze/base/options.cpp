@@ -49,6 +49,7 @@ constexpr OptionInfo option_table[] = {
   {Option::TraceRewrites, "CROZE_TRACE_REWRITES", OptionType::Flag, "0", 0, 1, "Write every rewrite of every kernel to the trace, too."},
   {Option::TraceSamples, "CROZE_TRACE_SAMPLES", OptionType::Flag, "0", 0, 1,  "Write to the trace, too, at which instructions the kernels of the CPU are, a thousand times a second, where the system lets a process sample itself (perf events)."},
   {Option::Tuned,     "CROZE_TUNED",      OptionType::Text,    "",  0, 0,      "File with the edits that searches have found, which kernels get; empty means `tuned-kernels.txt` beside the cache of compiled kernels, or none where that is off."},
+  {Option::VulkanLibrary, "CROZE_VULKAN_LIBRARY", OptionType::Text, "", 0, 0,  "Loader of Vulkan's drivers that the device VULKAN uses; empty means `libvulkan.so.1`."},
   {Option::WebgpuLibrary, "CROZE_WEBGPU_LIBRARY", OptionType::Text, "", 0, 0,  "Library with the functions of `webgpu.h` (Dawn's) that the device WEBGPU uses; empty means `libwebgpu_dawn.so` or `libwebgpu.so`."},
 };
 // clang-format on

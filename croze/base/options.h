@@ -44,6 +44,7 @@ enum class Option : uint8_t {
   TraceRewrites,
   TraceSamples,
   Tuned,
+  VulkanLibrary,
   WebgpuLibrary,
 };
 
