@@ -18,13 +18,15 @@ namespace {
 LlvmValue task_number(LlvmText&, UOp) { return {"%task", {DType::Int64, 1}}; }
 void no_barrier(LlvmText&) {}  // a task is alone
 
-constexpr LlvmWords words{.space = {},
-                          .stack = {},
-                          .hides_counters = true,
-                          .fences_halfs = true,
-                          .special = task_number,
-                          .barrier = no_barrier,
-                          .contract = llvm_contract};
+LlvmWords words(bool avx512) {
+  return {.space = {},
+          .stack = {},
+          .hides_counters = true,
+          .forms = {.fences_halfs = true, .ranks_floats = avx512},
+          .special = task_number,
+          .barrier = no_barrier,
+          .contract = llvm_contract};
+}
 
 std::string body_function(const LlvmBody& body, const ScratchLayout& scratch) {
   std::string result = "define internal void @body(";
@@ -84,7 +86,7 @@ std::string LlvmRenderer::render(const LinearProgram& program) const {
   ensure(scratch.bytes <= program.info.launch.scratch_bytes,
          "llvm: {} has {} bytes of locals, but the launch gives {}", program.info.name,
          scratch.bytes, program.info.launch.scratch_bytes);
-  const LlvmBody body = llvm_body(words, program);
+  const LlvmBody body = llvm_body(words(avx512_), program);
   std::string result = body_function(body, scratch) + entry_function(body, program.info.name);
   for (const std::string& d : body.declarations) result += d;
   return result;

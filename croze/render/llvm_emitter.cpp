@@ -32,7 +32,7 @@ struct Rendered {
 class Emitter {
  public:
   Emitter(const LlvmWords& words, const LinearProgram& program)
-      : words_(words), program_(program), forms_(program), text_(words.fences_halfs) {}
+      : words_(words), program_(program), forms_(program), text_(words.forms) {}
 
   LlvmBody run();
 

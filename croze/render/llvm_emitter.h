@@ -18,7 +18,7 @@ struct LlvmWords {
   std::string_view space;       // of the stack, behind "ptr": " addrspace(5)", or nothing
   std::string_view stack;       // behind the type of an alloca: ", addrspace(5)", or nothing
   bool hides_counters = false;  // counters of loops are hidden from LLVM (llvm_emitter.cpp)
-  bool fences_halfs = false;    // see LlvmText
+  LlvmForms forms;
   LlvmValue (*special)(LlvmText& text, UOp special);  // an integer
   void (*barrier)(LlvmText& text);
   LlvmValue (*contract)(LlvmText& text, const MatrixUnit& unit, const LlvmValue& sums,
