@@ -25,6 +25,7 @@
 #include "croze/backends/metal/metal_target.h"
 #include "croze/backends/null/null_device.h"
 #include "croze/backends/opencl/opencl_device.h"
+#include "croze/backends/vulkan/vulkan_device.h"
 #include "croze/backends/webgpu/webgpu_device.h"
 #include "croze/base/error.h"
 #include "croze/base/log.h"
@@ -46,7 +47,7 @@ int any_number() { return most_devices_of_kind; }
 int one() { return 1; }
 
 // The order is that of preference.
-constexpr std::array<Row, 7> table = {{
+constexpr std::array<Row, 8> table = {{
     {"CPU", make_cpu_device, any_number, "LLVM was not found at build or run time"},
     {"OPENCL", make_opencl_device, count_opencl_devices, "no OpenCL platform with a compiler"},
     {"C", make_c_device, any_number, "no C compiler on the PATH"},
@@ -57,6 +58,8 @@ constexpr std::array<Row, 7> table = {{
      "no library with webgpu.h's functions (CROZE_WEBGPU_LIBRARY names one), or it has no adapter"},
     {"CUDA", make_cuda_device, count_cuda_devices,
      "no driver of CUDA (libcuda.so.1) with a device"},
+    {"VULKAN", make_vulkan_device, count_vulkan_devices,
+     "no driver of Vulkan 1.2 with a device for kernels (CROZE_VULKAN_LIBRARY names its loader)"},
 }};
 constexpr int kinds = table.size() + 1;
 
