@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,8 @@ struct Rendered {
   std::vector<std::int64_t> wanted;  // lane counts in which an affine value is wanted as a vector
   LlvmValue base;                    // lane 0 of an affine value; the vector of any other
   std::vector<LlvmValue> vectors;    // of an affine value, as wanted
+  bool is_needed = false;            // by another instruction, as a value
+  int exchanges = 0;                 // of an Exchange: those in a row that end in it
 };
 
 class Emitter {
@@ -41,6 +44,8 @@ class Emitter {
   void collect();
   void want_sources(UOp user);
   void want_place(UOp place, std::int64_t lanes);
+  void need_sources(UOp user);
+  static bool is_left_out(const Rendered& r);
   void want(UOp node, std::int64_t lanes);
   std::int64_t access_lanes(UOp load_or_store) const;
   std::int64_t operand_lanes(UOp contract, int source) const;
@@ -56,9 +61,10 @@ class Emitter {
 
   // Instructions.
   void emit(Rendered& r);
-  LlvmValue compute(const Rendered& r);
+  LlvmValue compute(Rendered& r);
   LlvmValue leaf(UOp u);
   LlvmValue elementwise(const Rendered& r);
+  LlvmValue exchange(Rendered& r);
   LlvmValue load(UOp u);
   void store(UOp u);
   void open_loop(UOp range);
@@ -103,6 +109,29 @@ bool widens_half(UOp u) {
 
 std::string name_of_register(UOp u) { return fmt::format("%r{}", u.arg().value); }
 
+// The place of lane 0.  Accesses whose indices differ by a constant share an address, and the
+// constants stand apart, where machine instructions have a field for them.
+struct SplitIndex {
+  UOp index;
+  std::int64_t offset = 0;
+};
+
+SplitIndex split_index(UOp place) {
+  SplitIndex result{.index = place.src(1)};
+  UOp& index = result.index;
+  while (index.is(Op::Add) && fits(index)) {
+    if (index.src(1).is_const()) {
+      result.offset += index.src(1).const_int();
+      index = index.src(0);
+    } else if (is_lane(index.src(0)) || is_lane(index.src(1))) {  // lane 0 is 0
+      index = index.src(is_lane(index.src(0)) ? 1 : 0);
+    } else {
+      break;
+    }
+  }
+  return result;
+}
+
 // ---- what is wanted as a vector ---------------------------------------------------------------
 
 void Emitter::collect() {
@@ -110,11 +139,36 @@ void Emitter::collect() {
   rendered_.reserve(program_.instructions.size());
   for (UOp u : program_.instructions) {
     position_[u.id()] = static_cast<std::int32_t>(rendered_.size());
-    rendered_.push_back({u, forms_.of(u), {}, {}, {}});
-    want_sources(u);
+    rendered_.push_back({.node = u, .form = forms_.of(u), .wanted = {}, .base = {}, .vectors = {}});
     if (!u.is(Op::Param) && !u.is(Op::Variable)) continue;
     std::vector<std::int64_t>& slots = u.is(Op::Param) ? params_ : variables_;
     if (std::ranges::find(slots, u.slot()) == slots.end()) slots.push_back(u.slot());
+  }
+  for (const Rendered& r : std::views::reverse(rendered_)) {
+    if (is_left_out(r)) continue;
+    want_sources(r.node);
+    need_sources(r.node);
+  }
+}
+
+// Sums of an index and a constant are part of addresses, and often of nothing else.
+bool Emitter::is_left_out(const Rendered& r) { return r.node.is(Op::Add) && !r.is_needed; }
+
+void Emitter::need_sources(UOp u) {
+  const auto need = [&](UOp node) {
+    const std::int32_t position = position_[without_after(node).id()];
+    if (position >= 0) rendered_[static_cast<std::size_t>(position)].is_needed = true;
+  };
+  for (UOp s : u.sources()) {
+    const UOp place = without_after(s);
+    if (!place.is(Op::Index)) {
+      need(place);
+      if (place.is(Op::Range) && place.is_open()) need(place.src(0));
+      continue;
+    }
+    const std::int64_t lanes = u.is(Op::Prefetch) ? 1 : access_lanes(u);
+    need(wants_index_vector(place, lanes) ? place.src(1) : split_index(place).index);
+    if (place.num_src() > 2) need(place.src(2));
   }
 }
 
@@ -228,8 +282,6 @@ void Emitter::make_vector(Rendered& r, std::int64_t lanes) {
   r.vectors.push_back(all);
 }
 
-// Accesses whose indices differ by a constant share an address, and the constants stand apart,
-// where machine instructions have a field for them.
 LlvmPlace Emitter::place_of(UOp place, std::int64_t lanes) {
   const UOp buffer = buffer_of(place);
   LlvmPlace result{.pointer = llvm_buffer_name(buffer),
@@ -241,18 +293,9 @@ LlvmPlace Emitter::place_of(UOp place, std::int64_t lanes) {
   if (wants_index_vector(place, lanes)) {
     result.index = value_of(place.src(1), lanes);
   } else {
-    UOp index = place.src(1);
-    while (index.is(Op::Add) && fits(index)) {
-      if (index.src(1).is_const()) {
-        result.offset += index.src(1).const_int();
-        index = index.src(0);
-      } else if (is_lane(index.src(0)) || is_lane(index.src(1))) {  // lane 0 is 0
-        index = index.src(is_lane(index.src(0)) ? 1 : 0);
-      } else {
-        break;
-      }
-    }
-    result.index = value_of(index, 1);
+    const SplitIndex split = split_index(place);
+    result.offset = split.offset;
+    result.index = value_of(split.index, 1);
   }
   if (place.num_src() > 2) {
     result.gate = value_of(place.src(2), has_one_gate(place, lanes) ? 1 : lanes);
@@ -274,12 +317,13 @@ void Emitter::emit(Rendered& r) {
     case Op::Store: store(u); break;
     case Op::Prefetch: llvm_prefetch(text_, place_of(u.src(0), 1)); break;
     default:
+      if (is_left_out(r)) break;
       r.base = compute(r);
       for (std::int64_t lanes : r.wanted) make_vector(r, lanes);
   }
 }
 
-LlvmValue Emitter::compute(const Rendered& r) {
+LlvmValue Emitter::compute(Rendered& r) {
   const UOp u = r.node;
   switch (u.op()) {
     case Op::Range: return counter(u);
@@ -293,9 +337,7 @@ LlvmValue Emitter::compute(const Rendered& r) {
       return words_.contract(
           text_, *find_matrix_unit(u.arg().as_text()), value_of(u.src(0), operand_lanes(u, 0)),
           value_of(u.src(1), operand_lanes(u, 1)), value_of(u.src(2), operand_lanes(u, 2)));
-    case Op::Exchange:
-      return llvm_exchange(text_, u.arg().value, value_of(u.src(0), r.form.lanes),
-                           value_of(u.src(1), r.form.lanes));
+    case Op::Exchange: return exchange(r);
     case Op::Lookup:
       return llvm_lookup(text_, value_of(u.src(0), r.form.lanes), value_of(u.src(1), r.form.lanes));
     default:
@@ -327,6 +369,21 @@ LlvmValue Emitter::elementwise(const Rendered& r) {
     if (src[1].name == "0") return src[0];
   }
   return llvm_elementwise(text_, u.op(), {u.dtype(), lanes}, src, fits(u));
+}
+
+// LLVM looks for one shuffle that does the work of several, through as many as there are in a row:
+// in the transposition of a tile, four deep, that took a fifth of the time of its compile, and
+// found none.  Two are looked at together.
+LlvmValue Emitter::exchange(Rendered& r) {
+  constexpr int most_in_a_row = 2;
+  for (UOp s : r.node.sources()) {
+    r.exchanges = std::max(r.exchanges, at(s).exchanges % most_in_a_row);
+  }
+  r.exchanges++;
+  const LlvmValue result =
+      llvm_exchange(text_, r.node.arg().value, value_of(r.node.src(0), r.form.lanes),
+                    value_of(r.node.src(1), r.form.lanes));
+  return r.exchanges == most_in_a_row ? llvm_opaque(text_, result) : result;
 }
 
 LlvmValue Emitter::load(UOp u) {

@@ -55,7 +55,8 @@ class Memory {
 
 // An address behind a closed gate may lie anywhere.
 std::string Memory::address(bool in_bounds) {
-  const std::string base = offset_from(place_.pointer, place_.index.text(), false);
+  const std::string base =
+      text_.address(memory_type().scalar().text(), place_.pointer, place_.index.text());
   if (place_.offset == 0) return base;
   return offset_from(base, fmt::format("i64 {}", place_.offset), in_bounds);
 }

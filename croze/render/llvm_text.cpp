@@ -100,6 +100,18 @@ std::string llvm_steps(LlvmType type, std::int64_t start, std::int64_t step) {
 void LlvmText::label(std::string_view name) {
   body_ += fmt::format("{}:\n", name);
   block_ = name;
+  addresses_.clear();
+}
+
+std::string LlvmText::address(std::string_view element, std::string_view pointer,
+                              std::string_view index) {
+  const std::string what = fmt::format("{}, ptr {}, {}", element, pointer, index);
+  std::string& name = addresses_[what];
+  if (name.empty()) {
+    name = fresh();
+    line("{} = getelementptr {}", name, what);
+  }
+  return name;
 }
 
 std::string LlvmText::call(std::string_view result, std::string_view name,
@@ -436,6 +448,20 @@ LlvmValue llvm_exchange(LlvmText& text, std::int64_t bit, const LlvmValue& x, co
   }
   return text.define(x.type, "shufflevector {}, {}, <{} x i32> <{}>", x.text(), y.text(), lanes,
                      mask);
+}
+
+LlvmValue llvm_opaque(LlvmText& text, const LlvmValue& value) {
+  const std::int64_t size = size_of(value.type.dtype);
+  if (size != 4 && size != 8) return value;
+  const LlvmType floats = value.type.with(size == 4 ? DType::Float32 : DType::Float64);
+  const auto as = [&](const LlvmValue& v, LlvmType type) {
+    if (v.type.dtype == type.dtype) return v;
+    return text.define(type, "bitcast {} to {}", v.text(), type.text());
+  };
+  const LlvmArgument arguments[] = {as(value, floats)};
+  const LlvmValue hidden = text.define(
+      floats, "{}", text.call(floats.text(), "arithmetic.fence." + floats.suffix(), arguments));
+  return as(hidden, value.type);
 }
 
 LlvmValue llvm_lookup(LlvmText& text, const LlvmValue& table, const LlvmValue& indices) {

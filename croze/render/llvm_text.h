@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <iterator>
+#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -88,6 +89,10 @@ class LlvmText {
   std::string call(std::string_view result, std::string_view name,
                    std::span<const LlvmArgument> arguments);
 
+  // The address of an element.  Said once in a block: LLVM reads fewer lines, and has no equal ones
+  // to find.
+  std::string address(std::string_view element, std::string_view pointer, std::string_view index);
+
   std::string fresh() { return fmt::format("%v{}", next_++); }
   const std::string& block() const { return block_; }  // the label of the open block
   const std::string& body() const { return body_; }
@@ -97,6 +102,7 @@ class LlvmText {
   std::string body_;
   std::string block_ = "entry";
   std::set<std::string> declarations_;
+  std::map<std::string, std::string> addresses_;  // of the open block: the names of instructions
   LlvmForms forms_;
   int next_ = 0;
 };
@@ -120,6 +126,10 @@ LlvmValue llvm_repeat(LlvmText& text, const LlvmValue& vector, std::int64_t time
 
 // Op::Exchange of two vectors.
 LlvmValue llvm_exchange(LlvmText& text, std::int64_t bit, const LlvmValue& x, const LlvmValue& y);
+
+// The value, of which LLVM does not look at how it was made.  Only elements of four and eight bytes
+// can be hidden so: others are left as they are.
+LlvmValue llvm_opaque(LlvmText& text, const LlvmValue& value);
 
 // Op::Lookup as x86 has it: of 16 or 8 elements of four bytes.
 LlvmValue llvm_lookup(LlvmText& text, const LlvmValue& table, const LlvmValue& indices);

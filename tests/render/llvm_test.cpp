@@ -60,6 +60,39 @@ TEST(LlvmRenderer, AScalarIsBroadcastOutsideOfTheLoop) {
   EXPECT_LT(position(text, "shufflevector"), position(text, "loop1:"));
 }
 
+int times(const std::string& text, const std::string& part) {
+  int result = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+    result++;
+  }
+  return result;
+}
+
+TEST(LlvmRenderer, NeighbouringElementsShareAnAddressAndNoSumIsMadeForThem) {
+  ProgramBuilder b("row");
+  const UOp out = b.param(f32, 1024), in = b.param(f32, 1024);
+  const UOp loop = b.begin_loop(8);
+  const UOp index = loop * 64;
+  b.store(out, loop, b.load(in, index) + b.load(in, index + 1) + b.load(in, index + 2));
+  b.end_loop(loop);
+  const std::string text = LlvmRenderer().render(b.finish());
+  EXPECT_EQ(times(text, "getelementptr float, ptr %buffer1"), 1) << text;
+  EXPECT_EQ(times(text, "add nsw"), 0) << text;
+}
+
+// Of four rounds of exchanges, as a tile of 16 x 16 takes them, LLVM is to see two at a time.
+TEST(LlvmRenderer, ALongRowOfExchangesIsSeenInParts) {
+  ProgramBuilder b("exchanges");
+  const UOp out = b.param(f32, 16), in = b.param(f32, 32);
+  const UOp lane = b.lane(16);
+  UOp x = b.load(in, lane);
+  const UOp y = b.load(in, lane + 16);
+  for (const std::int64_t bit : {1, 2, 4, 8}) x = b.exchange(x, y, bit);
+  b.store(out, lane, x);
+  const std::string text = LlvmRenderer().render(b.finish());
+  EXPECT_EQ(times(text, "call <16 x float> @llvm.arithmetic.fence.v16f32"), 2) << text;
+}
+
 // That a product is even says nothing of whether it has wrapped.
 TEST(LlvmRenderer, AHalfForAllLanesIsWidenedInThem) {
   ProgramBuilder b("scaled");

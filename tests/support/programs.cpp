@@ -94,6 +94,10 @@ UOp ProgramBuilder::reduce(Op op, UOp value, UOp lane) {
   return emit(graph().reduce(op, value, std::span(&lane, 1)));
 }
 
+UOp ProgramBuilder::exchange(UOp x, UOp y, std::int64_t bit) {
+  return emit(graph().make(Op::Exchange, x.dtype(), {x, y}, Arg(bit)));
+}
+
 UOp ProgramBuilder::barrier() {
   const UOp barrier = graph().make(Op::Barrier, DType::Void, {});
   append(barrier);

@@ -53,6 +53,7 @@ class ProgramBuilder {
   UOp read(UOp reg, std::initializer_list<UOp> after = {});
   UOp write(UOp reg, UOp value);
   UOp reduce(Op op, UOp value, UOp lane);
+  UOp exchange(UOp x, UOp y, std::int64_t bit);
   UOp barrier();
 
   // Appends the node, and before it what it needs.

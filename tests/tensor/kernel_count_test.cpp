@@ -10,6 +10,7 @@
 #include "croze/tensor/movement/indexing.h"
 #include "croze/tensor/network/conv.h"
 #include "croze/tensor/network/functional.h"
+#include "croze/tensor/reduce/scan.h"
 #include "croze/tensor/tensor.h"
 
 namespace croze {
@@ -75,6 +76,15 @@ TEST(KernelCount, AnActivationIsStoredWithWhatItIsOf) {
 TEST(KernelCount, MatrixMultiplyWithItsEpilogueIsOneKernel) {
   const Tensor a = data({32, 48}), b = data({48, 64}), c = data({64});
   EXPECT_EQ(kernels_of((a.matmul(b) + c).tanh()), 1);
+}
+
+// As one kernel, the five stages of a block of 32 would be eighty logarithms without a loop.
+TEST(KernelCount, AScanIsOneNestUnlessItsStepsAreLong) {
+  const auto nests_of = [](const Tensor& result) {
+    return summary_of(*prepare(std::vector{result.node()})).nests;
+  };
+  EXPECT_EQ(nests_of(cumsum(data({32}), 0)), 1);
+  EXPECT_EQ(nests_of(logcumsumexp(data({32}), 0)), 5);
 }
 
 TEST(KernelCount, EmbeddingIsOneGather) {

@@ -28,9 +28,12 @@ struct Combination {
   Tensor (*of_two)(const Tensor& a, const Tensor& b);
   Tensor (*of_last_axis)(const Tensor& x, Location at);
   Scalar identity;
+  bool is_long = false;  // of_two takes a hundred instructions and not one
 };
 
-// Of the last axis, of as many elements as a power of two.
+// Of the last axis, of as many elements as a power of two.  The stages are one kernel, which has
+// all elements of a block in registers.  Where a combination is long, that would be thousands of
+// lines without a loop, so each stage is a kernel of its own.
 Tensor scanned_block(const Tensor& x, const Combination& f, Location at) {
   const int first = x.ndim() - 1;
   Shape shape = x.shape();
@@ -44,6 +47,7 @@ Tensor scanned_block(const Tensor& x, const Combination& f, Location at) {
     for (int a = 0; a < v.ndim(); a++) line.push_back(a == axis ? 2 : 1);
     const Tensor is_above = reshape(Tensor::arange(2, {}, at), line, at) == 1;
     v = where(is_above, f.of_two(expand(last_below, shape, at), v), v);
+    if (f.is_long && axis > first) v = v.contiguous(at);
   }
   return reshape(v, x.shape(), at);
 }
@@ -130,7 +134,8 @@ Tensor logcumsumexp(const Tensor& x, std::int64_t axis, Location at) {
   const CallScope scope("logcumsumexp", at);
   const Combination f{[](const Tensor& a, const Tensor& b) { return logaddexp(a, b); },
                       [](const Tensor& v, Location l) { return logsumexp(v, -1, false, l); },
-                      -infinity};
+                      -infinity,
+                      /*is_long=*/true};
   const Call call("logcumsumexp", {&x}, at);
   return in_wide_float(x, [&](const Tensor& v) { return scan_axis(call, v, axis, f, at); });
 }
