@@ -26,10 +26,11 @@ export-demo: configured
 test: all
 	ctest --test-dir build --output-on-failure -j $(jobs) -LE campaign
 
-# The pages of croze viz in headless Chromium, and TensorBoard's reader, with all that they need.
+# The pages of croze viz and exported models in headless Chromium, and TensorBoard's reader, with all
+# that they need.
 test-viz: all
 	tests/viz/install.sh build
-	ctest --test-dir build --output-on-failure -L viz
+	ctest --test-dir build --output-on-failure -L "viz|pages"
 
 # The fuzzers' long runs, which take an hour and more.
 campaigns: all

@@ -13,6 +13,7 @@ set(public_headers
   croze/base/options.h
   croze/export/export.h
   croze/export/onnx.h
+  croze/export/webgpu.h
   croze/io/checkpoint.h
   croze/io/gguf/gguf.h
   croze/io/idx.h

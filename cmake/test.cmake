@@ -58,3 +58,18 @@ function(croze_refused_test name source)
       -P ${PROJECT_SOURCE_DIR}/tests/refused.cmake)
   set_tests_properties(${name} PROPERTIES LABELS "quick;mend" TIMEOUT 120)
 endfunction()
+
+# croze_page_test(<name> <label> <script> [arguments ...])
+#
+# A test of pages in headless Chromium.  These need node, and what `npm ci` installs in
+# croze/viz/page; without that they are skipped, and say what is missing.
+find_program(CROZE_NODE node)
+function(croze_page_test name label script)
+  if(CROZE_NODE)
+    add_test(NAME ${name} COMMAND ${CROZE_NODE} ${CMAKE_CURRENT_SOURCE_DIR}/${script} ${ARGN})
+  else()
+    add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -E echo "skipped: there is no node")
+  endif()
+  set_tests_properties(${name} PROPERTIES
+    LABELS "long;mend;pages;${label}" TIMEOUT 900 SKIP_REGULAR_EXPRESSION "^skipped: ")
+endfunction()

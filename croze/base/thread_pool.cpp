@@ -29,6 +29,10 @@ constexpr uint32_t open_bit = 1u << 31;
 // About 20 microseconds of pauses: longer than the gap between two kernels of a step.
 constexpr int spin_rounds = 1000;
 
+// The same while another thread is at the last work of a call, after which the next one usually
+// comes at once: waking a sleeper costs both threads more than most of them wait here.
+constexpr int spin_rounds_in_call = 20'000;
+
 void relax() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -108,8 +112,12 @@ void ThreadPool::worker_loop() {
 
 // Returns when there was a call after number `seen`.
 void ThreadPool::wait_for_call(uint32_t seen) {
-  for (int i = 0; i < spin_rounds && calls_.load(std::memory_order_acquire) == seen; ++i) relax();
-  if (calls_.load() != seen) return;
+  int between_calls = 0;
+  for (int i = 0; i < spin_rounds_in_call && between_calls < spin_rounds; ++i) {
+    if (calls_.load(std::memory_order_acquire) != seen) return;
+    if (!busy_.load(std::memory_order_relaxed)) ++between_calls;
+    relax();
+  }
   std::unique_lock lock(mutex_);
   asleep_.fetch_add(1);
   call_came_.wait(lock, [&] { return calls_.load() != seen; });
@@ -139,7 +147,10 @@ void ThreadPool::leave() {
 }
 
 void ThreadPool::wait_for_workers() {
-  for (int i = 0; i < spin_rounds && inside_.load(std::memory_order_acquire) != 0; ++i) relax();
+  for (int i = 0; i < spin_rounds_in_call; ++i) {
+    if (inside_.load(std::memory_order_acquire) == 0) return;
+    relax();
+  }
   if (inside_.load() == 0) return;
   std::unique_lock lock(mutex_);
   caller_asleep_.store(true);

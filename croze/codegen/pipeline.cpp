@@ -13,6 +13,7 @@
 #include "croze/codegen/estimate.h"
 #include "croze/codegen/linearize.h"
 #include "croze/codegen/lower/expand.h"
+#include "croze/codegen/lower/idle_reductions.h"
 #include "croze/codegen/lower/index_type.h"
 #include "croze/codegen/lower/lookup.h"
 #include "croze/codegen/narrow_sums.h"
@@ -84,6 +85,8 @@ LinearProgram make_program(UOp kernel, const Caps& caps, Chooser choose) {
 
   const std::optional<ItemAxes> items = item_axes(sink, state.loops);
   ensure(items.has_value(), "kernel {}: items have no axes", program.info.name);
+  // What a mask leaves out is not computed.
+  sink = pass("idle reductions", [&] { return rest_idle_reductions(sink); });
   // No Unroll range is left, every loop reduction is a register, what items reduce is in group
   // memory; values are scalars or lanes.
   Expanded expanded;

@@ -2,16 +2,15 @@
 #include "croze/export/export.h"
 
 #include "croze/base/call_site.h"
+#include "croze/export/c/texts.h"
 #include "croze/export/folder.h"
-#include "croze/export/model.h"
-#include "croze/export/texts/texts.h"
 
 namespace croze {
 namespace {
 
 using namespace plain_c;
 
-CExportSummary summary_of(const Model& model) {
+CExportSummary summary_of(const CModel& model) {
   CExportSummary summary;
   summary.arena_bytes = model.arena_bytes;
   for (const Array& a : model.state) summary.state_bytes += a.bytes();
@@ -26,15 +25,15 @@ CExportSummary summary_of(const Model& model) {
 CExportSummary export_c(const Step& step, const std::string& folder, const CExportOptions& options,
                         Location at) {
   const CallScope scope("export_c", at);
-  const Model model = make_model(step.open_recording(), options);
+  const CModel model = make_c_model(step.open_recording(), options);
   CExportSummary summary = summary_of(model);
-  OutputFolder output(folder);
+  exporting::OutputFolder output(folder);
   output.add(model.name + ".h", header_text(model));
   output.add(model.name + ".c", source_text(model));
   if (model.embed_weights) {
     output.add(model.name + "_weights.h", weights_header_text(model));
   } else {
-    output.add(model.name + ".weights", weights_file(model).bytes);
+    output.add(model.name + ".weights", weights_beside(model).bytes);
   }
   output.add("CMakeLists.txt", cmake_text(model));
   output.add("main.c", example_text(model));

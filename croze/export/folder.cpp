@@ -6,7 +6,7 @@
 
 #include "croze/base/error.h"
 
-namespace croze::plain_c {
+namespace croze::exporting {
 
 namespace fs = std::filesystem;
 
@@ -52,4 +52,4 @@ std::vector<std::string> OutputFolder::commit() {
   return std::move(files_);
 }
 
-}  // namespace croze::plain_c
+}  // namespace croze::exporting

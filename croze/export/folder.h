@@ -9,7 +9,7 @@
 
 #include "croze/base/file.h"
 
-namespace croze::plain_c {
+namespace croze::exporting {
 
 // A folder that gets files.  Until commit() they stand beside their places.
 class OutputFolder {
@@ -35,4 +35,4 @@ class OutputFolder {
   std::vector<std::unique_ptr<FileWriter>> writers_;
 };
 
-}  // namespace croze::plain_c
+}  // namespace croze::exporting

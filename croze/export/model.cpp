@@ -1,8 +1,8 @@
-// model.cpp -- from what a step has recorded to calls of functions over named memory.
+// model.cpp -- from what a step has recorded to calls of kernels over named memory.
 //
 // The arena of a run holds, one after the other: the temporaries of the schedule, copies of inputs
-// that the step assigns to, what the nests of a sequence pass to each other, and the scratch memory
-// of kernels.  The last two are one piece each for all, because one kernel runs at a time.
+// that the step assigns to, and what the nests of a sequence pass to each other, which is one piece
+// for all, because one kernel runs at a time.
 #include "croze/export/model.h"
 
 #include <fmt/format.h>
@@ -12,25 +12,18 @@
 #include "croze/base/checked.h"
 #include "croze/base/error.h"
 #include "croze/base/options.h"
-#include "croze/export/functions.h"
-#include "croze/export/machine.h"
-#include "croze/export/names.h"
 #include "croze/export/open_sizes.h"
-#include "croze/render/c_family/c.h"
+#include "croze/export/programs.h"
 #include "croze/run/devices.h"
 #include "croze/run/observers.h"
 #include "croze/run/random_state.h"
 #include "croze/schedule/memory/memory_plan.h"
 
-namespace croze::plain_c {
+namespace croze::exporting {
 namespace {
 
-constexpr std::int64_t alignment = 64;
-
-std::int64_t aligned(std::int64_t bytes) { return checked_add(bytes, alignment - 1) & -alignment; }
-
 // Where sizes are open, memory is planned for the greatest.
-Schedule scheduled(const CanonicalGraph& graph, Machine machine) {
+Schedule scheduled(const CanonicalGraph& graph, const CapsOf& machine) {
   const ScheduleContext context{.caps = machine,
                                 .default_device = default_device(),
                                 .fuse = Options::flag(Option::Fusion),
@@ -47,18 +40,20 @@ Schedule scheduled(const CanonicalGraph& graph, Machine machine) {
 class ModelMaker {
  public:
   // `open`: the step's graph for all sizes, if it stays open.
-  ModelMaker(const StepRecordings& step, const OpenForm* open, const CExportOptions& options)
+  ModelMaker(const StepRecordings& step, const OpenForm* open, const ModelOptions& options,
+             const CapsOf& machine)
       : recording_(step),
         step_(step.last),
         open_(open),
         options_(options),
-        machine_(machine_called(options.machine)),
-        schedule_(scheduled(open ? open->graph.graph : step_.graph, machine_)),
-        functions_(machine_(0)) {
+        machine_(machine(0)),
+        schedule_(scheduled(open ? open->graph.graph : step_.graph, machine)),
+        names_(options.reserved),
+        fields_(options.reserved),
+        programs_(machine_) {
     model_.name = options.name;
-    model_.embed_weights = options.embed_weights;
     if (!schedule_.arenas.empty()) model_.arena_bytes = schedule_.arenas[0].bytes;
-    for (const char* taken : {"self", "arena", "weights", "state"}) names_.reserve(taken);
+    for (const std::string& taken : options.taken) names_.reserve(taken);
   }
 
   Model make() {
@@ -74,8 +69,7 @@ class ModelMaker {
     find_results();
     place_blocks();
     for (const ScheduleLaunch& launch : schedule_.launches) add_calls(launch);
-    place_scratch();
-    model_.arena_bytes = std::max<std::int64_t>(model_.arena_bytes, 1);
+    model_.programs = programs_.take();
     return std::move(model_);
   }
 
@@ -97,9 +91,13 @@ class ModelMaker {
     array.example = array.shape;
     for (int axis = 0; axis < array.shape.size(); axis++) {
       const int dim = dims[static_cast<std::size_t>(axis)];
-      if (dim >= 0) array.shape[axis] = model_.sizes[static_cast<std::size_t>(dim)].most;
-      array.sizes.push_back(dim < 0 ? std::to_string(array.shape[axis])
-                                    : model_.sizes[static_cast<std::size_t>(dim)].name);
+      if (dim < 0) {
+        array.sizes.emplace_back(array.shape[axis]);
+        continue;
+      }
+      const OpenSize& size = model_.sizes[static_cast<std::size_t>(dim)];
+      array.shape[axis] = size.most;
+      array.sizes.push_back(LaunchSize::parse(fmt::format("v{} {} *", dim, size.multiple)));
     }
   }
 
@@ -109,8 +107,8 @@ class ModelMaker {
     for (int axis = 0; axis < root.rank(); axis++) {
       const Extent size = root.extent(axis);
       array.shape[axis] = size.most();
-      array.sizes.push_back(size.is_open() ? in_c(LaunchSize::of(size.expression()), model_.sizes)
-                                           : std::to_string(size.number()));
+      array.sizes.push_back(size.is_open() ? LaunchSize::of(size.expression())
+                                           : LaunchSize(size.number()));
     }
   }
 
@@ -150,7 +148,7 @@ class ModelMaker {
     // What the step writes is not what it was given.
     const Array& input = model_.inputs[static_cast<std::size_t>(p.input)];
     const Place copy = more_arena(input.bytes());
-    model_.copies_in.push_back({copy, given, bytes_in_c(input)});
+    model_.copies_in.push_back({copy, given});
     return copy;
   }
 
@@ -192,7 +190,7 @@ class ModelMaker {
       if (place.kind != Place::Kind::Output) {
         place = output;
       } else {
-        model_.copies_out.push_back({output, place, bytes_in_c(model_.outputs[i])});
+        model_.copies_out.push_back({output, place});
       }
     }
   }
@@ -200,7 +198,8 @@ class ModelMaker {
   // ---- the arena ----
 
   Place more_arena(std::int64_t bytes) {
-    const std::int64_t offset = aligned(model_.arena_bytes);
+    const std::int64_t alignment = machine_.alignment;
+    const std::int64_t offset = checked_add(model_.arena_bytes, alignment - 1) & -alignment;
     model_.arena_bytes = checked_add(offset, bytes);
     return {Place::Kind::Arena, -1, offset};
   }
@@ -211,45 +210,35 @@ class ModelMaker {
     if (bytes > 0) block_offset_ = more_arena(bytes).offset;
   }
 
-  void place_scratch() {
-    model_.functions = functions_.take_functions();
-    model_.helpers = functions_.take_helpers();
-    std::int64_t bytes = 0;
-    for (const Function& f : model_.functions) bytes = std::max(bytes, f.scratch_bytes);
-    if (bytes > 0) model_.scratch_offset = more_arena(bytes).offset;
-  }
-
   // ---- calls ----
 
-  Place place_of(int number, std::int64_t offset) {
+  View view_of(int number, std::int64_t offset) {
     const auto index = static_cast<std::size_t>(number);
     const ScheduleBuffer& b = schedule_.buffers[index];
-    Place place;
+    View view{{}, b.bytes() - offset};
     switch (b.kind) {
       case ScheduleBuffer::Kind::Input:
-        place = input_places_[static_cast<std::size_t>(b.input)];
+        view.place = input_places_[static_cast<std::size_t>(b.input)];
         break;
-      case ScheduleBuffer::Kind::Output: place = output_places_[index]; break;
-      case ScheduleBuffer::Kind::Temporary: place.offset = b.arena_offset; break;
-      case ScheduleBuffer::Kind::Block: place.offset = block_offset_ + b.arena_offset; break;
+      case ScheduleBuffer::Kind::Output: view.place = output_places_[index]; break;
+      case ScheduleBuffer::Kind::Temporary: view.place.offset = b.arena_offset; break;
+      case ScheduleBuffer::Kind::Block: view.place.offset = block_offset_ + b.arena_offset; break;
     }
-    place.offset += offset;
-    if (place.kind == Place::Kind::Weight) {
-      model_.weights[static_cast<std::size_t>(place.number)].is_used = true;
+    view.place.offset += offset;
+    if (view.place.kind == Place::Kind::Weight) {
+      model_.weights[static_cast<std::size_t>(view.place.number)].is_used = true;
     }
-    return place;
+    return view;
   }
 
   Call call_of(const ScheduleStep& step) {
-    Call call{functions_.add(*step.kernel), {}, {}};
+    Call call{programs_.add(*step.kernel), {}, {}};
     for (int v : step.variables) {
-      call.variables.push_back(in_c(LaunchSize::parse(fmt::format("v{}", v)), model_.sizes));
+      call.variables.push_back(LaunchSize::parse(fmt::format("v{}", v)));
     }
-    for (std::int64_t number : step.own_variables) {
-      call.variables.push_back(std::to_string(number));
-    }
+    for (std::int64_t number : step.own_variables) call.variables.emplace_back(number);
     for (std::size_t i = 0; i < step.buffers.size(); i++) {
-      call.buffers.push_back(place_of(step.buffers[i], step.offsets[i]));
+      call.buffers.push_back(view_of(step.buffers[i], step.offsets[i]));
     }
     return call;
   }
@@ -268,12 +257,12 @@ class ModelMaker {
   const StepRecordings& recording_;
   const StepRecording& step_;
   const OpenForm* open_;  // null: all sizes are closed
-  const CExportOptions& options_;
-  Machine machine_;
+  const ModelOptions& options_;
+  const Caps& machine_;
   Schedule schedule_;
   Model model_;
   Names names_, fields_;  // of parameters and weights, and of the fields of the state
-  FunctionTable functions_;
+  ProgramTable programs_;
   std::vector<Place> recorded_;       // by number of the recording's buffer
   std::vector<Place> input_places_;   // by number of the graph's buffer
   std::vector<Place> output_places_;  // by number of the schedule's buffer
@@ -282,36 +271,25 @@ class ModelMaker {
 
 }  // namespace
 
-std::string_view c_type(DType t) {
-  const std::string_view type = c_family::c_dialect().type(t);
-  if (!type.empty()) return type;
-  return size_of(t) == 1 ? "uint8_t" : "uint16_t";
+bool is_zero(const Array& array) {
+  return std::ranges::all_of(array.contents, [](std::byte b) { return b == std::byte{0}; });
 }
 
-std::string bytes_in_c(const Array& array) {
-  if (array.sizes.empty()) return std::to_string(array.bytes());
-  return fmt::format("(size_t)({} * {})", elements_in_c(array), size_of(array.dtype));
+const Array& Model::copied(const Copy& copy) const {
+  const bool is_input = copy.from.kind == Place::Kind::Input;
+  return is_input ? inputs[static_cast<std::size_t>(copy.from.number)]
+                  : outputs[static_cast<std::size_t>(copy.to.number)];
 }
 
-std::string elements_in_c(const Array& array) {
-  std::int64_t factor = 1;
-  std::string text;
-  for (const std::string& size : array.sizes) {
-    const bool is_number = size.find_first_not_of("0123456789") == size.npos;
-    if (is_number) factor *= std::stoll(size);
-    if (!is_number) text += (text.empty() ? "" : " * ") + size;
-  }
-  if (text.empty()) return std::to_string(array.shape.numel());
-  return factor == 1 ? text : fmt::format("{} * {}", factor, text);
-}
-
-Model make_model(const StepRecordings& step, const CExportOptions& options) {
-  check(is_identifier(options.name), "the name of an export, \"{}\", is no identifier of C",
-        options.name);
+Model make_model(const StepRecordings& step, const ModelOptions& options, const CapsOf& machine) {
+  check(is_identifier(options.name, options.reserved),
+        "the name of an export, \"{}\", is no identifier", options.name);
   const EnvironmentObservers watching;
-  if (!options.open_sizes || step.dims.empty()) return ModelMaker(step, nullptr, options).make();
+  if (!options.open_sizes || step.dims.empty()) {
+    return ModelMaker(step, nullptr, options, machine).make();
+  }
   const OpenForm open = open_form(step);
-  return ModelMaker(step, &open, options).make();
+  return ModelMaker(step, &open, options, machine).make();
 }
 
-}  // namespace croze::plain_c
+}  // namespace croze::exporting

@@ -1,7 +1,7 @@
-// model.h -- internal to export/: a step as what will be written.
+// model.h -- internal to export/: a step as what will be written, in whatever language.
 //
-// make_model() schedules the step for the machine of the export, compiles its kernels to C, and
-// says where each buffer lies.  The texts (texts.h) add nothing but words.
+// make_model() schedules the step for the machine of the export, compiles its kernels to linear
+// programs, and says where each buffer lies.  What follows (c/, webgpu/) writes that down.
 #pragma once
 
 #include <cstddef>
@@ -9,34 +9,35 @@
 #include <string>
 #include <vector>
 
-#include "croze/export/export.h"
+#include "croze/device/launch_size.h"
+#include "croze/export/names.h"
+#include "croze/graph/dtype.h"
 #include "croze/jit/recording.h"
-#include "croze/render/c_family/dialect.h"
+#include "croze/nn/state.h"
+#include "croze/render/program.h"
+#include "croze/schedule/schedule.h"
+#include "croze/tensor/shape.h"
 
-namespace croze::plain_c {
+namespace croze::exporting {
 
-// Elements with a name in C: a parameter of the run function, a weight, a field of the state.
+// Elements with a name: an input or a result of a run, a weight, a part of the state.
 struct Array {
-  std::string name;   // in C
+  std::string name;   // an identifier
   std::string label;  // as the user calls it; may be empty
   Shape shape;        // at the greatest sizes
   DType dtype = DType::Void;
   std::vector<std::byte> contents = {};  // of weights, and of the state at the start
   bool is_used = false;                  // of a weight: whether a kernel reads it
-  std::vector<std::string> sizes = {};   // of an array with open ones: expressions in C, by axis
+  std::vector<LaunchSize> sizes = {};    // of an array with open ones, by axis
   Shape example = {};                    // then: its shape in the last call
 
   std::int64_t bytes() const { return shape.numel() * size_of(dtype); }
 };
 
-// How many elements and bytes it has, as expressions in C over the sizes.
-std::string elements_in_c(const Array& array);
-std::string bytes_in_c(const Array& array);
+// Whether all bytes of its contents are zero.
+bool is_zero(const Array& array);
 
-// The type of an element in C: integers stand for floats that C lacks.
-std::string_view c_type(DType t);
-
-// Where a buffer of the schedule lies.
+// A place in memory.
 struct Place {
   enum class Kind { Input, Output, Weight, State, Arena };
   Kind kind = Kind::Arena;
@@ -44,25 +45,17 @@ struct Place {
   std::int64_t offset = 0;  // in bytes
 };
 
-// A kernel.
-struct Function {
-  struct Parameter {
-    std::string type;  // of the elements in C; empty: it takes a void*
-    bool is_written = false;
-    std::string comment;
-  };
-  std::string name, comment, text;
-  std::string vector_text;            // for compilers with vectors; empty: the same
-  std::vector<Parameter> parameters;  // of buffers
-  int variables = 0;                  // numbers that it takes after them
-  std::int64_t scratch_bytes = -1;    // -1: it takes none
+// What a kernel is given: memory from there on.
+struct View {
+  Place place;
+  std::int64_t bytes = 0;  // at the greatest sizes
 };
 
 // A call of a kernel.
 struct Call {
-  int function = -1;
-  std::vector<Place> buffers;
-  std::vector<std::string> variables;  // numbers after the place of the block, in C
+  int program = -1;
+  std::vector<View> buffers;
+  std::vector<LaunchSize> variables;  // numbers after the place of the block
 };
 
 // Calls that run one after the other: once, or for each block along a few axes.
@@ -71,21 +64,21 @@ struct CallSequence {
   std::vector<Call> calls;
 };
 
-// What is copied beside the kernels.
+// A whole input or result, which is copied beside the kernels.
 struct Copy {
   Place to, from;
-  std::string bytes;  // an expression in C
 };
 
-// A size that is a parameter of the run function.
+// A size that is a parameter of a run.  The variables of kernels and of LaunchSizes are such sizes
+// in their order, divided by what each is a multiple of.
 struct OpenSize {
-  std::string name;  // in C
+  std::string name;  // an identifier
   std::string label;
   std::int64_t least = 1, most = 1, multiple = 1;
   std::int64_t example = 1;  // of the last call
 };
 
-// Fields of the state that each run draws anew, in order.
+// Arrays of the state that each run draws anew, in order.
 struct RandomKeys {
   std::vector<int> state;
   std::uint64_t seed = 0, draws = 0;
@@ -96,15 +89,27 @@ struct Model {
   std::vector<OpenSize> sizes;
   std::vector<Array> inputs, outputs, weights, state;
   RandomKeys random_keys;
-  std::vector<c_family::Helper> helpers;
-  std::vector<Function> functions;
+  std::vector<LinearProgram> programs;      // each a kernel, called k0_.., k1_..
   std::vector<Copy> copies_in, copies_out;  // before the first call, and after the last
   std::vector<CallSequence> sequences;
-  std::int64_t scratch_offset = 0, arena_bytes = 0;
-  bool embed_weights = true;
+  std::int64_t arena_bytes = 0;
+
+  // The input or result that is copied.
+  const Array& copied(const Copy& copy) const;
 };
 
-// Throws Error as export_c() says.
-Model make_model(const StepRecordings& step, const CExportOptions& options);
+struct ModelOptions {
+  std::string name;
+  std::vector<std::string> inputs, outputs;
+  StateDict tensors;
+  bool open_sizes = true;
+  // Of the language: words that are no names, and names of inputs and results that are taken.
+  ReservedWords reserved = {};
+  std::vector<std::string> taken = {};
+};
 
-}  // namespace croze::plain_c
+// `machine` describes what kernels are made for, whatever device a graph names.  Throws Error if
+// the step was not called, if an input or a result has no elements, or if names are wrong.
+Model make_model(const StepRecordings& step, const ModelOptions& options, const CapsOf& machine);
+
+}  // namespace croze::exporting

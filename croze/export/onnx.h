@@ -1,9 +1,10 @@
-// onnx.h -- models of ONNX as plain C.
+// onnx.h -- models of ONNX that leave.
 #pragma once
 
 #include <string>
 
 #include "croze/export/export.h"
+#include "croze/export/webgpu.h"
 #include "croze/io/onnx/captured.h"
 
 namespace croze {
@@ -14,5 +15,10 @@ namespace croze {
 CExportSummary export_c(const onnx::Model& model, const OnnxInputs& inputs,
                         const std::string& folder, CExportOptions options = {},
                         Location at = Location::current());
+
+// The same as export_webgpu().
+WebGpuExportSummary export_webgpu(const onnx::Model& model, const OnnxInputs& inputs,
+                                  const std::string& folder, WebGpuExportOptions options = {},
+                                  Location at = Location::current());
 
 }  // namespace croze

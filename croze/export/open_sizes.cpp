@@ -1,14 +1,12 @@
-// open_sizes.cpp -- recordings made one graph, and sizes made text.
+// open_sizes.cpp -- recordings made one graph.
 #include "croze/export/open_sizes.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "croze/base/error.h"
 
-namespace croze::plain_c {
+namespace croze::exporting {
 namespace {
 
 SizedRecording recording_of(const CanonicalGraph& graph, const std::vector<std::int64_t>& sizes) {
@@ -62,35 +60,4 @@ OpenForm open_form(const StepRecordings& step) {
   return {std::move(*opening.graph), std::move(inputs)};
 }
 
-// Words stand behind what they work on; a stack of texts puts them between.
-std::string in_c(const LaunchSize& size, std::span<const OpenSize> parameters) {
-  std::vector<std::string> stack;
-  std::string rest = size.text();
-  while (!rest.empty()) {
-    const std::string word = rest.substr(0, rest.find(' '));
-    rest.erase(0, std::min(word.size() + 1, rest.size()));
-    if (word[0] == 'v') {
-      const OpenSize& p = parameters[static_cast<std::size_t>(std::stoi(word.substr(1)))];
-      stack.push_back(p.multiple == 1 ? p.name : fmt::format("{} / {}", p.name, p.multiple));
-      if (p.multiple != 1) stack.back() = "(" + stack.back() + ")";
-      continue;
-    }
-    if (word.size() > 1 || (word[0] >= '0' && word[0] <= '9')) {
-      stack.push_back(word);
-      continue;
-    }
-    const std::string b = std::move(stack.back());
-    stack.pop_back();
-    std::string& a = stack.back();
-    switch (word[0]) {
-      case '/': a = fmt::format("{}({}, {})", divide_name, a, b); break;
-      case '%': a = fmt::format("{}({}, {})", remainder_name, a, b); break;
-      case '>': a = fmt::format("{}({}, {})", greater_name, a, b); break;
-      case '<': a = fmt::format("{}({}, {})", lesser_name, a, b); break;
-      default: a = fmt::format("({} {} {})", a, word, b); break;
-    }
-  }
-  return stack.back();
-}
-
-}  // namespace croze::plain_c
+}  // namespace croze::exporting

@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "croze/base/hash.h"
-#include "croze/export/machine.h"
+#include "croze/export/c/machine.h"
 #include "croze/run/devices.h"
 #include "croze/run/random_state.h"
 

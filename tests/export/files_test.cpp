@@ -3,8 +3,8 @@
 #include <croze/nn/nn.h>
 #include <fmt/format.h>
 
-#include "croze/export/model.h"
-#include "croze/export/names.h"
+#include "croze/export/c/model.h"
+#include "croze/export/c/words.h"
 #include "croze/export/onnx.h"
 #include "exported.h"
 #include "io/onnx/messages.h"
@@ -272,7 +272,7 @@ TEST_F(Refused, AFileThatCannotBeWrittenTakesTheOthersBack) {
 // ---- identifiers ------------------------------------------------------------------------------
 
 TEST(Names, AreToldApart) {
-  plain_c::Names names;
+  exporting::Names names(plain_c::reserved_words());
   EXPECT_EQ(names.unique("conv/weight:0"), "conv_weight_0");
   EXPECT_EQ(names.unique("conv_weight_0"), "conv_weight_0_2");
   EXPECT_EQ(names.unique("int"), "the_int");

@@ -1,6 +1,4 @@
 // Sizes that a step leaves open are parameters of what is exported.
-#include "croze/export/open_sizes.h"
-
 #include <croze/croze.h>
 #include <croze/jit/dim.h>
 #include <croze/nn/nn.h>
@@ -10,6 +8,7 @@
 #include <cmath>
 #include <utility>
 
+#include "croze/export/c/model.h"
 #include "croze/export/onnx.h"
 #include "croze/graph/graph.h"
 #include "exported.h"
@@ -279,8 +278,9 @@ TEST(SizesInC, EachOperandIsWrittenOnce) {
   for (int i = 1; i <= 40; i++) {
     size = g.alu(i % 2 ? Op::Max : Op::Min, {size * 2 - i, g.index(3 * i)});
   }
-  const plain_c::OpenSize n{.name = "n"};
-  const std::string text = plain_c::in_c(LaunchSize::of(size), {&n, 1});
+  exporting::Model model;
+  model.sizes.push_back({.name = "n"});
+  const std::string text = plain_c::in_c(LaunchSize::of(size), model);
   EXPECT_LT(text.size(), 2000u);
   EXPECT_NE(text.find("croze_greater("), text.npos) << text;
   EXPECT_NE(text.find("croze_lesser("), text.npos) << text;

@@ -37,6 +37,18 @@ TEST_F(ExportCommand, WeightsMayStandBeside) {
   EXPECT_NE(outcome.out.find("24 of weights, 0 of state"), std::string::npos) << outcome.out;
 }
 
+TEST_F(ExportCommand, WritesAModuleForBrowsers) {
+  const Outcome outcome =
+      export_model("--target webgpu --size n=1..8 --name net -o " + path("made"));
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  for (const char* name : {"net.js", "net.d.ts", "net.weights", "index.html"}) {
+    EXPECT_TRUE(std::filesystem::exists(path("made") + "/" + name)) << name;
+    EXPECT_NE(outcome.out.find(name), std::string::npos) << outcome.out;
+  }
+  expect_error(export_model("--target webgpu --weights beside --size n=4 -o " + path("other")),
+               "--machine and --weights are of the target c");
+}
+
 TEST_F(ExportCommand, SaysWhatIsWrongAndLeavesNothing) {
   const std::string to = " -o " + path("made");
   expect_error(export_model(to), "open size \"n\"");

@@ -23,7 +23,7 @@ export function loadPuppeteer(pageFolder) {
 
 // Lines of no use to the user are not looked at; all that the page itself complains of fails, and
 // so does whatever it asks for elsewhere than at its own address.
-export async function openPage(browser, url, { width = 1280, height = 800, dark = false } = {}) {
+export async function openPage(browser, url, { width = 1280, height = 800, dark = false, timeout = 60_000 } = {}) {
   const page = await browser.newPage();
   const complaints = [];
   page.on("console", (m) => { if (["error", "warn"].includes(m.type())) complaints.push(m.text()); });
@@ -34,7 +34,7 @@ export async function openPage(browser, url, { width = 1280, height = 800, dark 
   await page.setViewport({ width, height });
   await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }]);
   await page.goto(url);
-  await page.waitForFunction(() => document.documentElement.dataset.open, { timeout: 60_000 });
+  await page.waitForFunction(() => document.documentElement.dataset.open, { timeout });
   assert.equal(await page.evaluate(() => document.documentElement.dataset.open), "true");
   return { page, complaints };
 }
@@ -64,8 +64,9 @@ export const colourOf = (page, name) => page.evaluate((n) => {
 }, name);
 
 // Runs the tests, [name, function of the browser and of what they share], and ends the program.
-export async function runTests(puppeteer, tests, about) {
-  const browser = await puppeteer.launch({ executablePath: chromium, headless: true, args: ["--no-sandbox", "--enable-unsafe-swiftshader"] });
+// `flags` are of Chromium.
+export async function runTests(puppeteer, tests, about, flags = []) {
+  const browser = await puppeteer.launch({ executablePath: chromium, headless: true, protocolTimeout: 600_000, args: ["--no-sandbox", "--enable-unsafe-swiftshader", ...flags] });
   let failed = 0;
   for (const [name, run] of tests) {
     try {

@@ -1,4 +1,4 @@
-// export.cpp -- croze export MODEL.onnx: a model as plain C.
+// export.cpp -- croze export MODEL.onnx: a model as plain C, or as a module for browsers.
 #include <croze/base/error.h>
 #include <croze/export/onnx.h>
 #include <fmt/format.h>
@@ -35,20 +35,20 @@ std::string name_of_file(const std::string& path) {
   return starts_well ? name : "model_" + name;
 }
 
-void export_model(const Settings& settings) {
-  const onnx::Model model(settings.model);
-  CExportOptions options;
-  options.name = settings.name.empty() ? name_of_file(settings.model) : settings.name;
-  options.machine = settings.machine;
-  options.embed_weights = settings.weights == "embedded";
+OnnxInputs inputs_of(const Settings& settings) {
   OpenedSizes sizes = opened_sizes_of(settings.sizes);
   OnnxInputs inputs{.sizes = std::move(sizes.closed), .open = std::move(sizes.open)};
   for (const auto& [name, value] : inputs_from_files(settings.constants)) {
     inputs.constants.emplace(name, value.tensor());
   }
-  const CExportSummary summary = export_c(model, inputs, settings.folder, options);
+  return inputs;
+}
+
+// Of either target.
+template <typename Summary>
+void report(const Settings& settings, const std::string& name, const Summary& summary) {
   if (settings.json) {
-    const Json result{{"name", options.name},
+    const Json result{{"name", name},
                       {"files", summary.files},
                       {"arena_bytes", summary.arena_bytes},
                       {"state_bytes", summary.state_bytes},
@@ -64,6 +64,23 @@ void export_model(const Settings& settings) {
              summary.arena_bytes);
 }
 
+void export_model(const Settings& settings) {
+  const bool is_web = settings.target == "webgpu";
+  check(!is_web || (settings.machine == "portable" && settings.weights == "embedded"),
+        "--machine and --weights are of the target c");
+  const onnx::Model model(settings.model);
+  const OnnxInputs inputs = inputs_of(settings);
+  const std::string name = settings.name.empty() ? name_of_file(settings.model) : settings.name;
+  if (is_web) {
+    return report(settings, name, export_webgpu(model, inputs, settings.folder, {.name = name}));
+  }
+  CExportOptions options;
+  options.name = name;
+  options.machine = settings.machine;
+  options.embed_weights = settings.weights == "embedded";
+  report(settings, name, export_c(model, inputs, settings.folder, options));
+}
+
 }  // namespace
 
 void add_export(const Command& program) {
@@ -72,8 +89,11 @@ void add_export(const Command& program) {
   const auto s = std::make_shared<Settings>();
   command.option("model", s->model, "File of the model").required();
   command.option("-o,--output-dir", s->folder, "Folder for what is written").required();
-  command.option("--target", s->target, "What to write: C11 that needs libc and libm alone")
-      .one_of({"c"})
+  command
+      .option("--target", s->target,
+              "What to write: C11 that needs libc and libm alone, or a module and a page for "
+              "browsers with WebGPU")
+      .one_of({"c", "webgpu"})
       .shows_default();
   command.option("--machine", s->machine, "What the kernels are made for")
       .one_of({"portable", "arm64", "x86-64-v3", "x86-64-v4"})

@@ -5,6 +5,7 @@
 #include "croze/backends/webgpu/webgpu_device.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -12,6 +13,8 @@
 #include "croze/backends/webgpu/webgpu_context.h"
 #include "croze/base/error.h"
 #include "croze/device/sealed.h"
+#include "croze/render/wgsl/binding.h"
+#include "croze/render/wgsl/caps.h"
 #include "croze/render/wgsl/memory_head.h"
 #include "croze/render/wgsl/wgsl.h"
 
@@ -33,25 +36,14 @@ std::uint64_t words_up(std::int64_t bytes) {
 
 Caps probe(const Context& context) {
   const webgpu::Limits& limits = context.limits();
-  Caps caps;
+  Caps caps = wgsl::caps_of(
+      {.items = limits.group_items,
+       .axis_items = {limits.group_axis[0], limits.group_axis[1], limits.group_axis[2]},
+       .group_memory = limits.group_memory,
+       .storage_buffers = limits.storage_buffers,
+       .alignment = limits.storage_offset_alignment});
   caps.device = "WEBGPU";
   caps.architecture = context.description();
-  caps.ops = WgslRenderer::ops();
-  caps.dtypes = caps.storage = WgslRenderer::dtypes();
-  caps.keeps_subnormals = false;  // WGSL leaves it open
-  caps.has_groups = true;
-  caps.max_items = limits.group_items;
-  for (int axis = 0; axis < 3; axis++) {
-    caps.max_group_axis[axis] = limits.group_axis[axis];
-    caps.max_groups_axis[axis] = INT32_MAX;  // a launch lays them in rows
-  }
-  caps.group_memory = limits.group_memory;
-  caps.group_element_bytes = WgslRenderer::group_element_bytes;
-  caps.packs_words = true;
-  caps.warp_items = 32;  // of most that there are: WebGPU does not say
-  caps.vector_bytes = 0;
-  caps.alignment = std::max<std::int64_t>(64, limits.storage_offset_alignment);
-  caps.max_buffers = std::min<std::int64_t>(64, limits.storage_buffers);
   return caps;
 }
 
@@ -64,57 +56,14 @@ struct Shared {
 
 // ---- which memory a launch binds ----------------------------------------------------------------
 
-// The slots of a launch gathered in pieces of memory that do not overlap.
-struct Binding {
-  std::vector<int> memory_of;  // by slot
-  std::vector<Bound> memory;
-};
-
-bool overlap(const Bound& a, const Bound& b) {
-  return a.buffer == b.buffer && a.offset < b.offset + b.size && b.offset < a.offset + a.size;
+wgsl::Piece piece_of(const MemoryView& view) {
+  return {reinterpret_cast<std::uintptr_t>(view.memory.handle),
+          static_cast<std::uint64_t>(view.offset), static_cast<std::uint64_t>(view.bytes)};
 }
 
-Bound joined(const Bound& a, const Bound& b) {
-  const std::uint64_t start = std::min(a.offset, b.offset);
-  return {a.buffer, start, std::max(a.offset + a.size, b.offset + b.size) - start};
-}
-
-Bound aligned(const MemoryView& view, std::int64_t alignment) {
-  if (view.bytes == 0) return {buffer_of(view.memory), 0, 4};
-  const std::int64_t start = view.offset / alignment * alignment;
-  return {buffer_of(view.memory), static_cast<std::uint64_t>(start),
-          words_up(view.offset + view.bytes) - static_cast<std::uint64_t>(start)};
-}
-
-Binding bind_slots(std::span<const wgsl::Slot> slots, std::span<const MemoryView> views,
-                   std::int64_t alignment) {
-  // Pieces that grow together until none overlaps another.
-  std::vector<Bound> pieces;
-  for (const wgsl::Slot& slot : slots) {
-    Bound piece = aligned(views[static_cast<std::size_t>(slot.number)], alignment);
-    for (std::size_t i = 0; i < pieces.size();) {
-      if (!overlap(pieces[i], piece)) {
-        i++;
-        continue;
-      }
-      piece = joined(pieces[i], piece);
-      pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(i));
-      i = 0;
-    }
-    pieces.push_back(piece);
-  }
-  // Numbered in the order of their first slot.
-  Binding result;
-  for (const wgsl::Slot& slot : slots) {
-    const Bound own = aligned(views[static_cast<std::size_t>(slot.number)], alignment);
-    const Bound& piece =
-        *std::ranges::find_if(pieces, [&](const Bound& p) { return overlap(p, own); });
-    const auto known =
-        std::ranges::find_if(result.memory, [&](const Bound& m) { return overlap(m, piece); });
-    result.memory_of.push_back(static_cast<int>(known - result.memory.begin()));
-    if (known == result.memory.end()) result.memory.push_back(piece);
-  }
-  return result;
+Bound bound(const wgsl::Piece& piece) {
+  return {reinterpret_cast<webgpu::Buffer>(static_cast<std::uintptr_t>(piece.memory)), piece.offset,
+          piece.bytes};
 }
 
 // ---- programs -----------------------------------------------------------------------------------
@@ -146,9 +95,13 @@ class WebGpuProgram final : public Program {
       total = total > INT64_MAX / groups ? INT64_MAX : total * groups;
       numbers[axis] = static_cast<std::int32_t>(groups);
     }
-    const Binding binding = bind_slots(module_.slots, buffers, alignment());
+    std::vector<wgsl::Piece> pieces;
+    for (const MemoryView& view : buffers) pieces.push_back(piece_of(view));
+    const wgsl::Binding binding = bind_slots(module_.slots, pieces, alignment());
     check_sizes(binding);
-    keep_offsets(binding, buffers, numbers);
+    for (std::size_t i = 0; i < binding.offsets.size(); i++) {
+      numbers[wgsl::first_offset + i] = static_cast<std::int32_t>(binding.offsets[i]);
+    }
     for (std::size_t i = 0; i < static_cast<std::size_t>(info_.num_variables); i++) {
       numbers[static_cast<std::size_t>(wgsl::first_offset + info_.num_buffers) + i] =
           static_cast<std::int32_t>(variables[i]);
@@ -158,38 +111,28 @@ class WebGpuProgram final : public Program {
 
  private:
   const webgpu::Limits& limits() const { return shared_->context->limits(); }
-  std::int64_t alignment() const { return limits().storage_offset_alignment; }
+  std::uint64_t alignment() const { return limits().storage_offset_alignment; }
 
-  void check_sizes(const Binding& binding) const {
-    for (const Bound& m : binding.memory) {
-      check(m.size <= limits().storage_binding_size,
+  void check_sizes(const wgsl::Binding& binding) const {
+    for (const wgsl::Piece& p : binding.pieces) {
+      check(p.bytes <= limits().storage_binding_size,
             "WEBGPU: kernel {} is given {} bytes of memory in one piece, the device binds {} at "
             "most",
-            info_.name, m.size, limits().storage_binding_size);
+            info_.name, p.bytes, limits().storage_binding_size);
     }
   }
 
-  // Where each buffer begins in what is bound.
-  void keep_offsets(const Binding& binding, std::span<const MemoryView> buffers,
-                    std::vector<std::int32_t>& numbers) const {
-    for (std::size_t i = 0; i < module_.slots.size(); i++) {
-      const auto slot = static_cast<std::size_t>(module_.slots[i].number);
-      const Bound& m = binding.memory[static_cast<std::size_t>(binding.memory_of[i])];
-      const std::int64_t offset =
-          buffers[slot].bytes == 0 ? 0 : buffers[slot].offset - static_cast<std::int64_t>(m.offset);
-      numbers[wgsl::first_offset + slot] = static_cast<std::int32_t>(offset);
-    }
-  }
-
-  void launch_rows(const Binding& binding, std::span<const std::int32_t> numbers,
+  void launch_rows(const wgsl::Binding& binding, std::span<const std::int32_t> numbers,
                    std::int64_t total) {
     const std::int64_t longest = limits().groups_axis;
     const std::int64_t columns = std::min(total, longest);
     const std::int64_t rows = (total - 1) / columns + 1;
     check(rows <= longest, "WEBGPU: kernel {} has {} groups, a launch has {} at most", info_.name,
           total, longest * longest);
+    std::vector<Bound> memory;
+    std::ranges::transform(binding.pieces, std::back_inserter(memory), bound);
     const std::lock_guard lock(shared_->mutex);
-    shared_->context->launch(info_.name, pipeline(binding.memory_of), binding.memory, numbers,
+    shared_->context->launch(info_.name, pipeline(binding.memory_of), memory, numbers,
                              static_cast<std::uint32_t>(columns), static_cast<std::uint32_t>(rows));
   }
 

@@ -260,7 +260,8 @@ bool valid_arg(Op op, std::span<const UOp> src, const Arg& arg) {
     case Op::Variable: return a.size() == 3;
     case Op::Param: return a.size() == 2 && all_in(a.first(1), 0, INT32_MAX);
     case Op::Range:
-      if (!src.empty() && !src[0].ranges().empty()) return false;
+      // In a program the loops around may decide how often one turns.
+      if (!src.empty() && src[0].dtype() == DType::Index && !src[0].ranges().empty()) return false;
       return a.size() == 3 && a[0] >= 0 && a[0] < RangeSet::capacity && a[1] >= 0 && a[2] >= 0 &&
              a[2] <= static_cast<std::int64_t>(LoopKind::Depth);
     case Op::Special:

@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "croze/export/names.h"
-#include "croze/export/open_sizes.h"
-#include "croze/export/texts/texts.h"
+#include "croze/export/c/texts.h"
+#include "croze/export/c/words.h"
 
 namespace croze::plain_c {
 namespace {
@@ -83,8 +82,8 @@ constexpr std::string_view random_key_text =
 
 class SourceWriter {
  public:
-  explicit SourceWriter(const Model& model) : model_(model) {
-    if (!model.embed_weights) file_ = weights_file(model);
+  explicit SourceWriter(const CModel& model) : model_(model) {
+    if (!model.embed_weights) file_ = weights_beside(model);
   }
 
   std::string write() {
@@ -170,7 +169,7 @@ class SourceWriter {
     }
     for (std::size_t i = 0; i < model_.state.size(); i++) {
       const Array& a = model_.state[i];
-      if (is_zero(a)) {
+      if (exporting::is_zero(a)) {
         body += fmt::format("  memset(self->{0}, 0, sizeof self->{0});\n", a.name);
       } else {
         const std::string start = model_.embed_weights ? start_name(a) : in_weights(file_.state[i]);
@@ -223,7 +222,7 @@ class SourceWriter {
     };
     for (const CallSequence& s : model_.sequences) {
       for (const Call& c : s.calls) {
-        if (std::ranges::any_of(c.buffers, is_it)) return true;
+        if (std::ranges::any_of(c.buffers, is_it, &View::place)) return true;
       }
     }
     return std::ranges::any_of(model_.copies_in, is_it, &Copy::from);
@@ -231,7 +230,7 @@ class SourceWriter {
 
   std::string copy_text(const Copy& copy) const {
     return fmt::format("  memcpy({}, {}, {});\n", address(copy.to, ""), address(copy.from, ""),
-                       copy.bytes);
+                       bytes_in_c(model_.copied(copy), model_));
   }
 
   std::string sequence_text(const CallSequence& sequence) const {
@@ -251,17 +250,17 @@ class SourceWriter {
   }
 
   std::string call_text(const Call& call, int axes) const {
-    const Function& f = model_.functions[static_cast<std::size_t>(call.function)];
+    const Function& f = model_.functions[static_cast<std::size_t>(call.program)];
     std::string arguments;
     const auto add = [&](const std::string& text) {
       arguments += (arguments.empty() ? "" : ", ") + text;
     };
     for (std::size_t i = 0; i < call.buffers.size(); i++) {
-      add(address(call.buffers[i], f.parameters[i].type));
+      add(address(call.buffers[i].place, f.parameters[i].type));
     }
     for (int i = 0; i < f.variables; i++) {
       add(i < axes ? fmt::format("block{}", i)
-                   : call.variables[static_cast<std::size_t>(i - axes)]);
+                   : in_c(call.variables[static_cast<std::size_t>(i - axes)], model_));
     }
     if (f.scratch_bytes >= 0) {
       add(fmt::format("croze_at(self->arena, {})", model_.scratch_offset));
@@ -291,12 +290,12 @@ class SourceWriter {
     return fmt::format("croze_at(self->arena, {})", place.offset);
   }
 
-  const Model& model_;
-  WeightsFile file_;  // if weights are not embedded
+  const CModel& model_;
+  exporting::WeightsFile file_;  // if weights are not embedded
 };
 
 }  // namespace
 
-std::string source_text(const Model& model) { return SourceWriter(model).write(); }
+std::string source_text(const CModel& model) { return SourceWriter(model).write(); }
 
 }  // namespace croze::plain_c

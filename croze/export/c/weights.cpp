@@ -1,18 +1,16 @@
-// weights.cpp -- the contents of weights and of the state at the start: arrays of C, or a file.
+// weights.cpp -- the contents of weights and of the state at the start, as arrays of C.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
-#include "croze/base/hash.h"
-#include "croze/export/names.h"
-#include "croze/export/texts/texts.h"
+#include "croze/export/c/texts.h"
+#include "croze/export/c/words.h"
 
 namespace croze::plain_c {
 namespace {
 
-constexpr std::int64_t alignment = 64;
 constexpr std::size_t line_width = 98;
 
 template <typename T>
@@ -43,7 +41,7 @@ std::int64_t bits_of(const Array& a, std::int64_t i) {
 DType literal_type(DType t) { return is_half(t) || t == DType::Bool ? DType::UInt16 : t; }
 
 std::string elements_text(const Array& array) {
-  if (is_zero(array)) return "{0}";
+  if (exporting::is_zero(array)) return "{0}";
   std::string text = "{\n", line = "   ";
   for (std::int64_t i = 0; i < array.shape.numel(); i++) {
     const std::string word =
@@ -57,30 +55,20 @@ std::string elements_text(const Array& array) {
   return text + line + "\n}";
 }
 
-void add_array(std::string& text, const std::string& name, const Array& array) {
-  text += fmt::format("/* {}{} */\n", array.label.empty() ? "" : in_comment(array.label) + ": ",
-                      describe(array));
+void add_array(std::string& text, const std::string& name, const Array& array,
+               const CModel& model) {
+  text += fmt::format("/* {}{} */\n",
+                      array.label.empty() ? "" : exporting::in_comment(array.label) + ": ",
+                      describe(array, model));
   text += fmt::format("static const {} {}[{}] = {};\n\n", c_type(array.dtype), name,
                       array.shape.numel(), elements_text(array));
 }
 
-// Appends the contents at a multiple of the alignment; returns where.
-std::int64_t append(std::string& bytes, const Array& array) {
-  const std::int64_t at = (std::ssize(bytes) + alignment - 1) & -alignment;
-  bytes.resize(static_cast<std::size_t>(at));
-  bytes.append(reinterpret_cast<const char*>(array.contents.data()), array.contents.size());
-  return at;
-}
-
 }  // namespace
-
-bool is_zero(const Array& array) {
-  return std::ranges::all_of(array.contents, [](std::byte b) { return b == std::byte{0}; });
-}
 
 std::string start_name(const Array& field) { return "start_of_" + field.name; }
 
-std::string weights_header_text(const Model& model) {
+std::string weights_header_text(const CModel& model) {
   std::string text = fmt::format(
       "/* {0}_weights.h: what {0}.c alone includes. */\n"
       "#ifndef {1}_WEIGHTS_H\n"
@@ -89,26 +77,16 @@ std::string weights_header_text(const Model& model) {
       "#include <stdint.h>\n\n",
       model.name, upper(model.name));
   for (const Array& a : model.weights) {
-    if (a.is_used) add_array(text, a.name, a);
+    if (a.is_used) add_array(text, a.name, a, model);
   }
   for (const Array& a : model.state) {
-    if (!is_zero(a)) add_array(text, start_name(a), a);
+    if (!exporting::is_zero(a)) add_array(text, start_name(a), a, model);
   }
   return text + "#endif\n";
 }
 
-WeightsFile weights_file(const Model& model) {
-  WeightsFile file;
-  file.bytes.resize(sizeof file.tag);
-  for (const Array& a : model.weights) {
-    file.weights.push_back(a.is_used ? append(file.bytes, a) : -1);
-  }
-  for (const Array& a : model.state) {
-    file.state.push_back(is_zero(a) ? -1 : append(file.bytes, a));
-  }
-  file.tag = hash_bytes(file.bytes);
-  std::memcpy(file.bytes.data(), &file.tag, sizeof file.tag);
-  return file;
+exporting::WeightsFile weights_beside(const CModel& model) {
+  return exporting::weights_file(model, 64);
 }
 
 }  // namespace croze::plain_c

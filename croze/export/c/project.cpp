@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "croze/export/names.h"
-#include "croze/export/texts/texts.h"
+#include "croze/export/c/texts.h"
+#include "croze/export/c/words.h"
 
 namespace croze::plain_c {
 namespace {
@@ -32,7 +32,7 @@ std::string print_text(const Array& output) {
 }
 
 // Reads the file of weights into an array that is part of the program.
-std::string read_weights_text(const Model& model) {
+std::string read_weights_text(const CModel& model) {
   return fmt::format(
       "static int read_weights(const char* path) {{\n"
       "  FILE* file = fopen(path, \"rb\");\n"
@@ -52,7 +52,7 @@ std::string read_weights_text(const Model& model) {
 
 }  // namespace
 
-std::string cmake_text(const Model& model) {
+std::string cmake_text(const CModel& model) {
   return fmt::format(
       "# The model {0} as a library, and a program that calls it.\n"
       "cmake_minimum_required(VERSION 3.16)\n"
@@ -78,7 +78,7 @@ std::string cmake_text(const Model& model) {
       model.name);
 }
 
-std::string example_text(const Model& model) {
+std::string example_text(const CModel& model) {
   std::string text = fmt::format(
       "/* main.c: one run of {0} over zeros, in memory that is part of the program. */\n"
       "#include <stdalign.h>\n"
@@ -90,7 +90,7 @@ std::string example_text(const Model& model) {
   const bool beside = !model.embed_weights;
   if (beside) {
     text += fmt::format("static alignas(64) unsigned char weights[{}];\n",
-                        weights_file(model).bytes.size());
+                        weights_beside(model).bytes.size());
   }
   std::string arguments = "&state";
   for (const OpenSize& s : model.sizes) arguments += fmt::format(", {}", s.example);

@@ -1,17 +1,15 @@
-// functions.cpp -- codegen and the C writer, for the machine of the export.
-#include "croze/export/functions.h"
+// functions.cpp -- the C writer.
+#include "croze/export/c/functions.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "croze/base/error.h"
-#include "croze/codegen/pipeline.h"
-#include "croze/graph/observer.h"
 #include "croze/render/c_family/c_library.h"
 #include "croze/render/c_family/vector_writer.h"
 #include "croze/render/c_family/writer.h"
-#include "croze/run/given_edits.h"
 
 namespace croze::plain_c {
 namespace {
@@ -42,7 +40,7 @@ Function::Parameter parameter_of(const LinearProgram& program, int slot) {
   return result;
 }
 
-Function function_of(const LinearProgram& program) {
+Function described(const LinearProgram& program) {
   const ProgramInfo& info = program.info;
   ensure(info.launch.tasks == 1, "kernel {} of an export has {} tasks", info.name,
          info.launch.tasks.text());
@@ -56,32 +54,26 @@ Function function_of(const LinearProgram& program) {
   return f;
 }
 
-}  // namespace
-
-int FunctionTable::add(const Kernel& kernel) {
-  const auto [at, is_new] = numbers_.try_emplace(kernel.key, static_cast<int>(functions_.size()));
-  if (!is_new) return at->second;
-  const std::string label =
-      is_watched() ? fmt::format("export {} {}", kernel_name(kernel), kernel_key(kernel)) : "";
-  const CompileScope scope(CompilePart::Kernel, label);
-  LinearProgram program = make_program(kernel.sink, machine_);
-  program.info.name = fmt::format("k{}_{}", at->second, program.info.name);
-  functions_.push_back(function_of(program));
-  const c_family::Dialect& dialect = c_family::c_library_dialect();
-  functions_.back().text = taken(c_family::write_kernel(dialect, program));
-  if (c_family::can_write_vectors(program)) {
-    functions_.back().vector_text =
-        taken(c_family::write_vector_kernel(dialect, c_family::gnu_vectors(), program));
-  }
-  return at->second;
-}
-
-std::string FunctionTable::taken(c_family::KernelText text) {
+// The function, once its helpers are kept.
+std::string taken(c_family::KernelText text, std::vector<c_family::Helper>& helpers) {
   for (c_family::Helper& helper : text.helpers) {
-    const auto known = std::ranges::find(helpers_, helper.name, &c_family::Helper::name);
-    if (known == helpers_.end()) helpers_.push_back(std::move(helper));
+    const auto known = std::ranges::find(helpers, helper.name, &c_family::Helper::name);
+    if (known == helpers.end()) helpers.push_back(std::move(helper));
   }
   return std::move(text.function);
+}
+
+}  // namespace
+
+Function function_of(const LinearProgram& program, std::vector<c_family::Helper>& helpers) {
+  Function f = described(program);
+  const c_family::Dialect& dialect = c_family::c_library_dialect();
+  f.text = taken(c_family::write_kernel(dialect, program), helpers);
+  if (c_family::can_write_vectors(program)) {
+    f.vector_text =
+        taken(c_family::write_vector_kernel(dialect, c_family::gnu_vectors(), program), helpers);
+  }
+  return f;
 }
 
 }  // namespace croze::plain_c

@@ -2,13 +2,13 @@
 #include <fmt/format.h>
 
 #include "croze/base/version.h"
-#include "croze/export/names.h"
-#include "croze/export/texts/texts.h"
+#include "croze/export/c/texts.h"
+#include "croze/export/c/words.h"
 
 namespace croze::plain_c {
 namespace {
 
-std::string state_text(const Model& model) {
+std::string state_text(const CModel& model) {
   std::string text = fmt::format(
       "/**\n"
       " * @brief One instance of the model, with all that it remembers from run to run.\n"
@@ -27,14 +27,14 @@ std::string state_text(const Model& model) {
     text += "  uint64_t random_draws; /**< random keys drawn since the seed was set */\n";
   }
   for (const Array& a : model.state) {
-    const std::string label = a.label.empty() ? "" : in_comment(a.label) + ": ";
+    const std::string label = a.label.empty() ? "" : exporting::in_comment(a.label) + ": ";
     text += fmt::format("  {} {}[{}]; /**< {}{} */\n", c_type(a.dtype), a.name, a.shape.numel(),
-                        label, describe(a));
+                        label, describe(a, model));
   }
   return text + fmt::format("}} {}_state;\n", model.name);
 }
 
-std::string arena_text(const Model& model) {
+std::string arena_text(const CModel& model) {
   return fmt::format(
       "/** Bytes of memory that a run works in; at least 1, so that an array may have them. */\n"
       "#define {0}_ARENA_BYTES {2}\n"
@@ -47,7 +47,7 @@ std::string arena_text(const Model& model) {
       model.sizes.empty() ? "" : fmt::format(", {}_BAD_SIZE = 3", upper(model.name)));
 }
 
-std::string init_comment(const Model& model) {
+std::string init_comment(const CModel& model) {
   std::string text = fmt::format(
       "/**\n"
       " * @brief Makes an instance ready to run, in its starting state.\n"
@@ -80,14 +80,14 @@ std::string init_comment(const Model& model) {
 
 std::string size_comment(const OpenSize& size) {
   const std::string label =
-      size.label == size.name ? "" : fmt::format(" ({})", in_comment(size.label));
+      size.label == size.name ? "" : fmt::format(" ({})", exporting::in_comment(size.label));
   const std::string multiple =
       size.multiple == 1 ? "" : fmt::format(", a multiple of {}", size.multiple);
   return fmt::format(" * @param {}  a size, from {} to {}{}{}\n", size.name, size.least, size.most,
                      multiple, label);
 }
 
-std::string functions_text(const Model& model) {
+std::string functions_text(const CModel& model) {
   std::string text = fmt::format(
       "/** @brief Bytes of memory that a run works in: {1}_ARENA_BYTES. */\n"
       "size_t {0}_arena_bytes(void);\n\n",
@@ -112,8 +112,9 @@ std::string functions_text(const Model& model) {
       model.name);
   const auto describe_all = [&](const std::vector<Array>& arrays, std::string_view manner) {
     for (const Array& a : arrays) {
-      const std::string label = a.label == a.name ? "" : fmt::format(" ({})", in_comment(a.label));
-      text += fmt::format(" * @param {}  {}: {}{}\n", a.name, manner, describe(a), label);
+      const std::string label =
+          a.label == a.name ? "" : fmt::format(" ({})", exporting::in_comment(a.label));
+      text += fmt::format(" * @param {}  {}: {}{}\n", a.name, manner, describe(a, model), label);
     }
   };
   for (const OpenSize& s : model.sizes) text += size_comment(s);
@@ -130,20 +131,20 @@ std::string functions_text(const Model& model) {
 
 }  // namespace
 
-std::string describe(const Array& array) {
+std::string describe(const Array& array, const CModel& model) {
   const std::int64_t n = array.shape.numel();
   const std::string_view manner = array.dtype == DType::Bool ? " (0 or 1)"
                                   : is_half(array.dtype)     ? " (its bits)"
                                                              : "";
   if (!array.sizes.empty()) {
     return fmt::format("{}{}, shape ({}), {} elements", name_of(array.dtype), manner,
-                       fmt::join(array.sizes, ", "), elements_in_c(array));
+                       fmt::join(sizes_in_c(array, model), ", "), elements_in_c(array, model));
   }
   return fmt::format("{}{}, shape {}, {} element{}", name_of(array.dtype), manner,
                      to_text(array.shape), n, n == 1 ? "" : "s");
 }
 
-std::string run_parameters(const Model& model) {
+std::string run_parameters(const CModel& model) {
   std::string text = model.name + "_state* self";
   for (const OpenSize& s : model.sizes) text += ", int64_t " + s.name;
   for (const Array& a : model.inputs) {
@@ -153,12 +154,12 @@ std::string run_parameters(const Model& model) {
   return text;
 }
 
-std::string init_parameters(const Model& model) {
+std::string init_parameters(const CModel& model) {
   return fmt::format("{}_state* self, void* arena, size_t arena_bytes{}", model.name,
                      model.embed_weights ? "" : ", const void* weights, size_t weights_bytes");
 }
 
-std::string header_text(const Model& model) {
+std::string header_text(const CModel& model) {
   return fmt::format(
       "/**\n"
       " * @file {0}.h\n"

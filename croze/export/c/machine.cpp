@@ -1,5 +1,5 @@
 // machine.cpp -- the capabilities that can be counted on.
-#include "croze/export/machine.h"
+#include "croze/export/c/machine.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,0 +1,17 @@
+// idle_reductions.h -- reductions whose results nobody looks at do not turn.
+#pragma once
+
+#include "croze/graph/uop.h"
+
+namespace croze {
+
+// A score that the mask of causal attention leaves out is computed all the same, and then replaced:
+//
+//     where(key < query + 1, sum over d of q[query, d] * k[key, d], -inf)
+//
+// Every loop of a reduction that is only wanted where comparisons of indices hold turns where they
+// hold for some element of the tile around it, and else not at all.  For kernels whose loops have
+// their kinds, before tiles are unrolled.  No value that is selected becomes another.
+[[nodiscard]] UOp rest_idle_reductions(UOp sink);
+
+}  // namespace croze
