@@ -1,6 +1,7 @@
 // narrow_sums.cpp -- the low bits of sums.
 #include "croze/codegen/narrow_sums.h"
 
+#include <limits>
 #include <unordered_map>
 #include <vector>
 
@@ -54,7 +55,12 @@ class LowBits {
   std::unordered_map<const Node*, UOp> low_;
 };
 
-// The reductions that are wider than all their users.
+bool fits_narrow(UOp u) {
+  return u.lo() >= std::numeric_limits<std::int32_t>::min() &&
+         u.hi() <= std::numeric_limits<std::int32_t>::max();
+}
+
+// The reductions that are wider than all their users, or than what they can come to.
 std::vector<UOp> wide_sums(UOp sink) {
   std::vector<UOp> sums;
   std::unordered_map<const Node*, bool> is_wider;
@@ -67,7 +73,7 @@ std::vector<UOp> wide_sums(UOp sink) {
         sum->second = sum->second && takes_low_bits(u);
     }
   }
-  std::erase_if(sums, [&](UOp u) { return !is_wider.at(u.node()); });
+  std::erase_if(sums, [&](UOp u) { return !is_wider.at(u.node()) && !fits_narrow(u); });
   return sums;
 }
 

@@ -42,6 +42,23 @@ bool fits_memory(UOp u) { return u.dtype() != DType::Index; }
 
 bool is_number(UOp u) { return u.is(Op::Const) || u.is(Op::Variable); }
 
+// Terms of a block of quantized numbers, at most.
+constexpr std::int64_t longest_block = 64;
+
+bool is_widened_byte(UOp u) {
+  u = strip_movement(u);
+  while (u.is(Op::Cast) && is_integer(u.dtype())) u = strip_movement(u.src(0));
+  return is_integer(u.dtype()) && size_of(u.dtype()) == 1;
+}
+
+bool adds_products_of_bytes(UOp u) {
+  if (!u.is(Op::Reduce) || u.reduce_op() != Op::Add || !is_integer(u.dtype())) return false;
+  if (u.elements() == 0 || u.src(0).elements() / u.elements() > longest_block) return false;
+  UOp product = u.src(0);
+  if (product.is(Op::Cast) && is_integer(product.src(0).dtype())) product = product.src(0);
+  return product.is(Op::Mul) && is_widened_byte(product.src(0)) && is_widened_byte(product.src(1));
+}
+
 // Costs nothing to compute anywhere.
 bool is_free(UOp u) { return is_number(u) || u.is(Op::Iota) || is_state(u); }
 
@@ -91,6 +108,9 @@ FusionPlan::FusionPlan(std::span<const UOp> roots, bool fuse, const Caps& caps) 
   assign_owners(order);
   measure_distances(order);
   release_cheap(order);
+  for (UOp u : order) {
+    if (const UOp sum = sum_of_blocks(u)) facts(sum).sums_blocks = true;
+  }
 }
 
 void FusionPlan::buffer(UOp u, BufferReason reason) {
@@ -327,6 +347,19 @@ bool FusionPlan::feeds_sum(UOp u) const {
     top = f.consumer;
     if (top.is(Op::Reduce)) return top.reduce_op() == Op::Add;
     if (!is_movement(top.op())) return false;
+  }
+}
+
+UOp FusionPlan::sum_of_blocks(UOp u) const {
+  if (!adds_products_of_bytes(u) || facts_[u.id()].buffered) return UOp();
+  for (UOp top = u;;) {
+    const Facts& f = facts_[top.id()];
+    if (f.consumers != 1) return UOp();
+    top = f.consumer;
+    if (top.is(Op::Reduce)) return top.reduce_op() == Op::Add ? top : UOp();
+    const bool is_view = top.is(Op::Reshape) || top.is(Op::Permute);
+    const bool is_inside = !facts_[top.id()].buffered && (is_view || is_elementwise(top.op()));
+    if (!is_inside || top.elements() != u.elements()) return UOp();
   }
 }
 

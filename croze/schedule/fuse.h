@@ -40,6 +40,12 @@ class FusionPlan {
   // loops of both.
   bool feeds_sum(UOp u) const;
 
+  // Whether `u` adds up products of bytes for a term of another sum, through arithmetic: blocks of
+  // quantized numbers, each of which has a scale.  Such sums are short and exact.
+  bool is_block_of_sum(UOp u) const { return static_cast<bool>(sum_of_blocks(u)); }
+  // Whether `u` is such another sum.
+  bool sums_blocks(UOp u) const { return facts_[u.id()].sums_blocks; }
+
   // Arithmetic in one kernel beyond which compiling it costs more than a pass over memory.
   static constexpr std::int64_t max_size = 400;
 
@@ -52,6 +58,7 @@ class FusionPlan {
     bool buffered = false;
     bool contains_reduce = false;
     bool many_owners = false;
+    bool sums_blocks = false;
     std::int32_t consumers = 0;
     std::int32_t cost = 0;
     float size = 0;      // arithmetic of the fused expression, what is shared counted once
@@ -71,6 +78,8 @@ class FusionPlan {
   bool is_boundary(UOp u) const;
   void count_consumers(std::span<const UOp> order);
   bool is_for_store_only(UOp u) const;
+  // The sum that `u` makes a term of, if it is a block of one, or null.
+  UOp sum_of_blocks(UOp u) const;
   void measure(std::span<const UOp> order);
   void assign_owners(std::span<const UOp> order);
   void measure_distances(std::span<const UOp> order);

@@ -215,12 +215,14 @@ UOp Lowering::lower_reduce(const Task& task, const Position& p) {
         placements_[static_cast<std::size_t>(r.range_id())] = {true, ranges_of(p)};
     }
   }
-  const UOp x = want(u.src(0), inner);
-  if (!x) return UOp();
   SmallVector<UOp, 8> loops;
   for (UOp r : ranges) {
-    if (r.is(Op::Range)) loops.push_back(r);
+    if (!r.is(Op::Range)) continue;
+    loops.push_back(r);
+    if (plan_.sums_blocks(u)) in_blocks_ = in_blocks_ | r.ranges();
   }
+  const UOp x = want(u.src(0), inner);
+  if (!x) return UOp();
   const UOp result = flat_reduce(u.reduce_op(), x, loops);
   if (plan_.feeds_sum(u)) joinable_.insert(result.node(), true);
   return result;
@@ -351,6 +353,8 @@ bool Lowering::must_buffer(UOp u, const Position& p) {
   const RangeSet open = ranges_of(p);
   const bool in_reduction = !(open - output_ranges_).empty();
   if (u.is(Op::Gather) && !in_reduction) return false;
+  // Weights and scales, of which panels are made there.
+  if (open.intersects(in_blocks_) && cost < dear && is_made_of_bytes(u)) return false;
   if (plan_.contains_reduce(u) && !in_reduction) return false;  // the reduction decides
   const RangeSet around = loops_around(open);
   if (u.elements() < 64 && cost < dear) return false;
@@ -376,7 +380,8 @@ BufferReason Lowering::why_buffer_reduce(UOp u, const Position& p) {
     return {BufferCause::RepeatedReduction, visits / u.elements()};
   }
   const bool in_reduction = !(varies - output_ranges_).empty();
-  if (in_reduction && !plan_.feeds_sum(u)) return {BufferCause::NestedReduction};
+  if (in_reduction && !plan_.feeds_sum(u) && !plan_.is_block_of_sum(u))
+    return {BufferCause::NestedReduction};
   const UOp packed = pack(p);
   if (const UOp* first = reduce_positions_.find(u.node())) {
     if (*first != packed) return {BufferCause::SeveralPlaces};
@@ -397,6 +402,12 @@ bool Lowering::is_packed(UOp u) const {
   std::int64_t bytes = 0;
   for_memory_below(u, [&](UOp x) { bytes += x.elements() * size_of(x.dtype()); });
   return 2 * bytes <= u.elements() * size_of(plan_.epilogue(u).dtype());
+}
+
+bool Lowering::is_made_of_bytes(UOp u) const {
+  bool result = true;
+  for_memory_below(u, [&](UOp x) { result = result && size_of(x.dtype()) == 1; });
+  return result;
 }
 
 // Calls with what is read from memory to compute `u`, each once.
@@ -420,6 +431,7 @@ void Lowering::for_memory_below(UOp u, function_ref<void(UOp)> read) const {
 bool Lowering::is_contraction(UOp u) const {
   const std::int64_t visits = u.src(0).elements();
   if (visits < least_contraction) return false;
+  if (plan_.sums_blocks(u)) return true;
   std::int64_t memory = 0;
   for_memory_below(u.src(0), [&](UOp x) { memory += x.elements(); });
   return visits > contraction_reuse * memory;

@@ -76,6 +76,7 @@ class Lowering {
   BufferReason why_buffer_reduce(UOp u, const Position& p);
   BufferReason why_not_hoist(UOp u, RangeSet varies);
   bool is_packed(UOp u) const;
+  bool is_made_of_bytes(UOp u) const;
   void for_memory_below(UOp u, function_ref<void(UOp)> read) const;
   bool is_contraction(UOp u) const;
   std::int64_t visits_of(RangeSet varies) const;
@@ -107,6 +108,7 @@ class Lowering {
   UOp contraction_;                    // the first that the kernel computes
   RangeSet output_ranges_;
   RangeSet serial_ranges_;         // those of them whose iterations stay in order
+  RangeSet in_blocks_;             // loops of sums over blocks, and of the blocks
   std::vector<RangeSet> hoisted_;  // output ranges of the hoisted reductions: a chain by inclusion
   std::vector<Read> reads_;
   FlatSet<const Node*> computed_;

@@ -41,6 +41,13 @@ TEST_F(NarrowSums, OfProductsThatEndInFewBitsAreOfFewBits) {
   EXPECT_FALSE(is_wide(simplify_kernel(narrow_sums(before))));
 }
 
+TEST_F(NarrowSums, OfFewBitsNeedNoMore) {
+  const UOp product = g.cast(x(DType::Int8, 1), s64) * g.cast(x(DType::UInt8, 2), s64);
+  const UOp before = kernel(g.cast(sum(product), DType::Float32));
+  EXPECT_TRUE(is_wide(before));
+  EXPECT_FALSE(is_wide(simplify_kernel(narrow_sums(before))));
+}
+
 TEST_F(NarrowSums, StayAsTheyAreWhereAllBitsAreUsed) {
   const UOp wide = sum(g.cast(x(s32, 1), s64));
   for (UOp value : {wide, g.cast(g.cast(wide, s32), s64) + wide, g.cast(wide, DType::Float32)}) {

@@ -22,6 +22,8 @@ const std::vector<Edit>& one_of_each() {
       {.kind = EditKind::OnePass, .ranges = {2, 3}, .size = 8},
       {.kind = EditKind::Keep, .ranges = {2, 3}, .size = 16},
       {.kind = EditKind::Tabulate, .ranges = {2, 3}, .size = 8},
+      {.kind = EditKind::Panel, .ranges = {2, 5, 3}},
+      {.kind = EditKind::Accumulate, .ranges = {2, 0}, .size = 4},
       {.kind = EditKind::Contract, .ranges = {5, 2}, .size = 1},
       {.kind = EditKind::Stage, .ranges = {4, 5}, .size = 8, .load = 1, .space = Space::Thread},
       {.kind = EditKind::Stage, .ranges = {4}, .size = 1, .load = 0, .space = Space::Group},
@@ -34,7 +36,7 @@ TEST(EditText, NamesLoopsByTheirIds) {
             "split r3 by 4; split_overlapping r3 by 14; merge r1 r12; pad r0 by 16; "
             "split_reduction r7 by 2; bind r5 lane; "
             "reorder r2 r0 r1; share r2 r3; one_pass r2 r3 by 8; keep r2 r3 by 16; tabulate r2 r3 "
-            "by 8; contract r5 r2 by 1; stage load 1 "
+            "by 8; panel r2 r5 r3; accumulate r2 r0 by 4; contract r5 r2 by 1; stage load 1 "
             "over r4 r5 in thread by 8; "
             "stage load 0 over r4 in group by 1; simplify");
 }

@@ -45,11 +45,18 @@ std::vector<TokenId> some_tokens(std::int64_t count, std::int64_t vocabulary) {
   return tokens;
 }
 
+std::unique_ptr<const llm::LanguageModel> loaded(const LlmSpeedOptions& options) {
+  const bool is_int8 = options.activations == "int8";
+  return llm::LanguageModel::load(
+      options.model,
+      {.activations = is_int8 ? llm::ActivationType::Int8 : llm::ActivationType::Float32});
+}
+
 // ---- the first token --------------------------------------------------------------------------
 
 std::vector<std::string> arguments_to(const LlmSpeedOptions& options, const char* measure) {
   std::vector<std::string> arguments = options.self_command;
-  arguments.insert(arguments.end(), {options.model, measure});
+  arguments.insert(arguments.end(), {options.model, measure, "--activations", options.activations});
   return arguments;
 }
 
@@ -136,11 +143,11 @@ double parallel_speed(const LlmSpeedOptions& options, const llm::Transformer& mo
 
 }  // namespace
 
-Json measure_first_token(const std::string& path) {
+Json measure_first_token(const LlmSpeedOptions& options) {
   double load = 0;
   const double all = seconds_of([&] {
     std::unique_ptr<const llm::LanguageModel> model;
-    load = seconds_of([&] { model = llm::LanguageModel::load(path); });
+    load = seconds_of([&] { model = loaded(options); });
     llm::Generator generator(model->transformer);
     generator.read(some_tokens(16, model->transformer.vocabulary()));
   });
@@ -151,14 +158,14 @@ Json measure_first_token(const std::string& path) {
 }
 
 Json measure_peak(const LlmSpeedOptions& options) {
-  const auto model = llm::LanguageModel::load(options.model);
+  const auto model = loaded(options);
   speeds_of(options, model->transformer);
   return Json{{"peak_bytes", peak_rss_bytes()}};
 }
 
 Json measure_llm_speed(const LlmSpeedOptions& options) {
   Json first = first_token(options);
-  const auto model = llm::LanguageModel::load(options.model);
+  const auto model = loaded(options);
   const llm::Transformer& transformer = model->transformer;
   const Speeds speeds = speeds_of(options, transformer);
   const double together = parallel_speed(options, transformer);

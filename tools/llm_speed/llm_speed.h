@@ -10,7 +10,8 @@
 namespace croze {
 
 struct LlmSpeedOptions {
-  std::string model;  // GGUF file
+  std::string model;                // GGUF file
+  std::string activations = "f32";  // or int8
   std::int64_t prompt = 512, tokens = 64, parallel = 8;
   int rounds = 3;  // the best of so many counts
   // Arguments of this program with which, the model and --first-token or --peak behind them, it
@@ -25,7 +26,7 @@ struct LlmSpeedOptions {
 Json measure_llm_speed(const LlmSpeedOptions& options);
 
 // The first token behind 16 others in this process, which has done nothing yet.
-Json measure_first_token(const std::string& model);
+Json measure_first_token(const LlmSpeedOptions& options);
 
 // The memory that this process, which has done nothing yet, takes to read the prompt and to write
 // the tokens.

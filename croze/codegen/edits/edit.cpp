@@ -29,9 +29,9 @@ constexpr Form forms[] = {
     {"split_reduction", 1, 1, true, false, false}, {"bind", 1, 1, false, true, false},
     {"reorder", 1, any, false, false, false},      {"share", 2, any, false, false, false},
     {"one_pass", 2, 2, true, false, false},        {"keep", 2, 2, true, false, false},
-    {"tabulate", 1, any, true, false, false},      {"accumulate", 2, any, true, false, false},
-    {"contract", 2, 2, true, false, false},        {"stage", 1, any, true, false, true},
-    {"simplify", 0, 0, false, false, false},
+    {"tabulate", 1, any, true, false, false},      {"panel", 2, any, false, false, false},
+    {"accumulate", 2, any, true, false, false},    {"contract", 2, 2, true, false, false},
+    {"stage", 1, any, true, false, true},          {"simplify", 0, 0, false, false, false},
 };
 
 const Form& form_of(EditKind kind) { return forms[static_cast<std::size_t>(kind)]; }

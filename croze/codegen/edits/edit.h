@@ -29,6 +29,8 @@ enum class EditKind : std::uint8_t {
   Keep,        // ranges: two loops that compute something alike.  size: lanes that fill its tile
   Tabulate,    // ranges: of a reduction, over which what is the same for all lanes is tabulated.
                // size: lanes that fill the tile
+  Panel,       // ranges: lanes and loops of reductions, over which what varies over the lanes and
+               // is the same for all rows is computed, in the order in which the tile is laid out
   Accumulate,  // ranges: of a reduction, and output loops over which a tile of its sums extends.
                // size: of turns
   Contract,    // ranges: lanes, and a loop of a reduction whose products a matrix unit adds up for

@@ -20,7 +20,7 @@ constexpr EditKind kinds[] = {EditKind::Split,          EditKind::SplitOverlappi
                               EditKind::OnePass,        EditKind::Keep,
                               EditKind::Tabulate,       EditKind::Accumulate,
                               EditKind::Contract,       EditKind::Stage,
-                              EditKind::Simplify};
+                              EditKind::Panel,          EditKind::Simplify};
 
 class Enumerator {
  public:
@@ -39,6 +39,7 @@ class Enumerator {
       case EditKind::OnePass: return add_passes();
       case EditKind::Keep: return add_keeps();
       case EditKind::Tabulate: return add_tables();
+      case EditKind::Panel: return add_panels();
       case EditKind::Accumulate: return add_turns();
       case EditKind::Contract: return add_contractions();
       case EditKind::Stage: return add_tiles();
@@ -161,6 +162,19 @@ class Enumerator {
           add_if_legal({.kind = EditKind::Tabulate, .ranges = {first, over.end()}, .size = n});
         }
       }
+    }
+  }
+
+  // Over all loops that reductions close, with the lanes innermost.
+  void add_panels() {
+    for (UOp lanes : legality_.ranges()) {
+      if (lanes.loop_kind() != LoopKind::Lane) continue;
+      Edit edit{.kind = EditKind::Panel};
+      for (UOp reduce : reduces(k_.sink)) {
+        for (UOp r : closed_ranges(reduce)) edit.ranges.push_back(r.range_id());
+      }
+      edit.ranges.push_back(lanes.range_id());
+      add_if_legal(std::move(edit));
     }
   }
 

@@ -16,6 +16,7 @@
 #include "croze/codegen/edits/item_axes.h"
 #include "croze/codegen/edits/keep.h"
 #include "croze/codegen/edits/one_pass.h"
+#include "croze/codegen/edits/panel.h"
 #include "croze/codegen/edits/stage.h"
 #include "croze/codegen/edits/tabulate.h"
 #include "croze/graph/rewrite/rewrite.h"
@@ -113,6 +114,7 @@ std::string Legality::refusal(const Edit& e) const {
     case EditKind::OnePass: return refuse_one_pass(e);
     case EditKind::Keep: return refuse_keep(e);
     case EditKind::Tabulate: return refuse_tabulate(e);
+    case EditKind::Panel: return refuse_panel(e);
     case EditKind::Accumulate: return refuse_accumulate(e);
     case EditKind::Contract: return refuse_contract(e);
     case EditKind::Stage: return refuse_stage(e);
@@ -125,7 +127,7 @@ std::string Legality::refusal(const Edit& e) const {
 std::string Legality::refuse_names(const Edit& e) const {
   const bool is_list = e.kind == EditKind::Reorder || e.kind == EditKind::Share ||
                        e.kind == EditKind::Accumulate || e.kind == EditKind::Stage ||
-                       e.kind == EditKind::Tabulate;
+                       e.kind == EditKind::Tabulate || e.kind == EditKind::Panel;
   const bool is_pair = e.kind == EditKind::Merge || e.kind == EditKind::OnePass ||
                        e.kind == EditKind::Keep || e.kind == EditKind::Contract;
   const bool is_wave = e.kind == EditKind::Contract && e.ranges.size() == 3;
@@ -502,6 +504,39 @@ std::string Legality::refuse_tabulate(const Edit& e) const {
     }
   }
   return refuse_new_ranges(2 * std::ssize(values));
+}
+
+std::string Legality::refuse_panel(const Edit& e) const {
+  const std::vector<UOp> loops = named(e);
+  UOp lanes;
+  for (UOp r : loops) {
+    const LoopKind kind = r.loop_kind();
+    const bool is_reduced =
+        (kind == LoopKind::Reduce || kind == LoopKind::Unroll) && !is_output_loop(r);
+    if (kind == LoopKind::Lane ? static_cast<bool>(lanes) : !is_reduced) {
+      return fmt::format("loop r{} is of kind {}", r.range_id(), name_of(kind));
+    }
+    if (kind == LoopKind::Lane) lanes = r;
+    if (r.is_open() || is_in_tuple(r)) return "the loops are not of one tile";
+  }
+  if (!lanes) return "none of the loops is lanes";
+  const std::vector<UOp> values = values_of_lanes(k_.sink, lanes);
+  if (values.empty()) return "nothing is computed for all rows";
+  const std::int64_t bytes = panel_bytes(values, loops);
+  const std::int64_t room = room_of_tile();
+  if (bytes > room) return fmt::format("tiles of {} bytes do not fit in {}", bytes, room);
+  for (UOp value : values) {
+    for (UOp r : ranges_) {
+      const bool is_around = value.varies_over(r) && !contains(loops, r);
+      if (is_around && !can_stand_around_tile(r.loop_kind(), Space::Thread)) {
+        return fmt::format("loop r{} is of kind {}", r.range_id(), name_of(r.loop_kind()));
+      }
+    }
+    for (UOp u : toposort(value)) {
+      if (u.is(Op::Param) && is_written(u)) return "the kernel writes what it loads";
+    }
+  }
+  return refuse_new_ranges(std::ssize(values) * (std::ssize(loops) + 1));
 }
 
 std::string Legality::refuse_accumulate(const Edit& e) const {

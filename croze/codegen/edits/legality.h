@@ -45,6 +45,7 @@ class Legality {
   std::string refuse_one_pass(const Edit& e) const;
   std::string refuse_keep(const Edit& e) const;
   std::string refuse_tabulate(const Edit& e) const;
+  std::string refuse_panel(const Edit& e) const;
   std::string refuse_accumulate(const Edit& e) const;
   std::string refuse_contract(const Edit& e) const;
   std::string refuse_stage(const Edit& e) const;

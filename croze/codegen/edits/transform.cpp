@@ -47,6 +47,7 @@ void apply(KernelState& k, const Edit& edit) {
     case EditKind::OnePass: one_pass(k, r[0], r[1], edit.size); return;
     case EditKind::Keep: keep(k, r[0], r[1], edit.size); return;
     case EditKind::Tabulate: tabulate(k, r, edit.size); return;
+    case EditKind::Panel: panel(k, r); return;
     case EditKind::Accumulate: accumulate(k, r[0], std::span(r).subspan(1), edit.size); return;
     case EditKind::Contract:
       if (r.size() == 3) {

@@ -81,6 +81,11 @@ void keep(KernelState& k, UOp first, UOp second, std::int64_t lanes);
 // first.
 void tabulate(KernelState& k, std::span<const UOp> loops, std::int64_t lanes);
 
+// What varies over the lanes, one of the loops, and is the same for all rows, is computed in loops
+// of its own into tiles (panel.h), which are laid out over those of the loops that it varies over,
+// the last one innermost.  The tile is filled as one of stage() is.
+void panel(KernelState& k, std::span<const UOp> loops);
+
 struct TurnLoops {
   std::vector<UOp> over;  // for each loop of the tile
   UOp reduced;

@@ -36,6 +36,7 @@ class Digits {
     }
     return -1;
   }
+  const std::vector<UOp>& ranges() const { return ranges_; }
   bool next() {
     for (std::size_t i = ranges_.size(); i-- > 0;) {
       if (++values_[i] < ranges_[i].range_size()) return true;
@@ -135,7 +136,10 @@ class Expander {
     for (UOp r : closed_ranges(u)) {
       (has_kind(r, LoopKind::Unroll) ? unrolled : loops).push_back(r);
     }
-    if (const auto tile = transposed_tile(u, caps_)) return transposed_stores(u, *tile, loops);
+    if (const auto tile = transposed_tile(u, caps_)) {
+      std::erase(unrolled, tile->unrolled);
+      return transposed_stores(u, *tile, Digits(unrolled), loops);
+    }
     Copies result;
     Digits closed(unrolled);
     do {
@@ -146,20 +150,33 @@ class Expander {
   }
 
   // The lanes run over the copies, and there is a store for each lane; or for as many as have
-  // copies enough for a vector.
-  Copies transposed_stores(UOp u, const TransposedTile& tile, std::span<const UOp> loops) {
-    std::vector<UOp> rows;
-    Digits closed({tile.unrolled});
-    do {
-      rows.push_back(pick(u.src(1), closed, closed));
-    } while (closed.next());
-    const UOp buffer = pick(u.src(0).src(0), closed, closed);
-    const std::int64_t lanes = tile.lane.range_size(), copies = tile.unrolled.range_size();
+  // copies enough for a vector.  All that for each value of the other unrolled loops.
+  Copies transposed_stores(UOp u, const TransposedTile& tile, Digits others,
+                           std::span<const UOp> loops) {
     Copies result;
-    for (UOp column : transposed(std::move(rows), lanes)) {
-      const UOp place = tile.lane / copies + std::ssize(result) * (lanes / copies);
-      const std::pair<UOp, UOp> turned[] = {{tile.lane, place},
-                                            {tile.unrolled, tile.lane % copies}};
+    do {
+      for (UOp store : transposed_stores_at(u, tile, others, loops)) result.push_back(store);
+    } while (others.next());
+    return result;
+  }
+
+  Copies transposed_stores_at(UOp u, const TransposedTile& tile, const Digits& others,
+                              std::span<const UOp> loops) {
+    std::vector<UOp> rows;
+    Digits copy({tile.unrolled});
+    do {
+      rows.push_back(pick(u.src(1), copy, others));
+    } while (copy.next());
+    const UOp buffer = pick(u.src(0).src(0), copy, others);
+    const std::int64_t lanes = tile.lane.range_size(), copies = tile.unrolled.range_size(),
+                       terms = tile.terms;
+    Copies result;
+    for (UOp column : transposed(std::move(rows), lanes, terms)) {
+      const UOp run = tile.lane / terms;
+      const UOp place =
+          run / copies * terms + std::ssize(result) * (lanes / copies) + tile.lane % terms;
+      std::vector<std::pair<UOp, UOp>> turned{{tile.lane, place}, {tile.unrolled, run % copies}};
+      for (UOp r : others.ranges()) turned.emplace_back(r, graph_.index(others.value(r)));
       const UOp index = substitute(u.src(0).src(1), turned);
       result.push_back(graph_.store(graph_.place(buffer, index), column, loops));
     }

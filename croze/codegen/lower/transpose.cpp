@@ -12,10 +12,13 @@
 #include "croze/codegen/lower/transpose.h"
 
 #include <bit>
+#include <cstdlib>
+#include <limits>
 
 #include "croze/codegen/edits/kernel_state.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/index/index_form.h"
+#include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
 namespace {
@@ -36,6 +39,37 @@ UOp only_closed(UOp store, LoopKind kind) {
   return found;
 }
 
+// Of the unrolled ranges that the store closes that along which it goes in the smallest steps.
+UOp nearest_copies(UOp store) {
+  UOp best;
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (UOp r : closed_ranges(store)) {
+    if (r.loop_kind() != LoopKind::Unroll) continue;
+    const Stride s = stride_over(store.src(0).src(1), r);
+    if (!s.affine || std::abs(s.step) >= least) continue;
+    best = r;
+    least = std::abs(s.step);
+  }
+  return best;
+}
+
+// How many lanes stay side by side, if runs of them are as many as there are copies, and the copies
+// of a run lie side by side; 1: they do not.
+std::int64_t terms_side_by_side(UOp place, const TransposedTile& tile) {
+  const Stride copies = stride_over(place.src(1), tile.unrolled);
+  const std::int64_t terms = copies.affine ? copies.step : 0;
+  if (terms < 2 || terms * tile.unrolled.range_size() != tile.lane.range_size()) return 1;
+  const auto at_lane = [&](UOp lane) {
+    const std::pair<UOp, UOp> map[] = {{tile.lane, lane}};
+    return substitute(place.src(1), map);
+  };
+  Graph& g = place.graph();
+  const UOp first = at_lane(g.index(0)), apart = at_lane(g.index(terms)) - first;
+  if (!apart.is(Op::Const)) return 1;
+  const UOp expected = first + tile.lane % terms + tile.lane / terms * apart.arg().value;
+  return (place.src(1) - expected).is_const(0) ? terms : 1;
+}
+
 }  // namespace
 
 bool can_exchange(DType t, const Caps& caps) {
@@ -46,27 +80,29 @@ std::optional<TransposedTile> transposed_tile(UOp store, const Caps& caps) {
   const UOp place = store.src(0), value = store.src(1);
   const bool can_turn = can_exchange(value.dtype(), caps);
   if (!can_turn || !place.is(Op::Index) || place.num_src() > 2) return {};
-  const TransposedTile tile{only_closed(store, LoopKind::Lane),
-                            only_closed(store, LoopKind::Unroll)};
+  const TransposedTile tile{only_closed(store, LoopKind::Lane), nearest_copies(store)};
   if (!tile.lane || !tile.unrolled) return {};
   const auto lanes = static_cast<std::uint64_t>(tile.lane.range_size()),
              rows = static_cast<std::uint64_t>(tile.unrolled.range_size());
   if (rows > lanes || rows < 2 || !std::has_single_bit(lanes) || !std::has_single_bit(rows))
     return {};
+  if (!value.varies_over(tile.lane) || !value.varies_over(tile.unrolled)) return {};
+  if (const std::int64_t terms = terms_side_by_side(place, tile); terms > 1) {
+    return TransposedTile{tile.lane, tile.unrolled, terms};
+  }
   const Stride apart = stride_over(place.src(1), tile.lane);
   if (rows < lanes && (!apart.affine || apart.step != tile.unrolled.range_size())) return {};
-  if (!value.varies_over(tile.lane) || !value.varies_over(tile.unrolled)) return {};
   if (!is_contiguous(place, tile.unrolled) || is_contiguous(place, tile.lane)) return {};
   return tile;
 }
 
-std::vector<UOp> transposed(std::vector<UOp> vectors, std::int64_t lanes) {
+std::vector<UOp> transposed(std::vector<UOp> vectors, std::int64_t lanes, std::int64_t terms) {
   Graph& graph = vectors[0].graph();
   const auto exchange = [&](UOp x, UOp y, std::int64_t bit) {
     return graph.make(Op::Exchange, x.dtype(), {x, y}, Arg(bit));
   };
   std::size_t row_bit = 1;
-  for (std::int64_t bit = 1; bit < lanes; bit *= 2) {
+  for (std::int64_t bit = terms; bit < lanes; bit *= 2) {
     for (std::size_t low = 0; low < vectors.size(); low++) {
       if (low & row_bit) continue;
       const UOp x = vectors[low], y = vectors[low | row_bit];
@@ -78,7 +114,7 @@ std::vector<UOp> transposed(std::vector<UOp> vectors, std::int64_t lanes) {
   // The bits of j that were the last to go are in order but for the round they have not ended.
   const auto bits_of = [](std::size_t n) { return static_cast<int>(std::bit_width(n)) - 1; };
   const int row_bits = bits_of(vectors.size());
-  const int turned = bits_of(static_cast<std::size_t>(lanes)) % row_bits;
+  const int turned = bits_of(static_cast<std::size_t>(lanes / terms)) % row_bits;
   std::vector<UOp> result;
   for (std::size_t number = 0; number < vectors.size(); number++) {
     const std::size_t from =

@@ -5,34 +5,38 @@
 
 namespace croze::gguf {
 
-Tensor q4_0(Fields block) {
+BlockCodes q4_0(Fields block) {
   const Tensor d = block.half();
-  const Tensor q = unpacked(block.bytes(16), 4, 16);
-  return d * (numbers(q) - 8);
+  return {.codes = unpacked(block.bytes(16), 4, 16), .zero = 8, .scales = d, .offsets = {}};
 }
 
-Tensor q4_1(Fields block) {
+BlockCodes q4_1(Fields block) {
   const Tensor d = block.half(), m = block.half();
-  const Tensor q = unpacked(block.bytes(16), 4, 16);
-  return d * numbers(q) + m;
+  return {.codes = unpacked(block.bytes(16), 4, 16), .scales = d, .offsets = m};
 }
 
 // The fifth bits of all elements stand before the other four.
-Tensor q5_0(Fields block) {
+BlockCodes q5_0(Fields block) {
   const Tensor d = block.half();
   const Tensor high = unpacked(block.bytes(4), 1, 1), low = unpacked(block.bytes(16), 4, 16);
-  return d * (numbers(low | (high << 4)) - 16);
+  return {.codes = low | (high << 4), .zero = 16, .scales = d, .offsets = {}};
 }
 
-Tensor q5_1(Fields block) {
+BlockCodes q5_1(Fields block) {
   const Tensor d = block.half(), m = block.half();
   const Tensor high = unpacked(block.bytes(4), 1, 1), low = unpacked(block.bytes(16), 4, 16);
-  return d * numbers(low | (high << 4)) + m;
+  return {.codes = low | (high << 4), .scales = d, .offsets = m};
 }
 
 Tensor q8_0(Fields block) {
   const Tensor d = block.half();
   return signed_numbers(block.bytes(32)) * d;
+}
+
+// The sign turned over is 128 more.
+BlockCodes q8_0_codes(Fields block) {
+  const Tensor d = block.half();
+  return {.codes = block.bytes(32) ^ 128, .zero = 128, .scales = d, .offsets = {}};
 }
 
 Tensor q8_1(Fields block) {

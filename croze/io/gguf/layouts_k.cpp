@@ -7,8 +7,6 @@
 namespace croze::gguf {
 namespace {
 
-Tensor spread(const Tensor& x) { return gguf::spread(x, 256); }
-
 // Eight scales and eight offsets of 6 bits, in 12 bytes: the lower four of each in bytes 0..3 and
 // 4..7.  Of the upper ones the low four bits are in the nibbles of 8..11, the high two on top of
 // the lower ones.
@@ -23,42 +21,43 @@ struct ScalesAndOffsets {
 
 }  // namespace
 
-Tensor q2_k(Fields block) {
+BlockCodes q2_k(Fields block) {
   const Tensor scales = block.bytes(16);
   const Tensor q = unpacked(block.bytes(64), 2, 32);
   const Tensor d = block.half(), dmin = block.half();
-  return spread(d * numbers(scales & 15)) * numbers(q) - spread(dmin * numbers(scales >> 4));
+  return {
+      .codes = q, .scales = d * numbers(scales & 15), .offsets = -(dmin * numbers(scales >> 4))};
 }
 
-Tensor q3_k(Fields block) {
+BlockCodes q3_k(Fields block) {
   const Tensor high = unpacked(block.bytes(32), 1, 32), low = unpacked(block.bytes(64), 2, 32);
   const Tensor low_scales = unpacked(block.bytes(8), 4, 8);
   const Tensor high_scales = unpacked(block.bytes(4), 2, 4);
   const Tensor d = block.half();
   const Tensor scales = numbers(low_scales | (high_scales << 4)) - 32;
-  return spread(d * scales) * (numbers(low | (high << 2)) - 4);
+  return {.codes = low | (high << 2), .zero = 4, .scales = d * scales, .offsets = {}};
 }
 
-Tensor q4_k(Fields block) {
+BlockCodes q4_k(Fields block) {
   const Tensor d = block.half(), dmin = block.half();
   const ScalesAndOffsets parts(block.bytes(12));
   const Tensor q = unpacked(block.bytes(128), 4, 32);
-  return spread(d * parts.scales) * numbers(q) - spread(dmin * parts.offsets);
+  return {.codes = q, .scales = d * parts.scales, .offsets = -(dmin * parts.offsets)};
 }
 
-Tensor q5_k(Fields block) {
+BlockCodes q5_k(Fields block) {
   const Tensor d = block.half(), dmin = block.half();
   const ScalesAndOffsets parts(block.bytes(12));
   const Tensor high = unpacked(block.bytes(32), 1, 32), low = unpacked(block.bytes(128), 4, 32);
-  const Tensor q = numbers(low | (high << 4));
-  return spread(d * parts.scales) * q - spread(dmin * parts.offsets);
+  return {
+      .codes = low | (high << 4), .scales = d * parts.scales, .offsets = -(dmin * parts.offsets)};
 }
 
-Tensor q6_k(Fields block) {
+BlockCodes q6_k(Fields block) {
   const Tensor low = unpacked(block.bytes(128), 4, 64), high = unpacked(block.bytes(64), 2, 32);
   const Tensor scales = signed_numbers(block.bytes(16));
   const Tensor d = block.half();
-  return spread(d * scales) * (numbers(low | (high << 4)) - 32);
+  return {.codes = low | (high << 4), .zero = 32, .scales = d * scales, .offsets = {}};
 }
 
 // Behind the elements stand their sums by 16, for products.

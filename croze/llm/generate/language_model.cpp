@@ -100,13 +100,13 @@ void go_on(Generator& generator, Answering& answering, std::span<const float> sc
 }  // namespace
 
 std::unique_ptr<const LanguageModel> LanguageModel::load(const std::string& path,
-                                                         std::int64_t context) {
-  return from_gguf(load_gguf(path), context);
+                                                         const ModelOptions& options) {
+  return from_gguf(load_gguf(path), options);
 }
 
 std::unique_ptr<const LanguageModel> LanguageModel::from_gguf(const GgufFile& file,
-                                                              std::int64_t context) {
-  Transformer transformer(file, context);
+                                                              const ModelOptions& options) {
+  Transformer transformer(file, options);
   Tokenizer tokenizer = Tokenizer::from_gguf(file.metadata);
   check(tokenizer.vocabulary_size() <= transformer.vocabulary(),
         "{}: {} tokens, and weights for {} of them", file.metadata.source(),

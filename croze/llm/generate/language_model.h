@@ -35,11 +35,11 @@ struct LanguageModel {
   std::vector<TokenId> end_tokens;  // those that end an answer
 
   // Throws Error as load_gguf, Transformer, Tokenizer and ChatTemplate do, and if there are tokens
-  // without weights.  For `context` see Transformer.
+  // without weights.  For the options see Transformer.
   static std::unique_ptr<const LanguageModel> load(const std::string& path,
-                                                   std::int64_t context = 0);
+                                                   const ModelOptions& options = {});
   static std::unique_ptr<const LanguageModel> from_gguf(const GgufFile& file,
-                                                        std::int64_t context = 0);
+                                                        const ModelOptions& options = {});
 };
 
 // A token of an answer, and how likely the model thought it, before any option of sampling.

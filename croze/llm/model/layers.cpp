@@ -1,6 +1,7 @@
 // layers.cpp -- products with encoded weights, and norms.
 #include "croze/llm/model/layers.h"
 
+#include "croze/llm/model/int8_product.h"
 #include "croze/tensor/elementwise/activation.h"
 #include "croze/tensor/elementwise/elementwise.h"
 #include "croze/tensor/linalg/linalg.h"
@@ -9,7 +10,20 @@
 
 namespace croze::llm {
 
-Tensor Matrix::operator()(const Tensor& x) const { return linear(x, weight.decoded(), bias); }
+namespace {
+
+// Fewer inputs take no longer with decoded weights: reading these from memory takes the time.
+constexpr std::int64_t least_in_int8 = 4;
+
+}  // namespace
+
+Tensor Matrix::operator()(const Tensor& x) const {
+  const bool is_in_int8 = inputs == ActivationType::Int8 && x.ndim() == 2 &&
+                          x.size(0) >= least_in_int8 && multiplies_in_int8(weight);
+  if (!is_in_int8) return linear(x, weight.decoded(), bias);
+  const Tensor product = int8_product(x, weight);
+  return bias.defined() ? product + bias : product;
+}
 
 Tensor Matrix::rows(const Tensor& numbers) const {
   GgufTensor chosen = weight;

@@ -11,11 +11,18 @@
 
 namespace croze::llm {
 
+// How inputs are multiplied with packed weights.
+enum class ActivationType : std::uint8_t {
+  Float32,
+  Int8,  // in integers of 8 bits, by blocks, where several are multiplied at once (int8_product.h)
+};
+
 // A weight of the type that it has in the file.  It is decoded by the kernel that multiplies with
 // it and never stored as numbers.
 struct Matrix {
   GgufTensor weight;  // (out, in)
   Tensor bias;        // (out), or undefined
+  ActivationType inputs = ActivationType::Float32;
 
   // (.., in) to (.., out).
   Tensor operator()(const Tensor& x) const;

@@ -143,11 +143,12 @@ Tensor Transformer::encode(const Tensor& tokens, const Tensor& lengths) const {
 
 // ---- making one -------------------------------------------------------------------------------
 
-Transformer::Transformer(const GgufFile& file, std::int64_t context)
-    : config_(read_config(file.metadata)), weights_(read_weights(file, config_)) {
+Transformer::Transformer(const GgufFile& file, const ModelOptions& options)
+    : config_(read_config(file.metadata)),
+      weights_(read_weights(file, config_, options.activations)) {
   const Places places = config_.family->places;
   if (places == Places::Learned) return;
-  const bool is_long = config_.context_for(context) > config_.rotary.original_context;
+  const bool is_long = config_.context_for(options.context) > config_.rotary.original_context;
   const bool in_neighbours = places == Places::RotaryPairs;
   const std::vector<float>& of_length = is_long ? weights_.long_factors : weights_.short_factors;
   rotary_.emplace(config_.rotary, in_neighbours,

@@ -33,13 +33,18 @@ struct Placement {
   std::int64_t page = 0;  // tokens of a page
 };
 
+struct ModelOptions {
+  std::int64_t context = 0;  // tokens
+  ActivationType activations = ActivationType::Float32;
+};
+
 class Transformer {
  public:
   // Throws Error for metadata that read_config() refuses, and naming the tensor if a weight is
   // missing, of another shape than the metadata say, no float, or of no use here.  Models with two
   // forms, for short texts and for long ones, take that for texts of `context` tokens, as
   // Config::context_for() has it.
-  explicit Transformer(const GgufFile& file, std::int64_t context = 0);
+  explicit Transformer(const GgufFile& file, const ModelOptions& options = {});
 
   const Config& config() const { return config_; }
   // How many tokens there are scores for.

@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "croze/base/error.h"
 #include "croze/base/printable.h"
@@ -20,14 +21,15 @@ namespace {
 
 class WeightReader {
  public:
-  WeightReader(const GgufFile& file, const Config& config) : config_(config) {
+  WeightReader(const GgufFile& file, const Config& config, ActivationType activations)
+      : config_(config), activations_(activations) {
     for (const GgufTensor& t : file.tensors) tensors_.emplace(t.name, &t);
   }
 
   Weights read() {
     Weights result;
     const std::int64_t width = config_.width;
-    result.embedding = {.weight = tensor("token_embd.weight", {any, width}), .bias = {}};
+    result.embedding = multiplied(tensor("token_embd.weight", {any, width}), {});
     if (config_.family->places == Places::Learned) {
       result.place_embedding = matrix("position_embd", config_.context, width);
     }
@@ -80,7 +82,10 @@ class WeightReader {
   }
 
   Matrix matrix(const std::string& name, std::int64_t out, std::int64_t in) {
-    return {.weight = tensor(name + ".weight", {out, in}), .bias = vector(name + ".bias", out)};
+    return multiplied(tensor(name + ".weight", {out, in}), vector(name + ".bias", out));
+  }
+  Matrix multiplied(GgufTensor weight, Tensor bias) const {
+    return {.weight = std::move(weight), .bias = std::move(bias), .inputs = activations_};
   }
 
   Norm norm(const std::string& name, std::int64_t width) {
@@ -207,7 +212,7 @@ class WeightReader {
     result.down = {tensor("ffn_down_exps.weight", {m.experts, width, m.hidden})};
     if (m.shared_hidden > 0) result.shared = feed_forward("_shexp", m.shared_hidden);
     if (m.shared_hidden > 0 && has("ffn_gate_inp_shexp.weight")) {
-      result.shared_gate = {.weight = row("ffn_gate_inp_shexp.weight", width), .bias = {}};
+      result.shared_gate = multiplied(row("ffn_gate_inp_shexp.weight", width), {});
     }
     return result;
   }
@@ -265,6 +270,7 @@ class WeightReader {
   }
 
   const Config& config_;
+  ActivationType activations_;
   std::map<std::string, const GgufTensor*, std::less<>> tensors_;
   std::set<std::string, std::less<>> used_;
   std::string prefix_;
@@ -272,8 +278,8 @@ class WeightReader {
 
 }  // namespace
 
-Weights read_weights(const GgufFile& file, const Config& config) {
-  return WeightReader(file, config).read();
+Weights read_weights(const GgufFile& file, const Config& config, ActivationType activations) {
+  return WeightReader(file, config, activations).read();
 }
 
 }  // namespace croze::llm

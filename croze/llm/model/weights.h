@@ -41,6 +41,6 @@ struct Weights {
 
 // Throws Error naming the tensor: one that is missing, of another shape than the metadata say or no
 // float; or that the family has no use for, so that the model would be another one without it.
-Weights read_weights(const GgufFile& file, const Config& config);
+Weights read_weights(const GgufFile& file, const Config& config, ActivationType activations);
 
 }  // namespace croze::llm

@@ -87,6 +87,11 @@ void add_bench_llm(const Command& program) {
       program.subcommand("bench-llm", "Measure how fast a language model reads and writes");
   const auto settings = std::make_shared<Settings>();
   command.option("model", settings->speed.model, "GGUF file").required();
+  command
+      .option("--activations", settings->speed.activations,
+              "How several tokens are multiplied with packed weights")
+      .one_of({"f32", "int8"})
+      .shows_default();
   command.option("--prompt", settings->speed.prompt, "Tokens to read").positive().shows_default();
   command.option("--tokens", settings->speed.tokens, "Tokens to write").positive().shows_default();
   command.option("--parallel", settings->speed.parallel, "Texts to write at once")
@@ -101,7 +106,7 @@ void add_bench_llm(const Command& program) {
   command.flag("--peak", settings->peak, "Memory alone").hidden();
   command.action([settings] {
     if (settings->first_token) {
-      return fmt::print("{}\n", measure_first_token(settings->speed.model).dump());
+      return fmt::print("{}\n", measure_first_token(settings->speed).dump());
     }
     if (settings->peak) return fmt::print("{}\n", measure_peak(settings->speed).dump());
     Json measured = measure_llm_speed(settings->speed);

@@ -17,7 +17,7 @@ namespace croze::tool {
 namespace {
 
 struct Settings {
-  std::string model, prompt, system, cache_type = "f16";
+  std::string model, prompt, system, cache_type = "f16", activations = "f32";
   bool has_prompt = false, raw = false, statistics = false;
   std::int64_t context = 0, max_tokens = -1;
   std::vector<std::string> stop;
@@ -41,7 +41,9 @@ void go_on_with_text(const Settings& settings, const llm::LanguageModel& model,
 }
 
 void chat(const Settings& settings) {
-  const auto model = llm::LanguageModel::load(settings.model, settings.context);
+  const auto model = llm::LanguageModel::load(
+      settings.model,
+      {.context = settings.context, .activations = activation_type_named(settings.activations)});
   const llm::GeneratorOptions of_generator{.context = settings.context,
                                            .cache_type = cache_type_named(settings.cache_type)};
   llm::Generator generator(model->transformer, of_generator);
@@ -89,6 +91,7 @@ void add_chat(const Command& program) {
   command.option("--stop", settings->stop, "Texts at which an answer ends");
   command.flag("--stats", settings->statistics, "Show speed and memory on standard error");
   add_sampling_options(command, settings->sampling);
+  add_activations_option(command, settings->activations);
   add_draft_options(command, settings->draft);
   add_cache_option(command, settings->cache_type);
   command.action([settings, prompt] {

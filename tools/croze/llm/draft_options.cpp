@@ -22,7 +22,7 @@ ChosenDrafter::ChosenDrafter(const DraftOptions& options, const llm::LanguageMod
   if (options.model.empty()) return;
   llm::GeneratorOptions same = generator;
   same.context = model.transformer.config().context_for(generator.context);
-  model_ = llm::LanguageModel::load(options.model, same.context);
+  model_ = llm::LanguageModel::load(options.model, {.context = same.context});
   drafter_ = std::make_unique<llm::DraftModel>(*model_, model,
                                                llm::DraftModel::Options{.generator = same});
 }

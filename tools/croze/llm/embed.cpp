@@ -61,7 +61,7 @@ void print_vectors(const std::vector<std::string>& texts,
 
 void embed(const Settings& settings) {
   const std::vector<std::string> texts = texts_of(settings);
-  const auto model = llm::LanguageModel::load(settings.model, settings.context);
+  const auto model = llm::LanguageModel::load(settings.model, {.context = settings.context});
   llm::Embedder embedder(model->transformer, settings.context);
   std::vector<std::vector<llm::TokenId>> tokens;
   for (const std::string& text : texts) tokens.push_back(model->tokenizer.encode(text));

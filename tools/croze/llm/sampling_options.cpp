@@ -33,6 +33,18 @@ void add_sampling_options(const Command& command, llm::SamplingOptions& options)
   command.option("--seed", options.seed, "Of the random draws").shows_default();
 }
 
+void add_activations_option(const Command& command, std::string& name) {
+  command
+      .option("--activations", name,
+              "How several tokens are multiplied with packed weights: int8, or f32, slower, exact")
+      .one_of({"f32", "int8"})
+      .shows_default();
+}
+
+llm::ActivationType activation_type_named(const std::string& name) {
+  return name == "int8" ? llm::ActivationType::Int8 : llm::ActivationType::Float32;
+}
+
 void add_cache_option(const Command& command, std::string& name) {
   command
       .option("--cache-type", name,

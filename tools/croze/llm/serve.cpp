@@ -20,7 +20,7 @@ namespace croze::tool {
 namespace {
 
 struct Settings {
-  std::string model, key_file, cache_type = "f16";
+  std::string model, key_file, cache_type = "f16", activations = "f32";
   std::int64_t port = 8080, body = 4, queue = 16;
   HttpOptions http;
   llm::serve::ApiOptions api;
@@ -45,7 +45,9 @@ void serve(const Settings& settings) {
   llm::serve::ApiOptions options = settings.api;
   options.engine.queue = static_cast<std::size_t>(settings.queue);
   options.engine.cache_type = cache_type_named(settings.cache_type);
-  const auto model = llm::LanguageModel::load(settings.model, options.engine.context);
+  const auto model = llm::LanguageModel::load(
+      settings.model, {.context = options.engine.context,
+                       .activations = activation_type_named(settings.activations)});
   llm::serve::Api api(*model, options);
   const Interrupt interrupt;
   HttpServer server(api, http);
@@ -92,6 +94,7 @@ void add_serve(const Command& program) {
       .in_range(1, 1024)
       .shows_default();
   add_sampling_options(command, s->api.sampling);
+  add_activations_option(command, s->activations);
   add_cache_option(command, s->cache_type);
   command.action([s] { serve(*s); });
 }

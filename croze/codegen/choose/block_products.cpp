@@ -1,0 +1,179 @@
+// block_products.cpp -- a tile for sums over blocks of quantized numbers.
+//
+//     out[i, j] = sum over b of scale(i, b, j) * (sum over k of x[i, b, k] * w(b, k, j))
+//
+// where x and w are bytes, and w and a part of the scales are computed from packed weights.  The
+// inner sum is short and stands in the outer one as straight code, whose instructions take four
+// terms for each lane at once.  Lanes are columns j: then no lanes are combined, and the scales of
+// the columns are vectors, too.
+//
+//     for vectors of columns j:
+//       panel = w and the scales of these columns, for all blocks
+//       for rows i, a few as copies of the code:
+//         for blocks b:
+//           out[i, j] += scales * (contract x[i, b, ..], panel[b, .., j], ..)
+#include "croze/codegen/choose/block_products.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "croze/codegen/choose/access.h"
+#include "croze/codegen/choose/machine_model.h"
+#include "croze/codegen/edits/contract.h"
+#include "croze/codegen/edits/legality.h"
+#include "croze/codegen/edits/panel.h"
+#include "croze/codegen/edits/transform.h"
+#include "croze/graph/rewrite/rewrite.h"
+
+namespace croze {
+namespace {
+
+// Rows whose sums, beside the columns of a block, stay in registers.
+constexpr std::int64_t most_rows = 12;
+
+struct Sums {
+  UOp outer, inner;
+};
+
+std::optional<Sums> find_sums(const KernelState& k) {
+  const std::vector<UOp> all = reduces(k.sink);
+  if (all.size() != 2 || k.sink.num_src() != 1) return {};
+  const Sums sums{all[0], all[1]};
+  const bool is_nested = std::ranges::any_of(closed_ranges(sums.outer),
+                                             [&](UOp r) { return sums.inner.varies_over(r); });
+  if (!is_nested || sums.outer.reduce_op() != Op::Add || sums.inner.reduce_op() != Op::Add) {
+    return {};
+  }
+  return sums;
+}
+
+UOp not_widened(UOp factor) { return factor.is(Op::Cast) ? factor.src(0) : factor; }
+
+struct Factors {
+  UOp rows, columns;  // as bytes; of rows they are loaded
+  std::int64_t unit;  // that multiplies them, as an edit names it
+};
+
+std::optional<Factors> factors_of(const KernelState& k, UOp inner) {
+  const UOp product = inner.src(0);
+  if (!product.is(Op::Mul)) return {};
+  UOp rows = not_widened(product.src(0)), columns = not_widened(product.src(1));
+  if (!rows.is(Op::Load) || columns.is(Op::Load)) std::swap(rows, columns);
+  if (!rows.is(Op::Load)) return {};
+  for (std::size_t i = 0; i < k.caps().matrix_units.size(); i++) {
+    const MatrixUnit& unit = *k.caps().matrix_units[i];
+    const bool fits = unit.rows == 1 && unit.a == rows.dtype() && unit.b == columns.dtype() &&
+                      unit.accumulator == inner.dtype() && unit.shifted.empty();
+    if (fits) return Factors{rows, columns, static_cast<std::int64_t>(i) + 1};
+  }
+  return {};
+}
+
+// The longest output loop that the first of two values varies over and the other does not.
+UOp loop_of_one(const KernelState& k, UOp value, UOp other) {
+  UOp best;
+  for (UOp r : k.loops) {
+    if (!is_parallel(r) || !value.varies_over(r) || other.varies_over(r)) continue;
+    if (!best || r.range_size() > best.range_size()) best = r;
+  }
+  return best;
+}
+
+class BlockTiler {
+ public:
+  BlockTiler(KernelState& k, const Sums& sums, const Factors& factors)
+      : k_(k),
+        outer_(closed_ranges(sums.outer)),
+        inner_(closed_ranges(sums.inner)),
+        unit_(factors.unit),
+        columns_(loop_of_one(k, factors.columns, factors.rows)),
+        rows_(loop_of_one(k, factors.rows, factors.columns)) {}
+
+  bool run() {
+    const MatrixUnit& unit = *k_.caps().matrix_units[static_cast<std::size_t>(unit_ - 1)];
+    if (!columns_ || !rows_ || columns_.range_size() % unit.columns != 0) return false;
+    if (columns_.is_open() || inner_.empty()) return false;
+    if (rows_.range_size() < MachineModel::least_reuse) return false;
+    if (inner_.back().range_size() % unit.depth != 0) return false;
+    const SplitRange vectors = split(k_, columns_, unit.columns);
+    const UOp lanes = bind(k_, vectors.inner, LoopKind::Lane);
+    const SplitRange terms = split(k_, inner_.back(), unit.depth);
+    inner_.back() = terms.outer;
+    const UOp rows = cut_rows();
+    arrange(vectors.outer, lanes, rows);
+    return fill_panel(lanes, terms.inner) && contract_terms(lanes, terms.inner);
+  }
+
+ private:
+  // The loop over rows that becomes copies of the code.
+  UOp cut_rows() {
+    const std::int64_t size = rows_.range_size();
+    const std::int64_t tiles = (size + most_rows - 1) / most_rows;
+    const std::int64_t count = (size + tiles - 1) / tiles;
+    const SplitRange parts = can_cut(rows_, count) ? split(k_, pad(k_, rows_, count), count)
+                                                   : split_overlapping(k_, rows_, count);
+    return bind(k_, parts.inner, LoopKind::Unroll);
+  }
+
+  // Vectors of columns outermost: what stands inside shares their panel.
+  void arrange(UOp vectors, UOp lanes, UOp rows) {
+    std::vector<UOp> order;
+    if (vectors.is(Op::Range)) order.push_back(vectors);
+    for (UOp r : k_.loops) {
+      if (r != vectors && r != lanes && r != rows) order.push_back(r);
+    }
+    order.push_back(rows);
+    order.push_back(lanes);
+    reorder(k_, order);
+  }
+
+  bool fill_panel(UOp lanes, UOp depth) {
+    Edit edit{.kind = EditKind::Panel};
+    std::vector<UOp> loops;
+    const auto add = [&](UOp r) {
+      if (!r.is(Op::Range)) return;
+      loops.push_back(r);
+      edit.ranges.push_back(r.range_id());
+    };
+    std::ranges::for_each(outer_, add);
+    std::ranges::for_each(inner_, add);
+    add(lanes);
+    add(depth);
+    const MachineModel machine(k_.caps());
+    if (!is_legal(k_, edit)) return false;
+    if (panel_bytes(values_of_lanes(k_.sink, lanes), loops) > machine.tile_bytes) return false;
+    panel(k_, loops);
+    return true;
+  }
+
+  bool contract_terms(UOp lanes, UOp depth) {
+    const Edit edit{
+        .kind = EditKind::Contract, .ranges = {lanes.range_id(), depth.range_id()}, .size = unit_};
+    if (!is_legal(k_, edit)) return false;
+    for (UOp& r : inner_) {
+      if (r.is(Op::Range) && !(r = try_bind(k_, r, LoopKind::Unroll))) return false;
+    }
+    contract(k_, lanes, depth, unit_);
+    return true;
+  }
+
+  KernelState& k_;
+  std::vector<UOp> outer_, inner_;  // loops of the sums
+  std::int64_t unit_;
+  UOp columns_, rows_;
+};
+
+}  // namespace
+
+bool tile_block_products(KernelState& k) {
+  const std::optional<Sums> sums = find_sums(k);
+  if (!sums) return false;
+  const std::optional<Factors> factors = factors_of(k, sums->inner);
+  if (!factors) return false;
+  KernelState tiled = k;
+  if (!BlockTiler(tiled, *sums, *factors).run()) return false;
+  k = std::move(tiled);
+  return true;
+}
+
+}  // namespace croze

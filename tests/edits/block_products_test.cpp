@@ -1,0 +1,170 @@
+// Sums over blocks of products of bytes, each block with a scale: panels, and what is chosen.
+#include "croze/codegen/choose/block_products.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "croze/backends/interp/interp_device.h"
+#include "croze/codegen/choose/choose.h"
+#include "croze/codegen/edits/legality.h"
+#include "croze/codegen/edits/transform.h"
+#include "croze/graph/graph.h"
+#include "croze/graph/matrix_unit.h"
+#include "croze/run/devices.h"
+#include "support/schedule_runner.h"
+
+namespace croze {
+namespace {
+
+using namespace test;
+
+constexpr std::int64_t rows = 13, columns = 32, blocks = 3, half = 16, block = 2 * half;
+
+// Of 32 codes the low four bits are those of the first 16, the high ones those of the others.
+struct Buffers {
+  std::vector<float> out = std::vector<float>(rows * columns), scales;
+  std::vector<std::int8_t> x;
+  std::vector<std::uint8_t> packed;
+
+  Buffers() {
+    std::mt19937 random(1);
+    std::uniform_int_distribution<int> byte(0, 255);
+    for (std::int64_t i = 0; i < rows * blocks * block; i++) {
+      x.push_back(static_cast<std::int8_t>(byte(random) - 128));
+    }
+    for (std::int64_t i = 0; i < columns * blocks * half; i++) {
+      packed.push_back(static_cast<std::uint8_t>(byte(random)));
+    }
+    for (std::int64_t i = 0; i < columns * blocks; i++) {
+      scales.push_back(static_cast<float>(byte(random)) / 16);
+    }
+  }
+
+  // Of scales of few bits, so that nothing is rounded.
+  std::vector<float> expected() const {
+    std::vector<float> result;
+    for (std::int64_t i = 0; i < rows; i++) {
+      for (std::int64_t j = 0; j < columns; j++) result.push_back(sum_at(i, j));
+    }
+    return result;
+  }
+
+ private:
+  float sum_at(std::int64_t i, std::int64_t j) const {
+    float sum = 0;
+    for (std::int64_t b = 0; b < blocks; b++) {
+      int dot = 0;
+      for (std::int64_t k = 0; k < block; k++) {
+        const int pair = packed[static_cast<std::size_t>((j * blocks + b) * half + k % half)];
+        const int code = k < half ? pair & 15 : pair >> 4;
+        dot += code * x[static_cast<std::size_t>((i * blocks + b) * block + k)];
+      }
+      sum += static_cast<float>(dot) * (scales[static_cast<std::size_t>(j * blocks + b)] + 1);
+    }
+    return sum;
+  }
+};
+
+// r0 .. r4 are i, j, b, the half of a block and the place in it.
+UOp blocks_kernel(Graph& g) {
+  const UOp i = g.range(0, rows, LoopKind::Parallel), j = g.range(1, columns, LoopKind::Parallel);
+  const UOp b = g.range(2, blocks, LoopKind::Reduce), h = g.range(3, 2, LoopKind::Reduce),
+            k = g.range(4, half, LoopKind::Reduce);
+  const UOp of_column = j * blocks + b;
+  const UOp pair =
+      g.load(g.place(g.param(DType::UInt8, 2, columns * blocks * half), of_column * half + k));
+  const auto number = [&](std::int64_t value) { return g.constant(DType::UInt8, value); };
+  const UOp code =
+      g.alu(Op::And, {g.alu(Op::Shr, {pair, g.cast(h, DType::UInt8) * number(4)}), number(15)});
+  const UOp x = g.load(g.place(g.param(DType::Int8, 1, rows * blocks * block),
+                               (i * blocks + b) * block + h * half + k));
+  const UOp dot = g.reduce(Op::Add, g.cast(code, DType::Int32) * g.cast(x, DType::Int32),
+                           std::vector<UOp>{h, k});
+  const UOp scale = g.load(g.place(g.param(DType::Float32, 3, columns * blocks), of_column)) +
+                    g.constant(DType::Float32, 1.0);
+  const UOp sum = g.reduce(Op::Add, g.cast(dot, DType::Float32) * scale, std::vector<UOp>{b});
+  const UOp out = g.place(g.param(DType::Float32, 0, rows * columns), i * columns + j);
+  return g.sink(std::vector<UOp>{g.store(out, sum, std::vector<UOp>{i, j})});
+}
+
+std::string run(Device& device, Buffers& buffers, Chooser edit) {
+  Graph graph;
+  const std::vector<std::span<std::byte>> bytes{std::as_writable_bytes(std::span(buffers.out)),
+                                                std::as_writable_bytes(std::span(buffers.x)),
+                                                std::as_writable_bytes(std::span(buffers.packed)),
+                                                std::as_writable_bytes(std::span(buffers.scales))};
+  std::string edits;
+  run_kernel(device, blocks_kernel(graph), bytes, [&](KernelState& k) {
+    edit(k);
+    edits = to_text(k.applied);
+  });
+  return edits;
+}
+
+Caps caps_with_unit() {
+  Caps caps = cpu_shaped_caps();
+  caps.vector_bytes = 64;
+  caps.matrix_units = {find_matrix_unit("avx512vnni.s8u8")};
+  return caps;
+}
+
+TEST(Panel, GivesTheSameInAnyLayout) {
+  for (const char* edits :
+       {"split r1 by 16; bind r6 lane; panel r2 r3 r4 r6",
+        "split r1 by 16; bind r6 lane; panel r6 r2 r3 r4",
+        "split r1 by 8; bind r6 lane; split r4 by 4; panel r2 r3 r7 r6 r8",
+        "split r1 by 16; bind r6 lane; split r4 by 4; panel r2 r3 r7 r6 r8",
+        "split r1 by 16; bind r6 lane; split r4 by 4; bind r3 unroll; panel r2 r3 r7 r6 r8"}) {
+    Buffers buffers;
+    const std::unique_ptr<Device> device = make_interpreter(caps_with_unit());
+    run(*device, buffers, [&](KernelState& k) { apply_all(k, parse_edits(edits)); });
+    EXPECT_EQ(buffers.out, buffers.expected()) << edits;
+  }
+}
+
+TEST(Panel, IsRefusedWithTheReason) {
+  Graph graph;
+  const Caps caps = caps_with_unit();
+  const auto refused = [&](const char* before, const char* edit) {
+    KernelState k(blocks_kernel(graph), caps);
+    apply_all(k, parse_edits(before));
+    return refusal(k, parse_edits(edit)[0]);
+  };
+  EXPECT_EQ(refused("", "panel r2 r3"), "none of the loops is lanes");
+  EXPECT_EQ(refused("bind r0 unroll", "panel r0 r2"), "loop r0 is of kind unroll");
+  EXPECT_EQ(refused("", "panel r0 r2"), "loop r0 is of kind parallel");
+  EXPECT_EQ(refused("split r1 by 16; bind r6 lane; bind r3 unroll", "panel r2 r4 r6"),
+            "loop r3 is of kind unroll");
+}
+
+TEST(BlockProducts, AreAddedUpByAUnitFromAPanel) {
+  Buffers buffers;
+  const std::unique_ptr<Device> device = make_interpreter(caps_with_unit());
+  const std::string edits = run(*device, buffers, choose_edits);
+  EXPECT_NE(edits.find("panel "), std::string::npos) << edits;
+  EXPECT_NE(edits.find("contract "), std::string::npos) << edits;
+  EXPECT_EQ(buffers.out, buffers.expected());
+}
+
+TEST(BlockProducts, AreRightOnTheProcessorAtHand) {
+  Buffers buffers;
+  run(device(device_index("CPU")), buffers, choose_edits);
+  EXPECT_EQ(buffers.out, buffers.expected());
+}
+
+TEST(BlockProducts, AreLeftToOthersWithoutAUnit) {
+  Buffers buffers;
+  Caps caps = cpu_shaped_caps();
+  caps.matrix_units.clear();
+  const std::unique_ptr<Device> device = make_interpreter(caps);
+  const std::string edits = run(*device, buffers, choose_edits);
+  EXPECT_EQ(edits.find("panel "), std::string::npos) << edits;
+  EXPECT_EQ(buffers.out, buffers.expected());
+}
+
+}  // namespace
+}  // namespace croze
