@@ -314,7 +314,7 @@ TEST(TorchGolden, ASampleOfTheCasesAgreesOnTheDevice) {
   if (!is_available(name)) GTEST_SKIP() << "no " << name << " here";
   const unsigned each = static_cast<unsigned>(std::atoi(text));
   // The text of PTX is read in less time than it is found on disk.
-  const std::int64_t cache = name == "PTX_INTERP" ? 0 : Options::integer(Option::Cache);
+  const bool cache = name != "PTX_INTERP" && Options::flag(Option::Cache);
   const Options::Scope scope{{Option::Cache, cache}};
   const Totals totals = check_all(name, each);
   // Of one in six 2,000, where those of Float64 are left out.

@@ -124,6 +124,9 @@ Caps probe(const OpenClLibrary& cl, cl_device_id device) {
     caps.dtypes &= ~(1u << static_cast<int>(DType::Float64));
   }
   caps.storage = caps.dtypes;
+  const auto single = cl.device_info<cl_device_fp_config>(device, CL_DEVICE_SINGLE_FP_CONFIG);
+  caps.keeps_subnormals = (single & CL_FP_DENORM) != 0;
+  if (!(single & CL_FP_FMA)) caps.ops &= ~(std::uint64_t{1} << static_cast<int>(Op::MulAdd));
 
   caps.has_groups = true;
   caps.max_items =
