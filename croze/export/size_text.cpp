@@ -3,7 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <iterator>
+#include <sstream>
 #include <utility>
 
 namespace croze::exporting {
@@ -24,14 +25,16 @@ std::string product(const std::string& a, const std::string& b,
 
 }  // namespace
 
+std::vector<std::string> words_of(const LaunchSize& size) {
+  std::istringstream text(size.text());
+  return {std::istream_iterator<std::string>(text), {}};
+}
+
 // Words stand behind what they work on; a stack of texts puts them between.
 std::string size_text(const LaunchSize& size, std::span<const OpenSize> parameters,
                       const SizeFunctions& functions) {
   std::vector<std::string> stack;
-  std::string rest = size.text();
-  while (!rest.empty()) {
-    const std::string word = rest.substr(0, rest.find(' '));
-    rest.erase(0, std::min(word.size() + 1, rest.size()));
+  for (const std::string& word : words_of(size)) {
     if (word[0] == 'v') {
       stack.push_back(variable(parameters[static_cast<std::size_t>(std::stoi(word.substr(1)))]));
       continue;

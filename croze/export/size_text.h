@@ -4,11 +4,15 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "croze/device/launch_size.h"
 #include "croze/export/model.h"
 
 namespace croze::exporting {
+
+// The steps of a size in postfix order, as LaunchSize::text() writes them.
+std::vector<std::string> words_of(const LaunchSize& size);
 
 // The functions that an expression calls: a / b rounded down and what is left of it, where b may be
 // 0; the greater and the lesser of two, each of which may be long and is written once.

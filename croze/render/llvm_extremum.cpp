@@ -22,7 +22,8 @@ std::int64_t lanes_of_register(const LlvmType& type, std::int64_t bytes) {
 // Whether the values are whole registers of AVX-512, or less than the smallest.  With a constant
 // LLVM knows which of the others it needs.
 bool takes_range(const LlvmText& text, const LlvmValue& a, const LlvmValue& b) {
-  if (!text.ranks_floats() || !a.name.starts_with('%') || !b.name.starts_with('%')) return false;
+  if (!text.forms().ranks_floats || !a.name.starts_with('%') || !b.name.starts_with('%'))
+    return false;
   if (a.type.dtype != DType::Float32 && a.type.dtype != DType::Float64) return false;
   return a.type.lanes <= lanes_of_register(a.type, 16) ||
          a.type.lanes == lanes_of_register(a.type, 32) ||

@@ -296,6 +296,7 @@ LlvmValue Alu::cast_from_float(const LlvmValue& x) {
 // gets wrong on NaN.
 LlvmValue Alu::widened_half(const LlvmValue& x) {
   const LlvmValue wide = convert("fpext", x);
+  if (!text_.forms().fences_halfs) return wide;
   return intrinsic("arithmetic.fence", {&wide, 1});
 }
 

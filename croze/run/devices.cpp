@@ -16,11 +16,13 @@
 #include <mutex>
 #include <optional>
 
+#include "croze/backends/amd/amd_targets.h"
 #include "croze/backends/c/c_device.h"
 #include "croze/backends/cpu/cpu_device.h"
 #include "croze/backends/cuda/cuda_compiler.h"
 #include "croze/backends/cuda/cuda_device.h"
 #include "croze/backends/interp/interp_device.h"
+#include "croze/backends/metal/metal_target.h"
 #include "croze/backends/null/null_device.h"
 #include "croze/backends/opencl/opencl_device.h"
 #include "croze/backends/vulkan/vulkan_device.h"
@@ -225,7 +227,12 @@ bool has_siblings(int index) { return count_of(row_of(index)) > 1; }
 
 std::unique_ptr<Device> make_interpreter(const Caps& caps) { return make_interp_device(caps); }
 
-std::vector<Target> list_targets() { return cuda::cuda_targets(); }
+std::vector<Target> list_targets() {
+  std::vector<Target> targets = cuda::cuda_targets();
+  std::ranges::move(amd::amd_targets(), std::back_inserter(targets));
+  targets.push_back(metal::metal_target());
+  return targets;
+}
 
 Target target_named(std::string_view name) {
   std::string known;

@@ -13,6 +13,7 @@
 
 #include "croze/base/checked.h"
 #include "croze/base/error.h"
+#include "croze/export/size_text.h"
 #include "croze/render/wgsl/caps.h"
 #include "croze/render/wgsl/memory_head.h"
 #include "croze/render/wgsl/wgsl.h"
@@ -46,21 +47,15 @@ std::int64_t aligned(std::int64_t bytes) {
 
 // A size over the variables of a kernel, given these.
 LaunchSize with_variables(const LaunchSize& size, const std::vector<LaunchSize>& variables) {
-  std::string text, rest = size.text();
+  std::vector<std::string> words = exporting::words_of(size);
   bool is_open = false;
-  while (!rest.empty()) {
-    const std::string word = rest.substr(0, rest.find(' '));
-    rest.erase(0, std::min(word.size() + 1, rest.size()));
-    if (!text.empty()) text += ' ';
-    if (word[0] != 'v') {
-      text += word;
-      continue;
-    }
+  for (std::string& word : words) {
+    if (word[0] != 'v') continue;
     const LaunchSize& given = variables.at(static_cast<std::size_t>(std::stoi(word.substr(1))));
-    text += given.text();
+    word = given.text();
     is_open = is_open || !given.is_constant();
   }
-  const LaunchSize result = LaunchSize::parse(text);
+  const LaunchSize result = LaunchSize::parse(fmt::format("{}", fmt::join(words, " ")));
   return is_open ? result : LaunchSize(result.value({}));
 }
 
