@@ -64,9 +64,16 @@ void Context::check_alive() const {
 }
 
 void Context::check(Status status, std::string_view what) {
-  if (status == Status::Success) return;
+  if (status != Status::Success) fail_with(status, what, status == Status::DeviceLost);
+}
+
+void Context::check_final(Status status, std::string_view what) {
+  if (status != Status::Success) fail_with(status, what, true);
+}
+
+void Context::fail_with(Status status, std::string_view what, bool is_final) {
   const std::string failure = fmt::format("{}: {}", what, text_of(status));
-  if (status == Status::DeviceLost) {
+  if (is_final) {
     const std::lock_guard lock(mutex_);
     if (!is_lost_) lost_by_ = failure;
     is_lost_ = true;

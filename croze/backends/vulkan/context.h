@@ -30,11 +30,14 @@ class Context {
 
   // Throws Error, naming the device and what was tried, unless the call was a success.
   void check(Status status, std::string_view what);
+  // The same of calls after whose failure nothing can go on: then the device is lost.
+  void check_final(Status status, std::string_view what);
   // Throws Error if the device is lost.
   void check_alive() const;
   bool is_lost() const { return is_lost_; }
 
  private:
+  [[noreturn]] void fail_with(Status status, std::string_view what, bool is_final);
   void open();
   void make_layout();
 

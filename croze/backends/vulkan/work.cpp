@@ -147,11 +147,12 @@ std::uint64_t Work::copy(const Chunk& to, std::int64_t to_offset, const Chunk& f
 
 // ---- submitting and waiting ---------------------------------------------------------------------
 
+// What was recorded is lost if this fails, and who waits for its number would wait for ever.
 void Work::submit() {
   CommandBuffer commands = std::exchange(open_, nullptr);
   const std::uint64_t number = ++submissions_;
   named([&](const Library& vk) {
-    context_.check(vk.end_commands(commands), "recording work");
+    context_.check_final(vk.end_commands(commands), "recording work");
     TimelineSemaphoreSubmitInfo values;
     values.num_signals = 1;
     values.signals = &number;
@@ -161,7 +162,7 @@ void Work::submit() {
     info.buffers = &commands;
     info.num_signals = 1;
     info.signals = &reached_;
-    context_.check(vk.submit(context_.queue(), 1, &info, nullptr), "submitting work");
+    context_.check_final(vk.submit(context_.queue(), 1, &info, nullptr), "submitting work");
   });
   submitted_.push_back({commands, number});
 }

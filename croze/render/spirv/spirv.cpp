@@ -95,8 +95,8 @@ class Writer {
     const Id entry = m_.type_words(2);
     if (!pushed_) {
       const int count = arguments_.are_pushed() ? arguments_.count() : 1;
-      pushed_ = m_.variable(StorageClass::PushConstant,
-                            m_.block_of(entry, entry_bytes, word(std::max(count, 1))));
+      pushed_ =
+          m_.variable(StorageClass::PushConstant, m_.block_of(entry, entry_bytes, word(count)));
     }
     if (arguments_.are_pushed()) return pushed_entry(number);
     constexpr StorageClass global = StorageClass::PhysicalStorageBuffer;

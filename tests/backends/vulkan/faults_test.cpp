@@ -159,6 +159,16 @@ TEST_F(VulkanFaults, ALostDeviceRefusesWorkAndOthersGoOn) {
   EXPECT_EQ(values, std::vector<std::int32_t>(16, 8));
 }
 
+// Nobody would ever reach the number that is waited for.
+TEST_F(VulkanFaults, WhatCannotBeSubmittedLosesTheDevice) {
+  const auto program = loaded("unsent");
+  launch(*program);
+  failures.submit = Status::OutOfHostMemory;
+  expect_contains(message_of([&] { device->synchronize(); }), "kernel unsent: VULKAN: ");
+  failures = {};
+  expect_contains(message_of([&] { device->synchronize(); }), "VULKAN is lost to this process");
+}
+
 TEST_F(VulkanFaults, AQueueOfALostDeviceFailsWhatItWasToSignal) {
   const auto program = loaded("doomed");
   const MemoryView view = MemoryView::all_of(memory);
