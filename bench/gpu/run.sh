@@ -40,6 +40,7 @@ run() {
   work=$(mktemp -d)
   export LD_LIBRARY_PATH="$folder/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
   export TORCH_RECORDINGS="$folder/recordings" CROZE_CACHE_DIR="$work/cache"
+  export CROZE_DEVICE=CUDA TORCH_ONE_IN=6
   if [ -z "${CROZE_NVRTC_LIBRARY:-}" ]; then
     CROZE_NVRTC_LIBRARY=$(find / -name 'libnvrtc.so.1[0-9]*' -not -path '/proc/*' 2> /dev/null |
       sort -V | tail -n 1)
@@ -48,7 +49,7 @@ run() {
   step devices 30 "$folder/bin/croze" devices --json
   step device_suite 60 "$folder/bin/test_cuda_device"
   step op_list 90 "$folder/bin/test_ops" '--gtest_filter=*/CUDA'
-  step golden 150 "$folder/bin/test_golden" '--gtest_filter=*Cuda*'
+  step golden 150 "$folder/bin/test_golden" '--gtest_filter=*OnTheDevice*'
   step times 120 "$folder/bin/croze-bench" gpu --device CUDA --seconds 0.3 --json
   step torch 60 python3 "$folder/torch_times.py"
   python3 "$folder/result.py" "$work" > "$result"

@@ -27,6 +27,7 @@ constexpr OptionInfo option_table[] = {
   {Option::CheckIndices, "CROZE_CHECK_INDICES", OptionType::Flag, "0", 0, 1,   "Check the elements of index tensors (index, gather, scatter, embedding, ...) where they are used: one out of range is an error that names the call, instead of reading 0 and writing nowhere."},
   {Option::CheckNan,  "CROZE_CHECK_NAN",  OptionType::Flag,    "0", 0, 1,      "Run each operation as a kernel of its own and look at what it gives: where a result is not finite, the operation that first made a NaN or an infinity of finite numbers is named in an error, with its call, line and kernel. Slow."},
   {Option::CheckSpec, "CROZE_CHECK_SPEC", OptionType::Flag,    "0", 0, 1,      "Check each tensor graph, kernel and linear program against the spec of its stage."},
+  {Option::CudaCompiler, "CROZE_CUDA_COMPILER", OptionType::Text, "", 0, 0,    "How the device CUDA compiles kernels: `nvrtc`, or `ptx`, which the driver compiles; empty means NVRTC where it is found, else PTX."},
   {Option::CudaLibrary, "CROZE_CUDA_LIBRARY", OptionType::Text, "", 0, 0,      "Library with the functions of CUDA's driver that the device CUDA uses; empty means `libcuda.so.1`."},
   {Option::DataDir,   "CROZE_DATA_DIR",   OptionType::Text,    "/usr/share/datasets", 0, 0, "Directory that holds the data sets, each in a folder of its name."},
   {Option::Debug,     "CROZE_DEBUG",      OptionType::Integer, "0", 0, 7,      "How much to show: 1 devices and schedules, 2 each kernel with its time, 3 memory plans and chosen edits, 4 generated source, 5 the graph after each pass and the linear program, 6 assembly, 7 each rewrite."},
@@ -48,6 +49,7 @@ constexpr OptionInfo option_table[] = {
   {Option::TraceRewrites, "CROZE_TRACE_REWRITES", OptionType::Flag, "0", 0, 1, "Write every rewrite of every kernel to the trace, too."},
   {Option::TraceSamples, "CROZE_TRACE_SAMPLES", OptionType::Flag, "0", 0, 1,  "Write to the trace, too, at which instructions the kernels of the CPU are, a thousand times a second, where the system lets a process sample itself (perf events)."},
   {Option::Tuned,     "CROZE_TUNED",      OptionType::Text,    "",  0, 0,      "File with the edits that searches have found, which kernels get; empty means `tuned-kernels.txt` beside the cache of compiled kernels, or none where that is off."},
+  {Option::VulkanLibrary, "CROZE_VULKAN_LIBRARY", OptionType::Text, "", 0, 0,  "Loader of Vulkan's drivers that the device VULKAN uses; empty means `libvulkan.so.1`."},
   {Option::WebgpuLibrary, "CROZE_WEBGPU_LIBRARY", OptionType::Text, "", 0, 0,  "Library with the functions of `webgpu.h` (Dawn's) that the device WEBGPU uses; empty means `libwebgpu_dawn.so` or `libwebgpu.so`."},
 };
 // clang-format on

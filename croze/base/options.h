@@ -22,6 +22,7 @@ enum class Option : uint8_t {
   CheckIndices,
   CheckNan,
   CheckSpec,
+  CudaCompiler,
   CudaLibrary,
   DataDir,
   Debug,
@@ -43,6 +44,7 @@ enum class Option : uint8_t {
   TraceRewrites,
   TraceSamples,
   Tuned,
+  VulkanLibrary,
   WebgpuLibrary,
 };
 

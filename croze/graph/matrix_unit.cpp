@@ -173,6 +173,10 @@ std::int64_t count_places(std::span<const PlaceBits> bits) {
   return count;
 }
 
+std::int64_t places_of_thread(const MatrixUnit& unit, std::string_view places) {
+  return count_places(place_bits(places)) / unit.threads;
+}
+
 MatrixElement element_at(std::span<const PlaceBits> bits, std::int64_t place) {
   MatrixElement e;
   for (const PlaceBits& b : bits) {

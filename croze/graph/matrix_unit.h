@@ -54,6 +54,8 @@ std::vector<PlaceBits> place_bits(std::string_view places);
 // The same without the bits "-": of the elements of a vector, each once.
 std::vector<PlaceBits> element_bits(std::string_view places);
 std::int64_t count_places(std::span<const PlaceBits> bits);
+// Of an operand, those in the registers of one of the threads.
+std::int64_t places_of_thread(const MatrixUnit& unit, std::string_view places);
 
 struct MatrixElement {
   std::int64_t m = 0, n = 0, k = 0;

@@ -1,464 +1,62 @@
-// llvm.cpp -- linear program -> LLVM IR text.
+// llvm.cpp -- modules for processors.
 //
-// A value is rendered in up to two forms.  What moves by a constant from lane to lane
-// (lane_form.h), and every scalar, is computed once, for lane 0; a vector of it is made only where
-// some vector operation wants one, right after lane 0 is known, so that a broadcast stands outside
-// of the loops that use it.  All else is computed as vectors from the start.
-//
-// The kernel is two functions: the one with the public signature fetches the pointers and calls the
+// A kernel is two functions: the one with the public signature fetches the pointers and calls the
 // one that works, whose parameters can say noalias.
 #include "croze/render/llvm.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
-#include <vector>
 
 #include "croze/base/error.h"
-#include "croze/render/lane_form.h"
-#include "croze/render/llvm_memory.h"
-#include "croze/render/llvm_text.h"
+#include "croze/render/llvm_emitter.h"
 #include "croze/render/scratch.h"
 
 namespace croze {
 namespace {
 
-// One instruction while rendering.
-struct Rendered {
-  UOp node;
-  LaneForm form;
-  std::vector<std::int64_t> wanted;  // lane counts in which an affine value is wanted as a vector
-  LlvmValue base;                    // lane 0 of an affine value; the vector of any other
-  std::vector<LlvmValue> vectors;    // of an affine value, as wanted
-};
+LlvmValue task_number(LlvmText&, UOp) { return {"%task", {DType::Int64, 1}}; }
+void no_barrier(LlvmText&) {}  // a task is alone
 
-class Emitter {
- public:
-  explicit Emitter(const LinearProgram& program)
-      : program_(program), forms_(program), scratch_(scratch_layout(program)) {}
-
-  std::string module();
-
- private:
-  // What is wanted as a vector.
-  void collect();
-  void want_sources(UOp user);
-  void want_place(UOp place, std::int64_t lanes);
-  void want(UOp node, std::int64_t lanes);
-  std::int64_t access_lanes(UOp load_or_store) const;
-  std::int64_t operand_lanes(UOp contract, int source) const;
-  bool wants_index_vector(UOp place, std::int64_t lanes) const;
-  bool has_one_gate(UOp place, std::int64_t lanes) const;
-  bool keeps_scalar(UOp user, int source) const;
-
-  // Values.
-  Rendered& at(UOp node);
-  LlvmValue value_of(UOp node, std::int64_t lanes);
-  void make_vector(Rendered& r, std::int64_t lanes);
-  LlvmPlace place_of(UOp place, std::int64_t lanes);
-
-  // Instructions.
-  void emit(Rendered& r);
-  LlvmValue compute(const Rendered& r);
-  LlvmValue leaf(UOp u);
-  LlvmValue elementwise(const Rendered& r);
-  LlvmValue load(UOp u);
-  void store(UOp u);
-  void open_loop(UOp range);
-  LlvmValue counter(UOp range);
-  void close_loop(UOp range);
-  LlvmValue end_of(UOp range);
-  std::string declarations_of_memory() const;
-
-  // Functions.
-  std::string body_function();
-  std::string entry_function();
-
-  const LinearProgram& program_;
-  LaneForms forms_;
-  ScratchLayout scratch_;
-  std::vector<Rendered> rendered_;
-  std::vector<std::int32_t> position_;            // in rendered_, by node id
-  std::vector<std::int64_t> params_, variables_;  // their slots
-  std::string before_loop_;                       // the block in front of the loop just opened
-  LlvmText text_;
-};
-
-UOp without_after(UOp u) {
-  while (u.is(Op::After)) u = u.src(0);
-  return u;
+LlvmWords words(bool avx512) {
+  return {.space = {},
+          .stack = {},
+          .hides_counters = true,
+          .forms = {.fences_halfs = true, .ranks_floats = avx512},
+          .special = task_number,
+          .barrier = no_barrier,
+          .contract = llvm_contract};
 }
 
-// Whether an integer is known not to have wrapped (see Bounds).  What may have has the bounds of
-// its type, or the multiples of its divisor next to them.
-bool fits(UOp u) {
-  if (!is_integer(u.dtype())) return false;
-  const auto distance = [](std::int64_t from, std::int64_t to) {
-    return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
-  };
-  const auto divisor = static_cast<std::uint64_t>(std::max<std::int64_t>(u.bounds().multiple, 1));
-  return distance(min_value(u.dtype()), u.lo()) >= divisor ||
-         distance(u.hi(), max_value(u.dtype())) >= divisor;
-}
-
-// A half that memory gives to all lanes at once is widened in them: one by itself goes through
-// three registers first.
-bool widens_half(UOp u) {
-  return u.is(Op::Cast) && u.dtype() == DType::Float32 && u.src(0).dtype() == DType::Float16 &&
-         !u.src(0).is_const();
-}
-
-std::string name_of_register(UOp u) { return fmt::format("%r{}", u.arg().value); }
-std::string name_of_buffer(UOp u) {
-  return fmt::format("{}{}", u.is(Op::Local) ? "%local" : "%buffer", u.arg().ints[0]);
-}
-
-// ---- what is wanted as a vector ---------------------------------------------------------------
-
-void Emitter::collect() {
-  position_.assign(program_.graph->id_limit(), -1);
-  rendered_.reserve(program_.instructions.size());
-  for (UOp u : program_.instructions) {
-    position_[u.id()] = static_cast<std::int32_t>(rendered_.size());
-    rendered_.push_back({u, forms_.of(u), {}, {}, {}});
-    want_sources(u);
-    if (!u.is(Op::Param) && !u.is(Op::Variable)) continue;
-    std::vector<std::int64_t>& slots = u.is(Op::Param) ? params_ : variables_;
-    if (std::ranges::find(slots, u.slot()) == slots.end()) slots.push_back(u.slot());
-  }
-}
-
-void Emitter::want_sources(UOp u) {
-  if (u.is(Op::Load) || u.is(Op::Store)) {
-    const UOp place = without_after(u.src(0));
-    const std::int64_t lanes = access_lanes(u);
-    if (place.is(Op::Index)) want_place(place, lanes);
-    if (u.is(Op::Store)) want(u.src(1), lanes);
-  } else if (u.is(Op::Prefetch)) {
-    want_place(u.src(0), 1);
-  } else if (u.is(Op::Reduce)) {
-    want(u.src(0), u.src(1).range_size());
-  } else if (u.is(Op::Contract)) {
-    for (int i : {0, 1, 2}) want(u.src(i), operand_lanes(u, i));
-  } else if (u.is(Op::Exchange) || u.is(Op::Lookup)) {
-    for (UOp s : u.sources()) want(s, forms_.of(u).lanes);
-  } else if (is_elementwise(u.op()) && !forms_.of(u).affine) {
-    for (int i = 0; i < u.num_src(); i++) {
-      if (!keeps_scalar(u, i)) want(u.src(i), forms_.of(u).lanes);
-    }
-  }
-}
-
-void Emitter::want_place(UOp place, std::int64_t lanes) {
-  if (wants_index_vector(place, lanes)) want(place.src(1), lanes);
-  if (place.num_src() > 2 && !has_one_gate(place, lanes)) want(place.src(2), lanes);
-}
-
-void Emitter::want(UOp node, std::int64_t lanes) {
-  Rendered& r = at(node);
-  if (lanes == 1) return;
-  ensure(r.form.affine || r.form.lanes == lanes, "llvm: {} has {} lanes, its user {}",
-         info(r.node.op()).name, r.form.lanes, lanes);
-  if (!r.form.affine || std::ranges::find(r.wanted, lanes) != r.wanted.end()) return;
-  r.wanted.push_back(lanes);
-  if (widens_half(r.node)) want(r.node.src(0), lanes);
-}
-
-std::int64_t Emitter::access_lanes(UOp u) const {
-  const std::int64_t lanes = forms_.of(u.src(0)).lanes;
-  return u.is(Op::Store) ? std::max(lanes, forms_.of(u.src(1)).lanes) : lanes;
-}
-
-// All places of the unit's operand.
-std::int64_t Emitter::operand_lanes(UOp u, int source) const {
-  const MatrixUnit& unit = *find_matrix_unit(u.arg().as_text());
-  const std::string_view places[] = {unit.places_of_sums, unit.places_of_a, unit.places_of_b};
-  return count_places(place_bits(places[source]));
-}
-
-// Contiguous and ungated strided accesses start from lane 0.
-bool Emitter::wants_index_vector(UOp place, std::int64_t lanes) const {
-  const LaneForm index = forms_.of(place.src(1));
-  const bool gated = place.num_src() > 2;
-  return lanes > 1 && (!index.affine || (index.step != 1 && index.step != 2 && gated));
-}
-
-// Lanes side by side behind one condition are one access or none.
-bool Emitter::has_one_gate(UOp place, std::int64_t lanes) const {
-  const LaneForm index = forms_.of(place.src(1));
-  const bool contiguous = !wants_index_vector(place, lanes) && (index.step == 1 || lanes == 1);
-  return contiguous && forms_.of(place.src(2)).lanes == 1;
-}
-
-// One condition may choose between two vectors.
-bool Emitter::keeps_scalar(UOp user, int source) const {
-  return user.is(Op::Where) && source == 0 && forms_.of(user.src(0)).lanes == 1;
-}
-
-// ---- values -----------------------------------------------------------------------------------
-
-Rendered& Emitter::at(UOp node) {
-  const UOp u = without_after(node);
-  const std::int32_t position = position_[u.id()];
-  ensure(position >= 0, "llvm: {} is used before it stands in the list", info(u.op()).name);
-  return rendered_[static_cast<std::size_t>(position)];
-}
-
-// The value as a vector of `lanes`, or lane 0 if lanes is 1.
-LlvmValue Emitter::value_of(UOp node, std::int64_t lanes) {
-  const Rendered& r = at(node);
-  if (lanes == 1 || !r.form.affine) return r.base;
-  const auto it = std::ranges::find(r.wanted, lanes);
-  ensure(it != r.wanted.end(), "llvm: no vector of {} was wanted", info(r.node.op()).name);
-  return r.vectors[static_cast<std::size_t>(it - r.wanted.begin())];
-}
-
-void Emitter::make_vector(Rendered& r, std::int64_t lanes) {
-  const LlvmType type{r.node.dtype(), lanes};
-  if (r.node.is_const()) {
-    r.vectors.push_back({llvm_constant(type, r.node.arg().value), type});
-    return;
-  }
-  if (is_lane(r.node)) {
-    r.vectors.push_back({llvm_steps(type, 0, 1), type});
-    return;
-  }
-  if (widens_half(r.node)) {
-    const LlvmValue halfs = value_of(r.node.src(0), lanes);
-    r.vectors.push_back(llvm_elementwise(text_, Op::Cast, type, {&halfs, 1}));
-    return;
-  }
-  const LlvmValue first =
-      text_.define(type, "insertelement {} poison, {}, i64 0", type.text(), r.base.text());
-  LlvmValue all = text_.define(type, "shufflevector {}, {} poison, <{} x i32> zeroinitializer",
-                               first.text(), type.text(), lanes);
-  if (r.form.step != 0) {
-    all = text_.define(type, "add {}, {}", all.text(), llvm_steps(type, 0, r.form.step));
-  }
-  r.vectors.push_back(all);
-}
-
-// Accesses whose indices differ by a constant share an address, and the constants stand apart,
-// where machine instructions have a field for them.
-LlvmPlace Emitter::place_of(UOp place, std::int64_t lanes) {
-  const UOp buffer = buffer_of(place);
-  LlvmPlace result{.pointer = name_of_buffer(buffer),
-                   .dtype = buffer.dtype(),
-                   .index = {},
-                   .offset = 0,
-                   .step = forms_.of(place.src(1)).step,
-                   .gate = {}};
-  if (wants_index_vector(place, lanes)) {
-    result.index = value_of(place.src(1), lanes);
-  } else {
-    UOp index = place.src(1);
-    while (index.is(Op::Add) && fits(index)) {
-      if (index.src(1).is_const()) {
-        result.offset += index.src(1).const_int();
-        index = index.src(0);
-      } else if (is_lane(index.src(0)) || is_lane(index.src(1))) {  // lane 0 is 0
-        index = index.src(is_lane(index.src(0)) ? 1 : 0);
-      } else {
-        break;
-      }
-    }
-    result.index = value_of(index, 1);
-  }
-  if (place.num_src() > 2) {
-    result.gate = value_of(place.src(2), has_one_gate(place, lanes) ? 1 : lanes);
-  }
-  return result;
-}
-
-// ---- instructions -----------------------------------------------------------------------------
-
-void Emitter::emit(Rendered& r) {
-  const UOp u = r.node;
-  switch (u.op()) {
-    case Op::Param:
-    case Op::Local:
-    case Op::Register: break;  // declared in front of all
-    case Op::Barrier: break;   // a task is alone
-    case Op::Loop: open_loop(u.src(0)); break;
-    case Op::EndLoop: close_loop(u.src(0)); break;
-    case Op::Store: store(u); break;
-    case Op::Prefetch: llvm_prefetch(text_, place_of(u.src(0), 1)); break;
-    default:
-      r.base = compute(r);
-      for (std::int64_t lanes : r.wanted) make_vector(r, lanes);
-  }
-}
-
-LlvmValue Emitter::compute(const Rendered& r) {
-  const UOp u = r.node;
-  switch (u.op()) {
-    case Op::Range: return counter(u);
-    case Op::Const:
-    case Op::Variable:
-    case Op::Special: return leaf(u);
-    case Op::Load: return load(u);
-    case Op::Reduce:
-      return llvm_reduce(text_, u.reduce_op(), value_of(u.src(0), u.src(1).range_size()));
-    case Op::Contract:
-      return llvm_contract(
-          text_, *find_matrix_unit(u.arg().as_text()), value_of(u.src(0), operand_lanes(u, 0)),
-          value_of(u.src(1), operand_lanes(u, 1)), value_of(u.src(2), operand_lanes(u, 2)));
-    case Op::Exchange:
-      return llvm_exchange(text_, u.arg().value, value_of(u.src(0), r.form.lanes),
-                           value_of(u.src(1), r.form.lanes));
-    case Op::Lookup:
-      return llvm_lookup(text_, value_of(u.src(0), r.form.lanes), value_of(u.src(1), r.form.lanes));
-    default:
-      ensure(is_elementwise(u.op()), "llvm: {} cannot stand in a linear program",
-             info(u.op()).name);
-      return elementwise(r);
-  }
-}
-
-LlvmValue Emitter::leaf(UOp u) {
-  const LlvmType type{u.dtype(), 1};
-  if (u.is_const()) return {llvm_constant(type, u.arg().value), type};
-  const LlvmValue wide{u.is(Op::Special) ? "%task" : fmt::format("%variable{}", u.slot()),
-                       {DType::Int64, 1}};
-  return llvm_elementwise(text_, Op::Cast, type, {&wide, 1});
-}
-
-LlvmValue Emitter::elementwise(const Rendered& r) {
-  const UOp u = r.node;
-  const std::int64_t lanes = r.form.affine ? 1 : r.form.lanes;
-  std::vector<LlvmValue> src;
-  for (int i = 0; i < u.num_src(); i++) {
-    src.push_back(value_of(u.src(i), keeps_scalar(u, i) ? 1 : lanes));
-  }
-  // Lane 0 of "something + lane" is the something.
-  if (u.is(Op::Add) && is_integer(u.dtype()) && lanes == 1) {
-    if (src[0].name == "0") return src[1];
-    if (src[1].name == "0") return src[0];
-  }
-  return llvm_elementwise(text_, u.op(), {u.dtype(), lanes}, src, fits(u));
-}
-
-LlvmValue Emitter::load(UOp u) {
-  const UOp place = without_after(u.src(0));
-  const LlvmType type{u.dtype(), access_lanes(u)};
-  if (place.is(Op::Index)) {
-    const LlvmValue loaded = llvm_load(text_, place_of(place, type.lanes), type.lanes);
-    return llvm_repeat(text_, loaded, forms_.of(u).lanes / type.lanes);
-  }
-  return text_.define(type, "load {}, ptr {}", type.text(), name_of_register(place));
-}
-
-void Emitter::store(UOp u) {
-  const UOp place = without_after(u.src(0));
-  const LlvmValue value = value_of(u.src(1), access_lanes(u));
-  if (place.is(Op::Index)) {
-    llvm_store(text_, place_of(place, value.type.lanes), value);
-  } else {
-    text_.line("store {}, ptr {}", value.text(), name_of_register(place));
-  }
-}
-
-// ---- loops: the test stands at the end, since few are empty -----------------------------------
-
-void Emitter::open_loop(UOp range) {
-  before_loop_ = text_.block();
-  const bool may_be_empty = range.is_open() ? range.src(0).lo() < 1 : range.range_size() == 0;
-  if (may_be_empty) {
-    text_.line("%i{0}.any = icmp sgt {1}, 0", range.range_id(), end_of(range).text());
-    text_.line("br i1 %i{0}.any, label %loop{0}, label %loop{0}.end", range.range_id());
-  } else {
-    text_.line("br label %loop{}", range.range_id());
-  }
-  text_.label(fmt::format("loop{}", range.range_id()));
-}
-
-// The empty assembler text hides from LLVM that the counter counts.  Else its strength reduction
-// takes up to nine tenths of the compile time of a deep nest, quadratic in the accesses, to replace
-// the index arithmetic that codegen has thought about by pointers of its own.
-LlvmValue Emitter::counter(UOp range) {
-  const LlvmType type{range.dtype(), 1};
-  if (is_lane(range)) return llvm_zero(type);
-  const std::int64_t id = range.range_id();
-  text_.line("%i{0}.phi = phi {1} [ 0, %{2} ], [ %i{0}.next, %loop{0}.next ]", id, type.text(),
-             before_loop_);
-  text_.line("%i{0} = call {1} asm \"\", \"=r,0\"({1} %i{0}.phi)", id, type.text());
-  return {fmt::format("%i{}", id), type};
-}
-
-// What the counter stays below.
-LlvmValue Emitter::end_of(UOp range) {
-  if (range.is_open()) return value_of(range.src(0), 1);
-  return {fmt::format("{}", range.range_size()), {range.dtype(), 1}};
-}
-
-void Emitter::close_loop(UOp range) {
-  const std::int64_t id = range.range_id();
-  const std::string type = LlvmType{range.dtype(), 1}.text();
-  text_.line("br label %loop{}.next", id);
-  text_.label(fmt::format("loop{}.next", id));
-  text_.line("%i{0}.next = add nuw nsw {1} %i{0}, 1", id, type);
-  text_.line("%i{0}.more = icmp ult {1} %i{0}.next, {2}", id, type, end_of(range).name);
-  text_.line("br i1 %i{0}.more, label %loop{0}, label %loop{0}.end", id);
-  text_.label(fmt::format("loop{}.end", id));
-}
-
-// ---- functions --------------------------------------------------------------------------------
-
-// Registers are allocas, which the compiler turns into machine registers.
-std::string Emitter::declarations_of_memory() const {
-  std::string result;
-  for (const Rendered& r : rendered_) {
-    if (r.node.is(Op::Register)) {
-      const LlvmType type{r.node.dtype(), r.form.lanes};
-      result += fmt::format("  {} = alloca {}\n", name_of_register(r.node), type.text());
-    }
-  }
-  for (const auto& [local, offset] : scratch_.offsets) {
-    result += fmt::format("  {} = getelementptr inbounds i8, ptr %scratch, i64 {}\n",
-                          name_of_buffer(local), offset);
-  }
-  return result;
-}
-
-std::string Emitter::body_function() {
+std::string body_function(const LlvmBody& body, const ScratchLayout& scratch) {
   std::string result = "define internal void @body(";
-  for (std::int64_t slot : params_) result += fmt::format("ptr noalias %buffer{}, ", slot);
-  for (std::int64_t slot : variables_) result += fmt::format("i64 %variable{}, ", slot);
-  result += "i64 %task, ptr noalias align 64 %scratch) nounwind {\nentry:\n";
-  result += declarations_of_memory();
-  result += text_.body();
-  return result + "  ret void\n}\n\n";
+  for (std::int64_t slot : body.params) result += fmt::format("ptr noalias %buffer{}, ", slot);
+  for (std::int64_t slot : body.variables) result += fmt::format("i64 %variable{}, ", slot);
+  result += "i64 %task, ptr noalias align 64 %scratch) nounwind {\nentry:\n" + body.registers;
+  for (const auto& [local, offset] : scratch.offsets) {
+    result += fmt::format("  {} = getelementptr inbounds i8, ptr %scratch, i64 {}\n",
+                          llvm_buffer_name(local), offset);
+  }
+  return result + body.text + "  ret void\n}\n\n";
 }
 
-std::string Emitter::entry_function() {
+std::string entry_function(const LlvmBody& body, std::string_view name) {
   std::string result = fmt::format(
       "define void @\"{}\"(ptr %buffers, ptr %variables, i64 %task, ptr %scratch) nounwind {{\n",
-      program_.info.name);
+      name);
   std::string arguments;
-  auto fetch = [&](std::string_view type, std::string_view array, std::string_view name,
+  auto fetch = [&](std::string_view type, std::string_view array, std::string_view what,
                    std::int64_t slot) {
     result += fmt::format(
         "  %{2}{3}.at = getelementptr {0}, ptr {1}, i64 {3}\n"
         "  %{2}{3} = load {0}, ptr %{2}{3}.at, align 8\n",
-        type, array, name, slot);
-    arguments += fmt::format("{} %{}{}, ", type, name, slot);
+        type, array, what, slot);
+    arguments += fmt::format("{} %{}{}, ", type, what, slot);
   };
-  for (std::int64_t slot : params_) fetch("ptr", "%buffers", "buffer", slot);
-  for (std::int64_t slot : variables_) fetch("i64", "%variables", "variable", slot);
+  for (std::int64_t slot : body.params) fetch("ptr", "%buffers", "buffer", slot);
+  for (std::int64_t slot : body.variables) fetch("i64", "%variables", "variable", slot);
   result += fmt::format("  tail call void @body({}i64 %task, ptr %scratch)\n", arguments);
   return result + "  ret void\n}\n\n";
-}
-
-std::string Emitter::module() {
-  ensure(scratch_.bytes <= program_.info.launch.scratch_bytes,
-         "llvm: {} has {} bytes of locals, but the launch gives {}", program_.info.name,
-         scratch_.bytes, program_.info.launch.scratch_bytes);
-  collect();
-  for (Rendered& r : rendered_) emit(r);
-  std::string result = body_function() + entry_function();
-  for (const std::string& d : text_.declarations()) result += d;
-  return result;
 }
 
 }  // namespace
@@ -484,7 +82,14 @@ std::uint32_t LlvmRenderer::dtypes() {
 }
 
 std::string LlvmRenderer::render(const LinearProgram& program) const {
-  return Emitter(program).module();
+  const ScratchLayout scratch = scratch_layout(program);
+  ensure(scratch.bytes <= program.info.launch.scratch_bytes,
+         "llvm: {} has {} bytes of locals, but the launch gives {}", program.info.name,
+         scratch.bytes, program.info.launch.scratch_bytes);
+  const LlvmBody body = llvm_body(words(avx512_), program);
+  std::string result = body_function(body, scratch) + entry_function(body, program.info.name);
+  for (const std::string& d : body.declarations) result += d;
+  return result;
 }
 
 }  // namespace croze

@@ -16,6 +16,9 @@ namespace croze {
 // alone.
 class LlvmRenderer final : public Renderer {
  public:
+  // `avx512`: the text may use what AVX-512 has, with its forms for narrow vectors.
+  explicit LlvmRenderer(bool avx512 = false) : avx512_(avx512) {}
+
   std::string_view name() const override { return "llvm"; }
 
   // Throws InternalError for what the linear program's contract (program.h) rules out.
@@ -25,6 +28,9 @@ class LlvmRenderer final : public Renderer {
   // where the processor has no instruction for it.
   static std::uint64_t ops();
   static std::uint32_t dtypes();
+
+ private:
+  bool avx512_;
 };
 
 }  // namespace croze

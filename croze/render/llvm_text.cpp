@@ -11,6 +11,7 @@
 
 #include "croze/base/error.h"
 #include "croze/base/half.h"
+#include "croze/render/llvm_extremum.h"
 
 namespace croze {
 namespace {
@@ -243,8 +244,8 @@ LlvmValue Alu::lane_by_lane(std::string_view code, const LlvmValue& a, const Llv
 LlvmValue Alu::extremum(Op op, const LlvmValue& a, const LlvmValue& b) {
   const bool greatest = op == Op::Max;
   if (result_.dtype == DType::Bool) return binary(greatest ? Op::Or : Op::And, a, b, false);
+  if (is_float(result_.dtype)) return llvm_float_extremum(text_, op, a, b);
   const LlvmValue both[] = {a, b};
-  if (is_float(result_.dtype)) return intrinsic(greatest ? "maximum" : "minimum", both);
   if (is_unsigned(result_.dtype)) return intrinsic(greatest ? "umax" : "umin", both);
   return intrinsic(greatest ? "smax" : "smin", both);
 }
@@ -295,6 +296,7 @@ LlvmValue Alu::cast_from_float(const LlvmValue& x) {
 // gets wrong on NaN.
 LlvmValue Alu::widened_half(const LlvmValue& x) {
   const LlvmValue wide = convert("fpext", x);
+  if (!text_.forms().fences_halfs) return wide;
   return intrinsic("arithmetic.fence", {&wide, 1});
 }
 

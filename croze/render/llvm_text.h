@@ -51,9 +51,21 @@ LlvmValue llvm_zero(LlvmType type);
 // The constant <start, start + step, start + 2 * step, ...> of an integer vector type.
 std::string llvm_steps(LlvmType type, std::int64_t start, std::int64_t step);
 
+// Forms that not every processor wants.
+struct LlvmForms {
+  // What is written in float stays in float, where halfs have no arithmetic.
+  bool fences_halfs = false;
+  // AVX-512's instruction for the greater of two floats is there.
+  bool ranks_floats = false;
+};
+
 // The text of one function body, and the intrinsics it calls.
 class LlvmText {
  public:
+  explicit LlvmText(LlvmForms forms = {}) : forms_(forms) {}
+
+  const LlvmForms& forms() const { return forms_; }
+
   template <typename... Args>
   void line(fmt::format_string<Args...> format, Args&&... args) {
     body_ += "  ";
@@ -85,6 +97,7 @@ class LlvmText {
   std::string body_;
   std::string block_ = "entry";
   std::set<std::string> declarations_;
+  LlvmForms forms_;
   int next_ = 0;
 };
 

@@ -14,6 +14,8 @@ class Renderer {
   virtual ~Renderer() = default;
   virtual std::string_view name() const = 0;  // "llvm", "c", "opencl", "interp"
   virtual std::string render(const LinearProgram& program) const = 0;
+  // What it has rendered, for people.  (optional)
+  virtual std::string text(const std::string& source) const { return source; }
 };
 
 }  // namespace croze

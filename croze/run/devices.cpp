@@ -16,13 +16,16 @@
 #include <mutex>
 #include <optional>
 
+#include "croze/backends/amd/amd_targets.h"
 #include "croze/backends/c/c_device.h"
 #include "croze/backends/cpu/cpu_device.h"
 #include "croze/backends/cuda/cuda_compiler.h"
 #include "croze/backends/cuda/cuda_device.h"
 #include "croze/backends/interp/interp_device.h"
+#include "croze/backends/metal/metal_target.h"
 #include "croze/backends/null/null_device.h"
 #include "croze/backends/opencl/opencl_device.h"
+#include "croze/backends/vulkan/vulkan_device.h"
 #include "croze/backends/webgpu/webgpu_device.h"
 #include "croze/base/error.h"
 #include "croze/base/log.h"
@@ -44,7 +47,7 @@ int any_number() { return most_devices_of_kind; }
 int one() { return 1; }
 
 // The order is that of preference.
-constexpr std::array<Row, 7> table = {{
+constexpr std::array<Row, 8> table = {{
     {"CPU", make_cpu_device, any_number, "LLVM was not found at build or run time"},
     {"OPENCL", make_opencl_device, count_opencl_devices, "no OpenCL platform with a compiler"},
     {"C", make_c_device, any_number, "no C compiler on the PATH"},
@@ -55,6 +58,8 @@ constexpr std::array<Row, 7> table = {{
      "no library with webgpu.h's functions (CROZE_WEBGPU_LIBRARY names one), or it has no adapter"},
     {"CUDA", make_cuda_device, count_cuda_devices,
      "no driver of CUDA (libcuda.so.1) with a device"},
+    {"VULKAN", make_vulkan_device, count_vulkan_devices,
+     "no driver of Vulkan 1.2 with a device for kernels (CROZE_VULKAN_LIBRARY names its loader)"},
 }};
 constexpr int kinds = table.size() + 1;
 
@@ -222,7 +227,12 @@ bool has_siblings(int index) { return count_of(row_of(index)) > 1; }
 
 std::unique_ptr<Device> make_interpreter(const Caps& caps) { return make_interp_device(caps); }
 
-std::vector<Target> list_targets() { return cuda::cuda_targets(); }
+std::vector<Target> list_targets() {
+  std::vector<Target> targets = cuda::cuda_targets();
+  std::ranges::move(amd::amd_targets(), std::back_inserter(targets));
+  targets.push_back(metal::metal_target());
+  return targets;
+}
 
 Target target_named(std::string_view name) {
   std::string known;

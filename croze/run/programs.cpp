@@ -226,13 +226,15 @@ void compile(Compilation& c) {
   if (tracing::is_tracing()) noting.emplace(note);
   const CompilerStart starting(*c.device);
   const LinearProgram program = linear_program(c);
-  const std::string source = c.device->renderer().render(program);
+  const Renderer& renderer = c.device->renderer();
+  const std::string source = renderer.render(program);
   std::shared_ptr<const KernelText> text;
   if (noting) {
-    text = std::make_shared<KernelText>(note.edits(), print_program(program), source);
+    text =
+        std::make_shared<KernelText>(note.edits(), print_program(program), renderer.text(source));
   }
   run_counters().codegen_seconds += seconds_since(start);
-  if (log_enabled(4)) log_line(4, "{}", source);
+  if (log_enabled(4)) log_line(4, "{}", renderer.text(source));
 
   const Clock::time_point rendered = Clock::now();
   load(c, program.info, c.device->compile(program.info.name, source));
@@ -383,7 +385,7 @@ std::shared_ptr<const KernelText> text_of_kernel(const KernelRequest& request) {
   const Observing noting(note);
   const LinearProgram program = linear_program(c);
   return std::make_shared<KernelText>(note.edits(), print_program(program),
-                                      d.renderer().render(program));
+                                      d.renderer().text(d.renderer().render(program)));
 }
 
 void clear_program_cache() {

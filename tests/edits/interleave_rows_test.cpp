@@ -63,18 +63,19 @@ SmallKernel packed_matrix(std::int64_t rows, std::int64_t columns) {
   return k;
 }
 
-// out[i] = sum of the window of x that begins at i; r0, r1 are i and the window's loop.
-SmallKernel sums_of_windows(std::int64_t windows, std::int64_t width) {
+// out[i] = sum of the window of x that begins at i * step; r0, r1 are i and the window's loop.
+SmallKernel sums_of_windows(std::int64_t windows, std::int64_t width, std::int64_t step) {
   SmallKernel k{"windows", std::make_shared<Graph>(), {}, {}, {}};
   Graph& g = *k.graph;
-  k.buffers = {numbers(windows, 1), numbers(windows + width, 2)};
+  const std::int64_t length = windows * step + width;
+  k.buffers = {numbers(windows, 1), numbers(length, 2)};
   const UOp i = g.range(0, windows, LoopKind::Parallel), n = g.range(1, width, LoopKind::Reduce);
-  const UOp x = g.load(g.place(g.param(DType::Int32, 1, windows + width), i + n));
+  const UOp x = g.load(g.place(g.param(DType::Int32, 1, length), i * step + n));
   const UOp sum = g.reduce(Op::Add, x, std::vector<UOp>{n});
   k.sink = g.sink(std::vector<UOp>{
       g.store(g.place(g.param(DType::Int32, 0, windows), i), sum, std::vector<UOp>{i})});
   for (std::int64_t w = 0; w < windows; w++) {
-    const auto first = k.buffers[1].begin() + w;
+    const auto first = k.buffers[1].begin() + w * step;
     k.expected.push_back(std::accumulate(first, first + width, 0));
   }
   return k;
@@ -104,7 +105,7 @@ TEST(InterleaveRows, LongRowsAndOddNumbersOfThemStayAlone) {
 // Lanes are windows: none of them has to be summed up at the end.
 TEST(InterleaveRows, WindowsAreNoRows) {
   const std::unique_ptr<Device> device = make_interpreter(cpu_shaped_caps());
-  const SmallKernel kernel = sums_of_windows(64, 32);
+  const SmallKernel kernel = sums_of_windows(64, 32, 1);
   const Edited edited = run_edited(*device, kernel, choose_edits);
   EXPECT_TRUE(edited.edits.starts_with("split r0 by ")) << edited.edits;
   EXPECT_EQ(unrolled_before_lanes(edited.edits), std::string::npos) << edited.edits;
@@ -122,6 +123,17 @@ TEST(InterleaveRows, FourRowsOfAMatrixShareTheVectorAndFieldsTheirBytes) {
   });
   EXPECT_NE(edited.edits.find("split r0 by 4; bind r5 unroll"), std::string::npos) << edited.edits;
   EXPECT_NE(edited.edits.find("bind r2 unroll"), std::string::npos) << edited.edits;
+  EXPECT_EQ(edited.result, kernel.expected);
+}
+
+// A row that is read once has copies of the code for all its vectors, and no loop.
+TEST(InterleaveRows, AShortRowThatIsOnlyReducedIsWhole) {
+  const std::unique_ptr<Device> device = make_interpreter(cpu_shaped_caps());
+  const std::int64_t lanes = device->caps().vector_bytes / 4;
+  const SmallKernel kernel = sums_of_windows(64, 8 * lanes, 8 * lanes);
+  const Edited edited = run_edited(*device, kernel, choose_edits);
+  EXPECT_NE(edited.edits.find("split_reduction r4 by 8; bind r4 unroll"), std::string::npos)
+      << edited.edits;
   EXPECT_EQ(edited.result, kernel.expected);
 }
 

@@ -159,6 +159,18 @@ TEST(Eval, MemoryHoldsTheBitsOfEveryDtype) {
 }
 
 // Known answers of the Random123 distribution.
+// The types "fn" and "fnuz" have no infinity.
+TEST(Eval, ReductionsStartFromANumberThatAnyOtherReplaces) {
+  const auto start = [](Op op, DType t) { return std::bit_cast<double>(identity_of(op, t)); };
+  EXPECT_EQ(start(Op::Max, DType::Float8E4M3), -448);
+  EXPECT_EQ(start(Op::Min, DType::Float8E4M3), 448);
+  EXPECT_EQ(start(Op::Max, DType::Float8E4M3FNUZ), -240);
+  EXPECT_EQ(start(Op::Min, DType::Float8E5M2FNUZ), 57344);
+  EXPECT_EQ(start(Op::Max, DType::Float8E5M2), -INFINITY);
+  EXPECT_EQ(start(Op::Min, DType::Float32), INFINITY);
+  EXPECT_EQ(start(Op::Mul, DType::Float8E4M3), 1);
+}
+
 TEST(Eval, ThreefryGivesThePublishedVectors) {
   EXPECT_EQ(threefry2x32(0, 0), 0x99ba4efe6b200159u);
   EXPECT_EQ(threefry2x32(~0ull, ~0ull), 0xbb002be71cb996fcu);

@@ -448,7 +448,7 @@ TEST_P(OpsOnDevice, IndexedLoadsRespectTheirGates) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, OpsOnDevice,
-                         testing::Values("INTERP", "CPU", "C", "OPENCL", "WEBGPU", "CUDA",
+                         testing::Values("INTERP", "CPU", "C", "OPENCL", "VULKAN", "WEBGPU", "CUDA",
                                          "PTX_INTERP", "INTERP_32", "CPU_32"),
                          [](const auto& p) { return std::string(p.param); });
 

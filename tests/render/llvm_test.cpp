@@ -84,6 +84,22 @@ TEST(LlvmRenderer, OnlyWhatCannotWrapIsPromisedNotTo) {
   EXPECT_EQ(text_of_product(DType::Int32, 114).find("mul nsw i32"), std::string::npos);
 }
 
+// VRANGE is there in whole registers, which less than the smallest is a part of.
+TEST(LlvmRenderer, TheGreaterOfTwoFloatsIsAnInstructionOfAvx512) {
+  const auto text = [](std::int64_t lanes, bool avx512) {
+    ProgramBuilder b("greater");
+    const UOp out = b.param(f32, lanes), in = b.param(f32, lanes), also = b.param(f32, lanes);
+    const UOp lane = b.lane(lanes);
+    b.store(out, lane, max(b.load(in, lane), b.load(also, lane)));
+    return LlvmRenderer(avx512).render(b.finish());
+  };
+  position(text(16, true), "@llvm.x86.avx512.mask.range.ps.512(");
+  position(text(8, true), "@llvm.x86.avx512.mask.range.ps.256(");
+  position(text(2, true), "@llvm.x86.avx512.mask.range.ps.128(");
+  position(text(12, true), "@llvm.maximum.v12f32(");
+  position(text(16, false), "@llvm.maximum.v16f32(");
+}
+
 TEST(LlvmRenderer, WhatShouldHaveBeenLoweredIsABug) {
   {
     ProgramBuilder b("op");

@@ -60,7 +60,7 @@ std::vector<std::pair<std::string, std::string>> pairs_of_devices() {
 // ---- names ------------------------------------------------------------------------------------
 
 TEST(Devices, TheFirstOfAKindNeedsNoOrdinal) {
-  for (const char* kind : {"CPU", "OPENCL", "C", "INTERP", "NULL", "WEBGPU", "CUDA"}) {
+  for (const char* kind : {"CPU", "OPENCL", "C", "INTERP", "NULL", "WEBGPU", "CUDA", "VULKAN"}) {
     EXPECT_EQ(device_index(std::string(kind) + ":0"), device_index(kind));
     EXPECT_EQ(device_name(device_index(kind)), kind);
   }
@@ -87,8 +87,9 @@ TEST(Devices, WhatIsNoOrdinalIsRefusedSayingWhatThereIs) {
 
 TEST(Devices, AKindThatIsNotKnownIsRefusedListingThoseThatAre) {
   for (const char* name : {"TPU", "TPU:0", ":1", "", "CPU1"}) {
-    EXPECT_EQ(refusal_of(name), "there is no device '" + std::string(name) +
-                                    "'; croze knows CPU, OPENCL, C, INTERP, NULL, WEBGPU, CUDA");
+    EXPECT_EQ(refusal_of(name),
+              "there is no device '" + std::string(name) +
+                  "'; croze knows CPU, OPENCL, C, INTERP, NULL, WEBGPU, CUDA, VULKAN");
   }
 }
 

@@ -18,9 +18,10 @@ constexpr std::int64_t count = 1024;
 
 // x[i] = 3 * x[i] + v, `turns` times.
 LinearProgram affine_program(std::int64_t turns) {
+  const bool is_wide = device_under_test()->caps().has_dtype(DType::Int64);
   ProgramBuilder b("affine");
   const UOp x = b.param(DType::Int32, count);
-  const UOp v = b.variable(0, 7);
+  const UOp v = b.variable(0, 7, is_wide ? DType::Int64 : DType::Int32);
   const UOp turn = b.begin_loop(turns);
   const UOp i = b.begin_loop(count);
   b.store(x, i, b.load(x, i) * 3 + b.graph().cast(v, DType::Int32));

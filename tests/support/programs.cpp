@@ -20,9 +20,9 @@ UOp ProgramBuilder::param(DType t, std::int64_t elements) {
   return emit(graph().param(t, program_.info.num_buffers++, elements));
 }
 
-UOp ProgramBuilder::variable(std::int64_t lo, std::int64_t hi) {
+UOp ProgramBuilder::variable(std::int64_t lo, std::int64_t hi, DType t) {
   const std::int64_t arg[] = {program_.info.num_variables++, lo, hi};
-  return emit(graph().make(Op::Variable, DType::Int64, {}, Arg(std::span(arg))));
+  return emit(graph().make(Op::Variable, t, {}, Arg(std::span(arg))));
 }
 
 UOp ProgramBuilder::local(DType t, std::int64_t elements, Space space) {

@@ -35,7 +35,7 @@ class ProgramBuilder {
 
   // Declarations.  Buffers and variables are numbered in the order of the calls.
   UOp param(DType t, std::int64_t elements);
-  UOp variable(std::int64_t lo, std::int64_t hi);  // Int64
+  UOp variable(std::int64_t lo, std::int64_t hi, DType t = DType::Int64);
   UOp local(DType t, std::int64_t elements, Space space);
   UOp mutable_register(DType t);
   UOp mutable_register(DType t, UOp lane);

@@ -82,6 +82,9 @@ const Case cases[] = {
     {{9, 8}, {3, 2}, 4, 6, 2, {2, 3}, {1, 2}, {1, 1}},
     {{9, 9}, {3, 3}, 2, 2, 2, {1, 1}, {0, 0}, {2, 3}},
     {{4, 5, 6}, {2, 3, 2}, 2, 3, 1, {1, 2, 1}, {1, 0, 1}, {1, 1, 2}},
+    // Transposed, these are sums of columns.
+    {{4, 4}, {4, 4}, 2, 20, 1, {1, 1}, {0, 0}, {1, 1}},
+    {{9, 8}, {4, 3}, 2, 160, 2, {2, 2}, {1, 1}, {1, 1}},
 };
 
 Tensor convolution(const Case& c, const Tensor& x, const Tensor& w, const Tensor& bias = {}) {
@@ -145,6 +148,9 @@ TEST(Conv, TransposedIsTheTranspose) {
                      });
     EXPECT_EQ(result.shape(), joined({1}, image));
     expect_numbers(result, expected, 1e-10);
+    const Tensor weights = random_tensor(result.shape(), -1, 1, {.dtype = DType::Float64}, 3);
+    expect_numbers((result * weights).sum().gradient({y})[0],
+                   convolution(c, weights, w).to_vector<double>(), 1e-10);
   }
 }
 
@@ -158,6 +164,10 @@ TEST(Conv, TransposedKeepsInfinitiesWhereTheyReach) {
   const Tensor z = conv_transpose1d(Tensor::ones({1, 1, 2}),
                                     Tensor::from_data({1.f, inf}, {1, 1, 2}), {}, {.stride = 2});
   expect_numbers(z, {1, inf, 1, inf});
+  // A sum of columns.
+  const Tensor wide = conv_transpose1d(pad(Tensor::full({1, 1, 1}, inf), {0, 0, 0, 99}, 1),
+                                       Tensor::ones({100, 1, 3}), {}, {.padding = 1});
+  expect_numbers(wide, {inf});
 }
 
 // Of most of the phases of such a stride nothing is ever asked for.

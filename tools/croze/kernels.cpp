@@ -10,11 +10,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "commands.h"
 #include "corpus/graphs.h"
 #include "corpus/traces.h"
+#include "targets/code_object.h"
 #include "targets/ptxas_notes.h"
 #include "targets/target_kernels.h"
 
@@ -41,10 +44,23 @@ void save(const std::string& path, const std::string& bytes) {
   write_file(path, std::as_bytes(std::span(bytes)));
 }
 
+// What a driver loads: some compilers leave a step to a linker.
+std::string linked(const std::string& image) {
+  if (!targets::is_code_object(image)) return image;
+  const std::optional<std::string> linker = targets::find_code_linker();
+  check(linker.has_value(), "code for AMD's processors is linked by ld.lld, which is not here");
+  return targets::link_code_object(*linker, image);
+}
+
+std::vector<targets::KernelUse> uses_in(const KernelImage& image) {
+  return targets::is_code_object(image.bytes) ? targets::uses_in_code_object(image.bytes)
+                                              : targets::kernel_uses(image.notes);
+}
+
 void compile(const Target& target, const TargetKernel& kernel, const std::string& path) {
   const KernelImage image = target.compile(kernel.name, kernel.source);
-  save(path + ".image", image.bytes);
-  for (const targets::KernelUse& use : targets::kernel_uses(image.notes)) {
+  save(path + ".image", linked(image.bytes));
+  for (const targets::KernelUse& use : uses_in(image)) {
     fmt::print("{:48} {:4} registers, {} bytes of stack, {} spilled\n", kernel.name, use.registers,
                use.stack_bytes, use.spill_stores);
   }
@@ -81,7 +97,10 @@ void add_kernels(const Command& program) {
       "Write the kernels of a graph of the corpus for a processor that need not be here");
   const auto options = std::make_shared<KernelsOptions>();
   command.option("folder", options->folder, "Folder for the sources").required();
-  command.option("--target", options->target, "The processor: sm_80, sm_90a, ..").required();
+  command
+      .option("--target", options->target,
+              "The processor or language: sm_90a, gfx942, hip, metal, ..")
+      .required();
   command.option("--graph", options->graph, "Graph, as croze replay names them").shows_default();
   command.flag("--compile", options->compile, "Compile them, too, and tell their registers");
   command.action([options] { write_kernels(*options); });

@@ -2,20 +2,14 @@
 // memory because there are too few.
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <vector>
 
+#include "targets/kernel_use.h"
+
 namespace croze::targets {
 
-struct KernelUse {
-  std::string name;
-  int registers = 0;
-  int stack_bytes = 0;                    // arrays that are no registers
-  int spill_stores = 0, spill_loads = 0;  // bytes
-};
-
-// Of each entry function, in the order of the notes.
+// Of each entry function, in the order of the notes.  Spills are in bytes.
 std::vector<KernelUse> kernel_uses(std::string_view notes);
 
 }  // namespace croze::targets

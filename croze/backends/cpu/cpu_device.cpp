@@ -79,7 +79,9 @@ class CpuProgram final : public TaskProgram {
 class CpuDevice final : public HostDevice {
  public:
   explicit CpuDevice(int ordinal)
-      : HostDevice("CPU", ordinal), caps_(probe_cpu(pool_.thread_count())) {}
+      : HostDevice("CPU", ordinal),
+        caps_(probe_cpu(pool_.thread_count())),
+        renderer_(has_avx512(caps_)) {}
 
   std::string description() const override { return describe_cpu(caps_); }
   const Caps& caps() const override { return caps_; }
@@ -98,8 +100,8 @@ class CpuDevice final : public HostDevice {
 
  private:
   ThreadPool pool_;
-  LlvmRenderer renderer_;
   Caps caps_;
+  LlvmRenderer renderer_;
 };
 
 }  // namespace

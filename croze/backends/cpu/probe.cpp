@@ -237,8 +237,10 @@ Caps probe_cpu(int threads) {
   return caps;
 }
 
+bool has_avx512(const Caps& caps) { return caps.vector_bytes == 64; }
+
 std::string describe_cpu(const Caps& caps) {
-  const char* vectors = caps.vector_bytes == 64   ? "AVX-512"
+  const char* vectors = has_avx512(caps)          ? "AVX-512"
                         : caps.vector_bytes == 32 ? "AVX2"
                                                   : "128-bit vectors";
   return fmt::format("{}, {} thread{}, {}, L1 {} KiB, L2 {} KiB", brand(), caps.threads,

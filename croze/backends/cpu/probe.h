@@ -10,6 +10,9 @@ namespace croze {
 // The capabilities of this machine's cores, for kernels run by `threads` threads.
 Caps probe_cpu(int threads);
 
+// Whether these are of a processor whose AVX-512 is used, forms for narrow vectors included.
+bool has_avx512(const Caps& caps);
+
 // One line for people: "AMD EPYC 9554, 2 threads, AVX-512, L1 32 KiB, L2 1024 KiB".
 std::string describe_cpu(const Caps& caps);
 

@@ -50,7 +50,8 @@ Caps caps_of(const Architecture& architecture, Language language) {
   caps.device = "CUDA";
   caps.architecture = architecture.name;
   caps.ops = language.ops;
-  caps.dtypes = caps.storage = language.dtypes;
+  caps.dtypes = language.dtypes;
+  caps.storage = language.dtypes | language.storage;
   caps.threads = architecture.multiprocessors;
   caps.has_groups = true;
   caps.warp_items = warp;
@@ -58,7 +59,7 @@ Caps caps_of(const Architecture& architecture, Language language) {
   caps.max_items = architecture.max_items;
   std::ranges::copy(architecture.max_group_axis, caps.max_group_axis);
   std::ranges::copy(architecture.max_groups_axis, caps.max_groups_axis);
-  caps.group_memory = architecture.group_memory;
+  caps.group_memory = std::min(architecture.group_memory, language.most_group_memory);
   caps.threads = architecture.multiprocessors;
   caps.warp_items = 32;
   caps.item_registers = 128;  // an item may have twice as many, but then there are few items

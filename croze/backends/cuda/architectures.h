@@ -29,10 +29,12 @@ std::string architecture_name(int major, int minor);
 // Those that croze compiles for without having one.
 std::span<const Architecture> known_architectures();
 
-// `language`: the ops and dtypes of a renderer.
+// What a renderer's language has, as in Caps.
 struct Language {
   std::uint64_t ops = 0;
   std::uint32_t dtypes = 0;
+  std::uint32_t storage = 0;  // beside the dtypes
+  std::int64_t most_group_memory = INT64_MAX;
 };
 Caps caps_of(const Architecture& architecture, Language language);
 

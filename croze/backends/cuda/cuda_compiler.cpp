@@ -1,13 +1,17 @@
-// cuda_compiler.cpp -- CUDA C by NVRTC, and the form of code.
+// cuda_compiler.cpp -- CUDA C by NVRTC, PTX by the driver, and the form of code.
 #include "croze/backends/cuda/cuda_compiler.h"
+
+#include <fmt/format.h>
 
 #include <charconv>
 #include <cstring>
 
 #include "croze/backends/cuda/nvrtc_library.h"
 #include "croze/base/error.h"
+#include "croze/base/options.h"
 #include "croze/device/sealed.h"
 #include "croze/render/c_family/cuda.h"
+#include "croze/render/ptx/ptx.h"
 
 namespace croze::cuda {
 namespace {
@@ -24,6 +28,15 @@ KernelImage compile_by_nvrtc(const std::string& name, const std::string& source,
   return nvrtc->compile(name, source, architecture);
 }
 
+// A text for one processor of the newest kinds runs on no other; one for an older processor is for
+// all that came after it.
+PtxTarget ptx_target_for(std::string_view architecture) {
+  for (const PtxTarget& target : {ptx_sm_90a, ptx_sm_100a}) {
+    if (target.architecture == architecture) return target;
+  }
+  return ptx_sm_80;
+}
+
 Language cuda_c() { return {CudaRenderer::ops(), CudaRenderer::dtypes()}; }
 
 }  // namespace
@@ -38,6 +51,30 @@ CudaCompiler nvrtc_compiler(const std::string& architecture) {
                 return compile_by_nvrtc(name, source, architecture);
               },
           .group_bytes_of = group_bytes_of};
+}
+
+CudaCompiler ptx_compiler(const std::string& architecture) {
+  const PtxTarget target = ptx_target_for(architecture);
+  return {.renderer = std::make_shared<PtxRenderer>(target),
+          .language = {.ops = PtxRenderer::ops(),
+                       .dtypes = PtxRenderer::dtypes(),
+                       .storage = PtxRenderer::storage(),
+                       .most_group_memory = ptx_caps().group_memory},
+          .version = fmt::format("PTX {} for {}", target.version, target.architecture),
+          .image_of =
+              [](const std::string&, const std::string& source) {
+                return KernelImage{source, ""};
+              },
+          // The text declares all that it takes.
+          .group_bytes_of = [](std::string_view) { return std::int64_t{0}; }};
+}
+
+CudaCompiler chosen_compiler(const std::string& architecture) {
+  const std::string name = Options::text(Option::CudaCompiler);
+  if (name == "ptx" || (name.empty() && !Nvrtc::get())) return ptx_compiler(architecture);
+  check(name.empty() || name == "nvrtc", "CROZE_CUDA_COMPILER is '{}'; there are 'nvrtc' and 'ptx'",
+        name);
+  return nvrtc_compiler(architecture);
 }
 
 std::int64_t group_bytes_of(std::string_view source) {

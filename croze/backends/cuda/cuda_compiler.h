@@ -30,6 +30,13 @@ struct CudaCompiler {
 // CUDA C by NVRTC.  Without NVRTC compiling is an Error that says so.
 CudaCompiler nvrtc_compiler(const std::string& architecture);
 
+// PTX, which the driver compiles: nothing else is needed.
+CudaCompiler ptx_compiler(const std::string& architecture);
+
+// The one that CROZE_CUDA_COMPILER names; if none is named, NVRTC where it is found, else PTX.
+// Throws Error for a name that is none.
+CudaCompiler chosen_compiler(const std::string& architecture);
+
 // Of CUDA C: the bytes that the first line names, "// group memory: 4096".  Throws InternalError if
 // it does not.
 std::int64_t group_bytes_of(std::string_view source);

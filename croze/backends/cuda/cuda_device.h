@@ -22,7 +22,7 @@ using MakeCompiler = CudaCompiler (*)(const std::string& architecture);
 
 // A device of this driver, which must live as long; null if there are not so many.
 std::unique_ptr<Device> make_device(const Driver& driver, int ordinal,
-                                    MakeCompiler compiler = nvrtc_compiler);
+                                    MakeCompiler compiler = chosen_compiler);
 
 }  // namespace cuda
 }  // namespace croze

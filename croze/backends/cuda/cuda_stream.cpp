@@ -6,7 +6,6 @@
 #include "croze/backends/cuda/cuda_stream.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -54,27 +53,9 @@ void CudaStream::enqueue(Work work) {
   try {
     work(context_.driver());
   } catch (const Error& e) {
-    if (!context_.is_lost() || launches_ == 0) throw;
-    throw Error(fmt::format("{}: {}", begun(), e.message()), e.details());
+    if (!context_.is_lost() || launches_.count() == 0) throw;
+    throw Error(fmt::format("{}: {}", launches_.text(), e.message()), e.details());
   }
-}
-
-void CudaStream::note(const std::string& kernel) {
-  if (kernels_.size() == most_named) kernels_.erase(kernels_.begin());
-  kernels_.push_back("kernel " + kernel);
-  launches_++;
-}
-
-void CudaStream::forget() {
-  kernels_.clear();
-  launches_ = 0;
-}
-
-std::string CudaStream::begun() const {
-  if (kernels_.size() == 1) return kernels_[0];
-  return launches_ == kernels_.size() ? fmt::format("one of {}", fmt::join(kernels_, ", "))
-                                      : fmt::format("one of {} launches, the last of them {}",
-                                                    launches_, fmt::join(kernels_, ", "));
 }
 
 void CudaStream::launch(std::span<const Sequence> sequences) {
@@ -88,7 +69,7 @@ void CudaStream::launch(std::span<const Sequence> sequences) {
 void CudaStream::launch(const CudaProgram& program, std::span<const MemoryView> buffers,
                         std::span<const std::int64_t> variables) {
   enqueue([&](const Driver&) { program.launch_on(handle_, buffers, variables); });
-  note(program.info().name);
+  launches_.note(program.info().name);
 }
 
 void CudaStream::copy_in(MemoryView to, std::span<const std::byte> from) {
@@ -100,7 +81,7 @@ void CudaStream::copy_out(std::span<std::byte> to, MemoryView from) {
   check_copy(from, std::ssize(to));
   if (to.empty()) return;
   enqueue([&](const Driver&) { staging_.copy_out(handle_, to, begin_of(from)); });
-  forget();  // the bytes are there, so all before is done
+  launches_.forget();  // the bytes are there, so all before is done
 }
 
 void CudaStream::copy(MemoryView to, MemoryView from) {
@@ -128,7 +109,7 @@ void CudaStream::finish() {
   enqueue([&](const Driver& driver) {
     context_.check(driver.finish_stream(handle_), "waiting for what was enqueued");
   });
-  forget();
+  launches_.forget();
 }
 
 // ---- graphs -------------------------------------------------------------------------------------
@@ -143,9 +124,9 @@ bool CudaStream::submit(const RecordedBatch& batch) {
   if (!r.graph && !capture(batch, r)) return false;
   enqueue([&](const Driver& driver) {
     context_.check(driver.launch_graph(r.graph, handle_),
-                   fmt::format("launch of {}", fmt::join(r.kernels, ", ")));
+                   fmt::format("launch of {}", r.kernels.text()));
   });
-  for (const std::string& kernel : r.kernels) note(kernel);
+  launches_.add(r.kernels);
   return true;
 }
 
@@ -167,21 +148,17 @@ bool CudaStream::capture(const RecordedBatch& batch, Recorded& into) {
   context_.enter();
   const auto held = order_.hold();
   context_.check(driver.begin_capture(handle_, capture_thread_local), "beginning a graph");
-  std::vector<std::string> before;
-  before.swap(kernels_);
-  const std::size_t launches_before = std::exchange(launches_, 0);
+  BegunLaunches before = std::exchange(launches_, {});
   GraphHandle graph = nullptr;
   try {
     batch.enqueue(*this);
   } catch (...) {
     driver.end_capture(handle_, &graph);
     if (graph) driver.destroy_graph(graph);
-    kernels_ = std::move(before);
-    launches_ = launches_before;
+    launches_ = std::move(before);
     throw;
   }
-  into.kernels = std::exchange(kernels_, std::move(before));
-  launches_ = launches_before;
+  into.kernels = std::exchange(launches_, std::move(before));
   const bool is_graph = driver.end_capture(handle_, &graph) == Status::Success &&
                         driver.instantiate(&into.graph, graph, 0) == Status::Success;
   if (graph) driver.destroy_graph(graph);

@@ -10,6 +10,7 @@
 
 #include "croze/backends/cuda/memory_cache.h"
 #include "croze/backends/cuda/staging.h"
+#include "croze/device/begun_launches.h"
 #include "croze/device/device.h"
 
 namespace croze::cuda {
@@ -76,18 +77,14 @@ class CudaStream final : public DeviceStream {
   // A batch that has come before, and what it was captured as.
   struct Recorded {
     GraphExecHandle graph = nullptr;
-    std::vector<std::string> kernels;
+    BegunLaunches kernels;
     std::uint64_t last_use = 0;
     bool cannot_be_captured = false;
   };
   static constexpr std::size_t most_recorded = 32;
-  static constexpr std::size_t most_named = 8;
 
   template <typename Work>
   void enqueue(Work work);
-  void note(const std::string& kernel);
-  void forget();
-  std::string begun() const;
   Recorded& recorded(std::uint64_t id);
   bool capture(const RecordedBatch& batch, Recorded& into);
   void drop(const Recorded& recorded) noexcept;
@@ -96,8 +93,7 @@ class CudaStream final : public DeviceStream {
   StreamOrder& order_;
   StreamHandle handle_;
   Staging staging_;
-  std::vector<std::string> kernels_;  // since the last time that all was done; the last few
-  std::size_t launches_ = 0;          // since then
+  BegunLaunches launches_;  // since the last time that all was done
   std::map<std::uint64_t, Recorded> recorded_;
   std::uint64_t uses_ = 0;
 };

@@ -22,6 +22,9 @@ namespace {
 constexpr std::int64_t most_unrolled_reduction = 16;
 // Partial results of a reduction that are under way at once.
 constexpr std::int64_t most_chains = 4;
+// Vectors of a row that are all copies of the code: a loop of two turns or three costs more than it
+// saves, since each of its loads goes on unevenly, which the hardware does not fetch ahead for.
+constexpr std::int64_t most_whole_row = 8;
 // Vectors of a block from which two blocks at once are enough: what more copies of the code gain,
 // they lose by what they hold.
 constexpr std::int64_t long_block = 16;
@@ -318,6 +321,7 @@ class Vectorizer {
 
   void cut_reduction(UOp reduce, UOp range) {
     const std::int64_t size = range.range_size(), lanes = lanes_for(range);
+    const std::int64_t most = is_whole_row(range, lanes) ? most_whole_row : most_chains;
     // Under masks some more idle lanes cost less than waiting for one chain of results.
     const bool masked = range.is_open() || size % lanes != 0;
     const bool long_chain = size >= 2 * most_chains * lanes;
@@ -325,13 +329,31 @@ class Vectorizer {
     const SplitRange parts = split_reduction(k_, padded, lanes);
     bind(k_, parts.inner, LoopKind::Lane);
     std::int64_t chains = rows_at_once(reduce);
-    if (parts.outer.is(Op::Range)) chains *= cut_partials(parts.outer, most_chains);
+    if (parts.outer.is(Op::Range)) chains *= cut_partials(parts.outer, most);
     // Of a row in blocks, too: several blocks at once.
     const std::vector<UOp> closed = closed_ranges(reduce);
     const UOp blocks = closed[0];
     if (blocks == range || blocks.loop_kind() != LoopKind::Reduce || chains >= most_chains) return;
     const bool are_long = iterations(closed) / blocks.range_size() >= long_block * lanes;
     cut_partials(blocks, are_long ? 2 : most_chains / chains);
+  }
+
+  // Whether all vectors of a row are copies of the code.
+  bool is_whole_row(UOp range, std::int64_t lanes) const {
+    return !range.is_open() && range.range_size() <= most_whole_row * lanes && is_short(range) &&
+           goes_once_over(range);
+  }
+
+  // Whether a loop is all that is done for a row, with ops that are an instruction or two: copies
+  // of the code of several loops, or of long ones, have more values than there are registers.
+  bool goes_once_over(UOp loop) const {
+    const std::vector<UOp> all = reduces(k_.sink);
+    if (all.size() != 1) return false;
+    const bool is_inside =
+        std::ranges::all_of(k_.loops, [&](UOp r) { return all[0].varies_over(r); });
+    return is_inside && std::ranges::none_of(toposort(k_.sink), [&](UOp u) {
+             return has_trait(u.op(), trait_transcendental) && u.varies_over(loop);
+           });
   }
 
   // Copies of the code, whose reductions do not wait for each other.

@@ -5,17 +5,13 @@
 
 #include <algorithm>
 
-#include "croze/base/error.h"
-#include "croze/render/c_family/parameters.h"
+#include "croze/render/c_family/cuda_like.h"
 #include "croze/render/c_family/writer.h"
-#include "croze/render/scratch.h"
 
 namespace croze {
 namespace {
 
 using c_family::Dialect;
-
-constexpr std::string_view axes[] = {"x", "y", "z"};
 
 const Dialect& cuda_dialect();
 
@@ -27,58 +23,16 @@ std::int64_t resident_groups(std::int64_t items) {
   return std::clamp<std::int64_t>(enough_items / items, 1, most_groups);
 }
 
-// Memory of a group is one array whose size is that of the launch: arrays of a fixed size end at
-// 48 KiB, whatever the device has.
 std::string signature(const LinearProgram& program) {
-  const ProgramInfo& info = program.info;
-  std::string parameters;
-  for (int i = 0; i < info.num_buffers; i++) {
-    if (i > 0) parameters += ", ";
-    parameters += c_family::buffer_parameter(cuda_dialect(), program, i, "__restrict__");
-  }
-  for (int i = 0; i < info.num_variables; i++) {
-    parameters += fmt::format("{}long long a{}", parameters.empty() ? "" : ", ", i);
-  }
-  const std::int64_t items = info.launch.items[0] * info.launch.items[1] * info.launch.items[2];
-  std::string text =
-      fmt::format("extern \"C\" __global__ void __launch_bounds__({}, {})\n{}({}) {{", items,
-                  resident_groups(items), c_family::entry_name(info.name), parameters);
-  if (group_layout(program).bytes > 0) text += "\n  extern __shared__ uint4 group_memory[];";
-  return text;
+  const std::int64_t items = c_family::items_of(program);
+  return c_family::cuda_like_signature(
+      cuda_dialect(), program,
+      fmt::format("__launch_bounds__({}, {})", items, resident_groups(items)));
 }
 
-std::string declare_local(const Dialect& words, UOp local, std::string_view name,
-                          std::int64_t offset) {
-  const std::string_view type = words.type(local.dtype());
-  const bool shared = static_cast<Space>(local.arg().ints[2]) == Space::Group;
-  return shared
-             ? fmt::format("{0}* const {1} = ({0}*)(group_memory + {2});", type, name, offset / 16)
-             : fmt::format("{}{} {}[{}];", words.array, type, name, local.buffer_elements());
-}
-
-std::string declare_special(const Dialect& words, UOp special, std::string_view name) {
-  ensure(special.loop_kind() != LoopKind::Thread, "the cuda renderer has no tasks");
-  const bool is_group = special.loop_kind() == LoopKind::Group;
-  return fmt::format("const {0} {1} = ({0}){2}Idx.{3};", words.type(special.dtype()), name,
-                     is_group ? "block" : "thread", axes[special.arg().ints[0]]);
-}
-
-constexpr Dialect make_dialect() {
-  Dialect d{};
+Dialect make_dialect() {
+  Dialect d = c_family::cuda_like();
   d.name = "cuda";
-  auto set = [&](DType t, std::string_view text) { d.types[static_cast<std::size_t>(t)] = text; };
-  set(DType::Bool, "unsigned char");
-  set(DType::Int8, "signed char");
-  set(DType::UInt8, "unsigned char");
-  set(DType::Int16, "short");
-  set(DType::UInt16, "unsigned short");
-  set(DType::Int32, "int");
-  set(DType::UInt32, "unsigned int");
-  set(DType::Int64, "long long");
-  set(DType::Index, "long long");
-  set(DType::UInt64, "unsigned long long");
-  set(DType::Float32, "float");
-  set(DType::Float64, "double");
   d.preamble =
       "#define NAN __int_as_float(0x7fc00000)\n"
       "#define INFINITY __int_as_float(0x7f800000)\n"
@@ -89,33 +43,23 @@ constexpr Dialect make_dialect() {
       "  memcpy(&to, &from, sizeof to);\n"
       "  return to;\n"
       "}\n";
-  d.float32_suffix = "f";
-  d.bitcast = "bits_as<{T}>({0})";
-  d.barrier = "__syncthreads();";
-  d.function = "static __device__ inline";
-  d.unroll = "#pragma unroll";
-  d.array = "__align__(16) ";
-  d.wide_accesses = true;
   d.signature = signature;
-  d.declare_param = c_family::declare_typed_param;
-  d.declare_variable = c_family::declare_number;
-  d.declare_local = declare_local;
-  d.declare_special = declare_special;
   return d;
 }
 
-constexpr Dialect dialect = make_dialect();
-const Dialect& cuda_dialect() { return dialect; }
+const Dialect& cuda_dialect() {
+  static const Dialect dialect = make_dialect();
+  return dialect;
+}
 
 }  // namespace
 
 std::string CudaRenderer::entry(std::string_view kernel) { return c_family::entry_name(kernel); }
 std::uint64_t CudaRenderer::ops() { return c_family::supported_ops(); }
-std::uint32_t CudaRenderer::dtypes() { return c_family::supported_dtypes(dialect); }
+std::uint32_t CudaRenderer::dtypes() { return c_family::supported_dtypes(cuda_dialect()); }
 
 std::string CudaRenderer::render(const LinearProgram& program) const {
-  return fmt::format("// group memory: {}\n", group_layout(program).bytes) +
-         c_family::write_program(dialect, program);
+  return c_family::group_memory_line(program) + c_family::write_program(cuda_dialect(), program);
 }
 
 }  // namespace croze

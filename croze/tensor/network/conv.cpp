@@ -192,6 +192,10 @@ class Phases {
     return true;
   }
 
+  // Of a phase, along each axis.
+  const Shape& lengths() const { return lengths_; }
+  const Shape& taps() const { return counts_; }
+
   Tensor sum() const {
     // (n, g, c, 1, q.., 1.., taps..) * (1, g, c, o, 1.., r.., taps..) summed over c and taps.
     Shape summed{2};
@@ -277,6 +281,47 @@ class Phases {
   Shape lengths_;       // of a phase
 };
 
+// What each input element gives to each place of its window, its column, in one matrix product, and
+// then the sum of the columns where they overlap.
+class Columns {
+ public:
+  // Where phases multiply so much more that the columns can be written down and summed: they reach
+  // beyond the input by what is left of a window on either side, which is most of a small picture,
+  // and have taps for a kernel that is whole strides long.  Numbers that are summed in a wider type
+  // would be rounded on the way.
+  static bool serves(const Transposed& t, const Shape& phases, const Shape& taps) {
+    const DType dtype = promote(t.input.dtype(), t.weight.dtype());
+    if (!is_float(dtype) || accumulator(dtype) != dtype) return false;
+    double more = 1;  // products of the phases, to one of the columns
+    for (int i = 0; i < t.axes(); i++) {
+      more *= static_cast<double>(phases[i] * t.grid.stride[i] * taps[i]) /
+              static_cast<double>(t.input.size(2 + i) * t.grid.size[i]);
+    }
+    return static_cast<double>(t.channels()[1]) * (more - 1) > products_of_column_element;
+  }
+
+  static Tensor sum(const Transposed& t, Location at) {
+    // (n, g, c, 1, in.., 1..) * (1, g, c, o, 1.., k..) summed over c.
+    const Shape c = t.channels(), in = part(t.input.shape(), 2);
+    const Tensor left =
+        reshape(t.input, joined(joined({t.input.size(0), c[0], c[1], 1}, in), ones(t.axes())), at);
+    const Tensor right =
+        reshape(t.weight, joined(joined({1, c[0], c[1], c[2]}, ones(t.axes())), t.grid.size), at);
+    const Tensor columns = sum_of_products(left, right, {2}, at).contiguous(at);
+    return summed_windows(columns, t.grid, t.length, at);
+  }
+
+ private:
+  // Products that take as long as an element of a column is written, read and added.
+  static constexpr double products_of_column_element = 64;
+};
+
+Tensor product_of(const Transposed& t, Location at) {
+  if (!Phases::serves(t)) return sum_of_spread(t, at);
+  const Phases phases(t, at);
+  return Columns::serves(t, phases.lengths(), phases.taps()) ? Columns::sum(t, at) : phases.sum();
+}
+
 Tensor convolved_back(std::string_view name, int axes, const Tensor& x, const Tensor& weight,
                       const Tensor& bias, const ConvTransposeOptions& options, Location at) {
   const Call call(name, {&x, &weight, &bias}, at);
@@ -305,7 +350,7 @@ Tensor convolved_back(std::string_view name, int axes, const Tensor& x, const Te
     call.require(t.length.back() > 0 && in[2 + i] > 0, "padding {} leaves nothing of axis {}",
                  t.grid.before[i], i);
   }
-  const Tensor product = Phases::serves(t) ? Phases(t, at).sum() : sum_of_spread(t, at);
+  const Tensor product = product_of(t, at);
   return finished(call, reshape(product, joined({in[0], w[1] * t.groups}, t.length), at), bias, x,
                   axes, at);
 }

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <thread>
 
@@ -202,6 +204,47 @@ TEST(CpuDevice, TheMaximumOfWidenedHalfsKeepsNan) {
       EXPECT_EQ(result[k], k % 4 == 2 ? INFINITY : 1) << k;
     }
   }
+}
+
+// Each pair of NaNs, zeros of both signs, infinities and numbers, in vectors of every width.
+template <typename T>
+void expect_extremes(DType type) {
+  const T nan = std::numeric_limits<T>::quiet_NaN(), inf = std::numeric_limits<T>::infinity();
+  const std::vector<T> values{nan, -nan, T{0}, -T{0}, inf, -inf, T{1}, T{-2}};
+  std::vector<T> x, y;
+  for (T a : values) {
+    for (T b : values) {
+      x.push_back(a);
+      y.push_back(b);
+    }
+  }
+  const auto count = static_cast<std::int64_t>(x.size());
+  for (const Op op : {Op::Max, Op::Min}) {
+    for (const std::int64_t lanes : {1, 2, 4, 8, 16}) {
+      ProgramBuilder b("extremes");
+      const UOp out = b.param(type, count), in = b.param(type, count), also = b.param(type, count);
+      const UOp loop = b.begin_loop(count / lanes);
+      const UOp at = lanes == 1 ? loop : loop * lanes + b.lane(lanes);
+      b.store(out, at, b.graph().alu(op, {b.load(in, at), b.load(also, at)}));
+      b.end_loop(loop);
+      std::vector<T> result(x.size());
+      run_program(cpu(), b.finish(), {bytes_of(result), bytes_of(x), bytes_of(y)});
+      for (std::size_t k = 0; k < x.size(); k++) {
+        const std::int64_t both[] = {bits_of(static_cast<double>(x[k]), type),
+                                     bits_of(static_cast<double>(y[k]), type)};
+        const double expected = std::bit_cast<double>(eval(op, type, type, both));
+        EXPECT_EQ(std::isnan(result[k]), std::isnan(expected)) << x[k] << ' ' << y[k];
+        if (std::isnan(expected)) continue;
+        EXPECT_EQ(static_cast<double>(result[k]), expected) << x[k] << ' ' << y[k];
+        EXPECT_EQ(std::signbit(result[k]), std::signbit(expected)) << x[k] << ' ' << y[k];
+      }
+    }
+  }
+}
+
+TEST(CpuDevice, ExtremesKeepNanAndTellZerosApart) {
+  expect_extremes<float>(f32);
+  expect_extremes<double>(DType::Float64);
 }
 
 TEST(CpuDevice, ReducesLanesInHalves) {

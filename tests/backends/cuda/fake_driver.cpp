@@ -48,6 +48,20 @@ namespace {
 
 constexpr int num_devices = 2;
 
+// The image of a text of PTX: its entry, and of its parameters addresses are the unsigned ones.
+std::string image_of_ptx(std::string_view text) {
+  constexpr std::string_view words = ".visible .entry ";
+  const std::size_t entry = text.find(words);
+  if (entry == std::string_view::npos) return {};
+  const std::size_t begin = entry + words.size(), open = text.find('(', begin);
+  std::string arguments;
+  for (std::size_t at = open; (at = text.find(".param .", at)) < text.find(')', open); at++) {
+    arguments += text.substr(at).starts_with(".param .u64") ? 'p' : 'v';
+  }
+  return std::string(text.substr(begin, open - begin)) + " " +
+         (arguments.empty() ? "-" : arguments);
+}
+
 // Modules and events that a lost device keeps are the driver's, as what a process leaves is.
 struct State {
   ContextObject contexts[num_devices] = {{0}, {1}};
@@ -358,7 +372,9 @@ Status cuEventSynchronize(EventHandle event) {
 Status cuModuleLoadDataEx(ModuleHandle* module, const void* image, unsigned num_options,
                           int* options, void** values) {
   return call([=] {
-    std::istringstream text(static_cast<const char*>(image));
+    const std::string_view source(static_cast<const char*>(image));
+    std::istringstream text(source.starts_with(".version") ? image_of_ptx(source)
+                                                           : std::string(source));
     FunctionObject function;
     int failure = 0;
     if (!(text >> function.name >> function.arguments)) {

@@ -9,7 +9,8 @@
 // order that events ask for.  So whatever relies on more than that order is seen to be wrong.
 //
 // An image is a text: the kernel's name; a letter for each argument, p for an address and v for a
-// number, or - for none; and, of a kernel that is to fail, the number of the error.
+// number, or - for none; and, of a kernel that is to fail, the number of the error.  Of PTX the head
+// of its entry is read.
 #pragma once
 
 #include <cstdint>

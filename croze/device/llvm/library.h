@@ -1,4 +1,4 @@
-// llvm_library.h -- libLLVM, loaded when the first kernel has to be compiled and not before.
+// library.h -- libLLVM, loaded when the first kernel has to be compiled and not before.
 #pragma once
 
 #if CROZE_HAVE_LLVM
@@ -25,6 +25,7 @@ namespace croze {
   F(LLVMCreateDisasmCPUFeatures)     \
   F(LLVMCreateMemoryBufferWithMemoryRange) \
   F(LLVMCreatePassBuilderOptions)    \
+  F(LLVMCreateTargetDataLayout)      \
   F(LLVMCreateTargetMachine)         \
   F(LLVMDisasmDispose)               \
   F(LLVMDisasmInstruction)           \
@@ -33,6 +34,7 @@ namespace croze {
   F(LLVMDisposeMessage)              \
   F(LLVMDisposeModule)               \
   F(LLVMDisposePassBuilderOptions)   \
+  F(LLVMDisposeTargetData)           \
   F(LLVMDisposeTargetMachine)        \
   F(LLVMGetBufferSize)               \
   F(LLVMGetBufferStart)              \
@@ -43,9 +45,11 @@ namespace croze {
   F(LLVMGetHostCPUFeatures)          \
   F(LLVMGetHostCPUName)              \
   F(LLVMGetTargetFromTriple)         \
+  F(LLVMGetVersion)                  \
   F(LLVMParseCommandLineOptions)     \
   F(LLVMParseIRInContext)            \
   F(LLVMRunPasses)                   \
+  F(LLVMSetModuleDataLayout)         \
   F(LLVMSetTarget)                   \
   F(LLVMTargetMachineEmitToMemoryBuffer) \
   F(LLVMVerifyModule)

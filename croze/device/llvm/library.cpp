@@ -1,5 +1,5 @@
-// llvm_library.cpp -- finding libLLVM and its functions.
-#include "croze/backends/cpu/llvm_library.h"
+// library.cpp -- finding libLLVM and its functions.
+#include "croze/device/llvm/library.h"
 
 #if CROZE_HAVE_LLVM
 
@@ -45,6 +45,17 @@ void initialize_native_target(void* handle) {
 #undef CROZE_TEXT
 }
 
+// Whether the library has the other targets that kernels are compiled for, or was built without
+// them, is found out when one is asked for.
+void initialize_other_targets(void* handle) {
+  for (const char* name : {"LLVMInitializeAMDGPUTargetInfo", "LLVMInitializeAMDGPUTarget",
+                           "LLVMInitializeAMDGPUTargetMC", "LLVMInitializeAMDGPUAsmPrinter",
+                           "LLVMInitializeAMDGPUDisassembler"}) {
+    const auto initialize = reinterpret_cast<void (*)()>(dlsym(handle, name));
+    if (initialize) initialize();
+  }
+}
+
 // The instructions of a kernel come in the order that codegen has made, each load before its first
 // use.  LLVM's scheduler moves the loads of a whole tile to the front, more than there are
 // registers for, and spills and reloads them: a convolution then takes twice as long.  Processors
@@ -61,6 +72,7 @@ LlvmLibrary load() {
   CROZE_LLVM_FUNCTIONS(CROZE_FIND)
 #undef CROZE_FIND
   initialize_native_target(handle);
+  initialize_other_targets(handle);
   keep_order_of_instructions(library);
   return library;
 }

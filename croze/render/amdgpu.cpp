@@ -1,0 +1,156 @@
+// amdgpu.cpp -- modules for AMD's graphics processors.
+//
+// LLVM's user guide for the target ("User Guide for AMDGPU Backend") numbers the spaces of
+// addresses: 1 is memory, 3 that of a group, 5 that of an item.  Accesses are written with generic
+// pointers, as everywhere: each follows from one of these spaces alone, and LLVM finds out which.
+#include "croze/render/amdgpu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <string>
+#include <vector>
+
+#include "croze/base/error.h"
+#include "croze/render/llvm.h"
+#include "croze/render/llvm_emitter.h"
+#include "croze/render/scratch.h"
+
+namespace croze {
+namespace {
+
+constexpr std::string_view axes[] = {"x", "y", "z"};
+
+LlvmValue place_in_launch(LlvmText& text, UOp special) {
+  ensure(special.loop_kind() != LoopKind::Thread, "the amdgpu renderer has no tasks");
+  const std::string name = fmt::format(
+      "amdgcn.{}.id.{}", special.loop_kind() == LoopKind::Group ? "workgroup" : "workitem",
+      axes[special.arg().ints[0]]);
+  return text.define({DType::UInt32, 1}, "{}", text.call("i32", name, {}));
+}
+
+// The meeting orders nothing by itself: what was written before is to be there, and nothing read
+// after it is to be read before.
+void meet(LlvmText& text) {
+  text.line("fence syncscope(\"workgroup\") release");
+  text.line("{}", text.call("void", "amdgcn.s.barrier", {}));
+  text.line("fence syncscope(\"workgroup\") acquire");
+}
+
+// Operands are floats of their own type, but bfloat16 its bits.
+LlvmArgument factor(LlvmText& text, const LlvmValue& v, DType t) {
+  const std::string type =
+      fmt::format("<{} x {}>", v.type.lanes, t == DType::Float16 ? "half" : "i16");
+  const std::string name = text.fresh();
+  text.line("{} = bitcast {} to {}", name, v.text(), type);
+  return {type, name};
+}
+
+// Matrix instructions of the data centre's processors (MFMA) have three fields beside the operands,
+// by which rows are broadcast.
+LlvmValue contract(LlvmText& text, const MatrixUnit& unit, const LlvmValue& sums,
+                   const LlvmValue& a, const LlvmValue& b) {
+  std::vector<LlvmArgument> arguments{factor(text, a, unit.a), factor(text, b, unit.b), sums};
+  if (unit.intrinsic.starts_with("amdgcn.mfma")) {
+    for (int field = 0; field < 3; field++) arguments.emplace_back("i32", "0");
+  }
+  return text.define(sums.type, "{}", text.call(sums.type.text(), unit.intrinsic, arguments));
+}
+
+constexpr LlvmWords words{.space = " addrspace(5)",
+                          .stack = ", addrspace(5)",
+                          .hides_counters = false,
+                          .special = place_in_launch,
+                          .barrier = meet,
+                          .contract = contract};
+
+bool stores_into(const LinearProgram& program, std::int64_t slot) {
+  return std::ranges::any_of(program.instructions, [=](UOp u) {
+    if (!u.is(Op::Store)) return false;
+    const UOp buffer = buffer_of(u.src(0));
+    return buffer.is(Op::Param) && buffer.slot() == slot;
+  });
+}
+
+bool uses(const std::vector<std::int64_t>& slots, int slot) {
+  return std::ranges::find(slots, slot) != slots.end();
+}
+
+// Memory that no store of the kernel goes to may be read through the caches of constants.
+std::string signature(const LinearProgram& program, const LlvmBody& body) {
+  const ProgramInfo& info = program.info;
+  std::string text;
+  for (int i = 0; i < info.num_buffers; i++) {
+    const bool read_only = uses(body.params, i) && !stores_into(program, i);
+    text += fmt::format("{}ptr addrspace(1) noalias {}%b{}", i > 0 ? ", " : "",
+                        read_only ? "readonly " : "", i);
+  }
+  for (int i = 0; i < info.num_variables; i++) {
+    text += fmt::format("{}i64 %variable{}", text.empty() ? "" : ", ", i);
+  }
+  return fmt::format("define amdgpu_kernel void @croze_{}({}) #0 !reqd_work_group_size !0 {{\n",
+                     info.name, text);
+}
+
+std::string generic_pointers(const LlvmBody& body) {
+  std::string text;
+  for (std::int64_t slot : body.params) {
+    text += fmt::format("  %buffer{0} = addrspacecast ptr addrspace(1) %b{0} to ptr\n", slot);
+  }
+  return text;
+}
+
+// Each array is a variable of its own, so that LLVM need not ask whether two overlap.
+struct Arrays {
+  std::string shared;   // in front of the kernel
+  std::string entries;  // at its start
+};
+Arrays arrays_of(const LinearProgram& program) {
+  Arrays result;
+  for (const auto& [local, offset] : group_layout(program).offsets) {
+    const std::string name = llvm_buffer_name(local);
+    const LlvmType element{local.dtype(), 1};
+    result.shared += fmt::format("@{} = internal addrspace(3) global [{} x {}] poison, align 16\n",
+                                 name.substr(1), local.buffer_elements(), element.memory());
+    result.entries +=
+        fmt::format("  {} = addrspacecast ptr addrspace(3) @{} to ptr\n", name, name.substr(1));
+  }
+  for (const auto& [local, offset] : scratch_layout(program).offsets) {
+    const std::string name = llvm_buffer_name(local);
+    const LlvmType element{local.dtype(), 1};
+    result.entries += fmt::format(
+        "  {0}.own = alloca [{1} x {2}], align 16, addrspace(5)\n"
+        "  {0} = addrspacecast ptr addrspace(5) {0}.own to ptr\n",
+        name, local.buffer_elements(), element.memory());
+  }
+  return result;
+}
+
+std::string attributes(const LinearProgram& program) {
+  const auto& [width, height, depth] = program.info.launch.items;
+  return fmt::format(
+      "\nattributes #0 = {{ nounwind \"amdgpu-flat-work-group-size\"=\"{0},{0}\" "
+      "\"uniform-work-group-size\"=\"true\" \"amdgpu-no-implicitarg-ptr\" "
+      "\"denormal-fp-math\"=\"ieee,ieee\" "
+      "\"denormal-fp-math-f32\"=\"ieee,ieee\" }}\n"
+      "!0 = !{{i32 {1}, i32 {2}, i32 {3}}}\n",
+      width * height * depth, width, height, depth);
+}
+
+}  // namespace
+
+std::uint64_t AmdGpuRenderer::ops() { return LlvmRenderer::ops(); }
+std::uint32_t AmdGpuRenderer::dtypes() { return LlvmRenderer::dtypes(); }
+
+std::string AmdGpuRenderer::render(const LinearProgram& program) const {
+  const LlvmBody body = llvm_body(words, program);
+  const Arrays arrays = arrays_of(program);
+  std::string text = arrays.shared + signature(program, body) + "entry:\n";
+  text += generic_pointers(body) + arrays.entries + body.registers + body.text;
+  text += "  ret void\n}\n\n";
+  for (const std::string& d : body.declarations) text += d;
+  return text + attributes(program);
+}
+
+}  // namespace croze

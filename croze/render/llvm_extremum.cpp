@@ -1,0 +1,79 @@
+// llvm_extremum.cpp -- the greater and the lesser of two floats.
+//
+// The instructions that x86 has had since its first vectors take no heed of signs of zeros and
+// forget a NaN in their first operand, so that LLVM puts five others around one for
+// llvm.maximum.  AVX-512 has one that knows the signs of zeros (VRANGE) and forgets a NaN in either
+// operand: one comparison and one masked addition bring it back.
+#include "croze/render/llvm_extremum.h"
+
+#include <algorithm>
+#include <string>
+
+namespace croze {
+namespace {
+
+// What VRANGE is told in its last operand: which of the two, with the sign that this one has.
+constexpr int range_min = 0b0100, range_max = 0b0101;
+
+std::int64_t lanes_of_register(const LlvmType& type, std::int64_t bytes) {
+  return bytes / static_cast<std::int64_t>(size_of(type.dtype));
+}
+
+// Whether the values are whole registers of AVX-512, or less than the smallest.  With a constant
+// LLVM knows which of the others it needs.
+bool takes_range(const LlvmText& text, const LlvmValue& a, const LlvmValue& b) {
+  if (!text.forms().ranks_floats || !a.name.starts_with('%') || !b.name.starts_with('%'))
+    return false;
+  if (a.type.dtype != DType::Float32 && a.type.dtype != DType::Float64) return false;
+  return a.type.lanes <= lanes_of_register(a.type, 16) ||
+         a.type.lanes == lanes_of_register(a.type, 32) ||
+         a.type.lanes == lanes_of_register(a.type, 64);
+}
+
+LlvmValue range(LlvmText& text, Op op, const LlvmValue& a, const LlvmValue& b) {
+  const LlvmType type = a.type;
+  const std::int64_t bytes = type.lanes * static_cast<std::int64_t>(size_of(type.dtype));
+  const std::string_view mask = type.lanes == 16 ? "i16" : "i8";
+  const std::string name = fmt::format("x86.avx512.mask.range.{}.{}",
+                                       type.dtype == DType::Float32 ? "ps" : "pd", 8 * bytes);
+  const std::string which = fmt::format("{}", op == Op::Max ? range_max : range_min);
+  std::vector<LlvmArgument> arguments{a, b, {"i32", which}, llvm_zero(type), {mask, "-1"}};
+  if (bytes == 64) arguments.emplace_back("i32", "4");  // rounded as everything is
+  const LlvmValue number = text.define(type, "{}", text.call(type.text(), name, arguments));
+  const LlvmValue either_nan =
+      text.define(type.with(DType::Bool), "fcmp uno {}, {}", a.text(), b.name);
+  const LlvmValue nan = text.define(type, "fadd {}, {}", a.text(), b.name);
+  return text.define(type, "select {}, {}, {}", either_nan.text(), nan.text(), number.text());
+}
+
+// In the lowest lanes of a vector, the others of which are anything.
+LlvmValue widened(LlvmText& text, const LlvmValue& x, std::int64_t lanes) {
+  const LlvmType type{x.type.dtype, lanes};
+  if (x.type.lanes == 1)
+    return text.define(type, "insertelement {} poison, {}, i64 0", type.text(), x.text());
+  return text.define(type, "shufflevector {}, {} poison, <{} x i32> {}", x.text(), x.type.text(),
+                     lanes, llvm_steps({DType::Int32, lanes}, 0, 1));
+}
+
+LlvmValue lowest(LlvmText& text, const LlvmValue& vector, LlvmType type) {
+  if (type.lanes == 1) return text.define(type, "extractelement {}, i64 0", vector.text());
+  return text.define(type, "shufflevector {}, {} poison, <{} x i32> {}", vector.text(),
+                     vector.type.text(), type.lanes, llvm_steps({DType::Int32, type.lanes}, 0, 1));
+}
+
+}  // namespace
+
+LlvmValue llvm_float_extremum(LlvmText& text, Op op, const LlvmValue& a, const LlvmValue& b) {
+  const LlvmType type = a.type;
+  if (!takes_range(text, a, b)) {
+    const LlvmArgument both[] = {a, b};
+    const std::string name =
+        fmt::format("{}.{}", op == Op::Max ? "maximum" : "minimum", type.suffix());
+    return text.define(type, "{}", text.call(type.text(), name, both));
+  }
+  const std::int64_t least = lanes_of_register(type, 16);
+  if (type.lanes >= least) return range(text, op, a, b);
+  return lowest(text, range(text, op, widened(text, a, least), widened(text, b, least)), type);
+}
+
+}  // namespace croze

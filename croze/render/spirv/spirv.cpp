@@ -1,0 +1,430 @@
+// spirv.cpp -- the walk over a linear program: its values as results, its loops and gates as
+// structured control flow.
+//
+// Zero.  Drivers multiply by a constant zero, or add it, as if floats were real numbers (Mesa's
+// software driver does, whatever is asked of it).  So arithmetic gets a zero that comes with the
+// launch.
+#include "croze/render/spirv/spirv.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <vector>
+
+#include "croze/base/error.h"
+#include "croze/base/flat_map.h"
+#include "croze/base/small_vector.h"
+#include "croze/render/spirv/arguments.h"
+#include "croze/render/spirv/cast.h"
+#include "croze/render/spirv/elementwise.h"
+#include "croze/render/spirv/memory.h"
+#include "croze/render/spirv/module.h"
+
+namespace croze {
+namespace {
+
+using spirv::BuiltIn;
+using spirv::Code;
+using spirv::Elements;
+using spirv::Id;
+using spirv::StorageClass;
+
+StorageClass storage_of(UOp local) {
+  const bool is_shared = static_cast<Space>(local.arg().ints[2]) == Space::Group;
+  return is_shared ? StorageClass::Workgroup : StorageClass::Function;
+}
+
+class Writer {
+ public:
+  // `dtypes`: those that the device has, as bits.
+  Writer(const LinearProgram& program, const SpirvTarget& target, std::uint32_t dtypes)
+      : program_(program), target_(target), dtypes_(dtypes), arguments_(program.info) {}
+
+  spirv::Words run() {
+    m_.need(spirv::Capability::Shader);
+    m_.need(spirv::Capability::PhysicalStorageBufferAddresses);
+    const auto& items = program_.info.launch.items;
+    m_.execution_mode(spirv::ExecutionMode::LocalSize,
+                      {word(items[0]), word(items[1]), word(items[2])});
+    set_float_controls();
+    if (arguments_.folded) unfold_groups();
+    for (UOp u : program_.instructions) declare(u);
+    for (UOp u : program_.instructions) hide_zeros(u);
+    for (UOp u : program_.instructions) statement(u);
+    ensure(loops_.empty(), "linear program: a loop has no end");
+    return m_.take(SpirvRenderer::entry(program_.info.name));
+  }
+
+ private:
+  static std::uint32_t word(std::int64_t value) { return static_cast<std::uint32_t>(value); }
+
+  // ---- floats ----
+
+  // Of the widths that the program computes in.
+  void set_float_controls() {
+    constexpr DType of_width[] = {DType::Float16, DType::Float32, DType::Float64};
+    for (int i = 0; i < 3; i++) {
+      const DType t = of_width[i];
+      const bool is_used =
+          std::ranges::any_of(program_.instructions, [=](UOp u) { return u.dtype() == t; });
+      if (!is_used) continue;
+      const FloatControls& controls = target_.float_controls[i];
+      const std::uint32_t width = word(8 * size_of(t));
+      using enum spirv::ExecutionMode;
+      if (controls.keeps_subnormals) set(DenormPreserve, width);
+      if (controls.keeps_special) set(SignedZeroInfNanPreserve, width);
+      if (controls.rounds_to_even) set(RoundingModeRTE, width);
+    }
+  }
+
+  void set(spirv::ExecutionMode mode, std::uint32_t width) {
+    using spirv::ExecutionMode, spirv::Capability;
+    m_.need(mode == ExecutionMode::DenormPreserve    ? Capability::DenormPreserve
+            : mode == ExecutionMode::RoundingModeRTE ? Capability::RoundingModeRTE
+                                                     : Capability::SignedZeroInfNanPreserve);
+    m_.execution_mode(mode, {width});
+  }
+
+  // ---- what comes with the launch ----
+
+  // An entry: two words.
+  Id argument(int number) {
+    constexpr std::uint32_t entry_bytes = 8;
+    const Id entry = m_.type_words(2);
+    if (!pushed_) {
+      const int count = arguments_.are_pushed() ? arguments_.count() : 1;
+      pushed_ = m_.variable(StorageClass::PushConstant,
+                            m_.block_of(entry, entry_bytes, word(std::max(count, 1))));
+    }
+    if (arguments_.are_pushed()) return pushed_entry(number);
+    constexpr StorageClass global = StorageClass::PhysicalStorageBuffer;
+    if (!argument_memory_) {
+      const Id block = m_.block_of(entry, entry_bytes, word(arguments_.count()));
+      argument_memory_ = m_.define(Code::Bitcast, m_.pointer_to(global, block), {pushed_entry(0)});
+    }
+    const Id place =
+        m_.define(Code::AccessChain, m_.pointer_to(global, entry),
+                  {argument_memory_, m_.constant_word(0), m_.constant_word(word(number))});
+    return m_.define(Code::Load, entry, {place, spirv::memory_aligned, entry_bytes});
+  }
+
+  Id pushed_entry(int number) {
+    const Id entry = m_.type_words(2);
+    const Id place = m_.define(Code::AccessChain, m_.pointer_to(StorageClass::PushConstant, entry),
+                               {pushed_, m_.constant_word(0), m_.constant_word(word(number))});
+    return m_.define(Code::Load, entry, {place});
+  }
+
+  Id word_of(Id vector, std::uint32_t i) {
+    return m_.define(Code::CompositeExtract, m_.type_int(32), {vector, i});
+  }
+
+  Id built_in_word(BuiltIn b, std::uint32_t axis) {
+    const Id vector = m_.define(Code::Load, m_.type_words(3), {m_.built_in(b)});
+    return word_of(vector, axis);
+  }
+
+  static bool is_arithmetic(UOp u) { return u.is(Op::Add) || u.is(Op::Mul) || u.is(Op::Div); }
+
+  static bool is_float_zero(UOp u) {
+    return u.is_const() && is_float(u.dtype()) && std::bit_cast<double>(u.arg().value) == 0;
+  }
+
+  // Of the operands of arithmetic.
+  void hide_zeros(UOp u) {
+    if (!is_arithmetic(u)) return;
+    for (UOp s : u.sources()) {
+      if (is_float_zero(s) && !zeros_.find(s.node())) zeros_[s.node()] = zero_of(s);
+    }
+  }
+
+  Id zero_of(UOp constant) {
+    const Id entry = argument(arguments_.zero()), type = m_.type_of(constant.dtype());
+    const bool is_wide = size_of(constant.dtype()) == 8;
+    Id last = word_of(entry, is_wide ? 1 : 0);
+    if (std::signbit(std::bit_cast<double>(constant.arg().value))) {
+      last = m_.define(Code::BitwiseOr, m_.type_int(32), {last, m_.constant_word(1u << 31)});
+    }
+    if (!is_wide) return m_.define(Code::Bitcast, type, {last});
+    const Id both =
+        m_.define(Code::CompositeConstruct, m_.type_words(2), {word_of(entry, 0), last});
+    return m_.define(Code::Bitcast, type, {both});
+  }
+
+  // The place of the group along the axes, from its number in the rows.
+  void unfold_groups() {
+    const Id words = m_.type_int(32);
+    const Id first = argument(arguments_.groups()), second = argument(arguments_.groups() + 1);
+    const Id x = word_of(first, 0), y = word_of(first, 1), z = word_of(second, 0);
+    const Id row = built_in_word(BuiltIn::WorkgroupId, 1);
+    const Id before = m_.define(Code::IMul, words, {built_in_word(BuiltIn::NumWorkgroups, 0), row});
+    const Id number =
+        m_.define(Code::IAdd, words, {built_in_word(BuiltIn::WorkgroupId, 0), before});
+    const Id layer = m_.define(Code::IMul, words, {x, y});
+    const Id total = m_.define(Code::IMul, words, {layer, z});
+    leave_if(m_.define(Code::UGreaterThanEqual, m_.type_bool(), {number, total}));
+    group_[0] = m_.define(Code::UMod, words, {number, x});
+    group_[1] = m_.define(Code::UMod, words, {m_.define(Code::UDiv, words, {number, x}), y});
+    group_[2] = m_.define(Code::UDiv, words, {number, layer});
+  }
+
+  void leave_if(Id condition) {
+    const Id leaving = m_.fresh(), staying = m_.fresh();
+    m_.line(Code::SelectionMerge, {staying, 0});
+    m_.line(Code::BranchConditional, {condition, leaving, staying});
+    m_.begin_block(leaving);
+    m_.line(Code::Return, {});
+    m_.begin_block(staying);
+  }
+
+  // ---- declarations ----
+
+  Id ref(UOp u) const {
+    while (u.is(Op::After)) u = u.src(0);
+    const Id* id = ids_.find(u.node());
+    ensure(id != nullptr, "linear program: {} is used before it stands in the list",
+           info(u.op()).name);
+    return *id;
+  }
+
+  void declare(UOp u) {
+    ensure(!is_lane(u), "the spirv renderer has no vectors");
+    ensure(u.dtype() == DType::Void || dtypes_ >> static_cast<int>(u.dtype()) & 1,
+           "the spirv renderer has no {} for this device", name_of(u.dtype()));
+    if (ids_.find(u.node())) return;
+    switch (u.op()) {
+      case Op::Const: ids_[u.node()] = m_.constant(u.arg().value, u.dtype()); return;
+      case Op::Param: return declare_buffer(u);
+      case Op::Variable: ids_[u.node()] = variable(u); return;
+      case Op::Special: ids_[u.node()] = special(u); return;
+      case Op::Local: {
+        const auto elements = word(std::max<std::int64_t>(u.buffer_elements(), 1));
+        ids_[u.node()] = m_.variable(storage_of(u), m_.array_of(m_.type_of(u.dtype()), elements));
+        return;
+      }
+      case Op::Register:
+        ids_[u.node()] = m_.variable(StorageClass::Function, m_.type_of(u.dtype()));
+        return;
+      default: return;
+    }
+  }
+
+  // Params of one slot may differ in what they say of its size.
+  void declare_buffer(UOp u) {
+    ids_[u.node()] = 0;
+    const DType t = u.dtype();
+    const bool is_packed =
+        (size_of(t) == 1 && !target_.bytes) || (size_of(t) == 2 && !target_.halfwords);
+    const Id address = argument(arguments_.buffer(static_cast<int>(u.slot())));
+    buffers_[u.node()] = spirv::elements_at(m_, address, t, is_packed);
+  }
+
+  Id variable(UOp u) {
+    const Id entry = argument(arguments_.variable(static_cast<int>(u.arg().ints[0])));
+    const DType t = u.dtype();
+    if (size_of(t) == 8) return m_.define(Code::Bitcast, m_.type_of(t), {entry});
+    return spirv::wrapped(m_, word_of(entry, 0), t);
+  }
+
+  Id special(UOp u) {
+    ensure(u.loop_kind() != LoopKind::Thread, "the spirv renderer has no tasks");
+    const auto axis = word(u.arg().ints[0]);
+    const bool is_group = u.loop_kind() == LoopKind::Group;
+    const Id place =
+        is_group && arguments_.folded
+            ? group_[axis]
+            : built_in_word(is_group ? BuiltIn::WorkgroupId : BuiltIn::LocalInvocationId, axis);
+    return spirv::cast(m_, place, DType::UInt32, u.dtype());
+  }
+
+  // ---- statements ----
+
+  void statement(UOp u) {
+    if (is_declaration(u)) return;
+    switch (u.op()) {
+      case Op::Range: return;
+      case Op::Loop: return open_loop(u.src(0));
+      case Op::EndLoop: return close_loop();
+      case Op::Load: return load(u);
+      case Op::Store: return store(u);
+      case Op::Barrier: return barrier();
+      default: break;
+    }
+    SmallVector<Id, 3> operands;
+    for (UOp s : u.sources()) operands.push_back(operand(u, s));
+    ids_[u.node()] = spirv::elementwise(m_, u, std::span<const Id>(operands));
+  }
+
+  Id operand(UOp u, UOp source) const {
+    const Id* hidden = is_arithmetic(u) ? zeros_.find(source.node()) : nullptr;
+    return hidden ? *hidden : ref(source);
+  }
+
+  void barrier() {
+    const Id group = m_.constant_word(spirv::scope_workgroup);
+    m_.line(Code::ControlBarrier,
+            {group, group, m_.constant_word(spirv::acquire_release_of_group_memory)});
+  }
+
+  struct OpenLoop {
+    Id type, header, next, counter, following, end;
+  };
+
+  // The header holds the counter and the test; the block that continues adds one.
+  void open_loop(UOp range) {
+    const DType t = range.dtype();
+    const Id type = m_.type_of(t), before = m_.current_block();
+    const OpenLoop loop{type, m_.fresh(), m_.fresh(), m_.fresh(), m_.fresh(), m_.fresh()};
+    const Id size = range.is_open() ? ref(range.src(0)) : m_.constant(range.range_size(), t);
+    const Id body = m_.fresh(), goes_on = m_.fresh();
+    m_.branch(loop.header);
+    m_.begin_block(loop.header);
+    m_.line(Code::Phi, {type, loop.counter, m_.constant(0, t), before, loop.following, loop.next});
+    m_.line(is_unsigned(t) ? Code::ULessThan : Code::SLessThan,
+            {m_.type_bool(), goes_on, loop.counter, size});
+    m_.line(Code::LoopMerge, {loop.end, loop.next, 0});
+    m_.line(Code::BranchConditional, {goes_on, body, loop.end});
+    m_.begin_block(body);
+    ids_[range.node()] = loop.counter;
+    types_.push_back(t);
+    loops_.push_back(loop);
+  }
+
+  void close_loop() {
+    ensure(!loops_.empty(), "linear program: loops are not nested");
+    const OpenLoop loop = loops_.back();
+    const DType t = types_.back();
+    loops_.pop_back();
+    types_.pop_back();
+    m_.branch(loop.next);
+    m_.begin_block(loop.next);
+    m_.line(Code::IAdd, {loop.type, loop.following, loop.counter, m_.constant(1, t)});
+    m_.branch(loop.header);
+    m_.begin_block(loop.end);
+  }
+
+  // ---- memory ----
+
+  void load(UOp u) {
+    const UOp place = u.src(0);
+    const Id gate = gate_of(place);
+    if (!gate) {
+      ids_[u.node()] = element(place, u.dtype());
+      return;
+    }
+    const Id before = m_.current_block(), inside = m_.fresh(), after = m_.fresh();
+    m_.line(Code::SelectionMerge, {after, 0});
+    m_.line(Code::BranchConditional, {gate, inside, after});
+    m_.begin_block(inside);
+    const Id loaded = element(place, u.dtype());
+    m_.branch(after);
+    m_.begin_block(after);
+    ids_[u.node()] = m_.define(Code::Phi, m_.type_of(u.dtype()),
+                               {loaded, inside, m_.constant(0, u.dtype()), before});
+  }
+
+  void store(UOp u) {
+    const UOp place = u.src(0);
+    const Id gate = gate_of(place);
+    if (!gate) return set_element(place, ref(u.src(1)));
+    const Id inside = m_.fresh(), after = m_.fresh();
+    m_.line(Code::SelectionMerge, {after, 0});
+    m_.line(Code::BranchConditional, {gate, inside, after});
+    m_.begin_block(inside);
+    set_element(place, ref(u.src(1)));
+    m_.branch(after);
+    m_.begin_block(after);
+  }
+
+  Id gate_of(UOp place) const {
+    const bool is_gated = place.num_src() > 2 && !buffer_of(place).is(Op::Register);
+    return is_gated ? ref(place.src(2)) : 0;
+  }
+
+  const Elements* elements_of(UOp buffer) const { return buffers_.find(buffer.node()); }
+
+  // A pointer to a register, or to an element of a Local.
+  Id variable_pointer(UOp place) {
+    const UOp buffer = buffer_of(place);
+    if (buffer.is(Op::Register)) return ref(buffer);
+    const Id type = m_.pointer_to(storage_of(buffer), m_.type_of(buffer.dtype()));
+    return m_.define(Code::AccessChain, type, {ref(buffer), ref(place.src(1))});
+  }
+
+  Id element(UOp place, DType t) {
+    if (const Elements* e = elements_of(buffer_of(place))) {
+      return spirv::load(m_, *e, ref(place.src(1)), place.src(1).dtype());
+    }
+    return m_.define(Code::Load, m_.type_of(t), {variable_pointer(place)});
+  }
+
+  void set_element(UOp place, Id value) {
+    if (const Elements* e = elements_of(buffer_of(place))) {
+      return spirv::store(m_, *e, ref(place.src(1)), place.src(1).dtype(), value);
+    }
+    m_.line(Code::Store, {variable_pointer(place), value});
+  }
+
+  const LinearProgram& program_;
+  const SpirvTarget& target_;
+  std::uint32_t dtypes_;
+  spirv::Arguments arguments_;
+  spirv::Module m_;
+  Id pushed_ = 0, argument_memory_ = 0;
+  Id group_[3] = {};
+  FlatMap<const Node*, Id> ids_;
+  FlatMap<const Node*, Id> zeros_;  // of constants, as arithmetic gets them
+  FlatMap<const Node*, Elements> buffers_;
+  std::vector<OpenLoop> loops_;
+  std::vector<DType> types_;  // of their counters
+};
+
+}  // namespace
+
+std::string SpirvRenderer::render(const LinearProgram& program) const {
+  const spirv::Words words = Writer(program, target_, storage()).run();
+  return {reinterpret_cast<const char*>(words.data()), words.size() * sizeof(words[0])};
+}
+
+std::string SpirvRenderer::text(const std::string& source) const {
+  constexpr std::size_t bytes_of_line = 32;
+  std::string text;
+  for (std::size_t i = 0; i < source.size(); i++) {
+    fmt::format_to(std::back_inserter(text), "{:02x}", static_cast<unsigned char>(source[i]));
+    const bool ends_line = i % bytes_of_line == bytes_of_line - 1 || i + 1 == source.size();
+    if (ends_line) text += '\n';
+  }
+  return text;
+}
+
+std::string SpirvRenderer::entry(std::string_view kernel) {
+  return fmt::format("croze_{}", kernel);
+}
+
+std::uint64_t SpirvRenderer::ops() {
+  return spirv::table_ops() | std::uint64_t{1} << static_cast<int>(Op::Const);
+}
+
+std::uint32_t SpirvRenderer::dtypes() const {
+  std::uint32_t dtypes = 0;
+  for (int t = static_cast<int>(DType::Bool); t < num_dtypes; t++) {
+    const auto dtype = static_cast<DType>(t);
+    const bool is_wide = size_of(dtype) == 8;
+    const bool is_there =
+        is_float(dtype) ? dtype == DType::Float32 || (dtype == DType::Float64 && target_.float64)
+                        : !is_wide || target_.int64;
+    if (is_there) dtypes |= 1u << t;
+  }
+  return dtypes;
+}
+
+std::uint32_t SpirvRenderer::storage() const {
+  const FloatControls& halves = target_.float_controls[0];
+  const bool has_halves = target_.float16 && target_.halfwords && halves.keeps_subnormals &&
+                          halves.keeps_special && halves.rounds_to_even;
+  return dtypes() | (has_halves ? 1u << static_cast<int>(DType::Float16) : 0);
+}
+
+}  // namespace croze

@@ -1,0 +1,82 @@
+// compile_test.cpp -- kernels for AMD's graphics processors, which are not here: libLLVM takes all
+// of them, ld.lld links them, and those of whole graphs spill no register.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "croze/base/error.h"
+#include "croze/base/thread_pool.h"
+#include "croze/run/devices.h"
+#include "support/target_sets.h"
+#include "targets/code_object.h"
+
+namespace croze::test {
+namespace {
+
+using targets::KernelUse;
+using targets::TargetKernel;
+
+// What does not compile says so; a processor that this LLVM does not know yet is told apart.
+class CompileForAmd : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    try {
+      target_.compile("nothing", "define amdgpu_kernel void @nothing() { ret void }\n");
+    } catch (const Error& e) {
+      GTEST_SKIP() << e.what();
+    }
+  }
+
+  const Target target_ = target_named(GetParam());
+};
+
+// Each kernel is compiled, and linked where there is a linker.
+std::vector<KernelUse> compiled(const Target& target, const std::vector<TargetKernel>& kernels) {
+  const std::optional<std::string> linker = targets::find_code_linker();
+  std::vector<KernelUse> uses(kernels.size());
+  std::vector<std::string> refused(kernels.size());
+  ThreadPool pool;
+  pool.run(static_cast<std::int64_t>(kernels.size()), [&](std::int64_t at) {
+    const auto i = static_cast<std::size_t>(at);
+    try {
+      const std::string object = target.compile(kernels[i].name, kernels[i].source).bytes;
+      const std::string code = linker ? targets::link_code_object(*linker, object) : object;
+      uses[i] = targets::uses_in_code_object(code).at(0);
+    } catch (const std::exception& e) {
+      refused[i] = e.what();
+    }
+  });
+  for (std::size_t i = 0; i < kernels.size(); i++) {
+    EXPECT_EQ(refused[i], "") << kernels[i].source;
+  }
+  return uses;
+}
+
+TEST_P(CompileForAmd, WholeGraphsSpillNothing) {
+  for (const TargetGraph& graph : target_graphs()) {
+    const std::vector<TargetKernel> kernels = kernels_of(target_, graph);
+    const UseSummary s = summary_of(target_, graph.name, compiled(target_, kernels));
+    EXPECT_GT(s.kernels, 0u);
+    EXPECT_EQ(s.spilling, 0) << graph.name;
+  }
+}
+
+TEST_P(CompileForAmd, EveryKernelOfTheOpListIsTaken) {
+  OpKernels all(target_);
+  std::size_t kernels = 0;
+  for (const OpFamily& family : op_families()) {
+    kernels += summary_of(target_, family.name, compiled(target_, all.of(family))).kernels;
+  }
+  fmt::print("{:8} {} kernels of {} calls of the op list\n", target_.name, kernels, all.calls());
+  EXPECT_GE(kernels, 1000u);
+}
+
+std::string test_name(const testing::TestParamInfo<std::string>& info) { return info.param; }
+INSTANTIATE_TEST_SUITE_P(All, CompileForAmd,
+                         testing::Values("gfx942", "gfx950", "gfx1100", "gfx1200"), test_name);
+
+}  // namespace
+}  // namespace croze::test

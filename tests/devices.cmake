@@ -1,0 +1,34 @@
+# The devices that lists of tests are run on, one a line: its name, its label, and what its
+# libraries are told.  A device that the machine lacks skips its tests.
+
+set(CROZE_RUSTICL_ICD "/etc/OpenCL/vendors/rusticl.icd" CACHE FILEPATH
+  "The file by which the loader of OpenCL finds rusticl")
+
+set(CROZE_TESTED_DEVICES
+  "CPU device-llvm"
+  "C device-c"
+  "OPENCL device-opencl-pocl"
+  "OPENCL device-opencl-rusticl OCL_ICD_VENDORS=${CROZE_RUSTICL_ICD} RUSTICL_ENABLE=llvmpipe"
+  "VULKAN device-vulkan"
+  "WEBGPU device-webgpu"
+  "PTX_INTERP device-ptx-interp"
+  "CUDA device-cuda")
+
+# croze_on_devices(<name> <program> [ARGUMENTS ..] [LABELS ..] [ENVIRONMENT ..] [TIMEOUT seconds])
+#
+# Runs the program once for each, as test <name>_on_<device>; CROZE_DEVICE names the device, and so
+# does @DEVICE@ in the arguments.
+function(croze_on_devices name program)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "ARGUMENTS;LABELS;ENVIRONMENT" ${ARGN})
+  foreach(line ${CROZE_TESTED_DEVICES})
+    separate_arguments(words UNIX_COMMAND "${line}")
+    list(POP_FRONT words device label)
+    string(REGEX REPLACE "^device-" "" entry ${label})
+    string(REPLACE "-" "_" entry ${entry})
+    string(REPLACE "@DEVICE@" ${device} arguments "${ARG_ARGUMENTS}")
+    add_test(NAME ${name}_on_${entry} COMMAND ${program} ${arguments})
+    set_tests_properties(${name}_on_${entry} PROPERTIES
+      LABELS "${label};${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT}
+      ENVIRONMENT "CROZE_DEVICE=${device};${words};${ARG_ENVIRONMENT}")
+  endforeach()
+endfunction()

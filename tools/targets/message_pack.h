@@ -1,0 +1,25 @@
+// message_pack.h -- values in MessagePack, the form of the notes in AMD's code objects.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace croze::targets {
+
+struct PackedValue {
+  std::int64_t number = 0;  // of an integer, or of true and false
+  std::string text;
+  std::vector<PackedValue> items;
+  std::vector<std::pair<std::string, PackedValue>> members;
+
+  // The member of this name; one without content if there is none.
+  const PackedValue& operator[](std::string_view name) const;
+};
+
+// Throws Error where the bytes are no value.  Floats, byte strings and extensions are not known.
+PackedValue unpack_message(std::string_view bytes);
+
+}  // namespace croze::targets
