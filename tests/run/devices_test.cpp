@@ -103,7 +103,9 @@ TEST(Devices, TargetsHaveNames) {
     target_named("sm_1");
     FAIL() << "no error";
   } catch (const Error& e) {
-    EXPECT_EQ(e.message(), "croze does not compile for 'sm_1'; it does for sm_80, sm_90a, sm_100a");
+    EXPECT_EQ(e.message(),
+              "croze does not compile for 'sm_1'; it does for sm_80, sm_90a, sm_100a, gfx942, "
+              "gfx950, gfx1100, gfx1200, hip, metal");
   }
 }
 
