@@ -33,14 +33,14 @@ croze_reverse(float* __restrict__ b0, const float* __restrict__ b1) {
   const int group0 = (int)blockIdx.x;
   const int item0 = (int)threadIdx.x;
 
-  const int v0 = group0 * 16;
-  const int v1 = v0 + item0;
-  const float v2 = b1[v1];
+  int v0 = group0 * 16;
+  int v1 = v0 + item0;
+  float v2 = b1[v1];
   l0[item0] = v2;
   __syncthreads();
-  const int v3 = -item0;
-  const int v4 = v3 + 15;
-  const float v5 = l0[v4];
+  int v3 = -item0;
+  int v4 = v3 + 15;
+  float v5 = l0[v4];
   b0[v1] = v5;
 }
 )");

@@ -51,6 +51,7 @@ Dialect cuda_like() {
   d.function = "static __device__ inline";
   d.unroll = "#pragma unroll";
   d.array = "__align__(16) ";
+  d.value = "";
   d.wide_accesses = true;
   d.declare_param = declare_typed_param;
   d.declare_variable = declare_number;

@@ -40,7 +40,10 @@ struct Dialect {
   std::string_view function = "static inline";  // before the type of a helper
   std::string_view unroll;                      // a line before loops over lanes
   std::string_view array;                       // before the type of an array of lanes
-  bool wide_accesses = false;                   // vectors move at once (wide_access.h)
+  // Before the type of a value.  Not in dialects of C++, whose compilers look in the initializer of
+  // every constant integer for a constant expression, and in those that it reads again.
+  std::string_view value = "const ";
+  bool wide_accesses = false;  // vectors move at once (wide_access.h)
 
   std::string_view type(DType t) const { return types[static_cast<std::size_t>(t)]; }
 

@@ -73,6 +73,7 @@ std::string declare_special(const Dialect& dialect, UOp special, std::string_vie
 
 Dialect make_dialect() {
   Dialect d{};
+  d.value = "";
   d.name = "metal";
   auto set = [&](DType t, std::string_view text) { d.types[static_cast<std::size_t>(t)] = text; };
   set(DType::Bool, "uchar");

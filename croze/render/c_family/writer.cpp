@@ -137,7 +137,7 @@ class Writer {
     if (segments_.escapes(u)) {
       line("{} = {};", ref(u), value);
     } else {
-      line("const {} {} = {};", type(u), ref(u), value);
+      line("{}{} {} = {};", dialect_.value, type(u), ref(u), value);
     }
   }
 
@@ -192,7 +192,7 @@ class Writer {
       line("{} = {};", low, words_.op(u, u.reduce_op(), low, high));
     }
     close_lane_loop();
-    line("const {} {} = {}[0];", type(u), name, lanes);
+    line("{}{} {} = {}[0];", dialect_.value, type(u), name, lanes);
   }
 
   // ---- expressions ----
