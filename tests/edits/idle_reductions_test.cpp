@@ -1,6 +1,7 @@
 // Reductions whose results a mask leaves out do not turn.
 #include "croze/codegen/lower/idle_reductions.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

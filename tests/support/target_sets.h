@@ -30,12 +30,13 @@ class OpKernels {
   // Of the calls of a family, those that are new.
   std::vector<targets::TargetKernel> of(const OpFamily& family);
   int calls() const { return calls_; }
+  int left_out() const { return left_out_; }  // they compute in a dtype that the target lacks
 
  private:
   void add(const OpEntry& op, DType t);
 
   const Target& target_;
-  int calls_ = 0;
+  int calls_ = 0, left_out_ = 0;
   std::unordered_set<std::string> known_;
   std::vector<targets::TargetKernel> kernels_;
 };
