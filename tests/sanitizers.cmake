@@ -6,3 +6,4 @@
 # matches of a long one takes quadratic time.
 set(ENV{ASAN_OPTIONS} "intercept_tls_get_addr=0:intercept_memmem=0:$ENV{ASAN_OPTIONS}")
 set(ENV{TSAN_OPTIONS} "suppressions=${CMAKE_CURRENT_LIST_DIR}/tsan.suppressions:$ENV{TSAN_OPTIONS}")
+set(ENV{LSAN_OPTIONS} "suppressions=${CMAKE_CURRENT_LIST_DIR}/lsan.suppressions:print_suppressions=0:$ENV{LSAN_OPTIONS}")

@@ -109,11 +109,13 @@ TEST_F(Crowd, GetsTheAnswersOfClientsThatAreAlone) {
     });
   }
   std::this_thread::sleep_for(duration() / 4);
-  const std::int64_t before = bytes_in_memory();
+  [[maybe_unused]] const std::int64_t before = bytes_in_memory();
   for (std::thread& t : threads) t.join();
   EXPECT_EQ(wrong, 0);
   EXPECT_GT(right, 20 * refused);
+#if !defined(__SANITIZE_ADDRESS__)  // which keeps what is freed for a while
   EXPECT_LE(bytes_in_memory() - before, most_growth);
+#endif
   RecordProperty("right", static_cast<int>(right));
   RecordProperty("refused", static_cast<int>(refused));
   RecordProperty("left", static_cast<int>(left));
