@@ -94,7 +94,8 @@ std::vector<std::int64_t> contents(UOp buffer) {
 }
 
 HostTensor host_tensor(const Tensor& x) {
-  return {x.dtype(), Dims(x.shape().begin(), x.shape().end()), elements(x.to_bytes(), x.dtype())};
+  const Shape shape = x.shape();
+  return {x.dtype(), Dims(shape.begin(), shape.end()), elements(x.to_bytes(), x.dtype())};
 }
 
 // The same elements on a device.  They are carried there: computed there they might need dtypes
