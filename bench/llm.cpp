@@ -163,7 +163,7 @@ void add_llm(const Command& program) {
       .one_of(names_of_types());
   command
       .option("--activations", options->speed.activations,
-              "How several tokens are multiplied with packed weights")
+              "How tokens are multiplied with packed weights")
       .one_of({"f32", "int8"})
       .shows_default();
   command.option("--prompt", options->speed.prompt, "Tokens to read").positive().shows_default();

@@ -37,6 +37,14 @@ constexpr MatrixUnit dot_of_bytes(std::string_view name, std::int64_t columns, D
           .intrinsic = intrinsic};
 }
 
+// Both operands differ from column to column, which is what the instructions do by themselves.
+constexpr MatrixUnit dots_of_columns(std::string_view name, std::string_view extension,
+                                     std::string_view intrinsic) {
+  MatrixUnit unit = dot_of_bytes(name, 8, u8, s8, extension, intrinsic);
+  unit.places_of_a = unit.places_of_b;
+  return unit;
+}
+
 // The operand with a sign is the second one of the instruction.
 constexpr MatrixUnit b_first(MatrixUnit unit) {
   unit.takes_b_first = true;
@@ -120,6 +128,8 @@ constexpr std::array units = {
     dot_of_bytes("avxvnniint8.s8s8", 8, s8, s8, int8, "x86.avx2.vpdpbssd.256"),
     dot_of_bytes("avxvnniint8.u8u8", 8, u8, u8, int8, "x86.avx2.vpdpbuud.256"),
     shifted_to("avxvnni.u8s8", dot_of_bytes("avxvnni.s8s8", 8, s8, s8, avxvnni, vnni_256)),
+    dots_of_columns("avx512vnni.columns", vnni, vnni_256),
+    dots_of_columns("avxvnni.columns", avxvnni, vnni_256),
     MatrixUnit{.name = "avx512bf16",
                .rows = 1,
                .columns = 16,
@@ -213,6 +223,11 @@ std::vector<std::int64_t> matrix(const MatrixUnit& unit, std::string_view places
 
 }  // namespace
 
+bool has_row_for_each_column(const MatrixUnit& unit) {
+  return std::ranges::any_of(place_bits(unit.places_of_a),
+                             [](const PlaceBits& b) { return b.axis == 'n'; });
+}
+
 std::span<const MatrixUnit> matrix_units() { return units; }
 
 std::vector<const MatrixUnit*> units_of_extension(std::string_view extension) {
@@ -257,8 +272,9 @@ MatrixElement element_at(std::span<const PlaceBits> bits, std::int64_t place) {
 void contract(const MatrixUnit& unit, std::span<const std::int64_t> sums,
               std::span<const std::int64_t> a, std::span<const std::int64_t> b,
               std::span<std::int64_t> result) {
+  const auto row = has_row_for_each_column(unit) ? &MatrixElement::n : &MatrixElement::m;
   const std::vector<std::int64_t> left = matrix(unit, unit.places_of_a, a, unit.a,
-                                                {&MatrixElement::m, &MatrixElement::k, unit.depth}),
+                                                {row, &MatrixElement::k, unit.depth}),
                                   right =
                                       matrix(unit, unit.places_of_b, b, unit.b,
                                              {&MatrixElement::k, &MatrixElement::n, unit.columns});
@@ -268,7 +284,7 @@ void contract(const MatrixUnit& unit, std::span<const std::int64_t> sums,
     const MatrixElement e = element_at(bits, static_cast<std::int64_t>(place));
     std::int64_t sum = seen(unit, sums[place], t);
     for (std::int64_t term = unit.depth; term-- > 0;) {
-      const auto at_a = static_cast<std::size_t>(e.m * unit.depth + term);
+      const auto at_a = static_cast<std::size_t>(e.*row * unit.depth + term);
       const auto at_b = static_cast<std::size_t>(term * unit.columns + e.n);
       const std::int64_t in[] = {convert(left[at_a], unit.a, t), convert(right[at_b], unit.b, t),
                                  sum};

@@ -37,6 +37,10 @@ struct MatrixUnit {
   std::string_view shifted{};
 };
 
+// Whether each column has an `a` of its own, a[n, k], where others multiply all columns by one row:
+// the places of a have columns.
+bool has_row_for_each_column(const MatrixUnit& unit);
+
 // The units that are known.
 std::span<const MatrixUnit> matrix_units();
 // Those of an instruction set.

@@ -40,7 +40,8 @@ void expect_bijection(const MatrixUnit& unit, std::string_view places, MatrixEle
 
 TEST(MatrixUnit, EveryElementOfAnOperandHasOnePlace) {
   for (const MatrixUnit& u : all_units()) {
-    expect_bijection(u, u.places_of_a, {u.rows, 1, u.depth});
+    const i64 rows_of_columns = has_row_for_each_column(u) ? u.columns : 1;
+    expect_bijection(u, u.places_of_a, {u.rows, rows_of_columns, u.depth});
     expect_bijection(u, u.places_of_b, {1, u.columns, u.depth});
     expect_bijection(u, u.places_of_sums, {u.rows, u.columns, 1});
   }
@@ -122,7 +123,7 @@ TEST(MatrixUnit, AddsUpProducts) {
       i64 expected = convert(n.sums[place], u.accumulator, DType::Int64);
       for (std::size_t i = 0; i < n.a.size(); i++) {
         const MatrixElement left = element_at(a, static_cast<i64>(i));
-        if (left.m != at.m) continue;
+        if (left.m != at.m || (has_row_for_each_column(u) && left.n != at.n)) continue;
         for (std::size_t j = 0; j < n.b.size(); j++) {
           const MatrixElement right = element_at(b, static_cast<i64>(j));
           if (right.n == at.n && right.k == left.k)

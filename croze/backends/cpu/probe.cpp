@@ -198,12 +198,14 @@ bool has_extension(std::string_view names, std::string_view name) {
   return false;
 }
 
-// Those whose sums fill a register: vectors, of a row each, or tiles.
+// Those whose sums fill a register: vectors, of a row each, or tiles.  Columns that have rows of
+// their own may be fewer: as many as a group of numbers makes.
 std::vector<const MatrixUnit*> units_of(const Caps& caps) {
   std::vector<const MatrixUnit*> units;
   for (const MatrixUnit& unit : matrix_units()) {
     const std::int64_t bytes = unit.columns * size_of(unit.accumulator);
-    const bool fills = unit.rows > 1 || bytes == caps.vector_bytes;
+    const bool fills = unit.rows > 1 || bytes == caps.vector_bytes ||
+                       (has_row_for_each_column(unit) && bytes < caps.vector_bytes);
     if (fills && has_extension(caps.extensions, unit.extension)) units.push_back(&unit);
   }
   return units;

@@ -7,6 +7,7 @@
 #include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/block_products.h"
 #include "croze/codegen/choose/contraction.h"
+#include "croze/codegen/choose/dot_lanes.h"
 #include "croze/codegen/choose/interleave_rows.h"
 #include "croze/codegen/choose/join_passes.h"
 #include "croze/codegen/choose/keep_work.h"
@@ -175,8 +176,8 @@ void choose_edits(KernelState& k) {
     choose_groups(k);
     return;
   }
-  if (!tile_block_products(k) && !make_square_tiles(k) && !stream_rows(k) && !tile_contraction(k) &&
-      !take_whole_pictures(k) && !slide_windows(k)) {
+  if (!tile_block_products(k) && !take_dot_lanes(k) && !make_square_tiles(k) && !stream_rows(k) &&
+      !tile_contraction(k) && !take_whole_pictures(k) && !slide_windows(k)) {
     join_passes(k);
     interleave_rows(k);
     keep_work(k);

@@ -113,8 +113,12 @@ class Tiler {
   bool are_terms_together() const {
     const MatrixUnit& unit =
         *k_.caps().matrix_units[static_cast<std::size_t>(tile_.by_unit.unit - 1)];
+    const std::vector<UOp> all = reduces(k_.sink);
+    const auto reduce = std::ranges::find_if(all, [&](UOp u) { return closes(u, depth_); });
     ContractionPlan plan;
-    if (!plan_contraction(k_.sink, lane_, std::span(&depth_, 1), unit, &plan).empty()) return false;
+    if (reduce == all.end() ||
+        !plan_contraction(k_.sink, *reduce, lane_, std::span(&depth_, 1), unit, &plan).empty())
+      return false;
     const auto is_vector = [&](UOp load, std::int64_t apart) {
       const UOp place = load.src(0);
       const Stride terms = stride_over(place.src(1), depth_),

@@ -50,6 +50,10 @@ class Vectorizer {
     if (lanes_ <= 1) return;
     join_short_rows();
     cut_output_loop();
+    run_reductions();
+  }
+
+  void run_reductions() {
     cut_reductions();
     unroll_fields();
   }
@@ -421,5 +425,7 @@ void unroll_small_reductions(KernelState& k, std::span<const UOp> kept) {
 }
 
 void vectorize(KernelState& k) { Vectorizer(k).run(); }
+
+void vectorize_reductions(KernelState& k) { Vectorizer(k).run_reductions(); }
 
 }  // namespace croze

@@ -9,6 +9,9 @@ namespace croze {
 // contiguous; unrolls small reductions.
 void vectorize(KernelState& k);
 
+// The same of the loops of reductions that have no lanes yet, alone.
+void vectorize_reductions(KernelState& k);
+
 // Reductions over windows of a few elements: loops would cost more than their work.
 bool is_small_reduction(UOp reduce);
 // Unrolls them, except those over the ranges of `kept`.

@@ -20,12 +20,13 @@
 namespace croze {
 namespace {
 
-UOp only_reduction_over(UOp sink, UOp range) {
-  UOp found;
+// All that close the range, which may be reductions that share their loops; none if others do.
+std::vector<UOp> reductions_over(UOp sink, UOp range) {
+  std::vector<UOp> found;
   for (UOp u : toposort(sink)) {
     if (!closes(u, range)) continue;
-    if (found || !u.is(Op::Reduce)) return UOp();
-    found = u;
+    if (!u.is(Op::Reduce)) return {};
+    found.push_back(u);
   }
   return found;
 }
@@ -57,6 +58,27 @@ Factors factors_of(UOp product, DType accumulator) {
   return {not_widened(product.src(0), accumulator), not_widened(product.src(1), accumulator)};
 }
 
+// Whether a factor is made of what is loaded, element by element.
+bool is_made_of_loads(UOp factor) {
+  return std::ranges::none_of(toposort(factor),
+                              [](UOp u) { return u.is(Op::Reduce) || u.is(Op::TupleReduce); });
+}
+
+// Puts the factors in the order in which the unit takes them.  Why it cannot; empty if it can.
+std::string fit_factors(Factors& factors, UOp lanes, const MatrixUnit& unit) {
+  auto& [a, b] = factors;
+  const bool is_for_each = has_row_for_each_column(unit);
+  if (is_for_each ? a.dtype() != unit.a : a.varies_over(lanes)) std::swap(a, b);
+  if (a.varies_over(lanes) != is_for_each || !b.varies_over(lanes)) {
+    return is_for_each ? "both factors are to be those of a lane"
+                       : "one factor is to be that of all lanes";
+  }
+  const bool are_at_hand =
+      is_for_each ? is_made_of_loads(a) && is_made_of_loads(b) : a.is(Op::Load) && b.is(Op::Load);
+  if (are_at_hand && a.dtype() == unit.a && b.dtype() == unit.b) return {};
+  return fmt::format("the factors are not loaded as {} and {}", name_of(unit.a), name_of(unit.b));
+}
+
 // The loop over the rows that a unit makes at once.
 UOp rows_of(UOp sink, UOp a, UOp b, std::int64_t rows) {
   for (UOp u : toposort(sink)) {
@@ -79,6 +101,7 @@ std::vector<std::int64_t> terms_together(const MatrixUnit& unit) {
 }  // namespace
 
 bool multiplies_for(UOp reduce, const MatrixUnit& unit) {
+  if (has_row_for_each_column(unit)) return false;
   if (reduce.reduce_op() != Op::Add || reduce.dtype() != unit.accumulator) return false;
   const UOp product = product_in(reduce.src(0));
   if (!product.is(Op::Mul)) return false;
@@ -104,7 +127,7 @@ std::int64_t ranges_for_contractions(UOp sink) {
   return count;
 }
 
-std::string plan_contraction(UOp sink, UOp lanes, std::span<const UOp> depth,
+std::string plan_contraction(UOp sink, UOp reduce, UOp lanes, std::span<const UOp> depth,
                              const MatrixUnit& unit, ContractionPlan* plan) {
   if (lanes.loop_kind() != LoopKind::Lane || lanes.range_size() != unit.columns)
     return fmt::format("loop r{} is no vector of {} lanes", lanes.range_id(), unit.columns);
@@ -114,18 +137,15 @@ std::string plan_contraction(UOp sink, UOp lanes, std::span<const UOp> depth,
   const UOp first = depth[0];
   if (!std::ranges::all_of(depth, can_be_depth) || iterations(depth) % unit.depth != 0)
     return fmt::format("loop r{} does not go in steps of {}", first.range_id(), unit.depth);
-  const UOp reduce = only_reduction_over(sink, first);
-  if (!reduce || reduce.reduce_op() != Op::Add || reduce.dtype() != unit.accumulator)
-    return fmt::format("loop r{} is not that of one sum of {}", first.range_id(),
+  if (reduce.reduce_op() != Op::Add || reduce.dtype() != unit.accumulator)
+    return fmt::format("loop r{} is not that of a sum of {}", first.range_id(),
                        name_of(unit.accumulator));
   if (closes(reduce, lanes)) return "the lanes are summed up themselves";
   const UOp product = product_in(reduce.src(0));
   if (!product.is(Op::Mul)) return "no products are summed up";
-  auto [a, b] = factors_of(product, unit.accumulator);
-  if (a.varies_over(lanes)) std::swap(a, b);
-  if (a.varies_over(lanes) || !b.varies_over(lanes)) return "one factor is to be that of all lanes";
-  if (!a.is(Op::Load) || !b.is(Op::Load) || a.dtype() != unit.a || b.dtype() != unit.b)
-    return fmt::format("the factors are not loaded as {} and {}", name_of(unit.a), name_of(unit.b));
+  Factors factors = factors_of(product, unit.accumulator);
+  if (std::string why = fit_factors(factors, lanes, unit); !why.empty()) return why;
+  const auto [a, b] = factors;
   if (!std::ranges::all_of(
           depth, [&, x = a, y = b](UOp r) { return x.varies_over(r) && y.varies_over(r); }))
     return "a factor is that of all terms";
@@ -144,11 +164,15 @@ std::string refuse_contraction(const KernelState& k, UOp lanes, UOp depth, std::
   if (unit < 1 || unit > std::ssize(units)) return "the device has no such unit";
   if (units[static_cast<std::size_t>(unit - 1)]->threads > 1)
     return "the unit is one of several threads";
-  ContractionPlan plan;
-  std::string why = plan_contraction(k.sink, lanes, std::span(&depth, 1),
-                                     *units[static_cast<std::size_t>(unit - 1)], &plan);
-  if (why.empty() && !depths_of(plan.reduce).empty()) why = "a matrix unit adds them up already";
-  return why;
+  const std::vector<UOp> all = reductions_over(k.sink, depth);
+  if (all.empty()) return fmt::format("loop r{} is not that of sums alone", depth.range_id());
+  for (UOp reduce : all) {
+    if (!depths_of(reduce).empty()) return "a matrix unit adds them up already";
+    std::string why = plan_contraction(k.sink, reduce, lanes, std::span(&depth, 1),
+                                       *units[static_cast<std::size_t>(unit - 1)], nullptr);
+    if (!why.empty()) return why;
+  }
+  return {};
 }
 
 bool leaves_contractions(UOp sink, EditKind kind, UOp range) {
@@ -162,6 +186,7 @@ bool leaves_contractions(UOp sink, EditKind kind, UOp range) {
     case EditKind::Accumulate:
     case EditKind::Contract:
     case EditKind::Stage:
+    case EditKind::Tabulate:
     case EditKind::Simplify: return true;
     case EditKind::Pad: return is_parallel(range);
     default: return false;
@@ -185,13 +210,13 @@ UOp contract(KernelState& k, UOp lanes, UOp depth, std::int64_t unit) {
     replace_ranges(k, {{inner, marked}});
     if (!innermost) innermost = marked;
   }
-  const UOp reduce = only_reduction_over(k.sink, innermost);
-  const UOp product = product_in(reduce.src(0));
-  if (product != reduce.src(0)) {
-    const std::pair<UOp, UOp> replacement[] = {
-        {reduce, k.graph().reduce(Op::Add, product, closed_ranges(reduce))}};
-    k.sink = substitute(k.sink, replacement);
+  std::vector<std::pair<UOp, UOp>> ungated;
+  for (UOp reduce : reductions_over(k.sink, innermost)) {
+    const UOp product = product_in(reduce.src(0));
+    if (product != reduce.src(0))
+      ungated.emplace_back(reduce, k.graph().reduce(Op::Add, product, closed_ranges(reduce)));
   }
+  k.sink = substitute(k.sink, ungated);
   return innermost;
 }
 

@@ -19,10 +19,10 @@ struct ContractionPlan {
   UOp rows;  // copies of the code that a varies over and that the unit makes at once; null: one
 };
 
-// Why the unit cannot add up the products of the reduction over `depth`, one loop or those that
-// make up the unit's depth, outermost first, for the lanes; empty if it can, and then `plan`, if it
-// is not null, says of what.
-std::string plan_contraction(UOp sink, UOp lanes, std::span<const UOp> depth,
+// Why the unit cannot add up the products of a reduction over `depth`, one loop or those that make
+// up the unit's depth, outermost first, for the lanes; empty if it can, and then `plan`, if it is
+// not null, says of what.
+std::string plan_contraction(UOp sink, UOp reduce, UOp lanes, std::span<const UOp> depth,
                              const MatrixUnit& unit, ContractionPlan* plan);
 
 // Why the edit of this name cannot be made with unit number `unit` of the device; empty if it can.
@@ -32,7 +32,8 @@ std::string refuse_contraction(const KernelState& k, UOp lanes, UOp depth, std::
 // loaded.
 bool leaves_contractions(UOp sink, EditKind kind, UOp range);
 
-// Whether the reduction is a sum of products of what the unit multiplies, in either order.
+// Whether the reduction is a sum of products of what the unit multiplies, in either order, one of
+// them the same for all lanes.
 bool multiplies_for(UOp reduce, const MatrixUnit& unit);
 
 // The loops that a reduction closes of terms which a unit takes at once, outermost first; none if

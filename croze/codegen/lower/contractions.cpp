@@ -73,7 +73,7 @@ class Lowering {
       for (UOp lanes : lanes_) {
         if (unit->depth != iterations(depth) || !reduce.varies_over(lanes)) continue;
         ContractionPlan plan;
-        if (plan_contraction(sink_, lanes, depth, *unit, &plan).empty())
+        if (plan_contraction(sink_, reduce, lanes, depth, *unit, &plan).empty())
           return sum_of(plan, lanes, *unit);
       }
     }
@@ -104,6 +104,8 @@ class Lowering {
     Replacements in_a = terms(depth, coordinate(p, unit.places_of_a, 'k')),
                  in_b = terms(depth, coordinate(q, unit.places_of_b, 'k'));
     in_b.emplace_back(lanes, coordinate(q, unit.places_of_b, 'n'));
+    if (has_row_for_each_column(unit))
+      in_a.emplace_back(lanes, coordinate(p, unit.places_of_a, 'n'));
     UOp of_sums = lanes;
     if (plan.rows) {
       in_a.emplace_back(plan.rows, coordinate(p, unit.places_of_a, 'm'));

@@ -6,8 +6,9 @@
 
 namespace croze::llm {
 
-// Whether int8_product() takes this weight: its elements are integers with a scale (has_codes).
-bool multiplies_in_int8(const GgufTensor& weight);
+// Whether int8_product() takes this weight, whose elements are integers with a scale (has_codes),
+// and so many inputs are multiplied faster by it than with decoded weights.
+bool multiplies_in_int8(const GgufTensor& weight, std::int64_t inputs);
 
 // x (n, in) times the weight (out, in), (n, out).  Of each 32 numbers of x, one after the other,
 // the largest in size becomes 127 and the others what is nearest to their part of it, so that each

@@ -10,16 +10,9 @@
 
 namespace croze::llm {
 
-namespace {
-
-// Fewer inputs take no longer with decoded weights: reading these from memory takes the time.
-constexpr std::int64_t least_in_int8 = 4;
-
-}  // namespace
-
 Tensor Matrix::operator()(const Tensor& x) const {
-  const bool is_in_int8 = inputs == ActivationType::Int8 && x.ndim() == 2 &&
-                          x.size(0) >= least_in_int8 && multiplies_in_int8(weight);
+  const bool is_in_int8 =
+      inputs == ActivationType::Int8 && x.ndim() == 2 && multiplies_in_int8(weight, x.size(0));
   if (!is_in_int8) return linear(x, weight.decoded(), bias);
   const Tensor product = int8_product(x, weight);
   return bias.defined() ? product + bias : product;

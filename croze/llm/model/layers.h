@@ -14,7 +14,7 @@ namespace croze::llm {
 // How inputs are multiplied with packed weights.
 enum class ActivationType : std::uint8_t {
   Float32,
-  Int8,  // in integers of 8 bits, by blocks, where several are multiplied at once (int8_product.h)
+  Int8,  // in integers of 8 bits, by blocks, where that is faster (int8_product.h)
 };
 
 // A weight of the type that it has in the file.  It is decoded by the kernel that multiplies with

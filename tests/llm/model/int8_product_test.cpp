@@ -44,9 +44,9 @@ std::vector<double> rounded(const std::vector<float>& x) {
   for (std::size_t begin = 0; begin < x.size(); begin += block) {
     float largest = 0;
     for (std::size_t i = 0; i < block; i++) largest = std::max(largest, std::abs(x[begin + i]));
-    const float scale = largest / 127;
+    const float scale = largest / 127, inverse = 1 / scale;
     for (std::size_t i = 0; i < block; i++) {
-      const double code = scale > 0 ? std::nearbyint(x[begin + i] / scale) : 0;
+      const double code = scale > 0 ? std::nearbyint(x[begin + i] * inverse) : 0;
       result.push_back(code * static_cast<double>(scale));
     }
   }
@@ -58,8 +58,8 @@ class Int8Products : public testing::TestWithParam<GgmlType> {};
 TEST_P(Int8Products, AreThoseOfWhatTheInputsAreRoundedTo) {
   const GgufTensor weight = weight_of(GetParam());
   const std::vector<float> w = weight.decoded().to_vector<float>();
-  ASSERT_TRUE(multiplies_in_int8(weight));
-  for (const std::int64_t n : {1, 4, 8, 13}) {
+  ASSERT_TRUE(multiplies_in_int8(weight, 4));
+  for (const std::int64_t n : {1, 2, 3, 4, 8, 13}) {
     std::vector<float> x = random_numbers(n * in, 2);
     std::fill_n(x.begin(), block, 0.0f);  // a block without a scale
     const std::vector<float> y =
@@ -82,7 +82,7 @@ TEST_P(Int8Products, AreThoseOfWhatTheInputsAreRoundedTo) {
 INSTANTIATE_TEST_SUITE_P(Types, Int8Products,
                          testing::Values(GgmlType::Q4_0, GgmlType::Q4_1, GgmlType::Q5_0,
                                          GgmlType::Q5_1, GgmlType::Q8_0, GgmlType::Q4_K,
-                                         GgmlType::Q6_K),
+                                         GgmlType::Q5_K, GgmlType::Q6_K),
                          [](const auto& param) { return std::string(name_of(param.param)); });
 
 TEST(Int8Products, AreForIntegersWithScalesOnly) {
@@ -90,8 +90,16 @@ TEST(Int8Products, AreForIntegersWithScalesOnly) {
   weight.shape = {out, in};
   for (const GgmlType type : {GgmlType::F16, GgmlType::MXFP4, GgmlType::IQ2_S}) {
     weight.type = type;
-    EXPECT_FALSE(multiplies_in_int8(weight)) << name_of(type);
+    EXPECT_FALSE(multiplies_in_int8(weight, 8)) << name_of(type);
   }
+}
+
+// A few rows are where the scales of groups are packed, too.
+TEST(Int8Products, OfFewRowsAreThoseOfPackedScales) {
+  for (const GgmlType type : {GgmlType::Q4_K, GgmlType::Q5_K})
+    EXPECT_TRUE(multiplies_in_int8(weight_of(type), 1)) << name_of(type);
+  for (const GgmlType type : {GgmlType::Q4_0, GgmlType::Q8_0, GgmlType::Q6_K})
+    EXPECT_FALSE(multiplies_in_int8(weight_of(type), 3)) << name_of(type);
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ void add_bench_llm(const Command& program) {
   command.option("model", settings->speed.model, "GGUF file").required();
   command
       .option("--activations", settings->speed.activations,
-              "How several tokens are multiplied with packed weights")
+              "How tokens are multiplied with packed weights")
       .one_of({"f32", "int8"})
       .shows_default();
   command.option("--prompt", settings->speed.prompt, "Tokens to read").positive().shows_default();

@@ -36,7 +36,7 @@ void add_sampling_options(const Command& command, llm::SamplingOptions& options)
 void add_activations_option(const Command& command, std::string& name) {
   command
       .option("--activations", name,
-              "How several tokens are multiplied with packed weights: int8, or f32, slower, exact")
+              "How tokens are multiplied with packed weights: int8, or f32, slower, exact")
       .one_of({"f32", "int8"})
       .shows_default();
 }
