@@ -422,9 +422,33 @@ class Linearizer {
     return updates_register ? places_of_next_turn(places, inner.range, outer) : std::vector<UOp>{};
   }
 
+  // What a tile is filled with in the next turn of the loop around its filling is fetched while it
+  // is filled.
+  std::vector<UOp> fetched_for_next_fill(int block) const {
+    const Block& inner = blocks_[static_cast<std::size_t>(block)];
+    if (!input_.prefetches || !inner.range) return {};
+    std::vector<UOp> places;
+    UOp fill;
+    for (int unit : inner.units) {
+      if (unit < 0) return {};
+      const UOp u = order_[static_cast<std::size_t>(unit)];
+      if (u.num_src() == 0 || !u.src(0).is(Op::Index)) continue;
+      if (u.is(Op::Store) && tile_of(u)) fill = u;
+      if (u.is(Op::Load)) places.push_back(u.src(0));
+    }
+    if (!fill) return {};
+    int around = block;
+    while (around >= 0 && blocks_[static_cast<std::size_t>(around)].range &&
+           closes(fill, blocks_[static_cast<std::size_t>(around)].range))
+      around = blocks_[static_cast<std::size_t>(around)].parent;
+    const UOp outer = around < 0 ? UOp() : blocks_[static_cast<std::size_t>(around)].range;
+    return around == block || !outer ? std::vector<UOp>() : places_of_next_fill(places, outer);
+  }
+
   void emit(int block) {
     for (UOp place : fetched_ahead(block)) emit_prefetch(place);
     for (UOp place : fetched_for_next_turn(block)) emit_prefetch(place);
+    for (UOp place : fetched_for_next_fill(block)) emit_prefetch(place);
     for (int root : demands(block)) emit_with_sources(root);
   }
 

@@ -15,6 +15,10 @@
 //
 // Where rows are read one by one and are short, it is not the next that is fetched, but one that
 // lies some lines ahead.
+//
+// A tile that is filled from columns which lie far apart reads a little of each at a time.  While
+// it is filled, what the next turn of the loop around fills it with is fetched, and that comes
+// while the tile is used.
 #include "croze/codegen/prefetch.h"
 
 #include <algorithm>
@@ -172,6 +176,16 @@ std::vector<UOp> rows_of_next_turn(const Operand& operand, UOp inner) {
   return result;
 }
 
+// Vectors in the memory of the program, whose index has the dtype of the loop.
+std::vector<UOp> vectors_of_memory(std::span<const UOp> places, UOp loop) {
+  std::vector<UOp> result;
+  std::ranges::copy_if(places, std::back_inserter(result), [&](UOp place) {
+    return place.src(0).is(Op::Param) && place.src(1).dtype() == loop.dtype() &&
+           is_one_place(place.src(1));
+  });
+  return result;
+}
+
 }  // namespace
 
 std::vector<UOp> places_of_next_turn(std::span<const UOp> places, UOp inner, UOp outer) {
@@ -179,16 +193,22 @@ std::vector<UOp> places_of_next_turn(std::span<const UOp> places, UOp inner, UOp
       std::ranges::any_of(places, [&](UOp place) { return !place.src(1).varies_over(outer); });
   std::vector<UOp> result;
   if (!is_used_again) return result;
-  std::vector<UOp> moving;
-  std::ranges::copy_if(places, std::back_inserter(moving), [&](UOp place) {
-    return place.src(0).is(Op::Param) && place.src(1).dtype() == inner.dtype() &&
-           is_one_place(place.src(1));
-  });
-  for (const Operand& operand : operands_of(moving, inner, outer)) {
+  for (const Operand& operand : operands_of(vectors_of_memory(places, inner), inner, outer)) {
     const std::vector<UOp> rows = rows_of_next_turn(operand, inner);
     result.insert(result.end(), rows.begin(), rows.end());
   }
   if (result.size() > most_lines) result.clear();
+  return result;
+}
+
+std::vector<UOp> places_of_next_fill(std::span<const UOp> places, UOp outer) {
+  std::vector<UOp> result;
+  const std::vector<UOp> vectors = vectors_of_memory(places, outer);
+  for (const Operand& operand : operands_of(vectors, outer, outer)) {
+    const std::int64_t next = operand.outer_step / operand.element_bytes();
+    for (const auto& [at, place] : operand.places)
+      result.push_back(place_after(place, number_like(outer, next)));
+  }
   return result;
 }
 

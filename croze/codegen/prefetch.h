@@ -15,4 +15,8 @@ namespace croze {
 // again, are the moving ones rows of a tile, too many for the hardware to foresee.
 std::vector<UOp> places_of_next_turn(std::span<const UOp> places, UOp inner, UOp outer);
 
+// `places` are read in a turn of the loops that fill a tile, in each turn of `outer` anew.  Returns
+// the places that are fetched with them so that what the tile is filled with next is near.
+std::vector<UOp> places_of_next_fill(std::span<const UOp> places, UOp outer);
+
 }  // namespace croze

@@ -133,5 +133,23 @@ TEST_F(Prefetch, NothingIsFetchedOfATileNorWhereTheNextPlaceIsNotKnown) {
   EXPECT_TRUE(places_of_next_turn(places, inner, outer).empty());
 }
 
+// Vectors of four columns, 256 bytes apart, that fill a tile: those of the next four.
+TEST_F(Prefetch, ATileFetchesWhatItIsFilledWithNext) {
+  std::vector<UOp> places;
+  for (std::int64_t column = 0; column < 4; column++) {
+    for (std::int64_t vector = 0; vector < 4; vector++)
+      places.push_back(place(a, (outer * number(4 * 64)) + number(column * 64 + vector * 16)));
+  }
+  const std::vector<UOp> fetched = places_of_next_fill(places, outer);
+  EXPECT_EQ(fetched.size(), 16u);  // a line each
+  EXPECT_EQ(lines(fetched, inner, outer, 2), lines(places, inner, outer, 3));
+}
+
+TEST_F(Prefetch, ATileFetchesALineOnceAndNothingThatStays) {
+  const std::vector<UOp> places{place(a, outer * number(64)),
+                                place(a, outer * number(64) + number(8)), kept};
+  EXPECT_EQ(places_of_next_fill(places, outer).size(), 1u);
+}
+
 }  // namespace
 }  // namespace croze

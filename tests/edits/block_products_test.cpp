@@ -22,7 +22,9 @@ namespace {
 
 using namespace test;
 
-constexpr std::int64_t rows = 13, columns = 32, blocks = 3, half = 16, block = 2 * half;
+constexpr std::int64_t rows = 13, columns = 32, half = 16, block = 2 * half;
+// As many as lanes whose scales are turned.
+constexpr std::int64_t blocks = 8;
 
 // Of 32 codes the low four bits are those of the first 16, the high ones those of the others.
 struct Buffers {

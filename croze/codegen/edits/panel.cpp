@@ -52,24 +52,35 @@ std::vector<UOp> loops_of(UOp value, std::span<const UOp> loops) {
   return result;
 }
 
+bool load_moves_by(UOp load, UOp loop, std::int64_t step) {
+  const Stride s = stride_over(load.src(0).src(1), loop);
+  return s.affine && s.step == step;
+}
+
 // Whether what the value is computed from moves by so many elements with each turn of the loop.
 bool moves_by(UOp value, UOp loop, std::int64_t step) {
+  return std::ranges::all_of(loads(value),
+                             [&](UOp load) { return load_moves_by(load, loop, step); });
+}
+
+// The same where some of it may be the same in all turns.
+bool moves_by_or_stays(UOp value, UOp loop, std::int64_t step) {
   return std::ranges::all_of(loads(value), [&](UOp load) {
-    const Stride s = stride_over(load.src(0).src(1), loop);
-    return s.affine && s.step == step;
+    return load_moves_by(load, loop, step) || load_moves_by(load, loop, 0);
   });
 }
 
 // The loops that fill a tile, and for each loop that the value varies over its value in terms of
 // them.  The last one gives lanes.  Terms that a matrix unit takes at once are fewer than lanes:
 // with those of the loop before them, that of `runs`, they are a vector in memory, and some columns
-// are copies of the code, so that vectors are turned in registers (lower/transpose.h).
+// are copies of the code, so that vectors are turned in registers (lower/transpose.h).  So are what
+// groups of a column have one after the other, as scales.
 class PanelFill {
  public:
   PanelFill(KernelState& k, UOp value, std::span<const UOp> loops)
       : k_(k), value_(value), loops_(loops), lanes_(most_lanes(k.caps())) {
     for (UOp r : loops) places_.push_back(plain(r, r.range_size() <= most_copies));
-    if (!turn_terms() && loops_.back().range_size() <= lanes_) {
+    if (!turn_terms() && !turn_groups() && loops_.back().range_size() <= lanes_) {
       fill_.pop_back();
       places_.back() = add(loops_.back().range_size(), LoopKind::Lane);
     }
@@ -81,6 +92,8 @@ class PanelFill {
  private:
   // Loops that are as short become copies of the code: they tell fields apart.
   static constexpr std::int64_t most_copies = 4;
+  // Of a column, so that turning them pays.
+  static constexpr std::int64_t least_groups = 4;
 
   UOp add(std::int64_t size, LoopKind kind) {
     if (size == 1) return k_.graph().index(0);
@@ -95,19 +108,61 @@ class PanelFill {
     if (loops_.size() < 3 || !can_exchange(value_.dtype(), k_.caps())) return false;
     const UOp terms = loops_[loops_.size() - 1], columns = loops_[loops_.size() - 2],
               runs = loops_[loops_.size() - 3];
-    const std::int64_t count = lanes_ / terms.range_size();
-    const bool fits = std::has_single_bit(static_cast<std::uint64_t>(lanes_)) && count > 1 &&
-                      lanes_ % terms.range_size() == 0 && runs.range_size() % count == 0 &&
+    const std::int64_t lanes = lanes_of_terms(runs.range_size() * terms.range_size()),
+                       count = lanes / terms.range_size();
+    const bool fits = std::has_single_bit(static_cast<std::uint64_t>(lanes)) && count > 1 &&
+                      lanes % terms.range_size() == 0 && runs.range_size() % count == 0 &&
                       columns.range_size() % count == 0;
     if (!fits || !moves_by(value_, terms, 1) || !moves_by(value_, runs, terms.range_size()))
       return false;
     fill_.resize(fill_.size() - 3);
     const UOp run = add(runs.range_size() / count, LoopKind::Loop),
               column = add(columns.range_size() / count, LoopKind::Loop),
-              copy = add(count, LoopKind::Unroll), lane = add(lanes_, LoopKind::Lane);
+              copy = add(count, LoopKind::Unroll), lane = add(lanes, LoopKind::Lane);
     places_[loops_.size() - 3] = run * count + lane / terms.range_size();
     places_[loops_.size() - 2] = column * count + copy;
     places_[loops_.size() - 1] = lane % terms.range_size();
+    return true;
+  }
+
+  // Lanes of a full register that a run in memory is made of.
+  std::int64_t lanes_of_terms(std::int64_t run) const {
+    std::int64_t lanes = lanes_;
+    while (lanes * 2 * size_of(value_.dtype()) <= k_.caps().vector_bytes && run % (lanes * 2) == 0)
+      lanes *= 2;
+    return lanes;
+  }
+
+  // How many loops before the last one go through memory in order, and how often they turn.
+  std::pair<std::size_t, std::int64_t> loops_in_order() const {
+    std::size_t count = 0;
+    std::int64_t size = 1;
+    while (count + 1 < loops_.size()) {
+      const UOp r = loops_[loops_.size() - 2 - count];
+      if (size * r.range_size() > lanes_ || !moves_by_or_stays(value_, r, size)) break;
+      size *= r.range_size();
+      count++;
+    }
+    return {count, size};
+  }
+
+  bool turn_groups() {
+    const UOp columns = loops_.back();
+    const auto [count, lanes] = loops_in_order();
+    const bool fits = lanes >= least_groups &&
+                      std::has_single_bit(static_cast<std::uint64_t>(lanes)) &&
+                      columns.range_size() % lanes == 0;
+    if (!fits || !can_exchange(value_.dtype(), k_.caps()) || moves_by_or_stays(value_, columns, 1))
+      return false;
+    fill_.resize(fill_.size() - count - 1);
+    const UOp column = add(columns.range_size() / lanes, LoopKind::Loop),
+              copy = add(lanes, LoopKind::Unroll), lane = add(lanes, LoopKind::Lane);
+    UOp rest = lane;
+    for (std::size_t i = loops_.size() - 1; i-- > loops_.size() - 1 - count;) {
+      places_[i] = i + count + 1 == loops_.size() ? rest : rest % loops_[i].range_size();
+      rest = rest / loops_[i].range_size();
+    }
+    places_.back() = column * lanes + copy;
     return true;
   }
 
