@@ -50,7 +50,7 @@ void ChatTemplate::use_tokens_of(const Tokenizer& tokenizer) {
                                                     {"pad_token", special.pad},
                                                     {"unk_token", special.unknown}};
   for (const auto& [variable, id] : tokens) {
-    if (id != no_token) set_token(variable, tokenizer.token_text(id));
+    if (id != no_token) set_token(variable, std::string(tokenizer.token_text(id)));
   }
 }
 

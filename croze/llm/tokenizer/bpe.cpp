@@ -37,10 +37,10 @@ void BpeModel::find_joints(const std::vector<Merge>& merges) {
   can_cut_ = !options_.whole_words && options_.prefix.empty() && options_.suffix.empty();
   for (const Merge& m : merges) {
     if (!can_cut_) return;
-    const std::string* text = vocabulary().text_of(m.merged);
-    ensure(text != nullptr, "a merge without a token");
-    const std::string* left = vocabulary().text_of(m.left);
-    const std::string* right = vocabulary().text_of(m.right);
+    const std::optional<std::string_view> text = vocabulary().text_of(m.merged);
+    ensure(text.has_value(), "a merge without a token");
+    const std::optional<std::string_view> left = vocabulary().text_of(m.left);
+    const std::optional<std::string_view> right = vocabulary().text_of(m.right);
     if (has_byte_tokens() &&
         ((left && byte_of_token(*left) >= 0) || (right && byte_of_token(*right) >= 0))) {
       can_cut_ = false;
@@ -200,15 +200,15 @@ std::vector<Merge> merges_by_score(const Vocabulary& vocabulary, const std::vect
   for (std::size_t i = 0; i < order.size(); i++) {
     // Equal scores have one rank, so that the leftmost pair comes first.
     if (i > 0 && score(order[i]) != score(order[i - 1])) rank = static_cast<std::uint32_t>(i);
-    const std::string& text = *vocabulary.text_of(order[i]);
+    const std::string_view text = *vocabulary.text_of(order[i]);
     check(text.size() <= max_token_bytes, "token {} has {} bytes, more than {}", order[i],
           text.size(), max_token_bytes);
     if (vocabulary.find(text) != order[i]) continue;  // another token has the same text
     for (std::size_t at = 0; at < text.size();) {
       next_char(text, at);
       if (at == text.size()) break;
-      const TokenId left = part(std::string_view(text).substr(0, at));
-      const TokenId right = left == no_token ? no_token : part(std::string_view(text).substr(at));
+      const TokenId left = part(text.substr(0, at));
+      const TokenId right = left == no_token ? no_token : part(text.substr(at));
       if (right != no_token) merges.push_back({left, right, order[i], rank});
     }
   }

@@ -6,6 +6,8 @@
 #include "croze/llm/tokenizer/tokenizer.h"
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -61,17 +63,17 @@ struct Tokenizer::Inner {
 
   explicit Inner(TokenizerParts given);
 
-  const std::string* text_of(TokenId id) const {
-    const std::string* text = added.text_of(id);
+  std::optional<std::string_view> text_of(TokenId id) const {
+    const std::optional<std::string_view> text = added.text_of(id);
     return text ? text : parts.model->vocabulary().text_of(id);
   }
-  const std::string* decoded_text_of(TokenId id) const {
-    const std::string* text = decoded.text_of(id);
+  std::optional<std::string_view> decoded_text_of(TokenId id) const {
+    const std::optional<std::string_view> text = decoded.text_of(id);
     return text ? text : text_of(id);
   }
-  const std::string& known_text(TokenId id) const {
-    const std::string* text = text_of(id);
-    check(text != nullptr, "the vocabulary has no token {}", id);
+  std::string_view known_text(TokenId id) const {
+    const std::optional<std::string_view> text = text_of(id);
+    check(text.has_value(), "the vocabulary has no token {}", id);
     return *text;
   }
   TokenType type_of(TokenId id) const {
@@ -90,9 +92,9 @@ struct Tokenizer::Inner {
 Tokenizer::Inner::Inner(TokenizerParts given) : parts(std::move(given)) {
   const Model& model = *parts.model;
   if (model.has_byte_tokens()) {
-    for (const auto& [id, text] : model.vocabulary()) {
-      if (byte_of_token(*text) >= 0) types[id] = TokenType::Byte;
-    }
+    model.vocabulary().for_each([&](TokenId id, std::string_view text) {
+      if (byte_of_token(text) >= 0) types[id] = TokenType::Byte;
+    });
   }
   for (const TokenId id : parts.unused) types[id] = TokenType::Unused;
   if (model.unknown() != no_token) types[model.unknown()] = TokenType::Unknown;
@@ -162,14 +164,14 @@ std::string Tokenizer::decode(std::span<const TokenId> ids, const DecodeOptions&
   Decoder::Run run(inner_->parts.decoder, Decoder::Run::Bytes::Whole);
   std::string bytes;
   for (const TokenId id : ids) {
-    const std::string* text = inner_->decoded_text_of(id);
+    const std::optional<std::string_view> text = inner_->decoded_text_of(id);
     if (text && !inner_->is_skipped(id, options)) run.push(*text, bytes);
   }
   run.finish(bytes);
   return to_valid_utf8(bytes);
 }
 
-const std::string& Tokenizer::token_text(TokenId id) const { return inner_->known_text(id); }
+std::string_view Tokenizer::token_text(TokenId id) const { return inner_->known_text(id); }
 
 std::string Tokenizer::token_bytes(TokenId id) const {
   inner_->known_text(id);
@@ -184,7 +186,7 @@ TokenType Tokenizer::token_type(TokenId id) const {
   return inner_->type_of(id);
 }
 
-bool Tokenizer::has_token(TokenId id) const { return inner_->text_of(id) != nullptr; }
+bool Tokenizer::has_token(TokenId id) const { return inner_->text_of(id).has_value(); }
 
 TokenId Tokenizer::find(std::string_view token_text) const {
   const TokenId id = inner_->added.find(token_text);
@@ -217,7 +219,7 @@ TokenStream::~TokenStream() = default;
 
 std::string TokenStream::push(TokenId id) {
   std::string bytes, text;
-  const std::string* token = state_->inner->decoded_text_of(id);
+  const std::optional<std::string_view> token = state_->inner->decoded_text_of(id);
   if (!token || state_->inner->is_skipped(id, state_->options)) return text;
   state_->run.push(*token, bytes);
   state_->assembler.push(bytes, text);

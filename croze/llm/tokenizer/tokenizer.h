@@ -79,7 +79,7 @@ class Tokenizer {
 
   // How the vocabulary writes a token: "\u0120the", "##ing", "<0x0A>".  Throws Error for a number
   // that is no token.
-  const std::string& token_text(TokenId id) const;
+  std::string_view token_text(TokenId id) const;
   // What a token adds in the middle of a text: " the", "ing", "\n".  These need not be whole
   // characters.  Throws Error for a number that is no token.
   std::string token_bytes(TokenId id) const;

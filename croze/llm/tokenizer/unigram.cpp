@@ -38,8 +38,8 @@ UnigramModel::UnigramModel(Vocabulary vocabulary, std::vector<double> scores,
     lowest = std::min(lowest, scores_[i]);
     const auto id = static_cast<TokenId>(i);
     // Of two pieces with the same text the later one counts.
-    const std::string* text = this->vocabulary().text_of(id);
-    ensure(text != nullptr, "token {} has no text", i);
+    const std::optional<std::string_view> text = this->vocabulary().text_of(id);
+    ensure(text.has_value(), "token {} has no text", i);
     pieces_.add(*text, this->vocabulary().find(*text));
   }
   unknown_score_ = (pieces_.empty() ? 0 : lowest) - unknown_penalty;

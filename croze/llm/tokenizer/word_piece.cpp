@@ -11,12 +11,12 @@ WordPieceModel::WordPieceModel(Vocabulary vocabulary, const WordPieceOptions& op
     : Model(std::move(vocabulary), options.unknown, false),
       max_word_chars_(options.max_word_chars) {
   check(unknown() != no_token, "the vocabulary has no token for what is unknown");
-  for (const auto& [id, text] : this->vocabulary()) {
-    beginnings_.add(*text, id);
-    if (text->starts_with(options.prefix)) {
-      continuations_.add(std::string_view(*text).substr(options.prefix.size()), id);
+  this->vocabulary().for_each([&](TokenId id, std::string_view text) {
+    beginnings_.add(text, id);
+    if (text.starts_with(options.prefix)) {
+      continuations_.add(text.substr(options.prefix.size()), id);
     }
-  }
+  });
 }
 
 void WordPieceModel::tokenize(std::string_view word, std::vector<TokenId>& ids) const {
