@@ -5,8 +5,8 @@
 // sum has no fraction bits: it lies rounded in the low bits of the sum, and shifted to the place of
 // the exponent it is 2^n.  Since 2^n can overflow or be denormal where the result is neither, or
 // can be rounded twice, the scaling is done in two factors of which the first is normal, or 0 where
-// the result is far below the least number, as of all that a mask leaves out of a softmax: a product
-// that underflows takes many times as long on x86-64.
+// the result is far below the least number, as of all that a mask leaves out of a softmax: a
+// product that underflows takes many times as long on x86-64.
 //
 // Logarithms.  x = 2^e * m with m around 1, f = m - 1 exact; the result is e * step + f * slope +
 // f^2 * Q(f), summed from the small to the large so that only the last addition rounds visibly.
