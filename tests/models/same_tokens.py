@@ -27,7 +27,7 @@ PROMPTS = [
 ]
 TOKENS = 64
 TIE = 1e-3
-CONTEXT = "512"
+CONTEXT = "128"
 
 
 def llama_tokens(llama, prompt):
