@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "croze/backends/interp/interp_device.h"
+#include "croze/base/options.h"
 #include "croze/codegen/pipeline.h"
 #include "croze/device/llvm/compile.h"
 #include "croze/graph/eval.h"
@@ -46,7 +47,7 @@ UOp product_kernel(Graph& g, const Sizes& s, const MatrixUnit& unit) {
 // Small whole numbers: sums are exact in any order.
 std::vector<std::byte> numbers(i64 count, DType t, unsigned seed) {
   std::mt19937 random(seed);
-  std::uniform_int_distribution<int> number(-8, 8);
+  std::uniform_int_distribution<int> number(is_unsigned(t) ? 0 : -8, 8);
   std::vector<std::byte> memory(static_cast<std::size_t>(count * size_of(t)));
   for (i64 i = 0; i < count; i++) {
     store_bits(bits_of(static_cast<double>(number(random)), t), t,
@@ -56,7 +57,8 @@ std::vector<std::byte> numbers(i64 count, DType t, unsigned seed) {
 }
 
 double number_at(const std::vector<std::byte>& memory, i64 i, DType t) {
-  return std::bit_cast<double>(load_bits(&memory[static_cast<std::size_t>(i * size_of(t))], t));
+  const i64 bits = load_bits(&memory[static_cast<std::size_t>(i * size_of(t))], t);
+  return std::bit_cast<double>(convert(bits, t, DType::Float64));
 }
 
 Caps caps_with(const MatrixUnit& unit) {
@@ -75,7 +77,8 @@ void expect_product(const MatrixUnit& unit, const Sizes& s) {
       << unit.name << ", " << s.rows << " x " << s.inner << " x " << s.columns;
   std::vector<std::byte> a = numbers(s.rows * s.inner, unit.a, 1),
                          b = numbers(s.inner * s.columns, unit.b, 2),
-                         out(static_cast<std::size_t>(s.rows * s.columns * 4));
+                         out(static_cast<std::size_t>(s.rows * s.columns *
+                                                      size_of(unit.accumulator)));
   const std::vector<std::span<std::byte>> buffers{out, a, b};
   const std::unique_ptr<Device> device = make_interp_device(caps);
   run_kernel(*device, product_kernel(graph, s, unit), buffers, {});
@@ -92,10 +95,12 @@ void expect_product(const MatrixUnit& unit, const Sizes& s) {
 }
 
 TEST(ContractWave, ItemsOfAWaveMakeAProductTogether) {
+  const Options::Scope allowed{{Option::Tf32, 1}};
   for (const MatrixUnit& unit : matrix_units()) {
     if (unit.threads == 1) continue;
     expect_product(unit, {64, 64, 64});
     expect_product(unit, {50, 96, 70});
+    expect_product(unit, {70, 75, 41});
   }
 }
 

@@ -24,6 +24,59 @@ const MatrixUnit& mfma = *find_matrix_unit("mfma.f16");
 
 std::vector<MatrixUnit> all_units() { return {matrix_units().begin(), matrix_units().end()}; }
 
+// Fragments of mma.sync: four threads have the terms of a row, each as many side by side as a
+// register holds; the next register is eight rows further, and then as many terms as four threads
+// have.
+void expect_fragments(std::string_view name, i64 in_register, i64 registers_of_rows) {
+  const MatrixUnit& u = *find_matrix_unit(name);
+  const auto a = place_bits(u.places_of_a), b = place_bits(u.places_of_b);
+  const i64 of_a = places_of_thread(u, u.places_of_a), of_b = places_of_thread(u, u.places_of_b);
+  for (i64 lane = 0; lane < 32; lane++) {
+    const i64 line = lane / 4, first = lane % 4 * in_register;
+    for (i64 i = 0; i < of_a; i++) {
+      const i64 number = i / in_register;
+      EXPECT_EQ(
+          element_at(a, lane * of_a + i),
+          (MatrixElement{line + number % registers_of_rows * 8, 0,
+                         first + i % in_register + number / registers_of_rows * 4 * in_register}))
+          << name;
+    }
+    for (i64 i = 0; i < of_b; i++) {
+      EXPECT_EQ(
+          element_at(b, lane * of_b + i),
+          (MatrixElement{0, line, first + i % in_register + i / in_register * 4 * in_register}))
+          << name;
+    }
+  }
+}
+
+TEST(MatrixUnit, FragmentsOfOtherWidthsLieAsTheManualSays) {
+  expect_fragments("mma.sync.bf16", 2, 2);
+  expect_fragments("mma.sync.s8s8", 4, 2);
+  expect_fragments("mma.sync.e4m3e5m2", 4, 2);
+  expect_fragments("mma.sync.tf32", 1, 2);
+  expect_fragments("mma.sync.f64", 1, 1);
+}
+
+float rounded_to_tf32(float x) {
+  const MatrixUnit& u = *find_matrix_unit("mma.sync.tf32");
+  const auto bits = [](float v) { return bits_of(static_cast<double>(v), DType::Float32); };
+  std::vector<i64> sums(128, bits(0)), a(128, bits(x)), b(64, bits(0)), result(128);
+  for (i64 place = 0; place < 64; place++) {
+    if (element_at(element_bits(u.places_of_b), place).k == 3)
+      b[static_cast<std::size_t>(place)] = bits(1);
+  }
+  contract(u, sums, a, b, result);
+  return static_cast<float>(std::bit_cast<double>(result[9]));
+}
+
+TEST(MatrixUnit, FactorsOfTf32HaveTenBits) {
+  EXPECT_EQ(rounded_to_tf32(1.0f + 0x1p-10f), 1.0f + 0x1p-10f);
+  EXPECT_EQ(rounded_to_tf32(1.0f + 0x1p-11f), 1.0f + 0x1p-10f);  // a tie
+  EXPECT_EQ(rounded_to_tf32(-1.0f - 0x1p-11f), -1.0f - 0x1p-10f);
+  EXPECT_EQ(rounded_to_tf32(1.0f + 0x1p-12f), 1.0f);
+}
+
 // Each element of the matrix has one place.
 void expect_bijection(const MatrixUnit& unit, std::string_view places, MatrixElement size) {
   const std::vector<PlaceBits> bits = element_bits(places);

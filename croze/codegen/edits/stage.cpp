@@ -185,6 +185,8 @@ std::vector<std::size_t> walk_of(const std::vector<Axis>& axes) {
 // neighbours fill rows, not columns, one makes their places fall on different banks.
 std::int64_t row_gap(const std::vector<Axis>& axes, DType dtype, const Caps& caps) {
   if (axes.size() < 2 || walk_of(axes).back() + 1 == axes.size()) return 0;
+  const bool are_vectors = axes.back().members[0].range.loop_kind() == LoopKind::Lane;
+  if (are_vectors) return 0;  // an item reads a row at once
   const std::int64_t words = axes.back().size * std::max<std::int64_t>(4, size_of(dtype)) / 4;
   return std::gcd(words, caps.group_memory_banks) > 1 ? 1 : 0;
 }
