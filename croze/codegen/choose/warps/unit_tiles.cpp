@@ -80,7 +80,8 @@ class Search {
   }
 
   void try_steps(UnitTile t) {
-    const std::int64_t sums = places_of_thread(*unit_, unit_->places_of_sums);
+    const std::int64_t sums =
+        places_of_thread(*unit_, unit_->places_of_sums) * size_of(unit_->accumulator) / 4;
     const std::int64_t values = t.row_copies * t.column_copies * sums +
                                 (t.row_copies * a_bytes() + t.column_copies * b_bytes()) / 4;
     if (values + model_.other_registers > model_.registers) return;
@@ -125,7 +126,7 @@ class Search {
     const auto waves = static_cast<double>(t.row_waves * t.column_waves * t.steps);
     const auto tiles = static_cast<double>(t.row_copies * t.column_copies);
     const auto products = static_cast<double>(unit_->rows * unit_->columns * unit_->depth);
-    const double arithmetic = waves * tiles * products / model_.unit_multiply_adds;
+    const double arithmetic = waves * tiles * products / model_.unit_multiply_adds(*unit_);
     const double reading =
         waves * static_cast<double>(t.row_copies * a_bytes() + t.column_copies * b_bytes()) / 4 *
         model_.group_load;
