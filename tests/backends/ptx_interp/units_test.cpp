@@ -2,131 +2,26 @@
 // over the numbers, and what the interpreter refuses.
 #include <gtest/gtest.h>
 
-#include <bit>
-#include <cmath>
-#include <random>
+#include <algorithm>
 
 #include "backends/ptx_interp/run_ptx.h"
-#include "croze/base/options.h"
-#include "croze/codegen/pipeline.h"
-#include "croze/graph/eval.h"
-#include "croze/graph/matrix_unit.h"
-#include "croze/render/ptx/ptx.h"
+#include "backends/ptx_interp/unit_product.h"
 
 namespace croze::test {
 namespace {
 
-using i64 = std::int64_t;
-
-// A matrix as it lies in memory.
-struct Matrix {
-  i64 columns;
-  DType dtype;
-  std::vector<std::byte> memory;
-
-  Matrix(i64 rows, i64 width, DType t)
-      : columns(width), dtype(t), memory(static_cast<std::size_t>(rows * width * size_of(t))) {}
-
-  void fill(std::mt19937& random, bool with_whole_numbers) {
-    std::uniform_real_distribution<double> number(is_unsigned(dtype) ? 0 : -8, 8);
-    for (std::size_t at = 0; at < memory.size(); at += static_cast<std::size_t>(size_of(dtype))) {
-      const double x = number(random);
-      store_bits(bits_of(with_whole_numbers ? std::round(x) : x, dtype), dtype, &memory[at]);
-    }
-  }
-  double at(i64 row, i64 column) const {
-    const auto place = static_cast<std::size_t>((row * columns + column) * size_of(dtype));
-    return std::bit_cast<double>(convert(load_bits(&memory[place], dtype), dtype, DType::Float64));
-  }
-};
-
-struct Sizes {
-  i64 rows, inner, columns;
-};
-
-// out[i, j] = sum over k of a[i, k] * b[k, j].
-struct Product {
-  Product(const MatrixUnit& by, const Sizes& s, bool with_whole_numbers)
-      : unit(by),
-        sizes(s),
-        a(s.rows, s.inner, by.a),
-        b(s.inner, s.columns, by.b),
-        out(s.rows, s.columns, by.accumulator) {
-    std::mt19937 random(5);
-    a.fill(random, with_whole_numbers);
-    b.fill(random, with_whole_numbers);
-  }
-
-  UOp kernel(Graph& g) const {
-    const UOp i = g.range(0, sizes.rows, LoopKind::Parallel),
-              j = g.range(1, sizes.columns, LoopKind::Parallel),
-              k = g.range(2, sizes.inner, LoopKind::Reduce);
-    const auto widened = [&](const Matrix& m, i64 slot, i64 rows, UOp index) {
-      const UOp place = g.place(g.param(m.dtype, slot, rows * m.columns), index);
-      return g.cast(g.load(place), unit.accumulator);
-    };
-    const UOp x = widened(a, 1, sizes.rows, i * sizes.inner + k),
-              y = widened(b, 2, sizes.inner, k * sizes.columns + j);
-    const UOp sum = g.reduce(Op::Add, x * y, std::span(&k, 1)),
-              to = g.place(g.param(unit.accumulator, 0, sizes.rows * sizes.columns),
-                           i * sizes.columns + j);
-    const UOp over[] = {i, j}, store = g.store(to, sum, over);
-    return g.sink(std::span(&store, 1));
-  }
-
-  // The text, of which it is a product by the unit.
-  std::string run() {
-    Caps caps = ptx_caps();
-    caps.matrix_units = {&unit};
-    Graph graph;
-    const LinearProgram program = make_program(kernel(graph), caps);
-    const std::string text = PtxRenderer(ptx_sm_90a).render(program);
-    const auto device = make_ptx_interp_device();
-    const auto loaded = device->load(program.info, device->compile(program.info.name, text));
-    const std::span<std::byte> buffers[] = {out.memory, a.memory, b.memory};
-    fuzz::launch_program(*device, *loaded, buffers);
-    return text;
-  }
-
-  // As it is, or as the unit sees it if it may.
-  double factor(double x) const {
-    if (unit.factor_bits == 0 || !Options::flag(Option::Tf32)) return x;
-    const double step = std::ldexp(1.0, std::ilogb(x) - unit.factor_bits);
-    return x == 0 ? x : std::round(x / step) * step;
-  }
-
-  // Each sum is off by no more than its terms, each rounded once, could make it.
-  void expect_right(double rounding) const {
-    for (i64 i = 0; i < sizes.rows; i++) {
-      for (i64 j = 0; j < sizes.columns; j++) {
-        double expected = 0, all = 0;
-        for (i64 k = 0; k < sizes.inner; k++) {
-          const double product = factor(a.at(i, k)) * factor(b.at(k, j));
-          expected += product;
-          all += std::abs(product);
-        }
-        const double most = rounding * all * static_cast<double>(sizes.inner);
-        ASSERT_LE(std::abs(out.at(i, j) - expected), most)
-            << unit.name << ": " << i << ", " << j << " is " << out.at(i, j) << ", not "
-            << expected;
-      }
-    }
-  }
-
-  const MatrixUnit& unit;
-  Sizes sizes;
-  Matrix a, b, out;
-};
-
 class PtxUnits : public testing::TestWithParam<const MatrixUnit*> {
  protected:
   const Options::Scope allowed_{{Option::Tf32, 1}};
+  const std::unique_ptr<Device> device_ = make_ptx_interp_device();
 };
 
 TEST_P(PtxUnits, WholeNumbersAreMultipliedExactly) {
+  using Sizes = ProductSizes;
   for (const Sizes& s : {Sizes{64, 64, 64}, Sizes{50, 96, 70}, Sizes{70, 75, 41}}) {
-    Product product(*GetParam(), s, true);
-    EXPECT_NE(product.run().find("mma.sync.aligned"), std::string::npos) << product.unit.name;
+    UnitProduct product(*GetParam(), s, true);
+    EXPECT_NE(product.run(*device_, ptx_sm_90a).find("mma.sync.aligned"), std::string::npos)
+        << product.unit.name;
     product.expect_right(0);
   }
 }
@@ -134,8 +29,8 @@ TEST_P(PtxUnits, WholeNumbersAreMultipliedExactly) {
 TEST_P(PtxUnits, SumsOfFloatsAreRounded) {
   const MatrixUnit& unit = *GetParam();
   if (!is_float(unit.accumulator)) return;
-  Product product(unit, {48, 100, 56}, false);
-  product.run();
+  UnitProduct product(unit, {48, 100, 56}, false);
+  product.run(*device_, ptx_sm_90a);
   product.expect_right(unit.accumulator == DType::Float64 ? 0x1p-52 : 0x1p-23);
 }
 
@@ -154,8 +49,9 @@ INSTANTIATE_TEST_SUITE_P(All, PtxUnits, testing::ValuesIn(units_of_warps()), tes
 
 // A sum of Float32 keeps all bits of its factors unless it was asked for less.
 TEST(PtxUnitsOfFloat32, RoundNothingUnasked) {
-  Product product(*find_matrix_unit("mma.sync.tf32"), {64, 64, 64}, false);
-  EXPECT_EQ(product.run().find("mma.sync"), std::string::npos);
+  UnitProduct product(*find_matrix_unit("mma.sync.tf32"), {64, 64, 64}, false);
+  const auto device = make_ptx_interp_device();
+  EXPECT_EQ(product.run(*device, ptx_sm_80).find("mma.sync"), std::string::npos);
   product.expect_right(0x1p-24);
 }
 
