@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -87,10 +88,12 @@ class UnitsOfAmd : public testing::TestWithParam<std::string> {};
 
 TEST_P(UnitsOfAmd, MultiplyMatricesInRegisters) {
   const Target target = target_named(GetParam());
+  const std::optional<std::string> linker = targets::find_code_linker();
   for (const Case& c : cases()) {
     int with_units = 0;
     for (const TargetKernel& k : kernels_of(target, c.graph)) {
-      const std::string object = target.compile(k.name, k.source).bytes;
+      std::string object = target.compile(k.name, k.source).bytes;
+      if (linker) object = targets::link_code_object(*linker, object);
       const KernelUse use = targets::uses_in_code_object(object).at(0);
       EXPECT_EQ(use.spill_stores + use.spill_loads + use.stack_bytes, 0) << k.source;
       std::map<std::string, int> units;
