@@ -83,9 +83,9 @@ const Products all_products[] = {
      [] {
        return product(Float64, {512, 512}, {512, 512});
      }},
-    {"e4m3", "MMA", 1, [] { return product_of_bytes(Float8E4M3, Float8E4M3); }, true},
-    {"e5m2 x e4m3", "MMA", 1, [] { return product_of_bytes(Float8E5M2, Float8E4M3); }, true},
-    {"float32", "MMA", 0,
+    {"e4m3", "MMA.", 1, [] { return product_of_bytes(Float8E4M3, Float8E4M3); }, true},
+    {"e5m2 x e4m3", "MMA.", 1, [] { return product_of_bytes(Float8E5M2, Float8E4M3); }, true},
+    {"float32", "MMA.", 0,
      [] {
        return product(Float32, {512, 512}, {512, 512});
      }},
@@ -114,13 +114,13 @@ class CudaUnits : public FilesTest, public testing::WithParamInterface<std::stri
   }
 
   void SetUp() override {
+    FilesTest::SetUp();
     if (!cuda::Nvrtc::get()) GTEST_SKIP() << "no NVRTC here (tests/cuda/install.sh fetches it)";
     disassembler_ = fetched_tool("nvdisasm");
     if (disassembler_.empty() && std::system("nvdisasm --version >/dev/null 2>&1") == 0)
       disassembler_ = "nvdisasm";
     if (disassembler_.empty())
       GTEST_SKIP() << "no nvdisasm here (tests/cuda/install.sh fetches it)";
-    FilesTest::SetUp();
   }
 
   // How many instructions of the name the code has.

@@ -19,8 +19,8 @@ struct Architecture {
   std::int64_t group_memory = 0;  // bytes, of one group
   std::int64_t l1_bytes = 0;      // of a multiprocessor, group memory included
   std::int64_t l2_bytes = 0;
-  std::vector<std::string_view> units =
-      {};  // instruction sets of its matrix units (graph/matrix_unit.h)
+  // Instruction sets of its matrix units, as in their records (graph/matrix_unit.h).
+  std::vector<std::string_view> units = {};
   std::int64_t max_items = 1024;
   std::int64_t max_group_axis[3] = {1024, 1024, 64};
   std::int64_t max_groups_axis[3] = {INT32_MAX, 65'535, 65'535};

@@ -75,15 +75,17 @@ class Group {
   void run_warp(std::span<Item> warp, std::vector<Stop>& stops) {
     const std::size_t first = stops.size();
     stops.resize(first + warp.size());
-    do {
+    while (true) {
       for (std::size_t k = 0; k < warp.size(); k++) {
         stops[first + k] = warp[k].run();
         expect_same(first, first + k, stops[first], stops[first + k]);
       }
-    } while (stops[first] == Stop::Warp && multiply_together(warp));
+      if (stops[first] != Stop::Warp) return;
+      multiply_together(warp);
+    }
   }
 
-  static bool multiply_together(std::span<Item> warp) {
+  static void multiply_together(std::span<Item> warp) {
     const WarpStep& step = warp[0].warp_step();
     std::vector<std::uint64_t> a, b, sums;
     for (const Item& item : warp) {
@@ -96,7 +98,6 @@ class Group {
     for (Item& item : warp) {
       for (std::int32_t slot : step.result) item.set(slot, *next++);
     }
-    return true;
   }
 
   void expect_same(std::size_t one, std::size_t other, Stop a, Stop b) const {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -60,10 +61,9 @@ Fragment fragment_of(DType t, std::int64_t lines) {
   return {std::max<std::int64_t>(1, 4 / size_of(t)), lines / 8};
 }
 
-double rounded(double value) {
-  const auto x = static_cast<float>(value);
-  if (!std::isfinite(x)) return value;
-  return std::bit_cast<float>((std::bit_cast<std::uint32_t>(x) + 0x1000u) & ~0x1fffu);
+// What was not rounded before (cvt.rna) is cut off.
+double as_tf32(double value) {
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(static_cast<float>(value)) & ~0x1fffu);
 }
 
 // A factor's lines, each with its terms.
@@ -83,7 +83,7 @@ std::vector<double> matrix(const Mma& mma, std::span<const std::uint64_t> regist
       const double value = is_float(t) ? std::bit_cast<double>(bits) : static_cast<double>(bits);
       const Element e = fragment.at(thread, i);
       result[static_cast<std::size_t>(e.line * mma.depth + e.term)] =
-          mma.rounds_factors ? rounded(value) : value;
+          mma.is_tf32 ? as_tf32(value) : value;
     }
   }
   return result;

@@ -5,6 +5,7 @@
 // to be compared with.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -20,7 +21,7 @@ inline constexpr std::int64_t warp_items = 32;
 struct Mma {
   std::int64_t rows = 0, columns = 0, depth = 0;
   DType a = DType::Void, b = DType::Void, sums = DType::Void;
-  bool rounds_factors = false;  // .tf32: only ten bits behind the point are seen
+  bool is_tf32 = false;  // of factors the ten highest bits behind the point are seen
 
   // Registers of a thread.
   std::int64_t a_registers() const { return registers_of(rows * depth, a); }
