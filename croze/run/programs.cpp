@@ -36,6 +36,7 @@
 #include "croze/run/counters.h"
 #include "croze/run/devices.h"
 #include "croze/run/given_edits.h"
+#include "croze/run/liberties.h"
 #include "croze/run/trace/compile_tracer.h"
 #include "croze/run/tuning.h"
 
@@ -297,7 +298,7 @@ WantedEdits edits_for(const KernelRequest& request, Device& device, const Caps& 
 
 // What the program depends on beside the kernel and the device.
 std::string manner_of(const KernelRequest& request, const WantedEdits& edits) {
-  std::string manner = Options::flag(Option::FastMath) ? " fast" : "";
+  std::string manner = liberties();
   if (request.on_one_thread) manner += " block";
   if (edits.text) manner += fmt::format(" edits {}", *edits.text);
   return manner;
