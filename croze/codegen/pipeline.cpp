@@ -22,6 +22,7 @@
 #include "croze/graph/observer.h"
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/graph/rules/rules.h"
+#include "croze/render/program.h"
 #include "croze/render/scratch.h"
 
 namespace croze {
@@ -45,6 +46,17 @@ std::vector<UOp> lanes_in(const std::vector<UOp>& instructions) {
 UOp pass(const char* name, function_ref<UOp()> make) {
   CompileScope scope(CompilePart::Pass, name);
   return scope.leave(make());
+}
+
+// The parameters that are stored into, a bit each.
+std::uint64_t written_buffers(std::span<const UOp> instructions) {
+  std::uint64_t written = 0;
+  for (UOp u : instructions) {
+    if (!u.is(Op::Store)) continue;
+    const UOp buffer = buffer_of(u.src(0));
+    if (buffer.is(Op::Param) && buffer.slot() < 64) written |= std::uint64_t{1} << buffer.slot();
+  }
+  return written;
 }
 
 }  // namespace
@@ -107,6 +119,7 @@ LinearProgram make_program(UOp kernel, const Caps& caps, Chooser choose) {
 
   program.instructions = linearize({sink, loops, expanded.registers, caps.prefetches});
   program.lanes = lanes_in(program.instructions);
+  program.info.written = written_buffers(program.instructions);
   program.info.launch.scratch_bytes = scratch_layout(program).bytes;
   return program;
 }

@@ -94,6 +94,7 @@ std::string encode(const ProgramInfo& info, const std::string& code) {
   append(out, info.num_variables);
   append(out, info.flops);
   append(out, info.bytes);
+  append(out, info.written);
   append(out, std::ssize(info.variables));
   for (const VariableBounds& bounds : info.variables) append(out, bounds);
   append(out, std::ssize(info.sizes));
@@ -132,6 +133,7 @@ std::string_view decode(std::string_view entry, ProgramInfo& info) {
   take(reader, info.num_variables);
   take(reader, info.flops);
   take(reader, info.bytes);
+  take(reader, info.written);
   take_count(reader, sizeof(VariableBounds), info.variables);
   check(std::ssize(info.variables) <= info.num_variables, "program cache: too many variables");
   for (VariableBounds& bounds : info.variables) take(reader, bounds);
