@@ -16,9 +16,17 @@
 // Where rows are read one by one and are short, it is not the next that is fetched, but one that
 // lies some lines ahead.
 //
-// A tile that is filled from columns which lie far apart reads a little of each at a time.  While
-// it is filled, what the next turn of the loop around fills it with is fetched, and that comes
-// while the tile is used.
+// A tile that is filled from columns of packed numbers reads a little of each at a time.  While it
+// is filled, what the next turn of the loop around fills it with is fetched, and that comes while
+// the tile is used.
+//
+// Rows whose numbers come from memory, as those of an embedding, are a surprise to the hardware
+// each time:
+//
+//     for i in rows:
+//       for k:  out[i, k] = table[number[i], k]
+//
+// The number of a later row is read early, and in turn k the k-th line of that row is fetched.
 #include "croze/codegen/prefetch.h"
 
 #include <algorithm>
@@ -186,7 +194,42 @@ std::vector<UOp> vectors_of_memory(std::span<const UOp> places, UOp loop) {
   return result;
 }
 
+// Whether a number from memory says where the place lies, one that is known before `inner` begins
+// and comes in order with `outer`.
+bool is_row_by_number(UOp place, UOp inner, UOp outer) {
+  const UOp index = place.src(1);
+  if (!place.src(0).is(Op::Param) || index.dtype() != inner.dtype()) return false;
+  bool has_number = false;
+  for (UOp u : toposort(index)) {
+    if (!u.is(Op::Load)) continue;
+    const UOp from = u.src(0);
+    const bool comes_in_order = from.is(Op::Index) && from.src(0).is(Op::Param) &&
+                                step_over(from.src(1), outer).value_or(0) != 0;
+    if (!comes_in_order || u.varies_over(inner)) return false;
+    has_number = true;
+  }
+  return has_number && is_one_place(index);
+}
+
 }  // namespace
+
+std::vector<UOp> places_of_later_rows(std::span<const UOp> places, UOp inner, UOp outer) {
+  std::vector<UOp> result;
+  if (outer.is_open() || outer.dtype() != inner.dtype()) return result;
+  for (UOp place : places) {
+    const auto step = step_over(place.src(1), inner);
+    if (step.value_or(0) == 0 || !is_row_by_number(place, inner, outer)) continue;
+    const std::int64_t row_bytes =
+        std::abs(*step) * size_of(place.src(0).dtype()) * inner.range_size();
+    const std::int64_t ahead = (stream_ahead + row_bytes - 1) / row_bytes;
+    const UOp later = outer.graph().alu(
+        Op::Min, {outer + number_like(outer, ahead), number_like(outer, outer.range_size() - 1)});
+    const std::pair<UOp, UOp> then[] = {{outer, later}};
+    result.push_back(outer.graph().place(place.src(0), substitute(place.src(1), then)));
+  }
+  if (result.size() > most_lines) result.clear();
+  return result;
+}
 
 std::vector<UOp> places_of_next_turn(std::span<const UOp> places, UOp inner, UOp outer) {
   const bool is_used_again =
@@ -205,6 +248,8 @@ std::vector<UOp> places_of_next_fill(std::span<const UOp> places, UOp outer) {
   std::vector<UOp> result;
   const std::vector<UOp> vectors = vectors_of_memory(places, outer);
   for (const Operand& operand : operands_of(vectors, outer, outer)) {
+    // What is copied as it is comes as fast as it is stored.
+    if (operand.element_bytes() > 1) continue;
     const std::int64_t next = operand.outer_step / operand.element_bytes();
     for (const auto& [at, place] : operand.places)
       result.push_back(place_after(place, number_like(outer, next)));

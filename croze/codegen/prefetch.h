@@ -16,7 +16,13 @@ namespace croze {
 std::vector<UOp> places_of_next_turn(std::span<const UOp> places, UOp inner, UOp outer);
 
 // `places` are read in a turn of the loops that fill a tile, in each turn of `outer` anew.  Returns
-// the places that are fetched with them so that what the tile is filled with next is near.
+// the places that are fetched with them so that what the tile is filled with next is near, of
+// packed numbers.
 std::vector<UOp> places_of_next_fill(std::span<const UOp> places, UOp outer);
+
+// The same of rows that `inner` walks along and whose numbers `outer` reads from memory: places in
+// a row that comes some turns of `outer` later, or of its last one.  The numbers are read where
+// they are in any case.
+std::vector<UOp> places_of_later_rows(std::span<const UOp> places, UOp inner, UOp outer);
 
 }  // namespace croze

@@ -135,10 +135,12 @@ TEST_F(Prefetch, NothingIsFetchedOfATileNorWhereTheNextPlaceIsNotKnown) {
 
 // Vectors of four columns, 256 bytes apart, that fill a tile: those of the next four.
 TEST_F(Prefetch, ATileFetchesWhatItIsFilledWithNext) {
+  const UOp packed = graph.param(DType::UInt8, 2, 1 << 16);
   std::vector<UOp> places;
   for (std::int64_t column = 0; column < 4; column++) {
     for (std::int64_t vector = 0; vector < 4; vector++)
-      places.push_back(place(a, (outer * number(4 * 64)) + number(column * 64 + vector * 16)));
+      places.push_back(
+          place(packed, (outer * number(4 * 256)) + number(column * 256 + vector * 64)));
   }
   const std::vector<UOp> fetched = places_of_next_fill(places, outer);
   EXPECT_EQ(fetched.size(), 16u);  // a line each
@@ -146,9 +148,39 @@ TEST_F(Prefetch, ATileFetchesWhatItIsFilledWithNext) {
 }
 
 TEST_F(Prefetch, ATileFetchesALineOnceAndNothingThatStays) {
-  const std::vector<UOp> places{place(a, outer * number(64)),
-                                place(a, outer * number(64) + number(8)), kept};
+  const UOp packed = graph.param(DType::UInt8, 2, 1 << 16);
+  const std::vector<UOp> places{place(packed, outer * number(64)),
+                                place(packed, outer * number(64) + number(32)), kept};
   EXPECT_EQ(places_of_next_fill(places, outer).size(), 1u);
+  EXPECT_TRUE(places_of_next_fill({{place(a, outer * number(64))}}, outer).empty());
+}
+
+// Of a table, by numbers that come in order.
+class PrefetchOfRows : public Prefetch {
+ protected:
+  UOp numbers = graph.param(DType::Int64, 2, 32);
+  UOp row(UOp at) { return graph.load(place(numbers, at)); }
+  UOp entry(UOp row_number) { return place(a, row_number * number(64) + inner * number(16)); }
+};
+
+TEST_F(PrefetchOfRows, ALaterRowIsFetchedAsLongAsThereIsOne) {
+  const UOp short_inner = typed(graph.range(3, 16, LoopKind::Parallel));
+  const UOp read = place(a, row(outer) * number(256) + short_inner * number(16));
+  const std::vector<UOp> fetched = places_of_later_rows({{read}}, short_inner, outer);
+  ASSERT_EQ(fetched.size(), 1u);
+  // Rows of 1 KiB: two of them ahead.
+  const UOp later = graph.alu(Op::Min, {outer + number(2), number(31)});
+  EXPECT_EQ(fetched[0], place(a, row(later) * number(256) + short_inner * number(16)));
+}
+
+TEST_F(PrefetchOfRows, RowsThatAreKnownWithoutMemoryAreNot) {
+  EXPECT_TRUE(places_of_later_rows({{entry(outer)}}, inner, outer).empty());
+}
+
+// The number would have to be read before it is clear that there is one.
+TEST_F(PrefetchOfRows, NumbersThatVaryWithinTheRowAreNot) {
+  EXPECT_TRUE(places_of_later_rows({{entry(row(inner))}}, inner, outer).empty());
+  EXPECT_TRUE(places_of_later_rows({{entry(row(row(outer)))}}, inner, outer).empty());
 }
 
 }  // namespace

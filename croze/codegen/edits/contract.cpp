@@ -50,11 +50,7 @@ UOp not_widened(UOp factor, DType accumulator) {
   return is_widened ? factor.src(0) : factor;
 }
 
-// The factors of a product as they are loaded.
-struct Factors {
-  UOp first, second;
-};
-Factors factors_of(UOp product, DType accumulator) {
+LoadedFactors factors_of(UOp product, DType accumulator) {
   return {not_widened(product.src(0), accumulator), not_widened(product.src(1), accumulator)};
 }
 
@@ -65,7 +61,7 @@ bool is_made_of_loads(UOp factor) {
 }
 
 // Puts the factors in the order in which the unit takes them.  Why it cannot; empty if it can.
-std::string fit_factors(Factors& factors, UOp lanes, const MatrixUnit& unit) {
+std::string fit_factors(LoadedFactors& factors, UOp lanes, const MatrixUnit& unit) {
   auto& [a, b] = factors;
   const bool is_for_each = has_row_for_each_column(unit);
   if (is_for_each ? a.dtype() != unit.a : a.varies_over(lanes)) std::swap(a, b);
@@ -99,6 +95,17 @@ std::vector<std::int64_t> terms_together(const MatrixUnit& unit) {
 }
 
 }  // namespace
+
+LoadedFactors factors_of_sum(UOp reduce, DType accumulator) {
+  const UOp product = product_in(reduce.src(0));
+  if (!product.is(Op::Mul)) return {};
+  const LoadedFactors factors = factors_of(product, accumulator);
+  const bool is_gated = product != reduce.src(0);
+  if (is_gated && !(is_zero_without(factors.first, reduce.src(0).src(0)) &&
+                    is_zero_without(factors.second, reduce.src(0).src(0))))
+    return {};
+  return factors;
+}
 
 bool multiplies_for(UOp reduce, const MatrixUnit& unit) {
   if (has_row_for_each_column(unit)) return false;
@@ -143,7 +150,7 @@ std::string plan_contraction(UOp sink, UOp reduce, UOp lanes, std::span<const UO
   if (closes(reduce, lanes)) return "the lanes are summed up themselves";
   const UOp product = product_in(reduce.src(0));
   if (!product.is(Op::Mul)) return "no products are summed up";
-  Factors factors = factors_of(product, unit.accumulator);
+  LoadedFactors factors = factors_of(product, unit.accumulator);
   if (std::string why = fit_factors(factors, lanes, unit); !why.empty()) return why;
   const auto [a, b] = factors;
   if (!std::ranges::all_of(
