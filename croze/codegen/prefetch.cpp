@@ -215,7 +215,8 @@ bool is_row_by_number(UOp place, UOp inner, UOp outer) {
 
 std::vector<UOp> places_of_later_rows(std::span<const UOp> places, UOp inner, UOp outer) {
   std::vector<UOp> result;
-  if (outer.is_open() || outer.dtype() != inner.dtype()) return result;
+  // How often an open loop turns may follow from `outer`: for a later row it is another loop.
+  if (outer.is_open() || inner.is_open() || outer.dtype() != inner.dtype()) return result;
   for (UOp place : places) {
     const auto step = step_over(place.src(1), inner);
     if (step.value_or(0) == 0 || !is_row_by_number(place, inner, outer)) continue;

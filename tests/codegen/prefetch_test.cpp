@@ -173,6 +173,13 @@ TEST_F(PrefetchOfRows, ALaterRowIsFetchedAsLongAsThereIsOne) {
   EXPECT_EQ(fetched[0], place(a, row(later) * number(256) + short_inner * number(16)));
 }
 
+// As one that rests where no lane of a row wants it.
+TEST_F(PrefetchOfRows, RowsOfALoopThatTurnsAsOftenAsTheirNumberSaysAreNot) {
+  const UOp open = graph.make(Op::Range, DType::Int64, {outer}, inner.arg());
+  const UOp read = place(a, row(outer) * number(64) + open * number(16));
+  EXPECT_TRUE(places_of_later_rows({{read}}, open, outer).empty());
+}
+
 TEST_F(PrefetchOfRows, RowsThatAreKnownWithoutMemoryAreNot) {
   EXPECT_TRUE(places_of_later_rows({{entry(outer)}}, inner, outer).empty());
 }
