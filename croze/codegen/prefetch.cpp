@@ -13,8 +13,8 @@
 //     for j in columns / 4:
 //       for k:  sum[0..3] += a[k, 4 j + 0..3] * b[k]
 //
-// Where rows are read one by one and are short, it is not the next that is fetched, but one that
-// lies some lines ahead.
+// Where a run of the inner loop reads little, short rows or a few lines of a column, it is not what
+// the next run reads that is fetched, but what a later one does.
 //
 // A tile that is filled from columns of packed numbers reads a little of each at a time.  While it
 // is filled, what the next turn of the loop around fills it with is fetched, and that comes while
@@ -44,9 +44,9 @@ namespace croze {
 namespace {
 
 constexpr std::int64_t line_bytes = 64;
-// Bytes that are fetched ahead at least of rows that are read one by one, as they lie in memory:
-// what a thread reads in the time that memory takes to answer.  The hardware sees such a stream,
-// but starts anew at each page.
+// Bytes that are read at least between the fetching of a line and its reading: what a thread reads
+// in the time that memory takes to answer.  The hardware sees rows that come in order, but starts
+// anew at each page.
 constexpr std::int64_t stream_ahead = 2048;
 // A turn that reads so many lines fetches none: there is more to load than to compute.
 constexpr std::size_t most_lines = 4;
@@ -164,12 +164,18 @@ std::size_t rows_in_a_turn(const Operand& operand) {
   return std::min(rows, std::bit_ceil(lines));
 }
 
+// Of all memory that is fetched for the operand in one run of `inner`: a line a turn, or as much as
+// lies there in order.
+std::int64_t bytes_of_run(const Operand& operand, UOp inner) {
+  const auto rows = static_cast<std::int64_t>(operand.places.size());
+  return std::min(operand.inner_step, line_bytes) * inner.range_size() * rows;
+}
+
 // The rows, or where it takes fewer at a time some of them by turns.
 std::vector<UOp> rows_of_next_turn(const Operand& operand, UOp inner) {
   const std::size_t count = rows_in_a_turn(operand);
-  const bool is_stream = operand.outer_step == operand.inner_step * inner.range_size();
-  const std::int64_t runs =
-      is_stream ? (stream_ahead + operand.outer_step - 1) / operand.outer_step : 1;
+  const std::int64_t run_bytes = bytes_of_run(operand, inner);
+  const std::int64_t runs = (stream_ahead + run_bytes - 1) / run_bytes;
   const std::int64_t next = runs * operand.outer_step / operand.element_bytes();
   std::vector<UOp> result;
   for (const auto& [at, place] : operand.places | std::views::take(count)) {

@@ -10,9 +10,10 @@ namespace croze {
 
 // `places` are read in each turn of `inner`, a reduction that stands in `outer`; their indices are
 // sized integers.  Returns the places that are fetched in a turn of `inner` so that after all its
-// turns what the next turn of `outer` reads is near: about a cache line a turn, perhaps beyond the
-// buffers.  None where all places move with `outer`: only where others stay, because they are used
-// again, are the moving ones rows of a tile, too many for the hardware to foresee.
+// turns what the next turn of `outer` reads, or where that is little a later one, is near: about a
+// cache line a turn, perhaps beyond the buffers.  None where all places move with `outer`: only
+// where others stay, because they are used again, are the moving ones rows of a tile, too many for
+// the hardware to foresee.
 std::vector<UOp> places_of_next_turn(std::span<const UOp> places, UOp inner, UOp outer);
 
 // `places` are read in a turn of the loops that fill a tile, in each turn of `outer` anew.  Returns

@@ -44,7 +44,8 @@ class Prefetch : public testing::Test {
   UOp kept = place(b, inner);
 };
 
-TEST_F(Prefetch, AllLinesOfTheNextRowsAreFetchedOneATurn) {
+// Four rows of 256 bytes a turn: what is read two turns later.
+TEST_F(Prefetch, AllLinesOfLaterRowsAreFetchedOneATurn) {
   std::vector<UOp> places{kept};
   for (std::int64_t row = 0; row < 4; row++) {
     places.push_back(place(a, (outer * number(4 * 64) + inner) + number(row * 64)));
@@ -52,7 +53,7 @@ TEST_F(Prefetch, AllLinesOfTheNextRowsAreFetchedOneATurn) {
   const std::vector<UOp> fetched = places_of_next_turn(places, inner, outer);
   ASSERT_EQ(fetched.size(), 1u);
   places.erase(places.begin());
-  EXPECT_EQ(lines(fetched, inner, outer, 2), lines(places, inner, outer, 3));
+  EXPECT_EQ(lines(fetched, inner, outer, 2), lines(places, inner, outer, 4));
 }
 
 // Rows of 256 bytes, one by one: that which lies 2 KiB ahead.
@@ -72,6 +73,15 @@ TEST_F(Prefetch, ColumnsAreFetchedWhereTheNextTileReadsThemInTheSameTurn) {
   EXPECT_EQ(fetched.size(), 2u);
   places.erase(places.begin());
   EXPECT_EQ(lines(fetched, inner, outer, 2), lines(places, inner, outer, 3));
+}
+
+// As where sums of 16 columns wait while others are added to: eight lines a turn.
+TEST_F(Prefetch, OfShortColumnsThoseOfALaterTileAreFetched) {
+  const UOp few = typed(graph.range(3, 8, LoopKind::Reduce));
+  const UOp column = place(a, few * number(512) + outer * number(16));
+  const std::vector<UOp> fetched = places_of_next_turn({{place(b, few), column}}, few, outer);
+  ASSERT_EQ(fetched.size(), 1u);
+  EXPECT_EQ(lines(fetched, few, outer, 2), lines({column}, few, outer, 2 + 4));
 }
 
 TEST_F(Prefetch, OfVectorsThatFillHalfALineTwoRowsAreFetchedATurn) {
