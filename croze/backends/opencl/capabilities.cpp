@@ -17,7 +17,7 @@ namespace {
 constexpr cl_device_info nv_warp_size = 0x4003, amd_wavefront_width = 0x4043;
 constexpr cl_device_info intel_subgroup_sizes = 0x4108;
 
-// The items of a subgroup, of the sizes that the compiler may choose the largest; 0 if unknown.
+// The items of a subgroup, the most of those that the compiler chooses from; 0 if unknown.
 std::int64_t items_of_subgroup(const OpenClLibrary& cl, cl_device_id device) {
   std::size_t sizes[16] = {}, bytes = 0;
   if (cl.get_device_info(device, intel_subgroup_sizes, sizeof(sizes), sizes, &bytes) !=

@@ -1,3 +1,4 @@
+// command_buffer_api.cpp -- looking functions up that the loader of OpenCL does not have itself.
 #include "croze/backends/opencl/command_buffer_api.h"
 
 #include "croze/backends/opencl/capabilities.h"

@@ -1,3 +1,4 @@
+// command_buffers.cpp -- a batch is run once over a stream that takes its launches down.
 #include "croze/backends/opencl/command_buffers.h"
 
 #include <algorithm>

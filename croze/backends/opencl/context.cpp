@@ -1,3 +1,4 @@
+// context.cpp -- opening a device, and its queues.
 #include "croze/backends/opencl/context.h"
 
 #include <utility>

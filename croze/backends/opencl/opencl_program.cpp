@@ -1,3 +1,4 @@
+// opencl_program.cpp -- kernels hold the arguments of one launch, so there is a lock around each.
 #include "croze/backends/opencl/opencl_program.h"
 
 #include <utility>

@@ -116,7 +116,8 @@ struct Limits {
 struct AdapterInfo {
   Chained* next = nullptr;
   StringView vendor, architecture, device, description;
-  std::uint32_t numbers[16] = {};  // kinds and ids, and what later versions have
+  std::uint32_t backend = 0;
+  std::uint32_t numbers[15] = {};  // other kinds and ids, and what later versions have
 };
 
 struct QueueDescriptor {

@@ -22,6 +22,7 @@
 namespace croze::webgpu {
 namespace {
 
+constexpr std::uint32_t backend_null = 1;
 constexpr std::uint64_t bytes_of_numbers = 256 << 10;
 constexpr std::uint64_t bytes_at_once = 64 << 20;  // of a copy
 
@@ -71,19 +72,22 @@ bool Context::start() {
     log_line(1, "WEBGPU: no adapter: {}", found.text);
     return false;
   }
-  keep_description();
-  return request_device();
+  return look_at_adapter() && request_device();
 }
 
-void Context::keep_description() {
+// Where Dawn finds nothing else it offers an adapter that takes all work and does none.
+bool Context::look_at_adapter() {
   AdapterInfo info;
-  if (library_->get_adapter_info(adapter_, &info) != status_success) return;
+  if (library_->get_adapter_info(adapter_, &info) != status_success) return true;
+  const bool computes = info.backend != backend_null;
+  if (!computes) log_line(1, "WEBGPU: the only adapter computes nothing");
   for (const StringView& part : {info.vendor, info.architecture, info.device, info.description}) {
     if (part.text().empty()) continue;
     if (!description_.empty()) description_ += "; ";
     description_ += part.text();
   }
   library_->free_adapter_info(info);
+  return computes;
 }
 
 bool Context::request_device() {

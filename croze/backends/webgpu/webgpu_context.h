@@ -60,7 +60,7 @@ class Context {
   explicit Context(std::unique_ptr<Library> library) : library_(std::move(library)) {}
   bool start();
   bool request_device();
-  void keep_description();
+  bool look_at_adapter();
 
   template <typename Done>
   void wait_until(Done done);
