@@ -176,19 +176,6 @@ TEST(RareWork, WhatIsUsedElsewhereIsComputedAnyway) {
   EXPECT_EQ(jumps(stored(l, chosen + dear), by_vectors), 0);
 }
 
-// They would share a loop of which one needs what the other has come to after it.
-TEST(RareWork, ChoicesByOneConditionThatFollowEachOtherAreComputedAnyway) {
-  Graph g;
-  const Loops l = loops_of(g);
-  const UOp is_negative = less(l.x, g.constant(f32, 0.0));
-  UOp first = l.x;
-  for (int i = 0; i < 50; i++) first = first * l.x + g.constant(f32, 1.0 + i);
-  const UOp chosen = where(is_negative, first, l.x);
-  UOp second = chosen;
-  for (int i = 0; i < 50; i++) second = second * chosen + g.constant(f32, 2.0 + i);
-  EXPECT_EQ(jumps(stored(l, where(is_negative, second, chosen)), by_vectors), 0);
-}
-
 // Which places are wanted is no matter of chance.
 TEST(RareWork, WhatIndicesChooseIsComputedAnyway) {
   Graph g;

@@ -39,20 +39,6 @@ struct Side {
 // A vector of wide integers is several.
 std::int64_t cost_of(UOp u) { return std::max<std::int64_t>(size_of(u.dtype()) / 4, 1); }
 
-// Whether one is made of another: it could not share a loop with that.
-bool follow_each_other(std::span<const UOp> choices) {
-  NodeSet below;
-  std::vector<UOp> pending(choices.begin(), choices.end());
-  while (!pending.empty()) {
-    const UOp u = pending.back();
-    pending.pop_back();
-    for (UOp s : u.sources()) {
-      if (below.insert(s.node())) pending.push_back(s);
-    }
-  }
-  return std::ranges::any_of(choices, [&](UOp u) { return below.contains(u.node()); });
-}
-
 class Finder {
  public:
   explicit Finder(std::span<const UOp> order) : order_(order) {
@@ -80,9 +66,7 @@ class Finder {
       for (std::size_t side : {*at, *at + 1}) result[side].choices.push_back(u);
     }
     for (Side& side : result) find_work(side);
-    std::erase_if(result, [](const Side& side) {
-      return side.cost < least_work || follow_each_other(side.choices);
-    });
+    std::erase_if(result, [](const Side& side) { return side.cost < least_work; });
     std::ranges::stable_sort(result, std::greater(), &Side::cost);
     return result;
   }
