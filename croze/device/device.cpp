@@ -32,6 +32,13 @@ std::string device_label(std::string_view kind, int ordinal) {
   return ordinal == 0 ? std::string(kind) : fmt::format("{}:{}", kind, ordinal);
 }
 
+void check_copy(const MemoryView& view, std::int64_t bytes) {
+  ensure(view.offset >= 0 && view.bytes >= 0 && view.offset <= view.memory.bytes - view.bytes &&
+             view.bytes == bytes,
+         "copy of {} bytes at {} to or from a view of {} bytes in memory of {}", bytes, view.offset,
+         view.bytes, view.memory.bytes);
+}
+
 void check_launch(const ProgramInfo& info, std::span<const MemoryView> buffers,
                   std::span<const std::int64_t> variables) {
   ensure(static_cast<int>(buffers.size()) == info.num_buffers &&

@@ -16,13 +16,6 @@
 namespace croze::cuda {
 namespace {
 
-void check_copy(const MemoryView& view, std::int64_t bytes) {
-  ensure(view.offset >= 0 && view.bytes >= 0 && view.offset <= view.memory.bytes - view.bytes &&
-             view.bytes == bytes,
-         "copy of {} bytes at {} to or from a view of {} bytes in memory of {}", bytes, view.offset,
-         view.bytes, view.memory.bytes);
-}
-
 Address begin_of(const MemoryView& view) {
   return address_of(view.memory) + static_cast<Address>(view.offset);
 }

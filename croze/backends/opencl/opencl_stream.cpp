@@ -11,13 +11,6 @@
 namespace croze::opencl {
 namespace {
 
-void check_copy(const MemoryView& view, std::int64_t bytes) {
-  ensure(view.offset >= 0 && view.bytes >= 0 && view.offset <= view.memory.bytes - view.bytes &&
-             view.bytes == bytes,
-         "copy of {} bytes at {} to or from a view of {} bytes in memory of {}", bytes, view.offset,
-         view.bytes, view.memory.bytes);
-}
-
 Access access_to(const MemoryView& view, bool writes) {
   return {view.memory.handle, view.offset, view.offset + view.bytes, writes};
 }

@@ -59,13 +59,6 @@ Groups groups_of(const ProgramInfo& info, std::span<const std::int64_t> variable
 
 }  // namespace
 
-void check_copy(const MemoryView& view, std::int64_t bytes) {
-  ensure(view.offset >= 0 && view.bytes >= 0 && view.offset <= view.memory.bytes - view.bytes &&
-             view.bytes == bytes,
-         "copy of {} bytes at {} to or from a view of {} bytes in memory of {}", bytes, view.offset,
-         view.bytes, view.memory.bytes);
-}
-
 VulkanProgram::VulkanProgram(std::shared_ptr<Shared> shared, ProgramInfo info,
                              std::string_view words)
     : shared_(std::move(shared)),

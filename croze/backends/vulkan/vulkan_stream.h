@@ -23,9 +23,6 @@ struct Shared {
   Staging staging;
 };
 
-// Throws InternalError unless the view is part of its memory and has so many bytes.
-void check_copy(const MemoryView& view, std::int64_t bytes);
-
 class VulkanProgram final : public Program {
  public:
   // Throws Error, naming the kernel, if the driver does not take the module.
