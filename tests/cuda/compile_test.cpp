@@ -24,16 +24,8 @@ using targets::TargetKernel;
 
 class CompileForCuda : public testing::TestWithParam<std::string> {
  protected:
-  // The compiler is looked for once, when it is first asked for.
-  static void SetUpTestSuite() {
-    const std::string fetched = fetched_tool("libnvrtc.so");
-    if (fetched.empty()) return;
-    const Options::Scope given{{Option::NvrtcLibrary, fetched}};
-    cuda::Nvrtc::get();
-  }
-
   void SetUp() override {
-    if (!cuda::Nvrtc::get()) GTEST_SKIP() << "no NVRTC here (tests/cuda/install.sh fetches it)";
+    if (!found_nvrtc()) GTEST_SKIP() << "no NVRTC here (tests/cuda/install.sh fetches it)";
   }
 
   const Target target_ = target_named(GetParam());

@@ -106,16 +106,9 @@ const Products all_products[] = {
 
 class CudaUnits : public FilesTest, public testing::WithParamInterface<std::string> {
  protected:
-  static void SetUpTestSuite() {
-    const std::string fetched = fetched_tool("libnvrtc.so");
-    if (fetched.empty()) return;
-    const Options::Scope given{{Option::NvrtcLibrary, fetched}};
-    cuda::Nvrtc::get();
-  }
-
   void SetUp() override {
     FilesTest::SetUp();
-    if (!cuda::Nvrtc::get()) GTEST_SKIP() << "no NVRTC here (tests/cuda/install.sh fetches it)";
+    if (!found_nvrtc()) GTEST_SKIP() << "no NVRTC here (tests/cuda/install.sh fetches it)";
     disassembler_ = fetched_tool("nvdisasm");
     if (disassembler_.empty() && std::system("nvdisasm --version >/dev/null 2>&1") == 0)
       disassembler_ = "nvdisasm";

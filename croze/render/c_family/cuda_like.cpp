@@ -50,6 +50,7 @@ Dialect cuda_like() {
   d.barrier = "__syncthreads();";
   d.function = "static __device__ inline";
   d.unroll = "#pragma unroll";
+  d.keep_loop = "#pragma unroll 1";
   d.array = "__align__(16) ";
   d.value = "";
   d.wide_accesses = true;

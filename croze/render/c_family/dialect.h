@@ -46,6 +46,9 @@ struct Dialect {
   std::string_view barrier;                     // empty: there are no groups
   std::string_view function = "static inline";  // before the type of a helper
   std::string_view unroll;                      // a line before loops over lanes
+  // The same before loops in which items meet: unrolled, they would hold in registers what several
+  // turns copy, beside the sums that the tile was chosen for.
+  std::string_view keep_loop;
   std::string_view array;                       // before the type of an array of lanes
   // Before the type of a value.  Not in dialects of C++, whose compilers look in the initializer of
   // every constant integer for a constant expression, and in those that it reads again.

@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
+#include <string_view>
+#include <vector>
 
 #include "croze/base/error.h"
 #include "croze/base/flat_map.h"
@@ -15,6 +18,19 @@
 namespace croze::c_family {
 namespace {
 
+// The loops in which items meet.
+FlatSet<const Node*> loops_around_barriers(std::span<const UOp> instructions) {
+  FlatSet<const Node*> around;
+  std::vector<const Node*> open;
+  for (UOp u : instructions) {
+    if (u.is(Op::Loop)) open.push_back(u.src(0).node());
+    if (u.is(Op::EndLoop)) open.pop_back();
+    if (!u.is(Op::Barrier)) continue;
+    for (const Node* range : open) around.insert(range);
+  }
+  return around;
+}
+
 class Writer {
  public:
   Writer(const Dialect& dialect, const LinearProgram& program)
@@ -23,7 +39,8 @@ class Writer {
         words_(dialect),
         body_(dialect, program),
         wide_(dialect, program),
-        segments_(program, wide_) {}
+        segments_(program, wide_),
+        around_barriers_(loops_around_barriers(program.instructions)) {}
 
   KernelText run() {
     declare_all();
@@ -87,7 +104,11 @@ class Writer {
   }
 
   void open_loop(UOp range, const std::string& end) {
-    if (is_lane(range) && !dialect_.unroll.empty()) line("{}", dialect_.unroll);
+    const bool is_around_barriers = around_barriers_.contains(range.node());
+    const std::string_view pragma = is_lane(range)       ? dialect_.unroll
+                                    : is_around_barriers ? dialect_.keep_loop
+                                                         : std::string_view();
+    if (!pragma.empty()) line("{}", pragma);
     body_.open_loop(type(range), body_.name(range), end);
   }
 
@@ -229,6 +250,7 @@ class Writer {
   KernelBody body_;
   WideAccesses wide_;
   Segments segments_;
+  FlatSet<const Node*> around_barriers_;
   UOp open_lane_;  // the range of the loop over lanes at hand
   std::int32_t open_segment_ = -1;
 };
