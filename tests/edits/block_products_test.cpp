@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -13,9 +12,8 @@
 #include "croze/codegen/edits/legality.h"
 #include "croze/codegen/edits/transform.h"
 #include "croze/graph/graph.h"
-#include "croze/graph/matrix_unit.h"
 #include "croze/run/devices.h"
-#include "support/schedule_runner.h"
+#include "edits/packed_rows.h"
 
 namespace croze {
 namespace {
@@ -27,32 +25,11 @@ constexpr std::int64_t rows = 13, columns = 32, half = 16, block = 2 * half;
 constexpr std::int64_t blocks = 8;
 
 // Of 32 codes the low four bits are those of the first 16, the high ones those of the others.
-struct Buffers {
-  std::vector<float> out = std::vector<float>(rows * columns), scales;
-  std::vector<std::int8_t> x;
-  std::vector<std::uint8_t> packed;
+struct Buffers : PackedRows {
+  Buffers() : PackedRows(rows, columns, blocks * block, blocks) {}
 
-  Buffers() {
-    std::mt19937 random(1);
-    std::uniform_int_distribution<int> byte(0, 255);
-    for (std::int64_t i = 0; i < rows * blocks * block; i++) {
-      x.push_back(static_cast<std::int8_t>(byte(random) - 128));
-    }
-    for (std::int64_t i = 0; i < columns * blocks * half; i++) {
-      packed.push_back(static_cast<std::uint8_t>(byte(random)));
-    }
-    for (std::int64_t i = 0; i < columns * blocks; i++) {
-      scales.push_back(static_cast<float>(byte(random)) / 16);
-    }
-  }
-
-  // Of scales of few bits, so that nothing is rounded.
   std::vector<float> expected() const {
-    std::vector<float> result;
-    for (std::int64_t i = 0; i < rows; i++) {
-      for (std::int64_t j = 0; j < columns; j++) result.push_back(sum_at(i, j));
-    }
-    return result;
+    return sums([&](std::int64_t i, std::int64_t j) { return sum_at(i, j); });
   }
 
  private:
@@ -95,24 +72,10 @@ UOp blocks_kernel(Graph& g) {
 
 std::string run(Device& device, Buffers& buffers, Chooser edit) {
   Graph graph;
-  const std::vector<std::span<std::byte>> bytes{std::as_writable_bytes(std::span(buffers.out)),
-                                                std::as_writable_bytes(std::span(buffers.x)),
-                                                std::as_writable_bytes(std::span(buffers.packed)),
-                                                std::as_writable_bytes(std::span(buffers.scales))};
-  std::string edits;
-  run_kernel(device, blocks_kernel(graph), bytes, [&](KernelState& k) {
-    edit(k);
-    edits = to_text(k.applied);
-  });
-  return edits;
+  return buffers.run(device, blocks_kernel(graph), edit);
 }
 
-Caps caps_with_unit() {
-  Caps caps = cpu_shaped_caps();
-  caps.vector_bytes = 64;
-  caps.matrix_units = {find_matrix_unit("avx512vnni.s8u8")};
-  return caps;
-}
+constexpr const char* unit = "avx512vnni.s8u8";
 
 TEST(Panel, GivesTheSameInAnyLayout) {
   for (const char* edits :
@@ -122,7 +85,7 @@ TEST(Panel, GivesTheSameInAnyLayout) {
         "split r1 by 16; bind r6 lane; split r4 by 4; panel r2 r3 r7 r6 r8",
         "split r1 by 16; bind r6 lane; split r4 by 4; bind r3 unroll; panel r2 r3 r7 r6 r8"}) {
     Buffers buffers;
-    const std::unique_ptr<Device> device = make_interpreter(caps_with_unit());
+    const std::unique_ptr<Device> device = make_interpreter(caps_with_unit(unit));
     run(*device, buffers, [&](KernelState& k) { apply_all(k, parse_edits(edits)); });
     EXPECT_EQ(buffers.out, buffers.expected()) << edits;
   }
@@ -130,7 +93,7 @@ TEST(Panel, GivesTheSameInAnyLayout) {
 
 TEST(Panel, IsRefusedWithTheReason) {
   Graph graph;
-  const Caps caps = caps_with_unit();
+  const Caps caps = caps_with_unit(unit);
   const auto refused = [&](const char* before, const char* edit) {
     KernelState k(blocks_kernel(graph), caps);
     apply_all(k, parse_edits(before));
@@ -145,7 +108,7 @@ TEST(Panel, IsRefusedWithTheReason) {
 
 TEST(BlockProducts, AreAddedUpByAUnitFromAPanel) {
   Buffers buffers;
-  const std::unique_ptr<Device> device = make_interpreter(caps_with_unit());
+  const std::unique_ptr<Device> device = make_interpreter(caps_with_unit(unit));
   const std::string edits = run(*device, buffers, choose_edits);
   EXPECT_NE(edits.find("panel "), std::string::npos) << edits;
   EXPECT_NE(edits.find("contract "), std::string::npos) << edits;

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -13,9 +12,8 @@
 #include "croze/codegen/edits/legality.h"
 #include "croze/codegen/edits/transform.h"
 #include "croze/graph/graph.h"
-#include "croze/graph/matrix_unit.h"
 #include "croze/run/devices.h"
-#include "support/schedule_runner.h"
+#include "edits/packed_rows.h"
 
 namespace croze {
 namespace {
@@ -26,30 +24,11 @@ constexpr std::int64_t columns = 6, blocks = 4, lanes = 8, terms = 4, group = la
 constexpr std::int64_t length = blocks * 2 * group;
 
 // Bytes of two codes: of each 64 the low halves are the first 32, the high ones the others.
-struct Buffers {
-  std::int64_t rows;
-  std::vector<float> out, scales;
-  std::vector<std::int8_t> x;
-  std::vector<std::uint8_t> packed;
+struct Buffers : PackedRows {
+  explicit Buffers(std::int64_t r) : PackedRows(r, columns, length, blocks * 2) {}
 
-  explicit Buffers(std::int64_t r) : rows(r), out(static_cast<std::size_t>(r * columns)) {
-    std::mt19937 random(1);
-    std::uniform_int_distribution<int> byte(0, 255);
-    for (std::int64_t i = 0; i < rows * length; i++)
-      x.push_back(static_cast<std::int8_t>(byte(random) - 128));
-    for (std::int64_t i = 0; i < columns * length / 2; i++)
-      packed.push_back(static_cast<std::uint8_t>(byte(random)));
-    for (std::int64_t i = 0; i < columns * blocks * 2; i++)
-      scales.push_back(static_cast<float>(byte(random)) / 16);
-  }
-
-  // Of scales of few bits, so that nothing is rounded.
   std::vector<float> expected() const {
-    std::vector<float> result;
-    for (std::int64_t i = 0; i < rows; i++) {
-      for (std::int64_t j = 0; j < columns; j++) result.push_back(sum_at(i, j));
-    }
-    return result;
+    return sums([&](std::int64_t i, std::int64_t j) { return sum_at(i, j); });
   }
 
  private:
@@ -91,23 +70,7 @@ UOp dots_kernel(Graph& g, std::int64_t rows) {
 
 std::string run(Device& device, Buffers& buffers, Chooser edit) {
   Graph graph;
-  const std::vector<std::span<std::byte>> bytes{std::as_writable_bytes(std::span(buffers.out)),
-                                                std::as_writable_bytes(std::span(buffers.x)),
-                                                std::as_writable_bytes(std::span(buffers.packed)),
-                                                std::as_writable_bytes(std::span(buffers.scales))};
-  std::string edits;
-  run_kernel(device, dots_kernel(graph, buffers.rows), bytes, [&](KernelState& k) {
-    edit(k);
-    edits = to_text(k.applied);
-  });
-  return edits;
-}
-
-Caps caps_with_unit(const char* unit) {
-  Caps caps = cpu_shaped_caps();
-  caps.vector_bytes = 64;
-  caps.matrix_units = {find_matrix_unit(unit)};
-  return caps;
+  return buffers.run(device, dots_kernel(graph, buffers.row_count), edit);
 }
 
 TEST(DotLanes, AreAddedUpByAUnitFromWhatLiesInMemory) {
