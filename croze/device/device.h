@@ -107,8 +107,8 @@ class Program {
 void check_launch(const ProgramInfo& info, std::span<const MemoryView> buffers,
                   std::span<const std::int64_t> variables);
 
-// Throws InternalError unless a view that is copied to or from is part of its memory and has so many
-// bytes.
+// Throws InternalError unless a view that is copied to or from is part of its memory and has so
+// many bytes.
 void check_copy(const MemoryView& view, std::int64_t bytes);
 
 // One of the programs of a launch.
