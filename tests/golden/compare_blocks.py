@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 try:
-    import gguf  # noqa: F401
+    from gguf import quants  # noqa: F401, the folder beside this file is called gguf, too
 except ImportError:
     print("skipped: there is no package gguf for", sys.executable)
     sys.exit()

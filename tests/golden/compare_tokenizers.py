@@ -18,6 +18,7 @@ import time
 
 try:
     import tokenizers
+    from tokenizers import Tokenizer  # the folder beside this file has the other name, too
 except ImportError:
     print("skipped: there is no package tokenizers for", sys.executable)
     sys.exit()
@@ -37,7 +38,7 @@ def first_difference(a, b):
 
 
 def compare(command, name, reference, model, path, text):
-    peer = tokenizers.Tokenizer.from_file(reference)
+    peer = Tokenizer.from_file(reference)
     peer.no_truncation()
     peer.no_padding()
     begin = time.time()
