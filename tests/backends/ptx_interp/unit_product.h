@@ -90,9 +90,9 @@ struct UnitProduct {
 
   // As it is, or as the unit sees it if it may.
   double factor(double x) const {
-    if (unit.factor_bits == 0 || !Options::flag(Option::Tf32)) return x;
+    if (x == 0 || unit.factor_bits == 0 || !Options::flag(Option::Tf32)) return x;
     const double step = std::ldexp(1.0, std::ilogb(x) - unit.factor_bits);
-    return x == 0 ? x : std::round(x / step) * step;
+    return std::round(x / step) * step;
   }
 
   // Each sum is off by no more than its terms, each rounded once, could make it.
