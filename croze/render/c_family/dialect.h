@@ -49,7 +49,7 @@ struct Dialect {
   // The same before loops in which items meet: unrolled, they would hold in registers what several
   // turns copy, beside the sums that the tile was chosen for.
   std::string_view keep_loop;
-  std::string_view array;                       // before the type of an array of lanes
+  std::string_view array;  // before the type of an array of lanes
   // Before the type of a value.  Not in dialects of C++, whose compilers look in the initializer of
   // every constant integer for a constant expression, and in those that it reads again.
   std::string_view value = "const ";
