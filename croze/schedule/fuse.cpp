@@ -279,6 +279,11 @@ std::int64_t FusionPlan::affordable_operations(UOp u) const {
   return std::max(cheap_cost, static_cast<std::int64_t>(operations));
 }
 
+bool FusionPlan::is_mask(UOp u) const {
+  const Facts& f = facts_[u.id()];
+  return u.dtype() == DType::Bool && f.reads == 0 && !f.contains_reduce && f.cost <= cheap_cost;
+}
+
 UOp FusionPlan::epilogue(UOp u) const {
   const std::int64_t elements = u.elements();
   UOp best = u, alone = u;

@@ -350,6 +350,7 @@ bool Lowering::must_buffer(UOp u, const Position& p) {
   if (!(is_elementwise(u.op()) || u.is(Op::Gather)) || cost < 2 || (cost == 2 && u.is(Op::Where))) {
     return false;
   }
+  if (plan_.is_mask(u)) return false;
   const RangeSet open = ranges_of(p);
   const bool in_reduction = !(open - output_ranges_).empty();
   if (u.is(Op::Gather) && !in_reduction) return false;
