@@ -13,7 +13,7 @@ namespace {
 using Sizes = SmallVector<std::int64_t, 8>;
 
 // From which on products are stacked, and of a stack: a kernel reads so many tensors.
-constexpr std::size_t least_products = 9, most_stacked = 16;
+constexpr std::size_t least_products = 9, most_stacked = 24;
 
 // Where a factor is computed: below views that repeat it or put its axes elsewhere.
 UOp below_views(UOp u) {
@@ -134,8 +134,10 @@ UOp SumsOfProducts::stacked(UOp reduce, const NodeMap<UOp>& copies) const {
   const auto found = products_.find(reduce.node());
   if (found == products_.end()) return UOp();
   UOp whole;
+  const std::size_t stacks = (found->second.size() + most_stacked - 1) / most_stacked;
+  const std::size_t products = (found->second.size() + stacks - 1) / stacks;
   for (std::span<const UOp> rest = found->second; !rest.empty();) {
-    const auto count = std::min(rest.size(), most_stacked);
+    const auto count = std::min(rest.size(), products);
     const UOp sum = product_of_stacks(reduce, rest.first(count), copies);
     whole = whole ? whole + sum : sum;
     rest = rest.subspan(count);
