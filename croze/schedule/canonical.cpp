@@ -9,6 +9,7 @@
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/graph/text/serialize.h"
 #include "croze/schedule/schedule.h"
+#include "croze/schedule/sums/products.h"
 
 namespace croze {
 namespace {
@@ -110,6 +111,7 @@ CanonicalGraph canonical_graph(std::span<const UOp> roots) {
   NodeMap<UOp> copies(roots.empty() ? graph : roots[0].graph());
   std::vector<UOp> src;
   const std::vector<UOp> order = computed_from(roots);
+  const SumsOfProducts sums(order);
   for (UOp u : order) {
     if (u.is(Op::Buffer)) {
       const auto number = static_cast<std::int64_t>(result.inputs.size());
@@ -125,6 +127,10 @@ CanonicalGraph canonical_graph(std::span<const UOp> roots) {
     }
     src.clear();
     for (UOp s : u.sources()) src.push_back(copies.get(s));
+    if (const UOp stacked = sums.stacked(u, copies)) {
+      copies.set(u, stacked);
+      continue;
+    }
     const UOp copy =
         u.is(Op::After) ? make_after(graph, src) : graph.make(u.op(), u.dtype(), src, u.arg());
     copies.set(u, u.is(Op::Reduce) ? in_parts(copy) : copy);

@@ -84,6 +84,8 @@ class FusionPlan {
   bool is_for_store_only(UOp u) const;
   // The sum that `u` makes a term of, if it is a block of one, or null.
   UOp sum_of_blocks(UOp u) const;
+  void measure_one(UOp u);
+  bool buffer_small_operand(UOp u);
   void measure(std::span<const UOp> order);
   void assign_owners(std::span<const UOp> order);
   void measure_distances(std::span<const UOp> order);

@@ -15,6 +15,7 @@
 #include "croze/schedule/merge.h"
 #include "croze/schedule/order.h"
 #include "croze/schedule/recompute.h"
+#include "croze/schedule/sums/phases.h"
 
 namespace croze {
 
@@ -41,6 +42,7 @@ Schedule make_schedule(const CanonicalGraph& graph, const ScheduleContext& conte
     Schedule schedule;
     std::vector<PendingStep> steps = KernelList(graph, context, copied, schedule).build();
     join_steps(steps, graph, schedule, context);
+    if (context.fuse) split_phases(steps, context);
     detach_kernels(steps);
     StepOrder order = order_steps(std::move(steps));
     if (order.blocking) {
