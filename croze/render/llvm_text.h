@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "croze/graph/matrix_unit.h"
 #include "croze/graph/uop.h"
@@ -96,6 +97,8 @@ class LlvmText {
   std::string fresh() { return fmt::format("%v{}", next_++); }
   const std::string& block() const { return block_; }  // the label of the open block
   const std::string& body() const { return body_; }
+  // What stands behind all functions, once: a line.
+  void declare(std::string line) { declarations_.insert(std::move(line)); }
   const std::set<std::string>& declarations() const { return declarations_; }
 
  private:
