@@ -49,6 +49,7 @@ bench: all
 # Writes the pages that the code writes; a test compares them.
 docs: all
 	build/bin/tests/softmax_page > docs/softmax.md
+	build/bin/tests/ggml_types_page > docs/ggml_types.md
 	build/bin/croze docs onnx > docs/onnx.md
 	build/bin/croze docs ops > docs/ops.md
 	build/bin/croze options --markdown > docs/options.md

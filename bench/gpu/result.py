@@ -28,10 +28,10 @@ def tests(name):
     status = int(read(name + ".status") or -1)
     failures = [] if status == 0 else text.splitlines()[-60:]
     return {"status": status, **counts, "failures": failures,
-            "counts": [line for line in text.splitlines() if line.startswith("CUDA: ")]}
+            "counts": [line for line in text.splitlines() if re.match(r"CUDA[ :]", line)]}
 
 
-suites = {name: tests(name) for name in ("device_suite", "op_list", "golden")}
+suites = {name: tests(name) for name in ("device_suite", "far_offsets", "op_list", "golden")}
 result = {"devices": parsed("devices"), **suites, "times": parsed("times"),
           "torch": parsed("torch")}
 ms = result["torch"].get("ms", {})

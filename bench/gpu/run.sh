@@ -1,12 +1,13 @@
 #!/bin/sh
 # What croze does on a GPU of NVIDIA's, in one call of less than nine minutes.
 #
-#   bench/gpu/run.sh pack build FOLDER     here: programs, their libraries and recordings, 64 MB
+#   bench/gpu/run.sh pack build FOLDER     here: programs, their libraries and recordings, 55 MB
 #   bench/gpu/run.sh run FOLDER RESULT     there: the device suite, the op list, a sample of what
 #                                          PyTorch computed, and times beside the CPU's and PyTorch's
 #
-# There, the driver and NVRTC (of a toolkit, or of PyTorch's packages) must be installed; PyTorch is
-# used if python3 has it.  RESULT is one JSON; the status is 1 if a test fails.
+# Both lists are samples, one in OP_LIST_ONE_IN (100) and one in TORCH_ONE_IN (6).  There, the driver
+# and NVRTC (of a toolkit, or of PyTorch's packages) must be installed; PyTorch is used if python3 has
+# it.  RESULT is one JSON; the status is 1 if a test fails.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 
@@ -14,7 +15,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 pack() {
   build=$1 folder=$2
   mkdir -p "$folder/bin" "$folder/lib"
-  for program in bin/croze bin/croze-bench bin/tests/test_cuda_device bin/tests/test_ops \
+  for program in bin/croze bin/croze-bench bin/tests/test_cuda_device bin/tests/test_op_list \
     bin/tests/test_golden; do
     strip -o "$folder/bin/$(basename "$program")" "$build/$program"
     ldd "$build/$program" | awk '$3 ~ "^/" { print $3 }' |
@@ -25,7 +26,8 @@ pack() {
   cp "$here/run.sh" "$here/torch_times.py" "$here/result.py" "$folder/"
 }
 
-# step NAME SECONDS COMMAND..: its output in $work/NAME.log, its status in $work/NAME.status
+# step NAME SECONDS COMMAND..: its output in $work/NAME.log, its status in $work/NAME.status.  All
+# seconds together are less than nine minutes.
 step() {
   name=$1 seconds=$2
   shift 2
@@ -40,7 +42,8 @@ run() {
   work=$(mktemp -d)
   export LD_LIBRARY_PATH="$folder/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
   export TORCH_RECORDINGS="$folder/recordings" CROZE_CACHE_DIR="$work/cache"
-  export CROZE_DEVICE=CUDA TORCH_ONE_IN=6
+  export CROZE_DEVICE=CUDA
+  export TORCH_ONE_IN="${TORCH_ONE_IN:-6}" OP_LIST_ONE_IN="${OP_LIST_ONE_IN:-100}"
   if [ -z "${CROZE_NVRTC_LIBRARY:-}" ]; then
     CROZE_NVRTC_LIBRARY=$(find / -name 'libnvrtc.so.1[0-9]*' -not -path '/proc/*' 2> /dev/null |
       sort -V | tail -n 1)
@@ -48,15 +51,16 @@ run() {
   fi
   step devices 30 "$folder/bin/croze" devices --json
   step device_suite 60 "$folder/bin/test_cuda_device"
-  step op_list 90 "$folder/bin/test_ops" '--gtest_filter=*/CUDA'
+  step far_offsets 20 "$folder/bin/test_op_list" '--gtest_filter=FarOffsets.*'
+  step op_list 120 "$folder/bin/test_op_list" '--gtest_filter=*OpList*'
   step golden 150 "$folder/bin/test_golden" '--gtest_filter=*OnTheDevice*'
-  step times 120 "$folder/bin/croze-bench" gpu --device CUDA --seconds 0.3 --json
-  step torch 60 python3 "$folder/torch_times.py"
+  step times 100 "$folder/bin/croze-bench" gpu --device CUDA --seconds 0.3 --json
+  step torch 40 python3 "$folder/torch_times.py"
   python3 "$folder/result.py" "$work" > "$result"
 }
 
 case ${1:-} in
   pack) pack "$2" "$3" ;;
   run) run "$2" "$3" ;;
-  *) sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+  *) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac

@@ -43,6 +43,7 @@ constexpr OptionInfo option_table[] = {
   {Option::Recompute, "CROZE_RECOMPUTE", OptionType::Integer, "5", 0, 100, "Percentage of a run's time that may go to computing values again so that less memory is needed at once, where more is than the caches hold."},
   {Option::RuleStats, "CROZE_RULE_STATS", OptionType::Flag,    "0", 0, 1,      "Count tries, hits and time of each rewrite rule; the `croze` command prints them at its end."},
   {Option::Seed,      "CROZE_SEED",       OptionType::Integer, "0", -any, any, "Seed of random numbers until the program sets one."},
+  {Option::Tf32,      "CROZE_TF32",       OptionType::Flag,    "0", 0, 1,      "Let matrix units round the factors of sums of float32 products to the 10 bits behind the point that TF32 has."},
   {Option::Threads,   "CROZE_THREADS",    OptionType::Integer, "0", 0, 4096,   "Threads that run kernels on the CPU; 0 means one for each core that the process may use."},
   {Option::Trace,     "CROZE_TRACE",      OptionType::Text,    "",  0, 0,      "File to write a trace of the program to: launches, compiles and memory, for `croze viz`."},
   {Option::TraceLimit, "CROZE_TRACE_LIMIT", OptionType::Integer, "1024", 1, 1 << 20, "Megabytes (MiB) that such a file may have; what comes after them is counted and not written."},

@@ -38,6 +38,7 @@ enum class Option : uint8_t {
   Recompute,
   RuleStats,
   Seed,
+  Tf32,
   Threads,
   Trace,
   TraceLimit,

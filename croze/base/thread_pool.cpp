@@ -4,8 +4,8 @@
 // however late it wakes up, and the caller must not wait for workers that never came.  So a job has
 // a door, `inside_`: its top bit says that it is open, the rest counts the workers inside.  The
 // caller fills in the job and opens the door; a worker enters only through an open door, and both
-// take indices from `next_` until none is left.  Then the caller shuts the door and waits for those
-// inside to leave.  A worker that comes later finds it shut and waits for the next call.
+// take indices from the shares until none is left.  Then the caller shuts the door and waits for
+// those inside to leave.  A worker that comes later finds it shut and waits for the next call.
 //
 // Sleeping follows one pattern on both sides: announce "I am asleep", look once more, sleep; the
 // waker changes the state, then looks whether anyone is asleep.  With sequentially consistent
@@ -51,8 +51,17 @@ int default_thread_count() {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
+IndexRange share_of(int64_t count, int part, int parts) {
+  const int64_t least = count / parts;
+  const int64_t larger = count % parts;  // so many shares have one more
+  const int64_t first = least * part + std::min<int64_t>(part, larger);
+  return {first, first + least + (part < larger ? 1 : 0)};
+}
+
 ThreadPool::ThreadPool(int threads)
-    : threads_(std::max(1, threads)), generation_(fork_generation()) {}
+    : threads_(std::max(1, threads)),
+      generation_(fork_generation()),
+      shares_(std::make_unique<Share[]>(static_cast<size_t>(threads_))) {}
 
 ThreadPool::~ThreadPool() {
   if (generation_ != fork_generation()) {
@@ -72,10 +81,10 @@ void ThreadPool::run(int64_t count, Task task, void* context) {
   }
   start_workers();
   job_ = {task, context, count};
-  next_.store(0, std::memory_order_relaxed);
+  divide();
   inside_.store(open_bit);
   announce_call();
-  work();
+  work(0);
   inside_.fetch_and(~open_bit);
   wait_for_workers();
 
@@ -89,14 +98,14 @@ void ThreadPool::start_workers() {
   if (!workers_.empty()) return;
   workers_.reserve(static_cast<size_t>(threads_ - 1));
   try {
-    for (int i = 1; i < threads_; ++i) workers_.emplace_back([this] { worker_loop(); });
+    for (int i = 1; i < threads_; ++i) workers_.emplace_back([this, i] { worker_loop(i); });
   } catch (const std::system_error&) {
     // The system grants no more threads: those that run, with the caller, are enough.
     threads_ = 1 + static_cast<int>(workers_.size());
   }
 }
 
-void ThreadPool::worker_loop() {
+void ThreadPool::worker_loop(int thread) {
   uint32_t seen = 0;
   while (true) {
     wait_for_call(seen);
@@ -104,7 +113,7 @@ void ThreadPool::worker_loop() {
     seen = calls_.load();
     if (stop_.load()) return;
     if (enter()) {
-      work();
+      work(thread);
       leave();
     }
   }
@@ -158,16 +167,38 @@ void ThreadPool::wait_for_workers() {
   caller_asleep_.store(false);
 }
 
-// Takes indices until none is left.
-void ThreadPool::work() {
-  while (true) {
-    int64_t index = next_.fetch_add(1, std::memory_order_relaxed);
-    if (index >= job_.count) return;
-    try {
-      job_.task(job_.context, index);
-    } catch (...) {
-      if (!failed_.exchange(true)) error_ = std::current_exception();
-      next_.store(job_.count, std::memory_order_relaxed);
+void ThreadPool::divide() {
+  for (int i = 0; i < threads_; ++i) {
+    const IndexRange range = share_of(job_.count, i, threads_);
+    shares_[i].next.store(range.first, std::memory_order_relaxed);
+    shares_[i].end = range.end;
+  }
+}
+
+// Takes indices until none is left, its own before those of others.
+void ThreadPool::work(int thread) {
+  int64_t index = 0;
+  for (int i = 0; i < threads_; ++i) {
+    const int from = (thread + i) % threads_;
+    while (take(from, index)) run_task(index);
+  }
+}
+
+// Looks before it counts up, so that threads that find nothing leave the count where it is.
+bool ThreadPool::take(int thread, int64_t& index) {
+  Share& share = shares_[thread];
+  if (share.next.load(std::memory_order_relaxed) >= share.end) return false;
+  index = share.next.fetch_add(1, std::memory_order_relaxed);
+  return index < share.end;
+}
+
+void ThreadPool::run_task(int64_t index) {
+  try {
+    job_.task(job_.context, index);
+  } catch (...) {
+    if (!failed_.exchange(true)) error_ = std::current_exception();
+    for (int i = 0; i < threads_; ++i) {
+      shares_[i].next.store(shares_[i].end, std::memory_order_relaxed);
     }
   }
 }

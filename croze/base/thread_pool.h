@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <type_traits>
@@ -16,11 +17,27 @@ namespace croze {
 // run on.
 int default_thread_count();
 
+// Indices from `first` up to `end`.
+struct IndexRange {
+  int64_t first = 0;
+  int64_t end = 0;
+
+  int64_t size() const { return end - first; }
+};
+
+// The part of [0, count) that belongs to number `part` of `parts`: consecutive, and as many as the
+// others' but for one.
+IndexRange share_of(int64_t count, int part, int parts);
+
 // Runs the same function for many indices on several threads.
 //
 // The caller takes part, so a pool of n threads starts n - 1 workers, and only at the first call
 // that can use them.  A call allocates nothing.  Idle workers spin for some microseconds, since one
 // kernel usually follows another, and then sleep.
+//
+// Each thread has a share of the indices, consecutive ones and the same for each call of as many,
+// and takes from the others' shares when its own is done.  So what one call has written for an
+// index is still in the cache of the core that reads it for this index in the next one.
 class ThreadPool {
  public:
   using Task = void (*)(void* context, int64_t index);
@@ -55,13 +72,16 @@ class ThreadPool {
   };
 
   void start_workers();
-  void worker_loop();
+  void worker_loop(int thread);
   void wait_for_call(uint32_t seen);
   void announce_call();
   bool enter();
   void leave();
   void wait_for_workers();
-  void work();
+  void divide();
+  void work(int thread);
+  bool take(int thread, int64_t& index);
+  void run_task(int64_t index);
 
   int threads_;
   int generation_;  // of the process that the workers are in
@@ -73,8 +93,14 @@ class ThreadPool {
   std::exception_ptr error_;
   std::atomic<bool> failed_{false};
 
-  // Each on a line of its own: all threads write `next_`, while idle ones watch `calls_`.
-  alignas(64) std::atomic<int64_t> next_{0};     // the first index that nobody has taken
+  // What is left of a thread's indices.
+  struct alignas(64) Share {
+    std::atomic<int64_t> next{0};
+    int64_t end = 0;
+  };
+  std::unique_ptr<Share[]> shares_;
+
+  // Each on a line of its own, since idle threads watch `calls_` while others write.
   alignas(64) std::atomic<uint32_t> calls_{0};   // counts calls, so that workers notice a new one
   alignas(64) std::atomic<uint32_t> inside_{0};  // workers that are inside, and the open bit
   alignas(64) std::atomic<int> asleep_{0};       // workers that sleep or are about to

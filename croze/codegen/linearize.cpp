@@ -422,22 +422,39 @@ class Linearizer {
     return updates_register ? places_of_next_turn(places, inner.range, outer) : std::vector<UOp>{};
   }
 
+  // Rows of a table that come later, as numbers in memory say.
+  std::vector<UOp> fetched_of_later_rows(int block) const {
+    const Block& inner = blocks_[static_cast<std::size_t>(block)];
+    if (!input_.prefetches || inner.parent <= 0) return {};
+    std::vector<UOp> places;
+    for (int unit : inner.units) {
+      if (unit < 0) return {};
+      const UOp u = order_[static_cast<std::size_t>(unit)];
+      if (u.is(Op::Load) && u.src(0).is(Op::Index)) places.push_back(u.src(0));
+    }
+    const UOp outer = blocks_[static_cast<std::size_t>(inner.parent)].range;
+    return places_of_later_rows(places, inner.range, outer);
+  }
+
   void emit(int block) {
     for (UOp place : fetched_ahead(block)) emit_prefetch(place);
+    for (UOp place : fetched_of_later_rows(block)) emit_prefetch(place);
     for (UOp place : fetched_for_next_turn(block)) emit_prefetch(place);
     for (int root : demands(block)) emit_with_sources(root);
   }
 
-  // With those parts of its index that nothing else computes.
-  void emit_prefetch(UOp place) {
-    for (UOp u : toposort(place.src(1))) {
-      const auto known = number_.find(u.node());
-      if (known != number_.end()) {
-        if (!is_head(u) && !is_loop(u)) emit_with_sources(known->second);
-      } else if (added_.insert(u.node())) {
-        (is_head(u) ? head_ : result_).push_back(u);
-      }
+  // A part of an index that perhaps nothing else computes.
+  void emit_for_prefetch(UOp u) {
+    const auto known = number_.find(u.node());
+    if (known != number_.end()) {
+      if (!is_head(u) && !is_loop(u)) emit_with_sources(known->second);
+    } else if (!is_silent(u) && added_.insert(u.node())) {
+      (is_head(u) ? head_ : result_).push_back(u);
     }
+  }
+
+  void emit_prefetch(UOp place) {
+    for (UOp u : toposort(place.src(1))) emit_for_prefetch(u);
     Graph& g = place.graph();
     const UOp fetched = g.place(place.src(0), place.src(1));
     result_.push_back(g.make(Op::Prefetch, DType::Void, {fetched}));
@@ -488,6 +505,11 @@ class Linearizer {
     }
     const bool shared = fills_.size() > around;
     if (shared) barrier();
+    for (UOp place : fetched_of_later_rows(~unit)) {
+      for (UOp u : toposort(place.src(1))) {
+        if (!u.varies_over(inner.range)) emit_for_prefetch(u);
+      }
+    }
     result_.push_back(g.make(Op::Loop, DType::Void, {inner.range}));
     result_.push_back(inner.range);
     emit(~unit);

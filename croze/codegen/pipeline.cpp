@@ -16,12 +16,14 @@
 #include "croze/codegen/lower/idle_reductions.h"
 #include "croze/codegen/lower/index_type.h"
 #include "croze/codegen/lower/lookup.h"
+#include "croze/codegen/lower/rare_work.h"
 #include "croze/codegen/narrow_sums.h"
 #include "croze/codegen/simplify.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/observer.h"
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/graph/rules/rules.h"
+#include "croze/render/program.h"
 #include "croze/render/scratch.h"
 
 namespace croze {
@@ -45,6 +47,17 @@ std::vector<UOp> lanes_in(const std::vector<UOp>& instructions) {
 UOp pass(const char* name, function_ref<UOp()> make) {
   CompileScope scope(CompilePart::Pass, name);
   return scope.leave(make());
+}
+
+// The parameters that are stored into, a bit each.
+std::uint64_t written_buffers(std::span<const UOp> instructions) {
+  std::uint64_t written = 0;
+  for (UOp u : instructions) {
+    if (!u.is(Op::Store)) continue;
+    const UOp buffer = buffer_of(u.src(0));
+    if (buffer.is(Op::Param) && buffer.slot() < 64) written |= std::uint64_t{1} << buffer.slot();
+  }
+  return written;
 }
 
 }  // namespace
@@ -104,9 +117,12 @@ LinearProgram make_program(UOp kernel, const Caps& caps, Chooser choose) {
   sink = pass("lookup", [&] { return make_lookups(sink, caps); });
   // Integers of 64 bits are pairs of words where the device has none.
   sink = pass("words", [&] { return split_words(sink, expanded.registers, caps); });
+  // What is dear and seldom chosen has a loop that turns where it is.
+  sink = pass("rare work", [&] { return jump_over_rare_work(sink, loops, expanded.registers); });
 
   program.instructions = linearize({sink, loops, expanded.registers, caps.prefetches});
   program.lanes = lanes_in(program.instructions);
+  program.info.written = written_buffers(program.instructions);
   program.info.launch.scratch_bytes = scratch_layout(program).bytes;
   return program;
 }

@@ -15,6 +15,14 @@
 //
 // Where rows are read one by one and are short, it is not the next that is fetched, but one that
 // lies some lines ahead.
+//
+// Rows whose numbers come from memory, as those of an embedding, are a surprise to the hardware
+// each time:
+//
+//     for i in rows:
+//       for k:  out[i, k] = table[number[i], k]
+//
+// The number of a later row is read early, and in turn k the k-th line of that row is fetched.
 #include "croze/codegen/prefetch.h"
 
 #include <algorithm>
@@ -172,7 +180,42 @@ std::vector<UOp> rows_of_next_turn(const Operand& operand, UOp inner) {
   return result;
 }
 
+// Whether a number from memory says where the place lies, one that is known before `inner` begins
+// and comes in order with `outer`.
+bool is_row_by_number(UOp place, UOp inner, UOp outer) {
+  const UOp index = place.src(1);
+  if (!place.src(0).is(Op::Param) || index.dtype() != inner.dtype()) return false;
+  bool has_number = false;
+  for (UOp u : toposort(index)) {
+    if (!u.is(Op::Load)) continue;
+    const UOp from = u.src(0);
+    const bool comes_in_order = from.is(Op::Index) && from.src(0).is(Op::Param) &&
+                                step_over(from.src(1), outer).value_or(0) != 0;
+    if (!comes_in_order || u.varies_over(inner)) return false;
+    has_number = true;
+  }
+  return has_number && is_one_place(index);
+}
+
 }  // namespace
+
+std::vector<UOp> places_of_later_rows(std::span<const UOp> places, UOp inner, UOp outer) {
+  std::vector<UOp> result;
+  if (outer.is_open() || outer.dtype() != inner.dtype()) return result;
+  for (UOp place : places) {
+    const auto step = step_over(place.src(1), inner);
+    if (step.value_or(0) == 0 || !is_row_by_number(place, inner, outer)) continue;
+    const std::int64_t row_bytes =
+        std::abs(*step) * size_of(place.src(0).dtype()) * inner.range_size();
+    const std::int64_t ahead = (stream_ahead + row_bytes - 1) / row_bytes;
+    const UOp later = outer.graph().alu(
+        Op::Min, {outer + number_like(outer, ahead), number_like(outer, outer.range_size() - 1)});
+    const std::pair<UOp, UOp> then[] = {{outer, later}};
+    result.push_back(outer.graph().place(place.src(0), substitute(place.src(1), then)));
+  }
+  if (result.size() > most_lines) result.clear();
+  return result;
+}
 
 std::vector<UOp> places_of_next_turn(std::span<const UOp> places, UOp inner, UOp outer) {
   const bool is_used_again =

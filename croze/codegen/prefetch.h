@@ -15,4 +15,9 @@ namespace croze {
 // again, are the moving ones rows of a tile, too many for the hardware to foresee.
 std::vector<UOp> places_of_next_turn(std::span<const UOp> places, UOp inner, UOp outer);
 
+// The same of rows that `inner` walks along and whose numbers `outer` reads from memory: places in
+// a row that comes some turns of `outer` later, or of its last one.  The numbers are read where
+// they are in any case.
+std::vector<UOp> places_of_later_rows(std::span<const UOp> places, UOp inner, UOp outer);
+
 }  // namespace croze

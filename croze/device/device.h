@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -68,6 +69,9 @@ struct ProgramInfo {
   std::int64_t bytes = 0;  // distinct bytes of the buffers touched
   std::vector<VariableBounds> variables = {};  // by slot; those beyond the end are any number
   std::vector<BufferSize> sizes = {};          // of buffers whose size is open
+  std::uint64_t written = ~std::uint64_t{0};   // which buffers it stores into, where that is known
+
+  bool writes(std::size_t buffer) const { return buffer >= 64 || (written >> buffer & 1) != 0; }
 };
 
 // One task of a kernel, on the calling thread.  `buffers` and `variables` are in the order of its
@@ -153,6 +157,10 @@ class DeviceStream {
   // after the other, and then nothing has been enqueued.  (optional)
   virtual bool submit(const RecordedBatch&) { return false; }
 
+  // As launch(), after all before is done, and waits for it: the seconds that it took by the
+  // device's own clock.  None where that has none, and then nothing has been launched.  (optional)
+  virtual std::optional<double> launch_timed(std::span<const Sequence>) { return {}; }
+
   // Waits for all of it.  Throws what a launch failed with, naming the kernel.
   virtual void finish() = 0;
 };
@@ -208,6 +216,9 @@ class Device {
   // Enqueues sequences that wait for nothing of each other as one launch, where
   // caps().joins_nests.  Runs them one by one unless overridden.
   virtual void launch(std::span<const Sequence> sequences);
+
+  // The same, waited for and timed: as DeviceStream::launch_timed().  (optional)
+  virtual std::optional<double> launch_timed(std::span<const Sequence>) { return {}; }
 
   // Waits for all launches, but for those of streams.  Errors of launches surface here, naming the
   // kernel.

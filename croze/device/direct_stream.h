@@ -18,6 +18,9 @@ class DirectStream final : public DeviceStream {
   }
   void copy_out(std::span<std::byte> to, MemoryView from) override { device_.copy_out(to, from); }
   void copy(MemoryView to, MemoryView from) override;
+  std::optional<double> launch_timed(std::span<const Sequence> sequences) override {
+    return device_.launch_timed(sequences);
+  }
   void finish() override { device_.synchronize(); }
 
  private:

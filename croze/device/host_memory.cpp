@@ -1,6 +1,8 @@
 // host_memory.cpp -- aligned allocation and checked copies.
 #include "croze/device/host_memory.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -23,6 +25,8 @@ constexpr std::int64_t least_alignment = 16;
 // they lie in a page that nobody has touched, the processor looks each time whether it must fault:
 // hundreds of cycles for each access, for ever, since no access ever touches that page.
 constexpr std::int64_t widest_vector = 64;
+// Of x86-64, and of arm64 where small ones have 4 KiB.
+constexpr std::int64_t huge_page = std::int64_t{2} << 20;
 
 // Stands before the memory.
 struct Header {
@@ -30,6 +34,14 @@ struct Header {
   std::int64_t bytes;
 };
 static_assert(sizeof(Header) <= least_alignment);
+
+// Asks the system for huge pages, which it may offer only to those who ask: fewer faults where
+// memory is fresh, and fewer entries of the TLB.
+void ask_for_huge_pages(void* address, std::int64_t bytes) {
+#ifdef MADV_HUGEPAGE
+  madvise(address, static_cast<std::size_t>(bytes - bytes % huge_page), MADV_HUGEPAGE);
+#endif
+}
 
 Header& header_of(void* address) { return static_cast<Header*>(address)[-1]; }
 
@@ -57,7 +69,8 @@ class Scratch {
 
 Memory allocate_host(std::int64_t bytes, std::int64_t alignment, std::string_view device) {
   check(bytes >= 0 && bytes <= address_space, "{}: cannot allocate {} bytes", device, bytes);
-  alignment = std::max(alignment, least_alignment);
+  const bool has_huge_pages = bytes >= huge_page;
+  alignment = std::max(alignment, has_huge_pages ? huge_page : least_alignment);
   // Not aligned_alloc: that of glibc before 2.38 leaves freed blocks of the same size unused, so
   // that a loop which allocates and frees grows for ever.
   void* block = std::malloc(static_cast<std::size_t>(alignment + bytes + widest_vector));
@@ -66,6 +79,7 @@ Memory allocate_host(std::int64_t bytes, std::int64_t alignment, std::string_vie
       reinterpret_cast<std::uintptr_t>(block) + static_cast<std::uintptr_t>(alignment);
   void* address = reinterpret_cast<void*>(after - after % static_cast<std::uintptr_t>(alignment));
   header_of(address) = {block, bytes};  // touches what lies before, too
+  if (has_huge_pages) ask_for_huge_pages(address, bytes);
   static_cast<std::byte*>(address)[bytes + widest_vector - 1] = {};
   return {.handle = address, .bytes = bytes};
 }

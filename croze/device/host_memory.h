@@ -5,7 +5,8 @@
 
 namespace croze {
 
-// Uninitialised bytes, aligned to `alignment`.  Throws Error, naming the device, if there are none
+// Uninitialised bytes, aligned to `alignment`; what is as large as a huge page begins at one, where
+// the system offers them.  Throws Error, naming the device, if there are none
 // left or `bytes` is negative.
 Memory allocate_host(std::int64_t bytes, std::int64_t alignment, std::string_view device);
 void release_host(Memory memory) noexcept;

@@ -59,7 +59,6 @@ struct Part {
   LaunchedSequence number;
   Addresses addresses;  // of the only nest, if there are no blocks
   std::int64_t tasks;
-  std::int64_t end;  // the first task that is not its own
 
   void run(std::int64_t task) const {
     if (!sequence->blocks.empty()) return run_block(task);
@@ -77,8 +76,8 @@ struct Part {
   }
 };
 
-Part part_of(const Sequence& sequence, std::int64_t first_task) {
-  Part part{&sequence, next_launched(), {}, 1, 0};
+Part part_of(const Sequence& sequence) {
+  Part part{&sequence, next_launched(), {}, 1};
   if (sequence.blocks.empty()) {
     const Nest& nest = sequence.nests[0];
     check_launch(program_of(nest).info(), nest.buffers, nest.variables);
@@ -92,8 +91,31 @@ Part part_of(const Sequence& sequence, std::int64_t first_task) {
     }
     part.tasks = count_blocks(sequence.blocks);
   }
-  part.end = first_task + part.tasks;
   return part;
+}
+
+// Consecutive tasks of a part, among the indices of a call of the pool.
+struct Run {
+  const Part* part;
+  std::int64_t first_task;
+  std::int64_t first;  // index of that task
+  std::int64_t end;    // the first index that is not its own
+};
+
+// The order of all tasks in which each thread's share of indices holds its share of every part, as
+// if that part were launched alone.
+std::vector<Run> runs_of(std::span<const Part> parts, int threads) {
+  std::vector<Run> runs;
+  std::int64_t index = 0;
+  for (int thread = 0; thread < threads; ++thread) {
+    for (const Part& part : parts) {
+      const IndexRange share = share_of(part.tasks, thread, threads);
+      if (share.size() == 0) continue;
+      runs.push_back({&part, share.first, index, index + share.size()});
+      index += share.size();
+    }
+  }
+  return runs;
 }
 
 }  // namespace
@@ -118,15 +140,13 @@ void launch_tasks(std::span<const Sequence> sequences, ThreadPool& pool) {
     return program_of(nest).launch_on(pool, nest.buffers, nest.variables);
   }
   std::vector<Part> parts;
-  std::int64_t tasks = 0;
-  for (const Sequence& sequence : sequences) {
-    parts.push_back(part_of(sequence, tasks));
-    tasks = parts.back().end;
-  }
+  for (const Sequence& sequence : sequences) parts.push_back(part_of(sequence));
+  const std::vector<Run> runs = runs_of(parts, pool.thread_count());
+  const std::int64_t tasks = runs.empty() ? 0 : runs.back().end;
   if (tasks == 1 && parts.size() == 1) return parts[0].run(0);
-  pool.run(tasks, [&](std::int64_t task) {
-    const auto part = std::ranges::upper_bound(parts, task, {}, &Part::end);
-    part->run(task - (part->end - part->tasks));
+  pool.run(tasks, [&](std::int64_t index) {
+    const auto run = std::ranges::upper_bound(runs, index, {}, &Run::end);
+    run->part->run(run->first_task + (index - run->first));
   });
 }
 

@@ -17,7 +17,9 @@ namespace croze {
 namespace {
 
 constexpr DType u8 = DType::UInt8, s8 = DType::Int8, s32 = DType::Int32;
-constexpr DType f16 = DType::Float16, bf16 = DType::BFloat16, f32 = DType::Float32;
+constexpr DType e4m3 = DType::Float8E4M3, e5m2 = DType::Float8E5M2;
+constexpr DType f16 = DType::Float16, bf16 = DType::BFloat16, f32 = DType::Float32,
+                f64 = DType::Float64;
 
 // Of one row: a is the same for all columns, and b has the terms of a column side by side.
 constexpr MatrixUnit dot_of_bytes(std::string_view name, std::int64_t columns, DType a, DType b,
@@ -88,12 +90,38 @@ constexpr MatrixUnit of_wave(std::string_view name, std::int64_t depth, std::int
           .intrinsic = intrinsic};
 }
 
-constexpr MatrixUnit mma_sync(std::string_view name, DType element) {
-  MatrixUnit unit =
-      of_wave(name, 16, 32, element,
-              {"k0 m3 k3 | k1 k2 m0 m1 m2", "k0 k3 | k1 k2 n0 n1 n2", "n0 m3 | n1 n2 m0 m1 m2"},
-              "mma.sync", {});
+// A register holds 32 bits of terms that follow each other: two, four or one.
+constexpr std::string_view mma_sums = "n0 m3 | n1 n2 m0 m1 m2";
+constexpr Places mma_16{"k0 m3 k3 | k1 k2 m0 m1 m2", "k0 k3 | k1 k2 n0 n1 n2", mma_sums};
+constexpr Places mma_8{"k0 k1 m3 k4 | k2 k3 m0 m1 m2", "k0 k1 k4 | k2 k3 n0 n1 n2", mma_sums};
+constexpr Places mma_32{"m3 k2 | k0 k1 m0 m1 m2", "k2 | k0 k1 n0 n1 n2", mma_sums};
+
+constexpr MatrixUnit mma_sync(std::string_view name, std::int64_t depth, DType a, DType b,
+                              Places places, std::string_view extension = "mma.sync") {
+  MatrixUnit unit = of_wave(name, depth, 32, a, places, extension, {});
   unit.columns = 8;
+  unit.b = b;
+  if (!is_float(a)) unit.accumulator = s32;
+  return unit;
+}
+
+constexpr MatrixUnit mma_sync_of_bytes(std::string_view name, DType a, DType b,
+                                       std::string_view extension = "mma.sync") {
+  return mma_sync(name, 32, a, b, mma_8, extension);
+}
+
+constexpr MatrixUnit mma_sync_f64() {
+  MatrixUnit unit = mma_sync("mma.sync.f64", 8, f64, f64,
+                             {"k2 | k0 k1 m0 m1 m2", "k2 | k0 k1 n0 n1 n2", "n0 | n1 n2 m0 m1 m2"});
+  unit.rows = 8;
+  unit.accumulator = f64;
+  unit.instructions = 2;
+  return unit;
+}
+
+constexpr MatrixUnit mma_sync_tf32() {
+  MatrixUnit unit = mma_sync("mma.sync.tf32", 8, f32, f32, mma_32, "mma.sync-tf32");
+  unit.factor_bits = 10;
   return unit;
 }
 
@@ -101,11 +129,61 @@ constexpr Places mfma_4{"k0 k1 | m0 m1 m2 m3 k2 k3", "k0 k1 | n0 n1 n2 n3 k2 k3"
                         "m0 m1 | n0 n1 n2 n3 m2 m3"};
 constexpr Places mfma_8{"k0 k1 k2 | m0 m1 m2 m3 k3 k4", "k0 k1 k2 | n0 n1 n2 n3 k3 k4",
                         "m0 m1 | n0 n1 n2 n3 m2 m3"};
+constexpr Places mfma_16{"k0 k1 k2 k3 | m0 m1 m2 m3 k4 k5", "k0 k1 k2 k3 | n0 n1 n2 n3 k4 k5",
+                         "m0 m1 | n0 n1 n2 n3 m2 m3"};
+// Rows of doubles go round the threads.
+constexpr Places mfma_2{"k0 | m0 m1 m2 m3 k1 k2", "k0 | n0 n1 n2 n3 k1 k2",
+                        "m2 m3 | n0 n1 n2 n3 m0 m1"};
 // Both halves of a wave hold the same operands.
 constexpr Places wmma_11{"k0 k1 k2 k3 | m0 m1 m2 m3 -", "k0 k1 k2 k3 | n0 n1 n2 n3 -",
                          "m1 m2 m3 | n0 n1 n2 n3 m0"};
-constexpr Places wmma_12{"k0 k1 k2 | m0 m1 m2 m3 k3", "k0 k1 k2 | n0 n1 n2 n3 k3",
+constexpr Places wmma_12{"k0 k1 k3 | m0 m1 m2 m3 k2", "k0 k1 k3 | n0 n1 n2 n3 k2",
                          "m0 m1 m2 | n0 n1 n2 n3 m3"};
+constexpr Places wmma_12_bytes{"k0 k1 k2 | m0 m1 m2 m3 k3", "k0 k1 k2 | n0 n1 n2 n3 k3",
+                               "m0 m1 m2 | n0 n1 n2 n3 m3"};
+
+// An instruction of one term in each register is repeated for those that a thread has side by side.
+constexpr MatrixUnit repeated(std::int64_t instructions, MatrixUnit unit) {
+  unit.instructions = instructions;
+  return unit;
+}
+
+constexpr MatrixUnit mfma_of_doubles() {
+  MatrixUnit unit = repeated(
+      2, of_wave("mfma.f64", 8, 64, DType::Float64, mfma_2, "mfma", "amdgcn.mfma.f64.16x16x4f64"));
+  unit.accumulator = DType::Float64;
+  return unit;
+}
+
+// Operands may be of two types of a byte each.
+constexpr MatrixUnit of_bytes(DType b, MatrixUnit unit) {
+  unit.b = b;
+  if (!is_float(b)) unit.accumulator = s32;
+  return unit;
+}
+
+constexpr MatrixUnit mfma_of_bytes(std::string_view name, DType a, DType b,
+                                   std::string_view extension, std::string_view intrinsic) {
+  return of_bytes(b, of_wave(name, 32, 64, a, mfma_8, extension, intrinsic));
+}
+
+constexpr MatrixUnit wmma_11_of_bytes(std::string_view name, DType a, DType b) {
+  return of_bytes(
+      b, of_wave(name, 16, 32, a, wmma_11, "wmma-11", "amdgcn.wmma.i32.16x16x16.iu8.v8i32.v4i32"));
+}
+
+constexpr MatrixUnit wmma_12_of_bytes(
+    std::string_view name, DType a, DType b,
+    std::string_view intrinsic = "amdgcn.wmma.i32.16x16x16.iu8.v8i32.v2i32") {
+  return of_bytes(b, of_wave(name, 16, 32, a, wmma_12_bytes, "wmma-12", intrinsic));
+}
+
+// Where the same instructions are of two encodings of such floats, by processor.
+constexpr DType fnuz_e4m3 = DType::Float8E4M3FNUZ, fnuz_e5m2 = DType::Float8E5M2FNUZ;
+constexpr std::string_view mfma_fp8_fp8 = "amdgcn.mfma.f32.16x16x32.fp8.fp8",
+                           mfma_fp8_bf8 = "amdgcn.mfma.f32.16x16x32.fp8.bf8",
+                           mfma_bf8_fp8 = "amdgcn.mfma.f32.16x16x32.bf8.fp8",
+                           mfma_bf8_bf8 = "amdgcn.mfma.f32.16x16x32.bf8.bf8";
 
 constexpr std::string_view vnni = "avx512vnni", vnni_512 = "x86.avx512.vpdpbusd.512";
 constexpr std::string_view avxvnni = "avxvnni", vnni_256 = "x86.avx512.vpdpbusd.256";
@@ -135,20 +213,59 @@ constexpr std::array units = {
                .intrinsic = "x86.avx512bf16.dpbf16ps.512"},
     tile("amx.s8s8", s8, s32, "amx-int8", "x86.tdpbssd.internal"),
     tile("amx.bf16", bf16, f32, "amx-bf16", "x86.tdpbf16ps.internal"),
-    mma_sync("mma.sync.f16", f16),
-    mma_sync("mma.sync.bf16", bf16),
+    mma_sync("mma.sync.f16", 16, f16, f16, mma_16),
+    mma_sync("mma.sync.bf16", 16, bf16, bf16, mma_16),
+    mma_sync_of_bytes("mma.sync.s8s8", s8, s8),
+    mma_sync_of_bytes("mma.sync.u8u8", u8, u8),
+    mma_sync_of_bytes("mma.sync.s8u8", s8, u8),
+    mma_sync_of_bytes("mma.sync.u8s8", u8, s8),
+    mma_sync_f64(),
+    mma_sync_of_bytes("mma.sync.e4m3e4m3", e4m3, e4m3, "mma.sync-fp8"),
+    mma_sync_of_bytes("mma.sync.e5m2e5m2", e5m2, e5m2, "mma.sync-fp8"),
+    mma_sync_of_bytes("mma.sync.e4m3e5m2", e4m3, e5m2, "mma.sync-fp8"),
+    mma_sync_of_bytes("mma.sync.e5m2e4m3", e5m2, e4m3, "mma.sync-fp8"),
+    mma_sync_tf32(),
     of_wave("mfma.f16", 16, 64, f16, mfma_4, "mfma", "amdgcn.mfma.f32.16x16x16f16"),
     of_wave("mfma.bf16", 16, 64, bf16, mfma_4, "mfma", "amdgcn.mfma.f32.16x16x16bf16.1k"),
+    repeated(4, of_wave("mfma.f32", 16, 64, f32, mfma_4, "mfma", "amdgcn.mfma.f32.16x16x4f32")),
+    mfma_of_doubles(),
+    mfma_of_bytes("mfma.s8s8", s8, s8, "mfma", "amdgcn.mfma.i32.16x16x32.i8"),
+    mfma_of_bytes("mfma.fnuz.e4m3e4m3", fnuz_e4m3, fnuz_e4m3, "mfma-fnuz", mfma_fp8_fp8),
+    mfma_of_bytes("mfma.fnuz.e4m3e5m2", fnuz_e4m3, fnuz_e5m2, "mfma-fnuz", mfma_fp8_bf8),
+    mfma_of_bytes("mfma.fnuz.e5m2e4m3", fnuz_e5m2, fnuz_e4m3, "mfma-fnuz", mfma_bf8_fp8),
+    mfma_of_bytes("mfma.fnuz.e5m2e5m2", fnuz_e5m2, fnuz_e5m2, "mfma-fnuz", mfma_bf8_bf8),
     of_wave("mfma.k32.f16", 32, 64, f16, mfma_8, "mfma-k32", "amdgcn.mfma.f32.16x16x32.f16"),
     of_wave("mfma.k32.bf16", 32, 64, bf16, mfma_8, "mfma-k32", "amdgcn.mfma.f32.16x16x32.bf16"),
+    of_bytes(s8, of_wave("mfma.k64.s8s8", 64, 64, s8, mfma_16, "mfma-k32",
+                         "amdgcn.mfma.i32.16x16x64.i8")),
+    mfma_of_bytes("mfma.e4m3e4m3", e4m3, e4m3, "mfma-k32", mfma_fp8_fp8),
+    mfma_of_bytes("mfma.e4m3e5m2", e4m3, e5m2, "mfma-k32", mfma_fp8_bf8),
+    mfma_of_bytes("mfma.e5m2e4m3", e5m2, e4m3, "mfma-k32", mfma_bf8_fp8),
+    mfma_of_bytes("mfma.e5m2e5m2", e5m2, e5m2, "mfma-k32", mfma_bf8_bf8),
     of_wave("wmma.11.f16", 16, 32, f16, wmma_11, "wmma-11",
             "amdgcn.wmma.f32.16x16x16.f16.v8f32.v16f16"),
     of_wave("wmma.11.bf16", 16, 32, bf16, wmma_11, "wmma-11",
             "amdgcn.wmma.f32.16x16x16.bf16.v8f32.v16i16"),
+    wmma_11_of_bytes("wmma.11.s8s8", s8, s8),
+    wmma_11_of_bytes("wmma.11.u8u8", u8, u8),
+    wmma_11_of_bytes("wmma.11.s8u8", s8, u8),
+    wmma_11_of_bytes("wmma.11.u8s8", u8, s8),
     of_wave("wmma.12.f16", 16, 32, f16, wmma_12, "wmma-12",
             "amdgcn.wmma.f32.16x16x16.f16.v8f32.v8f16"),
     of_wave("wmma.12.bf16", 16, 32, bf16, wmma_12, "wmma-12",
             "amdgcn.wmma.f32.16x16x16.bf16.v8f32.v8i16"),
+    wmma_12_of_bytes("wmma.12.s8s8", s8, s8),
+    wmma_12_of_bytes("wmma.12.u8u8", u8, u8),
+    wmma_12_of_bytes("wmma.12.s8u8", s8, u8),
+    wmma_12_of_bytes("wmma.12.u8s8", u8, s8),
+    wmma_12_of_bytes("wmma.12.e4m3e4m3", e4m3, e4m3,
+                     "amdgcn.wmma.f32.16x16x16.fp8.fp8.v8f32.v2i32"),
+    wmma_12_of_bytes("wmma.12.e4m3e5m2", e4m3, e5m2,
+                     "amdgcn.wmma.f32.16x16x16.fp8.bf8.v8f32.v2i32"),
+    wmma_12_of_bytes("wmma.12.e5m2e4m3", e5m2, e4m3,
+                     "amdgcn.wmma.f32.16x16x16.bf8.fp8.v8f32.v2i32"),
+    wmma_12_of_bytes("wmma.12.e5m2e5m2", e5m2, e5m2,
+                     "amdgcn.wmma.f32.16x16x16.bf8.bf8.v8f32.v2i32"),
 };
 
 PlaceBits bit_of(std::string_view word, int place) {
@@ -184,6 +301,19 @@ std::vector<PlaceBits> read_bits(std::string_view places, bool with_repeats) {
 
 bool is_subnormal(double x) { return x != 0 && std::abs(x) < 0x1p-126; }
 
+// To nearest, ties away from zero: half of the last bit is added to the others' bits.
+std::int64_t rounded_to(int bits, std::int64_t value) {
+  const auto x = static_cast<float>(std::bit_cast<double>(value));
+  if (!std::isfinite(x)) return value;
+  const std::uint32_t dropped = 1u << (23 - bits);
+  const std::uint32_t near = (std::bit_cast<std::uint32_t>(x) + dropped / 2) & ~(dropped - 1);
+  return std::bit_cast<std::int64_t>(static_cast<double>(std::bit_cast<float>(near)));
+}
+
+std::int64_t factor(const MatrixUnit& unit, std::int64_t bits) {
+  return unit.factor_bits == 0 ? bits : rounded_to(unit.factor_bits, bits);
+}
+
 // The same, but for what the unit takes for zero.
 std::int64_t seen(const MatrixUnit& unit, std::int64_t bits, DType t) {
   if (unit.keeps_subnormals || !is_float(t)) return bits;
@@ -206,7 +336,7 @@ std::vector<std::int64_t> matrix(const MatrixUnit& unit, std::string_view places
   for (std::int64_t place = 0; place < std::ssize(values); place++) {
     const MatrixElement e = element_at(bits, place);
     result[static_cast<std::size_t>((e.*rows.row) * rows.columns + e.*rows.column)] =
-        seen(unit, values[static_cast<std::size_t>(place)], t);
+        factor(unit, seen(unit, values[static_cast<std::size_t>(place)], t));
   }
   return result;
 }

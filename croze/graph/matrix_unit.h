@@ -29,9 +29,13 @@ struct MatrixUnit {
   std::string_view places_of_a, places_of_b, places_of_sums;
   std::int64_t threads = 1;      // that hold the operands together
   bool keeps_subnormals = true;  // else they are zeros, as operands and as sums
-  std::string_view extension{};  // of the instruction set; as in Caps::extensions
-  std::string_view intrinsic{};  // of LLVM, behind "llvm."
-  bool takes_b_first = false;    // the intrinsic
+  // Bits behind the point that factors of Float32 are rounded to, ties away from zero; 0: all of
+  // them are multiplied.  Such a unit is for who has asked for it.
+  int factor_bits = 0;
+  std::int64_t instructions = 1;  // one after the other, each for as many of the terms
+  std::string_view extension{};   // of the instruction set; as in Caps::extensions
+  std::string_view intrinsic{};   // of LLVM, behind "llvm."
+  bool takes_b_first = false;     // the intrinsic
   // Name of the unit that does the work, where this one is made of it: `a` is shifted by 128 to be
   // unsigned, and what that adds to the sums is subtracted.
   std::string_view shifted{};

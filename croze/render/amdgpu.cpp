@@ -38,24 +38,57 @@ void meet(LlvmText& text) {
   text.line("fence syncscope(\"workgroup\") acquire");
 }
 
-// Operands are floats of their own type, but bfloat16 its bits.
-LlvmArgument factor(LlvmText& text, const LlvmValue& v, DType t) {
-  const std::string type =
-      fmt::format("<{} x {}>", v.type.lanes, t == DType::Float16 ? "half" : "i16");
+// The type in which an instruction takes what a thread has of a factor.  Elements of bytes are
+// packed in words, or in one number; bfloat16 is its bits where instructions are older than LLVM's
+// type.
+std::string type_of_factor(const MatrixUnit& unit, DType t, std::int64_t lanes) {
+  const bool is_mfma = unit.intrinsic.starts_with("amdgcn.mfma");
+  if (size_of(t) == 1) return is_mfma && lanes == 8 ? "i64" : fmt::format("<{} x i32>", lanes / 4);
+  if (t == DType::Float16) return fmt::format("<{} x half>", lanes);
+  if (t == DType::BFloat16)
+    return fmt::format("<{} x {}>", lanes, is_mfma && unit.depth > 16 ? "bfloat" : "i16");
+  return LlvmType{t, lanes}.text();
+}
+
+// What instruction number `part` of the unit takes of a factor.
+LlvmArgument factor(LlvmText& text, const MatrixUnit& unit, const LlvmValue& v, DType t,
+                    std::int64_t part) {
+  if (unit.instructions > 1) {  // of one term
+    ensure(v.type.lanes == unit.instructions && v.type.dtype == t, "{}: a factor has {} elements",
+           unit.name, v.type.lanes);
+    return text.define(v.type.scalar(), "extractelement {}, i64 {}", v.text(), part);
+  }
+  const std::string type = type_of_factor(unit, t, v.type.lanes);
   const std::string name = text.fresh();
   text.line("{} = bitcast {} to {}", name, v.text(), type);
   return {type, name};
 }
 
 // Matrix instructions of the data centre's processors (MFMA) have three fields beside the operands,
-// by which rows are broadcast.
+// by which rows are broadcast.  Those of bytes that may have a sign (WMMA) are told whether they
+// do, and whether sums stop at the greatest number.
+std::vector<LlvmArgument> arguments_of(const MatrixUnit& unit, const LlvmArgument& a,
+                                       const LlvmArgument& b, const LlvmValue& sums) {
+  if (unit.intrinsic.starts_with("amdgcn.mfma"))
+    return {a, b, sums, {"i32", "0"}, {"i32", "0"}, {"i32", "0"}};
+  if (unit.intrinsic.find(".iu8.") == std::string_view::npos) return {a, b, sums};
+  const auto has_sign = [](DType t) {
+    return LlvmArgument("i1", is_unsigned(t) ? "false" : "true");
+  };
+  return {has_sign(unit.a), a, has_sign(unit.b), b, sums, {"i1", "false"}};
+}
+
 LlvmValue contract(LlvmText& text, const MatrixUnit& unit, const LlvmValue& sums,
                    const LlvmValue& a, const LlvmValue& b) {
-  std::vector<LlvmArgument> arguments{factor(text, a, unit.a), factor(text, b, unit.b), sums};
-  if (unit.intrinsic.starts_with("amdgcn.mfma")) {
-    for (int field = 0; field < 3; field++) arguments.emplace_back("i32", "0");
+  LlvmValue result = sums;
+  for (std::int64_t part = 0; part < unit.instructions; part++) {
+    const LlvmArgument left = factor(text, unit, a, unit.a, part),
+                       right = factor(text, unit, b, unit.b, part);
+    result = text.define(
+        sums.type, "{}",
+        text.call(sums.type.text(), unit.intrinsic, arguments_of(unit, left, right, result)));
   }
-  return text.define(sums.type, "{}", text.call(sums.type.text(), unit.intrinsic, arguments));
+  return result;
 }
 
 constexpr LlvmWords words{.space = " addrspace(5)",

@@ -6,10 +6,15 @@
 
 #include <fmt/format.h>
 
+#include <set>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "croze/base/error.h"
 #include "croze/render/llvm_emitter.h"
+#include "croze/render/llvm_stream.h"
 #include "croze/render/scratch.h"
 
 namespace croze {
@@ -28,8 +33,9 @@ LlvmWords words(bool avx512) {
           .contract = llvm_contract};
 }
 
-std::string body_function(const LlvmBody& body, const ScratchLayout& scratch) {
-  std::string result = "define internal void @body(";
+std::string body_function(std::string_view name, const LlvmBody& body,
+                          const ScratchLayout& scratch) {
+  std::string result = fmt::format("define internal void @{}(", name);
   for (std::int64_t slot : body.params) result += fmt::format("ptr noalias %buffer{}, ", slot);
   for (std::int64_t slot : body.variables) result += fmt::format("i64 %variable{}, ", slot);
   result += "i64 %task, ptr noalias align 64 %scratch) nounwind {\nentry:\n" + body.registers;
@@ -40,7 +46,23 @@ std::string body_function(const LlvmBody& body, const ScratchLayout& scratch) {
   return result + body.text + "  ret void\n}\n\n";
 }
 
-std::string entry_function(const LlvmBody& body, std::string_view name) {
+// Whether all these buffers begin with a cache line: the end of a block, in LLVM IR.
+std::string choice_by_alignment(std::span<const std::int64_t> slots) {
+  std::string result = "  %addresses.0 = or i64 0, 0\n";
+  for (std::size_t k = 0; k < slots.size(); k++) {
+    result += fmt::format(
+        "  %buffer{0}.address = ptrtoint ptr %buffer{0} to i64\n"
+        "  %addresses.{2} = or i64 %addresses.{1}, %buffer{0}.address\n",
+        slots[k], k, k + 1);
+  }
+  result += fmt::format("  %odd = and i64 %addresses.{}, 63\n", slots.size());
+  return result +
+         "  %aligned = icmp eq i64 %odd, 0\n  br i1 %aligned, label %stream, label %keep\n";
+}
+
+// Calls the body, or the streaming body if there are streamed slots and their buffers are aligned.
+std::string entry_function(const LlvmBody& body, std::string_view name,
+                           std::span<const std::int64_t> streamed) {
   std::string result = fmt::format(
       "define void @\"{}\"(ptr %buffers, ptr %variables, i64 %task, ptr %scratch) nounwind {{\n",
       name);
@@ -55,8 +77,13 @@ std::string entry_function(const LlvmBody& body, std::string_view name) {
   };
   for (std::int64_t slot : body.params) fetch("ptr", "%buffers", "buffer", slot);
   for (std::int64_t slot : body.variables) fetch("i64", "%variables", "variable", slot);
-  result += fmt::format("  tail call void @body({}i64 %task, ptr %scratch)\n", arguments);
-  return result + "  ret void\n}\n\n";
+  const auto call = [&](std::string_view function) {
+    return fmt::format("  tail call void @{}({}i64 %task, ptr %scratch)\n  ret void\n", function,
+                       arguments);
+  };
+  if (streamed.empty()) return result + call("body") + "}\n\n";
+  return result + choice_by_alignment(streamed) + "stream:\n" + call("streaming_body") + "keep:\n" +
+         call("body") + "}\n\n";
 }
 
 }  // namespace
@@ -86,10 +113,21 @@ std::string LlvmRenderer::render(const LinearProgram& program) const {
   ensure(scratch.bytes <= program.info.launch.scratch_bytes,
          "llvm: {} has {} bytes of locals, but the launch gives {}", program.info.name,
          scratch.bytes, program.info.launch.scratch_bytes);
-  const LlvmBody body = llvm_body(words(avx512_), program);
-  std::string result = body_function(body, scratch) + entry_function(body, program.info.name);
-  for (const std::string& d : body.declarations) result += d;
-  return result;
+  const std::vector<std::int64_t> streamed = streamed_slots(program, target_.streamed_bytes);
+  const LlvmWords kept = words(target_.avx512);
+  const LlvmBody body = llvm_body(kept, program);
+  std::string result = body_function("body", body, scratch);
+  std::set<std::string> declarations = body.declarations;
+  if (!streamed.empty()) {
+    LlvmWords streaming = kept;
+    streaming.streamed = streamed;
+    const LlvmBody past_caches = llvm_body(streaming, program);
+    result += body_function("streaming_body", past_caches, scratch);
+    declarations.insert(past_caches.declarations.begin(), past_caches.declarations.end());
+  }
+  result += entry_function(body, program.info.name, streamed);
+  for (const std::string& d : declarations) result += d;
+  return streamed.empty() ? result : result + "!0 = !{i32 1}\n";
 }
 
 }  // namespace croze

@@ -7,6 +7,13 @@
 
 namespace croze {
 
+// What the text may use of the processor, beside what every one has.
+struct LlvmTarget {
+  bool avx512 = false;  // AVX-512 with its forms for narrow vectors
+  // Results from that size on are written past the caches; 0: none.
+  std::int64_t streamed_bytes = 0;
+};
+
 // The text defines one function with external linkage, named as the kernel:
 //
 //   void NAME(void** buffers, int64_t* variables, int64_t task, void* scratch)
@@ -16,8 +23,7 @@ namespace croze {
 // alone.
 class LlvmRenderer final : public Renderer {
  public:
-  // `avx512`: the text may use what AVX-512 has, with its forms for narrow vectors.
-  explicit LlvmRenderer(bool avx512 = false) : avx512_(avx512) {}
+  explicit LlvmRenderer(const LlvmTarget& target = {}) : target_(target) {}
 
   std::string_view name() const override { return "llvm"; }
 
@@ -30,7 +36,7 @@ class LlvmRenderer final : public Renderer {
   static std::uint32_t dtypes();
 
  private:
-  bool avx512_;
+  LlvmTarget target_;
 };
 
 }  // namespace croze

@@ -401,7 +401,10 @@ void Emitter::store(UOp u) {
   const UOp place = without_after(u.src(0));
   const LlvmValue value = value_of(u.src(1), access_lanes(u));
   if (place.is(Op::Index)) {
-    llvm_store(text_, place_of(place, value.type.lanes), value);
+    LlvmPlace to = place_of(place, value.type.lanes);
+    const UOp buffer = buffer_of(place);
+    to.past_caches = buffer.is(Op::Param) && std::ranges::count(words_.streamed, buffer.slot()) > 0;
+    llvm_store(text_, to, value);
   } else {
     text_.line("store {}, ptr{} {}", value.text(), words_.space, name_of_register(place));
   }
@@ -469,6 +472,8 @@ std::string Emitter::registers() const {
 LlvmBody Emitter::run() {
   collect();
   for (Rendered& r : rendered_) emit(r);
+  // What passes the caches is not in order with what tells another thread that it is there.
+  if (!words_.streamed.empty()) text_.line("{}", text_.call("void", "x86.sse.sfence", {}));
   return {params_, variables_, registers(), text_.body(), text_.declarations()};
 }
 

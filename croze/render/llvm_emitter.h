@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@ struct LlvmWords {
   std::string_view stack;       // behind the type of an alloca: ", addrspace(5)", or nothing
   bool hides_counters = false;  // counters of loops are hidden from LLVM (llvm_emitter.cpp)
   LlvmForms forms;
+  std::span<const std::int64_t> streamed;  // slots that are written past the caches (llvm_stream.h)
   LlvmValue (*special)(LlvmText& text, UOp special);  // an integer
   void (*barrier)(LlvmText& text);
   LlvmValue (*contract)(LlvmText& text, const MatrixUnit& unit, const LlvmValue& sums,

@@ -206,6 +206,8 @@ void Memory::store(const LlvmValue& value) {
   if (has_one_gate()) return store_behind_one_gate(stored.text());
   if (contiguous && !place_.gate) {
     const std::string p = address(true);
+    if (place_.past_caches)
+      return text_.line("store {}, ptr {}, align 64, !nontemporal !0", stored.text(), p);
     return text_.line("store {}, ptr {}, align {}", stored.text(), p, size_);
   }
   const LlvmArgument where = contiguous ? LlvmArgument("ptr", masked_address())

@@ -27,6 +27,7 @@
 #include "croze/run/devices.h"
 #include "croze/run/explain.h"
 #include "croze/run/launch.h"
+#include "croze/run/liberties.h"
 #include "croze/run/memory_limit.h"
 #include "croze/run/notes/call_notes.h"
 #include "croze/run/observers.h"
@@ -180,10 +181,9 @@ UOp shaped(UOp buffer, std::span<const std::int64_t> shape) {
 // ---- preparing --------------------------------------------------------------------------------
 
 std::string run_settings() {
-  const std::string_view maths = Options::flag(Option::FastMath) ? " fast" : "";
   const std::string_view fusion = Options::flag(Option::Fusion) ? "" : " unfused";
   const std::string edits = Options::text(Option::Edits);
-  return fmt::format("{}{}{} {} {} {}\n", default_device(), maths, fusion,
+  return fmt::format("{}{}{} {} {} {}\n", default_device(), liberties(), fusion,
                      Options::integer(Option::MemoryBudget), Options::integer(Option::Recompute),
                      edits);
 }

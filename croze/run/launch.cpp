@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <vector>
 
 #include "croze/base/log.h"
@@ -128,14 +129,21 @@ ProgramInfo info_of(Programs programs, std::int64_t blocks) {
   return all;
 }
 
+// Runs them alone, waits, and says how long they took: by the device's clock, if it has one, since
+// that leaves out what it costs to ask for a launch.
+double timed_run(StreamOf& stream, std::span<const Sequence> sequences) {
+  stream->finish();
+  const Clock::time_point start = Clock::now();
+  if (const std::optional<double> seconds = stream->launch_timed(sequences)) return *seconds;
+  launch_named(*stream, sequences);
+  stream->finish();
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
 // One line per sequence, a + before those that belong to the launch of the one above: each runs
 // alone and is waited for, so that the time is its own.
 void launch_timed(const ProgramInfo& info, StreamOf& stream, const Sequence& sequence, bool first) {
-  stream->finish();
-  const Clock::time_point start = Clock::now();
-  launch_named(*stream, std::span(&sequence, 1));
-  stream->finish();
-  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  const double seconds = timed_run(stream, std::span(&sequence, 1));
   const Launch& l = info.launch;
   // Of a sequence in blocks all sizes are constants.
   const auto variables = sequence.nests[0].variables;
@@ -175,7 +183,7 @@ void launch_all(const PreparedRun::Plan& plan, std::span<const MemoryView> views
     const Clock::time_point start = trace.is_on() ? Clock::now() : Clock::time_point();
     if (!first.kernel) {
       copy_between(schedule, first, views, queue);
-      if (trace.is_on()) trace.launched(static_cast<int>(i), first.device, start);
+      if (trace.is_on()) trace.launched(static_cast<int>(i), first.device, start, Clock::now());
       continue;
     }
     run_counters().kernels++;
@@ -183,12 +191,14 @@ void launch_all(const PreparedRun::Plan& plan, std::span<const MemoryView> views
     const std::span<const Sequence> sequences = list.sequences(launch);
     if (timed) {
       launch_timed(launch, programs, stream, sequences);
+      if (trace.is_on()) trace.launched(static_cast<int>(i), first.device, start, Clock::now());
+    } else if (trace.is_on()) {
+      const std::chrono::duration<double> taken(timed_run(stream, sequences));
+      const Clock::time_point end = Clock::now();
+      trace.launched(static_cast<int>(i), first.device,
+                     end - std::chrono::duration_cast<Clock::duration>(taken), end);
     } else {
       launch_named(*stream, sequences);
-    }
-    if (trace.is_on()) {
-      stream->finish();
-      trace.launched(static_cast<int>(i), first.device, start);
     }
   }
 }

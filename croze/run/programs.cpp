@@ -36,6 +36,7 @@
 #include "croze/run/counters.h"
 #include "croze/run/devices.h"
 #include "croze/run/given_edits.h"
+#include "croze/run/liberties.h"
 #include "croze/run/trace/compile_tracer.h"
 #include "croze/run/tuning.h"
 
@@ -93,6 +94,7 @@ std::string encode(const ProgramInfo& info, const std::string& code) {
   append(out, info.num_variables);
   append(out, info.flops);
   append(out, info.bytes);
+  append(out, info.written);
   append(out, std::ssize(info.variables));
   for (const VariableBounds& bounds : info.variables) append(out, bounds);
   append(out, std::ssize(info.sizes));
@@ -131,6 +133,7 @@ std::string_view decode(std::string_view entry, ProgramInfo& info) {
   take(reader, info.num_variables);
   take(reader, info.flops);
   take(reader, info.bytes);
+  take(reader, info.written);
   take_count(reader, sizeof(VariableBounds), info.variables);
   check(std::ssize(info.variables) <= info.num_variables, "program cache: too many variables");
   for (VariableBounds& bounds : info.variables) take(reader, bounds);
@@ -297,7 +300,7 @@ WantedEdits edits_for(const KernelRequest& request, Device& device, const Caps& 
 
 // What the program depends on beside the kernel and the device.
 std::string manner_of(const KernelRequest& request, const WantedEdits& edits) {
-  std::string manner = Options::flag(Option::FastMath) ? " fast" : "";
+  std::string manner = liberties();
   if (request.on_one_thread) manner += " block";
   if (edits.text) manner += fmt::format(" edits {}", *edits.text);
   return manner;

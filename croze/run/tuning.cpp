@@ -16,6 +16,7 @@
 #include "croze/graph/observer.h"
 #include "croze/run/compiler_id.h"
 #include "croze/run/given_edits.h"
+#include "croze/run/liberties.h"
 #include "croze/tune/search.h"
 #include "croze/tune/table.h"
 
@@ -52,7 +53,7 @@ tune::TunedTable& table_of(const std::string& machine) {
 
 std::string machine_of(const Caps& caps) {
   return fmt::format("{} {} threads {} croze {}{}", caps.device, caps.architecture, caps.threads,
-                     compiler_id(), Options::flag(Option::FastMath) ? " fast" : "");
+                     compiler_id(), liberties());
 }
 
 // Searched for now.  What cannot be tuned keeps the model's choice.

@@ -4,10 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <cstdlib>
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "croze/base/options.h"
 
@@ -49,6 +54,49 @@ TEST(ThreadPool, WorkersTakePartAndWakeAfterSleeping) {
     });
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
+}
+
+TEST(ThreadPool, SharesAreConsecutiveAndAsLargeAsEachOther) {
+  for (int parts : {1, 2, 3, 8}) {
+    for (int64_t count : {int64_t{0}, int64_t{1}, int64_t{7}, int64_t{1000}, INT64_MAX}) {
+      int64_t end = 0;
+      for (int part = 0; part < parts; ++part) {
+        const IndexRange share = share_of(count, part, parts);
+        EXPECT_EQ(share.first, end);
+        EXPECT_LE(std::abs(share.size() - count / parts), 1);
+        end = share.end;
+      }
+      EXPECT_EQ(end, count);
+    }
+  }
+}
+
+TEST(ThreadPool, AThreadTakesItsOwnShareFirst) {
+  ThreadPool pool(2);
+  for (int call = 0; call < 3; ++call) {
+    std::vector<std::thread::id> ran(100);
+    std::atomic<int> arrived{0};
+    pool.run(100, [&](int64_t i) {
+      ran[static_cast<size_t>(i)] = std::this_thread::get_id();
+      // The first of each share waits for the other, so both threads are there.
+      if (i != 0 && i != 50) return;
+      arrived.fetch_add(1);
+      while (arrived.load() < 2) std::this_thread::yield();
+    });
+    EXPECT_EQ(ran[0], std::this_thread::get_id());
+    EXPECT_NE(ran[50], std::this_thread::get_id());
+  }
+}
+
+TEST(ThreadPool, AThreadThatIsDoneTakesFromTheOthers) {
+  ThreadPool pool(2);
+  std::atomic<int> done{0};
+  // The first index ends after all others, those of its own share too.
+  pool.run(100, [&](int64_t i) {
+    while (i == 0 && done.load() < 99) std::this_thread::yield();
+    done.fetch_add(1);
+  });
+  EXPECT_EQ(done.load(), 100);
 }
 
 TEST(ThreadPool, NestedCallsRunInPlace) {

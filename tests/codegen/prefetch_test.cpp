@@ -133,5 +133,33 @@ TEST_F(Prefetch, NothingIsFetchedOfATileNorWhereTheNextPlaceIsNotKnown) {
   EXPECT_TRUE(places_of_next_turn(places, inner, outer).empty());
 }
 
+// Of a table, by numbers that come in order.
+class PrefetchOfRows : public Prefetch {
+ protected:
+  UOp numbers = graph.param(DType::Int64, 2, 32);
+  UOp row(UOp at) { return graph.load(place(numbers, at)); }
+  UOp entry(UOp row_number) { return place(a, row_number * number(64) + inner * number(16)); }
+};
+
+TEST_F(PrefetchOfRows, ALaterRowIsFetchedAsLongAsThereIsOne) {
+  const UOp short_inner = typed(graph.range(3, 16, LoopKind::Parallel));
+  const UOp read = place(a, row(outer) * number(256) + short_inner * number(16));
+  const std::vector<UOp> fetched = places_of_later_rows({{read}}, short_inner, outer);
+  ASSERT_EQ(fetched.size(), 1u);
+  // Rows of 1 KiB: two of them ahead.
+  const UOp later = graph.alu(Op::Min, {outer + number(2), number(31)});
+  EXPECT_EQ(fetched[0], place(a, row(later) * number(256) + short_inner * number(16)));
+}
+
+TEST_F(PrefetchOfRows, RowsThatAreKnownWithoutMemoryAreNot) {
+  EXPECT_TRUE(places_of_later_rows({{entry(outer)}}, inner, outer).empty());
+}
+
+// The number would have to be read before it is clear that there is one.
+TEST_F(PrefetchOfRows, NumbersThatVaryWithinTheRowAreNot) {
+  EXPECT_TRUE(places_of_later_rows({{entry(row(inner))}}, inner, outer).empty());
+  EXPECT_TRUE(places_of_later_rows({{entry(row(row(outer)))}}, inner, outer).empty());
+}
+
 }  // namespace
 }  // namespace croze

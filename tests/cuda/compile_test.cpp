@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "croze/base/options.h"
 #include "croze/base/thread_pool.h"
 #include "croze/run/devices.h"
+#include "cuda/tools.h"
 #include "support/target_sets.h"
 #include "targets/ptxas_notes.h"
 #include "targets/target_kernels.h"
@@ -22,20 +22,11 @@ namespace {
 using targets::KernelUse;
 using targets::TargetKernel;
 
-// The compiler that install.sh has fetched, if it has; else that of the machine.
-std::string fetched_compiler() {
-  if (!std::filesystem::is_directory(CUDA_TOOLS)) return {};
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(CUDA_TOOLS)) {
-    if (entry.path().filename().string().starts_with("libnvrtc.so")) return entry.path().string();
-  }
-  return {};
-}
-
 class CompileForCuda : public testing::TestWithParam<std::string> {
  protected:
   // The compiler is looked for once, when it is first asked for.
   static void SetUpTestSuite() {
-    const std::string fetched = fetched_compiler();
+    const std::string fetched = fetched_tool("libnvrtc.so");
     if (fetched.empty()) return;
     const Options::Scope given{{Option::NvrtcLibrary, fetched}};
     cuda::Nvrtc::get();

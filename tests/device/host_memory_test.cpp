@@ -1,4 +1,5 @@
-// Memory of the host: what vectors may reach over lies in pages that were touched.
+// Memory of the host: what vectors may reach over lies in pages that were touched, and large memory
+// in huge pages.
 #include "croze/device/host_memory.h"
 
 #include <gtest/gtest.h>
@@ -25,6 +26,17 @@ TEST(HostMemory, IsSurroundedByPagesThatWereTouched) {
     const auto* begin = static_cast<const std::byte*>(memory.handle);
     EXPECT_TRUE(is_resident(begin - 1)) << bytes;
     EXPECT_TRUE(is_resident(begin + bytes + vector - 1)) << bytes;
+    release_host(memory);
+  }
+}
+
+TEST(HostMemory, OfHugePagesBeginsAtOne) {
+  constexpr std::uintptr_t huge_page = std::uintptr_t{2} << 20;
+  for (const std::uintptr_t pages : {1, 2, 5}) {
+    const auto bytes = static_cast<std::int64_t>(pages * huge_page + pages % 2);
+    const Memory memory = allocate_host(bytes, 64, "a test");
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.handle) % huge_page, 0u) << bytes;
+    EXPECT_EQ(host_capacity(memory), bytes);
     release_host(memory);
   }
 }

@@ -1,5 +1,6 @@
 // Sums of products by the matrix units of a wave, on items that the interpreter lets meet, against
 // loops over the numbers.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "croze/backends/interp/interp_device.h"
+#include "croze/base/options.h"
 #include "croze/codegen/pipeline.h"
 #include "croze/device/llvm/compile.h"
 #include "croze/graph/eval.h"
@@ -46,7 +48,7 @@ UOp product_kernel(Graph& g, const Sizes& s, const MatrixUnit& unit) {
 // Small whole numbers: sums are exact in any order.
 std::vector<std::byte> numbers(i64 count, DType t, unsigned seed) {
   std::mt19937 random(seed);
-  std::uniform_int_distribution<int> number(-8, 8);
+  std::uniform_int_distribution<int> number(is_unsigned(t) ? 0 : -8, 8);
   std::vector<std::byte> memory(static_cast<std::size_t>(count * size_of(t)));
   for (i64 i = 0; i < count; i++) {
     store_bits(bits_of(static_cast<double>(number(random)), t), t,
@@ -56,11 +58,13 @@ std::vector<std::byte> numbers(i64 count, DType t, unsigned seed) {
 }
 
 double number_at(const std::vector<std::byte>& memory, i64 i, DType t) {
-  return std::bit_cast<double>(load_bits(&memory[static_cast<std::size_t>(i * size_of(t))], t));
+  const i64 bits = load_bits(&memory[static_cast<std::size_t>(i * size_of(t))], t);
+  return std::bit_cast<double>(convert(bits, t, DType::Float64));
 }
 
 Caps caps_with(const MatrixUnit& unit) {
   Caps caps = ptx_caps();
+  caps.threads = 1;  // of compute units: a small product is work enough
   caps.warp_items = unit.threads;
   caps.matrix_units = {&unit};
   return caps;
@@ -75,7 +79,8 @@ void expect_product(const MatrixUnit& unit, const Sizes& s) {
       << unit.name << ", " << s.rows << " x " << s.inner << " x " << s.columns;
   std::vector<std::byte> a = numbers(s.rows * s.inner, unit.a, 1),
                          b = numbers(s.inner * s.columns, unit.b, 2),
-                         out(static_cast<std::size_t>(s.rows * s.columns * 4));
+                         out(static_cast<std::size_t>(s.rows * s.columns *
+                                                      size_of(unit.accumulator)));
   const std::vector<std::span<std::byte>> buffers{out, a, b};
   const std::unique_ptr<Device> device = make_interp_device(caps);
   run_kernel(*device, product_kernel(graph, s, unit), buffers, {});
@@ -92,22 +97,40 @@ void expect_product(const MatrixUnit& unit, const Sizes& s) {
 }
 
 TEST(ContractWave, ItemsOfAWaveMakeAProductTogether) {
+  const Options::Scope allowed{{Option::Tf32, 1}};
   for (const MatrixUnit& unit : matrix_units()) {
     if (unit.threads == 1) continue;
     expect_product(unit, {64, 64, 64});
-    expect_product(unit, {50, 96, 70});
+    expect_product(unit, {50, 3 * std::max<i64>(32, unit.depth), 70});
+    expect_product(unit, {70, 75, 41});
   }
+}
+
+// How the assembler calls what a unit is made of.
+std::string instruction_of(const MatrixUnit& unit) {
+  const bool is_mfma = unit.extension.starts_with("mfma");
+  const auto short_name = [&](DType t) {
+    if (!is_float8(t)) return t == DType::BFloat16 ? "bf16" : is_float(t) ? "f16" : "iu8";
+    return t == DType::Float8E4M3 || t == DType::Float8E4M3FNUZ ? "fp8" : "bf8";
+  };
+  if (unit.a == DType::Float64) return "v_mfma_f64_16x16x4_f64";
+  if (unit.a == DType::Float32) return "v_mfma_f32_16x16x4_f32";
+  const std::string factors = !is_float(unit.a) && is_mfma ? "i8"
+                              : is_float8(unit.a)
+                                  ? fmt::format("{}_{}", short_name(unit.a), short_name(unit.b))
+                                  : short_name(unit.a);
+  return fmt::format("v_{}_{}_16x16x{}_{}", is_mfma ? "mfma" : "wmma",
+                     is_float(unit.a) ? "f32" : "i32", unit.depth, factors);
 }
 
 // Compiled for a processor that has the unit.  Its instruction is looked for in the whole object,
 // of which what is no code makes no such instruction.
 TEST(ContractWave, ProcessorsThatAreNotHereHaveTheInstruction) {
   struct Row {
-    std::string_view extension, processor, instruction;
+    std::string_view extension, processor;
   };
-  for (const Row& row : {Row{"mfma", "gfx942", "v_mfma_f32_16x16x16"},
-                         Row{"wmma-11", "gfx1100", "v_wmma_f32_16x16x16"},
-                         Row{"wmma-12", "gfx1200", "v_wmma_f32_16x16x16"}}) {
+  for (const Row& row : {Row{"mfma", "gfx942"}, Row{"mfma-fnuz", "gfx942"},
+                         Row{"wmma-11", "gfx1100"}, Row{"wmma-12", "gfx1200"}}) {
     for (const MatrixUnit* unit : units_of_extension(row.extension)) {
       Graph graph;
       Caps caps = caps_with(*unit);
@@ -122,9 +145,9 @@ TEST(ContractWave, ProcessorsThatAreNotHereHaveTheInstruction) {
           AmdGpuRenderer().render(program));
       i64 found = 0;
       for (const auto& i : disassemble_for(processor, std::as_bytes(std::span(object)))) {
-        found += i.text.find(row.instruction) != std::string::npos;
+        found += i.text.find(instruction_of(*unit)) != std::string::npos;
       }
-      EXPECT_GT(found, 0) << unit->name;
+      EXPECT_GT(found, 0) << unit->name << ": " << instruction_of(*unit);
     }
   }
 }

@@ -59,7 +59,7 @@ bool is_available(std::string_view name) {
 }
 
 class FashionOn : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Devices, FashionOn, testing::Values("WEBGPU", "OPENCL"),
+INSTANTIATE_TEST_SUITE_P(Devices, FashionOn, testing::Values("WEBGPU", "OPENCL", "VULKAN"),
                          [](const auto& test) { return std::string(test.param); });
 
 TEST_P(FashionOn, AThousandPredictionsAndTheFirstStepsAreThoseOfCpu) {

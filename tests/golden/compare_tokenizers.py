@@ -3,19 +3,24 @@
 
     python3 compare_tokenizers.py CROZE_COMMAND NAME=tokenizer.json ... [NAME=tokenizer.json,model.gguf]
 
-Needs the Python package tokenizers and Debian's bible-kjv.  A file that is missing is skipped, by
-name.  Of a pair the second file is what croze reads.  Prints the table of docs/tokenizers.md.
-Special tokens are found in the text.  What is compared: all ids of encoding, and the text of
-decoding them.
+Needs the Python package tokenizers and Debian's bible-kjv; prints "skipped: .." without them.  A
+file that is missing is skipped, by name.  Of a pair the second file is what croze reads.  Prints
+the table of docs/tokenizers.md.  Special tokens are found in the text.  What is compared: all ids
+of encoding, and the text of decoding them.
 """
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 
-import tokenizers
+try:
+    import tokenizers
+except ImportError:
+    print("skipped: there is no package tokenizers for", sys.executable)
+    sys.exit()
 
 import tokenizer_texts
 
@@ -56,6 +61,8 @@ def compare(command, name, reference, model, path, text):
 
 
 def main():
+    if not shutil.which("bible"):
+        return print("skipped: there is no bible (Debian's bible-kjv)")
     command, models = sys.argv[1], sys.argv[2:]
     data = tokenizer_texts.big(ROOT, SIZE)
     text = data.decode(errors="replace")

@@ -76,6 +76,7 @@ def blocks_of(kind, random, count):
     if kind == Type.IQ1_M:  # the top nibble of the scale, which is in the last byte
         blocks[:, 55] &= 0xBF
     if kind == Type.MXFP4:
+        blocks[:, 0] = np.minimum(blocks[:, 0], 252)  # more than that times 12 is no float32
         blocks[:3, 0] = [0, 1, 250]
     if kind == Type.NVFP4:
         blocks[:2, 0:4] = [[0, 127, 255, 128], [1, 7, 8, 126]]
@@ -98,11 +99,11 @@ def finish(writer):
     writer.close()
 
 
-def write_blocks(folder):
-    random = np.random.default_rng(1)
+def write_blocks(folder, times=1, seed=1):
+    random = np.random.default_rng(seed)
     writer = gguf.GGUFWriter(os.path.join(folder, "blocks.gguf"), "golden")
     for kind in HALVES:
-        blocks = blocks_of(kind, random, 2 if SIZES[kind][0] == 256 else 8)
+        blocks = blocks_of(kind, random, times * (2 if SIZES[kind][0] == 256 else 8))
         elements = decoded(kind, blocks).astype(np.float32)
         assert np.isfinite(elements).all(), kind
         writer.add_tensor(kind.name, blocks, raw_dtype=kind)

@@ -17,12 +17,63 @@ namespace {
 
 using i64 = std::int64_t;
 
-// Of graphics processors, as their manuals have them: PTX ISA, mma.sync.m16n8k16 of 16-bit floats;
-// CDNA 3 ISA, v_mfma_f32_16x16x16_f16.
+// Of a graphics processor, as its manual has it: PTX ISA, mma.sync.m16n8k16 of 16-bit floats.
 const MatrixUnit& mma_sync = *find_matrix_unit("mma.sync.f16");
-const MatrixUnit& mfma = *find_matrix_unit("mfma.f16");
 
 std::vector<MatrixUnit> all_units() { return {matrix_units().begin(), matrix_units().end()}; }
+
+// Fragments of mma.sync: four threads have the terms of a row, each as many side by side as a
+// register holds; the next register is eight rows further, and then as many terms as four threads
+// have.
+void expect_fragments(std::string_view name, i64 in_register, i64 registers_of_rows) {
+  const MatrixUnit& u = *find_matrix_unit(name);
+  const auto a = place_bits(u.places_of_a), b = place_bits(u.places_of_b);
+  const i64 of_a = places_of_thread(u, u.places_of_a), of_b = places_of_thread(u, u.places_of_b);
+  for (i64 lane = 0; lane < 32; lane++) {
+    const i64 line = lane / 4, first = lane % 4 * in_register;
+    for (i64 i = 0; i < of_a; i++) {
+      const i64 number = i / in_register;
+      EXPECT_EQ(
+          element_at(a, lane * of_a + i),
+          (MatrixElement{line + number % registers_of_rows * 8, 0,
+                         first + i % in_register + number / registers_of_rows * 4 * in_register}))
+          << name;
+    }
+    for (i64 i = 0; i < of_b; i++) {
+      EXPECT_EQ(
+          element_at(b, lane * of_b + i),
+          (MatrixElement{0, line, first + i % in_register + i / in_register * 4 * in_register}))
+          << name;
+    }
+  }
+}
+
+TEST(MatrixUnit, FragmentsOfOtherWidthsLieAsTheManualSays) {
+  expect_fragments("mma.sync.bf16", 2, 2);
+  expect_fragments("mma.sync.s8s8", 4, 2);
+  expect_fragments("mma.sync.e4m3e5m2", 4, 2);
+  expect_fragments("mma.sync.tf32", 1, 2);
+  expect_fragments("mma.sync.f64", 1, 1);
+}
+
+float rounded_to_tf32(float x) {
+  const MatrixUnit& u = *find_matrix_unit("mma.sync.tf32");
+  const auto bits = [](float v) { return bits_of(static_cast<double>(v), DType::Float32); };
+  std::vector<i64> sums(128, bits(0)), a(128, bits(x)), b(64, bits(0)), result(128);
+  for (i64 place = 0; place < 64; place++) {
+    if (element_at(element_bits(u.places_of_b), place).k == 3)
+      b[static_cast<std::size_t>(place)] = bits(1);
+  }
+  contract(u, sums, a, b, result);
+  return static_cast<float>(std::bit_cast<double>(result[9]));
+}
+
+TEST(MatrixUnit, FactorsOfTf32HaveTenBits) {
+  EXPECT_EQ(rounded_to_tf32(1.0f + 0x1p-10f), 1.0f + 0x1p-10f);
+  EXPECT_EQ(rounded_to_tf32(1.0f + 0x1p-11f), 1.0f + 0x1p-10f);  // a tie
+  EXPECT_EQ(rounded_to_tf32(-1.0f - 0x1p-11f), -1.0f - 0x1p-10f);
+  EXPECT_EQ(rounded_to_tf32(1.0f + 0x1p-12f), 1.0f);
+}
 
 // Each element of the matrix has one place.
 void expect_bijection(const MatrixUnit& unit, std::string_view places, MatrixElement size) {
@@ -72,11 +123,65 @@ TEST(MatrixUnit, FragmentsOfWarpsLieAsTheManualSays) {
                 (MatrixElement{group + (i < 2 ? 0 : 8), thread * 2 + i % 2, 0}));
     }
   }
-  const auto of_sums = place_bits(mfma.places_of_sums);
-  for (i64 lane = 0; lane < 64; lane++) {
-    for (i64 i = 0; i < 4; i++)
-      EXPECT_EQ(element_at(of_sums, lane * 4 + i),
-                (MatrixElement{lane / 16 * 4 + i, lane % 16, 0}));
+}
+
+// Of a thread's register number i: the term of a factor's element, and the row of a sum's.
+struct Layout {
+  std::string_view extension;
+  i64 bytes;  // of an element
+  i64 (*term)(i64 thread, i64 i);
+  i64 (*row)(i64 thread, i64 i);
+};
+
+// As AMD's Matrix Instruction Calculator prints them.  A unit of several instructions has what each
+// takes side by side.
+constexpr Layout layouts_of_amd[] = {
+    {"mfma", 1, [](i64 t, i64 i) { return t / 16 * 8 + i; },
+     [](i64 t, i64 i) { return t / 16 * 4 + i; }},
+    {"mfma", 2, [](i64 t, i64 i) { return t / 16 * 4 + i; },
+     [](i64 t, i64 i) { return t / 16 * 4 + i; }},
+    {"mfma", 4, [](i64 t, i64 i) { return t / 16 * 4 + i; },
+     [](i64 t, i64 i) { return t / 16 * 4 + i; }},
+    {"mfma", 8, [](i64 t, i64 i) { return t / 16 * 2 + i; },
+     [](i64 t, i64 i) { return t / 16 + i * 4; }},
+    {"mfma-fnuz", 1, [](i64 t, i64 i) { return t / 16 * 8 + i; },
+     [](i64 t, i64 i) { return t / 16 * 4 + i; }},
+    {"wmma-11", 1, [](i64, i64 i) { return i; }, [](i64 t, i64 i) { return t / 16 + i * 2; }},
+    {"wmma-11", 2, [](i64, i64 i) { return i; }, [](i64 t, i64 i) { return t / 16 + i * 2; }},
+    {"wmma-12", 1, [](i64 t, i64 i) { return t / 16 * 8 + i; },
+     [](i64 t, i64 i) { return t / 16 * 8 + i; }},
+    {"wmma-12", 2, [](i64 t, i64 i) { return i / 4 * 8 + t / 16 * 4 + i % 4; },
+     [](i64 t, i64 i) { return t / 16 * 8 + i; }},
+};
+
+void expect_layout(const MatrixUnit& unit, const Layout& layout) {
+  const auto a = place_bits(unit.places_of_a), b = place_bits(unit.places_of_b),
+             sums = place_bits(unit.places_of_sums);
+  const i64 own = places_of_thread(unit, unit.places_of_a),
+            own_sums = places_of_thread(unit, unit.places_of_sums);
+  for (i64 thread = 0; thread < unit.threads; thread++) {
+    for (i64 i = 0; i < own; i++) {
+      const i64 term = layout.term(thread, i);
+      EXPECT_EQ(element_at(a, thread * own + i), (MatrixElement{thread % 16, 0, term}));
+      EXPECT_EQ(element_at(b, thread * own + i), (MatrixElement{0, thread % 16, term}));
+    }
+    for (i64 i = 0; i < own_sums; i++) {
+      EXPECT_EQ(element_at(sums, thread * own_sums + i),
+                (MatrixElement{layout.row(thread, i), thread % 16, 0}));
+    }
+  }
+}
+
+TEST(MatrixUnit, RegistersOfAmdsWavesLieAsItsCalculatorSays) {
+  for (const Layout& layout : layouts_of_amd) {
+    int found = 0;
+    for (const MatrixUnit* unit : units_of_extension(layout.extension)) {
+      if (size_of(unit->a) != layout.bytes) continue;
+      SCOPED_TRACE(unit->name);
+      expect_layout(*unit, layout);
+      found++;
+    }
+    EXPECT_GT(found, 0) << layout.extension;
   }
 }
 

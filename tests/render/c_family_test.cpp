@@ -152,5 +152,27 @@ void croze_reverse(__global uchar* p0, const long o0, __global uchar* p1, const 
 )");
 }
 
+TEST(OpenClRenderer, HalvesAreMovedAndConvertedWhereTheDeviceHasThem) {
+  for (const std::int64_t lanes : {1, 4}) {
+    ProgramBuilder b("half");
+    const UOp y = b.param(DType::Float16, 4), x = b.param(DType::Float16, 4);
+    const UOp at = lanes > 1 ? b.lane(lanes) : b.integer(0);
+    const UOp wide = cast(b.load(x, at), DType::Float32);
+    b.store(y, at, cast(wide + wide, DType::Float16));
+    const LinearProgram program = b.finish();
+    const std::string text = OpenClRenderer(true).render(program);
+    const auto has = [&](std::string_view part) { return text.find(part) != std::string::npos; };
+    EXPECT_TRUE(has("#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n")) << text;
+    EXPECT_TRUE(has(lanes > 1 ? "const half4 v0 = vload4(0, &b1[0]);" : "const half v0 = b1[0];"))
+        << text;
+    EXPECT_TRUE(has(lanes > 1 ? "convert_float4(v0)" : "(float)v0")) << text;
+    EXPECT_TRUE(has(lanes > 1 ? "convert_half4(v2)" : "(half)v2")) << text;
+  }
+  ProgramBuilder b("lacking");
+  const UOp x = b.param(DType::Float16, 1);
+  b.store(x, b.integer(0), b.load(x, b.integer(0)));
+  EXPECT_THROW(OpenClRenderer().render(b.finish()), InternalError);
+}
+
 }  // namespace
 }  // namespace croze::test

@@ -124,13 +124,59 @@ TEST(LlvmRenderer, TheGreaterOfTwoFloatsIsAnInstructionOfAvx512) {
     const UOp out = b.param(f32, lanes), in = b.param(f32, lanes), also = b.param(f32, lanes);
     const UOp lane = b.lane(lanes);
     b.store(out, lane, max(b.load(in, lane), b.load(also, lane)));
-    return LlvmRenderer(avx512).render(b.finish());
+    return LlvmRenderer({.avx512 = avx512}).render(b.finish());
   };
   position(text(16, true), "@llvm.x86.avx512.mask.range.ps.512(");
   position(text(8, true), "@llvm.x86.avx512.mask.range.ps.256(");
   position(text(2, true), "@llvm.x86.avx512.mask.range.ps.128(");
   position(text(12, true), "@llvm.maximum.v12f32(");
   position(text(16, false), "@llvm.maximum.v16f32(");
+}
+
+// Large results that nothing is read of, by whole cache lines.
+TEST(LlvmRenderer, LargeResultsAreWrittenPastTheCaches) {
+  const auto streams = [](std::int64_t stride, std::int64_t first, std::int64_t least) {
+    ProgramBuilder b("copy");
+    const UOp out = b.param(f32, 1024), in = b.param(f32, 1024), lane = b.lane(16);
+    const UOp loop = b.begin_loop(8);
+    b.store(out, loop * stride + lane + first, b.load(in, loop * 16 + lane));
+    b.end_loop(loop);
+    const std::string text = LlvmRenderer({.streamed_bytes = least}).render(b.finish());
+    return text.find("nontemporal") != std::string::npos;
+  };
+  EXPECT_TRUE(streams(16, 0, 4096));
+  EXPECT_TRUE(streams(32, 16, 4096));
+  EXPECT_FALSE(streams(24, 0, 4096));
+  EXPECT_FALSE(streams(16, 1, 4096));
+  EXPECT_FALSE(streams(16, 0, 4097));
+  EXPECT_FALSE(streams(16, 0, 0));
+}
+
+// Of whatever size they turn out to be.
+TEST(LlvmRenderer, ResultsOfOpenSizeAreNotWrittenPastTheCaches) {
+  ProgramBuilder b("open");
+  Graph& graph = b.graph();
+  const UOp out = graph.param(f32, 0, 1024, graph.variable(0, 16, 1024));
+  b.store(out, b.lane(16), graph.constant(f32, 1.0));
+  LinearProgram program = b.finish();
+  std::erase_if(program.instructions, [](UOp u) { return u.is(Op::Variable); });  // a size alone
+  const std::string text = LlvmRenderer({.streamed_bytes = 1}).render(program);
+  EXPECT_EQ(text.find("nontemporal"), std::string::npos);
+}
+
+TEST(LlvmRenderer, WhatIsWrittenPastTheCachesIsThereWhenTheKernelEnds) {
+  ProgramBuilder b("zeros");
+  b.store(b.param(f32, 16), b.lane(16), b.graph().constant(f32, 0.0));
+  const std::string text = LlvmRenderer({.streamed_bytes = 64}).render(b.finish());
+  EXPECT_LT(position(text, "!nontemporal !0"), position(text, "@llvm.x86.sse.sfence()"));
+}
+
+TEST(LlvmRenderer, WhatIsReadIsNotWrittenPastTheCaches) {
+  ProgramBuilder b("in place");
+  const UOp x = b.param(f32, 16), lane = b.lane(16);
+  b.store(x, lane, b.load(x, lane) * 2);
+  const std::string text = LlvmRenderer({.streamed_bytes = 1}).render(b.finish());
+  EXPECT_EQ(text.find("nontemporal"), std::string::npos);
 }
 
 TEST(LlvmRenderer, WhatShouldHaveBeenLoweredIsABug) {

@@ -73,7 +73,7 @@ $L0:
 
 TEST(PtxRenderer, TheTargetIsThatOfTheRenderer) {
   EXPECT_TRUE(
-      PtxRenderer(ptx_sm_90a).render(scaled()).starts_with(".version 8.0\n.target sm_90a\n"));
+      PtxRenderer(ptx_sm_90a).render(scaled()).starts_with(".version 8.4\n.target sm_90a\n"));
 }
 
 // out[4 i + lane] = in[4 i + lane + shift]

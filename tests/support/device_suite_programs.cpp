@@ -134,6 +134,29 @@ TEST_F(DevicePrograms, BoolsAreBytesInMemory) {
   EXPECT_EQ(ys, (std::vector<std::uint8_t>{1, 0, 1, 0, 0, 0, 0, 0}));
 }
 
+// Of masks, too, which are no vectors of bytes everywhere: z takes every other lane of each.
+TEST_F(DevicePrograms, LanesAreExchanged) {
+  if (!device().caps().exchanges_lanes) GTEST_SKIP() << "the device exchanges no lanes";
+  constexpr std::int64_t lanes = 16;
+  ProgramBuilder b("exchanged");
+  const UOp x = b.param(DType::Float32, lanes), y = b.param(DType::Float32, lanes);
+  const UOp z = b.param(DType::Float32, lanes), high = b.param(DType::Bool, lanes);
+  const UOp k = b.lane(lanes);
+  const UOp from_x = b.load(x, k), from_y = b.load(y, k);
+  const UOp bound = b.graph().constant(DType::Float32, 8.5);
+  b.store(z, k, b.exchange(from_x, from_y, 1));
+  b.store(high, k, b.exchange(less(bound, from_x), less(bound, from_y), -2));
+
+  std::vector<float> xs = counting(lanes), ys = counting(lanes, -100), zs(lanes);
+  ys[14] = 9;
+  std::vector<std::uint8_t> highs(lanes, 77);
+  run_program(device(), b.finish(), {bytes_of(xs), bytes_of(ys), bytes_of(zs), bytes_of(highs)});
+  for (std::size_t l = 0; l < lanes; l++) {
+    EXPECT_EQ(zs[l], l & 1 ? ys[l - 1] : xs[l]) << l;
+    EXPECT_EQ(highs[l], (l & 2 ? ys[l] : xs[l + 2]) > 8.5f) << l;
+  }
+}
+
 TEST_F(DevicePrograms, VariablesComeWithTheLaunch) {
   if (!device().caps().has_dtype(DType::Int64)) GTEST_SKIP() << "the device has no int64";
   ProgramBuilder b("variables");

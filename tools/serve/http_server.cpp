@@ -67,6 +67,7 @@ struct HttpServer::Inner {
   Api& api;
   const HttpOptions options;
   httplib::Server server;
+  socket_t listener = INVALID_SOCKET;
   int port = 0;
   std::optional<Listening> listening;
   // Requests that are being read or answered.
@@ -211,9 +212,10 @@ HttpServer::HttpServer(Api& api, const HttpOptions& options)
     refuse(response, 500, llm::serve::error_body(500, text));
   });
   // By default the library lets several processes share a port.
-  server.set_socket_options([](socket_t socket) {
+  server.set_socket_options([&inner](socket_t socket) {
     const int yes = 1;
     setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    inner.listener = socket;  // of several addresses the last one that is tried has the port
   });
   inner.add_routes();
   if (options.port == 0) {
@@ -224,6 +226,10 @@ HttpServer::HttpServer(Api& api, const HttpOptions& options)
           options.port, options.host);
     inner.port = options.port;
   }
+  // The library lets five connections wait.  Of more that come at once the kernel answers some by
+  // cookies and loses them later, when the request is on its way.
+  check(::listen(inner.listener, SOMAXCONN) == 0, "port {} of {} cannot be had", inner.port,
+        options.host);
   inner.listening.emplace(server);
 }
 

@@ -158,22 +158,56 @@ std::optional<std::string> find_code_linker() {
   return std::nullopt;
 }
 
-std::string link_code_object(const std::string& linker, std::string_view object) {
-  std::string folder = (std::filesystem::temp_directory_path() / "croze-link-XXXXXX").string();
-  check(mkdtemp(folder.data()) != nullptr, "no temporary folder can be made: {}",
-        std::strerror(errno));
-  struct Removed {
-    const std::string& path;
-    ~Removed() {
-      std::error_code ignored;
-      std::filesystem::remove_all(path, ignored);
-    }
-  } const removed{folder};
-  const std::string in = folder + "/in.o", out = folder + "/out.hsaco", log = folder + "/log";
-  std::ofstream(in, std::ios::binary).write(object.data(), std::ssize(object));
-  const int status = run({linker, "-shared", "--no-undefined", "-o", out, in}, log);
+namespace {
+
+// A folder that is gone afterwards.
+class TemporaryFolder {
+ public:
+  TemporaryFolder()
+      : path_((std::filesystem::temp_directory_path() / "croze-link-XXXXXX").string()) {
+    check(mkdtemp(path_.data()) != nullptr, "no temporary folder can be made: {}",
+          std::strerror(errno));
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  std::string file(std::string_view name) const { return path_ + "/" + std::string(name); }
+
+ private:
+  std::string path_;
+};
+
+std::string linked(const std::string& linker, std::span<const std::string_view> objects,
+                   std::vector<std::string> options) {
+  const TemporaryFolder folder;
+  const std::string out = folder.file("out.hsaco"), log = folder.file("log"),
+                    list = folder.file("objects");
+  std::ofstream paths(list);
+  for (std::size_t i = 0; i < objects.size(); i++) {
+    const std::string path = folder.file(std::to_string(i) + ".o");
+    std::ofstream(path, std::ios::binary).write(objects[i].data(), std::ssize(objects[i]));
+    paths << path << "\n";
+  }
+  paths.close();
+  std::vector<std::string> command{linker, "-shared", "--no-undefined", "-o", out, "@" + list};
+  command.insert(command.end(), options.begin(), options.end());
+  const int status = run(std::move(command), log);
   check(status == 0, "{} does not link a kernel: {}", linker, text_of(log));
   return text_of(out);
+}
+
+}  // namespace
+
+std::string link_code_object(const std::string& linker, std::string_view object) {
+  return linked(linker, {&object, 1}, {});
+}
+
+std::string link_code_objects(const std::string& linker, std::span<const std::string> objects) {
+  const std::vector<std::string_view> all(objects.begin(), objects.end());
+  return linked(linker, all, {"--allow-multiple-definition"});
 }
 
 }  // namespace croze::targets

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,5 +28,7 @@ std::map<std::string, int> count_instructions(std::string_view object,
 std::optional<std::string> find_code_linker();
 // A code object of an object.  Throws Error with the linker's message.
 std::string link_code_object(const std::string& linker, std::string_view object);
+// The same of many at once, to see that they can be linked: of kernels of one name the first stays.
+std::string link_code_objects(const std::string& linker, std::span<const std::string> objects);
 
 }  // namespace croze::targets

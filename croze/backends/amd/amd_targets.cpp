@@ -1,5 +1,6 @@
 #include "croze/backends/amd/amd_targets.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -44,7 +45,8 @@ std::vector<Target> amd_targets() {
                          return compile_for(a, name, source);
                        }});
   }
-  const Architecture& first = known_architectures().front();
+  Architecture first = known_architectures().front();
+  std::ranges::fill(first.units, "");  // HIP C is written without matrix instructions
   targets.push_back({.name = "hip",
                      .caps = caps_of(first, HipRenderer::ops(), HipRenderer::dtypes()),
                      .language = "hip",

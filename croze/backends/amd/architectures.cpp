@@ -3,7 +3,10 @@
 #include "croze/backends/amd/architectures.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
+
+#include "croze/graph/matrix_unit.h"
 
 namespace croze::amd {
 
@@ -14,28 +17,32 @@ std::span<const Architecture> known_architectures() {
        .compute_units = 304,
        .group_memory = 64 << 10,
        .l1_bytes = 32 << 10,
-       .l2_bytes = 4 << 20},
+       .l2_bytes = 4 << 20,
+       .units = {"mfma", "mfma-fnuz"}},
       {.name = "gfx950",
        .example = "MI355X",
        .least_llvm = 20,
        .compute_units = 256,
        .group_memory = 160 << 10,
        .l1_bytes = 32 << 10,
-       .l2_bytes = 4 << 20},
+       .l2_bytes = 4 << 20,
+       .units = {"mfma-k32", "mfma"}},
       {.name = "gfx1100",
        .example = "RX 7900 XTX",
        .wave = 32,
        .compute_units = 96,
        .group_memory = 64 << 10,
        .l1_bytes = 32 << 10,
-       .l2_bytes = 6 << 20},
+       .l2_bytes = 6 << 20,
+       .units = {"wmma-11"}},
       {.name = "gfx1200",
        .example = "RX 9060 XT",
        .wave = 32,
        .compute_units = 32,
        .group_memory = 64 << 10,
        .l1_bytes = 32 << 10,
-       .l2_bytes = 4 << 20},
+       .l2_bytes = 4 << 20,
+       .units = {"wmma-12"}},
   };
   return table;
 }
@@ -61,6 +68,10 @@ Caps caps_of(const Architecture& architecture, std::uint64_t ops, std::uint32_t 
   caps.l1_bytes = architecture.l1_bytes;
   caps.l2_bytes = architecture.l2_bytes;
   caps.alignment = 256;
+  for (std::string_view set : architecture.units) {
+    if (!set.empty())
+      std::ranges::copy(units_of_extension(set), std::back_inserter(caps.matrix_units));
+  }
   return caps;
 }
 

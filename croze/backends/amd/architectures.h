@@ -18,6 +18,7 @@ struct Architecture {
   std::int64_t group_memory = 0;  // bytes, of one group
   std::int64_t l1_bytes = 0;      // of a compute unit
   std::int64_t l2_bytes = 0;
+  std::string_view units[2] = {};  // instruction sets of its matrix units (graph/matrix_unit.h)
 };
 
 // Those that croze compiles for.

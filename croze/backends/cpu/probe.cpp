@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <fstream>
 
 #include "croze/graph/matrix_unit.h"
 #include "croze/render/llvm.h"
@@ -235,6 +236,15 @@ Caps probe_cpu(int threads) {
   caps.l1_bytes = system_value(_SC_LEVEL1_DCACHE_SIZE, caps.l1_bytes);
   caps.l2_bytes = system_value(_SC_LEVEL2_CACHE_SIZE, caps.l2_bytes);
   return caps;
+}
+
+// sysconf() tells that of all cores of the processor together, of which a virtual machine has a
+// few.
+std::int64_t last_cache_bytes() {
+  std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index3/size");
+  std::int64_t kilobytes = 0;
+  char unit = 0;
+  return file >> kilobytes >> unit && unit == 'K' ? kilobytes << 10 : 0;
 }
 
 bool has_avx512(const Caps& caps) { return caps.vector_bytes == 64; }

@@ -5,12 +5,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+
+#include "croze/graph/matrix_unit.h"
 
 namespace croze::cuda {
 
 namespace {
 
 constexpr std::int64_t warp = 32;
+constexpr std::string_view of_fp8 = "mma.sync-fp8";
 // A thread may have 255, but the threads of a group no more than 65,536 together: of the largest
 // groups each has so many.
 constexpr std::int64_t registers_of_an_item = 64;
@@ -21,6 +25,13 @@ std::string architecture_name(int major, int minor) {
   return fmt::format("sm_{}{}{}", major, minor, major >= 9 ? "a" : "");
 }
 
+std::vector<std::string_view> units_of_capability(int major, int minor) {
+  if (major < 8) return {};
+  std::vector<std::string_view> units{"mma.sync", "mma.sync-tf32"};
+  if (major > 8 || minor >= 9) units.push_back(of_fp8);
+  return units;
+}
+
 std::span<const Architecture> known_architectures() {
   static const Architecture table[] = {
       {.name = "sm_80",
@@ -28,19 +39,22 @@ std::span<const Architecture> known_architectures() {
        .multiprocessors = 108,
        .group_memory = 163 << 10,
        .l1_bytes = 192 << 10,
-       .l2_bytes = 40 << 20},
+       .l2_bytes = 40 << 20,
+       .units = units_of_capability(8, 0)},
       {.name = "sm_90a",
        .example = "H100",
        .multiprocessors = 132,
        .group_memory = 227 << 10,
        .l1_bytes = 256 << 10,
-       .l2_bytes = 50 << 20},
+       .l2_bytes = 50 << 20,
+       .units = units_of_capability(9, 0)},
       {.name = "sm_100a",
        .example = "B200",
        .multiprocessors = 148,
        .group_memory = 227 << 10,
        .l1_bytes = 256 << 10,
-       .l2_bytes = 126 << 20},
+       .l2_bytes = 126 << 20,
+       .units = units_of_capability(10, 0)},
   };
   return table;
 }
@@ -67,6 +81,10 @@ Caps caps_of(const Architecture& architecture, Language language) {
   caps.l1_bytes = architecture.l1_bytes;
   caps.l2_bytes = architecture.l2_bytes;
   caps.alignment = 256;
+  for (std::string_view set : architecture.units) {
+    if (set == of_fp8 && !language.multiplies_fp8) continue;
+    std::ranges::copy(units_of_extension(set), std::back_inserter(caps.matrix_units));
+  }
   return caps;
 }
 

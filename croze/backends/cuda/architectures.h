@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "croze/device/caps.h"
 
@@ -18,6 +19,8 @@ struct Architecture {
   std::int64_t group_memory = 0;  // bytes, of one group
   std::int64_t l1_bytes = 0;      // of a multiprocessor, group memory included
   std::int64_t l2_bytes = 0;
+  // Instruction sets of its matrix units, as in their records (graph/matrix_unit.h).
+  std::vector<std::string_view> units = {};
   std::int64_t max_items = 1024;
   std::int64_t max_group_axis[3] = {1024, 1024, 64};
   std::int64_t max_groups_axis[3] = {INT32_MAX, 65'535, 65'535};
@@ -25,6 +28,9 @@ struct Architecture {
 
 // "sm_90a" of 9 and 0: from Hopper on, code for one processor may use all that it has.
 std::string architecture_name(int major, int minor);
+
+// The instruction sets of matrix units that a compute capability has, of those that croze knows.
+std::vector<std::string_view> units_of_capability(int major, int minor);
 
 // Those that croze compiles for without having one.
 std::span<const Architecture> known_architectures();
@@ -35,6 +41,7 @@ struct Language {
   std::uint32_t dtypes = 0;
   std::uint32_t storage = 0;  // beside the dtypes
   std::int64_t most_group_memory = INT64_MAX;
+  bool multiplies_fp8 = true;  // by the matrix units of processors that do
 };
 Caps caps_of(const Architecture& architecture, Language language);
 

@@ -59,7 +59,8 @@ CudaCompiler ptx_compiler(const std::string& architecture) {
           .language = {.ops = PtxRenderer::ops(),
                        .dtypes = PtxRenderer::dtypes(),
                        .storage = PtxRenderer::storage(),
-                       .most_group_memory = ptx_caps().group_memory},
+                       .most_group_memory = ptx_caps().group_memory,
+                       .multiplies_fp8 = target.multiplies_fp8},
           .version = fmt::format("PTX {} for {}", target.version, target.architecture),
           .image_of =
               [](const std::string&, const std::string& source) {

@@ -23,13 +23,15 @@ Architecture architecture_of(const Driver& driver, Ordinal device) {
     driver.device_attribute(&value, attribute, device);
     return value;
   };
-  return {.name = architecture_name(asked(Attribute::ComputeCapabilityMajor),
-                                    asked(Attribute::ComputeCapabilityMinor)),
+  const int major = asked(Attribute::ComputeCapabilityMajor),
+            minor = asked(Attribute::ComputeCapabilityMinor);
+  return {.name = architecture_name(major, minor),
           .example = {},
           .multiprocessors = asked(Attribute::MultiprocessorCount),
           .group_memory = asked(Attribute::MaxSharedMemoryPerBlockOptin),
           .l1_bytes = asked(Attribute::MaxSharedMemoryPerMultiprocessor),
           .l2_bytes = asked(Attribute::L2CacheSize),
+          .units = units_of_capability(major, minor),
           .max_items = asked(Attribute::MaxThreadsPerBlock),
           .max_group_axis = {asked(Attribute::MaxBlockDimX), asked(Attribute::MaxBlockDimY),
                              asked(Attribute::MaxBlockDimZ)},

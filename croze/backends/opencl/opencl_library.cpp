@@ -5,7 +5,7 @@
 
 #include "croze/base/function_binder.h"
 
-namespace croze {
+namespace croze::opencl {
 namespace {
 
 std::string_view name_of_status(cl_int status) {
@@ -57,9 +57,13 @@ std::unique_ptr<OpenClLibrary> OpenClLibrary::load() {
   b.bind(table->enqueue_write_buffer, "clEnqueueWriteBuffer");
   b.bind(table->enqueue_copy_buffer, "clEnqueueCopyBuffer");
   b.bind(table->get_event_info, "clGetEventInfo");
+  b.bind(table->get_event_profiling_info, "clGetEventProfilingInfo");
+  b.bind(table->wait_for_events, "clWaitForEvents");
+  b.bind(table->retain_event, "clRetainEvent");
   b.bind(table->release_event, "clReleaseEvent");
   b.bind(table->flush, "clFlush");
   b.bind(table->finish, "clFinish");
+  b.bind(table->get_extension_function, "clGetExtensionFunctionAddressForPlatform");
   return b.missing().empty() ? std::move(table) : nullptr;
 }
 
@@ -75,4 +79,4 @@ void check_status(cl_int status, std::string_view what) {
   check(status == CL_SUCCESS, "OPENCL: {}: {} (error {})", what, name_of_status(status), status);
 }
 
-}  // namespace croze
+}  // namespace croze::opencl

@@ -12,7 +12,7 @@
 
 #include "croze/base/error.h"
 
-namespace croze {
+namespace croze::opencl {
 
 struct OpenClLibrary {
   decltype(&clGetPlatformIDs) get_platform_ids;
@@ -39,9 +39,13 @@ struct OpenClLibrary {
   decltype(&clEnqueueWriteBuffer) enqueue_write_buffer;
   decltype(&clEnqueueCopyBuffer) enqueue_copy_buffer;
   decltype(&clGetEventInfo) get_event_info;
+  decltype(&clGetEventProfilingInfo) get_event_profiling_info;
+  decltype(&clWaitForEvents) wait_for_events;
+  decltype(&clRetainEvent) retain_event;
   decltype(&clReleaseEvent) release_event;
   decltype(&clFlush) flush;
   decltype(&clFinish) finish;
+  decltype(&clGetExtensionFunctionAddressForPlatform) get_extension_function;
 
   // Null if the library is not there or lacks a function.  It stays loaded until the process ends.
   static std::unique_ptr<OpenClLibrary> load();
@@ -59,4 +63,4 @@ struct OpenClLibrary {
 // Throws Error, saying what was tried and how OpenCL calls the failure, unless status is success.
 void check_status(cl_int status, std::string_view what);
 
-}  // namespace croze
+}  // namespace croze::opencl

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "croze/backends/ptx_interp/mma.h"
 #include "croze/backends/ptx_interp/module.h"
 
 namespace croze::ptx_interp {
@@ -36,8 +37,14 @@ struct Step {
   std::int32_t result = -1;
   std::int32_t in[3] = {-1, -1, -1};
   std::int32_t registers[4] = {-1, -1, -1, -1};
-  std::int32_t target = -1;  // of a branch
+  std::int32_t target = -1;  // of a branch; of a step of a warp its number
   std::int64_t offset = 0;   // of an address
+};
+
+// What all items of a warp do together.
+struct WarpStep {
+  Mma mma;
+  std::vector<std::int32_t> result, a, b, sums;  // slots
 };
 
 // A slot that a launch fills in.
@@ -53,6 +60,7 @@ struct Code {
   std::int64_t items[3] = {0, 0, 0};
   std::int32_t num_parameters = 0;
   std::vector<Step> steps;
+  std::vector<WarpStep> warp_steps;
   std::vector<std::uint64_t> frame;  // the slots at the start: constants are in place
   std::vector<Input> inputs;
   std::vector<std::int64_t> shared, local;  // bytes of the arrays

@@ -40,8 +40,22 @@ Type twice(Type t) {
 
 void end(Item& item, const Step&) { item.stop(Stop::End); }
 void meet(Item& item, const Step&) { item.stop(Stop::Barrier); }
+void meet_warp(Item& item, const Step&) { item.stop(Stop::Warp); }
 void go(Item& item, const Step& step) { item.branch(step.target); }
 void pass(Item&, const Step&) {}
+
+// Ties away from zero; what the instruction leaves in the bits below is nobody's business.
+void to_tf32(Item& item, const Step& step) {
+  const auto bits = item.get<std::uint32_t>(step.in[0]);
+  const bool is_finite = (bits >> 23 & 255) != 255;
+  item.set(step.result, is_finite ? (bits + 0x1000u) & ~0x1fffu : bits);
+}
+
+void join_halves(Item& item, const Step& step) {
+  const std::uint32_t low = item.get<std::uint16_t>(step.registers[0]),
+                      high = item.get<std::uint16_t>(step.registers[1]);
+  item.set(step.result, low | high << 16);
+}
 
 std::vector<std::string_view> split(std::string_view name) {
   std::vector<std::string_view> parts;
@@ -90,7 +104,10 @@ class Decoder {
     if (name == "bra") return branch();
     if (name == "bar.sync") return barrier();
     if (name == "prefetch.global.L1") return fixed(pass, 1);
+    if (name == "mov.b32" && at_->operands.back().kind == Kind::Vector) return halves();
     const std::vector<std::string_view> parts = split(name);
+    if (parts[0] == "mma") return mma();
+    if (name == "cvt.rna.tf32.f32") return round_to_tf32();
     if (parts[0] == "cvt") return conversion(parts);
     if (parts[0] == "ld" && parts.size() > 1 && parts[1] == "param") return parameter(parts);
     if (parts[0] == "ld" || parts[0] == "st") return access(parts);
@@ -132,6 +149,47 @@ class Decoder {
     }
     if (at_->guard >= 0) refuse("a barrier that some items may pass by");
     code_.has_barriers = true;
+  }
+
+  // ---- matrix units ----
+
+  void mma() {
+    fixed(meet_warp, 4);
+    const std::optional<Mma> known = find_mma(at_->name);
+    if (!known) refuse("there is no such instruction");
+    if (at_->guard >= 0) refuse("an instruction of a warp that some items may pass by");
+    if (code_.items[0] * code_.items[1] * code_.items[2] % warp_items != 0)
+      refuse("the group has a warp that is not whole");
+    const Type word = known->a == DType::Float64 ? Type::F64 : Type::B32;
+    const Type sum = type_of_register(known->sums);
+    code_.warp_steps.push_back(
+        {*known, fragment(0, sum, known->sum_registers()), fragment(1, word, known->a_registers()),
+         fragment(2, word, known->b_registers()), fragment(3, sum, known->sum_registers())});
+    step_.target = static_cast<std::int32_t>(code_.warp_steps.size()) - 1;
+  }
+
+  static Type type_of_register(DType t) {
+    return t == DType::Float64 ? Type::F64 : t == DType::Float32 ? Type::F32 : Type::B32;
+  }
+
+  std::vector<std::int32_t> fragment(std::size_t operand, Type t, std::int64_t registers) const {
+    const Operand& vector = at_->operands[operand];
+    if (vector.kind != Kind::Vector || std::ssize(vector.registers) != registers)
+      refuse(fmt::format("operand {} is no vector of {} registers", operand, registers));
+    for (std::int32_t number : vector.registers) check_register(number, t, false);
+    return vector.registers;
+  }
+
+  void round_to_tf32() {
+    fixed(to_tf32, 2);
+    step_.in[0] = source(at_->operands[1], Type::F32, false);
+    step_.result = target(at_->operands[0], Type::B32, false);
+  }
+
+  void halves() {
+    fixed(join_halves, 2);
+    values(at_->operands[1], Type::B16, 2);
+    step_.result = target(at_->operands[0], Type::B32, false);
   }
 
   // ---- values ----

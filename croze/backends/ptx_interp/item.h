@@ -42,7 +42,7 @@ struct Launch {
   std::int64_t groups[3];
 };
 
-enum class Stop : std::uint8_t { None, Barrier, End };
+enum class Stop : std::uint8_t { None, Warp, Barrier, End };
 
 class Item {
  public:
@@ -52,10 +52,16 @@ class Item {
 
   void start(const std::int64_t (&group)[3], const std::int64_t (&position)[3]);
 
-  // Runs to the next barrier or to the end.
+  // Runs to where others are met, those of its warp or of its group, or to the end.
   Stop run();
   // The line of what it stopped at.
   std::int32_t line() const { return launch_.code.steps[static_cast<std::size_t>(next_ - 1)].line; }
+
+  // What it stopped at with its warp.
+  const WarpStep& warp_step() const {
+    const Step& step = launch_.code.steps[static_cast<std::size_t>(next_ - 1)];
+    return launch_.code.warp_steps[static_cast<std::size_t>(step.target)];
+  }
 
   // ---- for the handlers of steps ----
 

@@ -62,19 +62,53 @@ class Group {
  private:
   // Whether there is something behind it.
   bool run_to_barrier() {
-    const Stop first = items_[0].run();
-    for (std::size_t k = 1; k < items_.size(); k++) {
-      const Stop stop = items_[k].run();
-      const bool same_line = items_[k].line() == items_[0].line();
-      if (stop == first && (same_line || stop == Stop::End)) continue;
-      fail({}, "kernel {}: divergent barriers: item 0 {}, item {} {}", launch_.kernel,
-           text_of(first, items_[0]), k, text_of(stop, items_[k]));
+    std::vector<Stop> stops;
+    for (std::size_t first = 0; first < items_.size(); first += warp_items) {
+      const std::size_t count = std::min<std::size_t>(warp_items, items_.size() - first);
+      run_warp(std::span(items_).subspan(first, count), stops);
     }
-    return first == Stop::Barrier;
+    for (std::size_t k = 1; k < items_.size(); k++) expect_same(0, k, stops[0], stops[k]);
+    return stops[0] == Stop::Barrier;
+  }
+
+  // Where each of them stops at last.
+  void run_warp(std::span<Item> warp, std::vector<Stop>& stops) {
+    const std::size_t first = stops.size();
+    stops.resize(first + warp.size());
+    while (true) {
+      for (std::size_t k = 0; k < warp.size(); k++) {
+        stops[first + k] = warp[k].run();
+        expect_same(first, first + k, stops[first], stops[first + k]);
+      }
+      if (stops[first] != Stop::Warp) return;
+      multiply_together(warp);
+    }
+  }
+
+  static void multiply_together(std::span<Item> warp) {
+    const WarpStep& step = warp[0].warp_step();
+    std::vector<std::uint64_t> a, b, sums;
+    for (const Item& item : warp) {
+      for (std::int32_t slot : step.a) a.push_back(item.get<std::uint64_t>(slot));
+      for (std::int32_t slot : step.b) b.push_back(item.get<std::uint64_t>(slot));
+      for (std::int32_t slot : step.sums) sums.push_back(item.get<std::uint64_t>(slot));
+    }
+    multiply(step.mma, a, b, sums);
+    auto next = sums.begin();
+    for (Item& item : warp) {
+      for (std::int32_t slot : step.result) item.set(slot, *next++);
+    }
+  }
+
+  void expect_same(std::size_t one, std::size_t other, Stop a, Stop b) const {
+    const bool same_line = items_[one].line() == items_[other].line();
+    if (a == b && (same_line || a == Stop::End)) return;
+    fail({}, "kernel {}: divergent barriers: item {} {}, item {} {}", launch_.kernel, one,
+         text_of(a, items_[one]), other, text_of(b, items_[other]));
   }
 
   static std::string text_of(Stop stop, const Item& item) {
-    return fmt::format("{} at line {} of the PTX", stop == Stop::Barrier ? "waits" : "has ended",
+    return fmt::format("{} at line {} of the PTX", stop == Stop::End ? "has ended" : "waits",
                        item.line());
   }
 

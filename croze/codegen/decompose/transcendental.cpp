@@ -4,7 +4,9 @@
 // half a step; the result is 2^n * (1 + r * P(r)).  n is found by adding a number so large that the
 // sum has no fraction bits: it lies rounded in the low bits of the sum, and shifted to the place of
 // the exponent it is 2^n.  Since 2^n can overflow or be denormal where the result is neither, or
-// can be rounded twice, the scaling is done in two factors of which the first is always normal.
+// can be rounded twice, the scaling is done in two factors of which the first is normal, or 0 where
+// the result is far below the least number, as of all that a mask leaves out of a softmax: a
+// product that underflows takes many times as long on x86-64.
 //
 // Logarithms.  x = 2^e * m with m around 1, f = m - 1 exact; the result is e * step + f * slope +
 // f^2 * Q(f), summed from the small to the large so that only the last addition rounds visibly.
@@ -42,7 +44,7 @@ constexpr double ln2_hi64 = 0x1.62e42fefa38p-1, ln2_lo64 = 0x1.ef35793c7673p-45;
 struct Exponential {
   double steps;             // 1 / step
   double step_hi, step_lo;  // step, in two numbers
-  double lowest, highest;   // from here on the result is 0 or infinity, whatever the tail
+  double lowest, highest;   // from here on `scale` gives 0, or infinity, whatever the tail
   std::span<const double> p;
 };
 
@@ -60,10 +62,10 @@ constexpr std::array exp_p64 = {  // 2^-57.9
     0x1.1111111124f9dp-7, 0x1.6c16c1844cd30p-10, 0x1.a01a0135f531fp-13, 0x1.a01999d141306p-16,
     0x1.71df104c7dba7p-19, 0x1.28ad9920723bbp-22, 0x1.ad9b4e2437287p-26};
 
-constexpr Exponential exp2_32{1, 1, 0, -151, 129, exp2_p32};
-constexpr Exponential exp2_64{1, 1, 0, -1076, 1025, exp2_p64};
-constexpr Exponential exp_32{0x1.715476p+0, ln2_hi32, ln2_lo32, -104, 89, exp_p32};
-constexpr Exponential exp_64{0x1.71547652b82fep+0, ln2_hi64, ln2_lo64, -746, 710, exp_p64};
+constexpr Exponential exp2_32{1, 1, 0, -153, 129, exp2_p32};
+constexpr Exponential exp2_64{1, 1, 0, -1078, 1025, exp2_p64};
+constexpr Exponential exp_32{0x1.715476p+0, ln2_hi32, ln2_lo32, -106, 89, exp_p32};
+constexpr Exponential exp_64{0x1.71547652b82fep+0, ln2_hi64, ln2_lo64, -748, 710, exp_p64};
 
 struct Logarithm {
   double step_hi, step_lo;    // the logarithm of 2
@@ -102,14 +104,17 @@ constexpr Logarithm log2_64{1, 0, 0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56, l
 
 // y * 2^n, where the whole number n lies in the low bits of `n_bits`, plus the bias of the
 // exponent. For negative n the first factor is 2^(n + up) and the second 2^-up, else 2^(n-2) and 4.
+// With p bits of mantissa up is p + 2: 2^(n + up) is normal for all n > -bias - up, and y * 2^n is
+// less than half of the least number from there on, where an exponent of 0 or less becomes 0.
 UOp scale(const Builder& b, UOp y, UOp n_bits, UOp negative) {
   const Real& real = b.real();
-  const std::int64_t up = real.bias / 2 + 1;
+  const std::int64_t up = real.mantissa + 2;
   const std::int64_t one = std::int64_t{1} << real.mantissa;
   const UOp adjust = choose(negative, b.integer(up * one), b.integer(-2 * one));
   const UOp rest = choose(negative, b.number(std::ldexp(1.0, static_cast<int>(-up))), b.number(4));
-  const UOp power = b.from_bits(binary(Op::Shl, n_bits, b.integer(real.mantissa)) + adjust);
-  return y * power * rest;
+  const UOp exponent = binary(Op::Shl, n_bits, b.integer(real.mantissa)) + adjust;
+  const UOp power = where(less(exponent, b.integer(0)), b.integer(0), exponent);
+  return y * b.from_bits(power) * rest;
 }
 
 bool are_opposite(UOp x, UOp y) {

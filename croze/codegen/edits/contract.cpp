@@ -49,11 +49,7 @@ UOp not_widened(UOp factor, DType accumulator) {
   return is_widened ? factor.src(0) : factor;
 }
 
-// The factors of a product as they are loaded.
-struct Factors {
-  UOp first, second;
-};
-Factors factors_of(UOp product, DType accumulator) {
+LoadedFactors factors_of(UOp product, DType accumulator) {
   return {not_widened(product.src(0), accumulator), not_widened(product.src(1), accumulator)};
 }
 
@@ -77,6 +73,17 @@ std::vector<std::int64_t> terms_together(const MatrixUnit& unit) {
 }
 
 }  // namespace
+
+LoadedFactors factors_of_sum(UOp reduce, DType accumulator) {
+  const UOp product = product_in(reduce.src(0));
+  if (!product.is(Op::Mul)) return {};
+  const LoadedFactors factors = factors_of(product, accumulator);
+  const bool is_gated = product != reduce.src(0);
+  if (is_gated && !(is_zero_without(factors.first, reduce.src(0).src(0)) &&
+                    is_zero_without(factors.second, reduce.src(0).src(0))))
+    return {};
+  return factors;
+}
 
 bool multiplies_for(UOp reduce, const MatrixUnit& unit) {
   if (reduce.reduce_op() != Op::Add || reduce.dtype() != unit.accumulator) return false;

@@ -28,6 +28,13 @@ std::string plan_contraction(UOp sink, UOp lanes, std::span<const UOp> depth,
 // Why the edit of this name cannot be made with unit number `unit` of the device; empty if it can.
 std::string refuse_contraction(const KernelState& k, UOp lanes, UOp depth, std::int64_t unit);
 
+// The factors of the products that a reduction adds up, as they are loaded.  Null if it adds up no
+// products, or leaves out some that are not zero.
+struct LoadedFactors {
+  UOp first, second;
+};
+LoadedFactors factors_of_sum(UOp reduce, DType accumulator);
+
 // Whether an edit, of a first range that may be null, leaves what units add up products of what is
 // loaded.
 bool leaves_contractions(UOp sink, EditKind kind, UOp range);

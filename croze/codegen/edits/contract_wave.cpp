@@ -14,6 +14,8 @@
 
 #include <algorithm>
 
+#include "croze/base/options.h"
+#include "croze/codegen/edits/contract.h"
 #include "croze/codegen/edits/note.h"
 #include "croze/codegen/edits/transform.h"
 #include "croze/graph/analysis/valid.h"
@@ -36,10 +38,6 @@ UOp coordinate(const MatrixUnit& unit, std::string_view places, char axis, UOp p
     }
   }
   return result;
-}
-
-UOp not_widened(UOp factor, DType accumulator) {
-  return factor.is(Op::Cast) && factor.dtype() == accumulator ? factor.src(0) : factor;
 }
 
 struct Plan {
@@ -69,9 +67,8 @@ std::string plan_wave(const KernelState& k, UOp rows, UOp columns, UOp depth,
   if (!reduce || reduce.reduce_op() != Op::Add || reduce.dtype() != unit.accumulator)
     return fmt::format("loop r{} is not that of one sum of {}", depth.range_id(),
                        name_of(unit.accumulator));
-  if (!reduce.src(0).is(Op::Mul)) return "no products are summed up";
-  UOp a = not_widened(reduce.src(0).src(0), unit.accumulator),
-      b = not_widened(reduce.src(0).src(1), unit.accumulator);
+  auto [a, b] = factors_of_sum(reduce, unit.accumulator);
+  if (!a) return "no products are summed up, or not all that are not zero";
   if (b.varies_over(rows)) std::swap(a, b);
   if (!a.is(Op::Load) || !b.is(Op::Load) || a.dtype() != unit.a || b.dtype() != unit.b)
     return fmt::format("the factors are not loaded as {} and {}", name_of(unit.a), name_of(unit.b));
@@ -90,6 +87,7 @@ std::string refuse_wave(const KernelState& k, UOp rows, UOp columns, UOp depth, 
   if (unit < 1 || unit > std::ssize(units)) return "the device has no such unit";
   const MatrixUnit& taken = *units[static_cast<std::size_t>(unit - 1)];
   if (taken.threads != k.caps().warp_items) return "the unit is not one of a whole wave";
+  if (taken.factor_bits > 0 && !Options::flag(Option::Tf32)) return "the unit rounds the factors";
   return plan_wave(k, rows, columns, depth, taken, nullptr);
 }
 

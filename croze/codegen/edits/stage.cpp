@@ -185,12 +185,75 @@ std::vector<std::size_t> walk_of(const std::vector<Axis>& axes) {
 // neighbours fill rows, not columns, one makes their places fall on different banks.
 std::int64_t row_gap(const std::vector<Axis>& axes, DType dtype, const Caps& caps) {
   if (axes.size() < 2 || walk_of(axes).back() + 1 == axes.size()) return 0;
+  const bool are_vectors = axes.back().members[0].range.loop_kind() == LoopKind::Lane;
+  if (are_vectors) return 0;  // an item reads a row at once
   const std::int64_t words = axes.back().size * std::max<std::int64_t>(4, size_of(dtype)) / 4;
   return std::gcd(words, caps.group_memory_banks) > 1 ? 1 : 0;
 }
 
-// Each item of the group copies every items-th element.
-Fill fill_by_items(KernelState& k, std::vector<Axis>& axes) {
+// A part of a position on an axis, as a number is made of digits.
+struct Digit {
+  std::size_t axis;
+  std::int64_t weight, size;
+  std::int64_t step;  // in the source
+};
+
+// What the source moves by for a bit of the range; 0: it depends on others.
+std::int64_t step_of_bit(UOp index, UOp range, std::int64_t bit) {
+  Graph& g = index.graph();
+  const UOp step = substituted(index, range, g.index(bit)) - substituted(index, range, g.index(0));
+  return step.is_const() ? std::abs(step.const_int()) : 0;
+}
+
+// Of the threads of a wave and of what each has, whose bits are those of rows and terms in another
+// order; none if it is no such axis.
+std::vector<Digit> bits_of_axis(UOp place, const Axis& axis, std::size_t number) {
+  const UOp range = axis.members[0].range;
+  const auto size = static_cast<std::uint64_t>(axis.size);
+  if (axis.memory_stride != 0 || axis.members.size() > 1 || !std::has_single_bit(size)) return {};
+  std::vector<Digit> bits;
+  for (std::int64_t bit = 1; bit < axis.size; bit *= 2) {
+    const std::int64_t step = step_of_bit(place.src(1), range, bit);
+    if (step == 0) return {};
+    bits.push_back({number, bit, 2, step});
+  }
+  return bits;
+}
+
+// In the order of their steps in the source, the smallest last.
+std::vector<Digit> digits_of(UOp place, const std::vector<Axis>& axes) {
+  std::vector<Digit> digits;
+  for (std::size_t i = 0; i < axes.size(); i++) {
+    const std::vector<Digit> bits = bits_of_axis(place, axes[i], i);
+    digits.insert(digits.end(), bits.begin(), bits.end());
+    const std::int64_t step = axes[i].memory_stride;
+    if (bits.empty()) {
+      const std::int64_t farthest = std::numeric_limits<std::int64_t>::max();
+      digits.push_back({i, 1, axes[i].size, step == 0 ? farthest : step});
+    }
+  }
+  std::ranges::stable_sort(digits, std::greater(), &Digit::step);
+  return digits;
+}
+
+// Takes the last digits where they count what lies side by side in the source and in the tile, as
+// the terms of a register of a matrix unit: how many elements are a vector.
+std::int64_t take_vector(std::vector<Digit>& digits, const std::vector<Axis>& axes,
+                         std::int64_t most) {
+  if (axes.empty() || axes.back().memory_stride != 0) return 1;
+  std::int64_t lanes = 1;
+  while (!digits.empty() && 2 * lanes <= most) {
+    const Digit& last = digits.back();
+    const bool follows = last.axis + 1 == axes.size() && last.weight == lanes && last.size == 2;
+    if (!follows || last.step != lanes) break;
+    digits.pop_back();
+    lanes *= 2;
+  }
+  return lanes;
+}
+
+// Each item of the group copies every items-th element, or vector.
+Fill fill_by_items(KernelState& k, UOp place, DType dtype, std::vector<Axis>& axes) {
   Graph& g = k.graph();
   std::vector<UOp> items;
   std::ranges::copy_if(k.loops, std::back_inserter(items),
@@ -202,23 +265,30 @@ Fill fill_by_items(KernelState& k, std::vector<Axis>& axes) {
     a.size = a.size_of_phase() * a.phases;
     total *= a.size;
   }
+  std::vector<Digit> digits = digits_of(place, axes);
+  const std::int64_t lanes = take_vector(digits, axes, k.caps().vector_bytes / size_of(dtype));
+  total /= lanes;
   UOp item = g.index(0);
   for (UOp r : items) item = item * r.range_size() + r;
   const std::int64_t count = iterations(items);
   const std::int64_t turns = (total + count - 1) / count;
   Fill fill;
+  fill.position.assign(axes.size(), g.index(0));
   UOp flat = item;
   if (turns > 1) {
     fill.loops.push_back(g.range(k.next_range++, turns, LoopKind::Loop));
     flat = fill.loops[0] * count + item;
   }
+  if (lanes > 1) {
+    fill.loops.push_back(g.range(k.next_range++, lanes, LoopKind::Lane));
+    fill.position.back() = fill.loops.back();
+  }
   if (total % count != 0) fill.gate = less(flat, total);
-  fill.position.resize(axes.size());
-  const std::vector<std::size_t> walk = walk_of(axes);
-  for (std::size_t step = walk.size(); step-- > 0;) {
-    const std::size_t i = walk[step];
-    fill.position[i] = step == 0 ? flat : flat % axes[i].size;
-    flat = flat / axes[i].size;
+  for (std::size_t n = digits.size(); n-- > 0;) {
+    const auto& [i, weight, size, step] = digits[n];
+    const UOp digit = n == 0 ? flat : flat % size;
+    fill.position[i] = fill.position[i] + digit * weight;
+    flat = flat / size;
     if (filled[i] < axes[i].size) {
       fill.gate = and_also(fill.gate, less(fill.position[i], filled[i]));
     }
@@ -374,7 +444,7 @@ void stage(KernelState& k, UOp load, std::span<const UOp> inner, Space space, st
   const UOp place = load.src(0);
   std::vector<Axis> axes = tile_axes(place, inner);
   const bool shared = space == Space::Group;
-  const Fill fill = shared ? fill_by_items(k, axes)
+  const Fill fill = shared ? fill_by_items(k, place, load.dtype(), axes)
                            : FillByLoops(k, vectors_of(k, axes, load.dtype(), lanes)).over(axes);
 
   const std::int64_t gap = shared ? row_gap(axes, load.dtype(), k.caps()) : 0;

@@ -66,10 +66,35 @@ struct Apply {
   }
 };
 
+void give(const Pieces& pieces, const PreTokenizer::TakeWord& take) {
+  for (std::size_t i = 0; i < pieces.size(); i++) take(pieces[i]);
+}
+
 }  // namespace
 
-void PreTokenizer::split(Pieces& pieces) const {
-  for (const PreTokenizerStep& step : steps_) std::visit(Apply{pieces}, step);
+void PreTokenizer::split(Pieces& pieces, std::size_t first_step) const {
+  for (std::size_t i = first_step; i < steps_.size(); i++) std::visit(Apply{pieces}, steps_[i]);
+}
+
+void PreTokenizer::each_word(std::string text, bool at_start, const TakeWord& take) const {
+  constexpr std::size_t words_at_once = 1000;
+  const auto* pattern = steps_.empty() ? nullptr : std::get_if<SplitPattern>(&steps_[0]);
+  if (pattern == nullptr || pattern->behavior != SplitBehavior::Isolated) {
+    Pieces pieces(std::move(text), at_start);
+    split(pieces);
+    return give(pieces, take);
+  }
+  Regex::Walk walk(pattern->pattern, text);
+  while (true) {
+    std::vector<MatchedPart> parts = walk.next(words_at_once);
+    if (parts.empty()) return;
+    const std::size_t begin = parts.front().begin;
+    Pieces pieces(text.substr(begin, parts.back().end - begin), at_start && begin == 0);
+    for (MatchedPart& part : parts) part = {part.begin - begin, part.end - begin, part.is_match};
+    pieces.split(SplitBehavior::Isolated, [&](std::string_view) { return std::move(parts); });
+    split(pieces, 1);
+    give(pieces, take);
+  }
 }
 
 }  // namespace croze::llm

@@ -1,7 +1,9 @@
 // pre_tokenizer.h -- how a text is cut into the words that the model gets: a list of steps.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -42,9 +44,17 @@ class PreTokenizer {
   PreTokenizer() = default;
   explicit PreTokenizer(std::vector<PreTokenizerStep> steps) : steps_(std::move(steps)) {}
 
-  void split(Pieces& pieces) const;
+  void split(Pieces& pieces) const { split(pieces, 0); }
+
+  // Gives the words of a text one by one; `at_start` as Pieces has it.  Where a pattern comes
+  // first, a thousand words go through the other steps at a time: lists of all words of a long text
+  // would take more time for new memory than the patterns take.
+  using TakeWord = std::function<void(std::string_view)>;
+  void each_word(std::string text, bool at_start, const TakeWord& take) const;
 
  private:
+  void split(Pieces& pieces, std::size_t first_step) const;
+
   std::vector<PreTokenizerStep> steps_;
 };
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "croze/base/error.h"
@@ -109,23 +110,31 @@ Regex::Regex(const std::string& pattern)
       pattern_(translated(pattern), pattern, {.of_unicode = true, .of_lines = true}) {}
 
 std::vector<MatchedPart> Regex::parts(std::string_view text) const {
-  TextMatcher matcher(pattern_, text);
+  return Walk(*this, text).next(std::numeric_limits<std::size_t>::max());
+}
+
+Regex::Walk::Walk(const Regex& pattern, std::string_view text)
+    : pattern_(pattern), text_(text), matcher_(pattern.pattern_, text) {}
+
+std::vector<MatchedPart> Regex::Walk::next(std::size_t most) {
   std::vector<MatchedPart> parts;
-  std::size_t end = 0;  // of the last part
-  for (std::size_t from = 0; from < text.size();) {
-    const std::optional<TextMatcher::Range> found = matcher.find(from);
+  while (from_ < text_.size() && parts.size() < most) {
+    const std::optional<TextMatcher::Range> found = matcher_.find(from_);
     if (!found) break;
     const auto [first, last] = *found;
-    check(end <= first && first <= last, "the pattern {} matches backwards", shown_);
-    if (end < first) parts.push_back({end, first, false});
+    check(end_ <= first && first <= last, "the pattern {} matches backwards", pattern_.shown_);
+    if (end_ < first) parts.push_back({end_, first, false});
     if (first < last) parts.push_back({first, last, true});
-    end = from = last;
+    end_ = from_ = last;
     if (first == last) {  // an empty match: go on behind the next character
-      do from++;
-      while (from < text.size() && (static_cast<std::uint8_t>(text[from]) & 0xC0) == 0x80);
+      do from_++;
+      while (from_ < text_.size() && (static_cast<std::uint8_t>(text_[from_]) & 0xC0) == 0x80);
     }
   }
-  if (end < text.size()) parts.push_back({end, text.size(), false});
+  if (parts.size() < most && end_ < text_.size()) {  // no match is left
+    parts.push_back({end_, text_.size(), false});
+    from_ = end_ = text_.size();
+  }
   return parts;
 }
 

@@ -26,6 +26,22 @@ class Regex {
   // matching takes too long.
   std::vector<MatchedPart> parts(std::string_view text) const;
 
+  // The parts of a text from its beginning, some at a time.
+  class Walk {
+   public:
+    // The pattern and the text outlive it.
+    Walk(const Regex& pattern, std::string_view text);
+    // Those that come next, `most` or one more; none where the text has ended.
+    std::vector<MatchedPart> next(std::size_t most);
+
+   private:
+    const Regex& pattern_;
+    std::string_view text_;
+    TextMatcher matcher_;
+    std::size_t from_ = 0;  // of the search
+    std::size_t end_ = 0;   // of the last part
+  };
+
  private:
   std::string shown_;
   TextPattern pattern_;

@@ -133,9 +133,9 @@ void Tokenizer::Inner::encode_part(std::string part, bool at_start, bool special
       ids.push_back(found.id);
       continue;
     }
-    Pieces pieces(text.substr(found.begin, found.end - found.begin), at_start && found.begin == 0);
-    parts.pre_tokenizer.split(pieces);
-    for (std::size_t i = 0; i < pieces.size(); i++) cache.append(*parts.model, pieces[i], ids);
+    parts.pre_tokenizer.each_word(
+        text.substr(found.begin, found.end - found.begin), at_start && found.begin == 0,
+        [&](std::string_view word) { cache.append(*parts.model, word, ids); });
   }
 }
 

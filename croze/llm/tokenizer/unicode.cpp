@@ -153,10 +153,7 @@ void append_lowered(std::string& text, char32_t c) {
 // utf8proc orders marks by exchanging neighbours, which takes time that is quadratic in the marks
 // of one character.  So characters are decomposed one by one and the marks sorted here; composing
 // is linear and left to utf8proc.
-std::string normalized(std::string_view text, NormalForm form) {
-  if (std::ranges::all_of(text, [](char c) { return static_cast<std::uint8_t>(c) < 0x80; })) {
-    return std::string(text);
-  }
+static std::string normalized_by_tables(std::string_view text, NormalForm form) {
   const bool compat = form == NormalForm::KC || form == NormalForm::KD;
   const auto options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_DECOMPOSE |
                                                       (compat ? UTF8PROC_COMPAT : 0));
@@ -191,6 +188,40 @@ std::string normalized(std::string_view text, NormalForm form) {
   result.reserve(text.size());
   for (const utf8proc_int32_t c : chars) append_char(result, static_cast<char32_t>(c));
   return result;
+}
+
+// Form C leaves characters below U+0300 as they are, and joins none of them with what stands before
+// it; the first byte of another character is at least this one.
+static std::string composed(std::string_view text) {
+  constexpr std::uint8_t begins_0300 = 0xCC;
+  const auto byte = [&](std::size_t at) { return static_cast<std::uint8_t>(text[at]); };
+  const auto goes_on = [&](std::size_t at) { return (byte(at) & 0xC0) == 0x80; };
+  std::string result;
+  result.reserve(text.size());
+  for (std::size_t done = 0; done < text.size();) {
+    std::size_t first = done;
+    while (first < text.size() && byte(first) < begins_0300) first++;
+    // What may change: from the character before on, with which a mark may be joined.
+    std::size_t begin = first, end = first;
+    if (begin > done && first < text.size()) {
+      do begin--;
+      while (goes_on(begin));
+    }
+    while (end < text.size() && (byte(end) >= begins_0300 || goes_on(end))) end++;
+    result += text.substr(done, begin - done);
+    if (end > begin) {
+      result += normalized_by_tables(text.substr(begin, end - begin), NormalForm::C);
+    }
+    done = end;
+  }
+  return result;
+}
+
+std::string normalized(std::string_view text, NormalForm form) {
+  if (std::ranges::all_of(text, [](char c) { return static_cast<std::uint8_t>(c) < 0x80; })) {
+    return std::string(text);
+  }
+  return form == NormalForm::C ? composed(text) : normalized_by_tables(text, form);
 }
 
 std::size_t grapheme_length(std::string_view text) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "croze/render/c_family/cuda_like.h"
+#include "croze/render/c_family/cuda_mma.h"
 #include "croze/render/c_family/writer.h"
 
 namespace croze {
@@ -44,6 +45,7 @@ Dialect make_dialect() {
       "  return to;\n"
       "}\n";
   d.signature = signature;
+  d.contract = c_family::mma_helper;
   return d;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "croze/graph/matrix_unit.h"
 #include "croze/render/program.h"
 
 namespace croze::c_family {
@@ -28,6 +29,12 @@ struct OpText {
   Op op;
   OperandKind kind;
   std::string_view text;
+};
+
+// A function that the text of an op calls.  Only those that a program uses are written.
+struct Helper {
+  std::string name;
+  std::string text;
 };
 
 struct Dialect {
@@ -59,6 +66,10 @@ struct Dialect {
   std::string (*declare_local)(const Dialect&, UOp local, std::string_view name,
                                std::int64_t offset);
   std::string (*declare_special)(const Dialect&, UOp special, std::string_view name);
+
+  // The function that does Op::Contract by a matrix unit, NAME(sums, a, b) of arrays; null: the
+  // language has none.
+  Helper (*contract)(const Dialect&, const MatrixUnit& unit) = nullptr;
 };
 
 // The text of an op that every dialect shares; empty if it has none.
@@ -77,12 +88,6 @@ bool is_written(const LinearProgram& program, UOp buffer);
 
 // A constant of type `t`.
 std::string literal(std::int64_t bits, DType t);
-
-// A function that the text of an op calls.  Only those that a program uses are written.
-struct Helper {
-  std::string name;
-  std::string text;
-};
 
 // max_float32, min_float32 and the like: NaN wins, and the positive zero is the greater one.
 Helper extremum_helper(const Dialect& dialect, Op op, DType t);

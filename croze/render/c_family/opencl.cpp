@@ -59,7 +59,12 @@ std::string declare_special(const Dialect& dialect, UOp special, std::string_vie
                      is_group ? "group" : "local", special.arg().ints[0]);
 }
 
-constexpr Dialect make_dialect() {
+// Halves are loaded, stored and converted; what is computed of them is Float32.
+constexpr std::string_view preamble = "#pragma OPENCL FP_CONTRACT OFF\n";
+constexpr std::string_view preamble_of_halves =
+    "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n#pragma OPENCL FP_CONTRACT OFF\n";
+
+constexpr Dialect make_dialect(bool has_halves) {
   Dialect d{};
   d.name = "opencl";
   auto set = [&](DType t, std::string_view text) { d.types[static_cast<std::size_t>(t)] = text; };
@@ -75,7 +80,8 @@ constexpr Dialect make_dialect() {
   set(DType::UInt64, "ulong");
   set(DType::Float32, "float");
   set(DType::Float64, "double");
-  d.preamble = "#pragma OPENCL FP_CONTRACT OFF\n";
+  if (has_halves) set(DType::Float16, "half");
+  d.preamble = has_halves ? preamble_of_halves : preamble;
   d.bitcast = "as_{T}({0})";
   d.barrier = "barrier(CLK_LOCAL_MEM_FENCE);";
   d.signature = signature;
@@ -86,7 +92,7 @@ constexpr Dialect make_dialect() {
   return d;
 }
 
-constexpr Dialect dialect = make_dialect();
+constexpr Dialect dialect = make_dialect(false), dialect_with_halves = make_dialect(true);
 
 }  // namespace
 
@@ -95,11 +101,12 @@ std::uint64_t OpenClRenderer::ops() { return c_family::supported_ops(); }
 std::uint32_t OpenClRenderer::dtypes() { return c_family::supported_dtypes(dialect); }
 
 std::string OpenClRenderer::render(const LinearProgram& program) const {
+  const Dialect& words = has_halves_ ? dialect_with_halves : dialect;
   if (!c_family::can_write_vectors(program, most_lanes)) {
-    return c_family::write_program(dialect, program);
+    return c_family::write_program(words, program);
   }
   return c_family::text_of(
-      dialect, c_family::write_vector_kernel(dialect, c_family::opencl_vectors(), program));
+      words, c_family::write_vector_kernel(words, c_family::opencl_vectors(), program));
 }
 
 }  // namespace croze

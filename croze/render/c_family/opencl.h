@@ -9,6 +9,9 @@ namespace croze {
 // at which the buffer begins, and then the variables as longs.
 class OpenClRenderer final : public Renderer {
  public:
+  // `has_halves`: Float16 can be loaded, stored and converted from and to Float32.
+  explicit OpenClRenderer(bool has_halves = false) : has_halves_(has_halves) {}
+
   std::string_view name() const override { return "opencl"; }
   std::string render(const LinearProgram& program) const override;
 
@@ -22,6 +25,9 @@ class OpenClRenderer final : public Renderer {
   // device says whether it is there.
   static std::uint64_t ops();
   static std::uint32_t dtypes();
+
+ private:
+  bool has_halves_;
 };
 
 }  // namespace croze

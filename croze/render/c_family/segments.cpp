@@ -49,7 +49,7 @@ UOp Segments::lane_of(UOp node) const {
 }
 
 UOp Segments::executed_over(UOp u) const {
-  if (!is_statement(u) || u.is(Op::Reduce) || wide_.contains(u)) return {};
+  if (!is_statement(u) || u.is(Op::Reduce) || u.is(Op::Contract) || wide_.contains(u)) return {};
   if (!u.is(Op::Store)) return lane_of(u);
   // What a Store varies over has been taken from it by the ranges it closes.
   const UOp lane = lane_of(u.src(0));
@@ -93,7 +93,8 @@ void Segments::find_escapes(const LinearProgram& program) {
       }
     }
     if (lanes_[i]) computed_in[u.node()] = segment_[i];
-    if (wide_.contains(u) && u.is(Op::Load)) escaping_.insert(u.node());
+    const bool is_whole = wide_.contains(u) && u.is(Op::Load);
+    if (is_whole || u.is(Op::Contract)) escaping_.insert(u.node());
   }
 }
 

@@ -9,7 +9,7 @@
 // instructions before the next lane.  That is the same unless memory carries a value from lane to
 // lane; so a loop ends before an access to a buffer that the loop has written, and before a write
 // to one that it has read.  Registers hold one value per lane and carry nothing.  Accesses that
-// move a vector at once stand in no loop.
+// move a vector at once stand in no loop, nor do matrix units.
 #pragma once
 
 #include <cstdint>

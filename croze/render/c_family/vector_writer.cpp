@@ -78,24 +78,28 @@ class VectorWriter : VectorOperands {
   template <typename Value>
   void define_lanes(UOp u, std::int64_t lanes, Value&& value) {
     body_.line("{} {};", type_of(u), body_.name(u));
-    const bool is_mask = u.dtype() == DType::Bool;
     each_lane(lanes, [&](const std::string& k) {
-      const std::string text =
-          is_mask ? fmt::format("-({})({})", words_.type(signed_of(mask_bytes(u))), value(k))
-                  : value(k);
-      return fmt::format("{} = {};", vectors_.lane(body_.name(u), k), text);
+      return fmt::format("{} = {};", vectors_.lane(body_.name(u), k), as_element(u, value(k)));
     });
+  }
+
+  // A value as a vector of its like has it: of a mask it is 0 or -1.
+  std::string as_element(UOp u, const std::string& value) const {
+    if (u.dtype() != DType::Bool) return value;
+    return fmt::format("-({})({})", words_.type(signed_of(mask_bytes(u))), value);
   }
 
   void exchange(UOp u) {
     const std::int64_t lanes = lanes_of(u), step = u.arg().value, bit = std::abs(step);
+    if (u.dtype() == DType::Bool) mask_bytes_[u.node()] = mask_bytes(u.src(0));
     std::string numbers;
     for (std::int64_t l = 0; l < lanes; l++) {
       const bool has_bit = (l & bit) != 0;
       const std::int64_t from = has_bit == (step > 0) ? l - step : l;
-      numbers += fmt::format("{}{}", l ? ", " : "", lane(u.src(has_bit), fmt::format("{}", from)));
+      const std::string number = lane(u.src(has_bit), fmt::format("{}", from));
+      numbers += (l ? ", " : "") + as_element(u, number);
     }
-    define(u, vectors_.of_all(vector(u.dtype(), lanes), numbers));
+    define(u, vectors_.of_all(vector_of(u, lanes), numbers));
   }
 
   void elementwise(UOp u) {

@@ -126,6 +126,7 @@ class Writer {
       case Op::Load: return define(u, load_text(u.src(0)));
       case Op::Store: return store(u);
       case Op::Reduce: return reduce(u);
+      case Op::Contract: return contract(u);
       case Op::Barrier:
         ensure(!dialect_.barrier.empty(), "the {} renderer has no barriers", dialect_.name);
         return line("{}", dialect_.barrier);
@@ -171,6 +172,20 @@ class Writer {
     const std::string& move = words_.use(move_helper(dialect_, buffer.dtype(), lane.range_size()));
     line("{}{}({}, {}, {});", gate, move, is_load ? ref(u) : memory,
          is_load ? memory : ref(u.src(1)), whole);
+  }
+
+  // The sums are copied, so that the unit may add to them.
+  void contract(UOp u) {
+    ensure(dialect_.contract != nullptr, "the {} renderer has no matrix units", dialect_.name);
+    const UOp lane = u.src(3);
+    line("{};", declaration(u, ref(u), lane));
+    open_loop(lane, end_of(lane));
+    open_lane_ = lane;
+    line("{} = {};", ref(u), ref(u.src(0)));
+    close_lane_loop();
+    const std::string& function =
+        words_.use(dialect_.contract(dialect_, *find_matrix_unit(u.arg().as_text())));
+    line("{}({}, {}, {});", function, ref(u), ref(u.src(1)), ref(u.src(2)));
   }
 
   // A tree, as the interpreter does it: the upper half of the lanes is combined with the lower half

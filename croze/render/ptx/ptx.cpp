@@ -11,7 +11,9 @@
 #include "croze/base/flat_map.h"
 #include "croze/base/small_vector.h"
 #include "croze/graph/eval.h"
+#include "croze/graph/matrix_unit.h"
 #include "croze/render/lane_form.h"
+#include "croze/render/ptx/contract.h"
 #include "croze/render/ptx/elementwise.h"
 #include "croze/render/ptx/memory.h"
 #include "croze/render/ptx/text.h"
@@ -30,6 +32,13 @@ class Writer {
   Writer(const LinearProgram& program, const PtxTarget& target)
       : program_(program), target_(target), forms_(program) {
     for (UOp u : program.instructions) {
+      for (int i = 0; i < u.num_src(); i++) {
+        const UOp s = u.src(i);
+        if (u.is(Op::Contract) && (i == 1 || i == 2))
+          factors_.insert(s.node());
+        else
+          others_.insert(s.node());
+      }
       if (!u.is(Op::Store)) continue;
       const UOp stored = buffer_of(u.src(0));
       if (stored.is(Op::Param)) written_.insert(stored.slot());
@@ -184,6 +193,7 @@ class Writer {
       case Op::Reduce: return reduce(u);
       case Op::Exchange: return exchange(u);
       case Op::Lookup: return look_up(u);
+      case Op::Contract: return contract(u);
       case Op::Barrier: return text_.line("bar.sync 0;");
       default: return elementwise(u);
     }
@@ -282,6 +292,45 @@ class Writer {
     values_[u.node()] = std::move(result);
   }
 
+  // ---- matrix units ----
+
+  void contract(UOp u) {
+    const MatrixUnit& unit = *find_matrix_unit(u.arg().as_text());
+    Lanes sums;
+    for (std::int64_t k = 0; k < u.src(3).range_size(); k++) sums.push_back(lane(u.src(0), k));
+    values_[u.node()] =
+        ptx::contract(text_, unit, std::move(sums), factor(u.src(1), u.src(4), unit.a),
+                      factor(u.src(2), u.src(5), unit.b));
+  }
+
+  // The registers of a factor.
+  Lanes factor(UOp u, UOp over, DType t) {
+    if (in_words_.contains(u.node())) return lanes(u);
+    Lanes elements;
+    for (std::int64_t k = 0; k < over.range_size(); k++) elements.push_back(lane(u, k));
+    return size_of(t) < 4 ? ptx::packed(text_, t, elements) : elements;
+  }
+
+  // Whether the load is of a factor and nothing else, and of whole words that lie side by side.
+  bool is_in_words(UOp u) const {
+    const UOp place = u.src(0), buffer = buffer_of(place);
+    const std::int64_t size = size_of(u.dtype());
+    return size < 4 && factors_.contains(u.node()) && !others_.contains(u.node()) &&
+           buffer.is(Op::Local) && is_row(place) &&
+           multiple_in_first_lane(place.src(1)) * size % 4 == 0 &&
+           forms_.of(place).lanes * size % 4 == 0;
+  }
+
+  Lanes load_words(UOp u) {
+    const UOp place = u.src(0);
+    const std::int64_t in_word = 4 / size_of(u.dtype());
+    ptx::Place words = place_of(place, 0, true);
+    words.dtype = DType::UInt32;
+    words.multiple /= in_word;
+    in_words_.insert(u.node());
+    return ptx::load(text_, words, forms_.of(place).lanes / in_word);
+  }
+
   // ---- loops ----
 
   struct OpenLoop {
@@ -332,6 +381,8 @@ class Writer {
       for (const std::string& x : lanes(buffer)) {
         result.push_back(ptx::copied(text_, u.dtype(), x));
       }
+    } else if (is_in_words(u)) {
+      result = load_words(u);
     } else if (is_row(place)) {
       result = ptx::load(text_, place_of(place, 0, true), forms_.of(place).lanes);
     } else {
@@ -445,6 +496,8 @@ class Writer {
   FlatMap<const Node*, std::int64_t> known_;              // lane 0 of what was folded
   FlatMap<std::int64_t, std::string> buffers_, aligned_;  // by slot
   FlatSet<std::int64_t> written_;                         // slots
+  FlatSet<const Node*> factors_, others_;  // operands of matrix units, and of all else
+  FlatSet<const Node*> in_words_;          // loaded as a unit takes them
   std::vector<OpenLoop> loops_;
   std::string arrays_;  // of Locals
   int num_arrays_ = 0;
@@ -492,6 +545,7 @@ Caps ptx_caps() {
   caps.item_registers = 128;
   caps.vector_bytes = 16;
   caps.alignment = 256;
+  caps.matrix_units = units_of_extension("mma.sync");
   return caps;
 }
 

@@ -18,10 +18,11 @@ namespace croze {
 struct PtxTarget {
   std::string_view architecture;
   std::string_view version;
+  bool multiplies_fp8;  // by matrix units
 };
-inline constexpr PtxTarget ptx_sm_80{"sm_80", "7.1"};
-inline constexpr PtxTarget ptx_sm_90a{"sm_90a", "8.0"};
-inline constexpr PtxTarget ptx_sm_100a{"sm_100a", "8.6"};
+inline constexpr PtxTarget ptx_sm_80{"sm_80", "7.1", false};
+inline constexpr PtxTarget ptx_sm_90a{"sm_90a", "8.4", true};
+inline constexpr PtxTarget ptx_sm_100a{"sm_100a", "8.6", true};
 
 // The text defines one entry.  Its parameters are, for each buffer, the address of its first
 // element (.u64), and then the variables (.s64).

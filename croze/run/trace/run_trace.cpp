@@ -222,8 +222,8 @@ RunTrace::~RunTrace() {
   });
 }
 
-void RunTrace::launched(int launch, int device, Clock::time_point start) const {
-  const Clock::time_point end = Clock::now();
+void RunTrace::launched(int launch, int device, Clock::time_point start,
+                        Clock::time_point end) const {
   record([&](Recorder& r) {
     if (r.serial() != serial_) return;
     r.writer().add(traces::Launch{r.queue_row(device), run_, static_cast<std::uint32_t>(launch),

@@ -20,8 +20,8 @@ class RunTrace {
   RunTrace& operator=(const RunTrace&) = delete;
 
   bool is_on() const { return serial_ != 0; }
-  // A launch of the schedule was at work from `start` until now.
-  void launched(int launch, int device, Clock::time_point start) const;
+  // A launch of the schedule was at work from `start` to `end`.
+  void launched(int launch, int device, Clock::time_point start, Clock::time_point end) const;
 
  private:
   std::uint64_t serial_ = 0;  // of the trace

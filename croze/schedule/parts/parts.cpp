@@ -15,6 +15,7 @@
 
 #include "croze/base/flat_map.h"
 #include "croze/codegen/choose/warps/warp_model.h"
+#include "croze/graph/matrix_unit.h"
 #include "croze/schedule/fuse.h"
 #include "croze/schedule/nest_facts.h"
 
@@ -46,6 +47,7 @@ class GroupParts {
     results_ = static_cast<double>(reduce.elements());
     visits_ = static_cast<double>(x.elements());
     find_memory(x);
+    find_unit(caps);
     is_contraction_ = elements_ > 0 && visits_ > contraction_reuse * elements_;
     if (reduce.arg().as_ints().back() != last_axis(x)) {
       results_of_group_ = static_cast<double>(model_.warp);
@@ -102,6 +104,16 @@ class GroupParts {
     if (elements_ > 0) element_bytes_ = bytes / elements_;
   }
 
+  // A unit that multiplies elements of so many bytes.
+  void find_unit(const Caps& caps) {
+    for (const MatrixUnit* unit : caps.matrix_units) {
+      const auto bytes = static_cast<double>(size_of(unit->a));
+      if (unit->threads != model_.warp || bytes != element_bytes_ || unit->factor_bits > 0)
+        continue;
+      products_ = std::max(products_, model_.unit_multiply_adds(*unit));
+    }
+  }
+
   double cycles(double parts) const {
     const double made = is_contraction_ ? cycles_of_tiles(parts) : cycles_of_rows(parts);
     if (parts == 1) return made;
@@ -120,17 +132,14 @@ class GroupParts {
     return rounds * bytes / (model_.far_bytes / at_once);
   }
 
-  // The fastest of some tiles.  A matrix unit may multiply what has two bytes or less.
+  // The fastest of some tiles.
   double cycles_of_tiles(double parts) const {
-    const double products = element_bytes_ <= 2 && model_.has_matrix_units
-                                ? model_.unit_multiply_adds
-                                : model_.multiply_adds;
     const double steps = visits_ / results_ / parts;
     double least = 0;
     for (double side : tiles) {
       const double rounds = std::ceil(std::ceil(results_ / (side * side)) * parts / units());
       const double step =
-          std::max(side * side / products, 2 * side * element_bytes_ / model_.far_bytes);
+          std::max(side * side / products_, 2 * side * element_bytes_ / model_.far_bytes);
       const double c = rounds * steps * step;
       if (least == 0 || c < least) least = c;
     }
@@ -142,6 +151,7 @@ class GroupParts {
   const WarpModel model_;
   double results_ = 1, visits_ = 1, elements_ = 0, element_bytes_ = 4;
   double results_of_group_ = 1;
+  double products_ = WarpModel::multiply_adds;  // of a unit of the device in a cycle
   bool is_contraction_ = false;
 };
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cmath>
@@ -14,7 +15,7 @@
 #include "croze/base/error.h"
 #include "croze/base/half.h"
 #include "croze/graph/eval.h"
-#include "croze/render/renderer.h"
+#include "croze/render/llvm.h"
 #include "support/device_suite.h"
 #include "support/programs.h"
 
@@ -52,6 +53,28 @@ LinearProgram unary_program(Op op, std::int64_t lanes) {
 std::unique_ptr<Program> load(const LinearProgram& program) {
   const std::string source = cpu().renderer().render(program);
   return cpu().load(program.info, cpu().compile(program.info.name, source));
+}
+
+// By instructions that want aligned addresses; a buffer may lie anywhere.
+TEST(CpuDevice, WhatIsWrittenPastTheCachesMayBeginAnywhere) {
+  ProgramBuilder b("copy");
+  const UOp out = b.param(f32, 64), in = b.param(f32, 64), loop = b.begin_loop(4);
+  const UOp index = loop * 16 + b.lane(16);
+  b.store(out, index, b.load(in, index));
+  b.end_loop(loop);
+  const LinearProgram program = b.finish();
+  const std::string source = LlvmRenderer({.streamed_bytes = 256}).render(program);
+  ASSERT_NE(source.find("nontemporal"), std::string::npos) << source;
+  const auto loaded = cpu().load(program.info, cpu().compile(program.info.name, source));
+  std::vector<float> from(64);
+  std::iota(from.begin(), from.end(), 1.0f);
+  for (const std::size_t begin : {0, 1, 4}) {
+    alignas(64) std::array<float, 80> to{};
+    void* buffers[] = {to.data() + begin, from.data()};
+    loaded->host_function()(buffers, nullptr, 0, nullptr);
+    for (std::size_t k = 0; k < from.size(); k++) EXPECT_EQ(to[begin + k], from[k]) << begin;
+    EXPECT_EQ(to[begin + 64], 0) << begin;
+  }
 }
 
 TEST(CpuDevice, SaysWhatTheMachineIs) {

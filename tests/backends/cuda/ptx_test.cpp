@@ -14,7 +14,7 @@ class CudaPtx : public FakeCuda {
 };
 
 TEST_F(CudaPtx, IsChosenByItsName) {
-  expect_contains(opened("ptx")->description(), "PTX 8.0 for sm_90a");
+  expect_contains(opened("ptx")->description(), "PTX 8.4 for sm_90a");
   expect_contains(opened("ptx", 1)->description(), "PTX 7.1 for sm_80");
   EXPECT_EQ(opened("ptx")->renderer().name(), "ptx");
   EXPECT_NE(opened("nvrtc")->renderer().name(), "ptx");

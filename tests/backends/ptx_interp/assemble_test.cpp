@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/ptx_interp/assembling_device.h"
+#include "backends/ptx_interp/unit_product.h"
 #include "fuzz/kernels.h"
 #include "support/device_suite.h"
 
@@ -30,6 +31,18 @@ TEST_F(PtxAssembler, TakesKernelsUnderRandomEdits) {
   for (std::uint64_t seed = 1; seed <= 40; seed++) {
     const auto mismatch = fuzz::kernels_case_on(*device_under_test(), seed, counts);
     EXPECT_FALSE(mismatch.has_value()) << mismatch->message << "\n" << mismatch->code;
+  }
+}
+
+// What older processors have.
+TEST_F(PtxAssembler, TakesProductsByMatrixUnits) {
+  const Options::Scope allowed{{Option::Tf32, 1}};
+  for (std::string_view set : {"mma.sync", "mma.sync-tf32"}) {
+    for (const MatrixUnit* unit : units_of_extension(set)) {
+      UnitProduct product(*unit, {70, 75, 41}, true);
+      EXPECT_NE(product.run(*device_under_test(), ptx_sm_80).find("mma.sync"), std::string::npos);
+      product.expect_right(0);
+    }
   }
 }
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "croze/base/options.h"
 #include "croze/codegen/choose/warps/group_tiles.h"
 #include "croze/codegen/choose/warps/warp_model.h"
 #include "croze/codegen/edits/contract.h"
@@ -44,6 +45,7 @@ class Search {
     for (std::size_t i = 0; i < units.size(); i++) {
       unit_ = units[i];
       if (unit_->threads != model_.warp || !multiplies_for(reduce_, *unit_)) continue;
+      if (unit_->factor_bits > 0 && !Options::flag(Option::Tf32)) continue;
       UnitTile t{.unit = static_cast<std::int64_t>(i) + 1};
       for (UOp rows : k_.loops) {
         for (UOp columns : k_.loops) {
@@ -51,8 +53,10 @@ class Search {
           if (rows.is_open() || columns.is_open()) continue;
           t.rows = rows;
           t.columns = columns;
-          t.depth = closed_ranges(reduce_).back();
-          try_waves(t);
+          for (UOp depth : closed_ranges(reduce_)) {
+            t.depth = depth;
+            if (!depth.is_open()) try_waves(t);
+          }
         }
       }
     }
@@ -76,12 +80,13 @@ class Search {
   }
 
   void try_steps(UnitTile t) {
-    const std::int64_t sums = places_of_thread(*unit_, unit_->places_of_sums);
+    const std::int64_t sums =
+        places_of_thread(*unit_, unit_->places_of_sums) * size_of(unit_->accumulator) / 4;
     const std::int64_t values = t.row_copies * t.column_copies * sums +
                                 (t.row_copies * a_bytes() + t.column_copies * b_bytes()) / 4;
     if (values + model_.other_registers > model_.registers) return;
     for (t.steps = 1; t.steps * unit_->depth <= model_.most_steps; t.steps *= 2) {
-      if (t.depth.is_open() || t.depth.range_size() % (t.steps * unit_->depth) != 0) break;
+      if (t.steps > 1 && t.steps * unit_->depth >= 2 * t.depth.range_size()) break;
       if (bytes_of(t) > model_.group_memory) break;
       t.cycles = cycles_of(t);
       tiles_.push_back(t);
@@ -109,9 +114,10 @@ class Search {
     for (UOp r : k_.loops) {
       if (r != t.rows && r != t.columns) groups *= static_cast<double>(r.range_size());
     }
-    double blocks = 1;
-    for (UOp r : closed_ranges(reduce_)) blocks *= static_cast<double>(r.range_size());
-    blocks /= static_cast<double>(t.steps * unit_->depth);
+    double blocks = divided_up(t.depth.range_size(), t.steps * unit_->depth);
+    for (UOp r : closed_ranges(reduce_)) {
+      if (r != t.depth) blocks *= static_cast<double>(r.range_size());
+    }
     const double rounds = std::ceil(groups / static_cast<double>(model_.units));
     return rounds * blocks * cycles_of_block(t) * waiting(t);
   }
@@ -120,7 +126,7 @@ class Search {
     const auto waves = static_cast<double>(t.row_waves * t.column_waves * t.steps);
     const auto tiles = static_cast<double>(t.row_copies * t.column_copies);
     const auto products = static_cast<double>(unit_->rows * unit_->columns * unit_->depth);
-    const double arithmetic = waves * tiles * products / model_.unit_multiply_adds;
+    const double arithmetic = waves * tiles * products / model_.unit_multiply_adds(*unit_);
     const double reading =
         waves * static_cast<double>(t.row_copies * a_bytes() + t.column_copies * b_bytes()) / 4 *
         model_.group_load;
@@ -188,7 +194,11 @@ std::optional<KernelState> tiled(const KernelState& kernel, const UnitTile& t) {
   const UOp rows = cut_axis(k, t.rows, t.row_waves, t.row_copies, unit.rows);
   const UOp columns = cut_axis(k, t.columns, t.column_waves, t.column_copies, unit.columns);
   const std::int64_t block = t.steps * unit.depth;
-  const UOp depth = t.depth.range_size() == block ? t.depth : split(k, t.depth, block).inner;
+  const UOp padded = pad(k, t.depth, block);
+  const UOp in_block = padded.range_size() == block ? padded : split(k, padded, block).inner;
+  SplitRange by_step{UOp(), in_block};
+  if (t.steps > 1) by_step = split(k, in_block, unit.depth);
+  const UOp steps = by_step.outer, depth = by_step.inner;
   const Edit edit{.kind = EditKind::Contract,
                   .ranges = {rows.range_id(), columns.range_id(), depth.range_id()},
                   .size = t.unit};
@@ -201,16 +211,10 @@ std::optional<KernelState> tiled(const KernelState& kernel, const UnitTile& t) {
     return is_parallel(r) ? 0 : 3;
   });
   reorder(k, order);
-  UOp steps;
-  for (UOp u : reduces(k.sink)) {
-    for (UOp r : closed_ranges(u)) {
-      if (t.steps > 1 && r.range_size() == t.steps) steps = r;
-    }
-  }
   for (UOp load : std::vector<UOp>(loads(k.sink))) {
     const std::vector<UOp> inner = ranges_of_tile(k, load, steps, thread);
-    const bool is_operand =
-        !inner.empty() && inner.back().loop_kind() == LoopKind::Lane && load.dtype() == unit.a;
+    const bool is_operand = !inner.empty() && inner.back().loop_kind() == LoopKind::Lane &&
+                            (load.dtype() == unit.a || load.dtype() == unit.b);
     if (is_operand && !try_stage(k, load, inner, Space::Group)) return {};
   }
   return k;

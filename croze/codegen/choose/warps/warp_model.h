@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "croze/device/caps.h"
+#include "croze/graph/matrix_unit.h"
 
 namespace croze {
 
@@ -17,20 +18,21 @@ struct WarpModel {
         units(std::max<std::int64_t>(1, caps.threads)),
         registers(caps.item_registers),
         most_items(caps.max_items),
-        group_memory(caps.group_memory),
-        has_matrix_units(!caps.matrix_units.empty()) {}
+        group_memory(caps.group_memory) {}
 
   // ---- of the device ----
 
   std::int64_t warp, units, registers, most_items, group_memory;
-  bool has_matrix_units;
 
   // ---- arithmetic ----
 
   // Items whose multiply-adds a unit starts in a cycle.
   static constexpr double multiply_adds = 128;
-  // The same of matrix units, of 16-bit factors.
-  static constexpr double unit_multiply_adds = 1024;
+  // The same of matrix units: the more, the shorter factors are, and of whole ones twice as many.
+  static double unit_multiply_adds(const MatrixUnit& unit) {
+    const auto bytes = static_cast<double>(size_of(unit.a));
+    return bytes > 2 ? 2 * multiply_adds : 2048 / bytes;
+  }
   // Arithmetic and loads overlap, but not wholly: this part of the lesser of the two shows.
   static constexpr double not_hidden = 0.3;
   // Instructions around those of a step: addresses, counting, the jump.

@@ -1,0 +1,28 @@
+#include "croze/backends/opencl/context.h"
+
+#include <utility>
+
+namespace croze::opencl {
+
+Context::Context(const OpenClLibrary& library, const FoundDevice& found, std::string device_name)
+    : cl(library), device(found.device), name(std::move(device_name)) {
+  cl_int status = CL_SUCCESS;
+  handle = cl.create_context(nullptr, 1, &device, nullptr, nullptr, &status);
+  check_status(status, "making a context");
+  const auto queues =
+      cl.device_info<cl_command_queue_properties>(device, CL_DEVICE_QUEUE_PROPERTIES);
+  has_queues_without_order = (queues & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
+  notes_times = (queues & CL_QUEUE_PROFILING_ENABLE) != 0;
+  command_buffers = CommandBufferFunctions::find(cl, found.platform, device);
+}
+
+Context::~Context() { cl.release_context(handle); }
+
+cl_command_queue Context::make_queue(cl_command_queue_properties properties) const {
+  cl_int status = CL_SUCCESS;
+  cl_command_queue queue = cl.create_command_queue(handle, device, properties, &status);
+  check_status(status, "making a queue");
+  return queue;
+}
+
+}  // namespace croze::opencl

@@ -1,0 +1,68 @@
+// platforms.cpp -- a look at the devices, which some drivers do not survive.
+#include "croze/backends/opencl/platforms.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <iterator>
+
+namespace croze::opencl {
+namespace {
+
+// Those of all platforms that can compile, in order.
+std::vector<FoundDevice> find_devices(const OpenClLibrary& cl) {
+  std::vector<FoundDevice> found;
+  cl_platform_id platforms[16];
+  cl_uint num_platforms = 0;
+  if (cl.get_platform_ids(std::size(platforms), platforms, &num_platforms) != CL_SUCCESS) return {};
+  for (cl_uint p = 0; p < std::min<cl_uint>(num_platforms, std::size(platforms)); p++) {
+    cl_device_id devices[16];
+    cl_uint num_devices = 0;
+    if (cl.get_device_ids(platforms[p], CL_DEVICE_TYPE_ALL, std::size(devices), devices,
+                          &num_devices) != CL_SUCCESS) {
+      continue;
+    }
+    for (cl_uint d = 0; d < std::min<cl_uint>(num_devices, std::size(devices)); d++) {
+      if (cl.device_info<cl_bool>(devices[d], CL_DEVICE_AVAILABLE) &&
+          cl.device_info<cl_bool>(devices[d], CL_DEVICE_COMPILER_AVAILABLE)) {
+        found.push_back({platforms[p], devices[d]});
+      }
+    }
+  }
+  return found;
+}
+
+// Whether a look at the devices leaves the process alive.  Drivers have been seen to abort when the
+// machine lacks something (PoCL where /sys is not mounted), so a child of this process looks first,
+// unheard and for ten seconds at most.
+bool is_safe_to_look(const OpenClLibrary& cl) {
+  const pid_t child = fork();
+  if (child < 0) return true;
+  if (child == 0) {
+    alarm(10);
+    const int nowhere = open("/dev/null", O_WRONLY);
+    if (nowhere >= 0) dup2(nowhere, STDERR_FILENO);
+    find_devices(cl);
+    _exit(0);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status);
+}
+
+}  // namespace
+
+const OpenCl& opencl() {
+  static const OpenCl& found = *new OpenCl([] {
+    OpenCl cl{OpenClLibrary::load(), {}};
+    if (cl.library && is_safe_to_look(*cl.library)) cl.devices = find_devices(*cl.library);
+    return cl;
+  }());
+  return found;
+}
+
+}  // namespace croze::opencl

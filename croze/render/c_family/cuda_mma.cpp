@@ -1,0 +1,91 @@
+#include "croze/render/c_family/cuda_mma.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "croze/render/mma_sync.h"
+
+namespace croze::c_family {
+namespace {
+
+// What the assembler calls a register, and the type that one has.
+struct RegisterWords {
+  std::string_view constraint, type;
+};
+RegisterWords words_of_sums(DType t) {
+  if (t == DType::Int32) return {"r", "int"};
+  return t == DType::Float64 ? RegisterWords{"d", "double"} : RegisterWords{"f", "float"};
+}
+RegisterWords words_of_factors(DType t) {
+  return t == DType::Float64 ? words_of_sums(t) : RegisterWords{"r", "unsigned int"};
+}
+
+// "%4, %5", and on.
+std::string numbered(std::int64_t count, std::int64_t& next) {
+  std::string text;
+  for (std::int64_t k = 0; k < count; k++) text += fmt::format("{}%{}", k ? ", " : "", next++);
+  return text;
+}
+// "\"r\"(x[2]), \"r\"(x[3])".
+std::string listed(std::string_view constraint, std::string_view name, std::int64_t first,
+                   std::int64_t count) {
+  std::string text;
+  for (std::int64_t k = 0; k < count; k++)
+    text += fmt::format("{}\"{}\"({}[{}])", k ? ", " : "", constraint, name, first + k);
+  return text;
+}
+
+// One instruction; `number`: of those of the unit.
+std::string assembler_line(const MatrixUnit& unit, std::int64_t number) {
+  const MmaSyncRegisters of = mma_sync_registers(unit);
+  std::int64_t next = 0, first = 0;
+  const std::string sums = numbered(of.sums, next), a = numbered(of.a, next),
+                    b = numbered(of.b, next), again = numbered(of.sums, first);
+  const std::string_view word = words_of_factors(unit.a).constraint;
+  return fmt::format(
+      "  asm volatile(\"{} {{{}}}, {{{}}}, {{{}}}, {{{}}};\"\n      : {}\n      : {}, {});\n",
+      mma_sync_name(unit), sums, a, b, again,
+      listed(fmt::format("+{}", words_of_sums(unit.accumulator).constraint), "sums", 0, of.sums),
+      listed(word, "x", number * of.a, of.a), listed(word, "y", number * of.b, of.b));
+}
+
+// Factors as the instruction takes them: the same bits, or rounded.
+std::string factors_line(const MatrixUnit& unit, std::string_view name, std::string_view from,
+                         DType t, std::int64_t count) {
+  const std::string array = fmt::format("  {} {}[{}];\n", words_of_factors(t).type, name, count);
+  if (unit.factor_bits == 0)
+    return array + fmt::format("  memcpy({0}, {1}, sizeof {0});\n", name, from);
+  std::string text = array;
+  for (std::int64_t k = 0; k < count; k++) {
+    text +=
+        fmt::format("  asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"({0}[{2}]) : \"f\"({1}[{2}]));\n",
+                    name, from, k);
+  }
+  return text;
+}
+
+// Floats that the language has not are their bits.
+std::string_view type_of_bits(const Dialect& dialect, DType t) {
+  if (!dialect.type(t).empty()) return dialect.type(t);
+  return dialect.type(size_of(t) == 1 ? DType::UInt8 : DType::UInt16);
+}
+
+}  // namespace
+
+Helper mma_helper(const Dialect& dialect, const MatrixUnit& unit) {
+  const MmaSyncRegisters of = mma_sync_registers(unit);
+  Helper helper;
+  helper.name = std::string(unit.name);
+  std::ranges::replace(helper.name, '.', '_');
+  helper.text = fmt::format("{} void {}({}* sums, const {}* a, const {}* b) {{\n", dialect.function,
+                            helper.name, dialect.type(unit.accumulator),
+                            type_of_bits(dialect, unit.a), type_of_bits(dialect, unit.b)) +
+                factors_line(unit, "x", "a", unit.a, of.a * unit.instructions) +
+                factors_line(unit, "y", "b", unit.b, of.b * unit.instructions);
+  for (std::int64_t i = 0; i < unit.instructions; i++) helper.text += assembler_line(unit, i);
+  helper.text += "}\n";
+  return helper;
+}
+
+}  // namespace croze::c_family

@@ -1,0 +1,20 @@
+// contract.h -- Op::Contract in PTX: factors in words, and the instruction.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "croze/graph/matrix_unit.h"
+#include "croze/render/ptx/text.h"
+
+namespace croze::ptx {
+
+// Elements of less than 32 bits, one in a register, side by side in registers of 32 bits.
+std::vector<std::string> packed(Text& text, DType t, std::span<const std::string> elements);
+
+// The sums and the products, as registers or constants; factors of less than 32 bits in words.
+std::vector<std::string> contract(Text& text, const MatrixUnit& unit, std::vector<std::string> sums,
+                                  std::vector<std::string> a, std::vector<std::string> b);
+
+}  // namespace croze::ptx

@@ -1,0 +1,168 @@
+// units_test.cpp -- products by matrix units in the code of GPUs that are not here: NVIDIA's
+// disassembler reads it, its instructions are counted, and nothing is spilled.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "croze/backends/cuda/nvrtc_library.h"
+#include "croze/base/options.h"
+#include "croze/jit/capture.h"
+#include "croze/run/devices.h"
+#include "croze/tensor/linalg/linalg.h"
+#include "croze/tensor/network/conv.h"
+#include "croze/tensor/network/functional.h"
+#include "croze/tensor/tensor.h"
+#include "cuda/tools.h"
+#include "support/files.h"
+#include "support/target_sets.h"
+#include "targets/ptxas_notes.h"
+#include "targets/target_kernels.h"
+
+namespace croze::test {
+namespace {
+
+using targets::KernelUse;
+using targets::TargetKernel;
+
+// Stands for data: only what is made of it is compiled.
+Tensor placeholder(const Shape& shape, DType t) {
+  const auto bytes = static_cast<std::size_t>(shape.numel() * size_of(t));
+  std::shared_ptr<std::byte[]> memory(new std::byte[bytes]);
+  return Tensor::from_blob(memory.get(), shape, t, memory);
+}
+
+struct Products {
+  std::string_view name;
+  std::string_view instruction;  // of the unit
+  int units;                     // kernels that have it
+  std::vector<Tensor> (*trace)();
+  bool is_of_fp8 = false;  // which sm_80 has not
+  bool allows_tf32 = false;
+};
+
+std::vector<Tensor> product(DType t, const Shape& a, const Shape& b) {
+  return {matmul(placeholder(a, t), placeholder(b, t))};
+}
+// Of elements that are widened first.
+std::vector<Tensor> product_of_bytes(DType a, DType b) {
+  const DType wide = is_float(a) ? DType::Float32 : DType::Int32;
+  return {matmul(placeholder({512, 768}, a).cast(wide), placeholder({768, 640}, b).cast(wide))};
+}
+std::vector<Tensor> attention(DType t, bool is_causal) {
+  const Shape shape{2, 8, 512, 64};
+  return {scaled_dot_product_attention(placeholder(shape, t), placeholder(shape, t),
+                                       placeholder(shape, t), {.causal = is_causal})};
+}
+
+using enum DType;
+const Products all_products[] = {
+    {"bf16 1024 x 1024 x 1024", "HMMA", 1,
+     [] {
+       return product(BFloat16, {1024, 1024}, {1024, 1024});
+     }},
+    {"f16 512 x 768 x 640", "HMMA", 1,
+     [] {
+       return product(Float16, {512, 768}, {768, 640});
+     }},
+    {"bf16 500 x 333 x 777", "HMMA", 1,
+     [] {
+       return product(BFloat16, {500, 333}, {333, 777});
+     }},
+    {"bf16, 16 of them", "HMMA", 1,
+     [] {
+       return product(BFloat16, {16, 256, 128}, {16, 128, 256});
+     }},
+    {"int8", "IMMA", 1, [] { return product_of_bytes(Int8, Int8); }},
+    {"uint8 x int8", "IMMA", 1, [] { return product_of_bytes(UInt8, Int8); }},
+    {"float64", "DMMA", 1,
+     [] {
+       return product(Float64, {512, 512}, {512, 512});
+     }},
+    {"e4m3", "MMA.", 1, [] { return product_of_bytes(Float8E4M3, Float8E4M3); }, true},
+    {"e5m2 x e4m3", "MMA.", 1, [] { return product_of_bytes(Float8E5M2, Float8E4M3); }, true},
+    {"float32", "MMA.", 0,
+     [] {
+       return product(Float32, {512, 512}, {512, 512});
+     }},
+    {"float32 as TF32", "HMMA", 1,
+     [] {
+       return product(Float32, {512, 512}, {512, 512});
+     },
+     false, true},
+    {"convolution of bf16", "HMMA", 1,
+     [] {
+       return std::vector<Tensor>{conv2d(placeholder({8, 64, 56, 56}, BFloat16),
+                                         placeholder({64, 64, 3, 3}, BFloat16), {},
+                                         {.padding = 1})};
+     }},
+    {"attention of bf16", "HMMA", 1, [] { return attention(BFloat16, false); }},
+    {"attention of bf16, causal", "HMMA", 1, [] { return attention(BFloat16, true); }},
+};
+
+class CudaUnits : public FilesTest, public testing::WithParamInterface<std::string> {
+ protected:
+  static void SetUpTestSuite() {
+    const std::string fetched = fetched_tool("libnvrtc.so");
+    if (fetched.empty()) return;
+    const Options::Scope given{{Option::NvrtcLibrary, fetched}};
+    cuda::Nvrtc::get();
+  }
+
+  void SetUp() override {
+    FilesTest::SetUp();
+    if (!cuda::Nvrtc::get()) GTEST_SKIP() << "no NVRTC here (tests/cuda/install.sh fetches it)";
+    disassembler_ = fetched_tool("nvdisasm");
+    if (disassembler_.empty() && std::system("nvdisasm --version >/dev/null 2>&1") == 0)
+      disassembler_ = "nvdisasm";
+    if (disassembler_.empty())
+      GTEST_SKIP() << "no nvdisasm here (tests/cuda/install.sh fetches it)";
+  }
+
+  // How many instructions of the name the code has.
+  int count(const KernelImage& image, std::string_view instruction) const {
+    const std::string code = file("kernel.cubin", image.bytes), text = code + ".sass";
+    const std::string line = fmt::format("{} -c {} >{}", disassembler_, code, text);
+    EXPECT_EQ(std::system(line.c_str()), 0) << line;
+    const std::string sass = content_of(text);
+    int found = 0;
+    for (std::size_t at = sass.find(instruction); at != std::string::npos;
+         at = sass.find(instruction, at + 1)) {
+      found++;
+    }
+    return found;
+  }
+
+  std::string disassembler_;
+  const Target target_ = target_named(GetParam());
+};
+
+TEST_P(CudaUnits, MultiplyAndSpillNothing) {
+  for (const Products& p : all_products) {
+    if (p.is_of_fp8 && GetParam() == "sm_80") continue;
+    const Options::Scope allowed{{Option::Tf32, p.allows_tf32}};
+    int with_units = 0;
+    for (const TargetKernel& k : kernels_of(target_, {p.name, p.trace})) {
+      const KernelImage image = target_.compile(k.name, k.source);
+      const std::vector<KernelUse> uses = targets::kernel_uses(image.notes);
+      ASSERT_EQ(uses.size(), 1u);
+      const int found = count(image, p.instruction);
+      with_units += found > 0;
+      fmt::print("{:8} {:28} {:3} {}, {:3} registers, {} bytes of stack, {} spilled: {}\n",
+                 target_.name, p.name, found, p.instruction, uses[0].registers, uses[0].stack_bytes,
+                 uses[0].spill_stores + uses[0].spill_loads, k.name);
+      EXPECT_EQ(uses[0].spill_stores + uses[0].spill_loads, 0) << p.name << ", " << k.name;
+    }
+    EXPECT_EQ(with_units, p.units) << p.name;
+  }
+}
+
+std::string test_name(const testing::TestParamInfo<std::string>& info) { return info.param; }
+INSTANTIATE_TEST_SUITE_P(All, CudaUnits, testing::Values("sm_80", "sm_90a", "sm_100a"), test_name);
+
+}  // namespace
+}  // namespace croze::test
