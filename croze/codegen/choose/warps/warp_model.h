@@ -28,10 +28,11 @@ struct WarpModel {
 
   // Items whose multiply-adds a unit starts in a cycle.
   static constexpr double multiply_adds = 128;
-  // The same of matrix units: the more, the shorter factors are, and of whole ones twice as many.
+  // The same of matrix units: the more, the shorter factors are, but twice as many where none of
+  // their 32 or 64 bits is left out.
   static double unit_multiply_adds(const MatrixUnit& unit) {
     const auto bytes = static_cast<double>(size_of(unit.a));
-    return bytes > 2 ? 2 * multiply_adds : 2048 / bytes;
+    return bytes > 2 && unit.factor_bits == 0 ? 2 * multiply_adds : 2048 / bytes;
   }
   // Arithmetic and loads overlap, but not wholly: this part of the lesser of the two shows.
   static constexpr double not_hidden = 0.3;
