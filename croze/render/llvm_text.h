@@ -59,6 +59,9 @@ struct LlvmForms {
   bool fences_halfs = false;
   // AVX-512's instruction for the greater of two floats is there.
   bool ranks_floats = false;
+  // Quotients and remainders of 64-bit integers are functions of the module, and not copies of what
+  // the processor needs for one.
+  bool calls_long_divisions = false;
 };
 
 // The text of one function body, and the intrinsics it calls.
@@ -89,6 +92,11 @@ class LlvmText {
   // "call <result> @llvm.<name>(<arguments>)"; the declaration is kept for the end of the module.
   std::string call(std::string_view result, std::string_view name,
                    std::span<const LlvmArgument> arguments);
+
+  // "call <result> @<name>(..)" of a function of the module itself, whose definition is kept as
+  // well.
+  std::string call_own(std::string_view result, std::string_view name,
+                       std::span<const LlvmArgument> arguments, std::string definition);
 
   // The address of an element.  Said once in a block: LLVM reads fewer lines, and has no equal ones
   // to find.
