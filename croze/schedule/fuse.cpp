@@ -15,6 +15,7 @@
 
 #include <algorithm>
 
+#include "croze/codegen/choose/warps/warp_model.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/rewrite/rewrite.h"
 
@@ -90,7 +91,8 @@ UOp strip_movement(UOp u) {
   return u;
 }
 
-FusionPlan::FusionPlan(std::span<const UOp> roots, bool fuse, const Caps& caps) : machine_(caps) {
+FusionPlan::FusionPlan(std::span<const UOp> roots, bool fuse, const Caps& caps)
+    : machine_(caps), runs_warps_(caps.runs_warps()) {
   const std::vector<UOp> order = toposort(roots);
   facts_.resize(order.empty() ? 0 : order.front().graph().id_limit());
   for (UOp root : roots) {
@@ -301,11 +303,21 @@ FusionPlan::Repeated FusionPlan::repeated(UOp u) const {
 std::int64_t FusionPlan::affordable_operations(UOp u) const {
   const Facts& f = facts_[u.id()];
   const auto bytes = static_cast<double>(size_of(u.dtype()));
+  if (runs_warps_) {
+    const double cycles = bytes / WarpModel::memory_bytes;
+    const double operations = machine_.write_accesses * cycles * WarpModel::multiply_adds;
+    return std::max(cheap_cost, static_cast<std::int64_t>(operations));
+  }
   const double lanes = std::max(1.0, static_cast<double>(machine_.vector_bytes) / bytes);
   const double written =
       machine_.write_accesses * bytes * machine_.cycles_per_byte(f.wanted_at - f.made_at);
   const double operations = written * lanes * static_cast<double>(machine_.threads);
   return std::max(cheap_cost, static_cast<std::int64_t>(operations));
+}
+
+bool FusionPlan::is_mask(UOp u) const {
+  const Facts& f = facts_[u.id()];
+  return u.dtype() == DType::Bool && f.reads == 0 && !f.contains_reduce && f.cost <= cheap_cost;
 }
 
 UOp FusionPlan::epilogue(UOp u) const {

@@ -31,6 +31,10 @@ class FusionPlan {
   // Whether one node of the graph alone uses it.
   bool has_one_consumer(UOp u) const { return facts_[u.id()].consumers == 1; }
 
+  // Whether `u` follows from positions alone, at hardly a cost: that tells codegen which turns of
+  // loops are for nothing, as long as it is not stored.
+  bool is_mask(UOp u) const;
+
   // The node to buffer so that the reduction `u` is computed once: `u` itself, or the end of the
   // elementwise chain that alone uses it.  Where that chain ends in what has a buffer already, only
   // the part of it that has no other reduction.
@@ -98,6 +102,7 @@ class FusionPlan {
   std::int64_t affordable_operations(UOp u) const;
 
   MachineModel machine_;
+  bool runs_warps_;
   std::vector<Facts> facts_;
   FlatMap<const Node*, BufferReason> reasons_;  // of the buffered nodes
 };
