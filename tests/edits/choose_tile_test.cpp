@@ -203,9 +203,10 @@ bool accumulates(const SmallKernel& kernel, const Caps& caps) {
   return edits_for(kernel, caps).find("accumulate") != std::string::npos;
 }
 
-// Those of a block wait in a tile where the caches do not hold the matrix.
+// Those of a block wait in a tile where the cache of a thread does not hold its half of the matrix.
 TEST(ChooseTile, ColumnsOfALargeMatrixAreSummedRowByRow) {
-  EXPECT_TRUE(accumulates(column_sums(64), caches(32 << 10, 32 << 10)));
+  EXPECT_TRUE(accumulates(column_sums(128), caches(32 << 10, 32 << 10)));
+  EXPECT_FALSE(accumulates(column_sums(64), caches(32 << 10, 32 << 10)));
   EXPECT_FALSE(accumulates(column_sums(64), caches(32 << 10, 1 << 20)));
 }
 

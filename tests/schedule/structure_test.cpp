@@ -182,5 +182,20 @@ TEST(Structure, WindowsPutBackReadNoFurtherThanTheirBuffer) {
   s.expect_right({s.move(Op::Unwindow, last, {0, 12, 1, 1})});
 }
 
+TEST(Structure, OfALargeStackItsDearPartsAreStored) {
+  Scheduled s;
+  UOp stack;
+  for (std::int64_t i = 0; i < 12; i++) {
+    UOp part = s.buffer({1, 64});
+    for (int n = 0; n < 40; n++) part = s.graph.alu(Op::Max, {part * 3, part + n});
+    const UOp row = s.move(Op::Pad, part, {i, 11 - i, 0, 0});
+    stack = stack ? stack + row : row;
+  }
+  const Schedule schedule = s.expect_right({stack});
+  for (const ScheduleBuffer& b : schedule.buffers) {
+    EXPECT_TRUE(b.elements <= 64 || b.reason.cause == BufferCause::Requested) << b.elements;
+  }
+}
+
 }  // namespace
 }  // namespace croze::test

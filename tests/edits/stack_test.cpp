@@ -1,0 +1,60 @@
+// stack_test.cpp -- tensors put one above the other are copied one by one.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "croze/codegen/choose/choose.h"
+#include "croze/run/devices.h"
+#include "edits/run_edited.h"
+
+namespace croze {
+namespace {
+
+using namespace test;
+
+// out[t, i] = the sum over k, of so many parts, of in_k[i] where t == k.
+SmallKernel stack(std::int64_t parts, std::int64_t rows, std::int64_t columns) {
+  SmallKernel k{"stack", std::make_shared<Graph>(), {}, {}, {}};
+  Graph& g = *k.graph;
+  const UOp t = g.range(0, rows, LoopKind::Parallel), i = g.range(1, columns, LoopKind::Parallel);
+  k.buffers = {numbers(rows * columns, 1)};
+  k.expected.assign(k.buffers[0].size(), 0);
+  UOp sum;
+  for (std::int64_t part = 0; part < parts; part++) {
+    k.buffers.push_back(numbers(columns, static_cast<unsigned>(part + 2)));
+    const UOp x = g.load(g.place(g.param(DType::Int32, part + 1, columns), i));
+    const UOp here = where(equal(t, part), x, g.constant(DType::Int32, std::int64_t{0}));
+    sum = sum ? sum + here : here;
+    for (std::int64_t n = 0; n < columns; n++) {
+      k.expected[static_cast<std::size_t>(part * columns + n)] =
+          k.buffers.back()[static_cast<std::size_t>(n)];
+    }
+  }
+  const UOp out = g.place(g.param(DType::Int32, 0, rows * columns), t * columns + i);
+  k.sink = g.sink(std::vector<UOp>{g.store(out, sum, std::vector<UOp>{t, i})});
+  return k;
+}
+
+std::string edits_for(const SmallKernel& kernel) {
+  const std::unique_ptr<Device> device = make_interpreter(cpu_shaped_caps());
+  const auto [result, edits] = run_edited(*device, kernel, choose_edits);
+  EXPECT_EQ(result, kernel.expected);
+  return edits;
+}
+
+TEST(Stack, EachPartIsCodeOfItsOwn) {
+  for (std::int64_t parts : {3, 12, 24}) {
+    const std::string edits = edits_for(stack(parts, parts, 48));
+    EXPECT_NE(edits.find("bind r0 unroll"), std::string::npos) << edits;
+  }
+}
+
+TEST(Stack, FewPartsAmongManyRowsAreChosen) {
+  const std::string edits = edits_for(stack(2, 40, 48));
+  EXPECT_EQ(edits.find("bind r0 unroll"), std::string::npos) << edits;
+}
+
+}  // namespace
+}  // namespace croze
