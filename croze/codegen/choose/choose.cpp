@@ -12,6 +12,7 @@
 #include "croze/codegen/choose/interleave_rows.h"
 #include "croze/codegen/choose/join_passes.h"
 #include "croze/codegen/choose/keep_work.h"
+#include "croze/codegen/choose/long_sums.h"
 #include "croze/codegen/choose/machine_model.h"
 #include "croze/codegen/choose/normalize.h"
 #include "croze/codegen/choose/pictures/slide_windows.h"
@@ -198,6 +199,7 @@ void choose_edits(KernelState& k) {
     keep_work(k);
     vectorize(k);
   }
+  shorten_sums(k);
   tabulate_work(k);
   bind_tasks(k);
 }
