@@ -16,6 +16,7 @@
 #include "croze/codegen/lower/idle_reductions.h"
 #include "croze/codegen/lower/index_type.h"
 #include "croze/codegen/lower/lookup.h"
+#include "croze/codegen/lower/rare_work.h"
 #include "croze/codegen/narrow_sums.h"
 #include "croze/codegen/simplify.h"
 #include "croze/graph/graph.h"
@@ -116,6 +117,8 @@ LinearProgram make_program(UOp kernel, const Caps& caps, Chooser choose) {
   sink = pass("lookup", [&] { return make_lookups(sink, caps); });
   // Integers of 64 bits are pairs of words where the device has none.
   sink = pass("words", [&] { return split_words(sink, expanded.registers, caps); });
+  // What is dear and seldom chosen has a loop that turns where it is.
+  sink = pass("rare work", [&] { return jump_over_rare_work(sink, loops, expanded.registers); });
 
   program.instructions = linearize({sink, loops, expanded.registers, caps.prefetches});
   program.lanes = lanes_in(program.instructions);

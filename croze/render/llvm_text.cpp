@@ -391,6 +391,12 @@ LlvmValue part(LlvmText& text, const LlvmValue& vector, std::int64_t begin, std:
 
 LlvmValue llvm_reduce(LlvmText& text, Op op, const LlvmValue& vector) {
   LlvmValue result = vector;
+  if (op == Op::Or) {  // of a mask it is one instruction
+    const std::string name = fmt::format("vector.reduce.or.{}", vector.type.suffix());
+    const LlvmArgument arguments[] = {vector};
+    return text.define(vector.type.scalar(), "{}",
+                       text.call(vector.type.scalar().text(), name, arguments));
+  }
   if (std::has_single_bit(static_cast<std::uint64_t>(vector.type.lanes))) {
     while (result.type.lanes > 1) {
       const std::int64_t half = result.type.lanes / 2;

@@ -7,8 +7,13 @@
 // product of m with a window of a few words of 2/pi, whose place is known from e: two bits of
 // quadrant and a fraction that is good to more bits than the float has, however near to 0 it is.
 //
-// It is done for every |x| >= 1/2; below that x is its own remainder.  There is no second way for
-// moderate arguments, since lanes of a vector can not go different ways and would pay for both.
+// Moderate arguments have another way (Cody and Waite, 1980): the quotient q is a float, and pi/2
+// is taken from x in three parts.  Both ways are written down and chosen between; that the long one
+// is jumped over where no lane wants it is the affair of lower/rare_work.h.  The first part of pi/2
+// has all bits of a float, and what q times it leaves of x is exact: it is a multiple of the last
+// bit of the part, or x is below 1.  The second one has as many bits less than a float as q has, so
+// that q times it is a float and what rounding the next difference loses can be had back.  The
+// parts together are right to 2^-63 and 2^-150, which q times is not seen in any remainder.
 //
 // Is the window long enough?  The number nearest to a multiple of pi/2 is 2^-29.2 away from it
 // among Float32 (16367173 * 2^72) and 2^-60.9 among Float64 (6381956970095103 * 2^797; Muller,
@@ -18,6 +23,7 @@
 // The remainder is a float r and a small correction, so that its rounding is not seen in the
 // result: over all arguments the worst in Float32 is off by 0.84 ulp.
 #include <array>
+#include <cmath>
 #include <limits>
 
 #include "croze/base/small_vector.h"
@@ -38,7 +44,11 @@ struct Tables {
   std::span<const double> s;  // sin(r) = r + r^3 * s(r^2) for |r| <= pi/4
   std::span<const double> c;  // cos(r) = 1 - r^2 / 2 + r^4 * c(r^2)
   double unit_hi, unit_lo;    // pi/2 * 2^-64: the angle of a unit of the fraction
+  double parts[3];            // of pi/2, each less than what is left
+  double inverse;             // 2/pi
 };
+
+constexpr double moderate = 4096;  // a quotient below has 12 bits
 
 // clang-format off
 constexpr std::array s32 = {  // 2^-28.0
@@ -53,8 +63,18 @@ constexpr std::array c64 = {  // 2^-63.9
     -0x1.27e4f7e54d0c4p-22, 0x1.1ee9d3e55674fp-29, -0x1.8fa294e87b046p-37};
 // clang-format on
 
-constexpr Tables tables32{s32, c32, 0x1.921fb6p-64, -0x1.777a5cp-89};
-constexpr Tables tables64{s64, c64, 0x1.921fb54442d18p-64, 0x1.1a62633145c07p-118};
+constexpr Tables tables32{s32,
+                          c32,
+                          0x1.921fb6p-64,
+                          -0x1.777a5cp-89,
+                          {0x1.921fb4p+0, 0x1.444p-24, 0x1.68c234p-39},
+                          0x1.45f306p-1};
+constexpr Tables tables64{s64,
+                          c64,
+                          0x1.921fb54442d18p-64,
+                          0x1.1a62633145c07p-118,
+                          {0x1.921fb54442d18p+0, 0x1.1a62633145p-54, 0x1.80dc1cd129025p-95},
+                          0x1.45f306dc9c883p-1};
 
 // x = (quadrant + fraction) * pi/2 with |fraction| <= 1/2; r + correction is fraction * pi/2.
 struct Remainder {
@@ -135,15 +155,29 @@ Remainder reduce(const Builder& b, const Tables& tables, UOp a) {
   return remainder_of(b, tables, shr(high + half, 62), fraction, shl(low, 2));
 }
 
+// Of 0 <= a < moderate.
+Remainder reduce_moderate(const Builder& b, const Tables& tables, UOp a) {
+  const Real& real = b.real();
+  const UOp shift = b.number(std::ldexp(1.5, real.mantissa));
+  const UOp shifted = b.mul_add(a, tables.inverse, shift);
+  const UOp q = shifted - shift;
+  const UOp rest = b.cancel(q, b.number(-tables.parts[0]), a);
+  const UOp r = b.mul_add(q, -tables.parts[1], rest);
+  const UOp lost = b.mul_add(q, -tables.parts[1], rest - r);  // by rounding of r
+  return {b.bits(shifted), r, b.mul_add(q, -tables.parts[2], lost)};
+}
+
 // sin(x) if `quarter` is 0, sin(x + pi/2) if it is 1.
 UOp sine(const Builder& b, const Tables& tables, UOp x, int quarter) {
   const Real& real = b.real();
   const UOp a = b.abs(x);
-  const Remainder large = reduce(b, tables, a);
-  const UOp small = less(a, b.number(0.5));
-  const UOp r = where(small, a, large.r);
-  const UOp lo = where(small, b.number(0), large.correction);
-  const UOp n = where(small, b.integer(0), large.quadrant) + b.integer(quarter);
+  const UOp infinity = b.number(std::numeric_limits<double>::infinity());
+  const UOp nan = b.number(std::numeric_limits<double>::quiet_NaN());
+  const Remainder near = reduce_moderate(b, tables, a), far = reduce(b, tables, a);
+  const UOp is_near = less(a, b.number(moderate));
+  const UOp r = where(is_near, near.r, where(less(a, infinity), far.r, nan));
+  const UOp lo = where(is_near, near.correction, far.correction);
+  const UOp n = where(is_near, near.quadrant, far.quadrant) + b.integer(quarter);
 
   // sin(r + lo) = sin(r) + lo * cos(r) and cos(r + lo) = cos(r) - lo * sin(r), nearly.
   const UOp z = r * r;
@@ -157,9 +191,7 @@ UOp sine(const Builder& b, const Tables& tables, UOp x, int quarter) {
   const std::int64_t to_sign = 8 * size_of(real.type) - 2;
   UOp flip = binary(Op::Shl, n & b.integer(2), b.integer(to_sign));
   if (quarter == 0) flip = binary(Op::Xor, flip, b.sign_bit(x));
-  const UOp result = b.from_bits(binary(Op::Xor, b.bits(y), flip));
-  const UOp infinity = b.number(std::numeric_limits<double>::infinity());
-  return where(less(a, infinity), result, b.number(std::numeric_limits<double>::quiet_NaN()));
+  return b.from_bits(binary(Op::Xor, b.bits(y), flip));
 }
 
 UOp sine(UOp x, int quarter, const Caps& caps) {

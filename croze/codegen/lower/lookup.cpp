@@ -198,16 +198,23 @@ bool is_cheaper(const Table& table, UOp lane) {
   return spent < saved;
 }
 
+// A number may follow from what another lookup has come to.
 UOp look_up(UOp sink, UOp lane) {
   Graph& graph = sink.graph();
-  std::vector<std::pair<UOp, UOp>> replacements;
-  for (const Table& table : tables_of(Finder(sink, lane).candidates(), lane)) {
+  const std::vector<Candidate> candidates = Finder(sink, lane).candidates();
+  FlatMap<const Node*, UOp> values;  // of what is worth a lookup
+  for (const Table& table : tables_of(candidates, lane)) {
     if (!stays_in_memory(table, lane) || !is_cheaper(table, lane)) continue;
-    for (const Candidate& c : table.entries) {
-      const UOp index = index_of(c.number, lane.range_size());
-      replacements.emplace_back(
-          c.root, graph.make(Op::Lookup, c.root.dtype(), {table.values, index}, Arg()));
-    }
+    for (const Candidate& c : table.entries) values.insert(c.root.node(), table.values);
+  }
+  std::vector<std::pair<UOp, UOp>> replacements;
+  for (const Candidate& c : candidates) {
+    const UOp* table = values.find(c.root.node());
+    if (!table) continue;
+    UOp index = index_of(c.number, lane.range_size());
+    if (!replacements.empty()) index = substitute(index, replacements);
+    replacements.emplace_back(c.root,
+                              graph.make(Op::Lookup, c.root.dtype(), {*table, index}, Arg()));
   }
   return replacements.empty() ? sink : substitute(sink, replacements);
 }
