@@ -6,6 +6,7 @@ set(CROZE_RUSTICL_ICD "/etc/OpenCL/vendors/rusticl.icd" CACHE FILEPATH
 
 set(CROZE_TESTED_DEVICES
   "CPU device-llvm"
+  "CPU device-llvm-avx2 CROZE_CPU_WITHOUT=avx512f"
   "C device-c"
   "OPENCL device-opencl-pocl"
   "OPENCL device-opencl-rusticl OCL_ICD_VENDORS=${CROZE_RUSTICL_ICD} RUSTICL_ENABLE=llvmpipe"

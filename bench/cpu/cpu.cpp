@@ -13,6 +13,7 @@
 #include "croze/base/options.h"
 #include "croze/base/thread_pool.h"
 #include "croze/io/text_pattern.h"
+#include "croze/run/devices.h"
 #include "measure.h"
 #include "suites.h"
 
@@ -32,7 +33,7 @@ constexpr NamedSuite suites[] = {
 };
 
 struct CpuOptions {
-  std::string suite = "gemm", pattern = ".";
+  std::string suite = "gemm", pattern = ".", without;
   PeerOptions peers{.threads = 0};
   ContestOptions contest;
   bool with_peers = false, as_json = false;
@@ -74,8 +75,14 @@ Json skipped_in(const Suite& suite, const CpuOptions& options,
 }
 
 void run_cpu(CpuOptions options) {
-  const Options::Scope scope{{Option::Device, "CPU"}, {Option::Threads, options.peers.threads}};
+  if (options.without.empty()) options.without = Options::text(Option::CpuWithout);
+  const Options::Scope scope{{Option::Device, "CPU"},
+                             {Option::Threads, options.peers.threads},
+                             {Option::CpuWithout, options.without}};
   ThreadPool pool;
+  if (!options.without.empty()) {
+    options.peers.vector_bytes = device(default_device()).caps().vector_bytes;
+  }
   options.peers.threads = pool.thread_count();
   const Suite suite = suite_named(options.suite);
   std::vector<std::unique_ptr<Peer>> peers;
@@ -115,6 +122,9 @@ void add_cpu(const Command& program) {
   command.option("--python", options->peers.python, "Command of a Python that has PyTorch")
       .shows_default();
   command.option("--threads", options->peers.threads, "0: one for each core").not_negative();
+  command.option("--without", options->without,
+                 "Extensions of the instruction set that are not used, as CROZE_CPU_WITHOUT has "
+                 "them; peers are held to vectors as wide, or left out");
   command.option("--rounds", options->contest.rounds, "Turns of each; medians are reported")
       .positive()
       .shows_default();

@@ -22,6 +22,7 @@ enum class Option : uint8_t {
   CheckIndices,
   CheckNan,
   CheckSpec,
+  CpuWithout,
   CudaCompiler,
   CudaLibrary,
   DataDir,

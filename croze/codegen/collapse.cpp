@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <unordered_map>
 
 #include "croze/graph/analysis/valid.h"
@@ -54,6 +55,18 @@ class Solver {
       }
     }
     return true;
+  }
+
+  // A term that holds where the value is not 0: it need not be solved, and may end the range early.
+  void consider(UOp term) {
+    Solver alone(range_);
+    if (!term.varies_over(range_) || !alone.solve_term(term)) return;
+    for (UOp l : alone.solution.lower) {
+      if (l.is_const()) solution.lower.push_back(l);
+    }
+    for (UOp u : alone.solution.upper) {
+      if (u.is_const()) solution.upper.push_back(u);
+    }
   }
 
  private:
@@ -126,6 +139,42 @@ UOp times(UOp x, UOp count, i64 most) {
   return exact && keeps_zero ? x * n : UOp();
 }
 
+// Comparisons outside of which a value is 0, as far as its loads say: a load is 0 outside of its
+// gate.
+std::vector<UOp> zero_outside(UOp x) {
+  if (x.is(Op::Load) && x.src(0).num_src() == 3) return conjuncts(x.src(0).src(2));
+  if (x.is(Op::Cast)) return zero_outside(x.src(0));
+  if (!x.is(Op::Mul)) return {};
+  // An infinity times zero is none.
+  std::vector<UOp> all = zero_outside(x.src(0));
+  const std::vector<UOp> others = zero_outside(x.src(1));
+  std::erase_if(all, [&](UOp c) { return std::ranges::find(others, c) == others.end(); });
+  return all;
+}
+
+// Places of a range, so many and so far apart.
+struct Places {
+  i64 first = 0, step = 1, count = 0;
+};
+
+// Those at which a condition holds that says so of a remainder: (r + c) % step == k.
+std::optional<Places> places_of_remainder(UOp condition, UOp range) {
+  const bool compares = condition.is(Op::Lt) || condition.is(Op::Eq);
+  if (!compares || !condition.src(0).is(Op::Mod) || !condition.src(1).is_const()) return {};
+  const UOp remainder = condition.src(0);
+  const i64 bound = condition.src(1).const_int();
+  if (condition.is(Op::Lt) && bound != 1) return {};
+  if (remainder.dtype() != DType::Index || !remainder.src(1).is_const()) return {};
+  LinearForm rest = LinearForm::of(remainder.src(0));
+  const i64 coefficient = rest.coefficient(range), step = remainder.src(1).const_int();
+  rest.add(range, -coefficient);
+  if (std::abs(coefficient) != 1 || !rest.terms.empty() || step < 2) return {};
+  const i64 wanted = condition.is(Op::Lt) ? 0 : bound;
+  if (wanted < 0 || wanted >= step) return {};
+  const i64 first = (coefficient * (wanted - rest.constant) % step + step) % step;
+  return Places{first, step, std::max<i64>(0, (range.range_size() - first + step - 1) / step)};
+}
+
 // One range of one sum.
 class Sum {
  public:
@@ -135,6 +184,7 @@ class Sum {
   // The sum without the range, or over less of it; null if nothing is known.
   UOp collapsed() {
     const UOp x = reduce_.src(0);
+    if (const UOp few = at_remainder(x)) return few;
     UOp condition = graph_.boolean(true), value = x;
     if (x.is(Op::Where) && x.src(2).is_const(0)) {
       condition = x.src(0);
@@ -145,6 +195,7 @@ class Sum {
     }
     Solver solver(range_);
     if (!solver.solve(condition)) return UOp();
+    for (UOp c : zero_outside(x)) solver.consider(c);
     const Solution& s = solver.solution;
     if (s.point) return over_others(one_place(s, value), s);
     if (!value.varies_over(range_)) return over_others(counted(s, value), s);
@@ -188,13 +239,31 @@ class Sum {
                          std::ranges::all_of(s.upper, [](UOp u) { return u.is_const(); });
     if (!decided || range_.is_open() || next_range_ >= RangeSet::capacity) return UOp();
     if (end - begin >= range_.range_size()) return UOp();
-    if (end <= begin) return constant_like(value, 0);
-    const UOp part = graph_.range(next_range_, end - begin, range_.loop_kind());
-    UOp x = at_place(value, range_, part + begin, graph_.boolean(true));
+    return over_places({begin, 1, end - begin}, value, s);
+  }
+
+  // Only the iterations whose remainder is the one that a condition asks for.
+  UOp at_remainder(UOp x) {
+    if (range_.is_open() || next_range_ >= RangeSet::capacity) return UOp();
+    std::vector<UOp> conditions = zero_outside(x);
+    if (x.is(Op::Where) && x.src(2).is_const(0)) conditions = conjuncts(x.src(0));
+    for (UOp c : conditions) {
+      if (const auto places = places_of_remainder(c, range_)) return over_places(*places, x, {});
+    }
+    return UOp();
+  }
+
+  UOp over_places(const Places& places, UOp value, const Solution& s) {
+    if (places.count <= 0) return constant_like(value, 0);
+    const UOp part = places.count == 1
+                         ? graph_.index(0)
+                         : graph_.range(next_range_, places.count, range_.loop_kind());
+    UOp x = at_place(value, range_, part * places.step + places.first, graph_.boolean(true));
     for (UOp term : s.others) x = where(term, x, constant_like(x, 0));
     SmallVector<UOp, 8> ranges;
     for (int i = 1; i < reduce_.num_src(); i++) {
-      ranges.push_back(reduce_.src(i) == range_ ? part : reduce_.src(i));
+      const UOp r = reduce_.src(i) == range_ ? part : reduce_.src(i);
+      if (r.is(Op::Range)) ranges.push_back(r);
     }
     return graph_.reduce(Op::Add, x, ranges);
   }

@@ -98,6 +98,16 @@ constexpr LlvmWords words{.space = " addrspace(5)",
                           .barrier = meet,
                           .contract = contract};
 
+// These processors divide integers of 64 bits by some hundred instructions, branches among them.
+// Kernels of very many (a greatest common divisor has its steps one after the other) would be
+// compiled for minutes.
+bool has_many_long_divisions(const LinearProgram& program) {
+  constexpr std::int64_t many = 8;
+  return std::ranges::count_if(program.instructions, [](UOp u) {
+           return (u.is(Op::CDiv) || u.is(Op::CMod)) && size_of(u.dtype()) == 8;
+         }) >= many;
+}
+
 bool stores_into(const LinearProgram& program, std::int64_t slot) {
   return std::ranges::any_of(program.instructions, [=](UOp u) {
     if (!u.is(Op::Store)) return false;
@@ -177,7 +187,9 @@ std::uint64_t AmdGpuRenderer::ops() { return LlvmRenderer::ops(); }
 std::uint32_t AmdGpuRenderer::dtypes() { return LlvmRenderer::dtypes(); }
 
 std::string AmdGpuRenderer::render(const LinearProgram& program) const {
-  const LlvmBody body = llvm_body(words, program);
+  LlvmWords own = words;
+  own.forms.calls_long_divisions = has_many_long_divisions(program);
+  const LlvmBody body = llvm_body(own, program);
   const Arrays arrays = arrays_of(program);
   std::string text = arrays.shared + signature(program, body) + "entry:\n";
   text += generic_pointers(body) + arrays.entries + body.registers + body.text;

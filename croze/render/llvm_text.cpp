@@ -126,6 +126,15 @@ std::string LlvmText::call(std::string_view result, std::string_view name,
   return fmt::format("call {} @llvm.{}({})", result, name, values);
 }
 
+std::string LlvmText::call_own(std::string_view result, std::string_view name,
+                               std::span<const LlvmArgument> arguments, std::string definition) {
+  std::string values;
+  for (const LlvmArgument& a : arguments)
+    values += fmt::format("{}{} {}", values.empty() ? "" : ", ", a.type, a.name);
+  declarations_.insert(std::move(definition));
+  return fmt::format("call {} @{}({})", result, name, values);
+}
+
 // ---- elementwise ------------------------------------------------------------------------------
 
 namespace {
@@ -139,6 +148,7 @@ class Alu {
  private:
   LlvmValue unary(Op op, const LlvmValue& x);
   LlvmValue binary(Op op, const LlvmValue& a, const LlvmValue& b, bool no_wrap);
+  LlvmValue quotient(std::string_view code, const LlvmValue& a, const LlvmValue& b);
   LlvmValue lane_by_lane(std::string_view code, const LlvmValue& a, const LlvmValue& b);
   LlvmValue extremum(Op op, const LlvmValue& a, const LlvmValue& b);
   LlvmValue select(const LlvmValue& condition, const LlvmValue& a, const LlvmValue& b);
@@ -231,10 +241,26 @@ LlvmValue Alu::binary(Op op, const LlvmValue& a, const LlvmValue& b, bool no_wra
     fail_internal({"llvm", {}}, "{} on {} should have been decomposed", info(op).name,
                   name_of(a.type.dtype));
   }
-  if (result_.lanes > 1 && (op == Op::CDiv || op == Op::CMod)) return lane_by_lane(code, a, b);
+  if (op == Op::CDiv || op == Op::CMod)
+    return result_.lanes > 1 ? lane_by_lane(code, a, b) : quotient(code, a, b);
   const bool flag = no_wrap && (op == Op::Add || op == Op::Mul) && is_integer(result_.dtype) &&
                     !is_unsigned(result_.dtype);
   return text_.define(result_, "{}{} {}, {}", code, flag ? " nsw" : "", a.text(), b.name);
+}
+
+// Or a remainder, of scalars.
+LlvmValue Alu::quotient(std::string_view code, const LlvmValue& a, const LlvmValue& b) {
+  const LlvmType type = result_.scalar();
+  if (!text_.forms().calls_long_divisions || size_of(type.dtype) < 8)
+    return text_.define(type, "{} {}, {}", code, a.text(), b.name);
+  const std::string name = fmt::format("long.{}", code);
+  const LlvmArgument both[] = {a, b};
+  return text_.define(
+      type, "{}",
+      text_.call_own(type.text(), name, both,
+                     fmt::format("define internal i64 @{}(i64 %a, i64 %b) noinline nounwind {{\n"
+                                 "  %q = {} i64 %a, %b\n  ret i64 %q\n}}\n",
+                                 name, code)));
 }
 
 // LLVM before 20 is wrong on quotients of vectors: if one lane of a constant k is 0 it takes
@@ -246,7 +272,7 @@ LlvmValue Alu::lane_by_lane(std::string_view code, const LlvmValue& a, const Llv
     const LlvmType scalar = result_.scalar();
     const LlvmValue x = text_.define(scalar, "extractelement {}, i64 {}", a.text(), k);
     const LlvmValue y = text_.define(scalar, "extractelement {}, i64 {}", b.text(), k);
-    const LlvmValue q = text_.define(scalar, "{} {}, {}", code, x.text(), y.name);
+    const LlvmValue q = quotient(code, x, y);
     quotients =
         text_.define(result_, "insertelement {}, {}, i64 {}", quotients.text(), q.text(), k);
   }

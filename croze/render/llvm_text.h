@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "croze/graph/matrix_unit.h"
 #include "croze/graph/uop.h"
@@ -58,6 +59,9 @@ struct LlvmForms {
   bool fences_halfs = false;
   // AVX-512's instruction for the greater of two floats is there.
   bool ranks_floats = false;
+  // Quotients and remainders of 64-bit integers are functions of the module, and not copies of what
+  // the processor needs for one.
+  bool calls_long_divisions = false;
 };
 
 // The text of one function body, and the intrinsics it calls.
@@ -89,6 +93,11 @@ class LlvmText {
   std::string call(std::string_view result, std::string_view name,
                    std::span<const LlvmArgument> arguments);
 
+  // "call <result> @<name>(..)" of a function of the module itself, whose definition is kept as
+  // well.
+  std::string call_own(std::string_view result, std::string_view name,
+                       std::span<const LlvmArgument> arguments, std::string definition);
+
   // The address of an element.  Said once in a block: LLVM reads fewer lines, and has no equal ones
   // to find.
   std::string address(std::string_view element, std::string_view pointer, std::string_view index);
@@ -96,6 +105,8 @@ class LlvmText {
   std::string fresh() { return fmt::format("%v{}", next_++); }
   const std::string& block() const { return block_; }  // the label of the open block
   const std::string& body() const { return body_; }
+  // What stands behind all functions, once: a line.
+  void declare(std::string line) { declarations_.insert(std::move(line)); }
   const std::set<std::string>& declarations() const { return declarations_; }
 
  private:

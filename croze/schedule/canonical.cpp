@@ -1,14 +1,13 @@
-// canonical.cpp -- a tensor graph made independent of which buffers it stands on, with reductions
-// of very much to very little cut in parts.
+// canonical.cpp -- a tensor graph made independent of which buffers it stands on.
 #include <algorithm>
 #include <vector>
 
-#include "croze/base/small_vector.h"
 #include "croze/graph/node_map.h"
 #include "croze/graph/node_set.h"
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/graph/text/serialize.h"
 #include "croze/schedule/schedule.h"
+#include "croze/schedule/sums/products.h"
 
 namespace croze {
 namespace {
@@ -55,53 +54,6 @@ UOp value_alone(UOp value) {
   return value.graph().make(Op::Contiguous, value.dtype(), {value});
 }
 
-// ---- long reductions --------------------------------------------------------------------------
-
-// So many threads and more are fed by parts.
-constexpr std::int64_t least_parts = 8, most_parts = 64;
-
-// Of more results tasks are made.
-constexpr std::int64_t most_results = 4;
-
-// Elements that take longer to reduce than another launch takes.
-constexpr std::int64_t least_elements = 1 << 18;
-
-std::int64_t parts_of(std::int64_t size) {
-  for (std::int64_t parts = std::min(size / 2, most_parts); parts >= least_parts; parts--) {
-    if (size % parts == 0) return parts;
-  }
-  return 1;
-}
-
-// A reduction as one of parts and one of what they come to, if it is so long and has so few results
-// that threads would have nothing to share; else the node itself.  The parts depend on its shape
-// alone, so that sums are the same on every machine; and as partial sums are shorter, they are
-// nearer to the truth.
-UOp in_parts(UOp u) {
-  const UOp x = u.src(0);
-  if (x.has_open_shape() || u.elements() > most_results || x.elements() < least_elements) return u;
-  const auto axes = u.arg().as_ints().subspan(1);
-  const auto shape = x.shape();
-  const auto axis = std::ranges::find_if(
-      axes, [&](std::int64_t a) { return parts_of(shape[static_cast<std::size_t>(a)]) > 1; });
-  if (axis == axes.end()) return u;
-  const auto cut = static_cast<std::size_t>(*axis);
-  const std::int64_t parts = parts_of(shape[cut]);
-  SmallVector<std::int64_t, 8> in_two, inner;
-  for (std::size_t i = 0; i < shape.size(); i++) {
-    if (i == cut) in_two.push_back(parts);
-    in_two.push_back(i == cut ? shape[i] / parts : shape[i]);
-  }
-  for (std::int64_t a : axes) inner.push_back(a < *axis ? a : a + 1);
-  Graph& g = u.graph();
-  const UOp pieces =
-      g.make(Op::Reshape, x.dtype(), {x}, Arg(std::span<const std::int64_t>(in_two)));
-  const UOp partial = g.reduce_axes(u.reduce_op(), pieces, inner);
-  const UOp stored = g.make(Op::Contiguous, x.dtype(), {partial});
-  const UOp whole = g.reduce_axes(u.reduce_op(), stored, std::span(&*axis, 1));
-  return g.make(Op::Reshape, x.dtype(), {whole}, Arg(u.shape()));
-}
-
 }  // namespace
 
 CanonicalGraph canonical_graph(std::span<const UOp> roots) {
@@ -110,6 +62,7 @@ CanonicalGraph canonical_graph(std::span<const UOp> roots) {
   NodeMap<UOp> copies(roots.empty() ? graph : roots[0].graph());
   std::vector<UOp> src;
   const std::vector<UOp> order = computed_from(roots);
+  const SumsOfProducts sums(order);
   for (UOp u : order) {
     if (u.is(Op::Buffer)) {
       const auto number = static_cast<std::int64_t>(result.inputs.size());
@@ -125,9 +78,13 @@ CanonicalGraph canonical_graph(std::span<const UOp> roots) {
     }
     src.clear();
     for (UOp s : u.sources()) src.push_back(copies.get(s));
+    if (const UOp stacked = sums.stacked(u, copies)) {
+      copies.set(u, stacked);
+      continue;
+    }
     const UOp copy =
         u.is(Op::After) ? make_after(graph, src) : graph.make(u.op(), u.dtype(), src, u.arg());
-    copies.set(u, u.is(Op::Reduce) ? in_parts(copy) : copy);
+    copies.set(u, copy);
   }
   for (UOp root : roots) result.roots.push_back(copies.get(root));
   // Graphs with one key have one copy.

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 
+#include "croze/codegen/choose/warps/warp_model.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/rewrite/rewrite.h"
 
@@ -22,6 +23,10 @@ namespace croze {
 namespace {
 
 constexpr float max_fused_reads = 30;
+
+// An operand of so many times fewer elements than an expression is far smaller: a part that is put
+// beside others, a row that is repeated.
+constexpr std::int64_t small_operand = 8;
 
 // Nodes between a value and the one in which all that is made of it meets again: an activation.
 constexpr std::int32_t most_joined = 16;
@@ -86,7 +91,8 @@ UOp strip_movement(UOp u) {
   return u;
 }
 
-FusionPlan::FusionPlan(std::span<const UOp> roots, bool fuse, const Caps& caps) : machine_(caps) {
+FusionPlan::FusionPlan(std::span<const UOp> roots, bool fuse, const Caps& caps)
+    : machine_(caps), runs_warps_(caps.runs_warps()) {
   const std::vector<UOp> order = toposort(roots);
   facts_.resize(order.empty() ? 0 : order.front().graph().id_limit());
   for (UOp root : roots) {
@@ -145,29 +151,54 @@ bool FusionPlan::is_boundary(UOp u) const {
   return f.buffered || is_free(u) || (f.contains_reduce && f.consumers > 1);
 }
 
+void FusionPlan::measure_one(UOp u) {
+  Facts& f = facts(u);
+  std::int64_t cost = arithmetic_cost(u.op());
+  f.contains_reduce = u.is(Op::Reduce);
+  f.size = static_cast<float>(cost);
+  f.reads = 0;
+  for (int i = 0; i < u.num_src(); i++) {
+    const UOp s = u.src(i);
+    if (i > 0 && s == u.src(0)) continue;
+    const Facts& g = facts(s);
+    if (is_boundary(s)) {
+      f.reads += is_number(s) || s.is(Op::Iota) ? 0.0F : 1.0F;
+      continue;
+    }
+    cost += g.cost;
+    f.contains_reduce = f.contains_reduce || g.contains_reduce;
+    f.size += g.size / static_cast<float>(g.consumers);
+    f.reads += g.reads / static_cast<float>(g.consumers);
+  }
+  f.cost = static_cast<std::int32_t>(std::min<std::int64_t>(cost, 1 << 20));
+}
+
+// Of an expression that has grown too large: what is far smaller than it, and stands below views of
+// one of its operands, is stored in its stead.  False if there is none.
+bool FusionPlan::buffer_small_operand(UOp u) {
+  for (UOp s : u.sources()) {
+    const UOp base = strip_movement(s);
+    const bool is_computed = is_elementwise(base.op()) && !is_boundary(base) && fits_memory(base);
+    if (!is_computed || facts(base).cost <= cheap_cost) continue;
+    if (base.elements() * small_operand > u.elements()) continue;
+    buffer(base,
+           {BufferCause::LargeExpression, static_cast<std::int64_t>(facts(u).size), max_size});
+    std::vector<UOp> views;
+    for (UOp v = s; v != base; v = v.src(0)) views.push_back(v);
+    for (; !views.empty(); views.pop_back()) measure_one(views.back());
+    return true;
+  }
+  return false;
+}
+
 // Bottom-up.
 void FusionPlan::measure(std::span<const UOp> order) {
   for (UOp u : order) {
-    Facts& f = facts(u);
+    const Facts& f = facts(u);
     if (is_free(u)) continue;
-    std::int64_t cost = arithmetic_cost(u.op());
-    f.contains_reduce = u.is(Op::Reduce);
-    f.size = static_cast<float>(cost);
-    for (int i = 0; i < u.num_src(); i++) {
-      const UOp s = u.src(i);
-      if (i > 0 && s == u.src(0)) continue;
-      const Facts& g = facts(s);
-      if (is_boundary(s)) {
-        f.reads += is_number(s) || s.is(Op::Iota) ? 0.0F : 1.0F;
-        continue;
-      }
-      cost += g.cost;
-      f.contains_reduce = f.contains_reduce || g.contains_reduce;
-      f.size += g.size / static_cast<float>(g.consumers);
-      f.reads += g.reads / static_cast<float>(g.consumers);
-    }
-    f.cost = static_cast<std::int32_t>(std::min<std::int64_t>(cost, 1 << 20));
+    measure_one(u);
     if (!is_elementwise(u.op()) || !fits_memory(u)) continue;
+    if (f.size > static_cast<float>(max_size) && buffer_small_operand(u)) measure_one(u);
     if (f.size > static_cast<float>(max_size)) {
       buffer(u, {BufferCause::LargeExpression, static_cast<std::int64_t>(f.size), max_size});
     } else if (f.reads > max_fused_reads) {
@@ -272,11 +303,21 @@ FusionPlan::Repeated FusionPlan::repeated(UOp u) const {
 std::int64_t FusionPlan::affordable_operations(UOp u) const {
   const Facts& f = facts_[u.id()];
   const auto bytes = static_cast<double>(size_of(u.dtype()));
+  if (runs_warps_) {
+    const double cycles = bytes / WarpModel::memory_bytes;
+    const double operations = machine_.write_accesses * cycles * WarpModel::multiply_adds;
+    return std::max(cheap_cost, static_cast<std::int64_t>(operations));
+  }
   const double lanes = std::max(1.0, static_cast<double>(machine_.vector_bytes) / bytes);
   const double written =
       machine_.write_accesses * bytes * machine_.cycles_per_byte(f.wanted_at - f.made_at);
   const double operations = written * lanes * static_cast<double>(machine_.threads);
   return std::max(cheap_cost, static_cast<std::int64_t>(operations));
+}
+
+bool FusionPlan::is_mask(UOp u) const {
+  const Facts& f = facts_[u.id()];
+  return u.dtype() == DType::Bool && f.reads == 0 && !f.contains_reduce && f.cost <= cheap_cost;
 }
 
 UOp FusionPlan::epilogue(UOp u) const {

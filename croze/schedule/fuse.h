@@ -31,6 +31,10 @@ class FusionPlan {
   // Whether one node of the graph alone uses it.
   bool has_one_consumer(UOp u) const { return facts_[u.id()].consumers == 1; }
 
+  // Whether `u` follows from positions alone, at hardly a cost: that tells codegen which turns of
+  // loops are for nothing, as long as it is not stored.
+  bool is_mask(UOp u) const;
+
   // The node to buffer so that the reduction `u` is computed once: `u` itself, or the end of the
   // elementwise chain that alone uses it.  Where that chain ends in what has a buffer already, only
   // the part of it that has no other reduction.
@@ -80,6 +84,8 @@ class FusionPlan {
   bool is_for_store_only(UOp u) const;
   // The sum that `u` makes a term of, if it is a block of one, or null.
   UOp sum_of_blocks(UOp u) const;
+  void measure_one(UOp u);
+  bool buffer_small_operand(UOp u);
   void measure(std::span<const UOp> order);
   void assign_owners(std::span<const UOp> order);
   void measure_distances(std::span<const UOp> order);
@@ -96,6 +102,7 @@ class FusionPlan {
   std::int64_t affordable_operations(UOp u) const;
 
   MachineModel machine_;
+  bool runs_warps_;
   std::vector<Facts> facts_;
   FlatMap<const Node*, BufferReason> reasons_;  // of the buffered nodes
 };

@@ -6,6 +6,7 @@
 
 #include "croze/base/error.h"
 #include "croze/graph/rewrite/rewrite.h"
+#include "croze/schedule/parts/scatter.h"
 #include "croze/schedule/ranges.h"
 
 namespace croze {
@@ -364,8 +365,8 @@ KernelList::Draft KernelList::draft_value(UOp u, UOp value, UOp out) {
 KernelList::Draft KernelList::draft_scatter(UOp u, UOp view, UOp buffer) {
   const UOp base = u.src(0), value = u.src(1);
   Lowering lower = lowering(u);
-  const OutputLoops loops = open_loops(lower, extents_of(value), serial_axes(u));
-  const UOp v = lower.value(value, loops.at);
+  OutputLoops loops = open_loops(lower, extents_of(value), serial_axes(u));
+  UOp v = lower.value(value, loops.at);
   if (!v) return {};
   Position to{{}, graph_.boolean(true)};
   for (int axis = 0; axis < base.rank(); axis++) {
@@ -374,31 +375,20 @@ KernelList::Draft KernelList::draft_scatter(UOp u, UOp view, UOp buffer) {
     to.index.push_back(cast(i, DType::Index));
     to.gate = both(to.gate, within(to.index.back(), base.extent(axis)));
   }
+  const ScatterSlices slices = slices_of(u, to, loops.ranges, context_.caps(device_));
+  if (slices.count > 1) {
+    const UOp slice = lower.new_range(slices.count, LoopKind::Parallel);
+    const UOp own = within_slice(slices, slice, to);
+    loops.ranges.insert(loops.ranges.begin(), slice);
+    to.gate = both(to.gate, own);
+    v = loaded_under(own, v);
+  }
   for (; is_movement(view.op()); view = view.src(0)) to = through_movement(view, to);
   const UOp place = gated_place(buffer, to, extents_of(view));
   const bool overwrites = u.arg().value == 0;
   const UOp stored = overwrites ? v : graph_.alu(u.reduce_op(), {graph_.load(place), v});
   const UOp store = graph_.store(place, stored, loops.ranges);
   return {graph_.sink(std::span(&store, 1)), lower.reads(), lower.computed()};
-}
-
-// The axes of a Scatter's value along which two elements may meet in one place.  An axis that an
-// index simply counts cannot: its loop is parallel.
-std::vector<bool> KernelList::serial_axes(UOp scatter) {
-  std::vector<bool> serial(static_cast<std::size_t>(scatter.src(1).rank()), true);
-  for (int i = 2; i < scatter.num_src(); i++) {
-    UOp index = scatter.src(i);
-    Position at{{}, graph_.boolean(true)};
-    for (Extent size : extents_of(index)) {
-      at.index.push_back(graph_.variable(at.index.size(), 0, size.most() - 1));
-    }
-    for (; is_movement(index.op()) || index.is(Op::Cast); index = index.src(0)) {
-      if (is_movement(index.op())) at = through_movement(index, at);
-    }
-    if (!index.is(Op::Iota) || !at.gate.is_const(1) || !at.index[0].is(Op::Variable)) continue;
-    serial[static_cast<std::size_t>(at.index[0].slot())] = false;
-  }
-  return serial;
 }
 
 // view[i, j, ..] = value[i, j, ..], where the view is a part of a buffer.
@@ -495,7 +485,10 @@ int KernelList::device_of(UOp u) {
 
 Lowering::Limits KernelList::limits(UOp u) {
   const Caps& caps = context_.caps(device_of(u));
-  return {caps.runs_warps() ? caps.max_items : caps.threads, caps.max_buffers};
+  if (!caps.runs_warps()) return {caps.threads, caps.threads, caps.max_buffers};
+  // Half as many groups as the device has room for leave less idle than another launch.
+  const std::int64_t groups = std::max<std::int64_t>(1, caps.threads / 4);
+  return {groups, groups * caps.warp_items, caps.max_buffers};
 }
 
 }  // namespace croze

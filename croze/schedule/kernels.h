@@ -94,7 +94,6 @@ class KernelList {
   OutputLoops open_loops(Lowering& lower, const Extents& shape,
                          const std::vector<bool>& serial = {});
   UOp gated_place(UOp buffer, const Position& at, const Extents& shape);
-  std::vector<bool> serial_axes(UOp scatter);
   Draft draft_value(UOp u, UOp value, UOp out);
   Draft draft_scatter(UOp u, UOp view, UOp buffer);
   Draft draft_store(UOp store);

@@ -350,6 +350,7 @@ bool Lowering::must_buffer(UOp u, const Position& p) {
   if (!(is_elementwise(u.op()) || u.is(Op::Gather)) || cost < 2 || (cost == 2 && u.is(Op::Where))) {
     return false;
   }
+  if (plan_.is_mask(u)) return false;
   const RangeSet open = ranges_of(p);
   const bool in_reduction = !(open - output_ranges_).empty();
   if (u.is(Op::Gather) && !in_reduction) return false;
@@ -453,9 +454,9 @@ BufferReason Lowering::why_not_hoist(UOp u, RangeSet varies) {
   const std::int64_t outer = iterations(varies);
   if (outer > u.elements()) return {BufferCause::RepeatedReduction, outer / u.elements()};
   const std::int64_t work = std::max(u.src(0).elements(), iterations(output_ranges_));
-  if (outer < 2 * limits_.threads && work > small_work) {
-    return {BufferCause::FewOuterLoops, outer, 2 * limits_.threads};
-  }
+  const bool reduces_rows = u.arg().as_ints().back() == u.src(0).rank() - 1;
+  const std::int64_t wanted = 2 * (reduces_rows ? limits_.threads : limits_.columns);
+  if (outer < wanted && work > small_work) return {BufferCause::FewOuterLoops, outer, wanted};
   hoisted_.push_back(varies);
   return {};
 }

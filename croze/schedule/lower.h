@@ -27,7 +27,8 @@ class Lowering {
 
   // What the device the kernel is for allows.
   struct Limits {
-    std::int64_t threads = 1;      // that a kernel should feed
+    std::int64_t threads = 1;      // that a kernel should feed with rows, or ...
+    std::int64_t columns = 1;      // ... with columns, of which neighbours are reduced together
     std::int64_t max_buffers = 1;  // parameters of a kernel
   };
 

@@ -14,7 +14,9 @@
 #include "croze/schedule/memory/memory_plan.h"
 #include "croze/schedule/merge.h"
 #include "croze/schedule/order.h"
+#include "croze/schedule/parts/in_parts.h"
 #include "croze/schedule/recompute.h"
+#include "croze/schedule/sums/phases.h"
 
 namespace croze {
 
@@ -33,14 +35,25 @@ void join_steps(std::vector<PendingStep>& steps, const CanonicalGraph& graph, Sc
   join_by_blocks(steps, graph.roots, schedule, context);
 }
 
+// Buffers hold values of the graph that came in.
+void name_values(Schedule& schedule, const GraphInParts& parts) {
+  for (ScheduleBuffer& b : schedule.buffers) {
+    const auto known = parts.stands_for.find(b.value);
+    if (known != parts.stands_for.end()) b.value = known->second;
+  }
+}
+
 }  // namespace
 
-Schedule make_schedule(const CanonicalGraph& graph, const ScheduleContext& context) {
+Schedule make_schedule(const CanonicalGraph& whole, const ScheduleContext& context) {
+  const GraphInParts parts = in_parts(whole, context);
+  const CanonicalGraph& graph = parts.graph;
   std::vector<UOp> copied;  // states that are read through a copy, so that the steps have an order
   for (;;) {
     Schedule schedule;
     std::vector<PendingStep> steps = KernelList(graph, context, copied, schedule).build();
     join_steps(steps, graph, schedule, context);
+    if (context.fuse) split_phases(steps, context);
     detach_kernels(steps);
     StepOrder order = order_steps(std::move(steps));
     if (order.blocking) {
@@ -52,7 +65,8 @@ Schedule make_schedule(const CanonicalGraph& graph, const ScheduleContext& conte
     if (order.steps.size() > 1) order = free_early(make_late(std::move(order), schedule), schedule);
     join_launches(std::move(order), schedule, context);
     if (graph.variables.empty()) plan_memory(schedule, context);  // else with_sizes() does
-    tell_observers([&](CompileObserver& o) { o.scheduled(graph, schedule); });
+    name_values(schedule, parts);
+    tell_observers([&](CompileObserver& o) { o.scheduled(whole, schedule); });
     return schedule;
   }
 }

@@ -6,6 +6,8 @@
 //   that the graph does not depend on where it stands and its bytes are the key of the schedule
 //   cache.
 // numbers.cpp: the graph told apart from its numbers, which may be passed at launch.
+// parts/in_parts.cpp: long reductions to few results become reductions of parts (parts/parts.cpp:
+//   how many).
 // fuse.cpp: which nodes get a buffer whatever their place (the cost model).
 // ranges.cpp: movement ops as maps of index expressions.
 // lower.cpp: one buffered node as a kernel, its value pulled down to the loads.
@@ -126,7 +128,7 @@ ScheduleChain chain_at(const Schedule& schedule, int first, int last);
 // The roots in a graph of their own, with buffers numbered in order of first use.  The scheduler
 // looks at nothing else: the graph that they come from may be changed meanwhile.
 struct CanonicalGraph {
-  std::unique_ptr<Graph> graph;
+  std::shared_ptr<Graph> graph;
   std::vector<UOp> roots;
   std::vector<UOp> buffers;  // of this graph, by number
   std::vector<UOp> inputs;   // the original Buffer nodes, by number

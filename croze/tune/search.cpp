@@ -31,8 +31,8 @@ constexpr std::size_t neighbours_each = 16;  // in a round, of each list of the 
 constexpr double least_gain = 0.99;          // of a round
 constexpr int patience = 1;                  // rounds that gain less and are followed by another
 constexpr double clear_win = 0.98;
-constexpr double plain_limit = 20;  // seconds that the kernel without edits may take
-constexpr TrialTime short_race{.seconds = 0.01, .limit = 5};
+constexpr double plain_limit = 20;   // seconds that the kernel without edits may take
+constexpr double short_race = 0.01;  // seconds
 constexpr TrialTime long_race{.seconds = 0.2, .limit = 20};
 
 struct Candidate {
@@ -145,7 +145,8 @@ std::vector<std::shared_ptr<Candidate>> Search::next_round(int round) {
 void Search::race(const std::vector<std::shared_ptr<Candidate>>& candidates) {
   for (const std::shared_ptr<Candidate>& c : candidates) {
     found_.tried++;
-    const Trial trial = bench_.race(c->trial, model_->trial, short_race);
+    const Trial trial =
+        bench_.race(c->trial, model_->trial, {.seconds = short_race, .limit = settings_.limit});
     if (trial.end == TrialEnd::Right) {
       c->ratio = trial.seconds / trial.rival_seconds;
       beam_.push_back(c);
@@ -184,7 +185,7 @@ Found Search::run() {
   model_ = of_model();
   seen_.insert(hash_bytes(model_->source));
   learn();
-  const TrialEnd itself = bench_.race(model_->trial, model_->trial, short_race).end;
+  const TrialEnd itself = bench_.race(model_->trial, model_->trial, {.seconds = short_race}).end;
   check(itself == TrialEnd::Right || itself == TrialEnd::Slow, "the kernel's own program is {}",
         name_of(itself));
   beam_ = {model_};

@@ -16,6 +16,7 @@ namespace croze::tune {
 struct Settings {
   int width = 4;           // lists of edits that are kept from round to round
   std::uint64_t seed = 1;  // of the order in which neighbours are tried
+  double limit = 5;        // seconds that a candidate may take in a round
 };
 
 struct Found {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "croze/base/error.h"
 #include "croze/base/thread_pool.h"
 #include "croze/run/devices.h"
+#include "croze/tensor/elementwise/elementwise.h"
 #include "support/target_sets.h"
 #include "targets/code_object.h"
 
@@ -65,6 +67,20 @@ TEST_P(CompileForAmd, WholeGraphsSpillNothing) {
     EXPECT_GT(s.kernels, 0u);
     EXPECT_EQ(s.spilling, 0) << graph.name;
   }
+}
+
+// The remainders of a common divisor, one after the other: written out they take minutes.
+TEST_P(CompileForAmd, ManyLongDivisionsAreCalledAndNeedNoStack) {
+  const TargetGraph divisor{"common divisor", [] {
+                              const std::shared_ptr<std::int64_t[]> memory(new std::int64_t[2]{});
+                              const Tensor a =
+                                  Tensor::from_blob(memory.get(), {2}, DType::Int64, memory);
+                              return std::vector<Tensor>{gcd(a + 6, a + 4)};
+                            }};
+  const std::vector<TargetKernel> kernels = kernels_of(target_, divisor);
+  const UseSummary s = summary_of(target_, divisor.name, compiled(target_, kernels));
+  EXPECT_NE(kernels.at(0).source.find("call i64 @long.srem("), std::string::npos);
+  EXPECT_EQ(s.on_stack + s.spilling, 0);
 }
 
 TEST_P(CompileForAmd, EveryKernelOfTheOpListIsTaken) {

@@ -16,6 +16,7 @@
 #include "croze/base/error.h"
 #include "croze/run/devices.h"
 #include "croze/tensor/linalg/linalg.h"
+#include "croze/tensor/network/conv.h"
 #include "croze/tensor/network/functional.h"
 #include "support/target_sets.h"
 #include "targets/code_object.h"
@@ -39,6 +40,15 @@ std::vector<Tensor> product() {
   const Tensor a = placeholder({1024, 1024}, t), b = placeholder({1024, 1024}, t);
   if constexpr (t == DType::Int8) return {matmul(a.cast(DType::Int32), b.cast(DType::Int32))};
   return {matmul(a, b)};
+}
+
+std::vector<Tensor> product_of_odd_sizes() {
+  return {matmul(placeholder({500, 333}, DType::Float16), placeholder({333, 777}, DType::Float16))};
+}
+
+std::vector<Tensor> convolution() {
+  return {conv2d(placeholder({8, 64, 56, 56}, DType::Float16),
+                 placeholder({64, 64, 3, 3}, DType::Float16), {}, {.padding = 1})};
 }
 
 // Its scores; the weights are computed where they are multiplied by the values, and wider.
@@ -75,6 +85,8 @@ const std::vector<Case>& cases() {
        ""},
       {{"product of float32", product<DType::Float32>}, "v_mfma_f32_16x16x4_f32", "", ""},
       {{"product of float64", product<DType::Float64>}, "v_mfma_f64_16x16x4_f64", "", ""},
+      {{"product of odd sizes", product_of_odd_sizes}, mfma_f16, wmma_f16, wmma_f16},
+      {{"convolution of float16", convolution}, mfma_f16, wmma_f16, wmma_f16},
       {{"attention of float16", attention}, mfma_f16, wmma_f16, wmma_f16},
   };
   return all;

@@ -139,6 +139,28 @@ TEST_F(Collapse, OnlyAPartOfTheRangeIsSummed) {
   EXPECT_EQ(expect_equal(kernel(where(less(r, i), value, number(0)))), 9);
 }
 
+TEST_F(Collapse, OnlyPlacesOfOneRemainderAreSummed) {
+  const UOp value = load(DType::Int64, r), zero = number(0);
+  EXPECT_EQ(expect_equal(kernel(where(equal((r + 1) % 2, 0), value, zero))), 4);
+  EXPECT_EQ(expect_equal(kernel(where(equal((r * -1 + 20) % 3, 1), value, zero))), 3);
+  EXPECT_EQ(expect_equal(kernel(where(equal(r % 4, 0) & less(r, 5), value, zero))), 2);
+  EXPECT_EQ(expect_equal(kernel(where(equal((r + i) % 2, 0), value, zero))), 9);
+  // One place is left, and the loop is none.
+  EXPECT_EQ(expect_equal(kernel(where(equal(r % 8, 7), value, zero))), 0);
+}
+
+TEST_F(Collapse, GatesOfAllFactorsShortenTheSum) {
+  const DType t = DType::Float32;
+  const auto gated = [&](UOp at, UOp gate) {
+    return graph.load(graph.place(graph.param(t, 1, 9), at, gate));
+  };
+  const UOp both = less(graph.index(3), r), one = less(r, i);
+  EXPECT_EQ(expect_equal(kernel(gated(r, both) * gated(r * -1 + 8, both & one))), 5);
+  EXPECT_EQ(expect_equal(kernel(gated(r, equal(r % 2, 0)) * gated(r, equal(r % 2, 0) & one))), 5);
+  // What is zero times an infinity is none.
+  EXPECT_EQ(expect_equal(kernel(gated(r, both) * load(t, r))), 9);
+}
+
 TEST_F(Collapse, RandomConditionsAreSolvedRight) {
   const unsigned seed = 23;
   std::mt19937_64 rng(seed);

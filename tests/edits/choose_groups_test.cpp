@@ -49,6 +49,12 @@ Choice chosen_for(UOp sink, const Caps& caps) {
   return choice;
 }
 
+std::int64_t groups_of(const Choice& choice) {
+  std::int64_t count = 1;
+  for (const LaunchSize& axis : choice.launch.groups) count *= axis.value({});
+  return count;
+}
+
 // out[n, i, j] = sum over k of a[n, i, k] * b[n, k, j].
 SmallKernel products(std::int64_t batch, std::int64_t rows, std::int64_t depth,
                      std::int64_t columns) {
@@ -195,11 +201,24 @@ SmallKernel column_sums(std::int64_t rows, std::int64_t columns) {
 }
 
 TEST(ChooseGroups, ARowIsAGroupFromItsReductionsToItsResults) {
-  for (const std::int64_t columns : {1024, 1000, 77}) {
+  for (const std::int64_t columns : {1024, 1000, 2600}) {
     const SmallKernel kernel = rows_kernel(5, columns);
     const Choice choice = chosen_for(kernel.sink, large_gpu());
-    EXPECT_GE(choice.launch.items[0], 16) << choice.edits;
+    EXPECT_GE(choice.launch.items[0], 64) << choice.edits;
     EXPECT_EQ(choice.launch.items[1], 1) << choice.edits;
+    EXPECT_EQ(groups_of(choice), 5) << "a row each; none repeats one: " << choice.edits;
+    EXPECT_GT(choice.barriers, 0) << choice.edits;
+    expect_right(kernel, large_gpu());
+    expect_right(kernel, gpu_shaped_caps());
+  }
+}
+
+TEST(ChooseGroups, ShortRowsShareAGroup) {
+  for (const std::int64_t rows : {640, 611}) {
+    const SmallKernel kernel = rows_kernel(rows, 77);
+    const Choice choice = chosen_for(kernel.sink, large_gpu());
+    EXPECT_GE(choice.launch.items[0], 16) << choice.edits;
+    EXPECT_GE(choice.launch.items[1], 4) << choice.edits;
     EXPECT_GT(choice.barriers, 0) << choice.edits;
     expect_right(kernel, large_gpu());
     expect_right(kernel, gpu_shaped_caps());

@@ -104,5 +104,75 @@ TEST(IdleReductions, TurnWhereSomebodyElseLooks) {
   EXPECT_TRUE(open_trips(also_looked_at(masked_product()), tiles).empty());
 }
 
+// out[i, d] = sum over k of a[i, k] * b[k, d] where the mask is open; r0, r1, r2 are i, d, k.
+enum class Keys { Before, From };  // k < i + 1 + more, or i + more < k + 1
+
+bool is_open(Keys keys, std::int64_t i, std::int64_t k, std::int64_t more) {
+  return keys == Keys::Before ? k < i + 1 + more : i + more < k + 1;
+}
+
+constexpr std::int64_t queries = 8, width = 16, keys = 24;
+
+SmallKernel masked_terms(Keys kind, std::int64_t more) {
+  SmallKernel kernel{"masked terms", std::make_shared<Graph>(), {}, {}, {}};
+  Graph& g = *kernel.graph;
+  kernel.buffers = {numbers(queries * width, 1), numbers(queries * keys, 2),
+                    numbers(keys * width, 3)};
+  const UOp i = g.range(0, queries, LoopKind::Parallel), d = g.range(1, width, LoopKind::Parallel);
+  const UOp k = g.range(2, keys, LoopKind::Reduce);
+  const UOp a = g.load(g.place(g.param(DType::Int32, 1, queries * keys), i * keys + k));
+  const UOp b = g.load(g.place(g.param(DType::Int32, 2, keys * width), k * width + d));
+  const UOp mask = kind == Keys::Before ? less(k, i + 1 + more) : less(i + more, k + 1);
+  const UOp term = where(mask, a * b, g.constant(DType::Int32, std::int64_t{0}));
+  const UOp sum = g.reduce(Op::Add, term, std::vector<UOp>{k});
+  const UOp out = g.place(g.param(DType::Int32, 0, queries * width), i * width + d);
+  kernel.sink = g.sink(std::vector<UOp>{g.store(out, sum, std::vector<UOp>{i, d})});
+  for (std::int64_t x = 0; x < queries; x++) {
+    for (std::int64_t y = 0; y < width; y++) {
+      std::int32_t result = 0;
+      for (std::int64_t z = 0; z < keys; z++) {
+        if (!is_open(kind, x, z, more)) continue;
+        result += kernel.buffers[1][static_cast<std::size_t>(x * keys + z)] *
+                  kernel.buffers[2][static_cast<std::size_t>(z * width + y)];
+      }
+      kernel.expected.push_back(result);
+    }
+  }
+  return kernel;
+}
+
+TEST(MaskedTerms, AreAddedUpAsFarAsTheMaskIsOpen) {
+  // Keys before the query: one more for each, and none are masked.
+  EXPECT_EQ(open_trips(masked_terms(Keys::Before, 0).sink, ""),
+            std::vector<std::string>{"1 to 24"});
+  // Of two queries one has a key less: a part of the loop has the mask, and the other does not.
+  EXPECT_EQ(open_trips(masked_terms(Keys::Before, 0).sink, "split r0 by 2; bind r4 unroll"),
+            (std::vector<std::string>{"1 to 24", "0 to 24"}));
+  EXPECT_EQ(open_trips(masked_terms(Keys::From, 0).sink, "split r0 by 2; bind r4 unroll"),
+            (std::vector<std::string>{"1 to 24", "17 to 24"}));
+  EXPECT_TRUE(open_trips(masked_terms(Keys::Before, keys).sink, "").empty());
+}
+
+TEST(MaskedTerms, AddUpToTheSameInAllTiles) {
+  const std::unique_ptr<Device> device = make_interpreter(cpu_shaped_caps());
+  for (Keys kind : {Keys::Before, Keys::From}) {
+    for (std::int64_t more : {-5, -3, 0, 2, 16}) {
+      const SmallKernel kernel = masked_terms(kind, more);
+      for (const char* edits :
+           {"", "split r0 by 2; bind r4 unroll",
+            "split r1 by 4; bind r4 lane; split r0 by 4; bind r6 unroll",
+            "split r1 by 8; bind r4 lane; split r0 by 2; bind r6 unroll; split_reduction r2 by 4",
+            "split r1 by 4; bind r4 lane; split r0 by 4; bind r6 unroll; split_reduction r2 by 4; "
+            "bind r8 unroll",
+            "split_reduction r2 by 4; bind r4 lane", "split_reduction r2 by 8; pad r4 by 16",
+            "bind r0 lane", "merge r0 r1"}) {
+        const Edited edited =
+            run_edited(*device, kernel, [&](KernelState& k) { apply_all(k, parse_edits(edits)); });
+        EXPECT_EQ(edited.result, kernel.expected) << more << ": " << edits;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace croze

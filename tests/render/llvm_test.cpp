@@ -60,6 +60,13 @@ TEST(LlvmRenderer, AScalarIsBroadcastOutsideOfTheLoop) {
   EXPECT_LT(position(text, "shufflevector"), position(text, "loop1:"));
 }
 
+// Which nests run long decides what registers are for.
+TEST(LlvmRenderer, LoopsSayHowOftenTheyTurn) {
+  const std::string text = LlvmRenderer().render(scaled_copy(1));
+  position(text, "label %loop1, label %loop1.end, !prof !8\n");
+  position(text, "!8 = !{!\"branch_weights\", i32 7, i32 1}\n");
+}
+
 int times(const std::string& text, const std::string& part) {
   int result = 0;
   for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {

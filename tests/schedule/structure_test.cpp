@@ -118,6 +118,18 @@ TEST(Structure, CheapArithmeticWithTwoUsersIsNotStored) {
   EXPECT_TRUE(schedule.arenas.empty());
 }
 
+TEST(Structure, AMaskOfPositionsIsNotStored) {
+  // Two products want it, each a mask of another of its operands.
+  Scheduled s;
+  const UOp row = s.expand(s.reshape(s.graph.iota(16), {16, 1}), {16, 16});
+  const UOp column = s.expand(s.reshape(s.graph.iota(16), {1, 16}), {16, 16});
+  const UOp mask = less(column, row + 1), x = s.buffer({16, 16});
+  const UOp masked = where(mask, x, constant_like(x, 0));
+  const Schedule schedule = s.expect_right(
+      {product(s, masked, s.buffer({16, 16})), product(s, s.buffer({16, 16}), masked)});
+  EXPECT_TRUE(schedule.arenas.empty());
+}
+
 TEST(Structure, EqualKernelsAreOneKernel) {
   Scheduled s;
   const UOp a = s.buffer({50}), b = s.buffer({50}), c = s.buffer({50});

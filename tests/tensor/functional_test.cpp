@@ -1,5 +1,6 @@
 // Normalisation, attention, dropout and losses.
 #include <cmath>
+#include <limits>
 
 #include "support/check.h"
 
@@ -52,6 +53,25 @@ TEST(Functional, CausalAttentionDoesNotLookAhead) {
   const Tensor mask = Tensor::ones({4, 4}, {.dtype = DType::Bool}).tril();
   expect_numbers(scaled_dot_product_attention(q, q, v, {.mask = mask}), y.to_vector<double>(),
                  1e-6);
+}
+
+TEST(Functional, CausalAttentionIsNotSpoiledByWhatIsAhead) {
+  const Tensor q = random_tensor({3, 8}, -1, 1), k = random_tensor({4, 8}, -1, 1, {}, 2),
+               v = random_tensor({4, 3}, -1, 1, {}, 3);
+  const auto attended = [&](const Tensor& keys, const Tensor& values) {
+    return scaled_dot_product_attention(q, keys, values, {.causal = true});
+  };
+  const auto spoiled = [](const Tensor& x) {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    return where((Tensor::arange(4) == 3).unsqueeze(1), nan, x);
+  };
+  const Tensor whole = attended(k, v), y = attended(spoiled(k), spoiled(v));
+  expect_numbers(y, whole.to_vector<double>(), 1e-6);
+  const auto gradients = sum(y * y).gradient({q, k, v}),
+             expected = sum(whole * whole).gradient({q, k, v});
+  for (std::size_t i = 0; i < 3; i++) {
+    expect_numbers(gradients[i], expected[i].to_vector<double>(), 1e-6);
+  }
 }
 
 TEST(Functional, DropsOut) {

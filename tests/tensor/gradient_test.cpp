@@ -1,5 +1,6 @@
 // loss.gradient({..}) through the compiled path.
 #include <cmath>
+#include <limits>
 
 #include "croze/graph/uop.h"
 #include "croze/run/execute.h"
@@ -39,6 +40,20 @@ TEST(TensorGradient, AgreesWithDifferencesThroughTheCompiledPath) {
                               2e-6;
     EXPECT_NEAR(got[i], difference, 1e-7);
   }
+}
+
+TEST(TensorGradient, OfAMaskedProductStaysBehindTheMask) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const Tensor mask = Tensor::ones({3, 3}, {.dtype = DType::Bool}).tril();
+  const Tensor x = random_tensor({3, 3}, -1, 1),
+               y = where(mask, random_tensor({3, 3}, 1, 2), infinity);
+  const auto g = sum(where(mask, x * y, 0) * 2).gradient({x, y});
+  expect_numbers(g[0], where(mask, y * 2, 0).to_vector<double>(), 1e-6);
+  expect_numbers(g[1], where(mask, x * 2, 0).to_vector<double>(), 1e-6);
+  // Below a sum the mask is seen through the views that repeat what flows into it.
+  const Tensor keys = where((Tensor::arange(3) == 2).unsqueeze(1), infinity, x.detach());
+  const Tensor scores = where(mask, matmul(x, keys.transpose()), 0);
+  expect_numbers(scores.sum().gradient({x})[0][0], keys[0].to_vector<double>(), 1e-6);
 }
 
 TEST(TensorGradient, CanBeTakenAgain) {

@@ -196,6 +196,10 @@ Made put_rows(const Place& x, std::int64_t axis, std::span<const std::int64_t> r
     places[i]->write(is_first ? row : of_any_slope(row));
   }
   if (x.shape.numel() > 0) x.storage->writes++;
+  // What is left out counts, too, for all that is known when it is recorded.
+  if (x.dtype == DType::Float32 && std::ranges::any_of(source->elements(), &Element::depends)) {
+    for (Element& e : x.storage->elements) e.depends = true;
+  }
   return x;
 }
 

@@ -1,14 +1,16 @@
 // yardstick.cpp -- what the processor could do, measured by hand-written loops.
 //
 // A multiply-add takes some cycles but one or two can begin in each, so the loop keeps many
-// independent chains in registers.  It is compiled for each vector width, and the processor is
-// asked which it has.
+// independent chains in registers.  It is compiled for each vector width, of which that counts that
+// the device CPU uses.
 #include "yardstick/yardstick.h"
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>
+
+#include "croze/run/devices.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -78,9 +80,9 @@ float fma_128() {
 
 Loop widest_loop() {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f")) return {512, chains_512, fma_512};
-  const bool has_fma = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (has_fma) return {256, chains_256, fma_256};
+  const std::int64_t bytes = device(device_index("CPU")).caps().vector_bytes;
+  if (bytes == 64) return {512, chains_512, fma_512};
+  if (bytes == 32) return {256, chains_256, fma_256};
 #endif
   return {128, chains_128, fma_128};
 }

@@ -9,7 +9,7 @@
 namespace croze {
 
 // About a millisecond of Float32 multiply-adds on registers alone, on all threads of the pool, with
-// the widest vectors of this processor.  A multiply-add counts two operations.
+// the widest vectors that kernels use here.  A multiply-add counts two operations.
 void run_multiply_adds(ThreadPool& pool);
 double multiply_add_operations(const ThreadPool& pool);  // that one such run does
 int multiply_add_bits();                                 // width of its vectors

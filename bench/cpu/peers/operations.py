@@ -36,9 +36,12 @@ def operation(function):
     return function
 
 
-def set_up(threads):
-    global THREADS
+def set_up(threads, is_limited):
+    """PyTorch and oneDNN have read from the environment which vectors they may use, if not all."""
+    global THREADS, onnxruntime, onnx_problem
     THREADS = threads
+    if is_limited:
+        onnxruntime, onnx_problem = None, "it cannot be held to narrower vectors"
     torch.set_num_threads(threads)
     found = {"PyTorch": torch.__version__}
     if torch.backends.mkldnn.is_available():

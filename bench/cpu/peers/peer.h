@@ -32,6 +32,8 @@ class Peer {
 struct PeerOptions {
   int threads = 1;
   std::string python = "python3";  // a command that runs a Python with PyTorch and onnxruntime
+  // The widest vectors that peers may use; 0: any.  Those that cannot be told so are left out.
+  std::int64_t vector_bytes = 0;
 };
 
 // All that there may be on this machine.

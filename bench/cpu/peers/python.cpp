@@ -88,7 +88,8 @@ Json json_of(const Case& c) {
 PythonPeers::PythonPeers(const PeerOptions& options) {
   try {
     start(options);
-    const Json hello = ask({{"threads", options.threads}});
+    const Json hello =
+        ask({{"threads", options.threads}, {"is_limited", options.vector_bytes != 0}});
     found_ = hello["found"];
     missing_ = hello["missing"];
   } catch (const Error& e) {

@@ -37,7 +37,7 @@ class Server:
 
     def answer(self, request):
         if "threads" in request:
-            return set_up(request["threads"])
+            return set_up(request["threads"], request["is_limited"])
         if "prepare" in request:
             return self.prepare(request["prepare"])
         bind(request["turn"] != "onnxruntime")

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <utility>
 
+#include "croze/backends/cpu/extensions.h"
 #include "croze/base/error.h"
 #include "croze/device/llvm/compile.h"
 
@@ -18,8 +20,14 @@ namespace {
 constexpr const char* passes =
     "function(sroa,early-cse,instcombine<no-verify-fixpoint>,loop-mssa(licm))";
 
+LlvmProcessor usable_host() {
+  LlvmProcessor host = llvm_host();
+  host.features = usable_features(std::move(host.features));
+  return host;
+}
+
 const LlvmProcessor& host() {
-  static const LlvmProcessor& result = *new LlvmProcessor(llvm_host());
+  static const LlvmProcessor& result = *new LlvmProcessor(usable_host());
   return result;
 }
 

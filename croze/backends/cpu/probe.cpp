@@ -2,20 +2,15 @@
 #include "croze/backends/cpu/probe.h"
 
 #include <fmt/format.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cstring>
 #include <fstream>
 
+#include "croze/backends/cpu/cpuid_words.h"
+#include "croze/backends/cpu/extensions.h"
 #include "croze/graph/matrix_unit.h"
 #include "croze/render/llvm.h"
-
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
 
 namespace croze {
 namespace {
@@ -25,122 +20,7 @@ std::int64_t system_value(int name, std::int64_t fallback) {
   return value > 0 ? value : fallback;
 }
 
-struct Features {
-  bool avx512 = false;  // with the forms for narrow vectors and for all element sizes
-  bool avx2 = false;    // with fused multiply-add
-  bool f16 = false;     // conversions from and to Float16
-};
-
 #if defined(__x86_64__)
-
-using Registers = std::array<unsigned, 4>;  // eax, ebx, ecx, edx
-
-Registers cpuid(unsigned leaf, unsigned subleaf = 0) {
-  Registers r{};
-  __get_cpuid_count(leaf, subleaf, &r[0], &r[1], &r[2], &r[3]);
-  return r;
-}
-
-Features features() {
-  __builtin_cpu_init();
-  return {.avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-                    __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"),
-          .avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"),
-          .f16 = __builtin_cpu_supports("avx") && (cpuid(1)[2] & bit_F16C) != 0};
-}
-
-// What LLVM may use in a kernel on this processor, where it has it.  The registers that some need
-// must be kept by the system, too.
-struct Extension {
-  std::string_view name;
-  unsigned leaf, subleaf, word, bit;  // of cpuid
-  enum class Needs { Nothing, Avx, Avx512, Tiles } needs = Needs::Nothing;
-};
-
-constexpr auto avx = Extension::Needs::Avx, avx512 = Extension::Needs::Avx512,
-               tiles = Extension::Needs::Tiles;
-constexpr unsigned eax = 0, ebx = 1, ecx = 2, edx = 3;
-constexpr unsigned extended_leaf = 0x80000001;
-
-constexpr Extension extensions[] = {
-    {"sse3", 1, 0, ecx, 0},
-    {"pclmul", 1, 0, ecx, 1},
-    {"ssse3", 1, 0, ecx, 9},
-    {"fma", 1, 0, ecx, 12, avx},
-    {"sse4.1", 1, 0, ecx, 19},
-    {"sse4.2", 1, 0, ecx, 20},
-    {"movbe", 1, 0, ecx, 22},
-    {"popcnt", 1, 0, ecx, 23},
-    {"aes", 1, 0, ecx, 25},
-    {"avx", 1, 0, ecx, 28, avx},
-    {"f16c", 1, 0, ecx, 29, avx},
-    {"bmi", 7, 0, ebx, 3},
-    {"avx2", 7, 0, ebx, 5, avx},
-    {"bmi2", 7, 0, ebx, 8},
-    {"avx512f", 7, 0, ebx, 16, avx512},
-    {"avx512dq", 7, 0, ebx, 17, avx512},
-    {"adx", 7, 0, ebx, 19},
-    {"avx512ifma", 7, 0, ebx, 21, avx512},
-    {"avx512cd", 7, 0, ebx, 28, avx512},
-    {"sha", 7, 0, ebx, 29},
-    {"avx512bw", 7, 0, ebx, 30, avx512},
-    {"avx512vl", 7, 0, ebx, 31, avx512},
-    {"avx512vbmi", 7, 0, ecx, 1, avx512},
-    {"avx512vbmi2", 7, 0, ecx, 6, avx512},
-    {"gfni", 7, 0, ecx, 8},
-    {"vaes", 7, 0, ecx, 9, avx},
-    {"vpclmulqdq", 7, 0, ecx, 10, avx},
-    {"avx512vnni", 7, 0, ecx, 11, avx512},
-    {"avx512bitalg", 7, 0, ecx, 12, avx512},
-    {"avx512vpopcntdq", 7, 0, ecx, 14, avx512},
-    {"avx512vp2intersect", 7, 0, edx, 8, avx512},
-    {"amx-bf16", 7, 0, edx, 22, tiles},
-    {"avx512fp16", 7, 0, edx, 23, avx512},
-    {"amx-tile", 7, 0, edx, 24, tiles},
-    {"amx-int8", 7, 0, edx, 25, tiles},
-    {"avxvnni", 7, 1, eax, 4, avx},
-    {"avx512bf16", 7, 1, eax, 5, avx512},
-    {"avxifma", 7, 1, eax, 23, avx},
-    {"avxvnniint8", 7, 1, edx, 4, avx},
-    {"avxneconvert", 7, 1, edx, 5, avx},
-    {"avxvnniint16", 7, 1, edx, 10, avx},
-    {"avx10", 7, 1, edx, 19, avx512},
-    {"apx", 7, 1, edx, 21},
-    {"lzcnt", extended_leaf, 0, ecx, 5},
-    {"sse4a", extended_leaf, 0, ecx, 6},
-    {"xop", extended_leaf, 0, ecx, 11, avx},
-    {"fma4", extended_leaf, 0, ecx, 16, avx},
-    {"tbm", extended_leaf, 0, ecx, 21},
-};
-
-// Whether the system keeps the registers of tiles for this process, which it has to be asked for
-// (Linux, Documentation/arch/x86/xstate.rst).  Threads made from now on have them, too.
-bool keeps_tiles() {
-#if defined(__linux__)
-  constexpr long ask_for_state = 0x1023, tile_data = 18;
-  const bool has_tiles = (cpuid(7)[edx] >> 24 & 1) != 0;
-  return has_tiles && syscall(SYS_arch_prctl, ask_for_state, tile_data) == 0;
-#else
-  return false;
-#endif
-}
-
-std::string extensions_here() {
-  __builtin_cpu_init();
-  const bool keeps_avx = __builtin_cpu_supports("avx"),
-             keeps_avx512 = __builtin_cpu_supports("avx512f"), keeps_amx = keeps_tiles();
-  std::string names;
-  for (const Extension& e : extensions) {
-    const bool is_kept = e.needs == tiles    ? keeps_amx
-                         : e.needs == avx512 ? keeps_avx512
-                         : e.needs == avx    ? keeps_avx
-                                             : true;
-    if (!is_kept || !(cpuid(e.leaf, e.subleaf)[e.word] >> e.bit & 1)) continue;
-    names += names.empty() ? "" : " ";
-    names += e.name;
-  }
-  return names;
-}
 
 // Of a register of 512 bits.  AMD says how wide the units are (CPUID 8000_001A, bits 2 and 3: 256
 // and 512 bits); the first with such registers, family 19h, compute one in two halves.  A machine
@@ -157,7 +37,7 @@ std::int64_t datapath_bytes() {
 std::string brand() {
   char text[49] = "";
   for (unsigned i = 0; i < 3; i++) {
-    const Registers r = cpuid(0x80000002 + i);
+    const CpuidWords r = cpuid(0x80000002 + i);
     std::memcpy(text + 16 * i, r.data(), 16);
   }
   std::string result(text);
@@ -168,35 +48,43 @@ std::string brand() {
 
 // Code made for one machine must not be run on another: the model, and every word of feature bits
 // that a virtual machine may mask.
-std::string architecture() {
+std::string features_here() {
   std::string result = "x86_64";
   // The second word of leaf 1 holds the number of the core that happens to ask.
-  const Registers basic = cpuid(1);
+  const CpuidWords basic = cpuid(1);
   result += fmt::format("-{:x}-{:x}-{:x}", basic[0], basic[2] & ~unsigned{bit_OSXSAVE}, basic[3]);
   for (unsigned subleaf : {0u, 1u}) {
     for (unsigned word : cpuid(7, subleaf)) result += fmt::format("-{:x}", word);
   }
-  const Registers extended = cpuid(0x80000001);
+  const CpuidWords extended = cpuid(0x80000001);
   return result + fmt::format("-{:x}-{:x}", extended[2], extended[3]);
 }
 
 #else
 
-Features features() { return {}; }
 std::string brand() { return "CPU"; }
-std::string architecture() { return "unknown"; }
-std::string extensions_here() { return {}; }
+std::string features_here() { return "unknown"; }
 std::int64_t datapath_bytes() { return 0; }
 
 #endif
 
-bool has_extension(std::string_view names, std::string_view name) {
-  while (!names.empty()) {
-    const std::size_t end = std::min(names.find(' '), names.size());
-    if (names.substr(0, end) == name) return true;
-    names.remove_prefix(std::min(end + 1, names.size()));
-  }
-  return false;
+std::string architecture() {
+  const std::string& without = left_out_extensions();
+  return features_here() + (without.empty() ? "" : " without " + without);
+}
+
+struct Features {
+  bool avx512 = false;  // with the forms for narrow vectors and for all element sizes
+  bool avx2 = false;    // with fused multiply-add
+  bool f16 = false;     // conversions from and to Float16
+};
+
+Features features_in(std::string_view extensions) {
+  const auto has = [&](std::string_view name) { return has_extension(extensions, name); };
+  // Without AVX2 LLVM 19 makes halfs of vectors of unsigned words by way of 65,536, which is none.
+  return {.avx512 = has("avx512f") && has("avx512vl") && has("avx512bw") && has("avx512dq"),
+          .avx2 = has("avx2") && has("fma"),
+          .f16 = has("avx2") && has("f16c")};
 }
 
 // Those whose sums fill a register: vectors, of a row each, or tiles.  Columns that have rows of
@@ -215,11 +103,11 @@ std::vector<const MatrixUnit*> units_of(const Caps& caps) {
 }  // namespace
 
 Caps probe_cpu(int threads) {
-  const Features has = features();
   Caps caps;
   caps.device = "CPU";
   caps.architecture = architecture();
-  caps.extensions = extensions_here();
+  caps.extensions = usable_extensions();
+  const Features has = features_in(caps.extensions);
   caps.ops = LlvmRenderer::ops();
   // Else LLVM would call a function.
   if (!has.avx512 && !has.avx2) caps.ops &= ~(std::uint64_t{1} << static_cast<int>(Op::MulAdd));

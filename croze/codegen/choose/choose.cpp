@@ -2,6 +2,7 @@
 #include "croze/codegen/choose/choose.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "croze/codegen/choose/access.h"
@@ -38,17 +39,31 @@ constexpr std::int64_t most_padding = 4096;
 // Copies of the code are made for loops no longer than this.
 constexpr std::int64_t longest_branched_loop = 4;
 
-// A short loop whose variable alone decides what is stored becomes copies of the code, each without
-// the decision: joined tensors are copied part by part.
+// And of longer ones, up to these, if the copies, of which each has one of the choices left, are no
+// more code than all choices are: a load, two comparisons, a selection.
+constexpr std::int64_t most_branches = 128, operations_of_choice = 4;
+
+// By loop: choices that its variable alone decides.
+std::map<std::int64_t, std::int64_t> choices_by_loop(const KernelState& k) {
+  std::map<std::int64_t, std::int64_t> choices;
+  for (UOp u : toposort(k.sink)) {
+    if (!u.is(Op::Where) || u.src(0).ranges().count() != 1) continue;
+    for (UOp r : k.loops) {
+      if (u.src(0).varies_over(r)) choices[r.range_id()]++;
+    }
+  }
+  return choices;
+}
+
+// A loop whose variable alone decides what is stored becomes copies of the code, each without the
+// decision: joined tensors are copied part by part.
 void unroll_branches(KernelState& k) {
   if (!reduces(k.sink).empty()) return;
-  RangeSet branched;
-  for (UOp u : toposort(k.sink)) {
-    if (u.is(Op::Where) && u.src(0).ranges().count() == 1) branched = branched | u.src(0).ranges();
-  }
-  for (UOp r : std::vector<UOp>(k.loops)) {
-    if (!is_parallel(r) || r.is_open() || r.range_size() > longest_branched_loop) continue;
-    if (branched.contains(r.range_id())) bind(k, r, LoopKind::Unroll);
+  for (const auto& [range, choices] : choices_by_loop(k)) {
+    const UOp r = *std::ranges::find(k.loops, range, &UOp::range_id);
+    if (!is_parallel(r) || r.is_open() || r.range_size() > most_branches) continue;
+    const std::int64_t longest = std::max(longest_branched_loop, operations_of_choice * choices);
+    if (r.range_size() <= longest) bind(k, r, LoopKind::Unroll);
   }
 }
 

@@ -62,6 +62,7 @@ std::vector<UOp> loops_of_uses(const KernelState& k, UOp reduce, UOp columns) {
   return uses;
 }
 
+// Threads share the columns, so each has its part of them in its cache.
 double bytes_read(const KernelState& k, UOp reduce) {
   std::vector<UOp> all = k.loops;
   all.push_back(closed_ranges(reduce)[0]);
@@ -88,8 +89,8 @@ bool stream_rows(KernelState& k) {
   const std::vector<UOp> closed = closed_ranges(reduce);
   if (closed.size() != 1 || closed[0].is_open() || !is_at_full_depth(k, reduce)) return false;
   if (!is_parallel(columns) || columns.is_open() || columns.range_size() % lanes != 0) return false;
-  if (!reads_far_rows(reduce, columns) || bytes_read(k, reduce) <= machine.cache_bytes)
-    return false;
+  const auto bytes_of_thread = bytes_read(k, reduce) / static_cast<double>(machine.threads);
+  if (!reads_far_rows(reduce, columns) || bytes_of_thread <= machine.cache_bytes) return false;
   const std::vector<UOp> uses = loops_of_uses(k, reduce, columns);
   if (iterations(uses) > most_uses) return false;
   const std::int64_t turn = largest_divisor(closed[0].range_size(), most_rows);

@@ -13,6 +13,7 @@
 #include "croze/codegen/edits/kernel_state.h"
 #include "croze/codegen/lower/combine_items.h"
 #include "croze/codegen/lower/contractions.h"
+#include "croze/codegen/lower/masked_parts.h"
 #include "croze/codegen/lower/transpose.h"
 #include "croze/graph/eval.h"
 #include "croze/graph/graph.h"
@@ -55,7 +56,9 @@ class Expander {
   Expander(UOp sink, const Caps& caps)
       : graph_(sink.graph()), caps_(caps), order_(toposort(sink)), combiner_(order_) {
     for (UOp u : order_) {
-      if (u.is(Op::Range) && has_kind(u, LoopKind::Unroll)) unrolls_.push_back(u);
+      if (!u.is(Op::Range)) continue;
+      next_range_ = std::max(next_range_, u.range_id() + 1);
+      if (has_kind(u, LoopKind::Unroll)) unrolls_.push_back(u);
     }
     std::sort(unrolls_.begin(), unrolls_.end(),
               [](UOp a, UOp b) { return a.range_id() < b.range_id(); });
@@ -201,13 +204,27 @@ class Expander {
                                                  : loops;
       list.push_back(r);
     }
-    std::vector<UOp> values;
-    Digits closed(unrolled);
-    do {
-      values.push_back(pick(u.src(0), open, closed));
-    } while (closed.next());
-
-    UOp result = loops.empty() ? chained(u.reduce_op(), UOp(), values) : looped(u, values, loops);
+    const auto values_of = [&](UOp value) {
+      std::vector<UOp> values;
+      Digits closed(unrolled);
+      do {
+        values.push_back(pick(value, open, closed));
+      } while (closed.next());
+      return values;
+    };
+    const UOp identity = identity_constant(u.reduce_op(), u.dtype());
+    UOp result;
+    if (loops.empty()) {
+      result = chained(u.reduce_op(), UOp(), values_of(u.src(0)));
+    } else if (const std::vector<MaskedPart>& parts = parts_of(u); !parts.empty()) {
+      result = identity;
+      for (const MaskedPart& p : parts) {
+        const UOp value = p.is_open ? u.src(0).src(1) : u.src(0);
+        result = looped(u, result, in_part(values_of(value), loops[0], p), std::span(&p.loop, 1));
+      }
+    } else {
+      result = looped(u, identity, values_of(u.src(0)), loops);
+    }
     for (UOp lane : lanes) result = graph_.reduce(u.reduce_op(), result, std::span(&lane, 1));
     for (UOp item : items) result = combiner_.combined(u.reduce_op(), result, item);
     return result;
@@ -274,10 +291,23 @@ class Expander {
     return graph_.load(graph_.place(place.src(0), place.src(1), both));
   }
 
-  UOp looped(UOp u, std::span<const UOp> values, std::span<const UOp> loops) {
-    const Accumulator sum = accumulator(u, u.dtype(), u.reduce_op());
+  UOp looped(UOp u, UOp start, std::span<const UOp> values, std::span<const UOp> loops) {
+    const Accumulator sum = accumulator(u, start);
     const UOp update = graph_.store(sum.reg, chained(u.reduce_op(), sum.before, values), loops);
     return graph_.load(graph_.after(sum.reg, std::span(&update, 1)));
+  }
+
+  // The same for all copies, which share the loops.
+  const std::vector<MaskedPart>& parts_of(UOp reduce) {
+    const auto [known, is_new] = parts_.try_emplace(reduce.node());
+    if (is_new) known->second = parts_by_mask(reduce, order_, next_range_);
+    return known->second;
+  }
+
+  static std::vector<UOp> in_part(std::vector<UOp> values, UOp loop, const MaskedPart& part) {
+    const std::pair<UOp, UOp> turn{loop, part.first + part.loop};
+    for (UOp& v : values) v = substitute(v, std::span(&turn, 1));
+    return values;
   }
 
   // A register for what the loops that `u` closes combine.
@@ -285,7 +315,7 @@ class Expander {
     UOp reg;
     UOp before;  // what it holds when an iteration begins
   };
-  Accumulator accumulator(UOp u, DType t, Op op) {
+  Accumulator accumulator(UOp u, UOp start_value) {
     const auto id = static_cast<std::int64_t>(registers_.size());
     registers_.push_back({u.ranges()});
     SmallVector<UOp, 2> lanes;
@@ -295,11 +325,12 @@ class Expander {
       for (int i = 0; i < u.first_closed(); i++) varies = varies || u.src(i).varies_over(v);
       if (varies) lanes.push_back(v);
     }
-    const UOp reg = graph_.make(Op::Register, t, lanes, Arg(id));
-    const UOp identity = graph_.constant_bits(t, identity_of(op, t));
-    const UOp start = graph_.store(reg, identity);
+    const UOp reg = graph_.make(Op::Register, start_value.dtype(), lanes, Arg(id));
+    const UOp start = graph_.store(reg, start_value);
     return {reg, graph_.load(graph_.after(reg, std::span(&start, 1)))};
   }
+
+  UOp identity_constant(Op op, DType t) { return graph_.constant_bits(t, identity_of(op, t)); }
 
   // The loops run in the order in which they are closed, so what has been before an iteration is
   // known: the first one sets the registers, the others combine.
@@ -313,7 +344,7 @@ class Expander {
     std::vector<UOp> registers;
     for (std::size_t i = 0; i < form.parts.size(); i++) {
       const UOp value = u.src(static_cast<int>(i));
-      const Accumulator sum = accumulator(u, value.dtype(), form.parts[i].op);
+      const Accumulator sum = accumulator(u, identity_constant(form.parts[i].op, value.dtype()));
       registers.push_back(sum.reg);
       so_far.values.push_back(sum.before);
       now.values.push_back(pick(value, open, Digits({})));
@@ -336,6 +367,8 @@ class Expander {
   std::vector<UOp> order_;
   ItemCombiner combiner_;
   std::vector<UOp> unrolls_;
+  std::int64_t next_range_ = 0;
+  std::unordered_map<const Node*, std::vector<MaskedPart>> parts_;
   std::unordered_map<const Node*, Copies> copies_;
   std::unordered_map<const Node*, std::vector<UOp>> tuples_;  // all results, by the first of them
   std::vector<RegisterScope> registers_;

@@ -1,18 +1,21 @@
-// idle_reductions.cpp -- what all uses of a reduction ask for becomes the trip count of its loop.
+// idle_reductions.cpp -- what all uses of a reduction ask for limits the turns of its loop.
 //
 // From the store down each value collects the conditions under which it is looked at: those of the
-// selections and gated stores on all ways to it.  Of a condition `8 * i + row - key < 1` in a tile
-// over `row` and `key` the least that the left side can be in the tile decides; it varies over the
-// loops around the tile alone.
+// selections and gated stores on all ways to it.  The condition of what is reduced comes to those.
+// How far a loop turns then varies over the loops around the tile alone (masked_turns.h).
 #include "croze/codegen/lower/idle_reductions.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "croze/base/flat_map.h"
+#include "croze/base/small_vector.h"
 #include "croze/codegen/edits/kernel_state.h"
+#include "croze/codegen/lower/masked_turns.h"
+#include "croze/graph/eval.h"
 #include "croze/graph/graph.h"
-#include "croze/graph/index/index_form.h"
 #include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
@@ -28,8 +31,7 @@ void add_comparisons(Conditions& conditions, UOp condition) {
     pending.pop_back();
     if (u.is(Op::And)) {
       for (UOp s : u.sources()) pending.push_back(s);
-    } else if (u.is(Op::Lt) && u.src(0).dtype() == DType::Index && u.src(1).is_const() &&
-               std::ranges::find(conditions, u) == conditions.end()) {
+    } else if (is_comparison_of_index(u) && std::ranges::find(conditions, u) == conditions.end()) {
       conditions.push_back(u);
     }
   }
@@ -44,6 +46,16 @@ UOp condition_of_use(UOp user, int source) {
   if (user.is(Op::Where) && source == 1) return user.src(0);
   const bool is_gated = user.is(Op::Store) && source == 1 && user.src(0).num_src() > 2;
   return is_gated ? user.src(0).src(2) : UOp();
+}
+
+// Under which conditions the reduction combines anything but its identity.
+void add_conditions_of_terms(Conditions& conditions, UOp reduce) {
+  const UOp term = reduce.src(0);
+  if (!term.is(Op::Where)) return;
+  const std::int64_t identity = identity_of(reduce.reduce_op(), term.dtype());
+  if (term.src(2) == term.graph().constant_bits(term.dtype(), identity)) {
+    add_comparisons(conditions, term.src(0));
+  }
 }
 
 // By node: under which conditions it is looked at.
@@ -102,11 +114,13 @@ std::vector<ReductionLoop> reduction_loops(const std::vector<UOp>& order, const 
     const bool reduces = u.is(Op::Reduce) && closed[0].loop_kind() == LoopKind::Reduce;
     for (UOp r : std::span(closed).subspan(reduces ? 1 : 0)) others = others | r.ranges();
     if (!reduces) continue;
+    Conditions conditions = demand.of(u);
+    add_conditions_of_terms(conditions, u);
     const auto known = std::ranges::find(loops, closed[0], &ReductionLoop::range);
     if (known == loops.end()) {
-      loops.push_back({closed[0], demand.of(u), u.ranges()});
+      loops.push_back({closed[0], std::move(conditions), u.ranges()});
     } else {
-      keep_common(known->conditions, demand.of(u));
+      keep_common(known->conditions, conditions);
       known->around = known->around & u.ranges();
     }
   }
@@ -116,38 +130,39 @@ std::vector<ReductionLoop> reduction_loops(const std::vector<UOp>& order, const 
   return loops;
 }
 
-// Whether the comparison holds anywhere in the tile, as far as the loops around it say; null if it
-// does for all that is known.
-UOp holds_somewhere(UOp comparison, RangeSet around) {
-  LinearForm least;
-  const LinearForm form = LinearForm::of(comparison.src(0));
-  least.constant = form.constant;
-  for (const Term& t : form.terms) {
-    if ((t.atom.ranges() - around).empty()) {
-      least.add(t.atom, t.coefficient);
-    } else if (t.atom.is(Op::Range)) {
-      const std::int64_t last = t.atom.range_size() - 1;
-      if (t.coefficient < 0) least.constant += t.coefficient * last;
-    } else {
-      return UOp();
-    }
+// The loop without the turns in which its reductions are not wanted, or add nothing; its turns as
+// they were are `first` more than those.
+struct Rested {
+  UOp range, first;
+};
+
+std::optional<Rested> rested(const ReductionLoop& loop, RangeSet in_tiles) {
+  Graph& g = loop.range.graph();
+  MaskedTurns turns;
+  for (UOp c : loop.conditions) {
+    turns = both(turns, turns_of_mask(c, loop.range, loop.around - in_tiles, Open::Somewhere));
   }
-  if (least.bounds().hi < comparison.src(1).const_int()) return UOp();
-  return less(least.build(comparison.graph()), comparison.src(1));
+  const UOp all = loop.range.trip_count();
+  const UOp first = clamped(turns.first, loop.range, g.index(0));
+  const UOp end = clamped(turns.end, loop.range, all);
+  if (first.is_const(0) && end == all) return {};
+  const UOp trip = turns_between(first, end);
+  return Rested{g.make(Op::Range, DType::Index, {trip}, loop.range.arg()), first};
 }
 
-// The range with a trip count that is 0 where its reductions are not wanted; null if they always
-// are, for all that is known.
-UOp resting(const ReductionLoop& loop, RangeSet in_tiles) {
-  Graph& g = loop.range.graph();
-  UOp wanted;
-  for (UOp c : loop.conditions) {
-    const UOp somewhere = holds_somewhere(c, loop.around - in_tiles);
-    if (somewhere) wanted = wanted ? wanted & somewhere : somewhere;
+// The kernel with these loops.
+UOp with_loops(const std::vector<UOp>& order, const FlatMap<const Node*, Rested>& loops) {
+  FlatMap<const Node*, UOp> made;
+  for (UOp u : order) {
+    SmallVector<UOp, 8> src;
+    for (int i = 0; i < u.num_src(); i++) {
+      const Rested* loop = i < u.first_closed() ? nullptr : loops.find(u.src(i).node());
+      src.push_back(loop ? loop->range : *made.find(u.src(i).node()));
+    }
+    const Rested* loop = loops.find(u.node());
+    made.insert(u.node(), loop ? loop->first + loop->range : u.graph().with_sources(u, src));
   }
-  if (!wanted) return UOp();
-  const UOp trip = g.alu(Op::Where, {wanted, loop.range.trip_count(), g.index(0)});
-  return g.make(Op::Range, DType::Index, {trip}, loop.range.arg());
+  return *made.find(order.back().node());
 }
 
 }  // namespace
@@ -161,11 +176,11 @@ UOp rest_idle_reductions(UOp sink) {
   for (UOp u : order) {
     if (u.is(Op::Range) && is_in_tile(u)) in_tiles = in_tiles | u.ranges();
   }
-  std::vector<std::pair<UOp, UOp>> replacements;
+  FlatMap<const Node*, Rested> loops;
   for (const ReductionLoop& loop : reduction_loops(order, demand)) {
-    if (const UOp range = resting(loop, in_tiles)) replacements.emplace_back(loop.range, range);
+    if (const auto r = rested(loop, in_tiles)) loops.insert(loop.range.node(), *r);
   }
-  return replacements.empty() ? sink : substitute(sink, replacements);
+  return loops.empty() ? sink : with_loops(order, loops);
 }
 
 }  // namespace croze

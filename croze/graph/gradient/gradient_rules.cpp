@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "croze/base/error.h"
+#include "croze/graph/gradient/masked.h"
 #include "croze/graph/gradient/structure.h"
 #include "croze/graph/graph.h"
 
@@ -139,6 +140,7 @@ Partials partials_of(UOp u, UOp upstream, std::span<const bool> wanted, const No
   if (!is_elementwise(u.op())) return structural_partials(u, upstream, wanted);
   if (const UOp by_x = through_magnitude(u, upstream, targets)) return {UOp(), UOp(), by_x};
   if (const UOp by_sum = through_sigmoid(u, upstream, targets)) return {UOp(), by_sum};
+  if (Partials masked = through_masked_product(u, upstream); !masked.empty()) return masked;
   const GradientRule* rule = rule_of(u.op());
   ensure(rule != nullptr, "{} has no derivative", info(u.op()).name);
   return from_rule(*rule, u, upstream, wanted);

@@ -12,22 +12,22 @@
 #include "croze/graph/graph.h"
 
 namespace croze {
-namespace {
 
 UOp moved(Op op, UOp x, const Dims& arg) {
   const bool same = (op == Op::Reshape || op == Op::Expand) && std::ranges::equal(x.shape(), arg);
   return same ? x : x.graph().movement(op, x, arg);
 }
 
-UOp reshaped(UOp x, std::span<const std::int64_t> shape) { return moved(Op::Reshape, x, shape); }
-
-// `x`, whose shape is () or aligned with it, repeated to `shape`.
 UOp expanded(UOp x, std::span<const std::int64_t> shape) {
   if (x.rank() == 0 && !shape.empty()) {
-    x = reshaped(x, Dims(static_cast<std::int64_t>(shape.size()), 1));
+    x = moved(Op::Reshape, x, Dims(static_cast<std::int64_t>(shape.size()), 1));
   }
   return moved(Op::Expand, x, shape);
 }
+
+namespace {
+
+UOp reshaped(UOp x, std::span<const std::int64_t> shape) { return moved(Op::Reshape, x, shape); }
 
 // Sum over axes, which stay with size 1.  Half types accumulate in Float32.
 UOp summed(UOp x, const Dims& axes) {

@@ -38,6 +38,7 @@ UOp divide_by_power_of_two(const Match& m) {
 constexpr Rule float_algebra[] = {
     rule(x * 1,                                 x),
     rule(x + -0.0,                              x),
+    rule((x + 0) + 0,                           x + 0),
     rule(divide(x, 1),                          x),
     rule(divide(x, -1),                         -x),
     rule(divide(x, k),                          divide_by_power_of_two),

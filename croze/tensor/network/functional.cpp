@@ -152,6 +152,17 @@ Tensor local_response_norm(const Tensor& x, std::int64_t size, double alpha, dou
 
 // ---- attention --------------------------------------------------------------------------------
 
+namespace {
+
+// Products of a (.., n, m) and b (.., m, k) without the terms that the mask (n, m) leaves out:
+// those add nothing, whatever stands there, and need not be computed.
+Tensor masked_matmul(const Tensor& a, const Tensor& b, const Tensor& mask, Location at) {
+  const Tensor terms = unsqueeze(a, -2, at) * unsqueeze(transpose(b, -2, -1, at), -3, at);
+  return sum(where(unsqueeze(mask, -2, at), terms, 0), {-1}, false, at);
+}
+
+}  // namespace
+
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const AttentionOptions& options, Location at) {
   const Call call("scaled_dot_product_attention", {&q, &k, &v}, at);
@@ -169,10 +180,11 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
   };
   constexpr double never = -std::numeric_limits<double>::infinity();
   // scores is (.., queries, keys); halves stay wide until the weights are applied.
-  Tensor scores = matmul(wide_float(q), transpose(wide_float(shared(k)), -2, -1, at), at) * scale;
+  const Tensor keys = transpose(wide_float(shared(k)), -2, -1, at), values = wide_float(shared(v));
+  Tensor scores = matmul(wide_float(q), keys, at) * scale, seen;
   if (options.causal) {
-    const Shape square{q.size(-2), k.size(-2)};
-    scores = where(tril(Tensor::ones(square, {.dtype = DType::Bool}, at), 0, at), scores, never);
+    seen = tril(Tensor::ones({q.size(-2), k.size(-2)}, {.dtype = DType::Bool}, at), 0, at);
+    scores = where(seen, scores, never);
   }
   if (options.mask.defined()) {
     scores = options.mask.dtype() == DType::Bool ? where(options.mask, scores, never)
@@ -184,7 +196,9 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
     weights = where(max(scores, -1, true, at).detach() == never, 0, weights);
   }
   weights = dropout(weights, options.dropout, options.dropout > 0, at);
-  return matmul(weights, wide_float(shared(v)), at).cast(as_float(v).dtype());
+  const Tensor mixed =
+      options.causal ? masked_matmul(weights, values, seen, at) : matmul(weights, values, at);
+  return mixed.cast(as_float(v).dtype());
 }
 
 }  // namespace croze

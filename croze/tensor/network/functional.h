@@ -38,7 +38,7 @@ Tensor local_response_norm(const Tensor& x, std::int64_t size, double alpha = 1e
 
 struct AttentionOptions {
   Tensor mask = {};     // broadcast to (.., q, k): Bool (false is left out) or added to the scores
-  bool causal = false;  // query i sees keys 0..i
+  bool causal = false;  // query i sees keys 0..i, whatever stands behind them
   std::optional<double> scale = {};  // 1 / sqrt(d) if not said
   bool grouped = false;  // axis -3: fewer heads of keys and values, each for several of queries
   double dropout = 0;    // of the weights

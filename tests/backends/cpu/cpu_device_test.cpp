@@ -14,6 +14,7 @@
 
 #include "croze/base/error.h"
 #include "croze/base/half.h"
+#include "croze/base/options.h"
 #include "croze/graph/eval.h"
 #include "croze/render/llvm.h"
 #include "support/device_suite.h"
@@ -87,6 +88,19 @@ TEST(CpuDevice, SaysWhatTheMachineIs) {
   EXPECT_GT(caps.l2_bytes, caps.l1_bytes);
   EXPECT_FALSE(caps.architecture.empty());
   EXPECT_EQ(caps.architecture, make_cpu_device()->caps().architecture);
+}
+
+// The whole suite is run a second time with CROZE_CPU_WITHOUT=avx512f.
+TEST(CpuDevice, UsesNothingOfWhatIsLeftOut) {
+  const Caps& caps = cpu().caps();
+  constexpr std::int64_t lanes = 16;  // as many as a register of 512 bits holds
+  const std::string code = load(unary_program(Op::Sqrt, lanes))->disassembly();
+  if (Options::text(Option::CpuWithout) == "avx512f") {
+    EXPECT_LE(caps.vector_bytes, 32);
+    EXPECT_EQ(caps.vector_registers, 16);
+    EXPECT_EQ(caps.extensions.find("avx512"), std::string::npos) << caps.extensions;
+  }
+  EXPECT_EQ(code.find("zmm") != std::string::npos, caps.vector_bytes == 64) << code;
 }
 
 TEST(CpuDevice, VectorsWithAGateReadAndWriteOnlyWhatIsInBounds) {
@@ -206,6 +220,7 @@ TEST(CpuDevice, DividesLanesOfWhichSomeAreKnownToBeZero) {
 
 // LLVM narrows this to a maximum of halfs, which LLVM 19 gets wrong on most machines.
 TEST(CpuDevice, TheMaximumOfWidenedHalfsKeepsNan) {
+  if (!cpu().caps().can_store(DType::Float16)) GTEST_SKIP() << "Float16 travels as integers";
   constexpr std::int64_t count = 16;
   ProgramBuilder b("maximum");
   const UOp out = b.param(f32, count);
@@ -412,6 +427,7 @@ TEST(CpuDevice, ShowsTheMachineCode) {
 
 // The heart of a matrix product: all accumulators stay in registers.
 TEST(CpuDevice, AnAccumulatorNeverTouchesTheStack) {
+  if (!cpu().caps().has_op(Op::MulAdd)) GTEST_SKIP() << "a multiply-add is a call";
   const std::int64_t lanes = cpu().caps().vector_bytes / 4, rows = 4, depth = 100;
   ProgramBuilder b("tile");
   const UOp out = b.param(f32, rows * lanes), left = b.param(f32, depth * rows);

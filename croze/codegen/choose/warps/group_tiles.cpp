@@ -272,9 +272,16 @@ bool tile_groups(KernelState& k) {
 
 void bind_groups(KernelState& k) {
   constexpr std::size_t most_axes = 3;  // of a launch
+  // Groups of a loop inside of which a reduction does not stand would each repeat it.
+  const auto repeats = [&](UOp loop) {
+    return std::ranges::any_of(reduces(k.sink), [&](UOp u) {
+      return !is_small_reduction(u) && !is_at_full_depth(k, u) && !u.varies_over(loop);
+    });
+  };
   const auto free = [&] {
     std::vector<UOp> loops;
-    std::ranges::copy_if(k.loops, std::back_inserter(loops), is_parallel);
+    std::ranges::copy_if(k.loops, std::back_inserter(loops),
+                         [&](UOp r) { return is_parallel(r) && !repeats(r); });
     return loops;
   };
   for (std::vector<UOp> loops = free(); loops.size() > most_axes; loops = free()) {

@@ -41,7 +41,9 @@ class ItemMapper {
 
   double iterations_in_all() const {
     double count = 1;
-    for (UOp r : k_.loops) count *= static_cast<double>(r.range_size());
+    for (UOp r : k_.loops) {
+      if (r.loop_kind() != LoopKind::Serial) count *= static_cast<double>(r.range_size());
+    }
     return count;
   }
 

@@ -42,7 +42,10 @@ class RowSharer {
         return false;
       }
     }
-    if (!columns) share_outputs(items);
+    if (!columns) {
+      share_outputs(items);
+      gather_rows(items);
+    }
     return true;
   }
 
@@ -122,7 +125,7 @@ class RowSharer {
   // Items that share a reduction: twice as many halve what each does and add a step to combining,
   // as long as the device has room for them.
   std::int64_t items_of(double groups, std::int64_t side) const {
-    const std::int64_t most = std::min(model_.most_items, 4 * model_.usual_items) / side;
+    const std::int64_t most = std::min(model_.most_items, model_.most_items_of_row) / side;
     std::int64_t best = 1;
     double least = cycles(1, groups, side);
     for (std::int64_t items = 2; items <= most && items * least_elements <= length_; items *= 2) {
@@ -167,6 +170,20 @@ class RowSharer {
       best = r;
     }
     if (best) share_columns(best, items);
+  }
+
+  // Few items leave a group room for more rows, if there are enough for all units.
+  void gather_rows(std::int64_t items) {
+    const auto rows_of_unit = static_cast<std::int64_t>(results()) / model_.units;
+    const std::int64_t room =
+        std::min(std::min(model_.usual_items, model_.most_items) / items, rows_of_unit);
+    if (room < 2) return;
+    for (std::size_t i = k_.loops.size(); i-- > 0;) {
+      const UOp r = k_.loops[i];
+      if (!is_parallel(r) || !is_reduced_outside(r) || r.range_size() < 2) continue;
+      share_columns(r, std::min(room, r.range_size()));
+      return;
+    }
   }
 
   std::int64_t contiguous_accesses(UOp range) const {

@@ -28,10 +28,11 @@ struct WarpModel {
 
   // Items whose multiply-adds a unit starts in a cycle.
   static constexpr double multiply_adds = 128;
-  // The same of matrix units: the more, the shorter factors are, and of whole ones twice as many.
+  // The same of matrix units: the more, the shorter factors are, but twice as many where none of
+  // their 32 or 64 bits is left out.
   static double unit_multiply_adds(const MatrixUnit& unit) {
     const auto bytes = static_cast<double>(size_of(unit.a));
-    return bytes > 2 ? 2 * multiply_adds : 2048 / bytes;
+    return bytes > 2 && unit.factor_bits == 0 ? 2 * multiply_adds : 2048 / bytes;
   }
   // Arithmetic and loads overlap, but not wholly: this part of the lesser of the two shows.
   static constexpr double not_hidden = 0.3;
@@ -42,12 +43,21 @@ struct WarpModel {
   // All items of a group meet: what the last one waits for, and finding out.
   static constexpr double meeting = 40;
 
+  // A launch behind another one, until its groups are at work.
+  static constexpr double launch = 3000;
+
   // ---- memory ----
 
   // A word of each item of a warp, all banks at once, or one word for all of them.
   static constexpr double group_load = 1;
   // Bytes of a unit's share of the cache that all units have in common.
   static constexpr double far_bytes = 32;
+  // The same of memory behind it.
+  static constexpr double memory_bytes = 16;
+  // Until an element of memory is there that nobody has asked for before, ...
+  static constexpr double far_latency = 600;
+  // ... and one that the warps beside have looked at, too.
+  static constexpr double near_latency = 50;
   // Instructions by which an element is copied: where from, where to, a load and a store.
   static constexpr double copy_instructions = 6;
 
@@ -65,6 +75,8 @@ struct WarpModel {
   static constexpr std::int64_t least_shared = 4;
   // Items of a group where nothing says otherwise.
   static constexpr std::int64_t usual_items = 256;
+  // Items that reduce a row together, at most: more wait for each other longer than they read.
+  static constexpr std::int64_t most_items_of_row = 4 * usual_items;
   // A group of so few items leaves warps idle.
   std::int64_t least_items() const {
     return std::min(most_items, std::max<std::int64_t>(warp, 64));

@@ -1,0 +1,76 @@
+// masked_turns.cpp -- solves the comparison for the loop, at the extreme of what is not known.
+#include "croze/codegen/lower/masked_turns.h"
+
+#include "croze/graph/graph.h"
+#include "croze/graph/index/index_form.h"
+
+namespace croze {
+namespace {
+
+// The least value of the terms, or the greatest, in which only ranges in `known` are left.
+LinearForm extreme(const LinearForm& form, RangeSet known, Open open) {
+  LinearForm result;
+  result.constant = form.constant;
+  for (const Term& t : form.terms) {
+    if ((t.atom.ranges() - known).empty()) {
+      result.add(t.atom, t.coefficient);
+      continue;
+    }
+    const bool takes_low = (t.coefficient > 0) == (open == Open::Somewhere);
+    LinearForm bound;
+    bound.constant = takes_low ? t.atom.lo() : t.atom.hi();
+    result.add(bound, t.coefficient);
+  }
+  return result;
+}
+
+// The greater one, without an instruction where that is known.
+UOp at_least(UOp a, UOp b) {
+  if (a == b || a.lo() >= b.hi()) return a;
+  return b.lo() >= a.hi() ? b : max(a, b);
+}
+
+UOp at_most(UOp a, UOp b) {
+  if (a == b || a.hi() <= b.lo()) return a;
+  return b.hi() <= a.lo() ? b : min(a, b);
+}
+
+}  // namespace
+
+bool is_comparison_of_index(UOp u) {
+  return u.is(Op::Lt) && u.src(0).dtype() == DType::Index && u.src(1).is_const();
+}
+
+MaskedTurns turns_of_mask(UOp comparison, UOp loop, RangeSet known, Open open) {
+  Graph& g = comparison.graph();
+  const std::int64_t limit = comparison.src(1).const_int();
+  LinearForm form = LinearForm::of(comparison.src(0));
+  const std::int64_t step = form.coefficient(loop);
+  form.add(loop, -step);
+  const LinearForm others = extreme(form, known, open);
+  if (step == 0) {
+    if (others.bounds().hi < limit) return {};
+    return {UOp(), where(less(others.build(g), limit), loop.trip_count(), g.index(0))};
+  }
+  // step * turn < limit - others.  Turns before 0 are none, so quotients may be cut off there.
+  LinearForm room;
+  room.constant = limit;
+  room.add(others, -1);
+  if (step > 0) return {UOp(), at_least(room.build(g) + (step - 1), g.index(0)) / step};
+  return {at_least(-room.build(g) - step, g.index(0)) / -step, UOp()};
+}
+
+MaskedTurns both(const MaskedTurns& a, const MaskedTurns& b) {
+  MaskedTurns result = a;
+  if (b.first) result.first = a.first ? at_least(a.first, b.first) : b.first;
+  if (b.end) result.end = a.end ? at_most(a.end, b.end) : b.end;
+  return result;
+}
+
+UOp clamped(UOp turn, UOp loop, UOp otherwise) {
+  return turn ? at_most(at_least(turn, turn.graph().index(0)), loop.trip_count()) : otherwise;
+}
+
+UOp turns_between(UOp first, UOp end) { return at_least(end - first, first.graph().index(0)); }
+
+}  // namespace croze

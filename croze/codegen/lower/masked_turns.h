@@ -1,0 +1,36 @@
+// masked_turns.h -- the turns of a loop in which a mask is open.
+#pragma once
+
+#include "croze/graph/uop.h"
+
+namespace croze {
+
+// Of a tile some elements may be behind a mask, and others not.
+enum class Open { Somewhere, Everywhere };
+
+// The turns from `first` to before `end`; null where the mask sets no limit.
+struct MaskedTurns {
+  UOp first, end;
+};
+
+// Of the turns of `loop` those in which `comparison`, one of an index with a number, holds
+// somewhere or everywhere, for whatever its ranges but those in `known` come to.  First and end
+// vary over ranges in `known` alone, and may be less than 0 or beyond the last turn.
+//
+// With `4 * i + row - key < 1` and rows of 0 to 3, keys before `4 * i + row` are masked: the mask
+// is open somewhere from key `4 * i` on, and everywhere from `4 * i + 3` on.
+[[nodiscard]] MaskedTurns turns_of_mask(UOp comparison, UOp loop, RangeSet known, Open open);
+
+// Both limits.
+[[nodiscard]] MaskedTurns both(const MaskedTurns& a, const MaskedTurns& b);
+
+// The turn itself where it is one of `loop`, or else the nearest; null: `otherwise`.
+[[nodiscard]] UOp clamped(UOp turn, UOp loop, UOp otherwise);
+
+// How many turns there are from one to before another.
+[[nodiscard]] UOp turns_between(UOp first, UOp end);
+
+// Whether it is `index < number`.
+[[nodiscard]] bool is_comparison_of_index(UOp u);
+
+}  // namespace croze

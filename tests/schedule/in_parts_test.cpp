@@ -1,0 +1,142 @@
+// Long reductions and scatters on a device whose items run in warps: in parts, which mean the same.
+#include <algorithm>
+
+#include "croze/codegen/edits/kernel_state.h"
+#include "schedule/products.h"
+#include "schedule/scheduled.h"
+
+namespace croze::test {
+namespace {
+
+// Few enough that small graphs feed them, and more than these have results.
+Caps many_groups() {
+  Caps caps = gpu_shaped_caps();
+  caps.threads = 16;
+  return caps;
+}
+
+std::vector<double> some_numbers(std::int64_t count) {
+  std::vector<double> numbers;
+  for (std::int64_t i = 0; i < count; i++) numbers.push_back(static_cast<double>(i * 37 % 19 - 9));
+  return numbers;
+}
+
+constexpr std::int64_t overwriting = 0, adding = static_cast<std::int64_t>(Op::Add),
+                       taking_the_greatest = static_cast<std::int64_t>(Op::Max);
+
+UOp scattered(Scheduled& s, std::int64_t how, UOp base, UOp values, UOp places) {
+  std::vector<UOp> src{base, values, places};
+  if (base.rank() == 2) {
+    const UOp columns = s.reshape(s.graph.iota(base.shape()[1]), {1, base.shape()[1]});
+    src[2] =
+        s.expand(s.reshape(places, {values.shape()[0], 1}), {values.shape()[0], values.shape()[1]});
+    src.push_back(s.expand(columns, {values.shape()[0], values.shape()[1]}));
+  }
+  return s.graph.make(Op::Scatter, values.dtype(), src, Arg(how));
+}
+
+UOp places(Scheduled& s, std::int64_t count, std::int64_t of) {
+  std::vector<double> numbers;
+  for (std::int64_t i = 0; i < count; i++) numbers.push_back(static_cast<double>(i * i % of));
+  return s.buffer(numbers, {count}, DType::Int32);
+}
+
+TEST(InParts, ASumOfAnyLengthIsSharedByGroups) {
+  for (std::int64_t size : {std::int64_t{1} << 18, std::int64_t{262147}}) {
+    Scheduled s(many_groups());
+    const UOp x = s.buffer(some_numbers(size), {size}, DType::Float32);
+    EXPECT_EQ(s.expect_right({s.reduce(Op::Add, x, {0})}).steps.size(), 2u) << size;
+  }
+}
+
+// What fills up the last part must not be greater than what is negative.
+TEST(InParts, AGreatestOfNegativeNumbersIsOneOfThem) {
+  Scheduled s(many_groups());
+  std::vector<double> numbers = some_numbers(262147);
+  for (double& n : numbers) n -= 100;
+  const UOp x = s.buffer(numbers, {262147}, DType::Float32);
+  EXPECT_EQ(s.expect_right({s.reduce(Op::Max, x, {0})}).steps.size(), 2u);
+}
+
+TEST(InParts, RowsAndColumnsThatAreFewAreCutAndManyAreNot) {
+  const auto steps = [](std::int64_t rows, std::int64_t columns, std::int64_t axis) {
+    Scheduled s(many_groups());
+    const UOp x = s.buffer(some_numbers(rows * columns), {rows, columns}, DType::Float32);
+    return s.expect_right({s.reduce(Op::Add, x, {axis})}).steps.size();
+  };
+  EXPECT_EQ(steps(3, 100000, 1), 2u);
+  EXPECT_EQ(steps(20000, 32, 0), 2u);
+  EXPECT_EQ(steps(512, 600, 1), 1u);
+}
+
+TEST(InParts, AProductOfFewRowsAndColumnsIsCutAlongItsDepth) {
+  Scheduled s(many_groups());
+  const UOp a = s.buffer({16, 4096}), b = s.buffer({4096, 16});
+  EXPECT_EQ(s.expect_right({product(s, a, b)}).steps.size(), 2u);
+  Scheduled t(many_groups());
+  const UOp c = t.buffer({128, 64}), d = t.buffer({64, 128});
+  EXPECT_EQ(t.expect_right({product(t, c, d)}).steps.size(), 1u);
+}
+
+// The exponentials of a row are computed for their sum and for the results, and never stored.
+TEST(InParts, ALongSoftmaxStoresWhatItsPartsComeTo) {
+  constexpr std::int64_t size = 1 << 17;
+  Scheduled s(many_groups());
+  const UOp x = s.buffer(some_numbers(size), {1, size}, DType::Float32);
+  const UOp most = s.expand(s.reduce(Op::Max, x, {1}), {1, size});
+  const UOp power = s.graph.alu(Op::Exp2, {x - most});
+  const UOp sum = s.expand(s.reduce(Op::Add, power, {1}), {1, size});
+  const Schedule schedule = s.expect_right({s.graph.alu(Op::Div, {power, sum})});
+  EXPECT_EQ(schedule.steps.size(), 5u);
+  for (const ScheduleBuffer& b : schedule.buffers) {
+    if (b.kind == ScheduleBuffer::Kind::Temporary) {
+      EXPECT_LE(b.elements, 1024);
+    }
+  }
+}
+
+TEST(InParts, BuffersHoldValuesOfTheGraphThatCameIn) {
+  Scheduled s(many_groups());
+  const UOp x = s.buffer(some_numbers(1 << 18), {1 << 18}, DType::Float32);
+  const UOp root = s.graph.alu(Op::Sqrt, {s.reduce(Op::Add, x * x, {0})});
+  const CanonicalGraph graph = canonical_graph(std::span(&root, 1));
+  const auto known = graph.graph->id_limit();
+  const ScheduleContext context{[](int) -> const Caps& {
+    static const Caps caps = many_groups();
+    return caps;
+  }};
+  for (const ScheduleBuffer& b : make_schedule(graph, context).buffers) {
+    EXPECT_LT(b.value, known);
+  }
+}
+
+TEST(InParts, ManyValuesGoToFewPlacesInParts) {
+  for (std::int64_t how : {adding, taking_the_greatest}) {
+    Scheduled s(many_groups());
+    const UOp values = s.buffer(some_numbers(5000), {5000}, DType::Float32);
+    const UOp base = s.buffer(some_numbers(10), {10}, DType::Float32);
+    const UOp sum = scattered(s, how, base, values, places(s, 5000, 11));
+    EXPECT_EQ(s.expect_right({sum}).steps.size(), 3u);
+  }
+}
+
+// Rows go to many places, so what they go to is cut, and all values are looked at by each.
+TEST(InParts, RowsThatMayMeetArePutDownInSlices) {
+  for (std::int64_t how : {adding, overwriting}) {
+    Scheduled s(many_groups());
+    const UOp values = s.buffer(some_numbers(300 * 8), {300, 8}, DType::Float32);
+    const UOp base = s.buffer(some_numbers(700 * 8), {700, 8}, DType::Float32);
+    const Schedule schedule =
+        s.expect_right({scattered(s, how, base, values, places(s, 300, 701))});
+    ASSERT_EQ(schedule.steps.size(), 2u);
+    const UOp nest = schedule.steps[1].kernel->sink;
+    std::int64_t parallel = 1;
+    for (UOp r : closed_ranges(nest.src(0))) {
+      if (r.loop_kind() == LoopKind::Parallel) parallel *= r.range_size();
+    }
+    EXPECT_GE(parallel, 8 * 100) << "of 8 columns and the slices";
+  }
+}
+
+}  // namespace
+}  // namespace croze::test
