@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "croze/io/gguf/value.h"
 #include "croze/llm/tokenizer/pre_tokenizer.h"
@@ -150,22 +151,31 @@ TEST(Pieces, AreCutAsTheBehaviorSays) {
   EXPECT_EQ(cut(SplitBehavior::Contiguous), (Texts{"the", "-", "final", "--", "countdown"}));
 }
 
-// More than go through the steps at a time, with what no pattern matches at both ends.
+// More than go through the steps at a time, with what nothing matches at both ends.
 TEST(PreTokenizers, GiveTheWordsOfLongTextsOneByOne) {
   std::string text = "--";
   for (int i = 0; i < 5000; i++) text += i % 7 == 0 ? "é1 " : "w!";
   text += "--";
-  std::vector<PreTokenizerStep> list;
-  list.emplace_back(SplitPattern{.pattern = Regex("[a-zé]+|[0-9]")});
-  list.emplace_back(ToBytes{});
-  const PreTokenizer steps(std::move(list));
-  Pieces whole(text, true);
-  steps.split(whole);
-  std::vector<std::string> words, wanted;
-  for (std::size_t i = 0; i < whole.size(); i++) wanted.emplace_back(whole[i]);
-  steps.each_word(text, true, [&](std::string_view word) { words.emplace_back(word); });
-  EXPECT_GT(words.size(), 10000u);
-  EXPECT_EQ(words, wanted);
+  const auto expect_same_words = [&](PreTokenizerStep first, PreTokenizerStep next) {
+    std::vector<PreTokenizerStep> list;
+    list.push_back(std::move(first));
+    list.push_back(std::move(next));
+    const PreTokenizer steps(std::move(list));
+    Pieces whole(text, true);
+    steps.split(whole);
+    std::vector<std::string> words, wanted;
+    for (std::size_t i = 0; i < whole.size(); i++) wanted.emplace_back(whole[i]);
+    steps.each_word(text, true, [&](std::string_view word) { words.emplace_back(word); });
+    EXPECT_GT(words.size(), 700u);
+    EXPECT_EQ(words, wanted);
+  };
+  expect_same_words(SplitPattern{.pattern = Regex("[a-zé]+|[0-9]")}, ToBytes{});
+  const Metaspace mark{.prefix = Prefix::First, .splits = false};
+  for (const auto behavior :
+       {SplitBehavior::Removed, SplitBehavior::Isolated, SplitBehavior::Contiguous}) {
+    expect_same_words(SplitChars{is_whitespace, behavior}, mark);
+    expect_same_words(SplitChars{is_punctuation, behavior}, mark);
+  }
 }
 
 }  // namespace

@@ -46,6 +46,8 @@ TEST(NormalForms, AreThoseOfTheStandard) {
   EXPECT_EQ(normalized("a\u0308\u0323", NormalForm::D), "a\u0323\u0308");
   EXPECT_EQ(normalized("a\u0308\u0323", NormalForm::C), "\u1ea1\u0308");
   EXPECT_EQ(normalized("\u1100\u1161\u11a8", NormalForm::C), "\uac01");
+  EXPECT_EQ(normalized("x\u00e9ya\u0308\u0323\u00f6", NormalForm::D),
+            "xe\u0301ya\u0323\u0308o\u0308");
   EXPECT_EQ(normalized("\u0958", NormalForm::C), "\u0915\u093c");  // excluded from composition
   EXPECT_EQ(normalized("\ufdfa", NormalForm::KD).size(), 33u);
   // Marks join the character before them, also behind ones that stay as they are.

@@ -47,6 +47,7 @@ AddedTokens::AddedTokens(std::vector<AddedToken> tokens, const std::vector<std::
     : tokens_(std::move(tokens)) {
   for (std::size_t i = 0; i < tokens_.size(); i++) {
     patterns_.add(patterns[i], static_cast<TokenId>(i));
+    if (!patterns[i].empty()) first_bytes_.set(static_cast<std::uint8_t>(patterns[i][0]));
   }
 }
 
@@ -54,6 +55,10 @@ std::vector<TextPart> AddedTokens::parts(std::string_view text, bool special) co
   std::vector<TextPart> parts;
   std::size_t done = 0;  // end of the last part
   for (std::size_t at = 0; !patterns_.empty() && at < text.size();) {
+    if (!first_bytes_[static_cast<std::uint8_t>(text[at])]) {
+      at++;
+      continue;
+    }
     std::size_t bytes = 0;
     TokenId index = no_token;
     patterns_.prefixes(text.substr(at), [&](std::size_t length, TokenId found) {

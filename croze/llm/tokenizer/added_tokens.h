@@ -1,6 +1,7 @@
 // added_tokens.h -- tokens that are found in a text as they are, before it is cut into words.
 #pragma once
 
+#include <bitset>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,7 +37,8 @@ class AddedTokens {
 
  private:
   std::vector<AddedToken> tokens_;
-  Trie patterns_;  // with the index of the token
+  Trie patterns_;                 // with the index of the token
+  std::bitset<256> first_bytes_;  // of patterns
 };
 
 }  // namespace croze::llm

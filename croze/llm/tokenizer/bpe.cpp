@@ -1,7 +1,7 @@
 // bpe.cpp -- merging with a heap, n log n in the length of the word.
 //
 // Vocabularies of SentencePiece see a text as one word, since spaces are characters like others.
-// Such a word is cut before it is merged, wherever no merge can reach across: between two
+// Such a word can be cut before it is merged, wherever no merge can reach across: between two
 // characters that stand side by side in no merged token.  For texts that is nearly every space.
 #include "croze/llm/tokenizer/bpe.h"
 
@@ -14,11 +14,6 @@
 #include "croze/llm/tokenizer/unicode.h"
 
 namespace croze::llm {
-namespace {
-
-constexpr std::size_t min_cut_bytes = 64;  // shorter words are merged as they are
-
-}  // namespace
 
 BpeModel::BpeModel(Vocabulary vocabulary, const std::vector<Merge>& merges, BpeOptions options)
     : Model(std::move(vocabulary), options.unknown, options.byte_fallback),
@@ -55,11 +50,8 @@ void BpeModel::find_joints(const std::vector<Merge>& merges) {
   }
 }
 
-void BpeModel::tokenize(std::string_view word, std::vector<TokenId>& ids) const {
-  if (options_.whole_words) {
-    if (const TokenId id = vocabulary().find(word); id != no_token) return ids.push_back(id);
-  }
-  if (!can_cut_ || word.size() < min_cut_bytes) return tokenize_part(word, ids);
+void BpeModel::each_part(std::string_view word, const TakePart& take) const {
+  if (!can_cut_) return take(word);
   std::size_t begin = 0, at = 0;
   while (at < word.size()) {
     const std::size_t from = at;
@@ -72,10 +64,10 @@ void BpeModel::tokenize(std::string_view word, std::vector<TokenId>& ids) const 
         vocabulary().find(word.substr(from, at - from)) == no_token) {
       continue;
     }
-    tokenize_part(word.substr(begin, at - begin), ids);
+    take(word.substr(begin, at - begin));
     begin = at;
   }
-  tokenize_part(word.substr(begin), ids);
+  take(word.substr(begin));
 }
 
 // The tokens of characters, before merging.
@@ -173,7 +165,10 @@ class BpeModel::Word {
   std::priority_queue<Candidate> heap_;
 };
 
-void BpeModel::tokenize_part(std::string_view word, std::vector<TokenId>& ids) const {
+void BpeModel::tokenize(std::string_view word, std::vector<TokenId>& ids) const {
+  if (options_.whole_words) {
+    if (const TokenId id = vocabulary().find(word); id != no_token) return ids.push_back(id);
+  }
   check(word.size() < std::numeric_limits<std::int32_t>::max(), "a word of {} bytes is too long",
         word.size());
   std::vector<TokenId> symbols;

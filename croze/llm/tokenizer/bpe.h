@@ -32,6 +32,7 @@ class BpeModel : public Model {
   BpeModel(Vocabulary vocabulary, const std::vector<Merge>& merges, BpeOptions options);
 
   void tokenize(std::string_view word, std::vector<TokenId>& ids) const override;
+  void each_part(std::string_view word, const TakePart& take) const override;
 
  private:
   struct Merged {
@@ -44,7 +45,6 @@ class BpeModel : public Model {
     return std::uint64_t{left} << 32 | right;
   }
   void find_joints(const std::vector<Merge>& merges);
-  void tokenize_part(std::string_view word, std::vector<TokenId>& ids) const;
   void append_symbols(std::string_view word, std::vector<TokenId>& symbols) const;
 
   BpeOptions options_;

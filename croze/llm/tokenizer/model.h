@@ -1,6 +1,7 @@
 // model.h -- what makes tokens of a word: the kinds of vocabularies.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,10 @@ class Model {
   // Appends the tokens of a word, which is valid UTF-8 and not empty.  Takes time that grows with
   // the word as n log n at most.
   virtual void tokenize(std::string_view word, std::vector<TokenId>& ids) const = 0;
+
+  // Cuts a long word into parts whose tokens, one behind the other, are those of the word.
+  using TakePart = std::function<void(std::string_view)>;
+  virtual void each_part(std::string_view word, const TakePart& take) const { take(word); }
 
   const Vocabulary& vocabulary() const { return vocabulary_; }
   // The token of what has none; no_token if there is none.

@@ -77,14 +77,26 @@ void PreTokenizer::split(Pieces& pieces, std::size_t first_step) const {
 }
 
 void PreTokenizer::each_word(std::string text, bool at_start, const TakeWord& take) const {
-  constexpr std::size_t words_at_once = 1000;
-  const auto* pattern = steps_.empty() ? nullptr : std::get_if<SplitPattern>(&steps_[0]);
-  if (pattern == nullptr || pattern->behavior != SplitBehavior::Isolated) {
-    Pieces pieces(std::move(text), at_start);
-    split(pieces);
-    return give(pieces, take);
+  if (!steps_.empty()) {
+    const auto* pattern = std::get_if<SplitPattern>(&steps_[0]);
+    if (pattern && pattern->behavior == SplitBehavior::Isolated) {
+      return each_matched(*pattern, text, at_start, take);
+    }
+    const auto* chars = std::get_if<SplitChars>(&steps_[0]);
+    if (chars &&
+        (chars->behavior == SplitBehavior::Isolated || chars->behavior == SplitBehavior::Removed)) {
+      return each_between(*chars, text, at_start, take);
+    }
   }
-  Regex::Walk walk(pattern->pattern, text);
+  Pieces pieces(std::move(text), at_start);
+  split(pieces);
+  give(pieces, take);
+}
+
+void PreTokenizer::each_matched(const SplitPattern& first, const std::string& text, bool at_start,
+                                const TakeWord& take) const {
+  constexpr std::size_t words_at_once = 1000;
+  Regex::Walk walk(first.pattern, text);
   while (true) {
     std::vector<MatchedPart> parts = walk.next(words_at_once);
     if (parts.empty()) return;
@@ -93,6 +105,21 @@ void PreTokenizer::each_word(std::string text, bool at_start, const TakeWord& ta
     for (MatchedPart& part : parts) part = {part.begin - begin, part.end - begin, part.is_match};
     pieces.split(SplitBehavior::Isolated, [&](std::string_view) { return std::move(parts); });
     split(pieces, 1);
+    give(pieces, take);
+  }
+}
+
+// Behind a character at which the first step cuts begins another piece, whatever stands before it.
+void PreTokenizer::each_between(const SplitChars& first, const std::string& text, bool at_start,
+                                const TakeWord& take) const {
+  constexpr std::size_t bytes_at_once = 8 << 10;
+  for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end) {
+    bool is_cut = false;
+    while (end < text.size() && !(is_cut && end - begin >= bytes_at_once)) {
+      is_cut = first.matches(next_char(text, end));
+    }
+    Pieces pieces(text.substr(begin, end - begin), at_start && begin == 0);
+    split(pieces);
     give(pieces, take);
   }
 }

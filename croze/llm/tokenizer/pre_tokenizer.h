@@ -46,14 +46,18 @@ class PreTokenizer {
 
   void split(Pieces& pieces) const { split(pieces, 0); }
 
-  // Gives the words of a text one by one; `at_start` as Pieces has it.  Where a pattern comes
-  // first, a thousand words go through the other steps at a time: lists of all words of a long text
-  // would take more time for new memory than the patterns take.
+  // Gives the words of a text one by one; `at_start` as Pieces has it.  Where a pattern or a kind
+  // of characters cuts first, a thousand words or so go through the steps at a time: lists of all
+  // words of a long text would take more time for new memory than the steps take.
   using TakeWord = std::function<void(std::string_view)>;
   void each_word(std::string text, bool at_start, const TakeWord& take) const;
 
  private:
   void split(Pieces& pieces, std::size_t first_step) const;
+  void each_matched(const SplitPattern& first, const std::string& text, bool at_start,
+                    const TakeWord& take) const;
+  void each_between(const SplitChars& first, const std::string& text, bool at_start,
+                    const TakeWord& take) const;
 
   std::vector<PreTokenizerStep> steps_;
 };

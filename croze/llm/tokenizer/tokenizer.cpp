@@ -8,49 +8,13 @@
 #include <algorithm>
 #include <optional>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include "croze/base/error.h"
 #include "croze/llm/tokenizer/parts.h"
+#include "croze/llm/tokenizer/word_cache.h"
 
 namespace croze::llm {
-namespace {
-
-// Words that came before in a text, with the place of their tokens in the result.  Bounded: a text
-// has more words than should be kept.
-class WordCache {
- public:
-  static constexpr std::size_t max_words = 1 << 16, max_word_bytes = 64;
-
-  // Appends the tokens of a word.
-  void append(const Model& model, std::string_view word, std::vector<TokenId>& ids) {
-    if (word.size() > max_word_bytes) return model.tokenize(word, ids);
-    const auto it = places_.find(word);
-    if (it != places_.end()) {
-      const Place place = it->second;
-      ids.resize(ids.size() + place.count);
-      std::copy_n(ids.begin() + static_cast<std::ptrdiff_t>(place.begin), place.count,
-                  ids.end() - static_cast<std::ptrdiff_t>(place.count));
-      return;
-    }
-    const std::size_t begin = ids.size();
-    model.tokenize(word, ids);
-    if (places_.size() < max_words) places_.emplace(word, Place{begin, ids.size() - begin});
-  }
-
- private:
-  struct Place {
-    std::size_t begin, count;
-  };
-  struct TextHash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const { return hash_bytes(text); }
-  };
-  std::unordered_map<std::string, Place, TextHash, std::equal_to<>> places_;
-};
-
-}  // namespace
 
 struct Tokenizer::Inner {
   TokenizerParts parts;

@@ -32,6 +32,10 @@ int category(char32_t c) { return utf8proc_category(static_cast<utf8proc_int32_t
 
 bool is_in(int category, int first, int last) { return first <= category && category <= last; }
 
+bool is_ascii(char c) { return static_cast<std::uint8_t>(c) < 0x80; }
+
+constexpr char32_t first_mark = 0x300;
+
 }  // namespace
 
 ScannedChar scan_char(std::string_view bytes) {
@@ -52,13 +56,8 @@ ScannedChar scan_char(std::string_view bytes) {
   return {Kind::Whole, value, lead->length};
 }
 
-char32_t next_char(std::string_view text, std::size_t& at) {
-  const ScannedChar found = scan_char(text.substr(at));
-  at += found.length;
-  return found.value;
-}
-
 void append_char(std::string& text, char32_t c) {
+  if (c < 0x80) return text.push_back(static_cast<char>(c));
   std::array<utf8proc_uint8_t, 4> bytes;
   const auto length = utf8proc_encode_char(static_cast<utf8proc_int32_t>(c), bytes.data());
   text.append(reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(length));
@@ -66,6 +65,10 @@ void append_char(std::string& text, char32_t c) {
 
 bool is_valid_utf8(std::string_view bytes) {
   for (std::size_t at = 0; at < bytes.size();) {
+    if (is_ascii(bytes[at])) {
+      at++;
+      continue;
+    }
     const ScannedChar found = scan_char(bytes.substr(at));
     if (found.kind != ScannedChar::Kind::Whole) return false;
     at += found.length;
@@ -131,11 +134,18 @@ bool is_number(char32_t c) {
   return is_in(category(c), UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_NO);
 }
 
-bool is_mark(char32_t c) { return is_in(category(c), UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_ME); }
+bool is_mark(char32_t c) {
+  return c >= first_mark && is_in(category(c), UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_ME);
+}
 
-bool is_nonspacing_mark(char32_t c) { return category(c) == UTF8PROC_CATEGORY_MN; }
+bool is_nonspacing_mark(char32_t c) {
+  return c >= first_mark && category(c) == UTF8PROC_CATEGORY_MN;
+}
 
-bool is_other(char32_t c) { return is_in(category(c), UTF8PROC_CATEGORY_CC, UTF8PROC_CATEGORY_CO); }
+bool is_other(char32_t c) {
+  if (c < 0x80) return c < 0x20 || c == 0x7F;
+  return is_in(category(c), UTF8PROC_CATEGORY_CC, UTF8PROC_CATEGORY_CO);
+}
 
 bool is_word(char32_t c) {
   const int kind = category(c);
@@ -145,6 +155,8 @@ bool is_word(char32_t c) {
 void append_lowered(std::string& text, char32_t c) {
   if (c == 0x130) {
     text += "i\u0307";
+  } else if (c < 0x80) {
+    text += static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
   } else {
     append_char(text, static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c))));
   }
@@ -217,11 +229,34 @@ static std::string composed(std::string_view text) {
   return result;
 }
 
-std::string normalized(std::string_view text, NormalForm form) {
-  if (std::ranges::all_of(text, [](char c) { return static_cast<std::uint8_t>(c) < 0x80; })) {
-    return std::string(text);
+// ASCII decomposes into itself, and no mark is moved across it.
+static std::string decomposed(std::string_view text, NormalForm form) {
+  std::string result;
+  result.reserve(text.size());
+  for (std::size_t begin = 0; begin < text.size();) {
+    const bool as_it_is = is_ascii(text[begin]);
+    std::size_t end = begin + 1;
+    while (end < text.size() && is_ascii(text[end]) == as_it_is) end++;
+    const std::string_view run = text.substr(begin, end - begin);
+    if (as_it_is) {
+      result += run;
+    } else {
+      result += normalized_by_tables(run, form);
+    }
+    begin = end;
   }
-  return form == NormalForm::C ? composed(text) : normalized_by_tables(text, form);
+  return result;
+}
+
+std::string normalized(std::string_view text, NormalForm form) {
+  if (std::ranges::all_of(text, is_ascii)) return std::string(text);
+  switch (form) {
+    case NormalForm::C: return composed(text);
+    case NormalForm::D:
+    case NormalForm::KD: return decomposed(text, form);
+    case NormalForm::KC: break;
+  }
+  return normalized_by_tables(text, form);
 }
 
 std::size_t grapheme_length(std::string_view text) {

@@ -23,7 +23,12 @@ struct ScannedChar {
 ScannedChar scan_char(std::string_view bytes);
 
 // The character that begins at `at` of valid UTF-8; moves `at` behind it.
-char32_t next_char(std::string_view text, std::size_t& at);
+inline char32_t next_char(std::string_view text, std::size_t& at) {
+  if (const auto first = static_cast<std::uint8_t>(text[at]); first < 0x80) return at++, first;
+  const ScannedChar found = scan_char(text.substr(at));
+  at += found.length;
+  return found.value;
+}
 
 void append_char(std::string& text, char32_t c);
 
