@@ -5,6 +5,7 @@
 
 #include "croze/backends/interp/interp_device.h"
 #include "croze/codegen/choose/normalize.h"
+#include "croze/codegen/pipeline.h"
 #include "croze/codegen/simplify.h"
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/graph/text/print.h"
@@ -24,7 +25,7 @@ Schedule scheduled(const Tensor& result) {
 // The kernel as the choosers of codegen see it.
 UOp simplified(UOp kernel, Graph& graph) {
   const Caps caps;
-  KernelState state(simplify_kernel(graph.import(kernel)), caps);
+  KernelState state(editable_kernel(kernel, graph), caps);
   normalize_loops(state);
   return simplify_kernel(state.sink);
 }
