@@ -189,7 +189,14 @@ TEST(RareWork, ChoicesByOneConditionThatFollowEachOtherHaveTwoJumps) {
   Graph g;
   const Loops l = loops_of(g);
   const UOp chosen = where(is_negative(l.x), dear(l.x), l.x);
-  EXPECT_EQ(jumps(stored(l, where(is_negative(l.x), dear(chosen), chosen)), by_vectors), 2);
+  EXPECT_EQ(jumps(stored(l, chosen + where(is_negative(l.x), dear(chosen), l.x)), by_vectors), 2);
+}
+
+TEST(RareWork, AChoiceInsideOfOneByTheSameConditionStaysThere) {
+  Graph g;
+  const Loops l = loops_of(g);
+  const UOp inside = where(is_negative(l.x), dear(l.x), l.x);
+  EXPECT_EQ(jumps(stored(l, where(is_negative(l.x), dear(inside), l.x)), by_vectors), 1);
 }
 
 // The first choice by each condition is what the second one by the other is made of: two loops

@@ -31,6 +31,18 @@ TEST(Graphs, ASortOfAnOddCountIsStoredInItsMemory) {
             "");
 }
 
+TEST(Graphs, AMaskByNumbersFromMemoryEndsNoLoop) {
+  EXPECT_EQ(check_graph([](GraphTrial& in) {
+              const Tensor t1 = in.whole(Shape({1, 1, 3, 6}), DType::Float32, -9, 9, 504);
+              const Tensor t3 = sort(t1, 1, 1 != 0).values;
+              const Tensor t4 = in.real(Shape({1}), DType::Float32, 516);
+              const Tensor t5 = in.real(Shape({1}), DType::Float32, 364);
+              const Tensor t6 = in(group_norm(t3, 1, t4, t5));
+              return std::vector<Tensor>{t6};
+            }),
+            "");
+}
+
 TEST(Graphs, ADiagonalIsLoadedFromItsMemory) {
   EXPECT_EQ(check_graph([](GraphTrial& in) {
               const Tensor t0 = in.real(Shape({2, 2, 1, 15}), DType::Float64, 771);

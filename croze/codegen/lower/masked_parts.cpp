@@ -77,7 +77,8 @@ std::vector<MaskedPart> parts_by_mask(UOp reduce, std::span<const UOp> order,
   for (UOp c : comparisons_of(mask)) {
     turns = both(turns, turns_of_mask(c, loop, known, Open::Everywhere));
   }
-  if (!turns.first && !turns.end) return {};
+  const bool is_never_open = turns.end && turns.end.hi() <= 0;
+  if (is_never_open || (!turns.first && !turns.end)) return {};
   const UOp first = clamped(turns.first, loop, g.index(0));
   const UOp end = first + turns_between(first, clamped(turns.end, loop, all));
   std::vector<MaskedPart> parts;

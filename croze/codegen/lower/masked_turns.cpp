@@ -35,13 +35,7 @@ UOp at_most(UOp a, UOp b) {
   return b.hi() <= a.lo() ? b : min(a, b);
 }
 
-}  // namespace
-
-bool is_comparison_of_index(UOp u) {
-  return u.is(Op::Lt) && u.src(0).dtype() == DType::Index && u.src(1).is_const();
-}
-
-MaskedTurns turns_of_mask(UOp comparison, UOp loop, RangeSet known, Open open) {
+MaskedTurns solved(UOp comparison, UOp loop, RangeSet known, Open open) {
   Graph& g = comparison.graph();
   const std::int64_t limit = comparison.src(1).const_int();
   LinearForm form = LinearForm::of(comparison.src(0));
@@ -58,6 +52,20 @@ MaskedTurns turns_of_mask(UOp comparison, UOp loop, RangeSet known, Open open) {
   room.add(others, -1);
   if (step > 0) return {UOp(), at_least(room.build(g) + (step - 1), g.index(0)) / step};
   return {at_least(-room.build(g) - step, g.index(0)) / -step, UOp()};
+}
+
+}  // namespace
+
+bool is_comparison_of_index(UOp u) {
+  return u.is(Op::Lt) && u.src(0).dtype() == DType::Index && u.src(1).is_const();
+}
+
+MaskedTurns turns_of_mask(UOp comparison, UOp loop, RangeSet known, Open open) {
+  try {
+    return solved(comparison, loop, known, open);
+  } catch (const IndexOverflow&) {  // a number from memory may be any
+    return open == Open::Somewhere ? MaskedTurns() : MaskedTurns{UOp(), loop.graph().index(0)};
+  }
 }
 
 MaskedTurns both(const MaskedTurns& a, const MaskedTurns& b) {

@@ -91,12 +91,11 @@ class Finder {
 
   std::vector<RareSide> run() {
     std::vector<RareSide> sides = candidates();
-    keep_dear(sides);
-    std::ranges::stable_sort(sides, std::greater(), &RareSide::cost);
-    keep_disjoint(sides);
+    keep_dear_and_disjoint(sides);
     if (!find_levels(sides)) return {};
     sides = by_levels(sides);
-    keep_dear(sides);
+    // Of a choice that is inside of another one by the same condition, the levels are two.
+    keep_dear_and_disjoint(sides);
     return sides;
   }
 
@@ -120,6 +119,12 @@ class Finder {
   void keep_dear(std::vector<RareSide>& sides) const {
     for (RareSide& side : sides) find_work(side);
     std::erase_if(sides, [](const RareSide& side) { return side.cost < least_work; });
+  }
+
+  void keep_dear_and_disjoint(std::vector<RareSide>& sides) const {
+    keep_dear(sides);
+    std::ranges::stable_sort(sides, std::greater(), &RareSide::cost);
+    keep_disjoint(sides);
   }
 
   void find_work(RareSide& side) const {
