@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 
-#include "croze/codegen/choose/access.h"
 #include "croze/codegen/edits/kernel_state.h"
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/schedule/fuse.h"
@@ -13,7 +12,7 @@
 namespace croze {
 namespace {
 
-// Nests with fewer visits of nodes run on one thread anyway.
+// Nests with fewer visits of elements run on one thread anyway.
 constexpr std::int64_t least_parallel_work = 1 << 15;
 // Lanes that work at once, for estimates.
 constexpr double lanes = 16;
@@ -143,9 +142,11 @@ BlockedNest blocked_nest(UOp sink) {
   const NestFacts facts = facts_of(sink);
   BlockedNest nest;
   std::vector<UOp> ranges;
+  std::int64_t most_visits = 0;
   const auto visits_over = [&](RangeSet open) {
     std::int64_t visits = 1;
     for (UOp r : ranges) visits *= open.contains(r.range_id()) ? r.range_size() : 1;
+    most_visits = std::max(most_visits, visits);
     return visits;
   };
   for (UOp u : toposort(sink)) {
@@ -172,7 +173,7 @@ BlockedNest blocked_nest(UOp sink) {
       nest.cycles += arithmetic_cost(u.op()) * static_cast<double>(visits_over(u.ranges())) / lanes;
     }
   }
-  nest.is_parallel = work_of(sink) >= least_parallel_work;
+  nest.is_parallel = most_visits >= least_parallel_work;
   return nest;
 }
 

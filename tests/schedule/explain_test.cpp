@@ -61,7 +61,7 @@ TEST(Explain, ASumThatTwoKernelsWantIsStored) {
 
 TEST(Explain, ArithmeticThatTwoKernelsWantIsStoredWhereItIsNotCheap) {
   Scheduled s;
-  UOp x = s.buffer({20, 30});  // so few that one thread does it all
+  UOp x = s.buffer({50, 70});
   for (int i = 0; i < 9; i++) x = s.graph.alu(Op::Max, {x * 3, s.flip(x, {0, 1})});
   const UOp columns = s.reduce(Op::Add, x, {0}), rows = s.reduce(Op::Max, x, {1});
   const ExplainedBuffer b =
