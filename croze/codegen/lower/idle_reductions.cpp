@@ -14,7 +14,7 @@
 #include "croze/base/small_vector.h"
 #include "croze/codegen/edits/kernel_state.h"
 #include "croze/codegen/lower/masked_turns.h"
-#include "croze/graph/eval.h"
+#include "croze/graph/analysis/valid.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/rewrite/rewrite.h"
 
@@ -25,15 +25,9 @@ namespace {
 using Conditions = std::vector<UOp>;
 
 void add_comparisons(Conditions& conditions, UOp condition) {
-  std::vector<UOp> pending{condition};
-  while (!pending.empty()) {
-    const UOp u = pending.back();
-    pending.pop_back();
-    if (u.is(Op::And)) {
-      for (UOp s : u.sources()) pending.push_back(s);
-    } else if (is_comparison_of_index(u) && std::ranges::find(conditions, u) == conditions.end()) {
-      conditions.push_back(u);
-    }
+  for (UOp c : conjuncts(condition)) {
+    const bool is_new = std::ranges::find(conditions, c) == conditions.end();
+    if (is_comparison_of_index(c) && is_new) conditions.push_back(c);
   }
 }
 
@@ -46,16 +40,6 @@ UOp condition_of_use(UOp user, int source) {
   if (user.is(Op::Where) && source == 1) return user.src(0);
   const bool is_gated = user.is(Op::Store) && source == 1 && user.src(0).num_src() > 2;
   return is_gated ? user.src(0).src(2) : UOp();
-}
-
-// Under which conditions the reduction combines anything but its identity.
-void add_conditions_of_terms(Conditions& conditions, UOp reduce) {
-  const UOp term = reduce.src(0);
-  if (!term.is(Op::Where)) return;
-  const std::int64_t identity = identity_of(reduce.reduce_op(), term.dtype());
-  if (term.src(2) == term.graph().constant_bits(term.dtype(), identity)) {
-    add_comparisons(conditions, term.src(0));
-  }
 }
 
 // By node: under which conditions it is looked at.
@@ -115,7 +99,7 @@ std::vector<ReductionLoop> reduction_loops(const std::vector<UOp>& order, const 
     for (UOp r : std::span(closed).subspan(reduces ? 1 : 0)) others = others | r.ranges();
     if (!reduces) continue;
     Conditions conditions = demand.of(u);
-    add_conditions_of_terms(conditions, u);
+    if (const UOp mask = mask_of_terms(u)) add_comparisons(conditions, mask);
     const auto known = std::ranges::find(loops, closed[0], &ReductionLoop::range);
     if (known == loops.end()) {
       loops.push_back({closed[0], std::move(conditions), u.ranges()});

@@ -5,38 +5,11 @@
 
 #include "croze/codegen/edits/kernel_state.h"
 #include "croze/codegen/lower/masked_turns.h"
-#include "croze/graph/eval.h"
+#include "croze/graph/analysis/valid.h"
 #include "croze/graph/graph.h"
-#include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
 namespace {
-
-// The comparisons of a mask; none if it is anything else but such.
-std::vector<UOp> comparisons_of(UOp mask) {
-  std::vector<UOp> result, pending{mask};
-  while (!pending.empty()) {
-    const UOp u = pending.back();
-    pending.pop_back();
-    if (u.is(Op::And)) {
-      for (UOp s : u.sources()) pending.push_back(s);
-    } else if (is_comparison_of_index(u)) {
-      result.push_back(u);
-    } else {
-      return {};
-    }
-  }
-  return result;
-}
-
-// The mask behind which the reduction combines its identity; null if there is none.
-UOp mask_of(UOp reduce) {
-  const UOp term = reduce.src(0);
-  if (!term.is(Op::Where)) return UOp();
-  const std::int64_t identity = identity_of(reduce.reduce_op(), term.dtype());
-  const bool is_mask = term.src(2) == term.graph().constant_bits(term.dtype(), identity);
-  return is_mask ? term.src(0) : UOp();
-}
 
 // The loops around the reduction that a whole tile sees alike.
 RangeSet loops_in_common(UOp reduce, std::span<const UOp> order) {
@@ -64,7 +37,7 @@ bool is_loop_of(UOp loop, UOp reduce, std::span<const UOp> order) {
 
 std::vector<MaskedPart> parts_by_mask(UOp reduce, std::span<const UOp> order,
                                       std::int64_t& next_range) {
-  const UOp mask = mask_of(reduce);
+  const UOp mask = mask_of_terms(reduce);
   if (!mask || next_range + 3 > RangeSet::capacity) return {};
   std::vector<UOp> loops = closed_ranges(reduce);
   std::erase_if(loops, [](UOp r) { return r.loop_kind() != LoopKind::Reduce; });
@@ -74,7 +47,8 @@ std::vector<MaskedPart> parts_by_mask(UOp reduce, std::span<const UOp> order,
 
   MaskedTurns turns;
   const RangeSet known = loops_in_common(reduce, order);
-  for (UOp c : comparisons_of(mask)) {
+  for (UOp c : conjuncts(mask)) {
+    if (!is_comparison_of_index(c)) return {};
     turns = both(turns, turns_of_mask(c, loop, known, Open::Everywhere));
   }
   const bool is_never_open = turns.end && turns.end.hi() <= 0;

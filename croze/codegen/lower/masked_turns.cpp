@@ -1,6 +1,7 @@
 // masked_turns.cpp -- solves the comparison for the loop, at the extreme of what is not known.
 #include "croze/codegen/lower/masked_turns.h"
 
+#include "croze/graph/eval.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/index/index_form.h"
 
@@ -58,6 +59,14 @@ MaskedTurns solved(UOp comparison, UOp loop, RangeSet known, Open open) {
 
 bool is_comparison_of_index(UOp u) {
   return u.is(Op::Lt) && u.src(0).dtype() == DType::Index && u.src(1).is_const();
+}
+
+UOp mask_of_terms(UOp reduce) {
+  const UOp term = reduce.src(0);
+  if (!term.is(Op::Where)) return UOp();
+  const std::int64_t identity = identity_of(reduce.reduce_op(), term.dtype());
+  const bool is_mask = term.src(2) == term.graph().constant_bits(term.dtype(), identity);
+  return is_mask ? term.src(0) : UOp();
 }
 
 MaskedTurns turns_of_mask(UOp comparison, UOp loop, RangeSet known, Open open) {

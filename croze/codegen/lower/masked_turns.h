@@ -30,6 +30,9 @@ struct MaskedTurns {
 // How many turns there are from one to before another.
 [[nodiscard]] UOp turns_between(UOp first, UOp end);
 
+// The mask outside of which the reduction combines its identity; null if there is none.
+[[nodiscard]] UOp mask_of_terms(UOp reduce);
+
 // Whether it is `index < number`.
 [[nodiscard]] bool is_comparison_of_index(UOp u);
 
