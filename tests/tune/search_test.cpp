@@ -13,6 +13,7 @@
 #include "croze/codegen/edits/edit.h"
 #include "croze/run/devices.h"
 #include "edits/kernels.h"
+#include "support/forwarding_device.h"
 
 namespace croze::tune {
 namespace {
@@ -48,27 +49,15 @@ class PlantedProgram final : public Program {
 
 // CPU, whose compiler makes something else of some sources: of the first ones after those of the
 // model's choice and of the kernel without edits.
-class PlantingDevice final : public Device {
+class PlantingDevice final : public test::ForwardingDevice {
  public:
-  explicit PlantingDevice(Device& device) : device_(device) {}
-
-  std::string_view name() const override { return device_.name(); }
-  std::string description() const override { return device_.description(); }
-  const Caps& caps() const override { return device_.caps(); }
-  const Renderer& renderer() const override { return device_.renderer(); }
-  Memory allocate(std::int64_t bytes) override { return device_.allocate(bytes); }
-  void release(Memory memory) noexcept override { device_.release(memory); }
-  void copy_in(MemoryView to, std::span<const std::byte> from) override {
-    device_.copy_in(to, from);
-  }
-  void copy_out(std::span<std::byte> to, MemoryView from) override { device_.copy_out(to, from); }
-  void synchronize() override { device_.synchronize(); }
+  using ForwardingDevice::ForwardingDevice;
 
   std::string compile(const std::string& name, const std::string& source) override {
     const std::lock_guard lock(mutex_);
     const auto number = numbers_.try_emplace(source, numbers_.size()).first->second;
     if (number < honest || number >= honest + std::size(planted)) {
-      return device_.compile(name, source);
+      return ForwardingDevice::compile(name, source);
     }
     return planted[number - honest].what;
   }
@@ -77,13 +66,12 @@ class PlantingDevice final : public Device {
     for (const Planted& p : planted) {
       if (code == p.what) return std::make_unique<PlantedProgram>(info, p.function);
     }
-    return device_.load(info, code);
+    return ForwardingDevice::load(info, code);
   }
 
  private:
   static constexpr std::size_t honest = 2;
 
-  Device& device_;
   std::mutex mutex_;
   std::map<std::string, std::size_t> numbers_;  // of sources, as they come
 };
