@@ -115,7 +115,7 @@ FusionPlan::FusionPlan(std::span<const UOp> roots, bool fuse, const Caps& caps)
   measure_distances(order);
   release_cheap(order);
   for (UOp u : order) {
-    if (const UOp sum = sum_of_blocks(u)) facts(sum).sums_blocks = true;
+    if (const UOp sum = sum_of_blocks(u)) facts(sum).block = u;
   }
 }
 
