@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/block_products.h"
@@ -23,6 +25,7 @@
 #include "croze/codegen/choose/vectorize.h"
 #include "croze/codegen/choose/warps/groups.h"
 #include "croze/codegen/edits/transform.h"
+#include "croze/graph/node_set.h"
 #include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
@@ -44,11 +47,25 @@ constexpr std::int64_t longest_branched_loop = 4;
 // more code than all choices are: a load, two comparisons, a selection.
 constexpr std::int64_t most_branches = 128, operations_of_choice = 4;
 
+// What is loaded, and all that follows from it.
+NodeSet read_from_memory(std::span<const UOp> order) {
+  NodeSet read;
+  for (UOp u : order) {
+    bool follows = u.is(Op::Load);
+    for (UOp s : u.sources()) follows = follows || read.contains(s.node());
+    if (follows) read.insert(u.node());
+  }
+  return read;
+}
+
 // By loop: choices that its variable alone decides.
 std::map<std::int64_t, std::int64_t> choices_by_loop(const KernelState& k) {
   std::map<std::int64_t, std::int64_t> choices;
-  for (UOp u : toposort(k.sink)) {
+  const std::vector<UOp> order = toposort(k.sink);
+  const NodeSet read = read_from_memory(order);
+  for (UOp u : order) {
     if (!u.is(Op::Where) || u.src(0).ranges().count() != 1) continue;
+    if (read.contains(u.src(0).node())) continue;
     for (UOp r : k.loops) {
       if (u.src(0).varies_over(r)) choices[r.range_id()]++;
     }
