@@ -33,6 +33,12 @@ UOp up(UOp x, int by) { return up(x, constant_like(x, by)); }
 UOp down(UOp x, int by) { return down(x, constant_like(x, by)); }
 UOp as_word(UOp condition) { return cast(condition, DType::UInt32); }
 
+// x * 2^by with what `below` moves up into it.  What crosses goes in two steps, since a shift by 32
+// is none.
+UOp up_with(UOp x, UOp below, UOp by) {
+  return either(up(x, by), down(down(below, 1), word(by, 31) - by));
+}
+
 // All bits like the sign.
 UOp sign_of(UOp high) { return unsigned_word(down(signed_word(high), 31)); }
 UOp is_negative(Pair a) { return less(signed_word(a.high), 0); }
@@ -57,12 +63,6 @@ UOp leading_zeros(UOp x) {
   const UOp leading = x & graph.alu(Op::Not, {down(x, 1)});
   const UOp bits = graph.bitcast(cast(leading, DType::Float32), DType::UInt32);
   return word(x, 127 + 31) - down(bits, 23);
-}
-
-// x * 2^by with what `below` moves up into it.  What crosses goes in two steps, since a shift by 32
-// is none.
-UOp up_with(UOp x, UOp below, UOp by) {
-  return either(up(x, by), down(down(below, 1), word(by, 31) - by));
 }
 
 struct WordQuotient {
@@ -232,11 +232,9 @@ Quotient divide(Pair a, Pair b, bool is_signed) {
   return {negate_if(differ, q.quotient), negate_if(a_negative, q.remainder)};
 }
 
-// What crosses from one word to the other goes in two steps, since a shift by 32 is none.
 Pair shift_left(Pair a, UOp amount) {
-  const UOp inside = amount & word(amount, 31), outside = word(amount, 31) - inside;
-  const UOp low = up(a.low, inside);
-  const UOp high = either(up(a.high, inside), down(down(a.low, 1), outside));
+  const UOp inside = amount & word(amount, 31);
+  const UOp low = up(a.low, inside), high = up_with(a.high, a.low, inside);
   return choose(less(amount, word(amount, 32)), {low, high}, {word(low, 0), low});
 }
 
