@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <utility>
 #include <vector>
@@ -45,9 +46,11 @@ NodeSet read_from_memory(std::span<const UOp> order) {
 }
 
 bool decides_any(UOp loop, std::span<const UOp> order) {
+  std::vector<UOp> choices;
+  std::ranges::copy_if(order, std::back_inserter(choices), [&](UOp u) { return decides(loop, u); });
+  if (choices.empty()) return false;
   const NodeSet read = read_from_memory(order);
-  return std::ranges::any_of(
-      order, [&](UOp u) { return decides(loop, u) && !read.contains(u.src(0).node()); });
+  return std::ranges::any_of(choices, [&](UOp u) { return !read.contains(u.src(0).node()); });
 }
 
 // What copies have in common is there once.
