@@ -102,7 +102,7 @@ class FusionPlan {
   std::int64_t affordable_operations(UOp u) const;
 
   MachineModel machine_;
-  bool runs_warps_;
+  bool runs_warps_, splits_words_;
   std::vector<Facts> facts_;
   FlatMap<const Node*, BufferReason> reasons_;  // of the buffered nodes
 };

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <iterator>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -32,6 +34,25 @@ bool decides(UOp loop, UOp choice) {
          choice.src(0).varies_over(loop);
 }
 
+// What is loaded, and all that follows from it.  What that chooses between is in every copy.
+NodeSet read_from_memory(std::span<const UOp> order) {
+  NodeSet read;
+  for (UOp u : order) {
+    bool follows = u.is(Op::Load);
+    for (UOp s : u.sources()) follows = follows || read.contains(s.node());
+    if (follows) read.insert(u.node());
+  }
+  return read;
+}
+
+bool decides_any(UOp loop, std::span<const UOp> order) {
+  std::vector<UOp> choices;
+  std::ranges::copy_if(order, std::back_inserter(choices), [&](UOp u) { return decides(loop, u); });
+  if (choices.empty()) return false;
+  const NodeSet read = read_from_memory(order);
+  return std::ranges::any_of(choices, [&](UOp u) { return !read.contains(u.src(0).node()); });
+}
+
 // What copies have in common is there once.
 bool copies_are_small(UOp store, UOp loop) {
   const std::array body{store.src(0), store.src(1)};
@@ -51,7 +72,7 @@ bool copies_are_small(UOp store, UOp loop) {
 bool is_worth_copies(const KernelState& k, UOp loop) {
   if (!is_parallel(loop) || loop.is_open() || loop.range_size() > most_copies) return false;
   const std::vector<UOp> nodes = toposort(k.sink);
-  if (std::ranges::none_of(nodes, [&](UOp u) { return decides(loop, u); })) return false;
+  if (!decides_any(loop, nodes)) return false;
   if (loop.range_size() <= longest_short_loop) return true;
   return std::ranges::all_of(nodes,
                              [&](UOp u) { return !u.is(Op::Store) || copies_are_small(u, loop); });
