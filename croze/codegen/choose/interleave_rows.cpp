@@ -95,10 +95,12 @@ bool shares_packed(UOp reduce, UOp loop) {
 // Unpacking takes longer than multiplying, and is done once for a few vectors.
 void copy_uses(KernelState& k) {
   const std::vector<UOp> all = long_reductions(k);
+  std::int64_t uses = 1;
   for (UOp r : std::vector<UOp>(k.loops)) {
-    if (!is_parallel(r) || r.is_open() || r.range_size() > most_uses) continue;
-    const bool is_use = std::ranges::all_of(all, [&](UOp u) { return shares_packed(u, r); });
-    if (is_use) bind(k, r, LoopKind::Unroll);
+    if (!is_parallel(r) || r.is_open() || uses * r.range_size() > most_uses) continue;
+    if (!std::ranges::all_of(all, [&](UOp u) { return shares_packed(u, r); })) continue;
+    bind(k, r, LoopKind::Unroll);
+    uses *= r.range_size();
   }
 }
 
