@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "croze/base/error.h"
+#include "croze/base/options.h"
 #include "croze/graph/eval.h"
 
 namespace croze {
@@ -366,6 +367,10 @@ std::vector<const MatrixUnit*> units_of_extension(std::string_view extension) {
     if (unit.extension == extension) found.push_back(&unit);
   }
   return found;
+}
+
+bool is_allowed(const MatrixUnit& unit) {
+  return unit.factor_bits == 0 || Options::flag(Option::Tf32);
 }
 
 const MatrixUnit* find_matrix_unit(std::string_view name) {

@@ -45,6 +45,9 @@ struct MatrixUnit {
 // the places of a have columns.
 bool has_row_for_each_column(const MatrixUnit& unit);
 
+// Whether kernels may use the unit: one that rounds factors only if CROZE_TF32 is set.
+bool is_allowed(const MatrixUnit& unit);
+
 // The units that are known.
 std::span<const MatrixUnit> matrix_units();
 // Those of an instruction set.

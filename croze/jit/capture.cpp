@@ -22,6 +22,7 @@
 
 #include "croze/base/checked.h"
 #include "croze/base/error.h"
+#include "croze/base/unused_memory.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/graph/text/serialize.h"
@@ -126,6 +127,7 @@ std::vector<Tensor> Step::run(std::span<const Tensor> inputs, const Signature& s
   if (!find_trace(signature)) {
     std::vector<Tensor> results = trace(inputs, signature, open_sizes, function);
     Registry::instance().collect();  // what was recorded, and memory that waited while it was much
+    return_unused_memory();
     return results;
   }
   Replay replay = this->replay(inputs);
@@ -331,6 +333,7 @@ std::vector<Tensor> Step::trace(std::span<const Tensor> inputs, const Signature&
   if (open_) open.emplace(open_->plans(), open_sizes);
   trace->prepare(returned, results, assigned, stand_ins);
   trace->hold_closed_over(beginning);
+  return_unused_memory();  // of compiling, before the run takes its own
   realize_all(all);
   for (const Tensor& t : all) Registry::instance().forget_past(TensorRecord::of(t));
   donated.end(none_of(inputs));

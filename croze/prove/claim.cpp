@@ -4,6 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <span>
+#include <utility>
 
 #include "croze/graph/graph.h"
 #include "croze/graph/rewrite/rewrite.h"
@@ -42,19 +46,53 @@ bool next_point(const std::vector<UOp>& leaves, std::vector<std::int64_t>* point
   return false;
 }
 
+// `gate`, where there is one, and x.
+UOp under(UOp gate, UOp x) { return gate ? x.graph().make(Op::And, DType::Bool, {gate, x}) : x; }
+
+struct OfSameLoops {
+  UOp value;
+  UOp turns_differ;  // Bool: some loop turns another number of times
+};
+
+// What is known may simplify how often an open loop turns, too, which makes it another node: it is
+// the same loop, if it turns as often.
+OfSameLoops with_loops_of(std::span<const UOp> known, UOp x) {
+  std::map<std::int64_t, UOp> loops;
+  for (UOp u : toposort(known)) {
+    if (u.is(Op::Range)) loops.emplace(u.range_id(), u);
+  }
+  OfSameLoops result{x, x.graph().boolean(false)};
+  std::vector<std::pair<UOp, UOp>> same;
+  for (UOp u : toposort(x)) {
+    const auto it = u.is(Op::Range) ? loops.find(u.range_id()) : loops.end();
+    if (it == loops.end() || it->second == u) continue;
+    same.emplace_back(u, it->second);
+    const UOp differ = not_equal(u.trip_count(), it->second.trip_count());
+    result.turns_differ = x.graph().make(Op::Or, DType::Bool, {result.turns_differ, differ});
+  }
+  result.value = substitute(x, same);
+  return result;
+}
+
+// Where `bad` holds at a value that each open loop in it has: one below its trip count.
+UOp while_loops_turn(UOp bad) {
+  for (UOp u : toposort(bad)) {
+    if (!u.is_open()) continue;
+    bad = under(bad.graph().make(Op::Lt, DType::Bool, {u, u.trip_count()}), bad);
+  }
+  return bad;
+}
+
 }  // namespace
 
 void ClaimProver::claim(UOp left, UOp right, UOp gate) {
   Graph& graph = left.graph();
   Meanings meanings(graph);
-  Claim c{left, right, gate, difference(meanings, left, right)};
-  if (gate) c.bad = graph.make(Op::And, DType::Bool, {gate, c.bad});
-  // An open loop has the values below its trip count.
-  for (UOp u : toposort(c.bad)) {
-    if (!u.is_open()) continue;
-    const UOp turns = graph.make(Op::Lt, DType::Bool, {u, u.trip_count()});
-    c.bad = graph.make(Op::And, DType::Bool, {turns, c.bad});
-  }
+  const OfSameLoops other = with_loops_of(std::array{left, gate ? gate : left}, right);
+  if (gate) gate = while_loops_turn(gate);
+  const UOp differ = while_loops_turn(difference(meanings, left, other.value));
+  const UOp bad = graph.make(Op::Or, DType::Bool, {other.turns_differ, differ});
+  const Claim c{left, right, gate, under(gate, bad)};
   if (exhaust(c)) return;
   waiting_.push_back(c);
 }

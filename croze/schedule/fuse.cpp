@@ -16,6 +16,7 @@
 #include <algorithm>
 
 #include "croze/codegen/choose/warps/warp_model.h"
+#include "croze/codegen/decompose/words.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/rewrite/rewrite.h"
 
@@ -92,7 +93,7 @@ UOp strip_movement(UOp u) {
 }
 
 FusionPlan::FusionPlan(std::span<const UOp> roots, bool fuse, const Caps& caps)
-    : machine_(caps), runs_warps_(caps.runs_warps()) {
+    : machine_(caps), runs_warps_(caps.runs_warps()), splits_words_(needs_words(caps)) {
   const std::vector<UOp> order = toposort(roots);
   facts_.resize(order.empty() ? 0 : order.front().graph().id_limit());
   for (UOp root : roots) {
@@ -115,7 +116,7 @@ FusionPlan::FusionPlan(std::span<const UOp> roots, bool fuse, const Caps& caps)
   measure_distances(order);
   release_cheap(order);
   for (UOp u : order) {
-    if (const UOp sum = sum_of_blocks(u)) facts(sum).sums_blocks = true;
+    if (const UOp sum = sum_of_blocks(u)) facts(sum).block = u;
   }
 }
 
@@ -155,7 +156,7 @@ void FusionPlan::measure_one(UOp u) {
   Facts& f = facts(u);
   std::int64_t cost = arithmetic_cost(u.op());
   f.contains_reduce = u.is(Op::Reduce);
-  f.size = static_cast<float>(cost);
+  f.size = static_cast<float>(splits_words_ ? cost * length_in_words(u) : cost);
   f.reads = 0;
   for (int i = 0; i < u.num_src(); i++) {
     const UOp s = u.src(i);

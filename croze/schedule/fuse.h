@@ -47,8 +47,8 @@ class FusionPlan {
   // Whether `u` adds up products of bytes for a term of another sum, through arithmetic: blocks of
   // quantized numbers, each of which has a scale.  Such sums are short and exact.
   bool is_block_of_sum(UOp u) const { return static_cast<bool>(sum_of_blocks(u)); }
-  // Whether `u` is such another sum.
-  bool sums_blocks(UOp u) const { return facts_[u.id()].sums_blocks; }
+  // The sum of a block, if `u` is such another sum; null if it is none.
+  UOp block_of(UOp u) const { return facts_[u.id()].block; }
 
   // Arithmetic in one kernel beyond which compiling it costs more than a pass over memory.
   static constexpr std::int64_t max_size = 400;
@@ -62,11 +62,11 @@ class FusionPlan {
     bool buffered = false;
     bool contains_reduce = false;
     bool many_owners = false;
-    bool sums_blocks = false;
     std::int32_t consumers = 0;
     std::int32_t cost = 0;
     float size = 0;      // arithmetic of the fused expression, what is shared counted once
     float reads = 0;     // buffers of the fused expression, likewise
+    UOp block;           // of a sum over blocks: the sum of one
     UOp consumer;        // the last one seen
     UOp owner;           // the buffered node whose kernel computes this one, if it is the only one
     double made_at = 0;  // bytes touched before it, as the graph is ordered
@@ -102,7 +102,7 @@ class FusionPlan {
   std::int64_t affordable_operations(UOp u) const;
 
   MachineModel machine_;
-  bool runs_warps_;
+  bool runs_warps_, splits_words_;
   std::vector<Facts> facts_;
   FlatMap<const Node*, BufferReason> reasons_;  // of the buffered nodes
 };

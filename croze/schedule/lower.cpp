@@ -46,6 +46,9 @@ constexpr std::int64_t dear = 40;
 // Below that many visits, another launch costs more than lanes and tiles gain.
 constexpr std::int64_t least_contraction = 1 << 20;
 
+// The same where loops around it run in order, one row after the other: no tile has rows of them.
+constexpr std::int64_t least_contraction_in_order = 1 << 18;
+
 // Steps of the longest reduction in the kernel of `root`, for one element of the root.
 std::int64_t reduced_elements(UOp root, const FusionPlan& plan) {
   std::int64_t longest = 1;
@@ -62,6 +65,21 @@ std::int64_t reduced_elements(UOp root, const FusionPlan& plan) {
     for (UOp s : u.sources()) pending.push_back(s);
   }
   return longest;
+}
+
+// For how many products of a block's sum each number of the larger factor is used.
+std::int64_t uses_in_block(UOp block) {
+  UOp product = block.src(0);
+  while (product.is(Op::Cast)) product = product.src(0);
+  std::int64_t largest = 1;
+  for (UOp factor : product.sources()) {
+    while (factor.is(Op::Cast) || factor.is(Op::Expand) || factor.is(Op::Reshape) ||
+           factor.is(Op::Permute)) {
+      factor = factor.src(0);
+    }
+    largest = std::max(largest, factor.elements());
+  }
+  return product.elements() / largest;
 }
 
 }  // namespace
@@ -219,7 +237,7 @@ UOp Lowering::lower_reduce(const Task& task, const Position& p) {
   for (UOp r : ranges) {
     if (!r.is(Op::Range)) continue;
     loops.push_back(r);
-    if (plan_.sums_blocks(u)) in_blocks_ = in_blocks_ | r.ranges();
+    if (plan_.block_of(u)) in_blocks_ = in_blocks_ | r.ranges();
   }
   const UOp x = want(u.src(0), inner);
   if (!x) return UOp();
@@ -389,7 +407,9 @@ BufferReason Lowering::why_buffer_reduce(UOp u, const Position& p) {
   } else {
     reduce_positions_.insert(u.node(), packed);
   }
-  if (!in_reduction && is_contraction(u)) {
+  const bool is_in_order = varies.intersects(serial_ranges_);
+  if (!in_reduction && is_contraction(u, is_in_order)) {
+    if (is_in_order) return {BufferCause::RowsInOrder};
     if (contraction_ && contraction_ != u) return {BufferCause::SecondContraction};
     contraction_ = u;
   }
@@ -429,10 +449,11 @@ void Lowering::for_memory_below(UOp u, function_ref<void(UOp)> read) const {
 
 // Whether the reduction is so large, and visits each element below so often, that it wants tiles of
 // its own.
-bool Lowering::is_contraction(UOp u) const {
-  const std::int64_t visits = u.src(0).elements();
-  if (visits < least_contraction) return false;
-  if (plan_.sums_blocks(u)) return true;
+bool Lowering::is_contraction(UOp u, bool is_in_order) const {
+  const UOp block = plan_.block_of(u);
+  const std::int64_t visits = (block ? block : u).src(0).elements();
+  if (visits < (is_in_order ? least_contraction_in_order : least_contraction)) return false;
+  if (block) return uses_in_block(block) >= MachineModel::least_reuse;
   std::int64_t memory = 0;
   for_memory_below(u.src(0), [&](UOp x) { memory += x.elements(); });
   return visits > contraction_reuse * memory;

@@ -79,7 +79,7 @@ class Lowering {
   bool is_packed(UOp u) const;
   bool is_made_of_bytes(UOp u) const;
   void for_memory_below(UOp u, function_ref<void(UOp)> read) const;
-  bool is_contraction(UOp u) const;
+  bool is_contraction(UOp u, bool is_in_order) const;
   std::int64_t visits_of(RangeSet varies) const;
   UOp flat_reduce(Op op, UOp x, SmallVector<UOp, 8> loops);
   RangeSet ranges_of(const Position& p) const;

@@ -23,6 +23,7 @@
 #include <set>
 #include <tuple>
 
+#include "croze/codegen/decompose/words.h"
 #include "croze/codegen/edits/kernel_state.h"
 #include "croze/graph/index/index_form.h"
 #include "croze/graph/rewrite/rewrite.h"
@@ -194,7 +195,8 @@ class Merger {
     std::int64_t buffers = 0, size = 0;
     for (UOp u : toposort(merged)) {
       buffers += u.is(Op::Buffer);
-      size += is_elementwise(u.op()) && u.num_src() > 0 && u.dtype() != DType::Index;
+      if (is_elementwise(u.op()) && u.num_src() > 0 && u.dtype() != DType::Index)
+        size += needs_words(caps) ? length_in_words(u) : 1;
       if (u.is(Op::Reduce)) needed.push_back(u.ranges() - (u.ranges() - all));
       if (!u.is(Op::Store)) continue;
       needed.emplace_back();

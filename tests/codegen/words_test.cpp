@@ -117,6 +117,22 @@ TEST(Words, QuotientsAreExactForDivisorsOfEveryWidth) {
   }
 }
 
+// Beside whole multiples of the divisor, where a digit that was guessed is corrected.
+TEST(Words, QuotientsAreExactBesideWholeMultiples) {
+  std::mt19937_64 random(7);
+  BinaryOp quotient(DType::UInt64, Op::CDiv), remainder(DType::UInt64, Op::CMod);
+  for (int i = 0; i < 20'000; i++) {
+    const int width = 1 + static_cast<int>(random() % 64);
+    u64 d = (random() >> (64 - width)) | u64{1} << (width - 1);
+    if (i % 3 == 0) d |= 0xffff'ffff'ffff >> (random() % 48);
+    const u64 most = ~u64{0} / d, q = most - (i % 2 ? random() % most : random() % 3 % most);
+    for (u64 x : {q * d - 1, q * d, q * d + 1, q * d + (d - 1)}) {
+      ASSERT_EQ(quotient(x, d), x / d) << x << " / " << d;
+      ASSERT_EQ(remainder(x, d), x % d) << x << " % " << d;
+    }
+  }
+}
+
 // Half-way between two floats and beside it, at every place that the leading bit can have.
 TEST(Words, AreRoundedOnceToEveryFloatType) {
   std::mt19937_64 random(31);

@@ -92,16 +92,20 @@ TEST(DotLanes, AreRightOnTheProcessorAtHand) {
   }
 }
 
-// Of a unit that multiplies all lanes by one number, and of none.
+// Of a unit that multiplies all lanes by one number, and of none.  For a few rows there is code
+// that unpacks once.
 TEST(DotLanes, AreLeftToOthersWithoutAUnit) {
   Caps none = cpu_shaped_caps();
   none.matrix_units.clear();
   for (const Caps& caps : {none, caps_with_unit("avx512vnni.u8s8")}) {
-    Buffers buffers(1);
-    const std::unique_ptr<Device> device = make_interpreter(caps);
-    const std::string edits = run(*device, buffers, choose_edits);
-    EXPECT_EQ(edits.find("contract "), std::string::npos) << edits;
-    EXPECT_EQ(buffers.out, buffers.expected());
+    for (const std::int64_t rows : {1, 3}) {
+      Buffers buffers(rows);
+      const std::unique_ptr<Device> device = make_interpreter(caps);
+      const std::string edits = run(*device, buffers, choose_edits);
+      EXPECT_EQ(edits.find("contract "), std::string::npos) << edits;
+      EXPECT_EQ(edits.find("bind r0 unroll") != std::string::npos, rows > 1) << edits;
+      EXPECT_EQ(buffers.out, buffers.expected());
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 // stack_test.cpp -- tensors put one above the other are copied one by one.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,6 +38,24 @@ SmallKernel stack(std::int64_t parts, std::int64_t rows, std::int64_t columns) {
   return k;
 }
 
+// out[t, i] = x[i], to which t does one thing or another so many times.
+SmallKernel work_between_choices(int choices, std::int64_t rows, std::int64_t columns) {
+  SmallKernel k{"choices", std::make_shared<Graph>(), {}, {}, {}};
+  Graph& g = *k.graph;
+  const UOp t = g.range(0, rows, LoopKind::Parallel), i = g.range(1, columns, LoopKind::Parallel);
+  k.buffers = {numbers(rows * columns, 1), numbers(columns, 2)};
+  UOp x = g.load(g.place(g.param(DType::Int32, 1, columns), i));
+  for (int c = 0; c < choices; c++) x = where(less(t, 2 * c + 1), x * x + 1, x * x + 2);
+  for (std::int64_t n = 0; n < rows * columns; n++) {
+    auto value = static_cast<std::uint32_t>(k.buffers[1][static_cast<std::size_t>(n % columns)]);
+    for (int c = 0; c < choices; c++) value = value * value + (n / columns < 2 * c + 1 ? 1 : 2);
+    k.expected.push_back(static_cast<std::int32_t>(value));
+  }
+  const UOp out = g.place(g.param(DType::Int32, 0, rows * columns), t * columns + i);
+  k.sink = g.sink(std::vector<UOp>{g.store(out, x, std::vector<UOp>{t, i})});
+  return k;
+}
+
 std::string edits_for(const SmallKernel& kernel) {
   const std::unique_ptr<Device> device = make_interpreter(cpu_shaped_caps());
   const auto [result, edits] = run_edited(*device, kernel, choose_edits);
@@ -53,6 +72,11 @@ TEST(Stack, EachPartIsCodeOfItsOwn) {
 
 TEST(Stack, FewPartsAmongManyRowsAreChosen) {
   const std::string edits = edits_for(stack(2, 40, 48));
+  EXPECT_EQ(edits.find("bind r0 unroll"), std::string::npos) << edits;
+}
+
+TEST(Stack, WorkBetweenChoicesIsNotCopied) {
+  const std::string edits = edits_for(work_between_choices(16, 32, 48));
   EXPECT_EQ(edits.find("bind r0 unroll"), std::string::npos) << edits;
 }
 

@@ -8,6 +8,7 @@
 #include "croze/graph/graph.h"
 #include "croze/graph/rewrite/captures.h"
 #include "croze/graph/rules/rules.h"
+#include "croze/prove/claim.h"
 #include "croze/prove/smt.h"
 #include "croze/prove/view_proof.h"
 
@@ -68,6 +69,24 @@ TEST_F(FunctionProofs, AWrongFunctionIsCaughtWithValues) {
   EXPECT_FALSE(proof.is_proven());
   EXPECT_GT(proof.counts.failed, 0);
   EXPECT_NE(proof.counts.detail.find("differ at"), std::string::npos) << proof.counts.detail;
+}
+
+// What is known of v makes another node of the loop's trip count, 2 v.
+TEST_F(FunctionProofs, ALoopIsTheSameIfItTurnsAsOften) {
+  Graph g;
+  const UOp v = g.variable(0, 0, 5), x = g.variable(1, -4, 4), is_three = equal(v, 3);
+  const auto loop = [&](UOp turns) { return g.range(2, turns, LoopKind::Parallel); };
+  const auto proves = [&](UOp left, UOp right, UOp gate) {
+    ClaimProver prover(*solver);
+    prover.claim(left, right, gate);
+    prover.settle();
+    return prover.counts().proven() == 1;
+  };
+  EXPECT_TRUE(proves(x + loop(v * 2), loop(v + v) + x, {}));
+  EXPECT_TRUE(proves(x + loop(v * 2), loop(g.index(6)) + x, is_three));
+  EXPECT_FALSE(proves(x + loop(v * 2), loop(g.index(6)) + x, {}));
+  EXPECT_FALSE(proves(x + loop(v * 2), loop(v) + x, {})) << "even where it turns less often";
+  EXPECT_FALSE(proves(x + loop(v * 2), loop(v * 2), is_three));
 }
 
 TEST(ViewProofs, EveryRuleAboutViews) {

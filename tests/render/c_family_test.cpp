@@ -48,6 +48,20 @@ void croze_scale(void* const* buffers, const int64_t* variables, int64_t task, v
 )");
 }
 
+TEST(CRenderer, WhatTurnsOnceAtMostIsABranch) {
+  ProgramBuilder b("jump");
+  Graph& g = b.graph();
+  const UOp y = b.param(DType::Int32, 8), n = b.variable(0, 1), m = b.variable(0, 8);
+  const UOp jump = b.begin_loop(n), loop = b.begin_loop(m);
+  b.store(y, jump + loop, g.constant(DType::Int32, std::int64_t{1}));
+  b.end_loop(loop);
+  b.end_loop(jump);
+  const std::string text = CRenderer().render(b.finish());
+  EXPECT_NE(text.find("if (n0 > 0) {"), std::string::npos) << text;
+  EXPECT_NE(text.find("i1 < n1; i1++"), std::string::npos) << text;
+  EXPECT_EQ(text.find("i0"), std::string::npos) << text;
+}
+
 TEST(CLibrary, AKernelIsAStaticFunctionOfItsBuffers) {
   const c_family::KernelText kernel =
       c_family::write_kernel(c_family::c_library_dialect(), vector_program());

@@ -36,7 +36,21 @@ TEST(WgslRenderer, AModuleHasAnEntryAndBindsEachBuffer) {
   EXPECT_TRUE(contains(text, "@binding(1) var<storage, read_write> m0: array<u32>;")) << text;
   EXPECT_TRUE(contains(text, "@binding(2) var<storage, read_write> m1: array<u32>;")) << text;
   EXPECT_TRUE(contains(text, "@compute @workgroup_size(1, 1, 1)\nfn croze_increment(")) << text;
-  EXPECT_TRUE(contains(text, "for (var i0: i32 = i32(0); i0 < 16i; i0++) {")) << text;
+  EXPECT_TRUE(contains(text, "for (var t0: i32 = i32(0); t0 < 16i; t0++) {")) << text;
+}
+
+// A loop's variable must not hide i32.
+TEST(WgslRenderer, ManyLoopsHaveNamesOfTheirOwn) {
+  ProgramBuilder b("loops");
+  const UOp x = b.param(DType::Int32, 16);
+  for (int loop = 0; loop < 40; loop++) {
+    const UOp i = b.begin_loop(16);
+    b.store(x, i, b.load(x, i) + 1);
+    b.end_loop(i);
+  }
+  const std::string text = render(b.finish());
+  EXPECT_TRUE(contains(text, "for (var t39: i32 = ")) << text;
+  EXPECT_FALSE(contains(text, "var i32")) << text;
 }
 
 TEST(WgslRenderer, NarrowElementsAreWrittenByAtomicOperationsOnTheirBits) {

@@ -1,7 +1,11 @@
 // Long reductions and scatters on a device whose items run in warps: in parts, which mean the same.
 #include <algorithm>
 
+#include "croze/base/options.h"
 #include "croze/codegen/edits/kernel_state.h"
+#include "croze/graph/matrix_unit.h"
+#include "croze/schedule/fuse.h"
+#include "croze/schedule/parts/parts.h"
 #include "schedule/products.h"
 #include "schedule/scheduled.h"
 
@@ -76,6 +80,19 @@ TEST(InParts, AProductOfFewRowsAndColumnsIsCutAlongItsDepth) {
   Scheduled t(many_groups());
   const UOp c = t.buffer({128, 64}), d = t.buffer({64, 128});
   EXPECT_EQ(t.expect_right({product(t, c, d)}).steps.size(), 1u);
+}
+
+// A fast unit waits for memory unless its tiles are large, and of large tiles there are few.
+TEST(InParts, AProductByAUnitThatMayRoundIsCutIntoMore) {
+  Caps caps = many_groups();
+  caps.matrix_units = {find_matrix_unit("mma.sync.tf32")};
+  ASSERT_EQ(caps.matrix_units[0]->threads, caps.warp_items);
+  Scheduled s(caps);
+  const UOp sum = strip_movement(product(s, s.buffer({256, 2048}), s.buffer({2048, 256})));
+  const Parts exact = parts_of(sum, caps);
+  const Options::Scope allowed{{Option::Tf32, 1}};
+  const Parts rounded = parts_of(sum, caps);
+  EXPECT_LT(exact.most, rounded.most);
 }
 
 // The exponentials of a row are computed for their sum and for the results, and never stored.

@@ -27,6 +27,23 @@ TEST(Merge, AValueThatNobodyElseWantsIsNotStored) {
   EXPECT_TRUE(schedule.arenas.empty());
 }
 
+// A division of 64-bit integers is some hundred ops on a device that has 32 bits.
+TEST(Merge, LongDivisionsOnAnElementStayInNestsThatCompileFast) {
+  Caps narrow = cpu_shaped_caps();
+  for (DType t : {DType::Int64, DType::UInt64})
+    narrow.dtypes &= ~(std::uint32_t{1} << static_cast<int>(t));
+  for (const auto& [caps, nests] : {std::pair(cpu_shaped_caps(), 1u), std::pair(narrow, 3u)}) {
+    Scheduled s(caps);
+    const UOp d = s.buffer({50}, DType::Int64) + 1;
+    UOp x = s.buffer({50}, DType::Int64);
+    for (int i = 0; i < 36; i++) {
+      x = x % d + 900;
+      if (i % 12 == 11) x = s.contiguous(x);
+    }
+    EXPECT_EQ(s.schedule({x}).steps.size(), nests);
+  }
+}
+
 TEST(Merge, AReaderAtAnotherPositionStaysApart) {
   Scheduled s;
   const UOp inner = s.contiguous(s.buffer({40, 40}) * 3);

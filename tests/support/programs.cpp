@@ -61,7 +61,16 @@ UOp ProgramBuilder::integer(std::int64_t value) { return graph().constant(DType:
 
 UOp ProgramBuilder::begin_loop(std::int64_t size) {
   const std::int64_t arg[] = {next_range_++, size, static_cast<std::int64_t>(LoopKind::Loop)};
-  const UOp range = graph().make(Op::Range, DType::Int32, {}, Arg(std::span(arg)));
+  return begun(graph().make(Op::Range, DType::Int32, {}, Arg(std::span(arg))));
+}
+
+UOp ProgramBuilder::begin_loop(UOp turns) {
+  const std::int64_t arg[] = {next_range_++, turns.bounds().hi,
+                              static_cast<std::int64_t>(LoopKind::Loop)};
+  return begun(graph().make(Op::Range, turns.dtype(), {turns}, Arg(std::span(arg))));
+}
+
+UOp ProgramBuilder::begun(UOp range) {
   append(graph().make(Op::Loop, DType::Void, {range}));
   append(range);
   return range;

@@ -44,6 +44,7 @@ class ProgramBuilder {
   UOp integer(std::int64_t value);                                   // an Int32 constant
 
   UOp begin_loop(std::int64_t size);  // Int32
+  UOp begin_loop(UOp turns);          // of their dtype
   UOp end_loop(UOp range);
 
   // Instructions.  `after` names effects that the access must follow; they only tell it apart from
@@ -63,6 +64,7 @@ class ProgramBuilder {
   LinearProgram finish();
 
  private:
+  UOp begun(UOp range);
   bool listed(UOp u) const;
   void append(UOp u);
 

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "croze/backends/cpu/cpuid_words.h"
@@ -153,9 +155,16 @@ Extensions find_extensions(std::string_view without) {
            : needs == avx || needs == avx2 ? keeps_avx
                                            : true;
   };
+  // A virtual machine is left to ask, which takes longer than all else here: once for each leaf.
+  std::map<std::pair<unsigned, unsigned>, CpuidWords> told;
+  const auto words = [&](unsigned leaf, unsigned subleaf) -> const CpuidWords& {
+    const auto [it, is_new] = told.try_emplace({leaf, subleaf});
+    if (is_new) it->second = cpuid(leaf, subleaf);
+    return it->second;
+  };
   Extensions found;
   for (const Extension& e : extensions) {
-    if (!is_kept(e.needs) || !(cpuid(e.leaf, e.subleaf)[e.word] >> e.bit & 1)) continue;
+    if (!is_kept(e.needs) || !(words(e.leaf, e.subleaf)[e.word] >> e.bit & 1)) continue;
     const bool is_left_out = any_name(without, ',', [&](std::string_view name) {
       return name == e.name || is_made_of(e.needs, name);
     });

@@ -2,7 +2,6 @@
 #include "croze/codegen/choose/choose.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 
 #include "croze/codegen/choose/access.h"
@@ -20,6 +19,7 @@
 #include "croze/codegen/choose/square_tiles.h"
 #include "croze/codegen/choose/stream_rows.h"
 #include "croze/codegen/choose/tabulate_work.h"
+#include "croze/codegen/choose/unroll_branches.h"
 #include "croze/codegen/choose/vectorize.h"
 #include "croze/codegen/choose/warps/groups.h"
 #include "croze/codegen/edits/transform.h"
@@ -36,37 +36,6 @@ constexpr std::int64_t least_work_of_task = 1 << 10;
 
 // A multiple that a loop is padded to, at most.
 constexpr std::int64_t most_padding = 4096;
-
-// Copies of the code are made for loops no longer than this.
-constexpr std::int64_t longest_branched_loop = 4;
-
-// And of longer ones, up to these, if the copies, of which each has one of the choices left, are no
-// more code than all choices are: a load, two comparisons, a selection.
-constexpr std::int64_t most_branches = 128, operations_of_choice = 4;
-
-// By loop: choices that its variable alone decides.
-std::map<std::int64_t, std::int64_t> choices_by_loop(const KernelState& k) {
-  std::map<std::int64_t, std::int64_t> choices;
-  for (UOp u : toposort(k.sink)) {
-    if (!u.is(Op::Where) || u.src(0).ranges().count() != 1) continue;
-    for (UOp r : k.loops) {
-      if (u.src(0).varies_over(r)) choices[r.range_id()]++;
-    }
-  }
-  return choices;
-}
-
-// A loop whose variable alone decides what is stored becomes copies of the code, each without the
-// decision: joined tensors are copied part by part.
-void unroll_branches(KernelState& k) {
-  if (!reduces(k.sink).empty()) return;
-  for (const auto& [range, choices] : choices_by_loop(k)) {
-    const UOp r = *std::ranges::find(k.loops, range, &UOp::range_id);
-    if (!is_parallel(r) || r.is_open() || r.range_size() > most_branches) continue;
-    const std::int64_t longest = std::max(longest_branched_loop, operations_of_choice * choices);
-    if (r.range_size() <= longest) bind(k, r, LoopKind::Unroll);
-  }
-}
 
 // How evenly an open loop feeds the threads: mostly well, but it may turn once only, so a constant
 // loop that does better is preferred.

@@ -17,8 +17,17 @@ constexpr std::int64_t short_rows_at_once = 2;
 // all of them.  Where the matrix is packed there is more to compute than to load, and the hardware
 // fetches one row ahead sooner than four.
 constexpr std::int64_t matrix_rows_at_once = 4;
+// Vectors that a packed matrix is multiplied by at once: their sums, of which each has a few, stay
+// in registers.
+constexpr std::int64_t most_uses = 4;
 // Vectors of a row from which a reduction has enough of its own to do while it waits.
 constexpr std::int64_t most_vectors = 8;
+
+std::vector<UOp> long_reductions(const KernelState& k) {
+  std::vector<UOp> all = reduces(k.sink);
+  std::erase_if(all, is_small_reduction);
+  return all;
+}
 
 // Over one loop, which makes a few vectors.
 bool is_short(UOp reduce, std::int64_t lanes) {
@@ -74,6 +83,25 @@ bool is_row_of_matrix(UOp reduce, UOp rows, std::int64_t lanes) {
   });
 }
 
+// Whether the reduction unpacks the same for each turn of the loop.
+bool shares_packed(UOp reduce, UOp loop) {
+  const auto is_packed = [&](UOp load) {
+    return !load.varies_over(loop) && size_of(load.dtype()) < size_of(reduce.dtype());
+  };
+  const std::vector<UOp> all = loads(reduce.src(0));
+  return reduce.varies_over(loop) && std::ranges::any_of(all, is_packed);
+}
+
+// Unpacking takes longer than multiplying, and is done once for a few vectors.
+void copy_uses(KernelState& k) {
+  const std::vector<UOp> all = long_reductions(k);
+  for (UOp r : std::vector<UOp>(k.loops)) {
+    if (!is_parallel(r) || r.is_open() || r.range_size() > most_uses) continue;
+    const bool is_use = std::ranges::all_of(all, [&](UOp u) { return shares_packed(u, r); });
+    if (is_use) bind(k, r, LoopKind::Unroll);
+  }
+}
+
 std::int64_t rows_at_once(const std::vector<UOp>& all, UOp rows, std::int64_t lanes) {
   const auto each = [&](auto holds) { return std::ranges::all_of(all, holds); };
   if (each([&](UOp u) { return is_row_of_matrix(u, rows, lanes); })) return matrix_rows_at_once;
@@ -87,9 +115,9 @@ std::int64_t rows_at_once(const std::vector<UOp>& all, UOp rows, std::int64_t la
 
 void interleave_rows(KernelState& k) {
   const std::int64_t lanes = full_lanes(k.sink, k.caps());
-  std::vector<UOp> all = reduces(k.sink);
-  std::erase_if(all, is_small_reduction);
-  if (lanes <= 1 || all.empty()) return;
+  if (lanes <= 1 || long_reductions(k).empty()) return;
+  copy_uses(k);
+  const std::vector<UOp> all = long_reductions(k);
   const UOp rows = loop_over_rows(k, all);
   if (!rows || !is_parallel(rows) || rows.is_open()) return;
   const std::int64_t count = largest_divisor(rows.range_size(), rows_at_once(all, rows, lanes));

@@ -33,6 +33,12 @@ UOp up(UOp x, int by) { return up(x, constant_like(x, by)); }
 UOp down(UOp x, int by) { return down(x, constant_like(x, by)); }
 UOp as_word(UOp condition) { return cast(condition, DType::UInt32); }
 
+// x * 2^by with what `below` moves up into it.  What crosses goes in two steps, since a shift by 32
+// is none.
+UOp up_with(UOp x, UOp below, UOp by) {
+  return either(up(x, by), down(down(below, 1), word(by, 31) - by));
+}
+
 // All bits like the sign.
 UOp sign_of(UOp high) { return unsigned_word(down(signed_word(high), 31)); }
 UOp is_negative(Pair a) { return less(signed_word(a.high), 0); }
@@ -48,23 +54,79 @@ Pair product(UOp a, UOp b) {
   return {times(a, b), plus(plus(times(a1, b1), down(cross, 16)), down(middle, 16))};
 }
 
-// Long division in base 2, without signs.  The remainder r is less than the divisor before each
-// step; doubled it may have a 65th bit, and then it is not less.
-Quotient divide_unsigned(Pair a, Pair b) {
-  Graph& graph = a.low.graph();
-  Pair r = constant(graph, 0), q = constant(graph, 0);
-  const bool narrow = is_zero(a.high);
-  for (int bit = narrow ? 31 : 63; bit >= 0; bit--) {
-    const UOp digits = bit >= 32 ? a.high : a.low;
-    const UOp digit = down(digits, bit % 32) & word(digits, 1);
-    const UOp carry = down(r.high, 31);
-    r = {either(up(r.low, 1), digit), either(up(r.high, 1), down(r.low, 31))};
-    const UOp fits = not_equal(carry, word(carry, 0)) | logical_not(is_less(r, b, false));
-    r = choose(fits, add(r, negate(b)), r);
-    UOp& part = bit >= 32 ? q.high : q.low;
-    part = either(part, up(as_word(fits), bit % 32));
+// ---- division ---------------------------------------------------------------------------------
+
+// How many zeros are above the leading one of x, which is not 0: what the exponent of x as a float
+// tells, where the bit below the leading one is cleared so that nothing is rounded up to the next.
+UOp leading_zeros(UOp x) {
+  Graph& graph = x.graph();
+  const UOp leading = x & graph.alu(Op::Not, {down(x, 1)});
+  const UOp bits = graph.bitcast(cast(leading, DType::Float32), DType::UInt32);
+  return word(x, 127 + 31) - down(bits, 23);
+}
+
+struct WordQuotient {
+  UOp quotient, remainder;
+};
+
+// The next digit, of 16 bits, of a quotient by d >= 2^31: (rest * 2^16 + next) / d with rest < d.
+// The quotient by the high half of d alone is too large by 2 at most (Knuth, The Art of Computer
+// Programming 2, 4.3.1, theorem B).  It is too large if it is no digit, or if the low half of d
+// times it exceeds what it left with `next` behind, as it cannot where that is 2^32 or more.
+WordQuotient next_digit(UOp rest, UOp next, UOp d) {
+  const UOp top = down(d, 16), bottom = d & word(d, 0xffff), base = word(d, 1 << 16);
+  UOp guess = binary(Op::CDiv, rest, top);
+  UOp left = rest - guess * top;
+  for (int correction = 0; correction < 2; correction++) {
+    const UOp exceeds = less_equal(base, guess) | less(up(left, 16) | next, guess * bottom);
+    const UOp too_large = less(left, base) & exceeds;
+    guess = guess - as_word(too_large);
+    left = where(too_large, left + top, left);
   }
-  return {q, r};
+  return {guess, (up(rest, 16) | next) - guess * d};
+}
+
+// a / d where d >= 2^31 and a.high < d, so that the quotient is a word.
+WordQuotient divide_by_normal(Pair a, UOp d) {
+  const WordQuotient high = next_digit(a.high, down(a.low, 16), d);
+  const WordQuotient low = next_digit(high.remainder, a.low & word(d, 0xffff), d);
+  return {up(high.quotient, 16) | low.quotient, low.remainder};
+}
+
+// A divisor of one word d takes two steps, as on paper: the high word by d, then what it left and
+// the low word, both moved up until d has its leading bit at the top.
+//
+// Of a divisor b of two words the quotient is one word.  With s zeros above b, let t be the top
+// word of b * 2^s: then (a / 2) / t, moved down by 31 - s, is the quotient or one more (Warren,
+// Hacker's Delight, 9-5).  One less than that is the quotient or one less, which what is left
+// tells.
+Quotient divide_unsigned(Pair a, Pair b) {
+  const UOp zero = word(a.low, 0), one = word(a.low, 1);
+  if (is_zero(a.high) && is_zero(b.high)) {
+    const UOp q = binary(Op::CDiv, a.low, b.low);
+    return {{q, zero}, {a.low - q * b.low, zero}};
+  }
+  const UOp is_long = not_equal(b.high, zero);
+  const UOp leading = expand::choose(is_long, b.high, b.low);
+  const UOp shift = leading_zeros(leading);
+  const UOp divisor = up_with(leading, expand::choose(is_long, b.low, zero), shift);
+
+  const UOp high = is_zero(a.high) ? zero : binary(Op::CDiv, a.high, leading);
+  const UOp rest = is_zero(a.high) ? zero : a.high - high * leading;
+  const Pair half = {either(up(a.high, 31), down(a.low, 1)), down(a.high, 1)};
+  const Pair moved = {up(a.low, shift), up_with(rest, a.low, shift)};
+  const WordQuotient q = divide_by_normal(choose(is_long, half, moved), divisor);
+  const Quotient by_word = {{q.quotient, high}, {down(q.remainder, shift), zero}};
+  if (is_zero(b.high)) return by_word;
+
+  const UOp about = down(q.quotient, word(a.low, 31) - shift);
+  const UOp less_one = about - as_word(not_equal(about, zero));
+  const Pair left = add(a, negate(multiply({less_one, zero}, b)));
+  const UOp once_more = logical_not(is_less(left, b, false));
+  const Quotient by_pair = {{where(once_more, less_one + one, less_one), zero},
+                            choose(once_more, add(left, negate(b)), left)};
+  return {choose(is_long, by_pair.quotient, by_word.quotient),
+          choose(is_long, by_pair.remainder, by_word.remainder)};
 }
 
 Pair negate_if(UOp condition, Pair a) { return choose(condition, negate(a), a); }
@@ -170,11 +232,9 @@ Quotient divide(Pair a, Pair b, bool is_signed) {
   return {negate_if(differ, q.quotient), negate_if(a_negative, q.remainder)};
 }
 
-// What crosses from one word to the other goes in two steps, since a shift by 32 is none.
 Pair shift_left(Pair a, UOp amount) {
-  const UOp inside = amount & word(amount, 31), outside = word(amount, 31) - inside;
-  const UOp low = up(a.low, inside);
-  const UOp high = either(up(a.high, inside), down(down(a.low, 1), outside));
+  const UOp inside = amount & word(amount, 31);
+  const UOp low = up(a.low, inside), high = up_with(a.high, a.low, inside);
   return choose(less(amount, word(amount, 32)), {low, high}, {word(low, 0), low});
 }
 

@@ -252,6 +252,12 @@ UOp split_words(UOp kernel, std::vector<RegisterScope>& registers, const Caps& c
   return needs_words(caps) ? WordSplitter(kernel.graph(), registers, caps).run(kernel) : kernel;
 }
 
+std::int64_t length_in_words(UOp u) {
+  constexpr std::int64_t long_division = 24;  // some 150 ops on words, where others are 2 to 20
+  const bool divides = u.is(Op::IDiv) || u.is(Op::Mod) || u.is(Op::CDiv) || u.is(Op::CMod);
+  return divides && is_wide(u.dtype()) ? long_division : 1;
+}
+
 bool combines_lanes(Op op, DType t, const Caps& caps) {
   return op != Op::Mul || !is_wide(t) || !needs_words(caps);
 }

@@ -1,6 +1,7 @@
 // words.h -- integers of 64 bits on a device that has none, as pairs of 32-bit words.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "croze/device/caps.h"
@@ -25,6 +26,10 @@ Caps with_wide_integers(Caps caps);
 // Throws Error for what two words cannot be: the bits of a Float64, and a product over the lanes of
 // a vector (combines_lanes).
 UOp split_words(UOp kernel, std::vector<RegisterScope>& registers, const Caps& caps);
+
+// How many other ops on pairs of words have the length of an elementwise op as split_words writes
+// it: one, but for a long division.
+std::int64_t length_in_words(UOp u);
 
 // Whether the lanes of a vector can be combined to a scalar by `op`.
 bool combines_lanes(Op op, DType t, const Caps& caps);

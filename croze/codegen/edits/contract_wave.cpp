@@ -14,7 +14,6 @@
 
 #include <algorithm>
 
-#include "croze/base/options.h"
 #include "croze/codegen/edits/contract.h"
 #include "croze/codegen/edits/note.h"
 #include "croze/codegen/edits/transform.h"
@@ -87,7 +86,7 @@ std::string refuse_wave(const KernelState& k, UOp rows, UOp columns, UOp depth, 
   if (unit < 1 || unit > std::ssize(units)) return "the device has no such unit";
   const MatrixUnit& taken = *units[static_cast<std::size_t>(unit - 1)];
   if (taken.threads != k.caps().warp_items) return "the unit is not one of a whole wave";
-  if (taken.factor_bits > 0 && !Options::flag(Option::Tf32)) return "the unit rounds the factors";
+  if (!is_allowed(taken)) return "the unit rounds the factors";
   return plan_wave(k, rows, columns, depth, taken, nullptr);
 }
 

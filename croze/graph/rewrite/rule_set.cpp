@@ -25,37 +25,56 @@ Types types_of(Numbers numbers) {
 
 namespace {
 
-using Tokens = std::vector<Token>;
-
-void append_each(std::vector<Tokens>* prefixes, const std::vector<Tokens>& tails) {
-  std::vector<Tokens> longer;
-  for (const Tokens& p : *prefixes) {
-    for (const Tokens& s : tails) {
-      longer.push_back(p);
-      longer.back().insert(longer.back().end(), s.begin(), s.end());
-    }
+// Past the pattern at *t.
+const Token* after(const Token* t) {
+  for (int left = 1; left > 0; left--, t++) {
+    if (t->is_call()) left += t->count;
   }
-  *prefixes = std::move(longer);
+  return t;
 }
 
-// The pattern at *t, once per way of ordering the operands of its commutative ops.
-std::vector<Tokens> orderings(const Token*& t) {
-  const Token head = *t++;
-  std::vector<Tokens> result{{head}};
-  if (!head.is_call()) return result;
-  std::vector<std::vector<Tokens>> operands;
-  for (int i = 0; i < head.count; i++) operands.push_back(orderings(t));
-  std::vector<Tokens> swapped = result;
-  for (const auto& operand : operands) append_each(&result, operand);
-  if (!is_commutative(head.op()) || head.count != 2) return result;
-  for (std::size_t i = operands.size(); i-- > 0;) append_each(&swapped, operands[i]);
-  result.insert(result.end(), swapped.begin(), swapped.end());
-  return result;
-}
+// The ways of ordering the operands of a pattern's commutative ops, one after the other.
+class Orderings {
+ public:
+  explicit Orderings(std::span<const Token> pattern) : pattern_(pattern) {
+    for (const Token& t : pattern) num_swaps_ += can_swap(t);
+    tokens_.reserve(pattern.size());
+  }
 
-}  // namespace
+  int count() const { return 1 << num_swaps_; }
 
-namespace {
+  // Bit by bit, whether the operands of the next such op change places: the first op has the
+  // highest.
+  std::span<const Token> ordering(int swaps) {
+    tokens_.clear();
+    left_ = num_swaps_;
+    append(pattern_.data(), swaps);
+    return tokens_;
+  }
+
+ private:
+  static bool can_swap(const Token& t) {
+    return t.is_call() && t.count == 2 && is_commutative(t.op());
+  }
+
+  const Token* append(const Token* t, int swaps) {
+    const Token* const head = t;
+    tokens_.push_back(*t++);
+    if (!head->is_call()) return t;
+    if (can_swap(*head) && (swaps >> --left_ & 1)) {
+      const Token* const second = after(t);
+      const Token* const end = append(second, swaps);
+      append(t, swaps);
+      return end;
+    }
+    for (int i = 0; i < head->count; i++) t = append(t, swaps);
+    return t;
+  }
+
+  std::span<const Token> pattern_;
+  int num_swaps_ = 0, left_ = 0;
+  std::vector<Token> tokens_ = {};
+};
 
 // Nodes remember by number which set has settled them; an address could be used again.
 std::uint32_t next_id() {
@@ -135,8 +154,8 @@ void RuleSet::insert(const Rule& rule, std::int32_t order, const RuleList& list)
           t.value = 0;
         }
       }
-      const Token* t = tokens.data();
-      for (const Tokens& pattern : orderings(t)) insert(pattern, leaf);
+      Orderings orderings({tokens.data(), after(tokens.data())});
+      for (int i = 0; i < orderings.count(); i++) insert(orderings.ordering(i), leaf);
     }
   }
 }

@@ -23,7 +23,7 @@ class KernelBody {
   // The line of a Param, Variable, Special or Local, if its like has not been declared.
   void declare(UOp u);
 
-  void open_loop(std::string_view type, std::string_view counter, const std::string& end);
+  void open_loop(UOp range, std::string_view type, const std::string& end);
   void close_loop();
 
   template <typename... Args>

@@ -58,7 +58,7 @@ class VectorWriter : VectorOperands {
     switch (u.op()) {
       case Op::Loop:
         return body_.open_loop(
-            words_.type(u.src(0).dtype()), body_.name(u.src(0)),
+            u.src(0), words_.type(u.src(0).dtype()),
             u.src(0).is_open() ? first(u.src(0).src(0)) : fmt::format("{}", u.src(0).range_size()));
       case Op::EndLoop: return body_.close_loop();
       case Op::Barrier: return body_.line("{}", dialect_.barrier);

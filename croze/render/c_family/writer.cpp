@@ -109,7 +109,7 @@ class Writer {
                                     : is_around_barriers ? dialect_.keep_loop
                                                          : std::string_view();
     if (!pragma.empty()) line("{}", pragma);
-    body_.open_loop(type(range), body_.name(range), end);
+    body_.open_loop(range, type(range), end);
   }
 
   // What the counter stays below.

@@ -46,7 +46,7 @@ class Writer {
           case Op::Param: return fmt::format("p{}", params++);
           case Op::Variable: return fmt::format("n{}", u.arg().ints[0]);
           case Op::Special: return special_name(u);
-          case Op::Range: return fmt::format("i{}", u.range_id());
+          case Op::Range: return fmt::format("t{}", u.range_id());  // i32 is a type
           case Op::Register: return fmt::format("r{}", registers++);
           case Op::Local: return fmt::format("l{}", locals++);
           case Op::Const:

@@ -28,6 +28,7 @@ constexpr std::string_view buffer_causes[] = {"none",
                                               "nested_reduction",
                                               "several_places",
                                               "second_contraction",
+                                              "rows_in_order",
                                               "loop_order",
                                               "few_outer_loops",
                                               "many_ranges",
@@ -85,6 +86,8 @@ std::string in_words(const BufferReason& r) {
     case BufferCause::SeveralPlaces: return "a kernel wants this reduction at two places";
     case BufferCause::SecondContraction:
       return "the kernel has another contraction, and tiles for one";
+    case BufferCause::RowsInOrder:
+      return "what stores it goes on row by row, and this contraction wants tiles of rows";
     case BufferCause::LoopOrder:
       return "the loops of this reduction cannot stand outside of the others";
     case BufferCause::FewOuterLoops:

@@ -25,6 +25,7 @@ enum class BufferCause : std::uint8_t {
   NestedReduction,    // a reduction whose place is a loop of another one
   SeveralPlaces,      // a reduction that one kernel wants at two places
   SecondContraction,  // a contraction in the kernel of another: one has the tiles
+  RowsInOrder,        // a contraction whose results are stored one row after the other
   LoopOrder,          // a reduction whose loops cannot stand outside of the others
   FewOuterLoops,      // the same, and would leave count iterations for threads that want limit
   ManyRanges,         // of one kernel: count, of at most limit

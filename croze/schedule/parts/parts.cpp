@@ -108,8 +108,7 @@ class GroupParts {
   void find_unit(const Caps& caps) {
     for (const MatrixUnit* unit : caps.matrix_units) {
       const auto bytes = static_cast<double>(size_of(unit->a));
-      if (unit->threads != model_.warp || bytes != element_bytes_ || unit->factor_bits > 0)
-        continue;
+      if (unit->threads != model_.warp || bytes != element_bytes_ || !is_allowed(*unit)) continue;
       products_ = std::max(products_, model_.unit_multiply_adds(*unit));
     }
   }

@@ -131,7 +131,7 @@ TEST_P(Batch, RefusesWhatDoesNotFit) {
   };
   EXPECT_NE(refusal({}).find("no tokens"), std::string::npos);
   EXPECT_NE(refusal(wrong).find("token -1"), std::string::npos);
-  EXPECT_NE(refusal(tokens(300, 1)).find("at most 256"), std::string::npos);
+  EXPECT_NE(refusal(tokens(300, 1)).find("at most 128"), std::string::npos);
   read_all(batch, number, text);
   EXPECT_NE(refusal(std::span(text).first(29)).find("100 tokens, and 29 more, of 128"),
             std::string::npos);

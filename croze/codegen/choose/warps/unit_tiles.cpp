@@ -10,7 +10,6 @@
 #include <optional>
 #include <vector>
 
-#include "croze/base/options.h"
 #include "croze/codegen/choose/warps/group_tiles.h"
 #include "croze/codegen/choose/warps/warp_model.h"
 #include "croze/codegen/edits/contract.h"
@@ -45,7 +44,7 @@ class Search {
     for (std::size_t i = 0; i < units.size(); i++) {
       unit_ = units[i];
       if (unit_->threads != model_.warp || !multiplies_for(reduce_, *unit_)) continue;
-      if (unit_->factor_bits > 0 && !Options::flag(Option::Tf32)) continue;
+      if (!is_allowed(*unit_)) continue;
       UnitTile t{.unit = static_cast<std::int64_t>(i) + 1};
       for (UOp rows : k_.loops) {
         for (UOp columns : k_.loops) {
