@@ -195,6 +195,53 @@ TEST(Decompose, ExponentialsOfOppositeMagnitudesAreWithinOneUlp) {
   }
 }
 
+// Arguments whose bounds are seen need not be held against those of the exponential.
+std::vector<UOp> bounded_arguments(UOp x) {
+  Graph& g = x.graph();
+  const auto number = [&](double v) { return g.constant(x.dtype(), v); };
+  const auto at_least = [&](UOp y, double lo) { return where(less(y, number(lo)), number(lo), y); };
+  const auto at_most = [&](UOp y, double hi) { return where(less(number(hi), y), number(hi), y); };
+  const UOp size = at_most(where(less(x, number(0)), -x, x), 6);
+  UOp sum = number(0.0008);
+  for (double c : {-0.0067, 0.038, -0.16, -0.91, -1.63, 0.0004}) {
+    sum = g.alu(Op::MulAdd, {sum, size, number(c)});
+  }
+  return {-(x * x),
+          x * x * number(-0.5),
+          x * x * number(3),
+          at_most(x, 0),
+          at_most(at_least(x, -80), 80),
+          at_least(x, -3),
+          size,
+          sum};
+}
+
+TEST(Decompose, ExponentialsOfBoundedArgumentsAreShorterAndWithinOneUlp) {
+  for (DType t : {DType::Float32, DType::Float64}) {
+    Graph graph;
+    const UOp x = unknown(graph, t);
+    const UOp leaves[] = {x};
+    for (Op op : {Op::Exp, Op::Exp2}) {
+      const auto length = [&](UOp u) { return std::ssize(toposort(decompose(u, processor()))); };
+      const std::ptrdiff_t any = length(graph.alu(op, {x})) - length(x);
+      for (UOp argument : bounded_arguments(x)) {
+        const UOp expanded = decompose(graph.alu(op, {argument}), processor());
+        EXPECT_LT(std::ssize(toposort(expanded)) - length(argument), any);
+        Evaluator evaluate(expanded, leaves);
+        Evaluator evaluate_argument(decompose(argument, processor()), leaves);
+        for (double v : samples(t, 2000)) {
+          const auto of = [&](Evaluator& e) {
+            return std::bit_cast<double>(e({std::bit_cast<std::int64_t>(v)}));
+          };
+          const Real at = static_cast<Real>(of(evaluate_argument));
+          const Real truth = op == Op::Exp ? std::exp(at) : std::exp2(at);
+          ASSERT_TRUE(is_right(of(evaluate), truth, t, 1)) << info(op).name << " of " << v;
+        }
+      }
+    }
+  }
+}
+
 void compare_pow(DType t, int count) {
   Graph graph;
   const UOp x = unknown(graph, t, 0), y = unknown(graph, t, 1);

@@ -358,6 +358,26 @@ TEST(Gradient, PartsOfAFormCanBeTargets) {
   expect(sigmoid, sum, {-e0 / ((1 + e0) * (1 + e0)), -1 / ((1 + e1) * (1 + e1))});
 }
 
+// 2 + 3x - x^2 + 4x^3 by Horner's rule, the number at the second power in the shape of x.
+TEST(Gradient, OfAPolynomialIsOneThatIsATermShorter) {
+  Graph graph;
+  const UOp x = graph.buffer(DType::Float64, 1, 2, 0);
+  const auto step = [&](UOp sum, UOp c) { return graph.alu(Op::MulAdd, {sum, x, c}); };
+  const UOp filled = move(Op::Expand, move(Op::Reshape, number(x, -1), {1}), {2});
+  const UOp inner = step(number(x, 4), filled);
+  const UOp y = step(step(inner, number(x, 3)), number(x, 2));
+  Reference reference;
+  reference.bind(x, {-2, 3});
+  const auto values_of = [&](UOp by) {
+    return reference.evaluate(gradient(all_summed(y), std::vector<UOp>{by})[0]).numbers();
+  };
+  EXPECT_EQ(values_of(x), (std::vector<double>{3 + 4 + 48, 3 - 6 + 108}));
+  EXPECT_EQ(values_of(inner), (std::vector<double>{4, 9}));
+  const UOp slope = gradient(all_summed(y), std::vector<UOp>{x})[0];
+  const auto nodes = toposort(slope);
+  EXPECT_EQ(std::ranges::count(nodes, Op::MulAdd, &UOp::op), 2);
+}
+
 TEST(Gradient, HalfSumsAccumulateInFloat32) {
   Graph graph;
   const UOp x = graph.buffer(DType::Float16, 0, 1, 0);

@@ -65,10 +65,12 @@ UOp Builder::at_least(UOp x, double lo) const {
   return where(less(x, least), least, x);
 }
 
-UOp Builder::clamp(UOp x, double lo, double hi) const {
-  const UOp most = number(hi), above = at_least(x, lo);
-  return where(less(most, above), most, above);
+UOp Builder::at_most(UOp x, double hi) const {
+  const UOp most = number(hi);
+  return where(less(most, x), most, x);
 }
+
+UOp Builder::clamp(UOp x, double lo, double hi) const { return at_most(at_least(x, lo), hi); }
 
 UOp binary(Op op, UOp a, UOp b) { return a.graph().alu(op, {a, b}); }
 

@@ -43,6 +43,7 @@ class Builder {
   UOp trunc(UOp x) const;
   UOp polynomial(UOp x, std::span<const double> coefficients) const;  // lowest power first
   UOp at_least(UOp x, double lo) const;                               // NaN stays
+  UOp at_most(UOp x, double hi) const;                                // likewise
   UOp clamp(UOp x, double lo, double hi) const;                       // likewise
   bool has(Op op) const { return caps_.has_op(op); }
 

@@ -26,6 +26,7 @@
 #include <cmath>
 #include <limits>
 
+#include "croze/codegen/decompose/domain.h"
 #include "croze/codegen/decompose/expand.h"
 
 namespace croze::expand {
@@ -102,56 +103,44 @@ constexpr Logarithm log2_64{1, 0, 0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56, l
 
 // ---- exponentials -----------------------------------------------------------------------------
 
-// y * 2^n, where the whole number n lies in the low bits of `n_bits`, plus the bias of the
-// exponent. For negative n the first factor is 2^(n + up) and the second 2^-up, else 2^(n-2) and 4.
-// With p bits of mantissa up is p + 2: 2^(n + up) is normal for all n > -bias - up, and y * 2^n is
-// less than half of the least number from there on, where an exponent of 0 or less becomes 0.
-UOp scale(const Builder& b, UOp y, UOp n_bits, UOp negative) {
-  const Real& real = b.real();
-  const std::int64_t up = real.mantissa + 2;
-  const std::int64_t one = std::int64_t{1} << real.mantissa;
-  const UOp adjust = choose(negative, b.integer(up * one), b.integer(-2 * one));
-  const UOp rest = choose(negative, b.number(std::ldexp(1.0, static_cast<int>(-up))), b.number(4));
-  const UOp exponent = binary(Op::Shl, n_bits, b.integer(real.mantissa)) + adjust;
-  const UOp power = where(less(exponent, b.integer(0)), b.integer(0), exponent);
-  return y * b.from_bits(power) * rest;
-}
-
-bool are_opposite(UOp x, UOp y) {
-  if (x.is(Op::Neg)) return x.src(0) == y;
-  return x.is(Op::Mul) && y.is(Op::Mul) && x.src(0) == y.src(0) && x.src(1).is(Op::Const) &&
-         y.src(1).is(Op::Const) && x.src(1).const_double() == -y.src(1).const_double();
-}
-
-// The y of which x is -|y|, as where sigmoids are made; null if it is none.
-UOp opposite_magnitude_of(UOp x) {
-  if (!x.is(Op::Neg) || !x.src(0).is(Op::Where)) return {};
-  const UOp is_negative = x.src(0).src(0), opposite = x.src(0).src(1), y = x.src(0).src(2);
-  const bool is_one = is_negative.is(Op::Lt) && is_negative.src(0) == y &&
-                      is_negative.src(1).is_const(0) && are_opposite(opposite, y);
-  return is_one ? y : UOp();
-}
-
-// step^(x + tail); tail may be null.
+// step^(x + tail); tail may be null.  The exponent n lies in the low bits of `shifted`, plus its
+// bias.  Where 2^n is normal for all arguments it is one factor.  Else there are two: for negative
+// n 2^(n + up) and 2^-up, else 2^(n-2) and 4.  With p bits of mantissa up is p + 2: 2^(n + up) is
+// normal for all n > -bias - up, and y * 2^n is less than half of the least number from there on,
+// where an exponent of 0 or less becomes 0.
 UOp exponential(const Builder& b, const Exponential& table, UOp x, UOp tail) {
   const Real& real = b.real();
-  UOp negative;
-  if (const UOp y = opposite_magnitude_of(x)) {
-    // Of a zero either sign will do.
-    x = b.at_least(b.opposite_abs(y), table.lowest);
-    negative = x.graph().constant(DType::Bool, std::int64_t{1});
-  } else {
-    x = b.clamp(x, table.lowest, table.highest);
-    negative = less(x, b.number(0));
+  const Domain domain = domain_of(x);
+  const bool is_normal =
+      domain.lo * table.steps >= 1 - real.bias && domain.hi * table.steps <= real.bias;
+  const bool falls = domain.hi <= 0;
+  const int up = real.mantissa + 2;
+
+  if (x.is(Op::Neg)) {
+    if (const UOp y = argument_of_magnitude(x.src(0))) x = b.opposite_abs(y);  // 0 has either sign
   }
-  const UOp shift = b.number(std::ldexp(1.5, real.mantissa) + real.bias);
+  if (domain.lo < table.lowest) x = b.at_least(x, table.lowest);
+  if (domain.hi > table.highest) x = b.at_most(x, table.highest);
+  const UOp shift =
+      b.number(std::ldexp(1.5, real.mantissa) + real.bias + (falls && !is_normal ? up : 0));
   const UOp shifted = table.steps == 1 ? x + shift : b.mul_add(x, table.steps, shift);
   const UOp n = shifted - shift;
-  UOp r = b.mul_add(n, -table.step_hi, x);
+  UOp r = table.step_hi == 1 ? x - n : b.mul_add(n, -table.step_hi, x);
   if (table.step_lo != 0) r = b.mul_add(n, -table.step_lo, r);
   if (tail) r = r + tail;
   const UOp y = b.mul_add(r, b.polynomial(r, table.p), b.number(1));
-  return scale(b, y, b.bits(shifted), negative);
+
+  const UOp exponent = binary(Op::Shl, b.bits(shifted), b.integer(real.mantissa));
+  const auto times_power = [&](UOp e) {
+    return y * b.from_bits(is_normal ? e : where(less(e, b.integer(0)), b.integer(0), e));
+  };
+  const UOp down = b.number(std::ldexp(1.0, -up));
+  if (is_normal) return times_power(exponent);
+  if (falls) return times_power(exponent) * down;
+  const UOp is_negative = less(x, b.number(0));
+  const std::int64_t one = std::int64_t{1} << real.mantissa;
+  const UOp adjust = where(is_negative, b.integer(up * one), b.integer(-2 * one));
+  return times_power(exponent + adjust) * where(is_negative, down, b.number(4));
 }
 
 // ---- logarithms -------------------------------------------------------------------------------

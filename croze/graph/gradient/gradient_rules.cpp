@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numbers>
+#include <vector>
 
 #include "croze/base/error.h"
 #include "croze/graph/gradient/masked.h"
@@ -111,11 +112,43 @@ UOp through_sigmoid(UOp u, UOp upstream, const NodeSet& targets) {
   return where(chosen.src(0), upstream, -upstream) / (sum * sum);
 }
 
+// The number that a constant is filled with; null for all else.
+UOp filling_of(UOp u) {
+  while (u.is(Op::Expand) || u.is(Op::Reshape)) u = u.src(0);
+  return u.is_const() ? u : UOp();
+}
+
+// A polynomial in x by Horner's rule changes with x by one that is a term shorter, where its steps
+// differentiated one by one would make three operations each.
+FormPartial through_polynomial(UOp u, UOp upstream, const NodeSet& targets) {
+  if (!u.is(Op::MulAdd)) return {};
+  const UOp argument = u.src(1);
+  std::vector<double> coefficients;  // lowest power first
+  UOp sum = u;
+  for (; sum.is(Op::MulAdd) && sum.src(1) == argument; sum = sum.src(0)) {
+    const UOp number = filling_of(sum.src(2));
+    if (!number || (sum != u && targets.contains(sum.node()))) return {};
+    coefficients.push_back(number.const_double());
+  }
+  const UOp highest = filling_of(sum);
+  if (!highest) return {};
+  Graph& graph = u.graph();
+  double power = static_cast<double>(coefficients.size());
+  UOp slope = graph.constant(u.dtype(), highest.const_double() * power);
+  for (; coefficients.size() > 1; coefficients.pop_back()) {
+    power--;
+    slope = graph.alu(Op::MulAdd,
+                      {slope, argument, graph.constant(u.dtype(), coefficients.back() * power)});
+  }
+  return {argument, upstream * slope};
+}
+
 }  // namespace
 
 // where(a, e, 1) / (e + 1) with e = exp(-where(a, -z, z)) is the sigmoid of z, which changes by
 // itself times what it lacks to 1: a kernel that has the sigmoid needs nothing else.
 FormPartial through_form(UOp u, UOp upstream, const NodeSet& targets) {
+  if (u.is(Op::MulAdd)) return through_polynomial(u, upstream, targets);
   if (!is_sigmoid(u)) return {};
   const UOp chosen = u.src(0), sum = u.src(1), e = chosen.src(1);
   if (!e.is(Op::Exp) || !e.src(0).is(Op::Neg)) return {};

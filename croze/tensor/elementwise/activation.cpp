@@ -44,7 +44,7 @@ Tensor gelu(const Tensor& x, Gelu form, Location at) {
   return in_wide_float(x, [&](const Tensor& v) {
     if (form == Gelu::Erf) {
       // The tail of the normal distribution, which erf would lose to cancellation.
-      const Tensor tail = 0.5 * complementary_error(magnitude(v) * (1 / std::numbers::sqrt2));
+      const Tensor tail = normal_tail(v);
       return v * where(v < 0, tail, 1 - tail);
     }
     // (1 + tanh(u)) / 2 is sigmoid(2u).

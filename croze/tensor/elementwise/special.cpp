@@ -61,10 +61,27 @@ Tensor scaled_complementary_error(const Tensor& z) {
   return wide ? polynomial(t, erfc_float64) : polynomial(t, erfc_float32);
 }
 
+// where and not minimum: NaN stays, and beyond the limit no gradient flows.
+Tensor at_most(const Tensor& x, double limit) { return where(x > limit, limit, x); }
+
 }  // namespace
 
 Tensor complementary_error(const Tensor& z) {
   return exp(-(z * z)) * scaled_complementary_error(z);
+}
+
+// In Float32 exp(-x^2 / 2) p(|x|) / q(|x|).  The quotient is minimax against what rounding x^2
+// costs, 1 + x^2 / 4: off by 2^-25.3 times that up to 5.6, and by 2^-23.6 times that up to 14.5,
+// where the tail is 0.  All coefficients are positive, so nothing cancels.
+Tensor normal_tail(const Tensor& x) {
+  if (x.dtype() == DType::Float64) {
+    return 0.5 * complementary_error(magnitude(x) * (1 / std::numbers::sqrt2));
+  }
+  static constexpr double p[] = {0.5, 0.321970648, 0.098330074, 0.0123477335, 5.36731935e-07};
+  static constexpr double q[] = {1, 1.44182426, 0.847086435, 0.245551626, 0.0310055143};
+  const Tensor size = at_most(magnitude(x), 14.5);
+  const Tensor ratio = polynomial(size, p) / polynomial(size, q);
+  return exp2(x * x * (-0.5 * std::numbers::log2e)) * ratio;
 }
 
 namespace {
@@ -84,16 +101,36 @@ Tensor erf_near_zero(const Tensor& u) {
   return multiply_add(u, wide ? polynomial(z, p64) : polynomial(z, p32), u);
 }
 
+// 1 - 2^P(z), z >= 1.  P is minimax up to 6 against the errors that it makes in the result and, to
+// a lesser degree, in its gradient: 2^-28.5 of the result.  From 4 on the result is 1.
+Tensor erf_far_from_zero(const Tensor& z) {
+  static constexpr double p[] = {0.000377428922, -1.63021815,     -0.912198186,
+                                 -0.1581375,     0.0377040394,    -0.00670945877,
+                                 0.000824850635, -6.18432823e-05, 2.11324095e-06};
+  return 1 - exp2(polynomial(at_most(z, 6), p));
+}
+
+// Both are finite for all z, if not right, so that neither needs to be kept from the other's.
+Tensor erf_float32(const Tensor& x) {
+  const Tensor z = magnitude(x);
+  const Tensor near = erf_near_zero(at_most(z, 1)), far = erf_far_from_zero(z);
+  return with_sign_of(x, where(z < 1, near, far));
+}
+
+Tensor erf_float64(const Tensor& x) {
+  const auto far = [](const Tensor& u) {
+    return with_sign_of(u, 1 - complementary_error(magnitude(u)));
+  };
+  return piecewise(x, 1, erf_near_zero, far);
+}
+
 }  // namespace
 
 // Over all Float32 numbers the worst result is off by 1.2 ulp, where |x| is a little above 1.
 Tensor erf(const Tensor& x, Location at) {
   const CallScope scope("erf", at);
   return in_wide_float(x, [](const Tensor& v) {
-    const auto far = [](const Tensor& u) {
-      return with_sign_of(u, 1 - complementary_error(magnitude(u)));
-    };
-    return piecewise(v, 1, erf_near_zero, far);
+    return v.dtype() == DType::Float64 ? erf_float64(v) : erf_float32(v);
   });
 }
 
