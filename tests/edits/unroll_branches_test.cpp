@@ -1,4 +1,4 @@
-// stack_test.cpp -- tensors put one above the other are copied one by one.
+// unroll_branches_test.cpp -- loops that choose become copies of the code, if these are small.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -56,6 +56,25 @@ SmallKernel work_between_choices(int choices, std::int64_t rows, std::int64_t co
   return k;
 }
 
+// out[i] = a[i] where the choice says so, else b[i].
+SmallKernel chosen(bool by_place) {
+  constexpr std::int64_t size = 4;
+  SmallKernel k{"chosen", std::make_shared<Graph>(), {}, {}, {}};
+  Graph& g = *k.graph;
+  k.buffers = {numbers(size, 1), numbers(size, 2), numbers(size, 3)};
+  const UOp i = g.range(0, size, LoopKind::Parallel);
+  const auto load = [&](int slot) { return g.load(g.place(g.param(DType::Int32, slot, size), i)); };
+  const UOp a = load(1), b = load(2);
+  const UOp choice = by_place ? less(i, 2) : less(a, b);
+  const UOp out = g.place(g.param(DType::Int32, 0, size), i);
+  k.sink = g.sink(std::vector<UOp>{g.store(out, where(choice, a, b), std::vector<UOp>{i})});
+  for (std::size_t n = 0; n < size; n++) {
+    const std::int32_t x = k.buffers[1][n], y = k.buffers[2][n];
+    k.expected.push_back((by_place ? n < 2 : x < y) ? x : y);
+  }
+  return k;
+}
+
 std::string edits_for(const SmallKernel& kernel) {
   const std::unique_ptr<Device> device = make_interpreter(cpu_shaped_caps());
   const auto [result, edits] = run_edited(*device, kernel, choose_edits);
@@ -63,19 +82,30 @@ std::string edits_for(const SmallKernel& kernel) {
   return edits;
 }
 
-TEST(Stack, EachPartIsCodeOfItsOwn) {
+TEST(Branches, OfAPlaceBecomeCopies) {
+  const std::string edits = edits_for(chosen(true));
+  EXPECT_NE(edits.find("unroll"), std::string::npos) << edits;
+}
+
+// Each copy would still have the choice.
+TEST(Branches, OfWhatIsInMemoryDoNot) {
+  const std::string edits = edits_for(chosen(false));
+  EXPECT_EQ(edits.find("unroll"), std::string::npos) << edits;
+}
+
+TEST(Branches, EachPartOfAStackIsCodeOfItsOwn) {
   for (std::int64_t parts : {3, 12, 24}) {
     const std::string edits = edits_for(stack(parts, parts, 48));
     EXPECT_NE(edits.find("bind r0 unroll"), std::string::npos) << edits;
   }
 }
 
-TEST(Stack, FewPartsAmongManyRowsAreChosen) {
+TEST(Branches, FewPartsAmongManyRowsAreChosen) {
   const std::string edits = edits_for(stack(2, 40, 48));
   EXPECT_EQ(edits.find("bind r0 unroll"), std::string::npos) << edits;
 }
 
-TEST(Stack, WorkBetweenChoicesIsNotCopied) {
+TEST(Branches, WorkBetweenChoicesIsNotCopied) {
   const std::string edits = edits_for(work_between_choices(16, 32, 48));
   EXPECT_EQ(edits.find("bind r0 unroll"), std::string::npos) << edits;
 }
