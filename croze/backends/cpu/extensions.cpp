@@ -155,7 +155,7 @@ Extensions find_extensions(std::string_view without) {
            : needs == avx || needs == avx2 ? keeps_avx
                                            : true;
   };
-  // A virtual machine is left to ask, which takes longer than all else here: once for each leaf.
+  // Asking takes longer than all else here: once for each leaf.
   std::map<std::pair<unsigned, unsigned>, CpuidWords> told;
   const auto words = [&](unsigned leaf, unsigned subleaf) -> const CpuidWords& {
     const auto [it, is_new] = told.try_emplace({leaf, subleaf});

@@ -118,10 +118,9 @@ UOp filling_of(UOp u) {
   return u.is_const() ? u : UOp();
 }
 
-// A polynomial in x by Horner's rule changes with x by one that is a term shorter, where its steps
-// differentiated one by one would make three operations each.
+// A polynomial in x by Horner's rule, a MulAdd, changes with x by one that is a term shorter, where
+// its steps differentiated one by one would make three operations each.
 FormPartial through_polynomial(UOp u, UOp upstream, const NodeSet& targets) {
-  if (!u.is(Op::MulAdd)) return {};
   const UOp argument = u.src(1);
   std::vector<double> coefficients;  // lowest power first
   UOp sum = u;

@@ -25,7 +25,7 @@ Types types_of(Numbers numbers) {
 
 namespace {
 
-// Past the pattern at *t.
+// Past the pattern that begins at t.
 const Token* after(const Token* t) {
   for (int left = 1; left > 0; left--, t++) {
     if (t->is_call()) left += t->count;
