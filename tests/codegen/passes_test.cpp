@@ -3,10 +3,14 @@
 // The texts are to be read: a change of them is a change of what is generated, and wants a look.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
+
 #include "croze/codegen/edits/transform.h"
 #include "croze/codegen/lower/expand.h"
 #include "croze/codegen/pipeline.h"
 #include "croze/graph/graph.h"
+#include "croze/graph/rewrite/rewrite.h"
 #include "croze/graph/text/print.h"
 #include "croze/render/program.h"
 
@@ -99,6 +103,47 @@ TEST(Expand, AReductionBecomesARegister) {
 )");
   ASSERT_EQ(expanded.registers.size(), 1u);
   EXPECT_EQ(expanded.registers[0].outer, i.ranges());
+}
+
+// out[i] = sum over k of what eight copies of the turn add
+Expanded eight_sums(Graph& g, const std::function<UOp(UOp, UOp)>& term) {
+  const UOp i = g.range(0, 8, LoopKind::Unroll), k = g.range(1, 16, LoopKind::Reduce);
+  const UOp sum = g.reduce(Op::Add, term(i, k), std::vector<UOp>{k});
+  const UOp store = g.store(g.place(g.param(DType::Float32, 0, 8), i), sum, std::vector<UOp>{i});
+  return expand(g.sink(std::vector<UOp>{store}), scalar_caps());
+}
+
+UOp number_of(int slot, UOp at) {
+  Graph& g = at.graph();
+  return g.load(g.place(g.param(DType::Float32, slot, 128), at));
+}
+
+std::ptrdiff_t count(const Expanded& expanded, Op op) {
+  return std::ranges::count_if(toposort(expanded.sink),
+                               [&](UOp u) { return u.is(op) && u.dtype() == DType::Float32; });
+}
+
+TEST(Expand, ASumOfProductsIsMadeOfMultiplyAdds) {
+  Graph graph;
+  const Expanded expanded = eight_sums(graph, [](UOp i, UOp k) {
+    const UOp row = i * 16 + k;
+    return number_of(1, k) * number_of(2, row) + number_of(3, k) * number_of(4, row) +
+           number_of(5, row);
+  });
+  EXPECT_EQ(count(expanded, Op::MulAdd), 16);
+  EXPECT_EQ(count(expanded, Op::Mul), 0);
+  EXPECT_EQ(count(expanded, Op::Add), 8) << "what is no product";
+}
+
+// 1e30 - 1e30 is 0, and takes nothing from the sum.
+TEST(Expand, WhatMayCancelInATurnStaysTogether) {
+  Graph graph;
+  const Expanded expanded = eight_sums(graph, [](UOp i, UOp k) {
+    const UOp row = i * 16 + k;
+    return number_of(1, k) * number_of(2, row) + (number_of(3, row) + number_of(4, row));
+  });
+  EXPECT_EQ(count(expanded, Op::MulAdd), 8);
+  EXPECT_EQ(count(expanded, Op::Add), 16) << "the two that stay together, and what they add";
 }
 
 // The lanes, of 32 bits, are constants; a scalar tells how many are left of the row.

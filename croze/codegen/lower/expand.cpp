@@ -6,6 +6,7 @@
 #include "croze/codegen/lower/expand.h"
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_map>
 
 #include "croze/base/error.h"
@@ -56,6 +57,7 @@ class Expander {
   Expander(UOp sink, const Caps& caps)
       : graph_(sink.graph()), caps_(caps), order_(toposort(sink)), combiner_(order_) {
     for (UOp u : order_) {
+      for (UOp s : u.sources()) users_[s.node()]++;
       if (!u.is(Op::Range)) continue;
       next_range_ = std::max(next_range_, u.range_id() + 1);
       if (has_kind(u, LoopKind::Unroll)) unrolls_.push_back(u);
@@ -223,11 +225,45 @@ class Expander {
         result = looped(u, result, in_part(values_of(value), loops[0], p), std::span(&p.loop, 1));
       }
     } else {
-      result = looped(u, identity, values_of(u.src(0)), loops);
+      std::vector<UOp> values;
+      for (UOp term : terms_of(u)) std::ranges::copy(values_of(term), std::back_inserter(values));
+      result = looped(u, identity, values, loops);
     }
     for (UOp lane : lanes) result = graph_.reduce(u.reduce_op(), result, std::span(&lane, 1));
     for (UOp item : items) result = combiner_.combined(u.reduce_op(), result, item);
     return result;
+  }
+
+  // What a turn adds to a sum of floats: each of its products, for a multiply-add, and the rest as
+  // one, so that what cancels there is lost exactly.  Of n products these are n operations in place
+  // of 2 n.  Each waits for the one before it, so there must be sums enough to hide that.
+  std::vector<UOp> terms_of(UOp reduce) {
+    constexpr std::int64_t least_sums = 8;  // two multiply-adds a cycle, each of four cycles
+    std::int64_t sums = 1;
+    for (UOp r : open_unrolls(reduce)) sums *= r.range_size();
+    if (reduce.reduce_op() != Op::Add || !is_float(reduce.dtype()) || sums < least_sums)
+      return {reduce.src(0)};
+    std::vector<UOp> terms, pending{reduce.src(0)};
+    UOp rest;
+    while (!pending.empty()) {
+      const UOp term = pending.back();
+      pending.pop_back();
+      if (is_product(term) || is_gated_product(term)) {
+        terms.push_back(term);
+      } else if (term.is(Op::Add) && users_.at(term.node()) == 1) {
+        pending.insert(pending.end(), {term.src(1), term.src(0)});
+      } else {
+        rest = rest ? with_copies(rest + term) : term;
+      }
+    }
+    if (terms.empty()) return {reduce.src(0)};
+    if (rest) terms.push_back(rest);
+    return terms;
+  }
+
+  UOp with_copies(UOp u) {
+    if (!copies_.contains(u.node())) copies_[u.node()] = copies_of(u);
+    return u;
   }
 
   // op(.. op(op(start, v0), v1) ..)
@@ -239,6 +275,9 @@ class Expander {
 
   // A product, or one with its sign changed: of a constant factor it would be the factor's.
   static bool is_product(UOp v) { return v.is(Op::Mul) || (v.is(Op::Neg) && v.src(0).is(Op::Mul)); }
+  static bool is_gated_product(UOp v) {
+    return v.is(Op::Where) && is_product(v.src(1)) && v.src(2).is_const(0);
+  }
 
   // A sum of products is a chain of multiply-adds; a gated term leaves the sum as it is.  What a
   // matrix unit adds to nothing it adds to the sum.
@@ -255,7 +294,7 @@ class Expander {
       const UOp factor = v.is(Op::Neg) ? -product.src(0) : product.src(0);
       return graph_.alu(Op::MulAdd, {factor, product.src(1), sum});
     }
-    if (float_sum && v.is(Op::Where) && is_product(v.src(1)) && v.src(2).is_const(0)) {
+    if (float_sum && is_gated_product(v)) {
       if (const UOp product = product_of_gated(v)) return combined(op, sum, product);
       return where(v.src(0), combined(op, sum, v.src(1)), sum);
     }
@@ -368,6 +407,7 @@ class Expander {
   ItemCombiner combiner_;
   std::vector<UOp> unrolls_;
   std::int64_t next_range_ = 0;
+  std::unordered_map<const Node*, int> users_;
   std::unordered_map<const Node*, std::vector<MaskedPart>> parts_;
   std::unordered_map<const Node*, Copies> copies_;
   std::unordered_map<const Node*, std::vector<UOp>> tuples_;  // all results, by the first of them
