@@ -18,7 +18,7 @@ namespace {
 // What is left for LLVM: registers out of allocas, address arithmetic, and invariants out of loops.
 // Of the 2.5 ms that a small kernel takes, these passes are a fifth.
 constexpr const char* passes =
-    "function(sroa,early-cse,instcombine<no-verify-fixpoint>,loop-mssa(licm))";
+    "function(mem2reg,early-cse,instcombine<no-verify-fixpoint>,loop-mssa(licm))";
 
 LlvmProcessor usable_host() {
   LlvmProcessor host = llvm_host();
