@@ -60,8 +60,22 @@ Id float_to_integer(Module& m, Id x, DType from, DType to) {
   return m.define(Code::Select, type, {is_low, m.constant(min_value(to), to), capped});
 }
 
+// The nearest number to a word.  By halves, each of which is a number and so is the upper one in
+// its place: SwiftShader rounds a word twice, first to a number of 31 bits.
+Id nearest_to_word(Module& m, Id x) {
+  const Id words = m.type_int(32), floats = m.type_of(DType::Float32);
+  const Id upper = m.define(Code::ShiftRightLogical, words, {x, m.constant_word(16)});
+  const Id lower = m.define(Code::BitwiseAnd, words, {x, m.constant_word(0xffff)});
+  const Id high = m.define(Code::ConvertUToF, floats, {upper});
+  const Id low = m.define(Code::ConvertUToF, floats, {lower});
+  const Id scale = number(m, 65536, DType::Float32);
+  const Id in_place = m.define(Code::FMul, floats, {high, scale});
+  return m.define(Code::FAdd, floats, {in_place, low});
+}
+
 Id between_numbers(Module& m, Id x, DType from, DType to) {
   if (!is_float(to)) return float_to_integer(m, x, from, to);
+  if (from == DType::UInt32 && to == DType::Float32) return nearest_to_word(m, x);
   if (is_float(from)) return m.define(Code::FConvert, m.type_of(to), {x});
   const Code convert = is_unsigned(from) ? Code::ConvertUToF : Code::ConvertSToF;
   return m.define(convert, m.type_of(to), {x});
