@@ -61,6 +61,8 @@ class Listing {
 
 }  // namespace
 
+bool turns_at_most_once(UOp range) { return range.is_open() && range.src(0).bounds().hi <= 1; }
+
 bool is_declaration(UOp u) {
   switch (u.op()) {
     case Op::Const:

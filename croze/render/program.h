@@ -11,7 +11,9 @@
 //
 // Loop(range) .. EndLoop(range): the Range, bound to nothing else, is the counter; it stands in the
 //   list right after its Loop.  It turns as often as its source says, an integer known before the
-//   Loop, or else as often as its size; perhaps never.
+//   Loop, or else as often as its size; perhaps never.  One that turns at most once is a branch:
+//   renderers write it as such, as compilers ask of a loop what it leaves behind after any number
+//   of turns.
 //
 // Elementwise ops: only those in Caps::ops, on dtypes in Caps::dtypes.  Cast (saturating float to
 //   integer, NaN to 0) also from and to the dtypes in Caps::storage, which else are only loaded and
@@ -66,6 +68,9 @@ bool is_declaration(UOp u);
 
 // Whether the node is the vector 0, 1, ..
 inline bool is_lane(UOp u) { return u.is(Op::Range) && u.loop_kind() == LoopKind::Lane; }
+
+// Whether the loop is a jump over what is rarely wanted: of an open range that is 0 or 1.
+bool turns_at_most_once(UOp range);
 
 // The element of a place, looking through After: Index -> its buffer.
 UOp buffer_of(UOp place_or_buffer);

@@ -166,6 +166,18 @@ TEST(PtxRenderer, AnOpenLoopIsTestedBeforeItsFirstTurn) {
   expect_has(text, "add.s64 %d3, %d3, 1;\n  setp.lt.s64 %p1, %d3, %d2;\n  @%p1 bra $L0;\n$L1:\n");
 }
 
+TEST(PtxRenderer, WhatTurnsOnceAtMostHasNoWayBack) {
+  ProgramBuilder b("jump");
+  const UOp x = b.param(f32, 16);
+  const UOp jump = b.begin_loop(b.variable(0, 1));
+  b.store(x, jump, b.graph().constant(f32, 1.0));
+  b.end_loop(jump);
+  const std::string text = render(b.finish());
+  expect_has(text, "mov.b64 %d3, 0;\n  setp.le.s64 %p0, %d2, 0;\n  @%p0 bra $L0;\n");
+  expect_has(text, "\n$L0:\n");
+  expect_lacks(text, "setp.lt.s64");
+}
+
 // An operand of 16 bits is no place to put the carry of 8.
 TEST(PtxRenderer, IntegersOfEightBitsWrap) {
   ProgramBuilder b("bytes");

@@ -148,6 +148,17 @@ LinearProgram staged(DType t) {
   return b.finish();
 }
 
+// A loop in one that turns at most once.
+LinearProgram jump() {
+  ProgramBuilder b("jump");
+  const UOp y = b.param(DType::Int32, 8), n = b.variable(0, 1, DType::Int32);
+  const UOp jump = b.begin_loop(n), loop = b.begin_loop(8);
+  b.store(y, jump + loop, b.graph().constant(DType::Int32, std::int64_t{1}));
+  b.end_loop(loop);
+  b.end_loop(jump);
+  return b.finish();
+}
+
 // ---- spirv-val ----
 
 void expect_valid(const std::string& module, const std::string& what) {
@@ -196,6 +207,7 @@ TEST_P(SpirvModules, WithLoopsGatesAndGroupsAreValid) {
     expect_valid(renderer.render(staged(t)), std::string(name_of(t)));
   }
   expect_valid(renderer.render(increment(DType::Int8)), "increment");
+  expect_valid(renderer.render(jump()), "jump");
 }
 
 TEST_P(SpirvModules, WithFoldedGroupsAndManyArgumentsAreValid) {
@@ -239,6 +251,12 @@ TEST(SpirvRenderer, NoFloatIsFusedWithAnother) {
   EXPECT_GE(rounded, 5);
   EXPECT_EQ(decorated, rounded);
   EXPECT_FALSE(SpirvRenderer::ops() >> static_cast<int>(Op::MulAdd) & 1);
+}
+
+TEST(SpirvRenderer, WhatTurnsOnceAtMostIsABranch) {
+  const std::string module = SpirvRenderer(full).render(jump());
+  EXPECT_EQ(count(module, Code::LoopMerge), 1);
+  EXPECT_EQ(count(module, Code::SelectionMerge), 1);
 }
 
 TEST(SpirvRenderer, OnlyWhatTheDeviceOffersIsAskedFor) {

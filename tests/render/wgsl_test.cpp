@@ -53,6 +53,17 @@ TEST(WgslRenderer, ManyLoopsHaveNamesOfTheirOwn) {
   EXPECT_FALSE(contains(text, "var i32")) << text;
 }
 
+TEST(WgslRenderer, WhatTurnsOnceAtMostIsABranch) {
+  ProgramBuilder b("jump");
+  const UOp y = b.param(DType::Int32, 8), n = b.variable(0, 1, DType::Int32);
+  const UOp jump = b.begin_loop(n);
+  b.store(y, jump, b.graph().constant(DType::Int32, std::int64_t{1}));
+  b.end_loop(jump);
+  const std::string text = render(b.finish());
+  EXPECT_TRUE(contains(text, "if (n0 > 0) {")) << text;
+  EXPECT_FALSE(contains(text, "for (")) << text;
+}
+
 TEST(WgslRenderer, NarrowElementsAreWrittenByAtomicOperationsOnTheirBits) {
   const std::string text = render(increment(DType::Int8));
   EXPECT_TRUE(text.starts_with("// slots: 0p 1w\n")) << text;

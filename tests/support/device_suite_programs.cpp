@@ -238,6 +238,22 @@ TEST_F(DevicePrograms, RegisterCarriesASumThroughNestedLoops) {
   }
 }
 
+// Odd numbers are doubled, in a loop that turns once for them and else never.
+TEST_F(DevicePrograms, AJumpIsTakenWhereItIsWanted) {
+  ProgramBuilder b("jump");
+  const UOp x = b.param(DType::Int32, 4);
+  const UOp i = b.begin_loop(4);
+  const UOp value = b.load(x, i);
+  const UOp jump = b.begin_loop(b.emit(b.graph().alu(Op::And, {value, b.integer(1)})));
+  b.store(x, i, value * 2 + jump);
+  b.end_loop(jump);
+  b.end_loop(i);
+
+  std::vector<std::int32_t> xs = {-3, 0, 5, 8};
+  run_program(device(), b.finish(), {bytes_of(xs)});
+  EXPECT_EQ(xs, (std::vector<std::int32_t>{-6, 0, 10, 8}));
+}
+
 // The sum (or another reduction) of x, with one partial result per lane.
 LinearProgram reduction_program(Op op, DType t, std::int64_t n, std::int64_t lanes,
                                 double neutral) {

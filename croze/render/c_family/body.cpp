@@ -13,11 +13,6 @@ std::string special_name(UOp u) {
   }
 }
 
-// A jump over what is rarely wanted.  As a loop, compilers ask what it leaves behind after any
-// number of turns, which takes GCC 12 time that doubles with each multiplication of a power of
-// integers.
-bool turns_at_most_once(UOp range) { return range.is_open() && range.src(0).bounds().hi <= 1; }
-
 }  // namespace
 
 KernelBody::KernelBody(const Dialect& dialect, const LinearProgram& program)
@@ -77,6 +72,7 @@ void KernelBody::declare(UOp u) {
 }
 
 void KernelBody::open_loop(UOp range, std::string_view type, const std::string& end) {
+  // As a loop it takes GCC 12 time that doubles with each multiplication of a power of integers.
   if (turns_at_most_once(range)) {
     line("if ({} > 0) {{", end);
   } else {

@@ -334,7 +334,7 @@ class Writer {
   // ---- loops ----
 
   struct OpenLoop {
-    std::string body, end;
+    std::string body, end;  // labels; none where nothing goes there
   };
 
   std::string end_of(UOp range) {
@@ -344,7 +344,8 @@ class Writer {
   // Tested at the end, and before the first turn where there may be none.
   void open_loop(UOp range) {
     const bool may_be_empty = range.is_open() || range.range_size() <= 0;
-    const OpenLoop loop{text_.fresh_label(), may_be_empty ? text_.fresh_label() : ""};
+    const OpenLoop loop{turns_at_most_once(range) ? "" : text_.fresh_label(),
+                        may_be_empty ? text_.fresh_label() : ""};
     ptx::copy(text_, range.dtype(), lanes(range)[0], "0");
     if (range.is_open()) {
       const std::string is_empty =
@@ -354,7 +355,7 @@ class Writer {
     } else if (may_be_empty) {
       text_.line("bra {};", loop.end);
     }
-    text_.label(loop.body);
+    if (!loop.body.empty()) text_.label(loop.body);
     loops_.push_back(loop);
   }
 
@@ -362,13 +363,17 @@ class Writer {
     ensure(!loops_.empty(), "linear program: loops are not nested");
     const OpenLoop loop = std::move(loops_.back());
     loops_.pop_back();
+    if (!loop.body.empty()) turn_again(range, loop.body);
+    if (!loop.end.empty()) text_.label(loop.end);
+  }
+
+  void turn_again(UOp range, std::string_view body) {
     const std::string& counter = lanes(range)[0];
     const std::string_view type = ptx::number_type(range.dtype());
     text_.line("add.{} {}, {}, 1;", type, counter, counter);
     const std::string goes_on =
         text_.define(DType::Bool, fmt::format("setp.lt.{}", type), {counter, end_of(range)});
-    text_.line("@{} bra {};", goes_on, loop.body);
-    if (!loop.end.empty()) text_.label(loop.end);
+    text_.line("@{} bra {};", goes_on, body);
   }
 
   // ---- memory ----

@@ -269,40 +269,70 @@ class Writer {
   }
 
   struct OpenLoop {
-    Id type, header, next, counter, following, end;
+    DType dtype;  // of the counter
+    Id header, next, counter, following, end;
   };
 
-  // The header holds the counter and the test; the block that continues adds one.
   void open_loop(UOp range) {
-    const DType t = range.dtype();
-    const Id type = m_.type_of(t), before = m_.current_block();
-    const OpenLoop loop{type, m_.fresh(), m_.fresh(), m_.fresh(), m_.fresh(), m_.fresh()};
-    const Id size = range.is_open() ? ref(range.src(0)) : m_.constant(range.range_size(), t);
-    const Id body = m_.fresh(), goes_on = m_.fresh();
-    m_.branch(loop.header);
-    m_.begin_block(loop.header);
-    m_.line(Code::Phi, {type, loop.counter, m_.constant(0, t), before, loop.following, loop.next});
-    m_.line(is_unsigned(t) ? Code::ULessThan : Code::SLessThan,
-            {m_.type_bool(), goes_on, loop.counter, size});
-    m_.line(Code::LoopMerge, {loop.end, loop.next, 0});
-    m_.line(Code::BranchConditional, {goes_on, body, loop.end});
-    m_.begin_block(body);
-    ids_[range.node()] = loop.counter;
-    types_.push_back(t);
-    loops_.push_back(loop);
+    if (turns_at_most_once(range)) {
+      open_branch(range);
+    } else {
+      open_counted_loop(range);
+    }
   }
 
   void close_loop() {
     ensure(!loops_.empty(), "linear program: loops are not nested");
     const OpenLoop loop = loops_.back();
-    const DType t = types_.back();
     loops_.pop_back();
-    types_.pop_back();
+    if (loop.header) {
+      turn_again(loop);
+    } else {
+      m_.branch(loop.end);
+    }
+    m_.begin_block(loop.end);
+  }
+
+  void open_branch(UOp range) {
+    const Id zero = m_.constant(0, range.dtype());
+    const Id turns = m_.fresh(), inside = m_.fresh(), end = m_.fresh();
+    is_less(turns, zero, ref(range.src(0)), range.dtype());
+    m_.line(Code::SelectionMerge, {end, 0});
+    m_.line(Code::BranchConditional, {turns, inside, end});
+    m_.begin_block(inside);
+    ids_[range.node()] = zero;
+    loops_.push_back({.dtype = range.dtype(), .end = end});
+  }
+
+  // The header holds the counter and the test; the block that continues adds one.
+  void open_counted_loop(UOp range) {
+    const DType t = range.dtype();
+    const Id before = m_.current_block();
+    const OpenLoop loop{t, m_.fresh(), m_.fresh(), m_.fresh(), m_.fresh(), m_.fresh()};
+    const Id size = range.is_open() ? ref(range.src(0)) : m_.constant(range.range_size(), t);
+    const Id body = m_.fresh(), goes_on = m_.fresh();
+    m_.branch(loop.header);
+    m_.begin_block(loop.header);
+    m_.line(Code::Phi,
+            {m_.type_of(t), loop.counter, m_.constant(0, t), before, loop.following, loop.next});
+    is_less(goes_on, loop.counter, size, t);
+    m_.line(Code::LoopMerge, {loop.end, loop.next, 0});
+    m_.line(Code::BranchConditional, {goes_on, body, loop.end});
+    m_.begin_block(body);
+    ids_[range.node()] = loop.counter;
+    loops_.push_back(loop);
+  }
+
+  void turn_again(const OpenLoop& loop) {
+    const Id one = m_.constant(1, loop.dtype);
     m_.branch(loop.next);
     m_.begin_block(loop.next);
-    m_.line(Code::IAdd, {loop.type, loop.following, loop.counter, m_.constant(1, t)});
+    m_.line(Code::IAdd, {m_.type_of(loop.dtype), loop.following, loop.counter, one});
     m_.branch(loop.header);
-    m_.begin_block(loop.end);
+  }
+
+  void is_less(Id result, Id a, Id b, DType t) {
+    m_.line(is_unsigned(t) ? Code::ULessThan : Code::SLessThan, {m_.type_bool(), result, a, b});
   }
 
   // ---- memory ----
@@ -378,7 +408,6 @@ class Writer {
   FlatMap<const Node*, Id> zeros_;  // of constants, as arithmetic gets them
   FlatMap<const Node*, Elements> buffers_;
   std::vector<OpenLoop> loops_;
-  std::vector<DType> types_;  // of their counters
 };
 
 }  // namespace

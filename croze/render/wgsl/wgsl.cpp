@@ -46,7 +46,9 @@ class Writer {
           case Op::Param: return fmt::format("p{}", params++);
           case Op::Variable: return fmt::format("n{}", u.arg().ints[0]);
           case Op::Special: return special_name(u);
-          case Op::Range: return fmt::format("t{}", u.range_id());  // i32 is a type
+          case Op::Range:
+            if (turns_at_most_once(u)) return wgsl::literal(0, u.dtype());
+            return fmt::format("t{}", u.range_id());  // i32 is a type
           case Op::Register: return fmt::format("r{}", registers++);
           case Op::Local: return fmt::format("l{}", locals++);
           case Op::Const:
@@ -157,7 +159,11 @@ class Writer {
   void open_loop(UOp range) {
     const std::string end =
         range.is_open() ? ref(range.src(0)) : wgsl::literal(range.range_size(), range.dtype());
-    line("for (var {0}: {1} = {1}(0); {0} < {2}; {0}++) {{", ref(range), type(range), end);
+    if (turns_at_most_once(range)) {
+      line("if ({} > 0) {{", end);
+    } else {
+      line("for (var {0}: {1} = {1}(0); {0} < {2}; {0}++) {{", ref(range), type(range), end);
+    }
     depth_++;
   }
 
