@@ -1,5 +1,6 @@
 // Long reductions and scatters on a device whose items run in warps: in parts, which mean the same.
 #include <algorithm>
+#include <limits>
 
 #include "croze/base/options.h"
 #include "croze/codegen/edits/kernel_state.h"
@@ -95,16 +96,73 @@ TEST(InParts, AProductByAUnitThatMayRoundIsCutIntoMore) {
   EXPECT_LT(exact.most, rounded.most);
 }
 
+// ---- reductions that need each other ----------------------------------------------------------
+
+constexpr std::int64_t even = 1 << 18, odd = 262147;
+constexpr double roundings = 1e-5;
+
+UOp along(Scheduled& s, UOp results, UOp x) {
+  return s.expand(results, {x.shape().begin(), x.shape().end()});
+}
+
+TEST(InParts, AnArgumentOfTheGreatestIsThatOfItsPart) {
+  for (std::int64_t size : {even, odd}) {
+    Scheduled s(many_groups());
+    const UOp x = s.buffer(some_numbers(size), {1, size}, DType::Float32);
+    const UOp most = along(s, s.reduce(Op::Max, x, {1}), x);
+    const UOp place = cast(s.reshape(s.graph.iota(size), {1, size}), DType::Int32);
+    const UOp none = s.graph.constant(DType::Int32, size);
+    const UOp first = s.reduce(Op::Min, where(s.graph.alu(Op::Eq, {x, most}), place, none), {1});
+    EXPECT_LE(s.expect_right({first}).steps.size(), 3u) << size;
+  }
+}
+
+TEST(InParts, ASumOfExponentialsIsThatOfPartsUnderTheirOwnGreatest) {
+  for (std::int64_t size : {even, odd}) {
+    Scheduled s(many_groups());
+    const UOp x = s.buffer(some_numbers(3 * size), {3, size}, DType::Float32);
+    const UOp most = s.reduce(Op::Max, x, {1});
+    const UOp power = s.graph.alu(Op::Exp, {x - along(s, most, x)});
+    const UOp sum = s.reduce(Op::Add, power, {1});
+    EXPECT_LE(s.expect_right({sum, most}, roundings).steps.size(), 3u) << size;
+  }
+}
+
+// Where a part has nothing finite, and where nothing has.
+TEST(InParts, ExponentialsOfInfinitiesAreThoseOfTheWhole) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  std::vector<double> numbers(even, -inf);
+  for (std::int64_t i = 0; i < 100; i++) numbers[static_cast<std::size_t>(even - 1 - i)] = 1;
+  for (double first : {-inf, inf}) {
+    numbers[0] = first;
+    Scheduled s(many_groups());
+    const UOp x = s.buffer(numbers, {1, even}, DType::Float32);
+    const UOp most = along(s, s.reduce(Op::Max, x, {1}), x);
+    s.expect_right({s.reduce(Op::Add, s.graph.alu(Op::Exp, {x - most}), {1})}, roundings);
+  }
+}
+
+TEST(InParts, SquaresAroundAMeanAreThoseAroundTheMeansOfParts) {
+  for (std::int64_t size : {even, odd}) {
+    Scheduled s(many_groups());
+    const UOp x = s.buffer(some_numbers(size), {1, size}, DType::Float32);
+    const UOp count = s.graph.constant(DType::Float32, static_cast<double>(size));
+    const UOp mean = s.graph.alu(Op::Div, {s.reduce(Op::Add, x, {1}), count});
+    const UOp off = x - along(s, mean, x);
+    const Schedule schedule = s.expect_right({s.reduce(Op::Add, off * off, {1})}, roundings);
+    EXPECT_LE(schedule.steps.size(), size == even ? 3u : 4u);
+  }
+}
+
 // The exponentials of a row are computed for their sum and for the results, and never stored.
 TEST(InParts, ALongSoftmaxStoresWhatItsPartsComeTo) {
   constexpr std::int64_t size = 1 << 17;
   Scheduled s(many_groups());
-  const UOp x = s.buffer(some_numbers(size), {1, size}, DType::Float32);
-  const UOp most = s.expand(s.reduce(Op::Max, x, {1}), {1, size});
-  const UOp power = s.graph.alu(Op::Exp2, {x - most});
-  const UOp sum = s.expand(s.reduce(Op::Add, power, {1}), {1, size});
-  const Schedule schedule = s.expect_right({s.graph.alu(Op::Div, {power, sum})});
-  EXPECT_EQ(schedule.steps.size(), 5u);
+  const UOp x = s.buffer(some_numbers(2 * size), {2, size}, DType::Float32);
+  const UOp power = s.graph.alu(Op::Exp, {x - along(s, s.reduce(Op::Max, x, {1}), x)});
+  const UOp sum = along(s, s.reduce(Op::Add, power, {1}), x);
+  const Schedule schedule = s.expect_right({s.graph.alu(Op::Div, {power, sum})}, roundings);
+  EXPECT_EQ(schedule.steps.size(), 3u);
   for (const ScheduleBuffer& b : schedule.buffers) {
     if (b.kind == ScheduleBuffer::Kind::Temporary) {
       EXPECT_LE(b.elements, 1024);

@@ -49,6 +49,24 @@ UOp Scheduled::buffer(const std::vector<double>& numbers, std::vector<std::int64
   return shape.size() == 1 ? flat : reshape(flat, std::move(shape));
 }
 
+namespace {
+
+void expect_within(double tolerance, const std::vector<double>& got,
+                   const std::vector<double>& expected, std::size_t root) {
+  if (tolerance == 0) {
+    EXPECT_EQ(got, expected) << "root " << root;
+    return;
+  }
+  ASSERT_EQ(got.size(), expected.size()) << "root " << root;
+  for (std::size_t i = 0; i < got.size(); i++) {
+    if (std::isnan(got[i]) && std::isnan(expected[i])) continue;
+    EXPECT_NEAR(got[i], expected[i], tolerance * std::fabs(expected[i]))
+        << "root " << root << ", element " << i;
+  }
+}
+
+}  // namespace
+
 UOp Scheduled::assign(UOp state, UOp view, UOp value) {
   const UOp effects[] = {graph.store(view, value)};
   return graph.after(state, effects);
@@ -58,7 +76,7 @@ Schedule Scheduled::schedule(std::span<const UOp> roots) {
   return schedule_for(*make_interp_device(caps_), canonical_graph(roots), settings);
 }
 
-Schedule Scheduled::expect_right(std::initializer_list<UOp> roots) {
+Schedule Scheduled::expect_right(std::initializer_list<UOp> roots, double tolerance) {
   const std::unique_ptr<Device> device = make_interp_device(caps_);
   const CanonicalGraph canonical = canonical_graph(std::span(roots.begin(), roots.size()));
   Schedule schedule = schedule_for(*device, canonical, settings);
@@ -74,7 +92,7 @@ Schedule Scheduled::expect_right(std::initializer_list<UOp> roots) {
     for (std::size_t k = 0; k < memory.size(); k++) {
       if (canonical.inputs[k] == buffer) got = memory[k];
     }
-    EXPECT_EQ(numbers_in(got, root.dtype()), reference_.evaluate(root).numbers()) << "root " << i;
+    expect_within(tolerance, numbers_in(got, root.dtype()), reference_.evaluate(root).numbers(), i);
   }
   return schedule;
 }

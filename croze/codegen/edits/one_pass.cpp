@@ -14,158 +14,28 @@
 
 #include <algorithm>
 #include <functional>
-#include <optional>
-#include <unordered_map>
 
 #include "croze/codegen/edits/note.h"
 #include "croze/graph/eval.h"
 #include "croze/graph/rewrite/rewrite.h"
-#include "croze/graph/rules/transport.h"
+#include "croze/graph/rules/follow.h"
 
 namespace croze {
 namespace {
 
-// Whether `u` is computed from `part`.
-bool uses(UOp u, UOp part) {
-  const std::vector<UOp> order = toposort(u);
-  return std::ranges::find(order, part) != order.end();
-}
-
-// Built anew: two equal expressions are one node then, whatever the order that their operands came
-// to stand in.
-UOp rebuilt(UOp root) {
-  std::unordered_map<const Node*, UOp> copies;
-  std::vector<UOp> src;
-  for (UOp u : toposort(root)) {
-    src.clear();
-    for (UOp s : u.sources()) src.push_back(copies.at(s.node()));
-    copies[u.node()] = u.num_src() == 0 ? u : u.graph().with_sources(u, src);
-  }
-  return copies.at(root.node());
-}
-
 // ---- finding ----------------------------------------------------------------------------------
 
-// How a value follows a leader: each law looks for its term in it.
-class Matcher {
- public:
-  // `terms` is what the leader reduces, over the loops of the follower.
-  Matcher(UOp reduce, UOp leader, UOp terms)
-      : reduce_(reduce), leader_(leader), terms_(rebuilt(terms)) {}
-
-  std::optional<Follower> find() {
-    for (auto law : {&Matcher::exponential, &Matcher::equality, &Matcher::square}) {
-      if (auto found = (this->*law)(); found && leads_only_there(*found)) return found;
-    }
-    return {};
+// Whether `u` is how many terms the leader has.
+bool counts_terms(UOp u, UOp leader) {
+  const std::vector<UOp> closed = closed_ranges(leader);
+  if (u.is_const()) {
+    return std::ranges::none_of(closed, &UOp::is_open) &&
+           u.const_double() == static_cast<double>(iterations(closed));
   }
-
- private:
-  UOp value() const { return reduce_.src(0); }
-  bool follows(UOp u) const { return uses(u, leader_); }
-  bool is_term(UOp u) const { return u.dtype() == terms_.dtype() && rebuilt(u) == terms_; }
-
-  Follower follower(TransportLaw law, UOp centre, UOp without = {}) const {
-    return {reduce_, law, leader_, centre, without};
-  }
-
-  // But for the centre the value knows nothing of the leader.
-  bool leads_only_there(const Follower& f) const {
-    const UOp zero = constant_like(f.centre, 0);
-    return !follows(substitute(value(), std::vector{std::pair{f.centre, zero}}));
-  }
-
-  // x - centre, where x is the leader's term.
-  UOp centre_of_difference(UOp u) const {
-    if (!u.is(Op::Add)) return {};
-    for (int i = 0; i < 2; i++) {
-      if (u.src(i).is(Op::Neg) && is_term(u.src(1 - i))) return u.src(i).src(0);
-    }
-    return {};
-  }
-
-  // exp(x - centre), perhaps times what does not depend on it.
-  std::optional<Follower> exponential() const {
-    if (reduce_.reduce_op() != Op::Add || leader_.reduce_op() != Op::Max) return {};
-    UOp u = value();
-    while (!u.is(Op::Exp)) {
-      const UOp factor = following_factor(u);
-      if (!factor) return {};
-      u = factor;
-    }
-    const UOp centre = centre_of_difference(u.src(0));
-    if (!centre || u.dtype() != leader_.dtype()) return {};
-    return follower(exponential_law, centre);
-  }
-
-  // The operand by which `u` follows the leader, if it is proportional to it.
-  UOp following_factor(UOp u) const {
-    switch (u.op()) {
-      case Op::Neg: return u.src(0);
-      case Op::Mul:
-        if (follows(u.src(0)) == follows(u.src(1))) return {};
-        return u.src(follows(u.src(0)) ? 0 : 1);
-      case Op::Where:
-        if (follows(u.src(0))) return {};
-        if (u.src(2).is_const(0)) return u.src(1);
-        return u.src(1).is_const(0) ? u.src(2) : UOp();
-      default: return {};
-    }
-  }
-
-  // where(x == extreme, a, b), of which no b wins over an a.
-  std::optional<Follower> equality() const {
-    const Op op = leader_.reduce_op(), combine = reduce_.reduce_op();
-    const UOp v = value();
-    if ((op != Op::Max && op != Op::Min) || !v.is(Op::Where) || !v.src(2).is_const()) return {};
-    const UOp with = v.src(1), without = v.src(2);
-    const bool loses = combine == Op::Add        ? without.is_const(0)
-                       : !is_integral(v.dtype()) ? false
-                       : combine == Op::Min      ? with.hi() <= without.lo()
-                                                 : combine == Op::Max && with.lo() >= without.hi();
-    if (!loses || !is_equality(v.src(0))) return {};
-    return follower(equality_law, leader_, without);
-  }
-
-  // x == extreme, or that and whether x is NaN.
-  bool is_equality(UOp u) const {
-    if (u.is(Op::Eq)) {
-      return (u.src(0) == leader_ && is_term(u.src(1))) ||
-             (u.src(1) == leader_ && is_term(u.src(0)));
-    }
-    if (!u.is(Op::Or)) return false;
-    const auto is_nan = [&](UOp c) {
-      return c.is(Op::Ne) && c.src(0) == c.src(1) && is_term(c.src(0));
-    };
-    return (is_nan(u.src(0)) && is_equality(u.src(1))) ||
-           (is_nan(u.src(1)) && is_equality(u.src(0)));
-  }
-
-  // (x - mean)^2.
-  std::optional<Follower> square() const {
-    const UOp v = value();
-    if (reduce_.reduce_op() != Op::Add || leader_.reduce_op() != Op::Add) return {};
-    if (!is_float(v.dtype()) || !v.is(Op::Mul) || v.src(0) != v.src(1)) return {};
-    const UOp centre = centre_of_difference(v.src(0));
-    if (!centre || !centre.is(Op::Div) || centre.src(0) != leader_) return {};
-    if (!counts_terms(centre.src(1))) return {};
-    return follower(square_law, centre);
-  }
-
-  // Whether `u` is how many terms the leader has.
-  bool counts_terms(UOp u) const {
-    const std::vector<UOp> closed = closed_ranges(leader_);
-    if (u.is_const()) {
-      return std::ranges::none_of(closed, &UOp::is_open) &&
-             u.const_double() == static_cast<double>(iterations(closed));
-    }
-    UOp count = u.graph().index(1);
-    for (UOp r : closed) count = count * r.trip_count();
-    return rebuilt(u) == cast(count, u.dtype());
-  }
-
-  UOp reduce_, leader_, terms_;
-};
+  UOp count = u.graph().index(1);
+  for (UOp r : closed) count = count * r.trip_count();
+  return rebuilt(u) == cast(count, u.dtype());
+}
 
 // The reductions that close `range`.
 std::vector<UOp> reductions_over(UOp sink, UOp range) {
@@ -220,10 +90,15 @@ std::string plan_one_pass(UOp sink, UOp first, UOp second, OnePassPlan* plan) {
   for (UOp reduce : others) {
     Follower f{.reduce = reduce};
     for (UOp leader : plan->leaders) {
-      if (!uses(reduce, leader)) continue;
-      auto found = Matcher(reduce, leader, substitute(leader.src(0), renamed)).find();
+      if (!is_used_by(reduce, leader)) continue;
+      const auto found = find_law({.op = reduce.reduce_op(),
+                                   .value = reduce.src(0),
+                                   .leader = leader,
+                                   .leader_op = leader.reduce_op(),
+                                   .terms = substitute(leader.src(0), renamed),
+                                   .is_count = [&](UOp u) { return counts_terms(u, leader); }});
       if (!found || f.leader) return "no law says how terms move with what they depend on";
-      f = *found;
+      f = {reduce, found->law, leader, found->centre, found->without};
     }
     plan->followers.push_back(f);
   }
