@@ -83,6 +83,16 @@ TEST(InParts, AProductOfFewRowsAndColumnsIsCutAlongItsDepth) {
   EXPECT_EQ(t.expect_right({product(t, c, d)}).steps.size(), 1u);
 }
 
+// What few values were scattered into is memory of its own, and no product of few numbers.
+TEST(InParts, RowsThatWereScatteredIntoAreNotCutWhereTheyAreMany) {
+  const Caps caps = many_groups();
+  Scheduled s(caps);
+  const UOp zero = s.reshape(s.graph.constant(DType::Float32, 0.0), {1, 1});
+  const UOp rows =
+      scattered(s, adding, s.expand(zero, {512, 600}), s.buffer({3, 600}), places(s, 3, 512));
+  EXPECT_EQ(parts_of(s.reduce(Op::Add, rows, {1}), caps).most, 1);
+}
+
 // A fast unit waits for memory unless its tiles are large, and of large tiles there are few.
 TEST(InParts, AProductByAUnitThatMayRoundIsCutIntoMore) {
   Caps caps = many_groups();

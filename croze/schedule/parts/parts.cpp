@@ -92,7 +92,8 @@ class GroupParts {
       const UOp u = pending.back();
       pending.pop_back();
       if (!seen.insert(u.node())) continue;
-      const bool is_stored = is_state(u) || u.is(Op::Contiguous) || u.is(Op::Reduce);
+      const bool is_stored =
+          is_state(u) || u.is(Op::Contiguous) || u.is(Op::Reduce) || u.is(Op::Scatter);
       if (!is_stored) {
         for (UOp s : u.sources()) pending.push_back(s);
         continue;
