@@ -59,6 +59,17 @@ bool read_whole(const FileDescriptor& file, std::span<std::byte> to) {
   return true;
 }
 
+// Asks the system for huge pages where it fetches a file from the disk: those that read it through
+// and through, as weights are read for each token, would else wait for entries of the TLB.
+void ask_for_huge_pages(std::span<std::byte> mapped) {
+#ifdef MADV_HUGEPAGE
+  madvise(mapped.data(), mapped.size(), MADV_HUGEPAGE);
+#endif
+}
+
+// What is written at once: huge pages, of which each is whole.
+constexpr size_t piece_bytes = size_t{4} << 20;
+
 // ---- names of files under construction --------------------------------------------------------
 
 constexpr std::string_view temporary_prefix = ".croze-", temporary_suffix = ".tmp";
@@ -151,6 +162,7 @@ MappedFile::MappedFile(const FileDescriptor& file, std::string path) : path_(std
     munmap(start, size);
     fail({}, "cannot read {}: it was cut short meanwhile", path_);
   }
+  if (!copied) ask_for_huge_pages(memory);
   data_ = memory;
 }
 
@@ -231,6 +243,20 @@ FileWriter::~FileWriter() {
 }
 
 void FileWriter::write(std::span<const std::byte> data) {
+  if (!waiting_.empty()) {
+    const size_t count = std::min(data.size(), piece_bytes - waiting_.size());
+    waiting_.insert(waiting_.end(), data.begin(), data.begin() + static_cast<ptrdiff_t>(count));
+    data = data.subspan(count);
+    if (waiting_.size() < piece_bytes) return;
+    write_now(waiting_);
+    waiting_.clear();
+  }
+  const size_t whole = data.size() - data.size() % piece_bytes;
+  write_now(data.first(whole));
+  waiting_.assign(data.begin() + static_cast<ptrdiff_t>(whole), data.end());
+}
+
+void FileWriter::write_now(std::span<const std::byte> data) {
   while (!data.empty()) {
     const ssize_t written = ::write(file_.number(), data.data(), data.size());
     if (written < 0 && errno != EINTR) fail_to_write(errno);
@@ -242,6 +268,8 @@ void FileWriter::write(std::string_view text) { write(std::as_bytes(std::span(te
 
 void FileWriter::commit() {
   ensure(file_.is_open(), "{} is committed twice", path_);
+  write_now(waiting_);
+  waiting_.clear();
   // A file system that has no such modes is let off; the file is the user's alone then.
   if (final_mode_ >= 0) static_cast<void>(fchmod(file_.number(), static_cast<mode_t>(final_mode_)));
   if (waits_for_disk_ && fsync(file_.number()) != 0) fail_to_write(errno);

@@ -73,6 +73,9 @@ class MappedFile {
 //
 // A symbolic link is written through: the file that it leads to is replaced, in its own folder. The
 // new file has the mode of the old one, and its owner where the system allows it.
+//
+// The system gets whole pieces of some megabytes: it keeps a file in pages as large as what was
+// written at once allows, and through large pages a mapped file is read faster.
 class FileWriter {
  public:
   // Throws Error if no file can be made in the folder of `path`, or if something stands there that
@@ -87,19 +90,22 @@ class FileWriter {
   FileWriter(const FileWriter&) = delete;
   FileWriter& operator=(const FileWriter&) = delete;
 
-  // All throw Error if the system refuses, for example because the disk is full.
+  // All throw Error if the system refuses, for example because the disk is full; what is less than
+  // a piece is written, and may be refused, by a later call.
   void write(std::span<const std::byte> data);
   void write(std::string_view text);
   void commit();
 
  private:
   void make_temporary(unsigned mode);
+  void write_now(std::span<const std::byte> data);
   [[noreturn]] void fail_to_write(int error_number) const;
 
   std::string path_;  // as the user named it
   FileDescriptor own_folder_, file_;
   int folder_ = -1;
   std::string name_, temporary_name_;  // in the folder
+  std::vector<std::byte> waiting_;     // less than a piece
   int64_t final_mode_ = -1;            // of the file that is replaced, if there is one
   bool waits_for_disk_ = true;
 };

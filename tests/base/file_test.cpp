@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <random>
 #include <thread>
@@ -91,6 +92,24 @@ TEST_F(Files, WritingReplacesTheOldFileOnlyAtCommit) {
   { FileWriter(path("a")).write("abandoned"); }
   EXPECT_EQ(content(path("a")), "new text");
   EXPECT_EQ(file_count(), 1);
+}
+
+TEST_F(Files, WhatIsWrittenInPartsOfAnySizeComesInOrder) {
+  constexpr std::size_t megabyte = std::size_t{1} << 20;
+  std::vector<std::byte> all;
+  FileWriter writer(path("a"));
+  // Parts that pieces of some megabytes are made of, that reach over their ends, and several
+  // pieces.
+  for (const std::size_t count : {std::size_t{0}, std::size_t{5}, 3 * megabyte, megabyte - 5,
+                                  2 * megabyte, 9 * megabyte + 1, std::size_t{7}}) {
+    std::vector<std::byte> part(count);
+    for (std::size_t i = 0; i < count; i++)
+      part[i] = static_cast<std::byte>((all.size() + i) * 2654435761u >> 13);
+    writer.write(part);
+    all.insert(all.end(), part.begin(), part.end());
+  }
+  writer.commit();
+  EXPECT_TRUE(std::ranges::equal(MappedFile(path("a")).data(), all));
 }
 
 TEST_F(Files, TwoWritersOfOneFileDoNotMix) {
