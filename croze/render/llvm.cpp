@@ -23,11 +23,13 @@ namespace {
 LlvmValue task_number(LlvmText&, UOp) { return {"%task", {DType::Int64, 1}}; }
 void no_barrier(LlvmText&) {}  // a task is alone
 
-LlvmWords words(bool avx512) {
+LlvmWords words(const LlvmTarget& target) {
   return {.space = {},
           .stack = {},
           .hides_counters = true,
-          .forms = {.fences_halfs = true, .ranks_floats = avx512},
+          .forms = {.fences_halfs = true,
+                    .bounds_casts = !target.casts_saturate,
+                    .ranks_floats = target.avx512},
           .special = task_number,
           .barrier = no_barrier,
           .contract = llvm_contract};
@@ -114,7 +116,7 @@ std::string LlvmRenderer::render(const LinearProgram& program) const {
          "llvm: {} has {} bytes of locals, but the launch gives {}", program.info.name,
          scratch.bytes, program.info.launch.scratch_bytes);
   const std::vector<std::int64_t> streamed = streamed_slots(program, target_.streamed_bytes);
-  const LlvmWords kept = words(target_.avx512);
+  const LlvmWords kept = words(target_);
   const LlvmBody body = llvm_body(kept, program);
   std::string result = body_function("body", body, scratch);
   std::set<std::string> declarations = body.declarations;

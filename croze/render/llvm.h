@@ -10,6 +10,8 @@ namespace croze {
 // What the text may use of the processor, beside what every one has.
 struct LlvmTarget {
   bool avx512 = false;  // AVX-512 with its forms for narrow vectors
+  bool casts_saturate =
+      false;  // an instruction makes integers of vectors of floats as Op::Cast does
   // Results from that size on are written past the caches; 0: none.
   std::int64_t streamed_bytes = 0;
 };

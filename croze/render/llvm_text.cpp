@@ -12,6 +12,7 @@
 #include "croze/base/error.h"
 #include "croze/base/half.h"
 #include "croze/render/llvm_extremum.h"
+#include "croze/render/llvm_float_cast.h"
 
 namespace croze {
 namespace {
@@ -323,10 +324,7 @@ LlvmValue Alu::cast_from_float(const LlvmValue& x) {
   if (is_float(to) && size_of(to) < size_of(from)) return convert("fptrunc", x);
   if (is_float(to)) return from == DType::Float16 ? widened_half(x) : convert("fpext", x);
   if (from == DType::Float16) return convert_by_way_of(DType::Float32, x);
-  const std::string name = fmt::format("{}.sat.{}.{}", is_unsigned(to) ? "fptoui" : "fptosi",
-                                       result_.suffix(), x.type.suffix());
-  const LlvmArgument argument(x);
-  return text_.define(result_, "{}", text_.call(result_.text(), name, {&argument, 1}));
+  return llvm_float_cast(text_, result_, x);
 }
 
 // What is written in float stays in float: without the fence LLVM narrows max(cast(x), cast(y)) to

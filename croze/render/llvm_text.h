@@ -57,6 +57,8 @@ std::string llvm_steps(LlvmType type, std::int64_t start, std::int64_t step);
 struct LlvmForms {
   // What is written in float stays in float, where halfs have no arithmetic.
   bool fences_halfs = false;
+  // No instruction makes integers of vectors of floats as Op::Cast does: they are bounded before.
+  bool bounds_casts = false;
   // AVX-512's instruction for the greater of two floats is there.
   bool ranks_floats = false;
   // Quotients and remainders of 64-bit integers are functions of the module, and not copies of what

@@ -140,6 +140,20 @@ TEST(LlvmRenderer, TheGreaterOfTwoFloatsIsAnInstructionOfAvx512) {
   position(text(16, false), "@llvm.maximum.v16f32(");
 }
 
+// Of vectors LLVM would take the lanes one by one.
+TEST(LlvmRenderer, IntegersOfVectorsOfFloatsAreMadeByVectors) {
+  const auto text = [](std::int64_t lanes, DType to, bool casts_saturate) {
+    ProgramBuilder b("whole");
+    const UOp out = b.param(to, lanes), in = b.param(f32, lanes), lane = b.lane(lanes);
+    b.store(out, lane, cast(b.load(in, lane), to));
+    return LlvmRenderer({.casts_saturate = casts_saturate}).render(b.finish());
+  };
+  position(text(16, DType::Int32, false), "fptosi <16 x float>");
+  position(text(8, DType::UInt8, false), "fptoui <8 x float>");
+  position(text(16, DType::Int32, true), "@llvm.fptosi.sat.v16i32.v16f32(");
+  position(text(1, DType::Int32, false), "@llvm.fptosi.sat.i32.f32(");
+}
+
 // Large results that nothing is read of, by whole cache lines.
 TEST(LlvmRenderer, LargeResultsAreWrittenPastTheCaches) {
   const auto streams = [](std::int64_t stride, std::int64_t first, std::int64_t least) {

@@ -78,8 +78,15 @@ class CpuProgram final : public TaskProgram {
 
 // A result that takes most of the last cache is not there when it is read from its beginning.
 LlvmTarget target_of(const Caps& caps) {
-  if (!has_avx512(caps)) return {};
-  return {.avx512 = true, .streamed_bytes = last_cache_bytes() / 4 * 3};
+#if defined(__aarch64__)
+  constexpr bool casts_saturate = true;
+#else
+  constexpr bool casts_saturate = false;
+#endif
+  const bool avx512 = has_avx512(caps);
+  return {.avx512 = avx512,
+          .casts_saturate = casts_saturate,
+          .streamed_bytes = avx512 ? last_cache_bytes() / 4 * 3 : 0};
 }
 
 class CpuDevice final : public HostDevice {
