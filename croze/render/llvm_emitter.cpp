@@ -67,6 +67,8 @@ class Emitter {
   LlvmValue exchange(Rendered& r);
   LlvmValue load(UOp u);
   void store(UOp u);
+  LlvmType type_in_register(UOp place, LlvmType type) const;
+  LlvmValue as_type(const LlvmValue& value, LlvmType type);
   void open_loop(UOp range);
   LlvmValue counter(UOp range);
   void close_loop(UOp range);
@@ -80,6 +82,7 @@ class Emitter {
   std::vector<Rendered> rendered_;
   std::vector<std::int32_t> position_;            // in rendered_, by node id
   std::vector<std::int64_t> params_, variables_;  // their slots
+  std::vector<UOp> tiles_;                        // registers of sums of units with rows
   std::string before_loop_;                       // the block in front of the loop just opened
   LlvmText text_;
 };
@@ -107,6 +110,9 @@ bool widens_half(UOp u) {
   return u.is(Op::Cast) && u.dtype() == DType::Float32 && u.src(0).dtype() == DType::Float16 &&
          !u.src(0).is_const();
 }
+
+// Whether its operands are in registers of tiles of one thread.
+bool has_tiles(const MatrixUnit& unit) { return unit.rows > 1 && unit.threads == 1; }
 
 std::string name_of_register(UOp u) { return fmt::format("%r{}", u.arg().value); }
 
@@ -185,6 +191,8 @@ void Emitter::want_sources(UOp u) {
     want(u.src(0), u.src(1).range_size());
   } else if (u.is(Op::Contract)) {
     for (int i : {0, 1, 2}) want(u.src(i), operand_lanes(u, i));
+    if (u.src(0).is(Op::Load) && has_tiles(*find_matrix_unit(u.arg().as_text())))
+      tiles_.push_back(without_after(u.src(0).src(0)));
   } else if (u.is(Op::Exchange) || u.is(Op::Lookup)) {
     for (UOp s : u.sources()) want(s, forms_.of(u).lanes);
   } else if (is_elementwise(u.op()) && !forms_.of(u).affine) {
@@ -394,8 +402,22 @@ LlvmValue Emitter::load(UOp u) {
     const LlvmValue loaded = llvm_load(text_, place_of(place, type.lanes), type.lanes);
     return llvm_repeat(text_, loaded, forms_.of(u).lanes / type.lanes);
   }
-  return text_.define(type, "load {}, ptr{} {}", type.text(), words_.space,
-                      name_of_register(place));
+  const LlvmType in_register = type_in_register(place, type);
+  const LlvmValue loaded = text_.define(in_register, "load {}, ptr{} {}", in_register.text(),
+                                        words_.space, name_of_register(place));
+  return as_type(loaded, type);
+}
+
+// LLVM keeps the sums of a unit with rows in a register of tiles from one turn of a loop to the
+// next only if they are words all the way.
+LlvmType Emitter::type_in_register(UOp place, LlvmType type) const {
+  const bool is_tile = std::ranges::find(tiles_, place) != tiles_.end();
+  return is_tile ? type.with(DType::Int32) : type;
+}
+
+LlvmValue Emitter::as_type(const LlvmValue& value, LlvmType type) {
+  if (value.type == type) return value;
+  return text_.define(type, "bitcast {} to {}", value.text(), type.text());
 }
 
 void Emitter::store(UOp u) {
@@ -407,7 +429,8 @@ void Emitter::store(UOp u) {
     to.past_caches = buffer.is(Op::Param) && std::ranges::count(words_.streamed, buffer.slot()) > 0;
     llvm_store(text_, to, value);
   } else {
-    text_.line("store {}, ptr{} {}", value.text(), words_.space, name_of_register(place));
+    text_.line("store {}, ptr{} {}", as_type(value, type_in_register(place, value.type)).text(),
+               words_.space, name_of_register(place));
   }
 }
 
@@ -474,7 +497,7 @@ std::string Emitter::registers() const {
   std::string result;
   for (const Rendered& r : rendered_) {
     if (!r.node.is(Op::Register)) continue;
-    const LlvmType type{r.node.dtype(), r.form.lanes};
+    const LlvmType type = type_in_register(r.node, {r.node.dtype(), r.form.lanes});
     result +=
         fmt::format("  {} = alloca {}{}\n", name_of_register(r.node), type.text(), words_.stack);
   }

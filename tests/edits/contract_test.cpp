@@ -302,7 +302,31 @@ TEST(ContractTiles, AreInstructionsOfTiles) {
     EXPECT_EQ(contracts(program), 2);
     const std::string text = LlvmRenderer().render(program);
     EXPECT_NE(text.find(name), std::string::npos) << text;
+    EXPECT_NE(text.find("alloca <256 x i32>"), std::string::npos) << text;  // sums of both dtypes
     EXPECT_EQ(text.find("masked.gather"), std::string::npos) << text;
+  }
+}
+
+// Rests of all three loops, operands that lie across, several blocks of rows.
+TEST(ContractTiles, AreChosenForProductsOfAnySize) {
+  const Caps caps = with_tiles();
+  const std::unique_ptr<Device> interpreter = make_interp_device(caps);
+  const auto is_of_tiles = [](UOp u) {
+    return u.is(Op::Contract) && find_matrix_unit(u.arg().as_text())->rows > 1;
+  };
+  for (const auto& [element, sum] : {std::pair{s8, s32}, {bf16, f32}}) {
+    for (const Product& p : {Product{32, 128, 32, element, element, sum},
+                             {37, 150, 83, element, element, sum},
+                             {48, 128, 64, element, element, sum, true, false},
+                             {48, 128, 64, element, element, sum, false, true},
+                             {300, 130, 64, element, element, sum}}) {
+      Graph graph;
+      const LinearProgram program = make_program(product_kernel(graph, p), caps);
+      EXPECT_TRUE(std::ranges::any_of(program.instructions, is_of_tiles))
+          << p.rows << " x " << p.inner << " x " << p.columns << " of " << name_of(element);
+      for (Device* device : {interpreter.get(), &device(device_index("CPU"))})
+        check_product(*device, p, choose_edits);
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <ranges>
 
 #include "croze/graph/index/index_form.h"
 #include "croze/graph/rewrite/rewrite.h"
@@ -20,6 +21,17 @@ bool follows(UOp place, UOp range) {
   const Stride s = stride_over(place.src(1), range);
   return s.affine && s.step != 0 &&
          std::abs(s.step) * size_of(place.dtype()) * least_in_line <= line_bytes;
+}
+
+bool is_in_one_piece(UOp load, std::span<const UOp> loops) {
+  const UOp place = load.src(0);
+  std::int64_t apart = 1;
+  for (UOp r : loops | std::views::reverse) {
+    const Stride s = stride_over(place.src(1), r);
+    if (!s.affine || s.step != apart) return false;
+    apart *= r.range_size();
+  }
+  return place.num_src() == 2;
 }
 
 std::int64_t widest_bytes(UOp sink) {

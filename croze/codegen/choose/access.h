@@ -18,6 +18,9 @@ Along along(UOp place, UOp range);
 // for a few iterations at least.
 bool follows(UOp place, UOp range);
 
+// Whether what a load reads in these loops, outermost first, is one piece of memory, in order.
+bool is_in_one_piece(UOp load, std::span<const UOp> loops);
+
 // Bytes of the widest value that is computed or stored; what decides how many lanes fit a register.
 std::int64_t widest_bytes(UOp sink);
 

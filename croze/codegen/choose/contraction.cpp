@@ -22,7 +22,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
-#include <optional>
+#include <vector>
 
 #include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/machine_model.h"
@@ -86,7 +86,7 @@ class Tiler {
   // False, and the kernel is of no use, where the unit of the tile does not take what it is given.
   bool run() {
     cut_registers();
-    if (tile_.by_unit.unit > 0 && !contract_terms()) return false;
+    if (unit() && !contract_terms()) return false;
     column_tiles_ = column_tiles();
     turn_ = row_loop_ ? tile_.turn : 0;
     block_rows();
@@ -94,7 +94,7 @@ class Tiler {
     arrange();
     if (turn_ > 0) take_turns();
     stage_operands();
-    if (tile_.by_unit.unit > 0 && !are_terms_together()) return false;
+    if (unit() && !are_terms_together()) return false;
     unroll_small_reductions();
     return true;
   }
@@ -105,28 +105,38 @@ class Tiler {
                     .ranges = {lane_.range_id(), tile_.by_unit.depth.range_id()},
                     .size = tile_.by_unit.unit};
     if (!is_legal(k_, edit)) return false;
-    depth_ = contract(k_, lane_, tile_.by_unit.depth, tile_.by_unit.unit);
+    const UOp innermost = contract(k_, lane_, tile_.by_unit.depth, tile_.by_unit.unit);
+    const std::vector<UOp> all = reduces(k_.sink);
+    depths_ = depths_of(*std::ranges::find_if(all, [&](UOp u) { return closes(u, innermost); }));
     return static_cast<bool>(contraction());
   }
 
   // Whether what an instruction takes of an operand is one vector in memory.
   bool are_terms_together() const {
-    const MatrixUnit& unit =
-        *k_.caps().matrix_units[static_cast<std::size_t>(tile_.by_unit.unit - 1)];
     const std::vector<UOp> all = reduces(k_.sink);
-    const auto reduce = std::ranges::find_if(all, [&](UOp u) { return closes(u, depth_); });
+    const auto reduce = std::ranges::find_if(all, [&](UOp u) { return closes(u, depths_[0]); });
     ContractionPlan plan;
     if (reduce == all.end() ||
-        !plan_contraction(k_.sink, *reduce, lane_, std::span(&depth_, 1), unit, &plan).empty())
+        !plan_contraction(k_.sink, *reduce, lane_, depths_, *unit(), &plan).empty())
       return false;
-    const auto is_vector = [&](UOp load, std::int64_t apart) {
-      const UOp place = load.src(0);
-      const Stride terms = stride_over(place.src(1), depth_),
-                   lanes = stride_over(place.src(1), lane_);
-      return place.num_src() == 2 && terms.affine && terms.step == 1 && lanes.affine &&
-             lanes.step == apart;
-    };
-    return is_vector(plan.a, 0) && is_vector(plan.b, unit.depth);
+    return is_in_one_piece(plan.a, a_loops()) && is_in_one_piece(plan.b, b_loops());
+  }
+  // The loops of what it takes of an operand, outermost first.
+  std::vector<UOp> a_loops() const {
+    std::vector<UOp> loops = depths_;
+    if (unit_rows_) loops.insert(loops.begin(), unit_rows_);
+    return loops;
+  }
+  std::vector<UOp> b_loops() const {
+    std::vector<UOp> loops = depths_;
+    loops.insert(loops.end() - 1, lane_);
+    return loops;
+  }
+
+  // That multiplies; null if none does.
+  const MatrixUnit* unit() const {
+    const std::int64_t number = tile_.by_unit.unit;
+    return number > 0 ? k_.caps().matrix_units[static_cast<std::size_t>(number - 1)] : nullptr;
   }
 
   void cut_registers() {
@@ -164,17 +174,25 @@ class Tiler {
   }
 
   // Unrolls `count` values of a loop; what is left of the loop goes to `loop`, null if nothing is.
+  // Rows that a unit makes at once are copies of the code of their own.
   void cut(UOp range, std::int64_t count, UOp& loop, UOp& unrolled) {
-    const SplitRange parts = can_cut(range, count) ? split(k_, pad(k_, range, count), count)
-                                                   : split_overlapping(k_, range, count);
+    SplitRange parts = can_cut(range, count) ? split(k_, pad(k_, range, count), count)
+                                             : split_overlapping(k_, range, count);
     if (parts.outer.is(Op::Range)) loop = parts.outer;
+    if (unit() && unit()->rows > 1 && range == tile_.rows) {
+      parts = split(k_, parts.inner, unit()->rows);
+      unit_rows_ = bind(k_, parts.inner, LoopKind::Unroll);
+      parts.inner = parts.outer;
+    }
     if (parts.inner.is(Op::Range)) unrolled = bind(k_, parts.inner, LoopKind::Unroll);
   }
 
   bool is_tile_loop(UOp r) const {
     return r == lane_ || r == column_loop_ || r == column_unroll_ || r == row_loop_ ||
-           r == row_unroll_;
+           r == row_unroll_ || r == unit_rows_;
   }
+  // One that only what differs between the rows of a tile varies over; null if it has one row.
+  UOp row_in_tile() const { return unit_rows_ ? unit_rows_ : row_unroll_; }
 
   // Other loops, blocks, columns, rows, and the unrolled ones last.  Other loops that only rows
   // vary over are as good as loops over rows: inside of the columns they share a panel, but not
@@ -198,7 +216,7 @@ class Tiler {
     order.insert(order.end(), along.begin(), along.end());
     add(column_loop_);
     order.insert(order.end(), shared.begin(), shared.end());
-    for (UOp r : {row_loop_, row_unroll_, column_unroll_, lane_}) add(r);
+    for (UOp r : {row_loop_, row_unroll_, column_unroll_, unit_rows_, lane_}) add(r);
     reorder(k_, order);
   }
 
@@ -206,12 +224,13 @@ class Tiler {
 
   // Whether the columns vary over a loop and the rows do not, as over the lines of a picture.
   bool extends_columns(UOp loop) const {
-    if (!is_parallel(loop) || loop.is_open() || !row_unroll_ || tile_.in_reduction) return false;
+    const UOp row = row_in_tile();
+    if (!is_parallel(loop) || loop.is_open() || !row || tile_.in_reduction) return false;
     bool extends = false;
     for (UOp load : loads(contraction().src(0))) {
       const UOp place = load.src(0);
       if (!place.varies_over(loop)) continue;
-      if (place.varies_over(row_unroll_)) return false;
+      if (place.varies_over(row)) return false;
       extends = extends || place.varies_over(lane_);
     }
     return extends;
@@ -253,7 +272,7 @@ class Tiler {
   std::vector<UOp> reduced() const {
     const UOp u = contraction();
     std::vector<UOp> ranges = u ? closed_ranges(u) : std::vector<UOp>{};
-    if (depth_) std::erase(ranges, depth_);
+    std::erase_if(ranges, [](UOp r) { return r.loop_kind() == LoopKind::Depth; });
     return ranges;
   }
 
@@ -282,9 +301,10 @@ class Tiler {
   // A block of rows: half of the L2 cache holds what a turn reads of it.
   void block_rows() {
     if (!row_loop_ || tile_.in_reduction || tile_.streams_rows || !contraction()) return;
-    const bool must_block = depth_ && copies_rows();  // or the copy may not fit
+    const bool must_block = unit() && copies_rows();  // or the copy may not fit
     if (turn_ == 0 && column_tiles_ < machine_.least_blocked_columns && !must_block) return;
-    const std::int64_t row_tile = turn_length() * tile_.num_rows * element_bytes();
+    const std::int64_t bytes = unit() ? unit()->depth * size_of(unit()->a) : element_bytes();
+    const std::int64_t row_tile = turn_length() * tile_.num_rows * bytes;
     const std::int64_t blocks = machine_.wanted_blocks();
     const bool others_feed = tile_.columns_feed || other_tasks() >= blocks;
     // Leave each thread some blocks.
@@ -298,9 +318,9 @@ class Tiler {
     block_loop_ = cut_block(row_loop_, rows);
   }
 
-  // Whether the terms that a unit takes at once do not lie side by side in rows.
+  // Whether what a unit takes at once does not lie side by side in rows.
   bool has_terms_apart(UOp place) const {
-    return place.num_src() > 2 || along(place, depth_) != Along::Contiguous;
+    return place.num_src() > 2 || unit_rows_ || along(place, depths_.back()) != Along::Contiguous;
   }
   bool copies_rows() const {
     return std::ranges::any_of(loads(contraction().src(0)), [&](UOp load) {
@@ -382,7 +402,7 @@ class Tiler {
   void take_turns() {
     std::vector<UOp*> loops;
     for (UOp& r : in_turn_) loops.push_back(&r);
-    for (UOp* r : {&column_loop_, &row_loop_, &row_unroll_, &column_unroll_, &lane_}) {
+    for (UOp* r : {&column_loop_, &row_loop_, &row_unroll_, &column_unroll_, &unit_rows_, &lane_}) {
       if (std::ranges::find(k_.loops, *r) != k_.loops.end()) loops.push_back(r);
     }
     std::vector<UOp> over;
@@ -391,8 +411,7 @@ class Tiler {
     for (std::size_t i = 0; turn && i < loops.size(); i++) *loops[i] = turn->over[i];
   }
 
-  std::vector<UOp> inner(std::initializer_list<UOp> before,
-                         std::initializer_list<UOp> after) const {
+  std::vector<UOp> inner(std::initializer_list<UOp> before, const std::vector<UOp>& after) const {
     std::vector<UOp> result;
     auto add = [&](UOp r) {
       if (r && r.is(Op::Range)) result.push_back(r);
@@ -400,7 +419,6 @@ class Tiler {
     for (UOp r : before) add(r);
     for (UOp r : reduced()) add(r);
     for (UOp r : after) add(r);
-    add(depth_);
     return result;
   }
 
@@ -412,14 +430,23 @@ class Tiler {
       if (place.varies_over(lane_)) {
         const std::int64_t uses =
             row_loop_ && !place.varies_over(row_loop_) ? row_loop_.range_size() : 1;
-        if (depth_ || uses >= least_uses_of_panel(place))
+        if (unit()) {
+          stage_if_it_fits(load, inner({}, with(column_unroll_, b_loops())));
+        } else if (uses >= least_uses_of_panel(place)) {
           stage_if_it_fits(load, inner({}, {column_unroll_, lane_}));
-      } else if (depth_ && has_terms_apart(place)) {
-        stage_if_it_fits(load, inner({row_loop_}, {row_unroll_}));
+        }
+      } else if (unit() && has_terms_apart(place)) {
+        stage_if_it_fits(load, inner({row_loop_}, with(row_unroll_, a_loops())),
+                         copied_at_once(place));
       } else if ((block_loop_ || turn_ > 0) && row_unroll_ && place.varies_over(row_unroll_)) {
         stage_rows(load);
       }
     }
+  }
+
+  static std::vector<UOp> with(UOp first, std::vector<UOp> loops) {
+    loops.insert(loops.begin(), first);
+    return loops;
   }
 
   // Rows that are read in order need no copy.  Nor do those that lie side by side, of which a tile
@@ -432,7 +459,7 @@ class Tiler {
     const std::int64_t blocks = column_block_ ? column_block_.range_size() : 1;
     const bool reused = column_tiles_ >= blocks * MachineModel::least_copy_reuse;
     if (follows_reduction(place) || (side_by_side && !reused)) return;
-    stage_if_it_fits(load, inner({row_loop_}, {row_unroll_}));
+    stage_if_it_fits(load, inner({row_loop_}, with(row_unroll_, depths_)));
   }
 
   // Tiles of rows from which a panel pays: there is none where the columns of all steps follow each
@@ -460,13 +487,24 @@ class Tiler {
     return place.num_src() == 2 && !ranges.empty() && follows(place, ranges.back());
   }
 
+  // Elements of rows: as they lie, or as many as their sums.
+  std::int64_t copied_at_once(UOp place) const {
+    const bool as_it_lies =
+        place.num_src() == 2 && along(place, depths_.back()) == Along::Contiguous;
+    return as_it_lies ? machine_.vector_bytes / size_of(place.dtype()) : tile_.lanes;
+  }
+
   void stage_if_it_fits(UOp load, const std::vector<UOp>& inside) {
+    stage_if_it_fits(load, inside, tile_.lanes);
+  }
+  void stage_if_it_fits(UOp load, const std::vector<UOp>& inside, std::int64_t lanes) {
     if (tile_bytes(load, inside) > machine_.tile_bytes) return;
-    try_stage(k_, load, inside, Space::Thread, tile_.lanes);
+    try_stage(k_, load, inside, Space::Thread, lanes);
   }
 
   void unroll_small_reductions() {
     std::int64_t copies = tile_.num_rows * tile_.num_columns;
+    if (unit_rows_) copies /= unit_rows_.range_size();
     std::vector<UOp> ranges = reduced();
     while (ranges.size() > 1 && !ranges.back().is_open() &&
            ranges.back().range_size() <= machine_.longest_window &&
@@ -484,7 +522,10 @@ class Tiler {
   std::int64_t turn_ = 0;          // iterations of the reduction in one; 0: it has no turns
   std::vector<UOp> in_turn_;       // other loops that a turn goes over, outermost first
   UOp lane_, column_loop_, column_unroll_, row_loop_, row_unroll_, block_loop_, column_block_;
-  UOp depth_;  // terms that a unit takes at once; null: there is none
+  // What a unit takes at once: terms, outermost first, and rows, of which the loop is null if it is
+  // one.
+  std::vector<UOp> depths_;
+  UOp unit_rows_;
 };
 
 // A tile of a kernel that has been changed for it.
@@ -493,13 +534,13 @@ struct TiledKernel {
   RegisterTile tile;
 };
 
-// The cheapest tile of a matrix unit, for which the terms that it takes at once are a loop.
-void take_if_by_unit(const KernelState& k, const std::vector<UOp>& reduced, UOp lane,
-                     std::optional<TiledKernel>& best) {
+// The tile of each matrix unit, for which the terms that it takes at once are a loop.
+void add_by_units(const KernelState& k, const std::vector<UOp>& reduced, UOp lane,
+                  std::vector<TiledKernel>& tiles) {
   const UOp reduce = reduction_over(k, reduced);
   for (std::size_t unit = 0; unit < k.caps().matrix_units.size(); unit++) {
     const MatrixUnit& u = *k.caps().matrix_units[unit];
-    if (u.rows > 1 || !multiplies_for(reduce, u)) continue;  // tiles of lanes have a row
+    if (u.threads > 1 || !multiplies_for(reduce, u)) continue;
     for (UOp r : reduced) {
       if (r.is_open() || r.range_size() < u.depth) continue;
       KernelState terms = k;
@@ -510,7 +551,7 @@ void take_if_by_unit(const KernelState& k, const std::vector<UOp>& reduced, UOp 
       RegisterTile tile =
           best_tile(terms, *split_reduce, lane, {static_cast<std::int64_t>(unit) + 1, depth});
       tile.cost /= TileCost::used_part(r, u.depth);
-      if (tile.lane && (!best || tile.cost < best->tile.cost)) best = {std::move(terms), tile};
+      if (tile.lane) tiles.push_back({std::move(terms), tile});
     }
   }
 }
@@ -525,17 +566,19 @@ bool tile_contraction(KernelState& k) {
   const std::vector<UOp> kept = closed_ranges(reduce);
   unroll_small_reductions(k, kept);
   TiledKernel best{k, best_tile(k, reduction_over(k, kept))};
-  std::optional<TiledKernel> by_unit;
-  take_if_by_unit(k, kept, {}, by_unit);
+  std::vector<TiledKernel> by_units;
+  add_by_units(k, kept, {}, by_units);
   if (auto merged = with_merged_lines(k)) {
     KernelState& lined = merged->kernel;
-    take_if_by_unit(lined, kept, merged->lines, by_unit);
+    add_by_units(lined, kept, merged->lines, by_units);
     const RegisterTile along_lines = best_tile(lined, reduction_over(lined, kept), merged->lines);
     if (along_lines.cost < best.tile.cost) best = {std::move(lined), along_lines};
   }
-  if (by_unit && by_unit->tile.cost < best.tile.cost &&
-      Tiler(by_unit->kernel, by_unit->tile).run()) {
-    k = std::move(by_unit->kernel);
+  std::ranges::stable_sort(by_units, {}, [](const TiledKernel& t) { return t.tile.cost; });
+  for (TiledKernel& t : by_units) {
+    if (t.tile.cost >= best.tile.cost) break;
+    if (!Tiler(t.kernel, t.tile).run()) continue;
+    k = std::move(t.kernel);
     return true;
   }
   if (!best.tile.lane) return false;

@@ -45,6 +45,7 @@ struct MachineModel {
   // Lines so far apart share a set of the L1 cache: a page, by which it is addressed before the
   // page is known.
   static constexpr std::int64_t set_bytes = 4096;
+  static constexpr double line_bytes = 64;
   static constexpr std::int64_t lines_of_set = 8;  // at least; 12 in newer ones
   double cache_bytes;                              // of the L2 cache of one core
 
@@ -61,6 +62,12 @@ struct MachineModel {
   static constexpr double half_register = 0.55;
   // On less: the units start two in a cycle, however short.
   static constexpr double quarter_register = 0.5;
+  // A matrix unit with rows makes one of them in a cycle, whatever the lanes multiply; a tile of
+  // sixteen takes 52 cycles until it can be added to again, so that four have to be under way.
+  double unit_row() const { return cycles(1); }
+  static constexpr std::int64_t tiles_in_flight = 4;
+  // Registers of tiles.
+  static constexpr std::int64_t tile_registers = 8;
   // One turn of a loop: count, compare and jump are one fused instruction.
   static constexpr double turn = 1;
   // Arithmetic and loads overlap, but not wholly: this part of the lesser of the two shows.
@@ -198,6 +205,10 @@ struct MachineModel {
   // Accumulators that leave room for a row of loaded columns and for two scalars.
   bool fits_registers(std::int64_t rows, std::int64_t columns, std::int64_t temporaries = 0) const {
     return rows * columns + columns + 2 + temporaries <= registers;
+  }
+  // The same of tiles: a row of them is loaded, and one of the rows' operand at a time.
+  static bool fits_tile_registers(std::int64_t rows, std::int64_t columns) {
+    return rows * columns + columns + 1 <= tile_registers;
   }
   // Of one multiply-add on `lanes` of the `full` lanes of a register.
   double multiply_add(std::int64_t lanes, std::int64_t full) const {

@@ -54,11 +54,20 @@ Contraction::Contraction(const KernelState& k, UOp reduce, UnitTerms terms)
 
 bool Contraction::suits_unit(const RegisterTile& t) const {
   if (!unit) return true;
+  if (makes_tiles() && !t.rows) return false;
   return t.lanes == unit->columns && std::ranges::all_of(loads, [&](UOp l) {
            const bool is_b = l.varies_over(t.lane);
            const UOp others = is_b ? t.rows : t.columns;
-           return l.dtype() == (is_b ? unit->b : unit->a) && !(others && l.varies_over(others));
+           const bool has_rows = is_b || !makes_tiles() || l.varies_over(t.rows);
+           return l.dtype() == (is_b ? unit->b : unit->a) && has_rows &&
+                  !(others && l.varies_over(others));
          });
+}
+
+bool Contraction::fits_registers(std::int64_t rows, std::int64_t columns,
+                                 std::int64_t temporaries) const {
+  return makes_tiles() ? MachineModel::fits_tile_registers(rows / rows_at_once(), columns)
+                       : machine.fits_registers(rows, columns, temporaries);
 }
 
 std::vector<RegisterTile> TileCost::ways(RegisterTile t) const {
@@ -158,17 +167,34 @@ std::int64_t TileCost::bytes_of_sums(const RegisterTile& t) const {
   return t.num_rows * t.num_columns * t.lanes * (c_.machine.vector_bytes / c_.full);
 }
 
-double TileCost::cycles(const RegisterTile& t) const {
-  const double sums =
-      std::max(static_cast<double>(t.num_rows * t.num_columns), c_.machine.in_flight());
-  const double multiply =
-      (sums + operand_work(t) + shifting(t)) * c_.machine.multiply_add(t.lanes, c_.full);
+double TileCost::multiplying(const RegisterTile& t) const {
+  const auto sums = static_cast<double>(t.num_rows * t.num_columns);
+  if (c_.makes_tiles()) {
+    const auto least = static_cast<double>(MachineModel::tiles_in_flight * c_.rows_at_once());
+    return std::max(sums, least) * c_.machine.unit_row();
+  }
+  return (std::max(sums, c_.machine.in_flight()) + operand_work(t) + shifting(t)) *
+         c_.machine.multiply_add(t.lanes, c_.full);
+}
+
+double TileCost::loading(const RegisterTile& t) const {
   double load = 0;
   for (UOp l : c_.loads) {
     const UOp place = l.src(0);
-    const std::int64_t count = copies(place.src(1), t);
-    load += static_cast<double>(count) * std::max(load_cost(place, t), distance_cost(l, t));
+    std::int64_t vectors = copies(place.src(1), t);
+    if (are_columns(place, t)) vectors *= vectors_of_columns();
+    load += static_cast<double>(vectors) * std::max(load_cost(place, t), distance_cost(l, t));
   }
+  return load;
+}
+
+// What the lanes multiply in a turn, in registers.
+std::int64_t TileCost::vectors_of_columns() const {
+  return c_.makes_tiles() ? c_.unit->columns * c_.bytes_of_turn() / c_.machine.vector_bytes : 1;
+}
+
+double TileCost::cycles(const RegisterTile& t) const {
+  const double multiply = multiplying(t), load = loading(t);
   return std::max({multiply, load, streaming_cost(t)}) +
          c_.machine.not_hidden * std::min(multiply, load) + c_.machine.turn +
          store_cost(t) / c_.turns + waiting_cost(t) + copying_cost(t);
@@ -179,6 +205,7 @@ double TileCost::distance_cost(UOp load, const RegisterTile& t) const {
   if (!are_columns(place, t)) {
     const double bytes = all_bytes(load);
     const bool passes_again = t.in_reduction && bytes > static_cast<double>(c_.machine.near_bytes);
+    if (c_.makes_tiles()) return c_.machine.far_load;
     if (!place.varies_over(t.lane)) return 0;
     if (bytes > c_.machine.cache_bytes) return c_.machine.farther_load();
     return passes_again ? c_.machine.far_load : 0;
@@ -231,11 +258,12 @@ double TileCost::copying_cost(const RegisterTile& t) const {
     double each = 0;
     if (can_copy_columns(place, t)) {
       each = copying_a_vector(place, t);
+      if (c_.makes_tiles()) each += fetching_columns(l, t);
     } else if (are_columns_in_lines(place, t) && is_copied(l, t)) {
       each = fetching_cost(l, static_cast<double>(t.lanes)) + 2 * MachineModel::load;
     } else if (is_row_copied(place, t)) {
-      each = (place.num_src() > 2 ? 2 : 1) * MachineModel::copy_element *
-             static_cast<double>(c_.terms());
+      each = copying_a_row(place);
+      if (c_.makes_tiles()) each += fetching_cost(l, 1);
     } else if (!are_columns(place, t) && !t.streams_rows) {
       const bool vector = place.varies_over(t.lane);
       each = fetching_cost(l, vector ? static_cast<double>(t.lanes) : 1);
@@ -253,8 +281,29 @@ bool TileCost::copies_terms_of_rows(const RegisterTile& t) const {
 // Rows whose steps lie far apart, or the terms that a unit takes at once.
 bool TileCost::is_row_copied(UOp place, const RegisterTile& t) const {
   if (!are_rows(place, t)) return false;
+  if (c_.makes_tiles()) return true;
   if (c_.unit) return along(place, c_.by_unit.depth) != Along::Contiguous;
   return along(place, t.rows) == Along::Strided && !facts_of(place).follows_last;
+}
+
+// Lines are fetched whole, however little of them the columns of a tile are.
+double TileCost::fetching_columns(UOp load, const RegisterTile& t) const {
+  const auto lanes = static_cast<double>(t.lanes);
+  const double row = lanes * static_cast<double>(t.num_columns * size_of(load.dtype()));
+  const bool in_lines = along(load.src(0), t.lane) == Along::Contiguous;
+  return fetching_cost(load,
+                       lanes * (in_lines ? std::max(1.0, MachineModel::line_bytes / row) : 1));
+}
+
+// Of what a turn takes of it.
+double TileCost::copying_a_row(UOp place) const {
+  const auto terms = static_cast<double>(c_.terms());
+  if (c_.unit && along(place, c_.by_unit.depth) == Along::Contiguous) {
+    if (place.num_src() == 2) return MachineModel::copy_element;  // a vector
+    const double vectors = terms / static_cast<double>(std::min(c_.terms(), c_.full));
+    return vectors * (masked_load(place) + MachineModel::copy_element);
+  }
+  return (place.num_src() > 2 ? 2 : 1) * MachineModel::copy_element * terms;
 }
 
 bool TileCost::are_rows(UOp place, const RegisterTile& t) {
@@ -285,8 +334,7 @@ double TileCost::rows_of_block(const RegisterTile& t) const {
   const bool is_short = column_tiles(t) < c_.machine.least_blocked_columns;
   if (t.turn == 0 && is_short && !copies_terms_of_rows(t)) return all;
   const double steps = t.turn > 0 ? static_cast<double>(t.turn * c_.inner_turns) : c_.turns;
-  const double bytes =
-      steps * static_cast<double>(t.num_rows * (c_.machine.vector_bytes / c_.full));
+  const double bytes = steps * static_cast<double>(t.num_rows * c_.bytes_of_turn());
   double rows = std::floor(static_cast<double>(c_.machine.tile_bytes) / bytes);
   const auto wanted = static_cast<double>(c_.machine.wanted_blocks());
   const auto least = static_cast<double>(c_.machine.least_blocked_rows);
@@ -339,7 +387,8 @@ double TileCost::copying_terms(UOp place, const RegisterTile& t) const {
                       std::log2(lanes) * MachineModel::exchange + MachineModel::load);
   }
   const bool are_words = along(place, c_.by_unit.depth) == Along::Contiguous;
-  return lanes * MachineModel::copy_element * (are_words ? 1 : vectors);
+  const auto words = static_cast<double>(c_.bytes_of(place)) / 4;
+  return lanes * MachineModel::copy_element * (are_words ? words : vectors);
 }
 
 double TileCost::copying_a_vector(UOp place, const RegisterTile& t) const {
@@ -463,7 +512,7 @@ double TileCost::bytes_of_columns(UOp place, const RegisterTile& t) const {
 
 double TileCost::store_cost(const RegisterTile& t) const {
   if (t.in_reduction) return 0;
-  double each = 1;
+  double each = c_.makes_tiles() ? 1 + 2 * MachineModel::load : 1;  // by way of memory
   if (along(c_.stored, t.lane) != Along::Contiguous) {
     const std::int64_t apart =
         stride_over(c_.stored.src(1), t.lane).step * size_of(c_.stored.dtype());

@@ -59,6 +59,14 @@ struct Contraction {
 
   // Terms that an instruction takes.
   std::int64_t terms() const { return unit ? unit->depth : 1; }
+  // Rows that it makes: of more than one its operands are copied to where it finds them.
+  std::int64_t rows_at_once() const { return unit ? unit->rows : 1; }
+  bool makes_tiles() const { return rows_at_once() > 1; }
+  // Bytes of rows in a turn, of each.
+  std::int64_t bytes_of_turn() const {
+    return unit ? terms() * size_of(unit->a) : machine.vector_bytes / full;
+  }
+  bool fits_registers(std::int64_t rows, std::int64_t columns, std::int64_t temporaries) const;
   // Of what one reads of a lane.
   std::int64_t bytes_of(UOp place) const { return size_of(place.dtype()) * terms(); }
   // Whether what lanes read is the unit's b, and the same for all rows, and what all lanes read its
@@ -87,6 +95,10 @@ class TileCost {
   static double used_part(UOp range, std::int64_t lanes);
 
  private:
+  // Of a turn: multiply-adds, with what is computed for them, and loads.
+  double multiplying(const RegisterTile& t) const;
+  double loading(const RegisterTile& t) const;
+  std::int64_t vectors_of_columns() const;
   // The longest turn in which the columns of the tile stay in the L1 cache; 0 if there is none.
   // Rows that a few tiles read come from memory, where they are better read in one go.
   std::int64_t near_turn(const RegisterTile& t) const;
@@ -121,6 +133,8 @@ class TileCost {
   double copying_cost(const RegisterTile& t) const;
   static bool are_rows(UOp place, const RegisterTile& t);
   bool is_row_copied(UOp place, const RegisterTile& t) const;
+  double copying_a_row(UOp place) const;
+  double fetching_columns(UOp load, const RegisterTile& t) const;
   // Whether the terms that a unit takes at once do not lie side by side in rows, which are copied
   // for all columns then, block by block.
   bool copies_terms_of_rows(const RegisterTile& t) const;

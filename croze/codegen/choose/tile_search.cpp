@@ -80,9 +80,10 @@ class Search {
   // `used` is the part of the lanes that does work.
   void try_rows(RegisterTile t, double used) {
     if (used < c_.machine.least_used || !c_.suits_unit(t)) return;
-    for (std::int64_t n = 1; n <= (t.rows ? c_.machine.most_rows : 1); n++) {
+    const std::int64_t step = c_.rows_at_once();
+    for (std::int64_t n = step; n <= (t.rows ? step * c_.machine.most_rows : 1); n += step) {
       if (t.rows && !can_cut(t.rows, n) && !can_overlap(t.rows, n)) continue;
-      if (!c_.machine.fits_registers(n, t.num_columns, temporaries(t))) continue;
+      if (!c_.fits_registers(n, t.num_columns, temporaries(t))) continue;
       t.num_rows = n;
       for (RegisterTile way : cost_.ways(t)) {
         way.columns_feed = cost_.columns_feed(way);

@@ -129,6 +129,16 @@ std::int64_t phases_for_lanes(const Axis& axis) {
   return phases <= every_other ? phases : 0;
 }
 
+// Whether both are terms that a matrix unit takes at once, and those of `inner` go on in `outer`,
+// in the source as in the tile.
+bool are_terms_in_a_row(const Axis& outer, const Axis& inner) {
+  const auto is_depth = [](const Axis& a) {
+    return a.members[0].range.loop_kind() == LoopKind::Depth;
+  };
+  return is_depth(outer) && is_depth(inner) && outer.loop_order + 1 == inner.loop_order &&
+         outer.memory_stride == inner.memory_stride * inner.size;
+}
+
 // The axes of the tile for the ranges of `inner` that the place varies over.
 std::vector<Axis> tile_axes(UOp place, std::span<const UOp> inner) {
   std::vector<Axis> axes;
@@ -148,7 +158,8 @@ std::vector<Axis> tile_axes(UOp place, std::span<const UOp> inner) {
       const bool overlap = axis.memory_stride < last.memory_stride * last.size;
       Axis both = joined(last, axis);
       both.phases = phases_for_lanes(both);
-      if (overlap && both.phases > 0 && is_function_of_sum(place, both)) {
+      if ((overlap || are_terms_in_a_row(axis, last)) && both.phases > 0 &&
+          is_function_of_sum(place, both)) {
         result.back() = both;
         continue;
       }

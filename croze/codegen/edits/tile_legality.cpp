@@ -103,7 +103,8 @@ std::string Legality::refuse_tile(const Edit& e, UOp load) const {
   const bool shared = e.space == Space::Group;
   const bool has_items = std::ranges::any_of(k_.loops, is_item);
   if (shared && !has_items) return "there are no items to share a tile";
-  const std::int64_t most = shared ? 1 : std::max<std::int64_t>(1, most_lanes(caps));
+  const std::int64_t most =
+      shared ? 1 : std::max<std::int64_t>(1, caps.vector_bytes / size_of(load.dtype()));
   if (e.size < 1 || e.size > most) return fmt::format("a tile is filled by 1 to {} lanes", most);
   const std::vector<UOp> inner = named(e);
   std::int64_t bytes = shared ? group_tile_bytes(load, inner, caps) : tile_bytes(load, inner);
