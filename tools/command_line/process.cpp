@@ -114,7 +114,9 @@ std::string run_self(const std::vector<std::string>& arguments,
                      const std::vector<std::pair<std::string, std::string>>& variables) {
   std::vector<std::string> line{"/proc/self/exe"};
   line.insert(line.end(), arguments.begin(), arguments.end());
-  const ProcessResult result = run_process(std::move(line), variables);
+  std::vector<std::pair<std::string, std::string>> with = variables;
+  with.emplace_back("CROZE_TRACE", "");  // this process writes to that file
+  const ProcessResult result = run_process(std::move(line), with);
   check(result.status == 0, "\"{}\" failed in a process of its own", fmt::join(arguments, " "));
   return result.output;
 }

@@ -28,7 +28,7 @@ int run_in_terminal(std::vector<std::string> line,
                     const std::vector<std::pair<std::string, std::string>>& variables = {});
 
 // Runs this program again with these arguments, and environment variables beside its own, in a
-// process of its own, and returns what it printed.  Throws Error if it fails.
+// process of its own that writes no trace, and returns what it printed.  Throws Error if it fails.
 std::string run_self(const std::vector<std::string>& arguments,
                      const std::vector<std::pair<std::string, std::string>>& variables = {});
 
