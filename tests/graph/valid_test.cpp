@@ -93,6 +93,18 @@ TEST(Valid, LoadsKeepTheirGates) {
   EXPECT_EQ(simplify_gate(gate & less(loaded, 3)), gate & less(loaded, 3));
 }
 
+// What stands for a sum meanwhile is in no place of the result, the gates of loads included.
+TEST(Valid, AChoiceThatBecomesAGateIsOneOfTheSum) {
+  Graph graph;
+  const UOp i = graph.range(0, 100, LoopKind::Parallel), j = graph.range(1, 7, LoopKind::Parallel);
+  const UOp loaded = graph.load(graph.place(graph.param(DType::Float32, 0, 7), j, less(j, 5)));
+  const UOp zero = graph.constant(DType::Float32, 0.0);
+  const UOp few = less(where(less(i, 16), loaded, zero), graph.constant(DType::Float32, 3.0));
+  const UOp simplified = simplify_under(less(i, 40), few & less(i, 90));
+  EXPECT_LT(toposort(simplified).size(), toposort(few & less(i, 90)).size());
+  for (UOp u : toposort(simplified)) EXPECT_FALSE(u.is(Op::Variable));
+}
+
 TEST(Valid, RandomExpressionsAreEqualWhereTheGateHolds) {
   std::mt19937_64 rng(17);
   const auto pick = [&](i64 n) { return std::uniform_int_distribution<i64>(0, n - 1)(rng); };

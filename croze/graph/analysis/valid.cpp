@@ -91,9 +91,16 @@ UOp substitute_outside_loads(UOp x, std::span<const std::pair<UOp, UOp>> replace
   return substitute(x, all);
 }
 
-UOp replace(UOp x, UOp from, UOp to) {
-  const std::pair<UOp, UOp> pair[] = {{from, to}};
+UOp exchange(UOp x, UOp atom, UOp other) {
+  const std::pair<UOp, UOp> pair[] = {{atom, other}};
   return rewrite(substitute_outside_loads(x, pair), simplify_rules());
+}
+
+// Wherever the variable stands: a choice between a load and zero may have become the gate of the
+// load.
+UOp restore(UOp x, UOp variable, UOp sum) {
+  const std::pair<UOp, UOp> pair[] = {{variable, sum}};
+  return rewrite(substitute(x, pair), simplify_rules());
 }
 
 bool reaches(UOp x, UOp atom) {
@@ -125,8 +132,8 @@ UOp with_sum_as_variable(const Fact& fact, UOp x) {
     LinearForm rest = fact.sum;
     rest.add(t.atom, -t.coefficient);
     const UOp exchanged = (variable - rest.build(graph)) * t.coefficient;
-    UOp result = replace(x, t.atom, exchanged);
-    if (!variable.is_const()) result = replace(result, variable, sum);
+    UOp result = exchange(x, t.atom, exchanged);
+    if (!variable.is_const()) result = restore(result, variable, sum);
     if (const std::size_t size = toposort(result).size(); size < best_size) {
       best = result;
       best_size = size;
