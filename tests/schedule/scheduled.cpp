@@ -1,6 +1,8 @@
 // scheduled.cpp -- small tensor graphs, scheduled and run on the interpreter, beside the reference.
 #include "schedule/scheduled.h"
 
+#include <cmath>
+
 #include "croze/backends/interp/interp_device.h"
 #include "croze/graph/eval.h"
 #include "croze/graph/rewrite/rewrite.h"
