@@ -5,6 +5,11 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/croze)
 
 install(TARGETS croze EXPORT croze-targets)
+set(CROZE_PC_RPATH)
+if(TARGET croze_linked_llvm)
+  install(TARGETS croze_linked_llvm DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  set(CROZE_PC_RPATH "-Wl,-rpath,\${libdir}")
+endif()
 install(EXPORT croze-targets NAMESPACE croze:: DESTINATION ${package_dir})
 
 # What users include, and all that these headers include.  Nothing else is installed.

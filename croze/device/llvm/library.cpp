@@ -13,15 +13,16 @@ namespace croze {
 namespace {
 
 void* open_library() {
-  // The one croze was built with, then whatever newer one there is: this part of the interface does
-  // not change.
-  const char* names[] = {CROZE_LLVM_LIBRARY, "libLLVM.so.22.1", "libLLVM.so.21.1",
-                         "libLLVM.so.20.1",  "libLLVM.so.19.1", "libLLVM-19.so"};
+  // Croze's own (linked.cpp), the system's that croze was built with, then whatever newer one there
+  // is: this part of the interface does not change.
+  const char* names[] = {"libLLVM-croze.so", CROZE_LLVM_LIBRARY, "libLLVM.so.22.1",
+                         "libLLVM.so.21.1",  "libLLVM.so.20.1",  "libLLVM.so.19.1",
+                         "libLLVM-19.so"};
   for (const char* name : names) {
     if (void* handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL)) return handle;
   }
   fail({}, "kernels have to be compiled, but {} cannot be loaded ({}): install LLVM 19 or newer",
-       names[0], dlerror());
+       CROZE_LLVM_LIBRARY, dlerror());
 }
 
 template <typename F>
