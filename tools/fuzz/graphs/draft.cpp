@@ -180,10 +180,14 @@ DType GraphDraft::any_float() {
 int GraphDraft::float_of_rank(int rank, std::int64_t least_size) {
   const auto found = pick({.least_rank = rank, .most_rank = rank, .least_size = least_size});
   if (found && chance.percent(80)) return *found;
-  Shape shape = any_shape(rank);
-  for (int i = 0; i < rank; i++) {
-    if (i > 1 || i == rank - 1) shape[i] = std::max(shape[i], least_size);
-  }
+  // One without elements may be of billions once its axes have some.
+  Shape shape;
+  do {
+    shape = any_shape(rank);
+    for (int i = 0; i < rank; i++) {
+      if (i > 1 || i == rank - 1) shape[i] = std::max(shape[i], least_size);
+    }
+  } while (shape.numel() > most_elements_);
   return real(shape, any_float());
 }
 
