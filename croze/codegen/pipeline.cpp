@@ -104,7 +104,7 @@ LinearProgram make_program(UOp kernel, const Caps& caps, Chooser choose) {
   // memory; values are scalars or lanes.
   Expanded expanded;
   sink = pass("expand", [&] {
-    expanded = expand(stored_once(sink, *items), caps);
+    expanded = expand(stored_once(sink, *items), caps, *items);
     return expanded.sink;
   });
   const std::vector<std::int64_t> loops = ids_of(state.loops);

@@ -39,6 +39,7 @@ struct Caps {
   // Items that run in lockstep, one instruction for all.  Where a warp is one item, each has
   // vectors and caches, as below, to itself, and groups are what tasks are elsewhere.
   std::int64_t warp_items = 1;
+  bool shuffles_items = false;  // has Op::Shuffle, of warps whose items are neighbours in a group
   std::int64_t item_registers = 64;  // of 4 bytes, before values of an item go to memory
 
   // Vectors and memory.

@@ -83,9 +83,11 @@ enum class Op : std::uint8_t {
                 // the table; indices are unsigned, as wide as what is looked up
   Contract,     // (sums, a, b, lane of the sums, lane of a, lane of b); arg: name of a MatrixUnit
                 // (matrix_unit.h); sums + the products of a and b, added up: closes the lanes of both
+  Shuffle,      // (value): of 4 or 8 bytes; arg b, a power of two: what the item has whose number in the
+                // warp differs in the bit b. All items of the warp do it together
 };
 // clang-format on
-inline constexpr int num_ops = static_cast<int>(Op::Contract) + 1;
+inline constexpr int num_ops = static_cast<int>(Op::Shuffle) + 1;
 
 // How a range is run.  The scheduler makes the first three; the edits of codegen bind them to the
 // others.

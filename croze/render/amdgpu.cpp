@@ -91,12 +91,54 @@ LlvmValue contract(LlvmText& text, const MatrixUnit& unit, const LlvmValue& sums
   return result;
 }
 
+// Where the item is whose number differs in the bit: in 32 items a pattern of the instruction says
+// it, the bits that are kept and those that are turned; else its place, in bytes.
+std::string shuffled_word(LlvmText& text, const std::string& word, std::int64_t bit) {
+  const std::string result = text.fresh();
+  if (bit < 32) {
+    const LlvmArgument pattern("i32", fmt::format("{}", bit << 10 | 31));
+    text.line(
+        "{} = {}", result,
+        text.call("i32", "amdgcn.ds.swizzle", std::vector<LlvmArgument>{{"i32", word}, pattern}));
+    return result;
+  }
+  const LlvmType number{DType::UInt32, 1};
+  const LlvmArgument all("i32", "-1"), none("i32", "0");
+  const LlvmValue low = text.define(
+      number, "{}", text.call("i32", "amdgcn.mbcnt.lo", std::vector<LlvmArgument>{all, none}));
+  const LlvmValue own = text.define(
+      number, "{}", text.call("i32", "amdgcn.mbcnt.hi", std::vector<LlvmArgument>{all, low}));
+  const LlvmValue other = text.define(number, "xor {}, {}", own.text(), bit);
+  const LlvmValue place = text.define(number, "shl {}, 2", other.text());
+  text.line(
+      "{} = {}", result,
+      text.call("i32", "amdgcn.ds.bpermute", std::vector<LlvmArgument>{place, {"i32", word}}));
+  return result;
+}
+
+LlvmValue shuffle(LlvmText& text, const LlvmValue& value, std::int64_t bit) {
+  const std::int64_t words = value.type.lanes * size_of(value.type.dtype) / 4;
+  const std::string type = words == 1 ? "i32" : fmt::format("<{} x i32>", words);
+  std::string given = text.fresh(), result = "poison";
+  text.line("{} = bitcast {} to {}", given, value.text(), type);
+  if (words == 1) result = shuffled_word(text, given, bit);
+  for (std::int64_t i = 0; words > 1 && i < words; i++) {
+    const std::string word = text.fresh(), next = text.fresh();
+    text.line("{} = extractelement {} {}, i64 {}", word, type, given, i);
+    const std::string there = shuffled_word(text, word, bit);
+    text.line("{} = insertelement {} {}, i32 {}, i64 {}", next, type, result, there, i);
+    result = next;
+  }
+  return text.define(value.type, "bitcast {} {} to {}", type, result, value.type.text());
+}
+
 constexpr LlvmWords words{.space = " addrspace(5)",
                           .stack = ", addrspace(5)",
                           .hides_counters = false,
                           .special = place_in_launch,
                           .barrier = meet,
-                          .contract = contract};
+                          .contract = contract,
+                          .shuffle = shuffle};
 
 // These processors divide integers of 64 bits by some hundred instructions, branches among them.
 // Kernels of very many (a greatest common divisor has its steps one after the other) would be

@@ -193,7 +193,7 @@ void Emitter::want_sources(UOp u) {
     for (int i : {0, 1, 2}) want(u.src(i), operand_lanes(u, i));
     if (u.src(0).is(Op::Load) && has_tiles(*find_matrix_unit(u.arg().as_text())))
       tiles_.push_back(without_after(u.src(0).src(0)));
-  } else if (u.is(Op::Exchange) || u.is(Op::Lookup)) {
+  } else if (u.is(Op::Exchange) || u.is(Op::Lookup) || u.is(Op::Shuffle)) {
     for (UOp s : u.sources()) want(s, forms_.of(u).lanes);
   } else if (is_elementwise(u.op()) && !forms_.of(u).affine) {
     for (int i = 0; i < u.num_src(); i++) {
@@ -347,6 +347,9 @@ LlvmValue Emitter::compute(Rendered& r) {
           text_, *find_matrix_unit(u.arg().as_text()), value_of(u.src(0), operand_lanes(u, 0)),
           value_of(u.src(1), operand_lanes(u, 1)), value_of(u.src(2), operand_lanes(u, 2)));
     case Op::Exchange: return exchange(r);
+    case Op::Shuffle:
+      ensure(words_.shuffle != nullptr, "llvm: the processor has no warps");
+      return words_.shuffle(text_, value_of(u.src(0), r.form.lanes), u.arg().value);
     case Op::Lookup:
       return llvm_lookup(text_, value_of(u.src(0), r.form.lanes), value_of(u.src(1), r.form.lanes));
     default:

@@ -41,6 +41,11 @@
 //
 // Barrier: the work-items of a group meet.
 //
+// Shuffle(value), arg a power of two b: the value that the work-item has whose number differs in
+// the
+//   bit b, where the first axis of a group counts fastest; of each lane of a vector. On devices
+//   that have the op, whose warps are whole.
+//
 // After(x, ...) is x; it only tells apart reads before and after a write.  After, Index and the
 // ranges of a Store are not instructions and do not stand in the list.  An Unroll range never
 // occurs: unrolling has made copies.

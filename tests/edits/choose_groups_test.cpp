@@ -28,11 +28,12 @@ Caps large_gpu() {
   return caps;
 }
 
-// What is made of a kernel, and whether its program has a tile in group memory and barriers.
+// What is made of a kernel, and what its program has of tiles in group memory, barriers and
+// shuffles.
 struct Choice {
   std::string edits;
   Launch launch;
-  std::int64_t group_tiles = 0, barriers = 0;
+  std::int64_t group_tiles = 0, barriers = 0, shuffles = 0;
 };
 
 Choice chosen_for(UOp sink, const Caps& caps) {
@@ -44,6 +45,7 @@ Choice chosen_for(UOp sink, const Caps& caps) {
   choice.launch = program.info.launch;
   for (UOp u : program.instructions) {
     choice.barriers += u.is(Op::Barrier);
+    choice.shuffles += u.is(Op::Shuffle);
     choice.group_tiles += u.is(Op::Local) && static_cast<Space>(u.arg().ints[2]) == Space::Group;
   }
   return choice;
@@ -207,7 +209,7 @@ TEST(ChooseGroups, ARowIsAGroupFromItsReductionsToItsResults) {
     EXPECT_GE(choice.launch.items[0], 64) << choice.edits;
     EXPECT_EQ(choice.launch.items[1], 1) << choice.edits;
     EXPECT_EQ(groups_of(choice), 5) << "a row each; none repeats one: " << choice.edits;
-    EXPECT_GT(choice.barriers, 0) << choice.edits;
+    EXPECT_GT(choice.shuffles, 0) << choice.edits;
     expect_right(kernel, large_gpu());
     expect_right(kernel, gpu_shaped_caps());
   }
@@ -219,7 +221,7 @@ TEST(ChooseGroups, ShortRowsShareAGroup) {
     const Choice choice = chosen_for(kernel.sink, large_gpu());
     EXPECT_GE(choice.launch.items[0], 16) << choice.edits;
     EXPECT_GE(choice.launch.items[1], 4) << choice.edits;
-    EXPECT_GT(choice.barriers, 0) << choice.edits;
+    EXPECT_GT(choice.shuffles, 0) << choice.edits;
     expect_right(kernel, large_gpu());
     expect_right(kernel, gpu_shaped_caps());
   }

@@ -3,6 +3,7 @@
 
 #include "croze/codegen/edits/item_axes.h"
 #include "croze/codegen/edits/transform.h"
+#include "croze/codegen/pipeline.h"
 #include "croze/run/devices.h"
 #include "edits/kernels.h"
 #include "edits/run_edited.h"
@@ -11,11 +12,31 @@
 namespace croze::test {
 namespace {
 
-void expect_same(const SmallKernel& kernel, const char* edits) {
-  const auto device = make_interpreter(gpu_shaped_caps());
+// Of warps of so many items.
+Caps warps_of(std::int64_t items) {
+  Caps caps = gpu_shaped_caps();
+  caps.warp_items = items;
+  return caps;
+}
+
+void expect_same(const SmallKernel& kernel, const char* edits, std::int64_t warp = 32) {
+  const auto device = make_interpreter(warps_of(warp));
   const Edited edited =
       run_edited(*device, kernel, [&](KernelState& k) { apply_all(k, parse_edits(edits)); });
-  EXPECT_EQ(edited.result, kernel.expected) << kernel.name << ": " << edits;
+  EXPECT_EQ(edited.result, kernel.expected)
+      << kernel.name << ": " << edits << ", warps of " << warp;
+}
+
+std::int64_t count(const LinearProgram& program, Op op) {
+  return std::ranges::count_if(program.instructions, [&](UOp u) { return u.is(op); });
+}
+
+// How the items of rows_kernel() combine a maximum and a sum of eight terms.
+LinearProgram rows_by_warps_of(std::int64_t items) {
+  const auto share = [](KernelState& k) {
+    apply_all(k, parse_edits("bind r0 group; bind r1 item; bind r2 item; bind r3 item"));
+  };
+  return make_program(rows_kernel().sink, warps_of(items), share);
 }
 
 ItemAxes axes_after(const SmallKernel& kernel, const char* edits) {
@@ -41,6 +62,36 @@ TEST(CombineItems, SizesThatAreNoPowersOfTwoAreCombinedToo) {
 TEST(CombineItems, OneReductionNeedsAnother) {
   expect_same(position_kernel(), "bind r1 item; bind r2 item");
   expect_same(position_kernel(), "bind r0 group; bind r1 item; bind r2 item");
+}
+
+TEST(CombineItems, AWarpShufflesAndNobodyWaits) {
+  const LinearProgram program = rows_by_warps_of(8);
+  EXPECT_EQ(count(program, Op::Shuffle), 2 * 3 - 1);  // both give x away first
+  EXPECT_EQ(count(program, Op::Barrier), 0);
+  EXPECT_EQ(count(program, Op::Local), 0);
+}
+
+TEST(CombineItems, SeveralWarpsMeetOnce) {
+  const LinearProgram program = rows_by_warps_of(4);
+  EXPECT_EQ(count(program, Op::Shuffle), 2 * (2 + 1) - 1);
+  EXPECT_EQ(count(program, Op::Barrier), 2 * 2);  // before and after what they write
+}
+
+TEST(CombineItems, OfWarpsThatAreNotWholeThereIsATree) {
+  const LinearProgram program = rows_by_warps_of(16);
+  EXPECT_EQ(count(program, Op::Shuffle), 0);
+  EXPECT_GT(count(program, Op::Barrier), 4);
+}
+
+TEST(CombineItems, WarpsOfAllSizesComeToTheSame) {
+  for (std::int64_t warp : {2, 4, 8, 16}) {
+    expect_same(rows_kernel(), "bind r0 group; bind r1 item; bind r2 item; bind r3 item", warp);
+    expect_same(product_kernel(), "bind r2 item", warp);
+    expect_same(product_kernel(), "bind r0 item; bind r2 item", warp);
+    expect_same(product_kernel(), "split r1 by 2; bind r4 item; bind r2 item", warp);
+    expect_same(product_kernel(), "split_reduction r2 by 2; bind r4 item; bind r0 item", warp);
+    expect_same(position_kernel(), "bind r0 group; bind r1 item; bind r2 item", warp);
+  }
 }
 
 TEST(CombineItems, LanesOfOtherLoopsAreCombinedSideBySide) {

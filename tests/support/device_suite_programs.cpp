@@ -1,4 +1,4 @@
-// device_suite_programs.cpp -- small programs with memory, loops, lanes, tasks and groups, compared
+// device_suite_programs.cpp -- small programs with memory, loops, lanes and tasks, compared
 // with what C++ computes.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -21,17 +21,9 @@ class DevicePrograms : public ::testing::Test {
   }
   Device& device() { return *device_under_test(); }
 
-  // INTERP runs both shapes of programs whatever its caps say.
-  bool runs_groups() { return device().caps().has_groups || device().name() == "INTERP"; }
   bool runs_tasks() { return !device().caps().has_groups; }
   bool has_lanes() { return device().caps().vector_bytes > 0 || device().name() == "INTERP"; }
 };
-
-std::vector<float> counting(std::int64_t n, float start = 0) {
-  std::vector<float> values(static_cast<std::size_t>(n));
-  std::iota(values.begin(), values.end(), start);
-  return values;
-}
 
 // ---- loads and stores -------------------------------------------------------------------------
 
@@ -43,7 +35,7 @@ TEST_F(DevicePrograms, LoopComputesEveryElement) {
   b.store(y, i, a * b.load(x, i) + b.load(y, i));
   b.end_loop(i);
 
-  std::vector<float> xs = counting(100, -20), ys = counting(100, 7);
+  std::vector<float> xs = consecutive(100, -20), ys = consecutive(100, 7);
   run_program(device(), b.finish(), {bytes_of(xs), bytes_of(ys)});
   for (int k = 0; k < 100; k++) {
     const auto n = static_cast<float>(k);
@@ -85,7 +77,7 @@ TEST_F(DevicePrograms, GatedStoreLeavesTheRestAlone) {
     b.store(y, at, b.load(x, at, gate), gate);
     b.end_loop(i);
 
-    std::vector<float> xs = counting(13, 1), ys(13, -1);
+    std::vector<float> xs = consecutive(13, 1), ys(13, -1);
     run_program(device(), b.finish(), {bytes_of(xs), bytes_of(ys)});
     EXPECT_EQ(ys, xs);
   }
@@ -105,7 +97,7 @@ TEST_F(DevicePrograms, IndicesMayComeFromMemory) {
     b.store(z, there, b.load(x, at));
     b.end_loop(i);
 
-    std::vector<float> xs = counting(8, 10), ys(8), zs(8);
+    std::vector<float> xs = consecutive(8, 10), ys(8), zs(8);
     std::vector<std::int32_t> indices = {3, 0, 7, 1, 6, 5, 2, 4};
     run_program(device(), b.finish(),
                 {bytes_of(xs), bytes_of(indices), bytes_of(ys), bytes_of(zs)});
@@ -128,7 +120,7 @@ TEST_F(DevicePrograms, BoolsAreBytesInMemory) {
       less(b.load(x, i), b.graph().constant(DType::Float32, 3.5)) & logical_not(b.load(mask, i)));
   b.end_loop(loop);
 
-  std::vector<float> xs = counting(8);
+  std::vector<float> xs = consecutive(8);
   std::vector<std::uint8_t> masks = {0, 1, 0, 1, 0, 1, 0, 1}, ys(8, 77);
   run_program(device(), b.finish(), {bytes_of(xs), bytes_of(masks), bytes_of(ys)});
   EXPECT_EQ(ys, (std::vector<std::uint8_t>{1, 0, 1, 0, 0, 0, 0, 0}));
@@ -147,7 +139,7 @@ TEST_F(DevicePrograms, LanesAreExchanged) {
   b.store(z, k, b.exchange(from_x, from_y, 1));
   b.store(high, k, b.exchange(less(bound, from_x), less(bound, from_y), -2));
 
-  std::vector<float> xs = counting(lanes), ys = counting(lanes, -100), zs(lanes);
+  std::vector<float> xs = consecutive(lanes), ys = consecutive(lanes, -100), zs(lanes);
   ys[14] = 9;
   std::vector<std::uint8_t> highs(lanes, 77);
   run_program(device(), b.finish(), {bytes_of(xs), bytes_of(ys), bytes_of(zs), bytes_of(highs)});
@@ -274,7 +266,7 @@ TEST_F(DevicePrograms, LanesReduceToAScalar) {
   if (!has_lanes()) GTEST_SKIP() << "the device has no vectors";
   for (std::int64_t lanes : {2, 3, 4, 5, 8, 16}) {
     const std::int64_t n = lanes * 6;
-    std::vector<float> xs = counting(n, -3), sum(1), greatest(1);
+    std::vector<float> xs = consecutive(n, -3), sum(1), greatest(1);
     run_program(device(), reduction_program(Op::Add, DType::Float32, n, lanes, 0),
                 {bytes_of(xs), bytes_of(sum)});
     EXPECT_EQ(sum[0], std::accumulate(xs.begin(), xs.end(), 0.0f));
@@ -318,7 +310,7 @@ TEST_F(DevicePrograms, TwoLaneRangesKeepApart) {
   b.store(y, four, first * total);
   b.store(y, eight + 4, second * second);
 
-  std::vector<float> xs = counting(12), ys(12);
+  std::vector<float> xs = consecutive(12), ys(12);
   run_program(device(), b.finish(), {bytes_of(xs), bytes_of(ys)});
   for (int k = 0; k < 12; k++) {
     EXPECT_EQ(ys[k], k < 4 ? static_cast<float>(k * 60) : static_cast<float>(k * k));
@@ -337,7 +329,7 @@ TEST_F(DevicePrograms, EmptyLoopsDoNothing) {
   EXPECT_EQ(ys[0], 5);
 }
 
-// ---- tasks and groups -------------------------------------------------------------------------
+// ---- tasks ------------------------------------------------------------------------------------
 
 // Each task copies its part of x to scratch, forwards, and from there to y, backwards.
 LinearProgram scratch_program(std::int64_t tasks, std::int64_t n) {
@@ -359,74 +351,10 @@ LinearProgram scratch_program(std::int64_t tasks, std::int64_t n) {
 TEST_F(DevicePrograms, TasksHaveScratchOfTheirOwn) {
   if (!runs_tasks()) GTEST_SKIP() << "the device runs groups";
   const std::int64_t tasks = 37, n = 50;
-  std::vector<float> xs = counting(tasks * n), ys(tasks * n);
+  std::vector<float> xs = consecutive(tasks * n), ys(tasks * n);
   run_program(device(), scratch_program(tasks, n), {bytes_of(xs), bytes_of(ys)});
   for (std::int64_t k = 0; k < tasks * n; k++) {
     EXPECT_EQ(ys[k], xs[k / n * n + (n - 1 - k % n)]) << k;
-  }
-}
-
-TEST_F(DevicePrograms, ItemsOfAGroupMeetAtABarrier) {
-  if (!runs_groups()) GTEST_SKIP() << "the device runs tasks";
-  ProgramBuilder b("reverse");
-  const UOp x = b.param(DType::Float32, 64), y = b.param(DType::Float32, 64);
-  const UOp shared = b.local(DType::Float32, 16, Space::Group);
-  const UOp group = b.special(0, 4, LoopKind::Group), item = b.special(0, 16, LoopKind::Item);
-  const UOp stored = b.store(shared, item, b.load(x, group * 16 + item));
-  const UOp met = b.barrier();
-  b.store(y, group * 16 + item, b.load(shared, -item + 15, {}, {stored, met}));
-
-  std::vector<float> xs = counting(64), ys(64);
-  run_program(device(), b.finish(), {bytes_of(xs), bytes_of(ys)});
-  for (int k = 0; k < 64; k++) EXPECT_EQ(ys[k], xs[k / 16 * 16 + (15 - k % 16)]);
-}
-
-// A matrix multiply staged through group memory: 2-D groups of 2-D items, barriers inside a loop.
-LinearProgram staged_matmul(std::int64_t n, std::int64_t tile, bool fused) {
-  ProgramBuilder b("staged_matmul");
-  const UOp x = b.param(DType::Float32, n * n), y = b.param(DType::Float32, n * n);
-  const UOp z = b.param(DType::Float32, n * n);
-  const UOp xs = b.local(DType::Float32, tile * tile, Space::Group);
-  const UOp ys = b.local(DType::Float32, tile * tile, Space::Group);
-  const UOp row = b.special(1, tile, LoopKind::Item), column = b.special(0, tile, LoopKind::Item);
-  const UOp top = b.special(1, n / tile, LoopKind::Group) * tile;
-  const UOp left = b.special(0, n / tile, LoopKind::Group) * tile;
-  const UOp sum = b.mutable_register(DType::Float32);
-  b.write(sum, b.graph().constant(DType::Float32, 0.0));
-
-  const UOp own = b.emit(row * tile + column);
-  const UOp out = b.emit((top + row) * n + left + column);
-  const UOp block = b.begin_loop(n / tile);
-  const UOp s1 = b.store(xs, own, b.load(x, (top + row) * n + block * tile + column));
-  const UOp s2 = b.store(ys, own, b.load(y, (block * tile + row) * n + left + column));
-  const UOp staged = b.barrier();
-  const UOp k = b.begin_loop(tile);
-  const UOp a = b.load(xs, row * tile + k, {}, {s1, staged});
-  const UOp c = b.load(ys, k * tile + column, {}, {s2, staged});
-  b.write(sum, fused ? b.graph().alu(Op::MulAdd, {a, c, b.read(sum)}) : b.read(sum) + a * c);
-  b.end_loop(k);
-  b.barrier();
-  const UOp end = b.end_loop(block);
-  b.store(z, out, b.read(sum, {end}));
-  return b.finish();
-}
-
-TEST_F(DevicePrograms, GroupsStageTilesInSharedMemory) {
-  if (!runs_groups()) GTEST_SKIP() << "the device runs tasks";
-  const int n = 16;
-  std::vector<float> xs(n * n), ys(n * n), zs(n * n);
-  for (int k = 0; k < n * n; k++) {
-    xs[k] = static_cast<float>(k % 7 - 3);
-    ys[k] = static_cast<float>(k % 11 - 5);
-  }
-  run_program(device(), staged_matmul(n, 4, device().caps().has_op(Op::MulAdd)),
-              {bytes_of(xs), bytes_of(ys), bytes_of(zs)});
-  for (int i = 0; i < n; i++) {
-    for (int j = 0; j < n; j++) {
-      float expected = 0;
-      for (int k = 0; k < n; k++) expected += xs[i * n + k] * ys[k * n + j];
-      EXPECT_EQ(zs[i * n + j], expected);
-    }
   }
 }
 

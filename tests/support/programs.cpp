@@ -107,6 +107,10 @@ UOp ProgramBuilder::exchange(UOp x, UOp y, std::int64_t bit) {
   return emit(graph().make(Op::Exchange, x.dtype(), {x, y}, Arg(bit)));
 }
 
+UOp ProgramBuilder::shuffle(UOp value, std::int64_t bit) {
+  return emit(graph().make(Op::Shuffle, value.dtype(), {value}, Arg(bit)));
+}
+
 UOp ProgramBuilder::barrier() {
   const UOp barrier = graph().make(Op::Barrier, DType::Void, {});
   append(barrier);

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -55,6 +56,7 @@ class ProgramBuilder {
   UOp write(UOp reg, UOp value);
   UOp reduce(Op op, UOp value, UOp lane);
   UOp exchange(UOp x, UOp y, std::int64_t bit);
+  UOp shuffle(UOp value, std::int64_t bit);
   UOp barrier();
 
   // Appends the node, and before it what it needs.
@@ -74,6 +76,12 @@ class ProgramBuilder {
 
 using fuzz::compile_program;
 using fuzz::run_program;
+
+inline std::vector<float> consecutive(std::int64_t n, float start = 0) {
+  std::vector<float> values(static_cast<std::size_t>(n));
+  std::iota(values.begin(), values.end(), start);
+  return values;
+}
 
 // The bytes of a vector, for run_program.
 template <typename T>

@@ -184,6 +184,7 @@ Caps gpu_shaped_caps() {
   for (std::int64_t& limit : caps.max_groups_axis) limit = 65535;
   caps.group_memory = 48 << 10;
   caps.warp_items = 32;
+  caps.shuffles_items = true;
   caps.threads = 4;
   caps.max_buffers = 8;
   return caps;

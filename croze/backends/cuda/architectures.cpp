@@ -69,6 +69,7 @@ Caps caps_of(const Architecture& architecture, Language language) {
   caps.threads = architecture.multiprocessors;
   caps.has_groups = true;
   caps.warp_items = warp;
+  caps.shuffles_items = true;
   caps.item_registers = registers_of_an_item;
   caps.max_items = architecture.max_items;
   std::ranges::copy(architecture.max_group_axis, caps.max_group_axis);

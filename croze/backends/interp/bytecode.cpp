@@ -41,6 +41,7 @@ class Decoder {
       case Op::Exchange: return of_two_vectors(u, Step::Kind::Exchange, u.arg().value);
       case Op::Lookup: return of_two_vectors(u, Step::Kind::Lookup, 0);
       case Op::Contract: return contract(u);
+      case Op::Shuffle: return shuffle(u);
       case Op::Barrier: code_.steps.push_back({.kind = Step::Kind::Barrier}); return;
       default: return elementwise(u);
     }
@@ -97,6 +98,13 @@ class Decoder {
   void of_two_vectors(UOp u, Step::Kind kind, std::int64_t size) {
     Step step{.kind = kind, .lanes = lanes(u), .size = size};
     for (int i = 0; i < 2; i++) step.in[i] = operand(u.src(i));
+    step.result = slot(u);
+    code_.steps.push_back(step);
+  }
+
+  void shuffle(UOp u) {
+    Step step{.kind = Step::Kind::Shuffle, .lanes = lanes(u), .size = u.arg().value};
+    step.in[0] = operand(u.src(0));
     step.result = slot(u);
     code_.steps.push_back(step);
   }

@@ -29,6 +29,7 @@ struct Step {
     Exchange,     // result = lanes of in[0] and in[1]; `size` is the argument of the op
     Lookup,       // result = the lanes of in[0] that in[1] says
     Contract,     // result = in[0] + products of in[1] and in[2]; `size` is the number of the unit
+    Shuffle,      // result = in[0] of the item whose number differs in the bit `size`
     Loop,         // result = 0; to `target`, behind the loop, if it is empty
     EndLoop,  // result += 1; to `target`, the body, while below in[0], or `size` if there is none
     Barrier,

@@ -65,8 +65,8 @@ class Item {
     next_ = 0;
   }
 
-  // Runs to where others are met, at a barrier or at a unit that several items work for, or to the
-  // end; returns whether it is the end.
+  // Runs to where others are met, at a barrier, a shuffle or a unit that several items work for, or
+  // to the end; returns whether it is the end.
   bool run() {
     const auto end = static_cast<std::int32_t>(code_.steps.size());
     while (next_ < end) {
@@ -90,17 +90,30 @@ class Item {
         case Step::Kind::EndLoop:
           if (++slots_[step.result] < turns(step)) next_ = step.target;
           break;
+        case Step::Kind::Shuffle:
         case Step::Kind::Barrier: return false;
       }
     }
     return true;
   }
 
-  // The step of a unit at which it has stopped; null: it has not.
+  // The step that the items of a warp do together at which it has stopped; null: it has not.
   const Step* common_step() const {
     if (next_ == 0) return nullptr;
     const Step& step = code_.steps[next_ - 1];
-    return step.kind == Step::Kind::Contract && unit_of(step).threads > 1 ? &step : nullptr;
+    const bool is_of_wave = step.kind == Step::Kind::Contract && unit_of(step).threads > 1;
+    return is_of_wave || step.kind == Step::Kind::Shuffle ? &step : nullptr;
+  }
+
+  // The step, of all items of a group.
+  static void shuffle_together(const Step& step, std::span<Item> group) {
+    std::vector<std::vector<std::int64_t>> given;
+    for (const Item& item : group) given.push_back(item.values(step.in[0], step.lanes));
+    for (std::size_t i = 0; i < group.size(); i++) {
+      const std::size_t from = i ^ static_cast<std::size_t>(step.size);
+      ensure(from < group.size(), "a group has warps that are not whole");
+      std::ranges::copy(given[from], group[i].slots_.begin() + step.result);
+    }
   }
 
   // The step, of all items of a wave.
@@ -277,6 +290,10 @@ void run_group(std::vector<Item>& items) {
     for (Item& item : items) done = item.run();
     const Step* const step = items.back().common_step();
     if (done || !step) continue;
+    if (step->kind == Step::Kind::Shuffle) {
+      Item::shuffle_together(*step, items);
+      continue;
+    }
     const auto wave =
         static_cast<std::size_t>(matrix_units()[static_cast<std::size_t>(step->size)].threads);
     ensure(items.size() % wave == 0, "a group has waves that are not whole");

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,8 +44,9 @@ struct Step {
 
 // What all items of a warp do together.
 struct WarpStep {
-  Mma mma;
   std::vector<std::int32_t> result, a, b, sums;  // slots
+  std::optional<Mma> mma;                        // else a shuffle: item k gets `a` of item k ^ bit
+  std::int64_t bit = 0;
 };
 
 // A slot that a launch fills in.

@@ -107,6 +107,7 @@ class Decoder {
     if (name == "mov.b32" && at_->operands.back().kind == Kind::Vector) return halves();
     const std::vector<std::string_view> parts = split(name);
     if (parts[0] == "mma") return mma();
+    if (name == "shfl.sync.bfly.b32") return shuffle();
     if (name == "cvt.rna.tf32.f32") return round_to_tf32();
     if (parts[0] == "cvt") return conversion(parts);
     if (parts[0] == "ld" && parts.size() > 1 && parts[1] == "param") return parameter(parts);
@@ -151,21 +152,42 @@ class Decoder {
     code_.has_barriers = true;
   }
 
-  // ---- matrix units ----
+  // ---- warps ----
 
-  void mma() {
-    fixed(meet_warp, 4);
-    const std::optional<Mma> known = find_mma(at_->name);
-    if (!known) refuse("there is no such instruction");
+  // Whose items do the instruction together.
+  void of_warp(std::size_t operands) {
+    fixed(meet_warp, operands);
     if (at_->guard >= 0) refuse("an instruction of a warp that some items may pass by");
     if (code_.items[0] * code_.items[1] * code_.items[2] % warp_items != 0)
       refuse("the group has a warp that is not whole");
+    step_.target = static_cast<std::int32_t>(code_.warp_steps.size());
+  }
+
+  void shuffle() {
+    of_warp(5);
+    const auto is_number = [&](std::size_t k, std::int64_t value) {
+      return at_->operands[k].kind == Kind::Integer && at_->operands[k].value == value;
+    };
+    const Operand& bit = at_->operands[2];
+    if (bit.kind != Kind::Integer || bit.value < 0 || bit.value >= warp_items)
+      refuse("only a constant number of an item is known");
+    if (!is_number(3, warp_items - 1) || !is_number(4, -1)) refuse("is not of a whole warp");
+    code_.warp_steps.push_back({.result = {target(at_->operands[0], Type::B32, false)},
+                                .a = {source(at_->operands[1], Type::B32, false)},
+                                .bit = bit.value});
+  }
+
+  void mma() {
+    of_warp(4);
+    const std::optional<Mma> known = find_mma(at_->name);
+    if (!known) refuse("there is no such instruction");
     const Type word = known->a == DType::Float64 ? Type::F64 : Type::B32;
     const Type sum = type_of_register(known->sums);
-    code_.warp_steps.push_back(
-        {*known, fragment(0, sum, known->sum_registers()), fragment(1, word, known->a_registers()),
-         fragment(2, word, known->b_registers()), fragment(3, sum, known->sum_registers())});
-    step_.target = static_cast<std::int32_t>(code_.warp_steps.size()) - 1;
+    code_.warp_steps.push_back({.result = fragment(0, sum, known->sum_registers()),
+                                .a = fragment(1, word, known->a_registers()),
+                                .b = fragment(2, word, known->b_registers()),
+                                .sums = fragment(3, sum, known->sum_registers()),
+                                .mma = known});
   }
 
   static Type type_of_register(DType t) {

@@ -81,19 +81,27 @@ class Group {
         expect_same(first, first + k, stops[first], stops[first + k]);
       }
       if (stops[first] != Stop::Warp) return;
-      multiply_together(warp);
+      const WarpStep& step = warp[0].warp_step();
+      step.mma ? multiply_together(step, warp) : shuffle_together(step, warp);
     }
   }
 
-  static void multiply_together(std::span<Item> warp) {
-    const WarpStep& step = warp[0].warp_step();
+  static void shuffle_together(const WarpStep& step, std::span<Item> warp) {
+    std::vector<std::uint32_t> given;
+    for (const Item& item : warp) given.push_back(item.get<std::uint32_t>(step.a[0]));
+    for (std::size_t k = 0; k < warp.size(); k++) {
+      warp[k].set(step.result[0], given[k ^ static_cast<std::size_t>(step.bit)]);
+    }
+  }
+
+  static void multiply_together(const WarpStep& step, std::span<Item> warp) {
     std::vector<std::uint64_t> a, b, sums;
     for (const Item& item : warp) {
       for (std::int32_t slot : step.a) a.push_back(item.get<std::uint64_t>(slot));
       for (std::int32_t slot : step.b) b.push_back(item.get<std::uint64_t>(slot));
       for (std::int32_t slot : step.sums) sums.push_back(item.get<std::uint64_t>(slot));
     }
-    multiply(step.mma, a, b, sums);
+    multiply(*step.mma, a, b, sums);
     auto next = sums.begin();
     for (Item& item : warp) {
       for (std::int32_t slot : step.result) item.set(slot, *next++);

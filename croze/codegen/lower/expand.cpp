@@ -54,8 +54,8 @@ class Digits {
 
 class Expander {
  public:
-  Expander(UOp sink, const Caps& caps)
-      : graph_(sink.graph()), caps_(caps), order_(toposort(sink)), combiner_(order_) {
+  Expander(UOp sink, const Caps& caps, const ItemAxes& items)
+      : graph_(sink.graph()), caps_(caps), order_(toposort(sink)), combiner_(order_, caps, items) {
     for (UOp u : order_) {
       for (UOp s : u.sources()) users_[s.node()]++;
       if (!u.is(Op::Range)) continue;
@@ -230,8 +230,7 @@ class Expander {
       result = looped(u, identity, values, loops);
     }
     for (UOp lane : lanes) result = graph_.reduce(u.reduce_op(), result, std::span(&lane, 1));
-    for (UOp item : items) result = combiner_.combined(u.reduce_op(), result, item);
-    return result;
+    return combiner_.combined(u, result, items);
   }
 
   // What a turn adds to a sum of floats: each of its products, for a multiply-add, and the rest as
@@ -416,8 +415,8 @@ class Expander {
 
 }  // namespace
 
-Expanded expand(UOp sink, const Caps& caps) {
-  return Expander(lower_contractions(sink, caps), caps).run();
+Expanded expand(UOp sink, const Caps& caps, const ItemAxes& items) {
+  return Expander(lower_contractions(sink, caps), caps, items).run();
 }
 
 }  // namespace croze

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "croze/codegen/edits/item_axes.h"
 #include "croze/device/caps.h"
 #include "croze/graph/uop.h"
 
@@ -22,6 +23,9 @@ struct Expanded {
 // Rewrites a kernel so that no Range is of kind Unroll and every Reduce left is over one Lane
 // range.
 //
+// `items`: the axes of loops over items; what these reduce is combined by warps where they are
+// known.
+//
 // A node that varies over Unroll ranges becomes one node per value of them.  A Reduce over loops
 // becomes, per copy,
 //     start  = Store(register, identity)
@@ -33,6 +37,6 @@ struct Expanded {
 //
 // Copies of a Store that are contiguous in memory where the lanes are not change places with them,
 // if the device can exchange lanes.
-Expanded expand(UOp sink, const Caps& caps);
+Expanded expand(UOp sink, const Caps& caps, const ItemAxes& items = {});
 
 }  // namespace croze

@@ -201,12 +201,12 @@ void check_kernel_node(const Checker& checker, UOp u) {
 // ---- linear programs --------------------------------------------------------------------------
 
 const Checker& program_checker() {
-  static const Checker& checker =
-      *new Checker("linear program",
-                   (with_traits(trait_elementwise) & ~ops({Op::Invalid})) |
-                       ops({Op::Param, Op::Variable, Op::Special, Op::Local, Op::Register,
-                            Op::Range, Op::Loop, Op::EndLoop, Op::Load, Op::Store, Op::Reduce,
-                            Op::Barrier, Op::Exchange, Op::Prefetch, Op::Lookup, Op::Contract}));
+  static const Checker& checker = *new Checker(
+      "linear program",
+      (with_traits(trait_elementwise) & ~ops({Op::Invalid})) |
+          ops({Op::Param, Op::Variable, Op::Special, Op::Local, Op::Register, Op::Range, Op::Loop,
+               Op::EndLoop, Op::Load, Op::Store, Op::Reduce, Op::Barrier, Op::Exchange,
+               Op::Prefetch, Op::Lookup, Op::Contract, Op::Shuffle}));
   return checker;
 }
 
@@ -290,6 +290,10 @@ void check_instruction(const Checker& checker, UOp u) {
           "has indices of another size");
       break;
     case Op::Contract: check_contract(checker, u); break;
+    case Op::Shuffle:
+      checker.require(u.src(0).dtype() == u.dtype() && size_of(u.dtype()) >= 4, u,
+                      "gives items what is of another dtype, or of less than 4 bytes");
+      break;
     default: break;
   }
 }

@@ -274,6 +274,7 @@ bool valid_arg(Op op, std::span<const UOp> src, const Arg& arg) {
       return arg.kind == Arg::Kind::Int && src[0].is(Op::TupleReduce) && arg.value > 0 &&
              arg.value < src[0].first_closed();
     case Op::Exchange: return arg.kind == Arg::Kind::Int && src.size() == 2;
+    case Op::Shuffle: return arg.kind == Arg::Kind::Int && arg.value > 0;
     case Op::Contract:
       return find_matrix_unit(arg.as_text()) &&
              std::ranges::all_of(src.last(3), [](UOp lane) { return lane.is(Op::Range); });

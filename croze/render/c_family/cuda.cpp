@@ -31,6 +31,11 @@ std::string signature(const LinearProgram& program) {
       fmt::format("__launch_bounds__({}, {})", items, resident_groups(items)));
 }
 
+c_family::Helper shuffle(const Dialect& dialect, DType t) {
+  return c_family::shuffle_helper(dialect, t,
+                                  "  return __shfl_xor_sync(0xffffffffu, value, bit);\n");
+}
+
 Dialect make_dialect() {
   Dialect d = c_family::cuda_like();
   d.name = "cuda";
@@ -46,6 +51,7 @@ Dialect make_dialect() {
       "}\n";
   d.signature = signature;
   d.contract = c_family::mma_helper;
+  d.shuffle = shuffle;
   return d;
 }
 

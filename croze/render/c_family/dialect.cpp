@@ -139,6 +139,14 @@ Helper extremum_helper(const Dialect& dialect, Op op, DType t) {
   return helper;
 }
 
+Helper shuffle_helper(const Dialect& dialect, DType t, std::string_view body) {
+  Helper helper;
+  helper.name = fmt::format("shuffle_{}", croze::name_of(t));
+  helper.text = fmt::format("{2} {0} {1}({0} value, int bit) {{\n{3}}}\n", dialect.type(t),
+                            helper.name, dialect.function, body);
+  return helper;
+}
+
 Helper cast_helper(const Dialect& dialect, DType from, DType to) {
   Helper helper;
   helper.name = fmt::format("{}_of_{}", croze::name_of(to), croze::name_of(from));

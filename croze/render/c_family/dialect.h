@@ -73,6 +73,9 @@ struct Dialect {
   // The function that does Op::Contract by a matrix unit, NAME(sums, a, b) of arrays; null: the
   // language has none.
   Helper (*contract)(const Dialect&, const MatrixUnit& unit) = nullptr;
+
+  // The function that does Op::Shuffle of a dtype, NAME(value, bit); null: the language has none.
+  Helper (*shuffle)(const Dialect&, DType t) = nullptr;
 };
 
 // The text of an op that every dialect shares; empty if it has none.
@@ -94,6 +97,8 @@ std::string literal(std::int64_t bits, DType t);
 
 // max_float32, min_float32 and the like: NaN wins, and the positive zero is the greater one.
 Helper extremum_helper(const Dialect& dialect, Op op, DType t);
+// shuffle_float32 and the like; `body`: its statements, of `value` and `bit`.
+Helper shuffle_helper(const Dialect& dialect, DType t, std::string_view body);
 // int32_of_float32 and the like: toward zero, saturating, NaN gives 0.
 Helper cast_helper(const Dialect& dialect, DType from, DType to);
 

@@ -18,6 +18,18 @@ std::string signature(const LinearProgram& program) {
       hip_dialect(), program, fmt::format("__launch_bounds__({})", c_family::items_of(program)));
 }
 
+// Word by word; places are counted in bytes.
+c_family::Helper shuffle(const Dialect& dialect, DType t) {
+  return c_family::shuffle_helper(
+      dialect, t,
+      "  const int own = __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0u));\n"
+      "  int words[sizeof value / 4];\n"
+      "  __builtin_memcpy(words, &value, sizeof value);\n"
+      "  for (int& word : words) word = __builtin_amdgcn_ds_bpermute((own ^ bit) * 4, word);\n"
+      "  __builtin_memcpy(&value, words, sizeof value);\n"
+      "  return value;\n");
+}
+
 Dialect make_dialect() {
   Dialect d = c_family::cuda_like();
   d.name = "hip";
@@ -33,6 +45,7 @@ Dialect make_dialect() {
       "  return __builtin_bit_cast(To, from);\n"
       "}\n";
   d.signature = signature;
+  d.shuffle = shuffle;
   return d;
 }
 

@@ -71,6 +71,17 @@ std::string declare_special(const Dialect& dialect, UOp special, std::string_vie
                      is_group ? "group" : "item", axes[special.arg().ints[0]]);
 }
 
+// What has 8 bytes goes as two words.
+c_family::Helper shuffle(const Dialect& dialect, DType t) {
+  const bool is_wide = size_of(t) == 8;
+  return c_family::shuffle_helper(
+      dialect, t,
+      is_wide ? fmt::format("  return as_type<{}>(simd_shuffle_xor(as_type<uint2>(value), "
+                            "ushort(bit)));\n",
+                            dialect.type(t))
+              : "  return simd_shuffle_xor(value, ushort(bit));\n");
+}
+
 Dialect make_dialect() {
   Dialect d{};
   d.value = "";
@@ -94,6 +105,7 @@ Dialect make_dialect() {
   d.bitcast = "as_type<{T}>({0})";
   d.barrier = "threadgroup_barrier(mem_flags::mem_threadgroup);";
   d.signature = signature;
+  d.shuffle = shuffle;
   d.declare_param = declare_param;
   d.declare_variable = declare_variable;
   d.declare_local = declare_local;

@@ -148,6 +148,7 @@ class Writer {
       case Op::Store: return store(u);
       case Op::Reduce: return reduce(u);
       case Op::Contract: return contract(u);
+      case Op::Shuffle: return define(u, shuffle_text(u));
       case Op::Barrier:
         ensure(!dialect_.barrier.empty(), "the {} renderer has no barriers", dialect_.name);
         return line("{}", dialect_.barrier);
@@ -207,6 +208,12 @@ class Writer {
     const std::string& function =
         words_.use(dialect_.contract(dialect_, *find_matrix_unit(u.arg().as_text())));
     line("{}({}, {}, {});", function, ref(u), ref(u.src(1)), ref(u.src(2)));
+  }
+
+  std::string shuffle_text(UOp u) {
+    ensure(dialect_.shuffle != nullptr, "the {} renderer has no shuffles", dialect_.name);
+    const std::string& function = words_.use(dialect_.shuffle(dialect_, u.dtype()));
+    return fmt::format("{}({}, {})", function, ref(u.src(0)), u.arg().value);
   }
 
   // A tree, as the interpreter does it: the upper half of the lanes is combined with the lower half

@@ -191,4 +191,27 @@ std::string copied(Text& text, DType t, const std::string& value) {
   return result;
 }
 
+std::string shuffled(Text& text, DType t, const std::string& x, std::int64_t bit) {
+  if (size_of(t) == 4) {
+    const std::string given = x[0] == '%' ? x : copied(text, t, x);
+    return text.define(t, "shfl.sync.bfly.b32", {given, fmt::format("{}", bit), "31", "-1"});
+  }
+  const auto apply = [&](Op op, DType result, DType operand,
+                         std::initializer_list<std::string> of) {
+    return elementwise(text, op, result, operand, std::vector<std::string>(of));
+  };
+  constexpr DType wide = DType::UInt64, word = DType::UInt32;
+  const std::string half = literal(32, wide);
+  const std::string bits = apply(Op::Bitcast, wide, t, {x});
+  const std::string words[] = {
+      apply(Op::Cast, word, wide, {bits}),
+      apply(Op::Cast, word, wide, {apply(Op::Shr, wide, wide, {bits, half})})};
+  std::string there[2];
+  for (int i : {0, 1}) {
+    there[i] = apply(Op::Cast, wide, word, {shuffled(text, word, words[i], bit)});
+  }
+  const std::string high = apply(Op::Shl, wide, wide, {there[1], half});
+  return apply(Op::Bitcast, t, wide, {apply(Op::Or, wide, wide, {there[0], high})});
+}
+
 }  // namespace croze::ptx

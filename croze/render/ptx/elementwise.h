@@ -21,6 +21,9 @@ std::uint64_t table_ops();
 // `x` plus a constant, which may wrap.
 std::string plus(Text& text, DType t, const std::string& x, std::int64_t constant);
 
+// What the item of the warp has whose number differs in the bit (Op::Shuffle).
+std::string shuffled(Text& text, DType t, const std::string& x, std::int64_t bit);
+
 // A new register with the value.
 std::string copied(Text& text, DType t, const std::string& value);
 void copy(Text& text, DType t, std::string_view to, std::string_view from);

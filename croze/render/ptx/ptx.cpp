@@ -194,6 +194,7 @@ class Writer {
       case Op::Exchange: return exchange(u);
       case Op::Lookup: return look_up(u);
       case Op::Contract: return contract(u);
+      case Op::Shuffle: return shuffle(u);
       case Op::Barrier: return text_.line("bar.sync 0;");
       default: return elementwise(u);
     }
@@ -288,6 +289,16 @@ class Writer {
         found = ptx::elementwise(text_, Op::Where, u.dtype(), u.dtype(), choice);
       }
       result.push_back(std::move(found));
+    }
+    values_[u.node()] = std::move(result);
+  }
+
+  // ---- warps ----
+
+  void shuffle(UOp u) {
+    Lanes result;
+    for (std::int64_t k = 0; k < computed_lanes(u); k++) {
+      result.push_back(ptx::shuffled(text_, u.dtype(), lane(u.src(0), k), u.arg().value));
     }
     values_[u.node()] = std::move(result);
   }
@@ -547,6 +558,7 @@ Caps ptx_caps() {
   caps.group_memory = 48 << 10;
   caps.threads = 108;  // multiprocessors of an A100
   caps.warp_items = 32;
+  caps.shuffles_items = true;
   caps.item_registers = 128;
   caps.vector_bytes = 16;
   caps.alignment = 256;

@@ -99,6 +99,20 @@ TEST(PtxMma, HasItsShapesAndRegisters) {
   EXPECT_NE(refusal_of(wrong, 32).find("a register of .b64"), std::string::npos);
 }
 
+TEST(PtxShuffle, IsOfAWholeWarpByAConstant) {
+  EXPECT_EQ(refusal_of("shfl.sync.bfly.b32 %r1, %r2, 4, 31, -1;", 64), "no error");
+  EXPECT_EQ(refusal_of("shfl.sync.bfly.b32 %f1, %f2, 16, 31, -1;", 32), "no error");
+  const auto expect = [](const char* body, int items, const char* part) {
+    EXPECT_NE(refusal_of(body, items).find(part), std::string::npos) << body;
+  };
+  expect("shfl.sync.bfly.b32 %r1, %r2, 4, 31, -1;", 48, "a warp that is not whole");
+  expect("@%p0 shfl.sync.bfly.b32 %r1, %r2, 4, 31, -1;", 32, "some items may pass by");
+  expect("shfl.sync.bfly.b32 %r1, %r2, %r3, 31, -1;", 32, "only a constant");
+  expect("shfl.sync.bfly.b32 %r1, %r2, 32, 31, -1;", 32, "only a constant");
+  expect("shfl.sync.bfly.b32 %r1, %r2, 4, 31, 255;", 32, "not of a whole warp");
+  expect("shfl.sync.bfly.b32 %d1, %d2, 4, 31, -1;", 32, "a register of .b64");
+}
+
 TEST(PtxInstructionsOfUnits, HalvesAreJoinedAndFactorsRounded) {
   std::vector<std::uint32_t> result(1);
   run_ptx({"mov.b16 %h0, 4660; mov.b16 %h1, 22136; mov.b32 %r1, {%h0, %h1};\n"

@@ -146,7 +146,16 @@ class RowSharer {
     const double far = side == 1 && items < model_.warp
                            ? static_cast<double>(model_.warp) / static_cast<double>(items)
                            : 1;
-    return rounds * (elements * far * 4 + std::log2(static_cast<double>(items)) * model_.meeting);
+    const double step =
+        std::max(WarpModel::around_step, waiting(groups * static_cast<double>(items * side)));
+    return rounds * (elements * far * step + model_.combining(items));
+  }
+
+  // Cycles that a load is waited for, of which the other warps of a unit make use.
+  double waiting(double items) const {
+    const double warps = std::clamp(items / static_cast<double>(model_.units * model_.warp), 1.0,
+                                    static_cast<double>(model_.resident_items / model_.warp));
+    return WarpModel::far_latency / (warps * WarpModel::loads_in_flight);
   }
 
   bool combine(UOp range, std::int64_t items) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "croze/device/caps.h"
@@ -18,11 +19,13 @@ struct WarpModel {
         units(std::max<std::int64_t>(1, caps.threads)),
         registers(caps.item_registers),
         most_items(caps.max_items),
-        group_memory(caps.group_memory) {}
+        group_memory(caps.group_memory),
+        shuffles(caps.shuffles_items) {}
 
   // ---- of the device ----
 
   std::int64_t warp, units, registers, most_items, group_memory;
+  bool shuffles;
 
   // ---- arithmetic ----
 
@@ -42,6 +45,16 @@ struct WarpModel {
   static constexpr double hiding_warps = 8;
   // All items of a group meet: what the last one waits for, and finding out.
   static constexpr double meeting = 40;
+  // An item has what another one of its warp has: until it is there.
+  static constexpr double shuffle = 24;
+
+  // Until all of so many items have what these come to together.  Warps shuffle, meet, read what
+  // each warp has written, and shuffle again; else all meet after each step.
+  double combining(std::int64_t items) const {
+    const double steps = std::log2(static_cast<double>(items));
+    if (!shuffles) return steps * meeting;
+    return steps * shuffle + (items > warp ? 2 * meeting : 0);
+  }
 
   // A launch behind another one, until its groups are at work.
   static constexpr double launch = 3000;
@@ -58,6 +71,8 @@ struct WarpModel {
   static constexpr double far_latency = 600;
   // ... and one that the warps beside have looked at, too.
   static constexpr double near_latency = 50;
+  // Loads of an item that are on their way at once: so many turns of a short loop are unrolled.
+  static constexpr double loads_in_flight = 4;
   // Instructions by which an element is copied: where from, where to, a load and a store.
   static constexpr double copy_instructions = 6;
 

@@ -1,0 +1,115 @@
+// device_suite_groups.cpp -- small programs of groups, whose items meet, shuffle and share memory,
+// compared with what C++ computes.
+#include <gtest/gtest.h>
+
+#include "support/device_suite.h"
+#include "support/programs.h"
+
+namespace croze::test {
+namespace {
+
+class DeviceGroups : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!device_under_test()) GTEST_SKIP() << "the machine lacks the device";
+    // INTERP runs both shapes of programs whatever its caps say.
+    if (!device().caps().has_groups && device().name() != "INTERP")
+      GTEST_SKIP() << "the device runs tasks";
+  }
+  Device& device() { return *device_under_test(); }
+};
+
+TEST_F(DeviceGroups, ItemsOfAGroupMeetAtABarrier) {
+  ProgramBuilder b("reverse");
+  const UOp x = b.param(DType::Float32, 64), y = b.param(DType::Float32, 64);
+  const UOp shared = b.local(DType::Float32, 16, Space::Group);
+  const UOp group = b.special(0, 4, LoopKind::Group), item = b.special(0, 16, LoopKind::Item);
+  const UOp stored = b.store(shared, item, b.load(x, group * 16 + item));
+  const UOp met = b.barrier();
+  b.store(y, group * 16 + item, b.load(shared, -item + 15, {}, {stored, met}));
+
+  std::vector<float> xs = consecutive(64), ys(64);
+  run_program(device(), b.finish(), {bytes_of(xs), bytes_of(ys)});
+  for (int k = 0; k < 64; k++) EXPECT_EQ(ys[k], xs[k / 16 * 16 + (15 - k % 16)]);
+}
+
+// Two warps of two rows each, whose first axis counts fastest; what has 8 bytes is more than a
+// word.
+TEST_F(DeviceGroups, ItemsOfAWarpShuffle) {
+  const Caps& caps = device().caps();
+  if (!caps.shuffles_items) GTEST_SKIP() << "the device shuffles nothing";
+  const std::int64_t width = caps.warp_items, count = 2 * width;
+  for (std::int64_t bit = 1; bit < width; bit *= 2) {
+    ProgramBuilder b("shuffled");
+    const UOp x = b.param(DType::Float32, count), y = b.param(DType::Float32, count);
+    const UOp wide = b.param(DType::Int64, count), other = b.param(DType::Int64, count);
+    const UOp column = b.special(0, width / 2, LoopKind::Item),
+              row = b.special(1, 4, LoopKind::Item);
+    const UOp item = row * (width / 2) + column;
+    b.store(y, item, b.shuffle(b.load(x, item), bit));
+    b.store(other, item, b.shuffle(b.load(wide, item), bit));
+
+    std::vector<float> xs = consecutive(count), ys(xs.size());
+    std::vector<std::int64_t> wides(xs.size()), others(xs.size());
+    for (std::size_t k = 0; k < xs.size(); k++) {
+      wides[k] = -1'000'000'000'007 * static_cast<std::int64_t>(k);
+    }
+    run_program(device(), b.finish(),
+                {bytes_of(xs), bytes_of(ys), bytes_of(wides), bytes_of(others)});
+    for (std::size_t k = 0; k < xs.size(); k++) {
+      EXPECT_EQ(ys[k], xs[k ^ static_cast<std::size_t>(bit)]) << k << ", bit " << bit;
+      EXPECT_EQ(others[k], wides[k ^ static_cast<std::size_t>(bit)]) << k << ", bit " << bit;
+    }
+  }
+}
+
+// A matrix multiply staged through group memory: 2-D groups of 2-D items, barriers inside a loop.
+LinearProgram staged_matmul(std::int64_t n, std::int64_t tile, bool fused) {
+  ProgramBuilder b("staged_matmul");
+  const UOp x = b.param(DType::Float32, n * n), y = b.param(DType::Float32, n * n);
+  const UOp z = b.param(DType::Float32, n * n);
+  const UOp xs = b.local(DType::Float32, tile * tile, Space::Group);
+  const UOp ys = b.local(DType::Float32, tile * tile, Space::Group);
+  const UOp row = b.special(1, tile, LoopKind::Item), column = b.special(0, tile, LoopKind::Item);
+  const UOp top = b.special(1, n / tile, LoopKind::Group) * tile;
+  const UOp left = b.special(0, n / tile, LoopKind::Group) * tile;
+  const UOp sum = b.mutable_register(DType::Float32);
+  b.write(sum, b.graph().constant(DType::Float32, 0.0));
+
+  const UOp own = b.emit(row * tile + column);
+  const UOp out = b.emit((top + row) * n + left + column);
+  const UOp block = b.begin_loop(n / tile);
+  const UOp s1 = b.store(xs, own, b.load(x, (top + row) * n + block * tile + column));
+  const UOp s2 = b.store(ys, own, b.load(y, (block * tile + row) * n + left + column));
+  const UOp staged = b.barrier();
+  const UOp k = b.begin_loop(tile);
+  const UOp a = b.load(xs, row * tile + k, {}, {s1, staged});
+  const UOp c = b.load(ys, k * tile + column, {}, {s2, staged});
+  b.write(sum, fused ? b.graph().alu(Op::MulAdd, {a, c, b.read(sum)}) : b.read(sum) + a * c);
+  b.end_loop(k);
+  b.barrier();
+  const UOp end = b.end_loop(block);
+  b.store(z, out, b.read(sum, {end}));
+  return b.finish();
+}
+
+TEST_F(DeviceGroups, GroupsStageTilesInSharedMemory) {
+  const int n = 16;
+  std::vector<float> xs(n * n), ys(n * n), zs(n * n);
+  for (int k = 0; k < n * n; k++) {
+    xs[k] = static_cast<float>(k % 7 - 3);
+    ys[k] = static_cast<float>(k % 11 - 5);
+  }
+  run_program(device(), staged_matmul(n, 4, device().caps().has_op(Op::MulAdd)),
+              {bytes_of(xs), bytes_of(ys), bytes_of(zs)});
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < n; j++) {
+      float expected = 0;
+      for (int k = 0; k < n; k++) expected += xs[i * n + k] * ys[k * n + j];
+      EXPECT_EQ(zs[i * n + j], expected);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace croze::test
