@@ -8,6 +8,7 @@
 #include <map>
 
 #include "croze/graph/analysis/spec.h"
+#include "croze/graph/rewrite/rewrite.h"
 #include "croze/run/buffers.h"
 #include "croze/run/execute.h"
 #include "fuzz/open/opened.h"
@@ -133,6 +134,25 @@ std::string ScheduledProgram::run(Chooser chooser) const {
     }
     return text;
   });
+}
+
+double ScheduledProgram::most_visits() const {
+  double visits = 0;
+  for (const ScheduleStep& step : schedule_.steps) {
+    if (!step.kernel) continue;
+    const std::vector<UOp> order = toposort(step.kernel->sink);
+    for (UOp u : order) {
+      if (!u.is(Op::Reduce)) continue;
+      double turns = 1;
+      for (UOp r : order) {
+        const bool is_around =
+            r.is(Op::Range) && (r.loop_kind() != LoopKind::Reduce || u.src(0).varies_over(r));
+        if (is_around) turns *= static_cast<double>(r.range_size());
+      }
+      visits += turns;
+    }
+  }
+  return visits;
 }
 
 std::string run_alone(const FuzzProgram& program, Device& device, Chooser chooser,

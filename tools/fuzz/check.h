@@ -25,6 +25,9 @@ class ScheduledProgram {
   ScheduledProgram(const FuzzProgram& program, Device& device, OpeningSeed opening = {});
 
   std::string run(Chooser chooser = {}) const;
+  // How often elements are visited if each reduction stands inside of all loops of its kernel, as
+  // it may where edits order them.
+  double most_visits() const;
   const Schedule& schedule() const { return schedule_; }
 
  private:
