@@ -187,6 +187,31 @@ TEST(Legality, AReductionCombinesItsOwnLanesOnly) {
   expect_refused(cubes_kernel(), cpu_shaped_caps(), "bind r2 lane; bind r1 lane", "other lanes");
 }
 
+// The sum of all x; r0 and r1 are the loops of the sum.
+SmallKernel square_sum_kernel() {
+  constexpr std::int64_t side = 3;
+  SmallKernel k{"square sum", std::make_shared<Graph>(), {}, {}, {}};
+  Graph& g = *k.graph;
+  k.buffers = {{0}, {1, 2, 3, 4, 5, 6, 7, 8, 9}};
+  const UOp i = g.range(0, side, LoopKind::Reduce), j = g.range(1, side, LoopKind::Reduce);
+  const UOp x = g.load(g.place(g.param(DType::Int32, 1, side * side), i * side + j));
+  const UOp sum = g.reduce(Op::Add, x, std::vector<UOp>{i, j});
+  k.sink = g.sink(
+      std::vector<UOp>{g.store(g.place(g.param(DType::Int32, 0, 1), g.index(0)), sum, {})});
+  k.expected = {45};
+  return k;
+}
+
+TEST(Legality, ALoopIsSharedWithOne) {
+  expect_refused(square_sum_kernel(), cpu_shaped_caps(), "share r0 r1 r1 r1", "two others");
+  expect_refused(square_sum_kernel(), cpu_shaped_caps(), "share r0 r1 r1 r0", "two others");
+}
+
+TEST(Legality, ATileIsNotFilledByItemsThatReduceIt) {
+  const char* reduced = "bind r0 item; bind r2 item; stage load 0 over r0 r2 in group by 1";
+  expect_refused(product_kernel(), gpu_shaped_caps(), reduced, "items reduce what");
+}
+
 TEST(Legality, SharedReductionsStandInTheSamePlace) {
   expect_refused(rows_kernel(), cpu_shaped_caps(), "share r2 r3 r0", "odd number");
   expect_refused(rows_kernel(), cpu_shaped_caps(), "share r0 r2", "other sizes");

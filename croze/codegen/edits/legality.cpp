@@ -403,6 +403,12 @@ std::string Legality::refuse_share(const Edit& e) const {
       dropped(all.begin() + half, all.end());
   if (kept == dropped) return "the reductions share their loops already";
   if (!same_sizes(kept, dropped)) return "the loops have other sizes";
+  for (std::size_t i = 0; i < dropped.size(); i++) {
+    const bool is_again = std::ranges::count(dropped, dropped[i]) > 1;
+    if (is_again || (contains(kept, dropped[i]) && kept[i] != dropped[i])) {
+      return fmt::format("loop r{} would be two others", dropped[i].range_id());
+    }
+  }
   UOp host;
   for (UOp u : closers_) {
     if (u.is(Op::Reduce) && closed_ranges(u) == kept) host = u;

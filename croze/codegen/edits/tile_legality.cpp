@@ -110,6 +110,13 @@ std::string Legality::refuse_tile(const Edit& e, UOp load) const {
   std::int64_t bytes = shared ? group_tile_bytes(load, inner, caps) : tile_bytes(load, inner);
   std::int64_t room = room_of_tile();
   if (shared) {
+    // To fill it, its items would have to be those of the reduction's loop and of others at once.
+    for (UOp u : closers_) {
+      if (!u.is(Op::Reduce) || std::ranges::none_of(closed_ranges(u), is_item)) continue;
+      if (std::ranges::count(toposort(u), load) > 0) {
+        return "items reduce what they would read from the tile";
+      }
+    }
     room = caps.group_memory;
     bytes *= growth_in_group(load.dtype(), caps);
     bytes += bytes_of_tiles(Space::Group);
