@@ -109,6 +109,7 @@ struct Operand {
   UOp buffer;
   std::vector<const Node*> terms;
   std::vector<std::pair<std::int64_t, UOp>> places;  // by the constant
+  std::int64_t last = 0;                             // the constant of the last of all places
   std::int64_t inner_step = 0, outer_step = 0;       // in bytes
 
   std::int64_t element_bytes() const { return size_of(buffer.dtype()); }
@@ -117,6 +118,7 @@ struct Operand {
 // Of places that are in one line the first is enough.
 void keep_lines(Operand& operand) {
   std::ranges::stable_sort(operand.places, {}, [](const auto& p) { return p.first; });
+  operand.last = operand.places.back().first;
   const std::int64_t line = line_bytes / operand.element_bytes();
   std::vector<std::pair<std::int64_t, UOp>> lines;
   for (const auto& place : operand.places) {
@@ -137,11 +139,11 @@ std::vector<Operand> operands_of(std::span<const UOp> places, UOp inner, UOp out
       const auto inner_step = step_over(place.src(1), inner);
       const auto outer_step = step_over(place.src(1), outer);
       if (!inner_step || !outer_step || *inner_step == 0 || *outer_step == 0) continue;
-      operands.push_back({place.src(0),
-                          std::move(sum.terms),
-                          {},
-                          std::abs(*inner_step) * bytes,
-                          *outer_step * bytes});
+      operands.push_back({.buffer = place.src(0),
+                          .terms = std::move(sum.terms),
+                          .places = {},
+                          .inner_step = std::abs(*inner_step) * bytes,
+                          .outer_step = *outer_step * bytes});
       operand = operands.end() - 1;
     }
     operand->places.emplace_back(sum.number, place);
@@ -171,12 +173,17 @@ std::int64_t bytes_of_run(const Operand& operand, UOp inner) {
   return std::min(operand.inner_step, line_bytes) * inner.range_size() * rows;
 }
 
+// Elements to what is read in the next run of `inner`, or a later one.
+std::int64_t elements_ahead(const Operand& operand, UOp inner) {
+  const std::int64_t run_bytes = bytes_of_run(operand, inner);
+  const std::int64_t runs = (stream_ahead + run_bytes - 1) / run_bytes;
+  return runs * operand.outer_step / operand.element_bytes();
+}
+
 // The rows, or where it takes fewer at a time some of them by turns.
 std::vector<UOp> rows_of_next_turn(const Operand& operand, UOp inner) {
   const std::size_t count = rows_in_a_turn(operand);
-  const std::int64_t run_bytes = bytes_of_run(operand, inner);
-  const std::int64_t runs = (stream_ahead + run_bytes - 1) / run_bytes;
-  const std::int64_t next = runs * operand.outer_step / operand.element_bytes();
+  const std::int64_t next = elements_ahead(operand, inner);
   std::vector<UOp> result;
   for (const auto& [at, place] : operand.places | std::views::take(count)) {
     UOp more = number_like(inner, next);
@@ -188,6 +195,17 @@ std::vector<UOp> rows_of_next_turn(const Operand& operand, UOp inner) {
     result.push_back(place_after(place, more));
   }
   return result;
+}
+
+// Where a turn reads one row in order and more of it than the lines that are fetched, as some
+// blocks of odd sizes: the line behind them, which else were missed every few turns.
+UOp line_behind(const Operand& operand, UOp inner) {
+  const std::int64_t line = line_bytes / operand.element_bytes(),
+                     end = operand.places[0].first + operand.inner_step / operand.element_bytes();
+  const auto& [at, place] = operand.places.back();
+  const bool is_one_row = operand.last < end && end - operand.last < line;
+  if (!is_one_row || end - at <= line) return {};
+  return place_after(place, number_like(inner, elements_ahead(operand, inner) + line));
 }
 
 // Vectors in the memory of the program, whose index has the dtype of the loop.
@@ -241,13 +259,15 @@ std::vector<UOp> places_of_later_rows(std::span<const UOp> places, UOp inner, UO
 std::vector<UOp> places_of_next_turn(std::span<const UOp> places, UOp inner, UOp outer) {
   const bool is_used_again =
       std::ranges::any_of(places, [&](UOp place) { return !place.src(1).varies_over(outer); });
-  std::vector<UOp> result;
+  std::vector<UOp> result, behind;
   if (!is_used_again) return result;
   for (const Operand& operand : operands_of(vectors_of_memory(places, inner), inner, outer)) {
     const std::vector<UOp> rows = rows_of_next_turn(operand, inner);
     result.insert(result.end(), rows.begin(), rows.end());
+    if (const UOp line = line_behind(operand, inner)) behind.push_back(line);
   }
-  if (result.size() > most_lines) result.clear();
+  if (result.size() > most_lines) return {};
+  result.insert(result.end(), behind.begin(), behind.end());
   return result;
 }
 

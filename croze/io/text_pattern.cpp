@@ -87,8 +87,8 @@ TextMatcher::~TextMatcher() = default;
 bool TextMatcher::match(std::size_t from, unsigned options) {
   const int found = pcre2_match(compiled_.code, units(text_), text_.size(), from,
                                 options | state_->known, state_->data, state_->context);
-  if (found != PCRE2_ERROR_NOMATCH) {
-    check(found >= 0, "matching the pattern {} failed: {}", compiled_.shown, message_of(found));
+  if (found < 0 && found != PCRE2_ERROR_NOMATCH) {  // else no message is made
+    fail({}, "matching the pattern {} failed: {}", compiled_.shown, message_of(found));
   }
   state_->known = PCRE2_NO_UTF_CHECK;
   return found >= 0;

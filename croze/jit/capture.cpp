@@ -333,6 +333,8 @@ std::vector<Tensor> Step::trace(std::span<const Tensor> inputs, const Signature&
   if (open_) open.emplace(open_->plans(), open_sizes);
   trace->prepare(returned, results, assigned, stand_ins);
   trace->hold_closed_over(beginning);
+  // Results have its values.  Its tensors would be computed beside them, which is another plan.
+  returned.clear();
   return_unused_memory();  // of compiling, before the run takes its own
   realize_all(all);
   for (const Tensor& t : all) Registry::instance().forget_past(TensorRecord::of(t));

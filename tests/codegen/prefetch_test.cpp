@@ -103,6 +103,21 @@ TEST_F(Prefetch, OfVectorsThatFillHalfALineTwoRowsAreFetchedATurn) {
   EXPECT_EQ(lines(fetched, inner, outer, 2), lines(firsts, inner, outer, 3));
 }
 
+// Four blocks of 18 bytes a turn are a line and an eighth.
+TEST_F(Prefetch, OfOneRowTheLineBehindThoseOfATurnIsFetchedToo) {
+  constexpr std::int64_t block = 18, turn_bytes = 4 * block, row_bytes = 64 * turn_bytes;
+  const UOp bytes = graph.param(DType::UInt8, 2, 1 << 20);
+  const UOp at = outer * number(row_bytes) + inner * number(turn_bytes);
+  std::vector<UOp> places{kept}, all;
+  for (std::int64_t i = 0; i < turn_bytes; i++) {
+    all.push_back(place(bytes, at + number(i)));
+    if (i % block <= 2) places.push_back(all.back());  // a scale, and where a vector begins
+  }
+  const std::vector<UOp> fetched = places_of_next_turn(places, inner, outer);
+  EXPECT_EQ(fetched.size(), 2u);
+  EXPECT_EQ(lines(fetched, inner, outer, 2), lines(all, inner, outer, 3));
+}
+
 TEST_F(Prefetch, OfPackedBlocksEachLineIsFetchedOnceForAllThatIsReadOfIt) {
   constexpr std::int64_t block = 34, row_bytes = 64 * block;  // a scale, and 32 numbers
   const UOp bytes = graph.param(DType::UInt8, 2, 1 << 20);

@@ -48,9 +48,9 @@ struct Buffers : PackedRows {
   }
 };
 
-// r0 .. r4 are i, j, b, the half of a block and the place in it.
-UOp blocks_kernel(Graph& g) {
-  const UOp i = g.range(0, rows, LoopKind::Parallel), j = g.range(1, columns, LoopKind::Parallel);
+// r0 .. r4 are i, j, b, the half of a block and the place in it; of `count` rows.
+UOp blocks_kernel(Graph& g, std::int64_t count) {
+  const UOp i = g.range(0, count, LoopKind::Parallel), j = g.range(1, columns, LoopKind::Parallel);
   const UOp b = g.range(2, blocks, LoopKind::Reduce), h = g.range(3, 2, LoopKind::Reduce),
             k = g.range(4, half, LoopKind::Reduce);
   const UOp of_column = j * blocks + b;
@@ -70,9 +70,9 @@ UOp blocks_kernel(Graph& g) {
   return g.sink(std::vector<UOp>{g.store(out, sum, std::vector<UOp>{i, j})});
 }
 
-std::string run(Device& device, Buffers& buffers, Chooser edit) {
+std::string run(Device& device, Buffers& buffers, Chooser edit, std::int64_t count = rows) {
   Graph graph;
-  return buffers.run(device, blocks_kernel(graph), edit);
+  return buffers.run(device, blocks_kernel(graph, count), edit);
 }
 
 constexpr const char* unit = "avx512vnni.s8u8";
@@ -95,7 +95,7 @@ TEST(Panel, IsRefusedWithTheReason) {
   Graph graph;
   const Caps caps = caps_with_unit(unit);
   const auto refused = [&](const char* before, const char* edit) {
-    KernelState k(blocks_kernel(graph), caps);
+    KernelState k(blocks_kernel(graph, rows), caps);
     apply_all(k, parse_edits(before));
     return refusal(k, parse_edits(edit)[0]);
   };
@@ -113,6 +113,21 @@ TEST(BlockProducts, AreAddedUpByAUnitFromAPanel) {
   EXPECT_NE(edits.find("panel "), std::string::npos) << edits;
   EXPECT_NE(edits.find("contract "), std::string::npos) << edits;
   EXPECT_EQ(buffers.out, buffers.expected());
+}
+
+// Of a panel that would leave no room in the cache for the rows.
+TEST(BlockProducts, OfOneTileOfRowsAreDecodedAFewBlocksAtATime) {
+  constexpr std::int64_t few = 5;
+  Buffers buffers;
+  Caps caps = caps_with_unit(unit);
+  caps.l1_bytes = 8 << 10;
+  const std::unique_ptr<Device> device = make_interpreter(caps);
+  const std::string edits = run(*device, buffers, choose_edits, few);
+  EXPECT_NE(edits.find("split r2 by 2; panel "), std::string::npos) << edits;
+  std::vector<float> expected = buffers.expected();
+  expected.resize(few * columns);
+  buffers.out.resize(few * columns);
+  EXPECT_EQ(buffers.out, expected);
 }
 
 TEST(BlockProducts, AreRightOnTheProcessorAtHand) {

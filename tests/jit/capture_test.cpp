@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "croze/croze.h"
+#include "croze/run/statistics.h"
 #include "croze/tensor/custom_gradient.h"
 #include "support/errors.h"
 
@@ -33,6 +34,20 @@ TEST(Capture, RunsTheFunctionOnce) {
   }
   EXPECT_EQ(calls, 1);
   EXPECT_EQ(twice.step().summary().kernels, 1);
+}
+
+// What the first call runs is what was prepared for replays, though it assigns to a tensor that its
+// result follows from.
+TEST(Capture, IsScheduledOnce) {
+  Tensor seen = floats({0, 0}).realize();
+  auto next = capture([&](const Tensor& x) {
+    seen += x;
+    return seen.square();
+  });
+  const Tensor x = floats({1, 2}).realize();
+  const auto before = run_statistics().schedules_built;
+  EXPECT_EQ(next(x).to_vector<float>(), (Floats{1, 4}));
+  EXPECT_EQ(run_statistics().schedules_built - before, 1);
 }
 
 // Also where the number is passed to a kernel that other steps launch, too.

@@ -12,10 +12,13 @@
 //       for rows i, a few as copies of the code:
 //         for blocks b:
 //           out[i, j] += scales * (contract x[i, b, ..], panel[b, .., j], ..)
+//
+// Where the rows are one tile, a panel holds a few blocks, and is made anew for the next ones.
 #include "croze/codegen/choose/block_products.h"
 
 #include <algorithm>
 #include <optional>
+#include <ranges>
 
 #include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/machine_model.h"
@@ -102,6 +105,9 @@ class BlockTiler {
     inner_.back() = terms.outer;
     const UOp rows = cut_rows();
     arrange(vectors.outer, lanes, rows);
+    const bool has_one_tile = std::ranges::all_of(
+        k_.loops, [&](UOp r) { return r == vectors.outer || r == rows || r == lanes; });
+    if (has_one_tile) cut_blocks(lanes, terms.inner);
     return fill_panel(lanes, terms.inner) && contract_terms(lanes, terms.inner);
   }
 
@@ -126,6 +132,30 @@ class BlockTiler {
     order.push_back(rows);
     order.push_back(lanes);
     reorder(k_, order);
+  }
+
+  // A panel that one tile of rows reads is decoded some blocks at a time, so that it stays in the
+  // cache with what is read beside it, and what it is decoded from comes while others are
+  // multiplied.  Leaves the loops over these blocks in outer_.
+  void cut_blocks(UOp lanes, UOp depth) {
+    const std::vector<UOp> values = values_of_lanes(k_.sink, lanes);
+    const MachineModel machine(k_.caps());
+    std::vector<UOp> loops(inner_);
+    loops.insert(loops.end(), {lanes, depth});
+    std::vector<UOp> all(loops);
+    all.insert(all.end(), outer_.begin(), outer_.end());
+    if (panel_bytes(values, all) <= machine.turn_bytes) return;
+    std::vector<UOp> kept;
+    for (UOp r : outer_ | std::views::reverse) {
+      const std::int64_t room =
+          std::max<std::int64_t>(machine.decoded_bytes / panel_bytes(values, loops), 1);
+      const std::int64_t count = largest_divisor(r.trip_divisor(), room);
+      const bool is_whole = !r.is_open() && count == r.range_size();
+      if (count > 1) kept.insert(kept.begin(), is_whole ? r : split(k_, r, count).inner);
+      if (!is_whole) break;
+      loops.push_back(r);
+    }
+    outer_ = std::move(kept);
   }
 
   bool fill_panel(UOp lanes, UOp depth) {

@@ -25,6 +25,7 @@ struct MachineModel {
         sums_bytes(caps.l2_bytes),
         turn_bytes(caps.l1_bytes / 2),
         near_bytes(caps.l1_bytes * 2 / 3),
+        decoded_bytes(caps.l1_bytes / 6),
         cache_bytes(static_cast<double>(caps.l2_bytes)) {}
 
   // ---- of the device ----
@@ -42,6 +43,10 @@ struct MachineModel {
   // What each row tile reads anew stays in the L1 cache up to two thirds of it: rows and sums
   // stream through the rest.
   std::int64_t near_bytes;
+  // What is decoded for one use fills a sixth of the L1 cache: it is read soon, and the rows that
+  // it meets, what it is made of and what is fetched for the next stand beside it.  Of half as much
+  // the loops are too short.
+  std::int64_t decoded_bytes;
   // Lines so far apart share a set of the L1 cache: a page, by which it is addressed before the
   // page is known.
   static constexpr std::int64_t set_bytes = 4096;

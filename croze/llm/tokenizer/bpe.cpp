@@ -106,10 +106,15 @@ class BpeModel::Word {
   Word(const BpeModel& model, const std::vector<TokenId>& symbols) : model_(model) {
     nodes_.reserve(symbols.size());
     for (std::size_t i = 0; i < symbols.size(); i++) {
-      nodes_.push_back({symbols[i], static_cast<std::int32_t>(i) - 1,
+      nodes_.push_back({symbols[i], no_token, static_cast<std::int32_t>(i) - 1,
                         i + 1 < symbols.size() ? static_cast<std::int32_t>(i) + 1 : -1});
     }
-    for (std::int32_t i = 0; i + 1 < std::ssize(nodes_); i++) consider(i);
+    std::vector<Candidate> first;
+    first.reserve(symbols.size());
+    for (std::int32_t i = 0; i < std::ssize(nodes_); i++) {
+      if (const Merged* merged = look_at(i)) first.push_back({merged->rank, i, merged->id});
+    }
+    heap_ = Heap({}, std::move(first));
   }
 
   void merge(std::vector<TokenId>& ids) {
@@ -117,17 +122,13 @@ class BpeModel::Word {
       const Candidate best = heap_.top();
       heap_.pop();
       Node& left = nodes_[best.at];
-      if (left.id == no_token || left.next < 0) continue;  // gone since
-      const Merged* merged = model_.merges_.find(pair_at(best.at));
-      if (!merged || merged->id != best.id) continue;  // another pair by now
+      if (left.with_next != best.id) continue;  // gone since, or another pair
       Node& right = nodes_[left.next];
       left.id = best.id;
       left.next = right.next;
-      right.id = no_token;
-      if (left.next >= 0) {
-        nodes_[left.next].before = best.at;
-        consider(best.at);
-      }
+      right.id = right.with_next = no_token;
+      if (left.next >= 0) nodes_[left.next].before = best.at;
+      consider(best.at);
       if (left.before >= 0) consider(left.before);
     }
     for (const Node& node : nodes_) {
@@ -138,6 +139,7 @@ class BpeModel::Word {
  private:
   struct Node {
     TokenId id;
+    TokenId with_next;  // what it and the next one become
     std::int32_t before, next;
   };
   struct Candidate {
@@ -149,20 +151,26 @@ class BpeModel::Word {
     }
   };
 
-  std::uint64_t pair_at(std::int32_t at) const {
-    return key(static_cast<std::uint32_t>(nodes_[at].id),
-               static_cast<std::uint32_t>(nodes_[nodes_[at].next].id));
+  using Heap = std::priority_queue<Candidate>;
+
+  // What the symbol there and the next one become, if anything, which it then knows.
+  const Merged* look_at(std::int32_t at) {
+    Node& left = nodes_[at];
+    left.with_next = no_token;
+    if (left.next < 0) return nullptr;
+    const Merged* merged = model_.merges_.find(
+        key(static_cast<std::uint32_t>(left.id), static_cast<std::uint32_t>(nodes_[left.next].id)));
+    if (merged) left.with_next = merged->id;
+    return merged;
   }
 
   void consider(std::int32_t at) {
-    if (const Merged* merged = model_.merges_.find(pair_at(at))) {
-      heap_.push({merged->rank, at, merged->id});
-    }
+    if (const Merged* merged = look_at(at)) heap_.push({merged->rank, at, merged->id});
   }
 
   const BpeModel& model_;
   std::vector<Node> nodes_;
-  std::priority_queue<Candidate> heap_;
+  Heap heap_;
 };
 
 void BpeModel::tokenize(std::string_view word, std::vector<TokenId>& ids) const {

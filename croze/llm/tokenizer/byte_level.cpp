@@ -32,8 +32,15 @@ constexpr ByteChars byte_chars = make_byte_chars();
 }  // namespace
 
 void append_bytes_as_chars(std::string_view bytes, std::string& text) {
-  for (const char byte : bytes)
-    append_char(text, byte_chars.of_byte[static_cast<std::uint8_t>(byte)]);
+  const std::size_t before = text.size();
+  text.resize(before + 2 * bytes.size());  // all of these characters are below U+0800
+  char* to = text.data() + before;
+  for (const char byte : bytes) {
+    const char32_t c = byte_chars.of_byte[static_cast<std::uint8_t>(byte)];
+    if (c >= 0x80) *to++ = static_cast<char>(0xC0 | c >> 6);
+    *to++ = static_cast<char>(c < 0x80 ? c : 0x80 | (c & 0x3F));
+  }
+  text.resize(static_cast<std::size_t>(to - text.data()));
 }
 
 void append_chars_as_bytes(std::string_view token, std::string& bytes) {
