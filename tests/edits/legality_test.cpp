@@ -196,8 +196,8 @@ SmallKernel square_sum_kernel() {
   const UOp i = g.range(0, side, LoopKind::Reduce), j = g.range(1, side, LoopKind::Reduce);
   const UOp x = g.load(g.place(g.param(DType::Int32, 1, side * side), i * side + j));
   const UOp sum = g.reduce(Op::Add, x, std::vector<UOp>{i, j});
-  k.sink = g.sink(
-      std::vector<UOp>{g.store(g.place(g.param(DType::Int32, 0, 1), g.index(0)), sum, {})});
+  k.sink =
+      g.sink(std::vector<UOp>{g.store(g.place(g.param(DType::Int32, 0, 1), g.index(0)), sum, {})});
   k.expected = {45};
   return k;
 }
