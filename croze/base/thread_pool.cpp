@@ -15,6 +15,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <chrono>
 #include <system_error>
 #include <utility>
 
@@ -26,12 +27,20 @@ namespace {
 
 constexpr uint32_t open_bit = 1u << 31;
 
-// About 20 microseconds of pauses: longer than the gap between two kernels of a step.
-constexpr int spin_rounds = 1000;
+using Clock = std::chrono::steady_clock;
+
+// How long a worker looks for the next call before it sleeps: longer than the gap between two
+// kernels of a step, even if the caller's memory was thrown out of its cache by the first, and as
+// long as waking takes where the core has gone to rest.  Then looking in vain at most doubles what
+// sleeping at once would have cost.
+constexpr std::chrono::microseconds between_calls{50};
 
 // The same while another thread is at the last work of a call, after which the next one usually
 // comes at once: waking a sleeper costs both threads more than most of them wait here.
-constexpr int spin_rounds_in_call = 20'000;
+constexpr std::chrono::microseconds within_call{500};
+
+// Looks for each one at the clock.  A pause takes from 10 to 60 nanoseconds, as processors differ.
+constexpr int looks_at_once = 16;
 
 void relax() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -121,11 +130,15 @@ void ThreadPool::worker_loop(int thread) {
 
 // Returns when there was a call after number `seen`.
 void ThreadPool::wait_for_call(uint32_t seen) {
-  int between_calls = 0;
-  for (int i = 0; i < spin_rounds_in_call && between_calls < spin_rounds; ++i) {
-    if (calls_.load(std::memory_order_acquire) != seen) return;
-    if (!busy_.load(std::memory_order_relaxed)) ++between_calls;
-    relax();
+  const Clock::time_point start = Clock::now();
+  Clock::time_point last_busy = start, now = start;
+  while (now - last_busy < between_calls && now - start < within_call) {
+    for (int i = 0; i < looks_at_once; ++i) {
+      if (calls_.load(std::memory_order_acquire) != seen) return;
+      relax();
+    }
+    now = Clock::now();
+    if (busy_.load(std::memory_order_relaxed)) last_busy = now;
   }
   std::unique_lock lock(mutex_);
   asleep_.fetch_add(1);
@@ -156,10 +169,13 @@ void ThreadPool::leave() {
 }
 
 void ThreadPool::wait_for_workers() {
-  for (int i = 0; i < spin_rounds_in_call; ++i) {
-    if (inside_.load(std::memory_order_acquire) == 0) return;
-    relax();
-  }
+  const Clock::time_point start = Clock::now();
+  do {
+    for (int i = 0; i < looks_at_once; ++i) {
+      if (inside_.load(std::memory_order_acquire) == 0) return;
+      relax();
+    }
+  } while (Clock::now() - start < within_call);
   if (inside_.load() == 0) return;
   std::unique_lock lock(mutex_);
   caller_asleep_.store(true);

@@ -107,7 +107,7 @@ that of a buffer is its number, its elements and its device.
 
 constexpr const char* about_schedule = R"(
 One kernel.  Both reductions vary over the row only, so they belong inside the loop over rows, and
-the quotient follows in a second loop over the row.  Movement has become index arithmetic: a loop is
+what is made of them follows in a second loop over the row.  Movement has become index arithmetic: a loop is
 a value (`r0` the row, `r1` the column, `r2` and `r3` the loops of the reductions), a place in memory
 is an expression over loops, and `p0`, `p1` are the parameters of the kernel.  The kernel is one
 store, which closes the loops named last:

@@ -87,6 +87,47 @@ std::int64_t work_of(UOp sink) {
   return work;
 }
 
+namespace {
+
+double time_of(Op op, double access, const MachineModel& model) {
+  if (op == Op::Load || op == Op::Store) return access;
+  if (op == Op::Threefry) return MachineModel::threefry;
+  if (has_trait(op, trait_transcendental)) return MachineModel::transcendental;
+  if (op == Op::Div || op == Op::Reciprocal || op == Op::Sqrt) return model.quotient();
+  return 1;
+}
+
+}  // namespace
+
+double time_of(UOp sink, const MachineModel& model) {
+  const std::vector<UOp> order = toposort(sink);
+  const auto turns_of = [&](UOp u, bool with_lanes) {
+    double turns = 1;
+    for (UOp r : order) {
+      if (!r.is(Op::Range) || !u.varies_over(r)) continue;
+      if (with_lanes || r.loop_kind() != LoopKind::Lane)
+        turns *= static_cast<double>(r.range_size());
+    }
+    return turns;
+  };
+  double touched = 0;
+  for (UOp u : order) {
+    if (!u.is(Op::Index) || !u.src(0).is(Op::Param)) continue;
+    const auto elements = static_cast<double>(u.src(0).elements());
+    touched += std::min(elements, turns_of(u, true)) * static_cast<double>(size_of(u.dtype()));
+  }
+  const bool is_near = touched <= static_cast<double>(model.near_bytes);
+  const double access = is_near ? MachineModel::load : MachineModel::far_load;
+  double total = 0;
+  for (UOp u : order) {
+    // Each term is added, each place stored to.
+    const UOp done = u.is(Op::Reduce) || u.is(Op::Store) ? u.src(0) : u;
+    if (u.dtype() == DType::Index || u.is(Op::Index) || done.ranges().empty()) continue;
+    total += turns_of(done, false) * time_of(u.op(), access, model);
+  }
+  return total;
+}
+
 bool is_at_full_depth(const KernelState& k, UOp reduce) {
   return std::all_of(k.loops.begin(), k.loops.end(), [&](UOp r) { return reduce.varies_over(r); });
 }

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "croze/codegen/choose/machine_model.h"
 #include "croze/codegen/edits/kernel_state.h"
 #include "croze/device/caps.h"
 
@@ -35,6 +36,10 @@ double bytes_over(UOp load, std::span<const UOp> loops);
 // Element visits of the whole kernel: what it costs on one thread, roughly.  Open loops count with
 // the most that they turn.
 std::int64_t work_of(UOp sink);
+
+// The time of the whole kernel on one thread, in units of the model of the machine, if everything
+// comes from the caches of its core: its lanes are done by one instruction.
+double time_of(UOp sink, const MachineModel& model);
 
 // Whether a loop can be cut in parts of this size, perhaps after pad(): an open loop is padded, a
 // constant one must be a multiple.

@@ -28,9 +28,6 @@
 namespace croze {
 namespace {
 
-// A kernel below this many element visits is done before another thread has woken up.
-constexpr std::int64_t least_parallel_work = 1 << 15;
-
 // Element visits that hide what calling a task takes.
 constexpr std::int64_t least_work_of_task = 1 << 10;
 
@@ -136,10 +133,18 @@ std::int64_t iterations_of_padded_task(const KernelState& k, UOp loop) {
   return is_short ? std::min((size + few - 1) / few, most_padding) : 1;
 }
 
+// Whether what other threads take over saves more time than handing it to them takes.
+bool is_worth_threads(const KernelState& k) {
+  const MachineModel model(k.caps());
+  const auto threads = static_cast<double>(model.threads);
+  const double handing = MachineModel::launch +
+                         MachineModel::call * static_cast<double>(model.tasks_per_thread) * threads;
+  return time_of(k.sink, model) * (1 - 1 / threads) > handing;
+}
+
 // One loop becomes tasks of the thread pool, or groups that are what tasks are, outermost.
 void bind_tasks(KernelState& k) {
-  const std::int64_t threads = k.caps().threads;
-  if (threads <= 1 || work_of(k.sink) < least_parallel_work) return;
+  if (!is_worth_threads(k)) return;
   const UOp loop = loop_for_tasks(k);
   if (!loop) return;
   const std::int64_t padded = iterations_of_padded_task(k, loop);

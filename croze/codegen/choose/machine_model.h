@@ -121,6 +121,10 @@ struct MachineModel {
   static constexpr double turn_element = 1;
   // A shuffle of two vectors, of which two start in a cycle, by a table that is loaded.
   static constexpr double exchange = 1.5;
+  // An exponential or the like: some twenty instructions.  Random words: twenty rounds of four.
+  static constexpr double transcendental = 20, threefry = 80;
+  // A quotient or a root of a full register: 16 cycles of a unit that takes one at a time.
+  double quotient() const { return cycles(16.0 * static_cast<double>(vector_bytes) / 64); }
   // What all lanes multiply, made unsigned for an instruction that wants it so: a loaded vector and
   // one logical operation, on units that else wait for loads.
   static constexpr double shift = 0.5;

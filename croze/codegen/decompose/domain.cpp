@@ -44,6 +44,11 @@ Domain domain_of_polynomial(UOp sum, int depth) {
   return d.lo <= d.hi ? d : Domain{};
 }
 
+Domain domain_of_square(UOp x, int depth) {
+  const Domain d = domain_of(x, depth);
+  return {0, std::max(d.lo * d.lo, d.hi * d.hi)};
+}
+
 Domain domain_of(UOp x, int depth) {
   if (depth == 0) return {};
   if (argument_of_magnitude(x)) return {.lo = 0};
@@ -55,7 +60,7 @@ Domain domain_of(UOp x, int depth) {
       return {-d.hi, -d.lo};
     }
     case Op::Mul: {
-      if (x.src(0) == x.src(1)) return {.lo = 0};
+      if (x.src(0) == x.src(1)) return domain_of_square(x.src(0), depth - 1);
       const double factor = x.src(1).is(Op::Const) ? x.src(1).const_double() : 0;
       if (factor == 0 || !std::isfinite(factor)) return {};
       const Domain d = domain_of(x.src(0), depth - 1);

@@ -43,9 +43,10 @@ Tensor gelu(const Tensor& x, Gelu form, Location at) {
   const CallScope scope("gelu", at);
   return in_wide_float(x, [&](const Tensor& v) {
     if (form == Gelu::Erf) {
-      // The tail of the normal distribution, which erf would lose to cancellation.
-      const Tensor tail = normal_tail(v);
-      return v * where(v < 0, tail, 1 - tail);
+      // By the tail of the normal distribution, which erf would lose to cancellation.  where and
+      // not relu: at 0 the halves of the gradient must belong to one side.
+      const NormalTail tail = normal_tail(v);
+      return multiply_add(-tail.size, tail.chance, where(v < 0, 0, v));
     }
     // (1 + tanh(u)) / 2 is sigmoid(2u).
     const double scale = 2 * std::sqrt(2 / std::numbers::pi);

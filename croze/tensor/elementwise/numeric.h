@@ -57,8 +57,12 @@ inline Tensor with_sign_of(const Tensor& x, const Tensor& size) {
 
 // erfc(z) for z >= 0.
 Tensor complementary_error(const Tensor& z);
-// The probability that a number of the normal distribution is greater than |x|.
-Tensor normal_tail(const Tensor& x);
+// The probability that a number of the normal distribution is greater than |x|, and |x| as far as
+// that is not 0, so that their product is finite.
+struct NormalTail {
+  Tensor size, chance;
+};
+NormalTail normal_tail(const Tensor& x);
 
 // The greatest finite number of a dtype.
 double greatest_of(DType t);

@@ -200,13 +200,15 @@ Tensor logsumexp(const Tensor& x, const Axes& axes, bool keepdim, Location at) {
   });
 }
 
+// One quotient for a row: the sum is between 1 and the count of terms, so that it is far from where
+// products and quotients differ by more than a rounding.
 Tensor softmax(const Tensor& x, std::int64_t axis, Location at) {
   const Call call("softmax", {&x}, at);
   const Shape list = call.axes(axis, x.ndim());
   if (x.numel() == 0) return as_float(x);
   return in_wide_float(x, [&](const Tensor& v) {
     const Tensor e = exp(v - extreme(call, v, Op::Max, list, true).detach());
-    return e / reduced(e, Op::Add, list, true, 0);
+    return e * reciprocal(reduced(e, Op::Add, list, true, 0));
   });
 }
 
