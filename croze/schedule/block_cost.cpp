@@ -235,11 +235,8 @@ BlockCut cut_into_blocks(const BlockSequence& sequence, const MachineModel& mach
     BlockCut cut = weighed(sequence, weights, cut_outermost(sequence, wanted), machine);
     const double of_block =
         weights.live_bytes / static_cast<double>(cut.count()) + weights.whole_bytes;
-    // One block is a small one.  Of several, those that run at once are in the caches: others would
-    // save no traffic, and memory that is too large for a thread to keep is faulted in by each.
-    const bool fits = wanted > 1
-                          ? machine.fits_caches(of_block * static_cast<double>(machine.threads))
-                          : of_block <= tile_bytes;
+    // One block is a small one.
+    const bool fits = wanted > 1 || of_block <= tile_bytes;
     if (fits && cut.gain > best.gain) best = cut;
     if (wanted > 1 && of_block <= tile_bytes) break;  // smaller ones only load more
     wanted = std::max({fewest, 2 * wanted, cut.count() + 1});

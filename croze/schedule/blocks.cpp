@@ -87,9 +87,7 @@ class BlockJoiner {
     const Caps& caps = context_.caps(step.device);
     if (step.nests.empty() || is_snapshot(step)) return plan;
     if (!caps.joins_nests || caps.has_groups) return plan;
-    // An update of what stands there goes with the other updates, in one launch.
-    plan.joinable =
-        !step.supersedes || std::ranges::find(step.reads, step.supersedes) == step.reads.end();
+    plan.joinable = !step.supersedes;
     const UOp nest = step.nests[0];
     nests_.push_back(blocked_nest(nest));
     plan.sequence.nests = {&nests_.back()};
@@ -114,14 +112,8 @@ class BlockJoiner {
     }
   }
 
-  // What overwrites memory can be the last of a sequence: it waits for all who read what stood
-  // there, the others do not.
-  bool may_produce(std::size_t step) const {
-    return plans_[step].joinable && !steps_[step].supersedes;
-  }
-
   void propose(UOp state, std::size_t producer, std::size_t consumer) {
-    if (producer == consumer || !may_produce(producer) || !plans_[consumer].joinable) return;
+    if (producer == consumer || !plans_[producer].joinable || !plans_[consumer].joinable) return;
     if (steps_[producer].device != steps_[consumer].device) return;
     queue_.push({state.elements() * size_of(state.dtype()), producer, consumer, state});
   }
@@ -130,8 +122,7 @@ class BlockJoiner {
   Refusal try_join(std::size_t producer, std::size_t consumer) {
     // The base of a scatter and then the values come together before either joins another step.
     const bool parts = states_.are_parts_of_one(producer, consumer);
-    const bool is_part = steps_[consumer].part != 0 && !makes_alone(consumer);
-    if (steps_[producer].part != 0 || (is_part && !parts)) {
+    if (steps_[producer].part != 0 || (steps_[consumer].part != 0 && !parts)) {
       return {RefusalCause::SeveralMakers};
     }
     const std::size_t nests = steps_[producer].nests.size() + steps_[consumer].nests.size();
@@ -162,8 +153,7 @@ class BlockJoiner {
   // Where that is less than a launch, the step becomes the prelude of all who read what it makes.
   void try_repeat(std::size_t producer) {
     const BlockPlan& plan = plans_[producer];
-    if (!may_produce(producer) || steps_[producer].part != 0) return;
-    if (steps_[producer].nests.empty()) return;
+    if (!plan.joinable || steps_[producer].part != 0 || steps_[producer].nests.empty()) return;
     const MachineModel machine(context_.caps(steps_[producer].device));
     double cycles = 0;
     for (const BlockedNest* nest : plan.sequence.nests) cycles += nest->cycles;
@@ -232,7 +222,7 @@ class BlockJoiner {
     steps_[home].nests = std::move(nests);
     for (std::size_t r : readers) plans_[r] = {};
     plans_[producer] = {};
-    joined.joinable = true;
+    joined.joinable = !steps_[home].supersedes;
     plans_[home] = std::move(joined);
   }
 
