@@ -76,6 +76,10 @@ struct Step::Trace {
     int input = -1;  // of this number; else
     Tensor owner;    // the tensor that owns the memory
   };
+  struct Written {
+    int place;
+    std::vector<MemoryPart> parts;  // of it; none: all
+  };
 
   Signature signature;
   std::vector<Input> inputs;
@@ -84,7 +88,7 @@ struct Step::Trace {
   std::vector<Place> places;     // one per Buffer of the plan; their owners,
   ClosedOver closed_over;        // as far as the function did not make them; ends before them
   std::vector<int> random_keys;  // places, to draw anew in the order in which they were drawn
-  std::vector<int> written;      // places
+  std::vector<Written> written;
   std::vector<Result> results;
   MemoryTaken taken;
 
@@ -96,7 +100,7 @@ struct Step::Trace {
   std::vector<bool> donated() const;
   // Of the inputs, the donated ones that a replay writes to.
   std::vector<bool> overwritten_inputs() const;
-  std::vector<TensorRecord*> overwritten() const;
+  std::vector<Registry::Overwritten> overwritten() const;
   std::vector<Tensor> results_over(std::span<const UOp> made,
                                    std::span<const UOp> taken_from) const;
   // What was recorded, which takes no memory of donated inputs; its inputs are nodes of `nodes`.
@@ -209,7 +213,7 @@ StepRecording Step::recording() const {
     if (from.input >= 0) to.is_written = t.inputs[from.input].is_assigned;
   }
   result.graph.inputs = result.graph.buffers;
-  for (int i : t.written) result.places[number[i]].is_written = true;
+  for (const Trace::Written& w : t.written) result.places[number[w.place]].is_written = true;
   for (int i : t.random_keys) result.random_keys.push_back(number[i]);
   return result;
 }
@@ -275,6 +279,24 @@ std::vector<Tensor> with_assigned(std::span<const Tensor> results) {
   return all;
 }
 
+// Computes the results and what is assigned; gradients end there.
+void compute_as_leaves(std::span<const Tensor> results, std::span<const Tensor> assigned) {
+  std::vector<UOp> held;  // by what is assigned, until now
+  std::vector<std::vector<MemoryPart>> parts;
+  for (const Tensor& t : assigned) {
+    held.push_back(viewed_buffer(t.node()));
+    parts.push_back(parts_stored(t.node()));
+  }
+  std::vector<Tensor> all(results.begin(), results.end());
+  std::ranges::copy(assigned, std::back_inserter(all));
+  realize_all(all);
+  Registry& registry = Registry::instance();
+  for (const Tensor& r : results) registry.forget_past(TensorRecord::of(r));
+  for (std::size_t i = 0; i < assigned.size(); i++) {
+    registry.forget_past_of_parts({&TensorRecord::of(assigned[i]), parts[i]}, held[i]);
+  }
+}
+
 std::vector<bool> none_of(std::span<const Tensor> inputs) {
   return std::vector<bool>(inputs.size());
 }
@@ -327,8 +349,8 @@ std::vector<Tensor> Step::trace(std::span<const Tensor> inputs, const Signature&
     before.restore();
     throw;
   }
-  const std::vector<Tensor> assigned = pending_stores(), all = with_assigned(results);
-  before.compute_used(nodes_of(all));
+  const std::vector<Tensor> assigned = pending_stores();
+  before.compute_used(nodes_of(with_assigned(results)));
   std::optional<OpenSizes::Scope> open;
   if (open_) open.emplace(open_->plans(), open_sizes);
   trace->prepare(returned, results, assigned, stand_ins);
@@ -336,8 +358,7 @@ std::vector<Tensor> Step::trace(std::span<const Tensor> inputs, const Signature&
   // Results have its values.  Its tensors would be computed beside them, which is another plan.
   returned.clear();
   return_unused_memory();  // of compiling, before the run takes its own
-  realize_all(all);
-  for (const Tensor& t : all) Registry::instance().forget_past(TensorRecord::of(t));
+  compute_as_leaves(results, assigned);
   donated.end(none_of(inputs));
   if (std::ssize(traces_) == most_traces) traces_.pop_back();
   traces_.insert(traces_.begin(), std::move(trace));
@@ -365,8 +386,8 @@ void Step::Trace::prepare(std::span<const Tensor> returned, std::span<const Tens
   for (const Tensor& t : result_tensors) {
     results.push_back({t.shape(), t.dtype(), std::string(t.device())});
   }
-  FlatSet<const Node*> stored;
-  for (const Tensor& t : assigned) stored.insert(viewed_buffer(t.node()).node());
+  FlatMap<const Node*, UOp> stores;  // by the Buffers that are stored into
+  for (const Tensor& t : assigned) stores.insert(viewed_buffer(t.node()).node(), t.node());
   taken = MemoryTaken({returned, result_tensors, stand_ins, donated(), assigned});
   const std::vector<UOp> roots = taken.roots();
   taken.forget_nodes();
@@ -387,7 +408,9 @@ void Step::Trace::prepare(std::span<const Tensor> returned, std::span<const Tens
       places.push_back({*input, Tensor()});
     } else {
       places.push_back({-1, owners[i]});
-      if (stored.contains(buffers[i].node())) written.push_back(place);
+      if (const UOp* store = stores.find(buffers[i].node())) {
+        written.push_back({place, parts_stored(*store)});
+      }
     }
     if (is_random_key(buffers[i].buffer_id())) random_keys.push_back(place);
   }
@@ -420,12 +443,13 @@ void Step::Trace::check_apart(std::span<const Tensor> given) const {
 }
 
 // The owners of what a replay writes.
-std::vector<TensorRecord*> Step::Trace::overwritten() const {
-  std::vector<TensorRecord*> records;
-  for (const std::vector<int>* list : {&written, &random_keys}) {
-    for (int i : *list) records.push_back(&TensorRecord::of(places[i].owner));
+std::vector<Registry::Overwritten> Step::Trace::overwritten() const {
+  std::vector<Registry::Overwritten> all;
+  for (const Written& w : written) {
+    all.push_back({&TensorRecord::of(places[w.place].owner), w.parts});
   }
-  return records;
+  for (int i : random_keys) all.push_back({&TensorRecord::of(places[i].owner), {}});
+  return all;
 }
 
 std::vector<bool> Step::Trace::donated() const {
@@ -470,9 +494,11 @@ Step::Replay Step::replay(std::span<const Tensor> inputs) {
   realize_all(pending_stores());
   DonatedInputs donated(inputs, t.donated(), t.signature);
   const std::vector<bool> overwritten_inputs = t.overwritten_inputs();
-  const std::vector<TensorRecord*> overwritten = t.overwritten();
+  const std::vector<Registry::Overwritten> overwritten = t.overwritten();
   Registry::Nodes changing;
-  for (const TensorRecord* r : overwritten) changing.insert(viewed_buffer(r->node).node());
+  for (const Registry::Overwritten& o : overwritten) {
+    changing.insert(viewed_buffer(o.owner->node).node());
+  }
   for (std::size_t i = 0; i < inputs.size(); i++) {
     if (!overwritten_inputs[i]) continue;
     changing.insert(viewed_buffer(donated.memory(i).node()).node());

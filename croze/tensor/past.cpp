@@ -87,15 +87,8 @@ UOp replaced(UOp after, std::span<const UOp> sources) {
   UOp whole = sources[0];
   for (std::size_t i = 1; i < sources.size(); i++) {
     if (!sources[i].is(Op::Store)) continue;
-    std::vector<ViewStep> steps;
-    for (UOp place = after.src(static_cast<int>(i)).src(0); place != after.src(0);
-         place = place.src(0)) {
-      ensure(is_movement(place.op()), "a store into {}, which is no view of what follows it",
-             info(place.op()).name);
-      steps.push_back({place.op(), Shape(place.arg().as_ints())});
-    }
-    std::ranges::reverse(steps);
-    whole = with_view_replaced(whole, steps, sources[i].src(1));
+    const UOp place = after.src(static_cast<int>(i)).src(0);
+    whole = with_view_replaced(whole, steps_to(place, after.src(0)), sources[i].src(1));
   }
   return whole;
 }

@@ -533,13 +533,15 @@ FlatMap<const Node*, UOp> Registry::renamed(const Nodes& written) {
   return now;
 }
 
-void Registry::overwritten(std::span<TensorRecord* const> owners) {
+void Registry::overwritten(std::span<const Overwritten> all) {
   FlatMap<const Node*, UOp> now;
-  for (TensorRecord* r : owners) {
-    const UOp buffer = viewed_buffer(r->node);
-    leave_contents(*r, r->assigned_at);
-    now.insert(buffer.node(), rename(buffer, r->assigned_at));
-    replace_node(*r, without_stores(r->node, now), true);
+  for (const Overwritten& written : all) {
+    TensorRecord& r = *written.owner;
+    const UOp buffer = viewed_buffer(r.node);
+    leave_contents(r, r.assigned_at);
+    now.insert(buffer.node(), rename(buffer, r.assigned_at));
+    replace_node(r, without_stores(r.node, now), true);
+    forget_past_of_parts(written, buffer);
   }
   drop_values([&](UOp, UOp value) { return now.contains(viewed_buffer(value).node()); });
 }
@@ -594,6 +596,24 @@ void Registry::computed_as(TensorRecord& record, function_ref<UOp(UOp)> history)
 void Registry::forget_past(TensorRecord& record) {
   past_.forget(record.node);
   record.is_computed = false;
+}
+
+// What is written stands as memory that never has contents: nobody can compute it again.
+void Registry::forget_past_of_parts(const Overwritten& written, UOp before) {
+  TensorRecord& record = *written.owner;
+  forget_past(record);
+  UOp contents = reshape_node(before, record.node.shape());
+  if (written.parts.empty() || !past_.knows(contents)) return;
+  for (const MemoryPart& part : written.parts) {
+    const UOp place = led_through(before, part);
+    const UOp unknown =
+        new_stand_in(graph, before.dtype(), place.elements(), before.buffer_device());
+    past_.overwritten(unknown, record.assigned_at);
+    leave(unknown, false);
+    contents = with_view_replaced(contents, part, reshape_node(unknown, place.shape()));
+  }
+  past_.computed(record.node, contents);
+  record.is_computed = true;
 }
 
 }  // namespace croze

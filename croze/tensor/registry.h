@@ -14,6 +14,7 @@
 #include "croze/tensor/graph_mutex.h"
 #include "croze/tensor/past.h"
 #include "croze/tensor/record.h"
+#include "croze/tensor/views.h"
 
 namespace croze {
 
@@ -63,9 +64,16 @@ class Registry {
   void forget_past(TensorRecord& record);
 
   // For memory that is written without a graph: before it, computes every tensor that reads the
-  // Buffers; after it, gives their owners the new contents.
+  // Buffers; after it, gives their owners the new contents, at whose written parts gradients end.
+  struct Overwritten {
+    TensorRecord* owner;
+    std::span<const MemoryPart> parts;  // none: all
+  };
   void compute_readers(const Nodes& buffers);
-  void overwritten(std::span<TensorRecord* const> owners);
+  void overwritten(std::span<const Overwritten> all);
+  // Gradients end at these parts of a computed tensor from now on.  `before`: the Buffer of what it
+  // held before they were written.
+  void forget_past_of_parts(const Overwritten& written, UOp before);
 
   // Takes the value of a tensor from it: whoever uses the tensor from now on gets an Error that
   // names the place.  With its memory, which is its own and holds other contents then: returns the

@@ -8,6 +8,7 @@
 #include "croze/base/error.h"
 #include "croze/tensor/record.h"
 #include "croze/tensor/registry.h"
+#include "croze/tensor/storage.h"
 
 namespace croze {
 namespace {
@@ -247,6 +248,32 @@ UOp with_view_replaced(UOp root, std::span<const ViewStep> steps, UOp value) {
   };
   const UOp choice[] = {back(mask), back(value), root};
   return elementwise_node(Op::Where, choice, root.shape());
+}
+
+std::vector<ViewStep> steps_to(UOp place, UOp root) {
+  std::vector<ViewStep> steps;
+  for (; place != root; place = place.src(0)) {
+    if (place.is(Op::After)) continue;
+    ensure(is_movement(place.op()), "a store into {}, which is no view of what follows it",
+           info(place.op()).name);
+    steps.push_back({place.op(), Shape(place.arg().as_ints())});
+  }
+  std::ranges::reverse(steps);
+  return steps;
+}
+
+std::vector<MemoryPart> parts_stored(UOp node) {
+  const UOp buffer = viewed_buffer(node);
+  std::vector<MemoryPart> parts;
+  for (; node != buffer; node = node.src(0)) {
+    if (!node.is(Op::After)) continue;
+    for (UOp effect : node.sources()) {
+      if (!effect.is(Op::Store)) continue;
+      if (effect.src(1).elements() == buffer.elements()) return {};
+      parts.push_back(steps_to(effect.src(0), buffer));
+    }
+  }
+  return parts;
 }
 
 }  // namespace croze

@@ -49,5 +49,12 @@ bool is_whole(const ViewPath& path);
 bool is_injective(std::span<const std::int64_t> shape, const ViewPath& path);
 // The root's node with `value` where the view looks at it.
 UOp with_view_replaced(UOp root, std::span<const ViewStep> steps, UOp value);
+// The movements that lead to a place in `root`, through what stores in it leave.
+std::vector<ViewStep> steps_to(UOp place, UOp root);
+
+// A part of memory: the movements that lead to it from its Buffer.
+using MemoryPart = std::vector<ViewStep>;
+// The parts that are stored into before a Buffer holds what the node says; none if one is all of it.
+std::vector<MemoryPart> parts_stored(UOp node);
 
 }  // namespace croze

@@ -54,6 +54,26 @@ TEST(History, ACapturedStepThatAssignsLeavesOtherTensorsTheirs) {
   EXPECT_EQ(w.to_vector<float>(), (Floats{3, 3}));
 }
 
+// Of what a step assigns to a part, the rest has the past that it had.
+TEST(History, ACapturedStepThatAssignsToAPartEndsThePastOfThatPart) {
+  const Tensor a = floats({1, 2});
+  Tensor w = floats({3, 4, 5, 6}).realize();
+  w.assign(cat({a.square(), a * 3.}, 0));
+  Tensor part = w.narrow(0, 1, 2);
+  auto step = capture([&](const Tensor& x) { part.assign(part + x); });
+  for (const float i : {1.f, 2.f, 3.f}) {
+    step(a);
+    EXPECT_EQ(w.to_vector<float>(), (Floats{1, 4 + i, 3 + 2 * i, 6}));
+    EXPECT_EQ(gradient(w.sum(), a), (Floats{2, 3}));
+    EXPECT_EQ(gradient(w.sum(), w), (Floats{1, 1, 1, 1}));
+  }
+  const Tensor loss = (w * w).sum().realize();
+  EXPECT_EQ(gradient(loss, a), (Floats{4, 36}));
+  step(a);
+  const std::string error = error_of([&] { loss.gradient({a}); });
+  EXPECT_NE(error.find("held before it was assigned to"), std::string::npos) << error;
+}
+
 TEST(History, WhatItAssignedToIsNamedWhereItIsNeeded) {
   Tensor w = floats({3, 4}).realize();
   const Tensor a = floats({1, 2});
