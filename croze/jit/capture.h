@@ -45,8 +45,8 @@
 // * A tensor that the function stores elsewhere than in its result holds the values of the first
 //   call.
 // * Gradients end at results and at what the function assigns: ask for gradients inside.
-// * Tensors that the function does not assign to, and the rest of one to a part of which it assigns,
-//   keep their values and their gradients.
+// * What the function does not assign to, other tensors or the rest of one, keeps its value and its
+//   gradient.
 // * step().summary() and step().explanation() say what a replay does.
 // * While CROZE_CHECK_NAN or CROZE_CHECK_INDICES is set the function itself runs at every call, so
 //   that what they find has the lines of the function.

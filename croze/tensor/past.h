@@ -39,9 +39,7 @@ class Past {
   // A gradient that comes to `value` ends there.
   void forget(UOp value) { histories_.erase(value.node()); }
   // Whether it is written down how the contents `value` came about, or what that led to.
-  bool knows(UOp value) const {
-    return histories_.find(value.node()) || leads_.find(value.node());
-  }
+  bool knows(UOp value) const { return histories_.find(value.node()) || leads_.find(value.node()); }
   // What `node` means, a store that has happened or a view that was copied, stands in `value`.
   void stored(UOp node, UOp value) { stored_.insert(value.node(), node); }
   // `node` is what a tensor held before the assignment there.

@@ -54,7 +54,8 @@ std::vector<ViewStep> steps_to(UOp place, UOp root);
 
 // A part of memory: the movements that lead to it from its Buffer.
 using MemoryPart = std::vector<ViewStep>;
-// The parts that are stored into before a Buffer holds what the node says; none if one is all of it.
+// The parts that are stored into before a Buffer holds what the node says; none if one is all of
+// it.
 std::vector<MemoryPart> parts_stored(UOp node);
 
 }  // namespace croze
