@@ -2,7 +2,8 @@
 //
 // The same step runs on both in turns; what they compute is compared.  On a device that is the same
 // processor behind another programming interface, such as OpenCL in software, the ratio is what its
-// kernels cost beside ours; on a real GPU it is what the GPU gains.
+// kernels cost beside ours; on a real GPU it is what the GPU gains.  With --large the GPU runs
+// alone, what would take a CPU minutes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,6 +25,7 @@
 #include "croze/tensor/reduce/reduce.h"
 #include "croze/tensor/reduce/scan.h"
 #include "croze/tensor/reduce/sort.h"
+#include "gpu_large.h"
 #include "measure.h"
 #include "suites.h"
 
@@ -34,6 +36,7 @@ struct GpuOptions {
   std::string device = "OPENCL";
   std::string cases;
   double seconds = 0.5;
+  bool is_large = false;
   bool as_json = false;
 };
 
@@ -152,6 +155,42 @@ Json measure(const Row& row, const GpuOptions& options) {
               {"kernels", gpu.kernels()},    {"holds", holds}};
 }
 
+// A case that fills a GPU.  One that fails says why, and the others are measured all the same.
+Json measure_large(const Case& c, const GpuOptions& options) {
+  Json row{{"name", c.name}, {"holds", true}};
+  try {
+    Contestant gpu(c, options.device);
+    const double seconds = interleaved({[&] { gpu.run(); }}, options.seconds)[0];
+    row["ms"] = seconds * 1e3;
+    row["giga_per_s"] = c.work / seconds * 1e-9;  // GFLOP/s, or GB/s of what is bound by memory
+    row["kernels"] = gpu.kernels();
+  } catch (const Error& error) {
+    row["error"] = error.what();
+    row["holds"] = false;
+  }
+  return row;
+}
+
+void run_large(const GpuOptions& options) {
+  Json results = Json::array();
+  for (const Case& c : large_cases()) {
+    if (!std::regex_search(c.name, std::regex(options.cases))) continue;
+    const Json row = measure_large(c, options);
+    if (!options.as_json) {
+      if (row.contains("error")) {
+        fmt::print("{:32} {}\n", c.name, row["error"].get<std::string>());
+      } else {
+        fmt::print("{:32} {:9.3f} ms {:10.1f} G/s\n", c.name, row["ms"].get<double>(),
+                   row["giga_per_s"].get<double>());
+      }
+      std::fflush(stdout);
+    }
+    results.push_back(row);
+  }
+  check(!results.elements().empty(), "no case is called like '{}'", options.cases);
+  finish_suite("gpu-large", results, options.as_json, Json{{"device", options.device}});
+}
+
 // What a multiply-add of an odd size takes beside one of a size near it.
 void compare_sizes(Json& rows) {
   const std::pair<std::string, std::string> neighbours[] = {
@@ -198,8 +237,9 @@ void add_gpu(const Command& program) {
   command.option("--device", options->device, "What is compared with the CPU");
   command.option("--case", options->cases, "Only the cases that this regular expression finds");
   command.option("--seconds", options->seconds, "Time for each case");
+  command.flag("--large", options->is_large, "What fills a GPU, on the device alone");
   command.flag("--json", options->as_json, "One line of JSON");
-  command.action([options] { run_gpu(*options); });
+  command.action([options] { options->is_large ? run_large(*options) : run_gpu(*options); });
 }
 
 }  // namespace croze::bench

@@ -33,9 +33,9 @@ def tests(name):
 
 suites = {name: tests(name) for name in ("device_suite", "far_offsets", "op_list", "golden")}
 result = {"devices": parsed("devices"), **suites, "times": parsed("times"),
-          "torch": parsed("torch")}
+          "large": parsed("large"), "torch": parsed("torch")}
 ms = result["torch"].get("ms", {})
-for row in result["times"].get("results", []):
+for row in result["times"].get("results", []) + result["large"].get("results", []):
     if row.get("name") in ms and row.get("ms"):
         row["torch_ms"] = ms[row["name"]]
         row["speed_of_torch"] = ms[row["name"]] / row["ms"]

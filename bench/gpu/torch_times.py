@@ -7,12 +7,11 @@ import torch
 from torch.nn import functional
 
 
-def cases():
-    def random(*shape):
-        return torch.rand(shape, device="cuda")
+def random(*shape, dtype=torch.float32):
+    return torch.rand(shape, device="cuda").sub_(0.5).to(dtype)
 
-    torch.backends.cuda.matmul.allow_tf32 = False
-    torch.backends.cudnn.allow_tf32 = False
+
+def cases():
     for m, k, n in [(512, 512, 512), (1024, 1024, 1024), (2048, 2048, 2048), (1009, 1009, 1009),
                     (336, 768, 560), (333, 777, 555)]:
         a, b = random(m, k), random(k, n)
@@ -28,19 +27,76 @@ def cases():
     yield "cumulative sum", lambda: rows.cumsum(1)
 
 
-def milliseconds(call, repeat=50):
+def scaled(a, b):
+    one = torch.ones((), device="cuda")
+    return lambda: torch._scaled_mm(a, b, one, one, out_dtype=torch.bfloat16)
+
+
+def attention(length, causal, backward):
+    q, k, v, g = (random(1, 16, length, 128, dtype=torch.bfloat16) for _ in range(4))
+
+    def forward():
+        return functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
+
+    def with_gradients():
+        torch.autograd.grad(forward(), (q, k, v), g)
+
+    if not backward:
+        return forward
+    for x in (q, k, v):
+        x.requires_grad_()
+    return with_gradients
+
+
+def large_cases():
+    """Those of croze-bench gpu --large."""
+    bf16, fp8 = torch.bfloat16, torch.float8_e4m3fn
+    products = [(bf16, n, n, n) for n in (4096, 8192)]
+    products += [(torch.float16, 4096, 4096, 4096), (torch.float32, 4096, 4096, 4096)]
+    products += [(bf16, m, 4096, 14336) for m in (2048, 16, 1)]
+    names = {bf16: "bfloat16", torch.float16: "float16", torch.float32: "float32"}
+    for dtype, m, k, n in products:
+        a, b = random(m, k, dtype=dtype), random(k, n, dtype=dtype)
+        yield f"{names[dtype]} matmul {m}x{k}x{n}", lambda a=a, b=b: a @ b
+    a, b = random(4096, 4096, dtype=fp8), random(4096, 4096, dtype=fp8).t()
+    yield "float8_e4m3 matmul 4096x4096x4096", scaled(a, b)
+    for length in (2048, 8192):
+        for causal in (False, True):
+            name = f"attention {length}{' causal' if causal else ''}"
+            yield name, attention(length, causal, False)
+            if length == 2048:
+                yield name + " and gradients", attention(length, causal, True)
+    x, w = random(32, 128, 28, 28, dtype=bf16), random(128, 128, 3, 3, dtype=bf16)
+    yield "bfloat16 conv 3x3 32x128x28x28", lambda: functional.conv2d(x, w, padding=1)
+    square = random(8192, 8192)
+    yield "add 8192x8192", lambda: square + 1
+    yield "gelu 8192x8192", lambda: functional.gelu(square)
+    yield "softmax 8192x8192", lambda: functional.softmax(square, 1)
+    yield "layer norm 8192x8192", lambda: functional.layer_norm(square, (8192,))
+
+
+def milliseconds(call, most_repeats=50, seconds=0.5):
     """The median of single calls, each waited for, by the host's clock, as croze-bench measures."""
     for _ in range(5):
         call()
     times = []
-    for _ in range(repeat):
+    while len(times) < 5 or len(times) < most_repeats and sum(times) < 1e3 * seconds:
         torch.cuda.synchronize()
         begin = time.perf_counter()
         call()
         torch.cuda.synchronize()
         times.append(1e3 * (time.perf_counter() - begin))
-    return sorted(times)[repeat // 2]
+    return sorted(times)[len(times) // 2]
 
 
-print(json.dumps({"torch": torch.__version__, "gpu": torch.cuda.get_device_name(),
-                  "ms": {name: milliseconds(call) for name, call in cases()}}))
+torch.backends.cuda.matmul.allow_tf32 = False
+torch.backends.cudnn.allow_tf32 = False
+ms, errors = {}, {}
+for all_cases in (cases, large_cases):
+    for case, compute in all_cases():
+        try:
+            ms[case] = milliseconds(compute)
+        except (RuntimeError, NotImplementedError) as error:
+            errors[case] = str(error)
+print(json.dumps({"torch": torch.__version__, "gpu": torch.cuda.get_device_name(), "ms": ms,
+                  "errors": errors}))
