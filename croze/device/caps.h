@@ -40,6 +40,7 @@ struct Caps {
   // vectors and caches, as below, to itself, and groups are what tasks are elsewhere.
   std::int64_t warp_items = 1;
   bool shuffles_items = false;  // has Op::Shuffle, of warps whose items are neighbours in a group
+  bool loads_matrices = false;  // has Op::LoadMatrix, of group memory
   std::int64_t item_registers = 64;  // of 4 bytes, before values of an item go to memory
 
   // Vectors and memory.

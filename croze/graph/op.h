@@ -85,9 +85,12 @@ enum class Op : std::uint8_t {
                 // (matrix_unit.h); sums + the products of a and b, added up: closes the lanes of both
   Shuffle,      // (value): of 4 or 8 bytes; arg b, a power of two: what the item has whose number in the
                 // warp differs in the bit b. All items of the warp do it together
+  LoadMatrix,   // (place, lane): squares of 8 rows of 8 elements of 2 bytes, one for each two lanes. Of the
+                // items of a warp, which do it together, item i has the place of row i mod 8 of square i / 8, and
+                // gets of each square elements 2 (i mod 4) and 2 (i mod 4) + 1 of row i / 4; arg 1: of column i / 4
 };
 // clang-format on
-inline constexpr int num_ops = static_cast<int>(Op::Shuffle) + 1;
+inline constexpr int num_ops = static_cast<int>(Op::LoadMatrix) + 1;
 
 // How a range is run.  The scheduler makes the first three; the edits of codegen bind them to the
 // others.

@@ -49,4 +49,9 @@ MmaSyncRegisters mma_sync_registers(const MatrixUnit& unit) {
           places_of_thread(unit, unit.places_of_sums)};
 }
 
+std::string ldmatrix_name(std::int64_t squares, bool transposed) {
+  return fmt::format("ldmatrix.sync.aligned.m8n8.x{}{}.shared.b16", squares,
+                     transposed ? ".trans" : "");
+}
+
 }  // namespace croze

@@ -20,4 +20,7 @@ struct MmaSyncRegisters {
 };
 MmaSyncRegisters mma_sync_registers(const MatrixUnit& unit);
 
+// "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", of so many squares: 1, 2 or 4.
+std::string ldmatrix_name(std::int64_t squares, bool transposed);
+
 }  // namespace croze

@@ -106,6 +106,27 @@ TEST(ContractWave, ItemsOfAWaveMakeAProductTogether) {
   }
 }
 
+// Of factors of two bytes: both as rows lie in memory, of which b is wanted by columns.
+TEST(ContractWave, FactorsAreLoadedAsMatricesFromTilesThatAreCopiedByVectors) {
+  for (const char* name : {"mma.sync.f16", "mma.sync.bf16"}) {
+    Graph graph;
+    const MatrixUnit& unit = *find_matrix_unit(name);
+    const LinearProgram program =
+        make_program(product_kernel(graph, {64, 64, 64}, unit), caps_with(unit));
+    i64 as_rows = 0, as_columns = 0;
+    for (UOp u : program.instructions) {
+      if (u.is(Op::LoadMatrix)) (u.arg().value == 1 ? as_columns : as_rows)++;
+      if (u.is(Op::Load)) {
+        EXPECT_TRUE(std::ranges::any_of(program.lanes, [&](UOp l) {
+          return u.varies_over(l) && l.range_size() * size_of(u.dtype()) == 16;
+        })) << name;
+      }
+    }
+    EXPECT_GT(as_rows, 0) << name;
+    EXPECT_GT(as_columns, 0) << name;
+  }
+}
+
 // How the assembler calls what a unit is made of.
 std::string instruction_of(const MatrixUnit& unit) {
   const bool is_mfma = unit.extension.starts_with("mfma");

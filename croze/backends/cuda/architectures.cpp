@@ -70,6 +70,7 @@ Caps caps_of(const Architecture& architecture, Language language) {
   caps.has_groups = true;
   caps.warp_items = warp;
   caps.shuffles_items = true;
+  caps.loads_matrices = true;
   caps.item_registers = registers_of_an_item;
   caps.max_items = architecture.max_items;
   std::ranges::copy(architecture.max_group_axis, caps.max_group_axis);

@@ -42,6 +42,7 @@ class Decoder {
       case Op::Lookup: return of_two_vectors(u, Step::Kind::Lookup, 0);
       case Op::Contract: return contract(u);
       case Op::Shuffle: return shuffle(u);
+      case Op::LoadMatrix: return load_matrix(u);
       case Op::Barrier: code_.steps.push_back({.kind = Step::Kind::Barrier}); return;
       default: return elementwise(u);
     }
@@ -160,6 +161,15 @@ class Decoder {
   void load(UOp u) {
     if (buffer_of(u.src(0)).is(Op::Register)) return move(u.src(0), u, u);
     Step step = access(u.src(0));
+    step.result = slot(u);
+    code_.steps.push_back(step);
+  }
+
+  void load_matrix(UOp u) {
+    Step step = access(u.src(0));
+    step.kind = Step::Kind::LoadMatrix;
+    step.lanes = lanes(u);
+    step.size = u.arg().value;
     step.result = slot(u);
     code_.steps.push_back(step);
   }

@@ -30,7 +30,9 @@ struct Step {
     Lookup,       // result = the lanes of in[0] that in[1] says
     Contract,     // result = in[0] + products of in[1] and in[2]; `size` is the number of the unit
     Shuffle,      // result = in[0] of the item whose number differs in the bit `size`
-    Loop,         // result = 0; to `target`, behind the loop, if it is empty
+    LoadMatrix,  // result = squares of which items have in[0], a row; `size` is the argument of the
+                 // op
+    Loop,        // result = 0; to `target`, behind the loop, if it is empty
     EndLoop,  // result += 1; to `target`, the body, while below in[0], or `size` if there is none
     Barrier,
   };

@@ -91,6 +91,7 @@ class Item {
           if (++slots_[step.result] < turns(step)) next_ = step.target;
           break;
         case Step::Kind::Shuffle:
+        case Step::Kind::LoadMatrix:
         case Step::Kind::Barrier: return false;
       }
     }
@@ -102,7 +103,9 @@ class Item {
     if (next_ == 0) return nullptr;
     const Step& step = code_.steps[next_ - 1];
     const bool is_of_wave = step.kind == Step::Kind::Contract && unit_of(step).threads > 1;
-    return is_of_wave || step.kind == Step::Kind::Shuffle ? &step : nullptr;
+    const bool is_exchanged =
+        step.kind == Step::Kind::Shuffle || step.kind == Step::Kind::LoadMatrix;
+    return is_of_wave || is_exchanged ? &step : nullptr;
   }
 
   // The step, of all items of a group.
@@ -113,6 +116,19 @@ class Item {
       const std::size_t from = i ^ static_cast<std::size_t>(step.size);
       ensure(from < group.size(), "a group has warps that are not whole");
       std::ranges::copy(given[from], group[i].slots_.begin() + step.result);
+    }
+  }
+
+  // The step, of all items of a warp.
+  static void load_matrix_together(const Step& step, std::span<Item> warp) {
+    for (std::size_t i = 0; i < warp.size(); i++) {
+      for (std::int32_t lane = 0; lane < step.lanes; lane++) {
+        const auto pair = static_cast<std::int32_t>(i % 4) * 2 + lane % 2,
+                   other = static_cast<std::int32_t>(i / 4);
+        const std::int32_t row = step.size ? pair : other, column = step.size ? other : pair;
+        const Item& from = warp[static_cast<std::size_t>(lane / 2 * 8 + row)];
+        warp[i].slots_[step.result + lane] = load_bits(from.address(step, 0, column), step.dtype);
+      }
     }
   }
 
@@ -240,9 +256,10 @@ class Item {
     return step.in[1].slot < 0 || value(step.in[1], lane) != 0;
   }
 
-  std::byte* address(const Step& step, std::int32_t lane) const {
+  // `behind`: so many elements.
+  std::byte* address(const Step& step, std::int32_t lane, std::int64_t behind = 0) const {
     const View& view = views_[step.memory];
-    const std::int64_t index = value(step.in[0], lane), size = size_of(step.dtype);
+    const std::int64_t index = value(step.in[0], lane) + behind, size = size_of(step.dtype);
     if (index < 0 || index >= view.bytes / size) [[unlikely]] {
       const MemoryInfo& memory = code_.memories[step.memory];
       fail({}, "kernel {}: {} of index {} in {} {}, which has {} elements of {}", kernel_,
@@ -284,6 +301,13 @@ void for_grid(const std::array<std::int64_t, 3>& size, F f) {
   }
 }
 
+// How many items do the step together.
+std::size_t items_together(const Step& step) {
+  constexpr std::size_t items_of_squares = 32;  // op.h: eight rows of four squares
+  if (step.kind == Step::Kind::LoadMatrix) return items_of_squares;
+  return static_cast<std::size_t>(matrix_units()[static_cast<std::size_t>(step.size)].threads);
+}
+
 void run_group(std::vector<Item>& items) {
   for (bool done = false; !done;) {
     // Control flow is the same for all, so all stop at the same step.
@@ -294,11 +318,12 @@ void run_group(std::vector<Item>& items) {
       Item::shuffle_together(*step, items);
       continue;
     }
-    const auto wave =
-        static_cast<std::size_t>(matrix_units()[static_cast<std::size_t>(step->size)].threads);
+    const std::size_t wave = items_together(*step);
     ensure(items.size() % wave == 0, "a group has waves that are not whole");
     for (std::size_t i = 0; i < items.size(); i += wave) {
-      Item::contract_together(*step, std::span(items).subspan(i, wave));
+      const std::span<Item> together = std::span(items).subspan(i, wave);
+      step->kind == Step::Kind::LoadMatrix ? Item::load_matrix_together(*step, together)
+                                           : Item::contract_together(*step, together);
     }
   }
 }

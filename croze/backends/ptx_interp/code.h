@@ -45,8 +45,9 @@ struct Step {
 // What all items of a warp do together.
 struct WarpStep {
   std::vector<std::int32_t> result, a, b, sums;  // slots
-  std::optional<Mma> mma;                        // else a shuffle: item k gets `a` of item k ^ bit
+  std::optional<Mma> mma;  // else, but for ldmatrix, a shuffle: item k gets `a` of item k ^ bit
   std::int64_t bit = 0;
+  std::optional<bool> transposed;  // ldmatrix: each item gives the place of a row
 };
 
 // A slot that a launch fills in.

@@ -108,6 +108,7 @@ class Decoder {
     const std::vector<std::string_view> parts = split(name);
     if (parts[0] == "mma") return mma();
     if (name == "shfl.sync.bfly.b32") return shuffle();
+    if (parts[0] == "ldmatrix") return load_matrix();
     if (name == "cvt.rna.tf32.f32") return round_to_tf32();
     if (parts[0] == "cvt") return conversion(parts);
     if (parts[0] == "ld" && parts.size() > 1 && parts[1] == "param") return parameter(parts);
@@ -175,6 +176,19 @@ class Decoder {
     code_.warp_steps.push_back({.result = {target(at_->operands[0], Type::B32, false)},
                                 .a = {source(at_->operands[1], Type::B32, false)},
                                 .bit = bit.value});
+  }
+
+  void load_matrix() {
+    of_warp(2);
+    const Operand& squares = at_->operands[0];
+    if (squares.kind != Kind::Vector) refuse("the result is no vector");
+    const std::int64_t count = std::ssize(squares.registers);
+    const std::string known = fmt::format("ldmatrix.sync.aligned.m8n8.x{}", count);
+    const bool transposed = at_->name == known + ".trans.shared.b16";
+    if (count > 4 || count == 3 || (!transposed && at_->name != known + ".shared.b16"))
+      refuse("there is no such instruction");
+    place(at_->operands[1]);
+    code_.warp_steps.push_back({.result = fragment(0, Type::B32, count), .transposed = transposed});
   }
 
   void mma() {

@@ -96,11 +96,23 @@ std::byte* Item::place(const Step& step, std::int64_t bytes) const {
 template <Space space>
 const std::byte* Item::load(const Step& step, std::int64_t bytes) {
   const std::byte* memory = place<space>(step, bytes);
-  if (space != Space::Shared) return memory;
+  return space == Space::Shared ? read_shared(step, memory, bytes) : memory;
+}
+
+const std::byte* Item::read_shared(const Step& step, const std::byte* memory, std::int64_t bytes) {
   const std::string wrong = shared_.read(number_, memory - shared_.at(0), bytes);
   if (!wrong.empty()) [[unlikely]]
     refuse(step, "shared memory: " + wrong);
   return memory;
+}
+
+void Item::check_row() const { place<Space::Shared>(last_step(), 16); }
+
+std::uint16_t Item::load_element(const Item& row, std::size_t column) {
+  const std::byte* memory = row.place<Space::Shared>(row.last_step(), 16) + 2 * column;
+  std::uint16_t element;
+  std::memcpy(&element, read_shared(last_step(), memory, 2), 2);
+  return element;
 }
 
 template <Space space>

@@ -55,13 +55,16 @@ class Item {
   // Runs to where others are met, those of its warp or of its group, or to the end.
   Stop run();
   // The line of what it stopped at.
-  std::int32_t line() const { return launch_.code.steps[static_cast<std::size_t>(next_ - 1)].line; }
+  std::int32_t line() const { return last_step().line; }
 
   // What it stopped at with its warp.
   const WarpStep& warp_step() const {
-    const Step& step = launch_.code.steps[static_cast<std::size_t>(next_ - 1)];
-    return launch_.code.warp_steps[static_cast<std::size_t>(step.target)];
+    return launch_.code.warp_steps[static_cast<std::size_t>(last_step().target)];
   }
+  // Of ldmatrix, at which it stopped: the row of 16 bytes whose place it has is one; and what
+  // stands in a column of that of another item, or of its own, which it reads itself.
+  void check_row() const;
+  std::uint16_t load_element(const Item& row, std::size_t column);
 
   // ---- for the handlers of steps ----
 
@@ -95,6 +98,8 @@ class Item {
   std::byte* place(const Step& step, std::int64_t bytes) const;
   std::byte* checked(const Step& step, std::span<const Window> windows, std::int64_t bytes,
                      std::string_view what) const;
+  const std::byte* read_shared(const Step& step, const std::byte* memory, std::int64_t bytes);
+  const Step& last_step() const { return launch_.code.steps[static_cast<std::size_t>(next_ - 1)]; }
 
   const Launch& launch_;
   std::int32_t number_;

@@ -82,7 +82,11 @@ class Group {
       }
       if (stops[first] != Stop::Warp) return;
       const WarpStep& step = warp[0].warp_step();
-      step.mma ? multiply_together(step, warp) : shuffle_together(step, warp);
+      if (step.transposed) {
+        load_together(step, warp);
+      } else {
+        step.mma ? multiply_together(step, warp) : shuffle_together(step, warp);
+      }
     }
   }
 
@@ -91,6 +95,25 @@ class Group {
     for (const Item& item : warp) given.push_back(item.get<std::uint32_t>(step.a[0]));
     for (std::size_t k = 0; k < warp.size(); k++) {
       warp[k].set(step.result[0], given[k ^ static_cast<std::size_t>(step.bit)]);
+    }
+  }
+
+  // Item k gets of each square 4 bytes: two elements of row k / 4, or of that column.
+  static void load_together(const WarpStep& step, std::span<Item> warp) {
+    constexpr std::size_t side = 8;
+    for (std::size_t square = 0; square < step.result.size(); square++) {
+      const std::span<Item> rows = warp.subspan(square * side, side);
+      for (const Item& row : rows) row.check_row();
+      for (std::size_t k = 0; k < warp.size(); k++) {
+        std::uint32_t pair = 0;
+        for (std::size_t i = 0; i < 2; i++) {
+          const std::size_t along = 2 * (k % 4) + i, across = k / 4;
+          const std::size_t row = *step.transposed ? along : across,
+                            column = *step.transposed ? across : along;
+          pair |= std::uint32_t{warp[k].load_element(rows[row], column)} << (16 * i);
+        }
+        warp[k].set(step.result[square], pair);
+      }
     }
   }
 

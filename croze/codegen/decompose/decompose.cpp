@@ -193,7 +193,8 @@ Value Decomposer::emulated(UOp u, const Sources& src) {
     case Op::Local:
     case Op::Index: return {make(memory_type(t))};
     case Op::Register: return {make(DType::Float32)};
-    case Op::Load: {
+    case Op::Load:
+    case Op::LoadMatrix: {
       const UOp loaded = make(src[0].dtype());
       return loaded.dtype() == DType::Float32 ? Value{loaded} : from_memory(t, loaded);
     }

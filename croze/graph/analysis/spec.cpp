@@ -206,7 +206,7 @@ const Checker& program_checker() {
       (with_traits(trait_elementwise) & ~ops({Op::Invalid})) |
           ops({Op::Param, Op::Variable, Op::Special, Op::Local, Op::Register, Op::Range, Op::Loop,
                Op::EndLoop, Op::Load, Op::Store, Op::Reduce, Op::Barrier, Op::Exchange,
-               Op::Prefetch, Op::Lookup, Op::Contract, Op::Shuffle}));
+               Op::Prefetch, Op::Lookup, Op::Contract, Op::Shuffle, Op::LoadMatrix}));
   return checker;
 }
 
@@ -293,6 +293,13 @@ void check_instruction(const Checker& checker, UOp u) {
     case Op::Shuffle:
       checker.require(u.src(0).dtype() == u.dtype() && size_of(u.dtype()) >= 4, u,
                       "gives items what is of another dtype, or of less than 4 bytes");
+      break;
+    case Op::LoadMatrix:
+      checker.require(u.src(0).is(Op::Index) && u.src(0).num_src() == 2 && size_of(u.dtype()) == 2,
+                      u, "is not of elements of 2 bytes at a place");
+      checker.require(u.src(1).is(Op::Range) && u.src(1).loop_kind() == LoopKind::Lane &&
+                          u.src(1).range_size() % 2 == 0,
+                      u, "has no pairs of lanes");
       break;
     default: break;
   }

@@ -275,6 +275,9 @@ bool valid_arg(Op op, std::span<const UOp> src, const Arg& arg) {
              arg.value < src[0].first_closed();
     case Op::Exchange: return arg.kind == Arg::Kind::Int && src.size() == 2;
     case Op::Shuffle: return arg.kind == Arg::Kind::Int && arg.value > 0;
+    case Op::LoadMatrix:
+      return arg.kind == Arg::Kind::Int && (arg.value == 0 || arg.value == 1) &&
+             src[1].is(Op::Range);
     case Op::Contract:
       return find_matrix_unit(arg.as_text()) &&
              std::ranges::all_of(src.last(3), [](UOp lane) { return lane.is(Op::Range); });

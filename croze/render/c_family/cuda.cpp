@@ -52,6 +52,7 @@ Dialect make_dialect() {
   d.signature = signature;
   d.contract = c_family::mma_helper;
   d.shuffle = shuffle;
+  d.load_matrix = c_family::ldmatrix_helper;
   return d;
 }
 

@@ -88,4 +88,22 @@ Helper mma_helper(const Dialect& dialect, const MatrixUnit& unit) {
   return helper;
 }
 
+Helper ldmatrix_helper(const Dialect& dialect, DType t, std::int64_t lanes, bool transposed) {
+  const std::int64_t words = lanes / 2;
+  std::int64_t next = 0;
+  const std::string registers = numbered(words, next);
+  Helper helper;
+  helper.name = fmt::format("load_matrix_{}{}", words, transposed ? "_transposed" : "");
+  helper.text = fmt::format(
+      "{0} void {1}({2}* to, const {2}* from) {{\n"
+      "  unsigned int x[{3}];\n"
+      "  const unsigned int place = (unsigned int)__cvta_generic_to_shared(from);\n"
+      "  asm volatile(\"{4} {{{5}}}, [%{3}];\"\n      : {6}\n      : \"r\"(place) : \"memory\");\n"
+      "  memcpy(to, x, sizeof x);\n"
+      "}}\n",
+      dialect.function, helper.name, type_of_bits(dialect, t), words,
+      ldmatrix_name(words, transposed), registers, listed("=r", "x", 0, words));
+  return helper;
+}
+
 }  // namespace croze::c_family

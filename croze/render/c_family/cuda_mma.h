@@ -8,4 +8,8 @@ namespace croze::c_family {
 // mma_sync_bf16(sums, a, b): adds the products to the sums.  All threads of a warp call it.
 Helper mma_helper(const Dialect& dialect, const MatrixUnit& unit);
 
+// load_matrix_4(to, from): Op::LoadMatrix of so many lanes from the memory of a group, with the
+// place that the thread has.  All threads of a warp call it.
+Helper ldmatrix_helper(const Dialect& dialect, DType t, std::int64_t lanes, bool transposed);
+
 }  // namespace croze::c_family

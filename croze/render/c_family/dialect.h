@@ -76,6 +76,10 @@ struct Dialect {
 
   // The function that does Op::Shuffle of a dtype, NAME(value, bit); null: the language has none.
   Helper (*shuffle)(const Dialect&, DType t) = nullptr;
+
+  // The function that does Op::LoadMatrix of a dtype for so many lanes, NAME(to, from); null: the
+  // language has none.
+  Helper (*load_matrix)(const Dialect&, DType t, std::int64_t lanes, bool transposed) = nullptr;
 };
 
 // The text of an op that every dialect shares; empty if it has none.

@@ -9,6 +9,11 @@ bool is_access(UOp u) {
   return (u.is(Op::Load) || u.is(Op::Store)) && !buffer_of(u.src(0)).is(Op::Register);
 }
 
+// Whether one statement makes all lanes, or takes them.
+bool is_of_all_lanes(UOp u) {
+  return u.is(Op::Reduce) || u.is(Op::Contract) || u.is(Op::LoadMatrix);
+}
+
 // The same for two parameters that are one buffer.
 std::int64_t identity_of(UOp buffer) {
   return buffer.is(Op::Param) ? 2 * buffer.slot() : 2 * buffer.arg().ints[0] + 1;
@@ -49,7 +54,7 @@ UOp Segments::lane_of(UOp node) const {
 }
 
 UOp Segments::executed_over(UOp u) const {
-  if (!is_statement(u) || u.is(Op::Reduce) || u.is(Op::Contract) || wide_.contains(u)) return {};
+  if (!is_statement(u) || is_of_all_lanes(u) || wide_.contains(u)) return {};
   if (!u.is(Op::Store)) return lane_of(u);
   // What a Store varies over has been taken from it by the ranges it closes.
   const UOp lane = lane_of(u.src(0));
@@ -94,7 +99,7 @@ void Segments::find_escapes(const LinearProgram& program) {
     }
     if (lanes_[i]) computed_in[u.node()] = segment_[i];
     const bool is_whole = wide_.contains(u) && u.is(Op::Load);
-    if (is_whole || u.is(Op::Contract)) escaping_.insert(u.node());
+    if (is_whole || u.is(Op::Contract) || u.is(Op::LoadMatrix)) escaping_.insert(u.node());
   }
 }
 

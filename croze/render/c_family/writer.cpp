@@ -149,6 +149,7 @@ class Writer {
       case Op::Reduce: return reduce(u);
       case Op::Contract: return contract(u);
       case Op::Shuffle: return define(u, shuffle_text(u));
+      case Op::LoadMatrix: return load_matrix(u);
       case Op::Barrier:
         ensure(!dialect_.barrier.empty(), "the {} renderer has no barriers", dialect_.name);
         return line("{}", dialect_.barrier);
@@ -214,6 +215,15 @@ class Writer {
     ensure(dialect_.shuffle != nullptr, "the {} renderer has no shuffles", dialect_.name);
     const std::string& function = words_.use(dialect_.shuffle(dialect_, u.dtype()));
     return fmt::format("{}({}, {})", function, ref(u.src(0)), u.arg().value);
+  }
+
+  void load_matrix(UOp u) {
+    ensure(dialect_.load_matrix != nullptr, "the {} renderer loads no matrices", dialect_.name);
+    const UOp place = u.src(0), lane = u.src(1);
+    line("{};", declaration(u, ref(u), lane));
+    const std::string& function = words_.use(
+        dialect_.load_matrix(dialect_, u.dtype(), lane.range_size(), u.arg().value == 1));
+    line("{}({}, {} + {});", function, ref(u), ref(buffer_of(place)), ref(place.src(1)));
   }
 
   // A tree, as the interpreter does it: the upper half of the lanes is combined with the lower half

@@ -66,4 +66,12 @@ Registers contract(Text& text, const MatrixUnit& unit, Registers sums, Registers
   return sums;
 }
 
+Registers load_matrix(Text& text, const Place& place, std::int64_t squares, bool transposed) {
+  Registers words;
+  for (std::int64_t k = 0; k < squares; k++) words.push_back(text.fresh(RegisterClass::Bits32));
+  text.line("{} {}, [{}+{}];", ldmatrix_name(squares, transposed), list(words), place.base,
+            place.offset);
+  return words;
+}
+
 }  // namespace croze::ptx

@@ -1,4 +1,4 @@
-// contract.h -- Op::Contract in PTX: factors in words, and the instruction.
+// contract.h -- Op::Contract and Op::LoadMatrix in PTX: factors in words, and the instructions.
 #pragma once
 
 #include <span>
@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "croze/graph/matrix_unit.h"
+#include "croze/render/ptx/memory.h"
 #include "croze/render/ptx/text.h"
 
 namespace croze::ptx {
@@ -16,5 +17,9 @@ std::vector<std::string> packed(Text& text, DType t, std::span<const std::string
 // The sums and the products, as registers or constants; factors of less than 32 bits in words.
 std::vector<std::string> contract(Text& text, const MatrixUnit& unit, std::vector<std::string> sums,
                                   std::vector<std::string> a, std::vector<std::string> b);
+
+// Op::LoadMatrix of so many squares: a word of each.
+std::vector<std::string> load_matrix(Text& text, const Place& place, std::int64_t squares,
+                                     bool transposed);
 
 }  // namespace croze::ptx

@@ -195,6 +195,7 @@ class Writer {
       case Op::Lookup: return look_up(u);
       case Op::Contract: return contract(u);
       case Op::Shuffle: return shuffle(u);
+      case Op::LoadMatrix: return load_matrix(u);
       case Op::Barrier: return text_.line("bar.sync 0;");
       default: return elementwise(u);
     }
@@ -320,6 +321,15 @@ class Writer {
     Lanes elements;
     for (std::int64_t k = 0; k < over.range_size(); k++) elements.push_back(lane(u, k));
     return size_of(t) < 4 ? ptx::packed(text_, t, elements) : elements;
+  }
+
+  // In words, of which units make their factors.
+  void load_matrix(UOp u) {
+    ensure(factors_.contains(u.node()) && !others_.contains(u.node()),
+           "linear program: a matrix is loaded that no unit multiplies");
+    in_words_.insert(u.node());
+    values_[u.node()] = ptx::load_matrix(text_, place_of(u.src(0), 0, false),
+                                         u.src(1).range_size() / 2, u.arg().value == 1);
   }
 
   // Whether the load is of a factor and nothing else, and of whole words that lie side by side.
@@ -559,6 +569,7 @@ Caps ptx_caps() {
   caps.threads = 108;  // multiprocessors of an A100
   caps.warp_items = 32;
   caps.shuffles_items = true;
+  caps.loads_matrices = true;
   caps.item_registers = 128;
   caps.vector_bytes = 16;
   caps.alignment = 256;

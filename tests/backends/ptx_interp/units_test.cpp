@@ -99,6 +99,12 @@ TEST(PtxMma, HasItsShapesAndRegisters) {
   EXPECT_NE(refusal_of(wrong, 32).find("a register of .b64"), std::string::npos);
 }
 
+TEST(PtxLdmatrix, IsOfOneTwoOrFourSquares) {
+  constexpr const char* of_three =
+      "ldmatrix.sync.aligned.m8n8.x3.shared.b16 {%r4, %r5, %r6}, [%d1];";
+  EXPECT_NE(refusal_of(of_three, 32).find("no such instruction"), std::string::npos);
+}
+
 TEST(PtxShuffle, IsOfAWholeWarpByAConstant) {
   EXPECT_EQ(refusal_of("shfl.sync.bfly.b32 %r1, %r2, 4, 31, -1;", 64), "no error");
   EXPECT_EQ(refusal_of("shfl.sync.bfly.b32 %f1, %f2, 16, 31, -1;", 32), "no error");
@@ -111,6 +117,50 @@ TEST(PtxShuffle, IsOfAWholeWarpByAConstant) {
   expect("shfl.sync.bfly.b32 %r1, %r2, 32, 31, -1;", 32, "only a constant");
   expect("shfl.sync.bfly.b32 %r1, %r2, 4, 31, 255;", 32, "not of a whole warp");
   expect("shfl.sync.bfly.b32 %d1, %d2, 4, 31, -1;", 32, "a register of .b64");
+}
+
+// Element k of row r of square s is 64 s + 8 r + k; each item writes what it gets of each square.
+std::vector<std::uint16_t> squares_loaded(const std::string& load, std::int64_t squares) {
+  std::string text =
+      ".shared .align 16 .b8 tile[512];\n"
+      "mov.u64 %d1, tile; mul.wide.u32 %d2, %r0, 16; add.s64 %d1, %d1, %d2;\n"
+      "mul.lo.u32 %r1, %r0, 8;\n";
+  for (int k = 0; k < 8; k++) {
+    text += fmt::format(
+        "add.u32 %r2, %r1, {}; cvt.u16.u32 %h0, %r2; st.shared.b16 [%d1+{}], %h0;\n", k, 2 * k);
+  }
+  text += "bar.sync 0;\n" + load + "\nmul.wide.u32 %d2, %r0, 16; add.s64 %d0, %d0, %d2;\n";
+  for (std::int64_t s = 0; s < squares; s++)
+    text += fmt::format("st.global.b32 [%d0+{}], %r{};\n", 4 * s, 4 + s);
+  std::vector<std::uint16_t> result(256);
+  run_ptx({text, 1, 32}, {bytes_of(result)});
+  return result;
+}
+
+TEST(PtxLdmatrix, DealsOutPairsOfRowsOrOfColumns) {
+  const std::vector<std::uint16_t> rows =
+      squares_loaded("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r4, %r5, %r6, %r7}, [%d1];", 4);
+  const std::vector<std::uint16_t> columns =
+      squares_loaded("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%r4, %r5}, [%d1];", 2);
+  for (unsigned item = 0; item < 32; item++) {
+    for (unsigned k = 0; k < 8; k++) {
+      const unsigned square = k / 2, across = item / 4, along = 2 * (item % 4) + k % 2;
+      EXPECT_EQ(rows[item * 8 + k], 64 * square + 8 * across + along) << item << ", " << k;
+      if (square >= 2) continue;
+      EXPECT_EQ(columns[item * 8 + k], 64 * square + 8 * along + across) << item << ", " << k;
+    }
+  }
+}
+
+TEST(PtxLdmatrix, IsOfRowsThatStandSomewhere) {
+  const auto refused = [](const char* load) {
+    return message_of([&] { squares_loaded(load, 1); });
+  };
+  EXPECT_NE(refused("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r4}, [%d1+8];").find("not aligned"),
+            std::string::npos);
+  EXPECT_NE(
+      refused("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r4}, [%d1+512];").find("which has 512"),
+      std::string::npos);
 }
 
 TEST(PtxInstructionsOfUnits, HalvesAreJoinedAndFactorsRounded) {

@@ -1,0 +1,55 @@
+// fill_items.h -- tiles in group memory, which all items of a group fill.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "croze/codegen/edits/kernel_state.h"
+#include "croze/codegen/edits/tile_axes.h"
+
+namespace croze {
+
+// The loops that fill the tile, and for each axis its position in terms of them.
+struct TileFill {
+  std::vector<UOp> loops;
+  std::vector<UOp> position;  // per axis
+  UOp gate;                   // null: always
+  UOp place;                  // of a tile for matrices; null: it follows from the positions
+};
+
+// The gate with another condition.
+inline UOp and_also(UOp gate, UOp condition) { return gate ? gate & condition : condition; }
+
+// Elements that are left free after each row of a tile in group memory: where items that are
+// neighbours fill rows, not columns, one makes their places fall on different banks.
+std::int64_t row_gap(const std::vector<TileAxis>& axes, DType dtype, const Caps& caps);
+
+// A part of a position on an axis, as a number is made of digits.
+struct Digit {
+  std::size_t axis;
+  std::int64_t weight, size;
+  std::int64_t step;  // in the source
+};
+
+// A tile whose rows are as they lie in the source, from which the items of a warp load matrices.
+struct MatrixTile {
+  std::vector<Digit> digits;          // the smallest step last
+  std::vector<std::int64_t> weights;  // in the tile, of each
+  std::int64_t elements = 1;
+  bool transposed = false;
+  UOp thread, lane;  // of the operand
+};
+
+// The tile of what is loaded at the place, if a matrix unit takes it and the device loads matrices.
+std::optional<MatrixTile> matrix_tile(UOp place, DType dtype, const std::vector<TileAxis>& axes,
+                                      const Caps& caps);
+
+// What the threads have of the squares in the tile: each says where a row of one begins.
+UOp loaded_matrix(const MatrixTile& tile, UOp contents, const std::vector<TileAxis>& axes);
+
+// Each item of the group copies every items-th element, or vector.
+TileFill fill_by_items(KernelState& k, UOp place, DType dtype, std::vector<TileAxis>& axes,
+                       const std::optional<MatrixTile>& tile);
+
+}  // namespace croze
