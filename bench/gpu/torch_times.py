@@ -16,15 +16,26 @@ def cases():
                     (336, 768, 560), (333, 777, 555)]:
         a, b = random(m, k), random(k, n)
         yield f"matmul {m}x{k}x{n}", lambda a=a, b=b: a @ b
-    large, rows = random(1 << 22), random(4096, 1000)
-    yield "add", lambda: large + large
-    yield "gelu", lambda: functional.gelu(large)
-    yield "softmax", lambda: functional.softmax(rows, 1)
-    yield "layer norm", lambda: functional.layer_norm(rows, (1000,))
-    yield "row sums", lambda: rows.sum(1)
-    yield "column sums", lambda: rows.sum(0)
-    yield "argmax", lambda: rows.argmax(1)
-    yield "cumulative sum", lambda: rows.cumsum(1)
+    p, q = random(64, 128, 128), random(64, 128, 128)
+    yield "matmul 128x128x128 batch 64", lambda: p @ q
+    x, w = random(8, 64, 56, 56), random(64, 64, 3, 3)
+    yield "conv 3x3 8x64x56x56", lambda: functional.conv2d(x, w, padding=1)
+    large, other, rows = random(1 << 22), random(1 << 22), random(4096, 1000)
+    odd, square, few, short = (random(1021, 1019), random(2048, 2048), random(8, 500000),
+                               random(256, 1000))
+    yield "add 4194304", lambda: large + other
+    yield "gelu 4194304", lambda: functional.gelu(large)
+    yield "odd add 1021x1019", lambda: odd + odd
+    yield "transpose 2048x2048", lambda: square.t().contiguous()
+    yield "softmax 4096x1000", lambda: functional.softmax(rows, 1)
+    yield "softmax 8x500000", lambda: functional.softmax(few, 1)
+    yield "layer norm 4096x1000", lambda: functional.layer_norm(rows, (1000,))
+    yield "row sums 4096x1000", lambda: rows.sum(1)
+    yield "column sums 4096x1000", lambda: rows.sum(0)
+    yield "sum of all 4194304", lambda: large.sum()
+    yield "argmax 4096x1000", lambda: rows.argmax(1)
+    yield "cumulative sum 4096x1000", lambda: rows.cumsum(1)
+    yield "sort 256x1000", lambda: short.sort(1)
 
 
 def scaled(a, b):
