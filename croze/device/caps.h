@@ -42,6 +42,7 @@ struct Caps {
   bool shuffles_items = false;  // has Op::Shuffle, of warps whose items are neighbours in a group
   bool loads_matrices = false;  // has Op::LoadMatrix, of group memory
   std::int64_t item_registers = 64;  // of 4 bytes, before values of an item go to memory
+  std::int64_t unit_registers = 0;   // that the items of a compute unit share; 0: each has its own
 
   // Vectors and memory.
   std::int64_t vector_bytes = 0;  // widest vector register; 0: scalars only

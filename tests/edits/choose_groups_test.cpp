@@ -28,12 +28,12 @@ Caps large_gpu() {
   return caps;
 }
 
-// What is made of a kernel, and what its program has of tiles in group memory, barriers and
-// shuffles.
+// What is made of a kernel, and what its program has of tiles in group memory, sums in registers,
+// barriers and shuffles.
 struct Choice {
   std::string edits;
   Launch launch;
-  std::int64_t group_tiles = 0, barriers = 0, shuffles = 0;
+  std::int64_t group_tiles = 0, sums = 0, barriers = 0, shuffles = 0;
 };
 
 Choice chosen_for(UOp sink, const Caps& caps) {
@@ -47,6 +47,7 @@ Choice chosen_for(UOp sink, const Caps& caps) {
     choice.barriers += u.is(Op::Barrier);
     choice.shuffles += u.is(Op::Shuffle);
     choice.group_tiles += u.is(Op::Local) && static_cast<Space>(u.arg().ints[2]) == Space::Group;
+    choice.sums += u.is(Op::Register);
   }
   return choice;
 }
@@ -158,6 +159,22 @@ TEST(ChooseGroups, LargeProductsHaveLargeTilesForItems) {
   Caps one = large_gpu();
   one.threads = 1;
   EXPECT_EQ(chosen_for(kernel.sink, one).group_tiles, 2);
+}
+
+// What the items of a group have in all must leave room for all else that they need.
+TEST(ChooseGroups, TheRegistersOfAUnitBoundWhatItsItemsHave) {
+  Caps caps = large_gpu();
+  caps.threads = 1;
+  caps.group_memory = 200 << 10;
+  const SmallKernel kernel = products(2, 512, 64, 1024);
+  const auto sums_of_group = [&](const Choice& choice) {
+    return choice.launch.items[0] * choice.launch.items[1] * choice.sums;
+  };
+  EXPECT_EQ(sums_of_group(chosen_for(kernel.sink, caps)), 1 << 16);
+  caps.unit_registers = 1 << 16;
+  const Choice bounded = chosen_for(kernel.sink, caps);
+  EXPECT_LE(sums_of_group(bounded), 1 << 15) << bounded.edits;
+  EXPECT_GE(sums_of_group(bounded), 1 << 14) << bounded.edits;
 }
 
 TEST(ChooseGroups, GroupMemoryBoundsTheTiles) {

@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::int64_t warp = 32;
 constexpr std::string_view of_fp8 = "mma.sync-fp8";
-// A thread may have 255, but the threads of a group no more than 65,536 together: of the largest
-// groups each has so many.
-constexpr std::int64_t registers_of_an_item = 64;
+// A thread may have twice as many, but then there are few threads.
+constexpr std::int64_t registers_of_an_item = 128;
+constexpr std::int64_t registers_of_a_multiprocessor = 1 << 16;
 
 }  // namespace
 
@@ -72,13 +72,11 @@ Caps caps_of(const Architecture& architecture, Language language) {
   caps.shuffles_items = true;
   caps.loads_matrices = true;
   caps.item_registers = registers_of_an_item;
+  caps.unit_registers = registers_of_a_multiprocessor;
   caps.max_items = architecture.max_items;
   std::ranges::copy(architecture.max_group_axis, caps.max_group_axis);
   std::ranges::copy(architecture.max_groups_axis, caps.max_groups_axis);
   caps.group_memory = std::min(architecture.group_memory, language.most_group_memory);
-  caps.threads = architecture.multiprocessors;
-  caps.warp_items = 32;
-  caps.item_registers = 128;  // an item may have twice as many, but then there are few items
   caps.vector_bytes = 16;
   caps.l1_bytes = architecture.l1_bytes;
   caps.l2_bytes = architecture.l2_bytes;

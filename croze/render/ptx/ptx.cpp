@@ -571,6 +571,7 @@ Caps ptx_caps() {
   caps.shuffles_items = true;
   caps.loads_matrices = true;
   caps.item_registers = 128;
+  caps.unit_registers = 1 << 16;
   caps.vector_bytes = 16;
   caps.alignment = 256;
   caps.matrix_units = units_of_extension("mma.sync");

@@ -105,14 +105,18 @@ class Search {
   }
 
   void try_steps(GroupTile t) {
-    const std::int64_t values = t.item_rows * t.item_columns + t.item_rows + t.item_columns;
-    if (values + model_.other_registers > model_.registers) return;
+    if (!model_.has_room(values_of(t), t.items())) return;
     for (t.steps = 1; t.steps * inside_ <= model_.most_steps; t.steps *= 2) {
       if (t.steps > 1 && t.steps >= 2 * cut().range_size()) break;
       if (bytes_of(t) > model_.group_memory) break;
       t.cycles = cycles_of(t);
       tiles_.push_back(t);
     }
+  }
+
+  // Of an item, in registers.
+  static std::int64_t values_of(const GroupTile& t) {
+    return t.item_rows * t.item_columns + t.item_rows + t.item_columns;
   }
 
   // Of group memory, roughly: windows that overlap take less.
@@ -155,9 +159,8 @@ class Search {
 
   // How much longer it takes where too few warps are there to hide what each waits for.
   double waiting(const GroupTile& t) const {
-    const std::int64_t by_memory = model_.group_memory / std::max<std::int64_t>(1, bytes_of(t));
-    const std::int64_t by_items = model_.resident_items / t.items();
-    const auto groups = static_cast<double>(std::clamp<std::int64_t>(by_memory, 1, by_items));
+    const auto groups =
+        static_cast<double>(model_.resident_groups(t.items(), values_of(t), bytes_of(t)));
     const double warps = groups * static_cast<double>(t.items() / model_.warp);
     return std::max(1.0, model_.hiding_warps / std::max(1.0, warps));
   }

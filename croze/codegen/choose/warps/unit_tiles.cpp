@@ -79,17 +79,25 @@ class Search {
   }
 
   void try_steps(UnitTile t) {
-    const std::int64_t sums =
-        places_of_thread(*unit_, unit_->places_of_sums) * size_of(unit_->accumulator) / 4;
-    const std::int64_t values = t.row_copies * t.column_copies * sums +
-                                (t.row_copies * a_bytes() + t.column_copies * b_bytes()) / 4;
-    if (values + model_.other_registers > model_.registers) return;
+    if (!model_.has_room(values_of(t), items_of(t))) return;
     for (t.steps = 1; t.steps * unit_->depth <= model_.most_steps; t.steps *= 2) {
       if (t.steps > 1 && t.steps * unit_->depth >= 2 * t.depth.range_size()) break;
       if (bytes_of(t) > model_.group_memory) break;
       t.cycles = cycles_of(t);
       tiles_.push_back(t);
     }
+  }
+
+  std::int64_t items_of(const UnitTile& t) const {
+    return t.row_waves * t.column_waves * model_.warp;
+  }
+
+  // Of a thread, in registers.
+  std::int64_t values_of(const UnitTile& t) const {
+    const std::int64_t sums =
+        places_of_thread(*unit_, unit_->places_of_sums) * size_of(unit_->accumulator) / 4;
+    return t.row_copies * t.column_copies * sums +
+           (t.row_copies * a_bytes() + t.column_copies * b_bytes()) / 4;
   }
 
   // Of a thread, of one tile.
@@ -139,11 +147,9 @@ class Search {
 
   // How much longer it takes where too few waves are there to hide what each waits for.
   double waiting(const UnitTile& t) const {
-    const std::int64_t of_group = t.row_waves * t.column_waves;
-    const std::int64_t by_items = model_.resident_items / (of_group * model_.warp);
-    const std::int64_t groups = std::clamp<std::int64_t>(
-        model_.group_memory / std::max<std::int64_t>(1, bytes_of(t)), 1, by_items);
-    return std::max(1.0, model_.hiding_warps / static_cast<double>(groups * of_group));
+    const std::int64_t groups = model_.resident_groups(items_of(t), values_of(t), bytes_of(t));
+    return std::max(
+        1.0, model_.hiding_warps / static_cast<double>(groups * t.row_waves * t.column_waves));
   }
 
   const KernelState& k_;

@@ -18,14 +18,29 @@ struct WarpModel {
       : warp(caps.warp_items),
         units(std::max<std::int64_t>(1, caps.threads)),
         registers(caps.item_registers),
+        unit_registers(caps.unit_registers),
         most_items(caps.max_items),
         group_memory(caps.group_memory),
         shuffles(caps.shuffles_items) {}
 
   // ---- of the device ----
 
-  std::int64_t warp, units, registers, most_items, group_memory;
+  std::int64_t warp, units, registers, unit_registers, most_items, group_memory;
   bool shuffles;
+
+  // Whether items of a group may each have so many values in registers.
+  bool has_room(std::int64_t values, std::int64_t items) const {
+    const std::int64_t taken = values + other_registers;
+    return taken <= registers && (unit_registers == 0 || taken * items <= unit_registers);
+  }
+  // Groups that are at work on a unit at once.
+  std::int64_t resident_groups(std::int64_t items, std::int64_t values, std::int64_t bytes) const {
+    std::int64_t groups = resident_items / items;
+    if (unit_registers > 0)
+      groups = std::min(groups, unit_registers / (items * (values + other_registers)));
+    return std::clamp<std::int64_t>(group_memory / std::max<std::int64_t>(1, bytes), 1,
+                                    std::max<std::int64_t>(1, groups));
+  }
 
   // ---- arithmetic ----
 
