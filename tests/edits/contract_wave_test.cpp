@@ -127,6 +127,72 @@ TEST(ContractWave, FactorsAreLoadedAsMatricesFromTilesThatAreCopiedByVectors) {
   }
 }
 
+// A convolution of a padded picture: what the windows are of lies around it as zeros.
+struct Picture {
+  i64 batch, inputs, outputs, side, window;
+  i64 places() const { return side * side; }
+  i64 taps() const { return window * window; }
+};
+
+// out[n, o, y, x] = sum over c, v, w of in[n, c, y + v - window / 2, x + w - window / 2] *
+// f[o, c, v, w].
+UOp convolution_kernel(Graph& g, const Picture& p, const MatrixUnit& unit) {
+  auto loop = [&g, id = 0](i64 size, LoopKind kind) mutable { return g.range(id++, size, kind); };
+  const UOp n = loop(p.batch, LoopKind::Parallel), o = loop(p.outputs, LoopKind::Parallel),
+            y = loop(p.side, LoopKind::Parallel), x = loop(p.side, LoopKind::Parallel),
+            c = loop(p.inputs, LoopKind::Reduce), v = loop(p.window, LoopKind::Reduce),
+            w = loop(p.window, LoopKind::Reduce);
+  const UOp line = y + v - p.window / 2, column = x + w - p.window / 2;
+  const auto is_inside = [&](UOp at) { return less(at, p.side) & less(g.index(-1), at); };
+  const UOp in = g.load(g.place(g.param(unit.a, 1, p.batch * p.inputs * p.places()),
+                                (n * p.inputs + c) * p.places() + line * p.side + column,
+                                is_inside(line) & is_inside(column)));
+  const UOp f = g.load(g.place(g.param(unit.a, 2, p.outputs * p.inputs * p.taps()),
+                               ((o * p.inputs + c) * p.window + v) * p.window + w));
+  const UOp sum = g.reduce(Op::Add, g.cast(in, unit.accumulator) * g.cast(f, unit.accumulator),
+                           std::vector<UOp>{c, v, w});
+  const UOp out = g.place(g.param(unit.accumulator, 0, p.batch * p.outputs * p.places()),
+                          (n * p.outputs + o) * p.places() + y * p.side + x);
+  return g.sink(std::vector<UOp>{g.store(out, sum, std::vector<UOp>{n, o, y, x})});
+}
+
+double convolution_at(const Picture& p, i64 at, const std::vector<std::byte>& in,
+                      const std::vector<std::byte>& f, DType t) {
+  const i64 place = at % p.places(), o = at / p.places() % p.outputs,
+            n = at / p.places() / p.outputs;
+  double sum = 0;
+  for (i64 c = 0; c < p.inputs; c++) {
+    for (i64 tap = 0; tap < p.taps(); tap++) {
+      const i64 line = place / p.side + tap / p.window - p.window / 2;
+      const i64 column = place % p.side + tap % p.window - p.window / 2;
+      if (line < 0 || line >= p.side || column < 0 || column >= p.side) continue;
+      sum += number_at(in, (n * p.inputs + c) * p.places() + line * p.side + column, t) *
+             number_at(f, (o * p.inputs + c) * p.taps() + tap, t);
+    }
+  }
+  return sum;
+}
+
+// Lines and columns become one axis of the tile, whose copies alone ask what is inside.
+TEST(ContractWave, PlacesOfAPictureAreAnAxis) {
+  const Picture p{2, 32, 24, 12, 3};
+  const MatrixUnit& unit = *find_matrix_unit("mma.sync.bf16");
+  const Caps caps = caps_with(unit);
+  Graph graph;
+  const LinearProgram program = make_program(convolution_kernel(graph, p, unit), caps);
+  EXPECT_TRUE(std::ranges::any_of(program.instructions, [](UOp u) { return u.is(Op::Contract); }));
+  const i64 results = p.batch * p.outputs * p.places();
+  std::vector<std::byte> in = numbers(p.batch * p.inputs * p.places(), unit.a, 1),
+                         f = numbers(p.outputs * p.inputs * p.taps(), unit.a, 2),
+                         out(static_cast<std::size_t>(results * size_of(unit.accumulator)));
+  const std::vector<std::span<std::byte>> buffers{out, in, f};
+  const std::unique_ptr<Device> device = make_interp_device(caps);
+  run_kernel(*device, convolution_kernel(graph, p, unit), buffers, {});
+  for (i64 i = 0; i < results; i++) {
+    ASSERT_EQ(number_at(out, i, unit.accumulator), convolution_at(p, i, in, f, unit.a)) << i;
+  }
+}
+
 // How the assembler calls what a unit is made of.
 std::string instruction_of(const MatrixUnit& unit) {
   const bool is_mfma = unit.extension.starts_with("mfma");

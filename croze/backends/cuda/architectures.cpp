@@ -15,8 +15,7 @@ namespace {
 
 constexpr std::int64_t warp = 32;
 constexpr std::string_view of_fp8 = "mma.sync-fp8";
-// A thread may have twice as many, but then there are few threads.
-constexpr std::int64_t registers_of_an_item = 128;
+constexpr std::int64_t registers_of_a_thread = 255;
 constexpr std::int64_t registers_of_a_multiprocessor = 1 << 16;
 
 }  // namespace
@@ -71,7 +70,7 @@ Caps caps_of(const Architecture& architecture, Language language) {
   caps.warp_items = warp;
   caps.shuffles_items = true;
   caps.loads_matrices = true;
-  caps.item_registers = registers_of_an_item;
+  caps.item_registers = registers_of_a_thread;
   caps.unit_registers = registers_of_a_multiprocessor;
   caps.max_items = architecture.max_items;
   std::ranges::copy(architecture.max_group_axis, caps.max_group_axis);

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "croze/codegen/choose/split_loops.h"
+#include "croze/codegen/edits/legality.h"
 #include "croze/codegen/edits/transform.h"
 #include "croze/graph/index/index_form.h"
 #include "croze/graph/rewrite/rewrite.h"
@@ -25,6 +26,15 @@ std::vector<UOp> index_uses(UOp sink) {
     for (int i = 0; i < std::min(closed, u.num_src()); i++) {
       if (u.src(i).dtype() == DType::Index) uses.push_back(u.src(i));
     }
+  }
+  return uses;
+}
+
+// Where memory is accessed, whether it is or not.
+std::vector<UOp> places_in_memory(UOp sink) {
+  std::vector<UOp> uses;
+  for (UOp u : toposort(sink)) {
+    if (u.is(Op::Index)) uses.push_back(u.src(1));
   }
   return uses;
 }
@@ -81,6 +91,21 @@ void merge_neighbours(KernelState& k) {
       if (merged) break;
     }
   }
+}
+
+// Any two that every access walks as one as far as it is there; false if there are none.
+bool merge_pair(KernelState& k, const std::vector<UOp>& loops) {
+  const std::vector<UOp> places = places_in_memory(k.sink);
+  for (UOp outer : loops) {
+    for (UOp inner : loops) {
+      const Edit merging{.kind = EditKind::Merge, .ranges = {outer.range_id(), inner.range_id()}};
+      if (outer == inner || !walked_as_one(places, outer, inner)) continue;
+      if (is_serial(outer) || !is_legal(k, merging)) continue;
+      merge(k, outer, inner);
+      return true;
+    }
+  }
+  return false;
 }
 
 // ---- sharing ----------------------------------------------------------------------------------
@@ -141,6 +166,15 @@ void normalize_loops(KernelState& k) {
   while (share_one(k)) {
   }
   order_loops(k);
+}
+
+void merge_gated_loops(KernelState& k) {
+  while (merge_pair(k, k.loops)) {
+  }
+  const std::vector<UOp> all = reduces(k.sink);
+  if (all.size() != 1) return;
+  while (merge_pair(k, closed_ranges(reduces(k.sink)[0]))) {
+  }
 }
 
 }  // namespace croze

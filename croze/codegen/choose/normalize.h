@@ -12,6 +12,10 @@ namespace croze {
 // loops stand innermost, the loops that hoisted reductions vary over outermost.
 void normalize_loops(KernelState& k);
 
+// Makes one loop of two that every access walks as one as far as it is there: the lines and columns
+// of a picture under a window, whose gates then divide.
+void merge_gated_loops(KernelState& k);
+
 // Whether every one of these index expressions sees `outer` and `inner` as outer * size + inner.
 bool walked_as_one(const std::vector<UOp>& uses, UOp outer, UOp inner);
 

@@ -53,6 +53,16 @@ UOp sum_over(const KernelState& k, UOp depth) {
   return found;
 }
 
+// The loops of the sum that are left.  That of steps, which stands around the depth, becomes the
+// innermost: what lies in a tile for some steps serves them before a window moves on.
+std::vector<UOp> loops_of_steps(UOp reduce, UOp depth) {
+  std::vector<UOp> loops = closed_ranges(reduce);
+  const auto at = std::ranges::find(loops, depth);
+  if (at != loops.begin()) std::rotate(at - 1, at, loops.end());
+  std::erase(loops, depth);
+  return loops;
+}
+
 std::string plan_wave(const KernelState& k, UOp rows, UOp columns, UOp depth,
                       const MatrixUnit& unit, Plan* plan) {
   for (auto [loop, size] : {std::pair(rows, unit.rows), std::pair(columns, unit.columns)}) {
@@ -113,8 +123,7 @@ UOp contract(KernelState& k, UOp rows, UOp columns, UOp depth, std::int64_t unit
   const UOp products =
       g.make(Op::Contract, u.accumulator,
              {zero, substitute(plan.a, in_a), substitute(plan.b, in_b), v, p, q}, Arg(u.name));
-  std::vector<UOp> loops = closed_ranges(plan.reduce);
-  std::erase(loops, depth);
+  const std::vector<UOp> loops = loops_of_steps(plan.reduce, depth);
   const UOp sum = loops.empty() ? products : g.reduce(Op::Add, products, loops);
   const std::pair<UOp, UOp> replacement[] = {{plan.reduce, sum}};
   k.sink = substitute(k.sink, replacement);

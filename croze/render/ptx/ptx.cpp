@@ -570,7 +570,7 @@ Caps ptx_caps() {
   caps.warp_items = 32;
   caps.shuffles_items = true;
   caps.loads_matrices = true;
-  caps.item_registers = 128;
+  caps.item_registers = 255;
   caps.unit_registers = 1 << 16;
   caps.vector_bytes = 16;
   caps.alignment = 256;

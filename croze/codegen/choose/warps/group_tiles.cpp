@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "croze/codegen/choose/access.h"
+#include "croze/codegen/choose/normalize.h"
 #include "croze/codegen/choose/vectorize.h"
 #include "croze/codegen/choose/warps/unit_tiles.h"
 #include "croze/codegen/choose/warps/warp_model.h"
@@ -135,11 +136,12 @@ class Search {
     double outside = 1;  // of the loops around the one that is cut
     for (std::size_t i = 0; i < cut_; i++) outside *= static_cast<double>(reduced_[i].range_size());
     const double rounds = std::ceil(groups / static_cast<double>(model_.units));
-    return rounds * outside * blocks * cycles_of_block(t) * waiting(t);
+    const double at_once = std::min(rounds, resident(t));
+    return rounds * outside * blocks * cycles_of_block(t, at_once) * waiting(t, at_once);
   }
 
   // Copying a block to group memory, and its steps.
-  double cycles_of_block(const GroupTile& t) const {
+  double cycles_of_block(const GroupTile& t, double at_once) const {
     const auto items = static_cast<double>(t.items());
     const auto steps = static_cast<double>(t.steps * inside_);
     const auto elements = static_cast<double>(t.all_rows() + t.all_columns()) * steps;
@@ -153,15 +155,18 @@ class Search {
     const double reading = steps * warps * (rows + columns) * words * model_.group_load;
     const double copying = std::max(elements * element / model_.far_bytes,
                                     elements * model_.copy_instructions / model_.multiply_adds);
-    return std::max(arithmetic, reading) + model_.not_hidden * std::min(arithmetic, reading) +
-           copying + 2 * model_.meeting;
+    const double working =
+        std::max(arithmetic, reading) + model_.not_hidden * std::min(arithmetic, reading);
+    return model_.block(working, copying, at_once);
+  }
+
+  double resident(const GroupTile& t) const {
+    return static_cast<double>(model_.resident_groups(t.items(), values_of(t), bytes_of(t)));
   }
 
   // How much longer it takes where too few warps are there to hide what each waits for.
-  double waiting(const GroupTile& t) const {
-    const auto groups =
-        static_cast<double>(model_.resident_groups(t.items(), values_of(t), bytes_of(t)));
-    const double warps = groups * static_cast<double>(t.items() / model_.warp);
+  double waiting(const GroupTile& t, double at_once) const {
+    const double warps = at_once * static_cast<double>(t.items() / model_.warp);
     return std::max(1.0, model_.hiding_warps / std::max(1.0, warps));
   }
 
@@ -262,7 +267,12 @@ bool tile_groups(KernelState& k) {
   Search search(k, contraction_of(k));
   const std::vector<GroupTile> tiles = search.run();
   const double best = tiles.empty() ? std::numeric_limits<double>::infinity() : tiles[0].cycles;
-  if (tile_units(k, contraction_of(k), best)) return true;
+  KernelState merged = k;
+  merge_gated_loops(merged);
+  if (tile_units(merged, contraction_of(merged), best)) {
+    k = std::move(merged);
+    return true;
+  }
   for (const GroupTile& t : tiles) {
     if (auto result = tiled(k, t, search.cut())) {
       k = std::move(*result);

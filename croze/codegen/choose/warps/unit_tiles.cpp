@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <optional>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "croze/codegen/edits/contract.h"
 #include "croze/codegen/edits/legality.h"
 #include "croze/codegen/edits/transform.h"
+#include "croze/graph/index/index_form.h"
 #include "croze/graph/matrix_unit.h"
 #include "croze/graph/rewrite/rewrite.h"
 
@@ -24,10 +26,11 @@ namespace {
 struct UnitTile {
   std::int64_t unit = 0;  // number in Caps::matrix_units, from 1
   UOp rows, columns, depth;
-  std::int64_t row_waves = 1, column_waves = 1;    // of a group
-  std::int64_t row_copies = 1, column_copies = 1;  // tiles of the unit that a wave has
-  std::int64_t steps = 1;                          // of the unit, in group memory at once
-  double cycles = 0;                               // of the kernel
+  std::int64_t row_waves = 1, column_waves = 1;      // of a group
+  std::int64_t row_copies = 1, column_copies = 1;    // tiles of the unit that a wave has
+  std::int64_t steps = 1;                            // of the unit, in group memory at once
+  std::int64_t row_fetches = 1, column_fetches = 1;  // elements, for each of an operand
+  double cycles = 0;                                 // of the kernel
 };
 
 double divided_up(std::int64_t size, std::int64_t by) {
@@ -54,7 +57,7 @@ class Search {
           t.columns = columns;
           for (UOp depth : closed_ranges(reduce_)) {
             t.depth = depth;
-            if (!depth.is_open()) try_waves(t);
+            if (!depth.is_open() && find_factors(t)) try_waves(t);
           }
         }
       }
@@ -72,7 +75,7 @@ class Search {
       for (t.column_waves = 1; t.column_waves <= 4; t.column_waves *= 2) {
         if (t.row_waves * t.column_waves * model_.warp > model_.most_items) continue;
         for (t.row_copies = 1; t.row_copies <= 4; t.row_copies *= 2) {
-          for (t.column_copies = 1; t.column_copies <= 4; t.column_copies *= 2) try_steps(t);
+          for (t.column_copies = 1; t.column_copies <= 8; t.column_copies *= 2) try_steps(t);
         }
       }
     }
@@ -109,9 +112,45 @@ class Search {
   }
 
   // Of group memory.
-  std::int64_t bytes_of(const UnitTile& t) const {
-    return t.steps * model_.warp *
-           (t.row_waves * t.row_copies * a_bytes() + t.column_waves * t.column_copies * b_bytes());
+  std::int64_t bytes_of(const UnitTile& t) const { return bytes_of_rows(t) + bytes_of_columns(t); }
+  std::int64_t bytes_of_rows(const UnitTile& t) const {
+    return t.steps * model_.warp * t.row_waves * t.row_copies * a_bytes();
+  }
+  std::int64_t bytes_of_columns(const UnitTile& t) const {
+    return t.steps * model_.warp * t.column_waves * t.column_copies * b_bytes();
+  }
+
+  // For a block.
+  std::int64_t fetched_bytes(const UnitTile& t) const {
+    return bytes_of_rows(t) * t.row_fetches + bytes_of_columns(t) * t.column_fetches;
+  }
+
+  // Whether one factor is that of the rows and one that of the columns.
+  bool find_factors(UnitTile& t) const {
+    auto [a, b] = factors_of_sum(reduce_, unit_->accumulator);
+    if (!a) return false;
+    if (b.varies_over(t.rows)) std::swap(a, b);
+    if (!a.varies_over(t.rows) || a.varies_over(t.columns)) return false;
+    if (!b.varies_over(t.columns) || b.varies_over(t.rows)) return false;
+    t.row_fetches = fetched_of_one(a, t.rows);
+    t.column_fetches = fetched_of_one(b, t.columns);
+    return true;
+  }
+
+  // Elements that are fetched for each one that is used: what lies beside it is for nothing, unless
+  // it is another one of the tile, or that of a window that moves on.
+  std::int64_t fetched_of_one(UOp load, UOp across) const {
+    const std::int64_t fetched = WarpModel::sector_bytes / size_of(load.dtype());
+    std::vector<UOp> loops = closed_ranges(reduce_);
+    loops.push_back(across);
+    std::int64_t used = 1;
+    for (UOp r : loops) {
+      const Stride stride = stride_over(load.src(0).src(1), r);
+      if (!stride.affine || stride.step == 0 || r.is_open()) continue;
+      const std::int64_t steps = std::max<std::int64_t>(1, fetched / std::abs(stride.step));
+      used *= std::min(r.range_size(), steps);
+    }
+    return std::max<std::int64_t>(1, fetched / used);
   }
 
   double cycles_of(const UnitTile& t) const {
@@ -126,10 +165,11 @@ class Search {
       if (r != t.depth) blocks *= static_cast<double>(r.range_size());
     }
     const double rounds = std::ceil(groups / static_cast<double>(model_.units));
-    return rounds * blocks * cycles_of_block(t) * waiting(t);
+    const double at_once = std::min(rounds, resident(t));
+    return rounds * blocks * cycles_of_block(t, at_once) * waiting(t, at_once);
   }
 
-  double cycles_of_block(const UnitTile& t) const {
+  double cycles_of_block(const UnitTile& t, double at_once) const {
     const auto waves = static_cast<double>(t.row_waves * t.column_waves * t.steps);
     const auto tiles = static_cast<double>(t.row_copies * t.column_copies);
     const auto products = static_cast<double>(unit_->rows * unit_->columns * unit_->depth);
@@ -137,19 +177,28 @@ class Search {
     const double reading =
         waves * static_cast<double>(t.row_copies * a_bytes() + t.column_copies * b_bytes()) / 4 *
         model_.group_load;
-    const auto bytes = static_cast<double>(bytes_of(t));
-    const double elements = bytes / static_cast<double>(size_of(unit_->a));
-    const double copying = std::max(bytes / model_.far_bytes,
-                                    elements * model_.copy_instructions / model_.multiply_adds);
-    return std::max(arithmetic, reading) + model_.not_hidden * std::min(arithmetic, reading) +
-           copying + 2 * model_.meeting;
+    const double working =
+        std::max(arithmetic, reading) + model_.not_hidden * std::min(arithmetic, reading);
+    const double copies = static_cast<double>(bytes_of(t)) / static_cast<double>(bytes_of_copy());
+    const double copying = std::max(static_cast<double>(fetched_bytes(t)) / model_.far_bytes,
+                                    copies * model_.copy_instructions / model_.multiply_adds);
+    return model_.block(working, copying, at_once);
+  }
+
+  // That an item copies at once: a vector, where tiles lie as what they are copied from does.
+  std::int64_t bytes_of_copy() const {
+    const std::int64_t element = size_of(unit_->a);
+    return k_.caps().loads_matrices && element == 2 ? k_.caps().vector_bytes : element;
+  }
+
+  double resident(const UnitTile& t) const {
+    return static_cast<double>(model_.resident_groups(items_of(t), values_of(t), bytes_of(t)));
   }
 
   // How much longer it takes where too few waves are there to hide what each waits for.
-  double waiting(const UnitTile& t) const {
-    const std::int64_t groups = model_.resident_groups(items_of(t), values_of(t), bytes_of(t));
+  double waiting(const UnitTile& t, double at_once) const {
     return std::max(
-        1.0, model_.hiding_warps / static_cast<double>(groups * t.row_waves * t.column_waves));
+        1.0, model_.hiding_warps / (at_once * static_cast<double>(t.row_waves * t.column_waves)));
   }
 
   const KernelState& k_;

@@ -28,10 +28,12 @@ struct WarpModel {
   std::int64_t warp, units, registers, unit_registers, most_items, group_memory;
   bool shuffles;
 
-  // Whether items of a group may each have so many values in registers.
+  // Whether items of a group may each have so many values in registers.  A unit is to run as many
+  // as are usual.
   bool has_room(std::int64_t values, std::int64_t items) const {
     const std::int64_t taken = values + other_registers;
-    return taken <= registers && (unit_registers == 0 || taken * items <= unit_registers);
+    const std::int64_t of_all = taken * std::max(items, usual_items);
+    return taken <= registers && (unit_registers == 0 || of_all <= unit_registers);
   }
   // Groups that are at work on a unit at once.
   std::int64_t resident_groups(std::int64_t items, std::int64_t values, std::int64_t bytes) const {
@@ -71,6 +73,13 @@ struct WarpModel {
     return steps * shuffle + (items > warp ? 2 * meeting : 0);
   }
 
+  // What a unit takes for a block of a tile: its groups copy it, wait until it is there, meet, and
+  // work on it.  Of so many groups at once one copies or waits while another works.
+  static double block(double working, double copying, double groups_at_once) {
+    const double alone = std::min(working, copying) + far_latency + 2 * meeting;
+    return std::max(working, copying) + alone / groups_at_once;
+  }
+
   // A launch behind another one, until its groups are at work.
   static constexpr double launch = 3000;
 
@@ -78,8 +87,10 @@ struct WarpModel {
 
   // A word of each item of a warp, all banks at once, or one word for all of them.
   static constexpr double group_load = 1;
+  // Bytes that are fetched where any of them are asked for.
+  static constexpr std::int64_t sector_bytes = 32;
   // Bytes of a unit's share of the cache that all units have in common.
-  static constexpr double far_bytes = 32;
+  static constexpr double far_bytes = 24;
   // The same of memory behind it.
   static constexpr double memory_bytes = 16;
   // Until an element of memory is there that nobody has asked for before, ...
