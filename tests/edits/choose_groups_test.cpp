@@ -244,6 +244,22 @@ TEST(ChooseGroups, ShortRowsShareAGroup) {
   }
 }
 
+// More items for each row are fewer rows at once.
+TEST(ChooseGroups, LongRowsStayInTheCacheBetweenTheirPasses) {
+  constexpr std::int64_t rows = 256, columns = 8192;
+  const SmallKernel kernel = rows_kernel(rows, columns);
+  Caps caps = large_gpu();
+  caps.threads = 2;
+  caps.l1_bytes = 2 * rows * columns * 4;
+  const Choice ample = chosen_for(kernel.sink, caps);
+  caps.l1_bytes = 256 << 10;
+  const Choice choice = chosen_for(kernel.sink, caps);
+  EXPECT_GT(choice.launch.items[0], ample.launch.items[0]) << choice.edits;
+  constexpr std::int64_t items_of_unit = 2048;
+  EXPECT_LE(items_of_unit / choice.launch.items[0] * columns * 4, caps.l1_bytes) << choice.edits;
+  expect_right(kernel, caps);
+}
+
 TEST(ChooseGroups, FewColumnsAreSharedByItemsThatReadThemSideBySide) {
   for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{1000, 64}, {333, 45}}) {
     const SmallKernel kernel = column_sums(rows, columns);

@@ -30,6 +30,9 @@ class RowSharer {
     const std::vector<UOp> rows = shared_loops();
     if (rows.empty()) return false;
     length_ = std::ranges::max(rows, {}, &UOp::range_size).range_size();
+    passes_ = std::ssize(rows) + std::ranges::any_of(k_.loops, [&](UOp r) {
+                return is_parallel(r) && !is_reduced_outside(r);
+              });
     const UOp columns = columns_beside(rows);
     const std::int64_t side = columns ? model_.warp : 1;
     const std::int64_t items = items_of(results() / static_cast<double>(side), side);
@@ -148,7 +151,21 @@ class RowSharer {
                            : 1;
     const double step =
         std::max(WarpModel::around_step, waiting(groups * static_cast<double>(items * side)));
-    return rounds * (elements * far * step + model_.combining(items));
+    return rounds * (elements * far * step + model_.combining(items) +
+                     reading_again(items * side, groups, side));
+  }
+
+  // What the passes after the first one wait for, where the rows that a unit is at, and what is
+  // written beside them, do not stay in its cache.
+  double reading_again(std::int64_t items, double groups, std::int64_t side) const {
+    const double at_once = std::min(groups / static_cast<double>(model_.units),
+                                    static_cast<double>(model_.resident_items / items));
+    const double bytes = at_once * static_cast<double>(side * length_ * widest_bytes(k_.sink));
+    if (2 * bytes <= static_cast<double>(model_.near_cache)) return 0;
+    const double all = 2 * bytes * static_cast<double>(model_.units);
+    const bool stay = all <= static_cast<double>(model_.far_cache);
+    return static_cast<double>(passes_ - 1) * bytes /
+           (stay ? WarpModel::far_bytes : WarpModel::memory_bytes);
   }
 
   // Cycles that a load is waited for, of which the other warps of a unit make use.
@@ -209,6 +226,7 @@ class RowSharer {
   KernelState& k_;
   const WarpModel model_;
   std::int64_t length_ = 1;  // of the longest reduction
+  std::int64_t passes_ = 1;  // over a row
 };
 
 }  // namespace

@@ -21,11 +21,14 @@ struct WarpModel {
         unit_registers(caps.unit_registers),
         most_items(caps.max_items),
         group_memory(caps.group_memory),
+        near_cache(caps.l1_bytes),
+        far_cache(caps.l2_bytes),
         shuffles(caps.shuffles_items) {}
 
   // ---- of the device ----
 
   std::int64_t warp, units, registers, unit_registers, most_items, group_memory;
+  std::int64_t near_cache, far_cache;  // bytes: of a unit, of all of them together
   bool shuffles;
 
   // Whether items of a group may each have so many values in registers.  A unit is to run as many
