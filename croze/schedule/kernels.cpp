@@ -488,7 +488,7 @@ Lowering::Limits KernelList::limits(UOp u) {
   if (!caps.runs_warps()) return {caps.threads, caps.threads, caps.max_buffers};
   // Half as many groups as the device has room for leave less idle than another launch.
   const std::int64_t groups = std::max<std::int64_t>(1, caps.threads / 4);
-  return {groups, groups * caps.warp_items, caps.max_buffers};
+  return {groups, groups * caps.warp_items, caps.max_buffers, caps.matrix_units};
 }
 
 }  // namespace croze

@@ -14,6 +14,7 @@
 #include "croze/base/error.h"
 #include "croze/base/hash.h"
 #include "croze/graph/eval.h"
+#include "croze/graph/matrix_unit.h"
 #include "croze/schedule/nest_facts.h"
 #include "croze/schedule/numbers.h"
 
@@ -39,6 +40,9 @@ constexpr std::int64_t least_computed_visits = 16;
 // Weights of some bits each, and what blocks of them share, are decoded where they are used, for
 // the rows of some register tiles; what they come to, written and read again, would take longer.
 constexpr std::int64_t least_decoded_visits = 64;
+
+// What a matrix unit multiplies is loaded: if it is computed, that is no less than this.
+constexpr std::int64_t least_factor_cost = 3;
 
 // A transcendental function.
 constexpr std::int64_t dear = 40;
@@ -364,7 +368,12 @@ bool Lowering::must_buffer(UOp u, const Position& p) {
   // An operand of a contraction that costs more than a load, visited once per element of the other
   // operand.
   // What is looked up element by element has no neighbours for lanes.
-  const std::int64_t cost = u.is(Op::Gather) ? dear - 1 : plan_.cost(u);
+  const bool is_factor = is_multiplied_by_units(u.dtype());
+  const std::int64_t cost = u.is(Op::Gather) ? dear - 1
+                            : is_factor      ? std::max(plan_.cost(u), least_factor_cost)
+                                             : plan_.cost(u);
+  const bool widens = u.is(Op::Cast) && size_of(u.src(0).dtype()) < size_of(u.dtype());
+  if (widens && is_multiplied_by_units(u.src(0).dtype())) return false;  // its source is stored
   if (!(is_elementwise(u.op()) || u.is(Op::Gather)) || cost < 2 || (cost == 2 && u.is(Op::Where))) {
     return false;
   }
@@ -388,6 +397,15 @@ bool Lowering::must_buffer(UOp u, const Position& p) {
   if (visits / least_visits < u.elements()) return false;
   plan_.buffer(u, {BufferCause::RepeatedOperand, visits / u.elements(), cost});
   return grown_ = true;
+}
+
+// Whether a matrix unit of a wave takes factors of the dtype.  What units gain with wide ones is
+// not worth a pass over memory.
+bool Lowering::is_multiplied_by_units(DType t) const {
+  if (size_of(t) > 2) return false;
+  return std::ranges::any_of(limits_.units, [&](const MatrixUnit* unit) {
+    return (unit->a == t || unit->b == t) && is_allowed(*unit);
+  });
 }
 
 // None if the reduction may be computed at the position.

@@ -9,6 +9,7 @@
 #include "croze/base/flat_map.h"
 #include "croze/base/function_ref.h"
 #include "croze/graph/graph.h"
+#include "croze/graph/matrix_unit.h"
 #include "croze/schedule/fuse.h"
 #include "croze/schedule/ranges.h"
 
@@ -30,6 +31,8 @@ class Lowering {
     std::int64_t threads = 1;      // that a kernel should feed with rows, or ...
     std::int64_t columns = 1;      // ... with columns, of which neighbours are reduced together
     std::int64_t max_buffers = 1;  // parameters of a kernel
+    // Those of a wave, whose factors are loaded.
+    std::span<const MatrixUnit* const> units{};
   };
 
   Lowering(Graph& graph, FusionPlan& plan, UOp root, Limits limits, BufferOf buffer_of,
@@ -74,6 +77,7 @@ class Lowering {
   UOp lower_gather(UOp u, const Position& p);
   UOp lower_load(UOp state, const Position& p);
   bool must_buffer(UOp u, const Position& p);
+  bool is_multiplied_by_units(DType t) const;
   BufferReason why_buffer_reduce(UOp u, const Position& p);
   BufferReason why_not_hoist(UOp u, RangeSet varies);
   bool is_packed(UOp u) const;

@@ -13,9 +13,11 @@
 #include "croze/base/options.h"
 #include "croze/jit/capture.h"
 #include "croze/run/devices.h"
+#include "croze/tensor/elementwise/elementwise.h"
 #include "croze/tensor/linalg/linalg.h"
 #include "croze/tensor/network/conv.h"
 #include "croze/tensor/network/functional.h"
+#include "croze/tensor/reduce/reduce.h"
 #include "croze/tensor/tensor.h"
 #include "cuda/tools.h"
 #include "support/files.h"
@@ -53,6 +55,13 @@ std::vector<Tensor> product_of_bytes(DType a, DType b) {
   const DType wide = is_float(a) ? DType::Float32 : DType::Int32;
   return {matmul(placeholder({512, 768}, a).cast(wide), placeholder({768, 640}, b).cast(wide))};
 }
+std::vector<Tensor> gradients_of_convolution(DType t) {
+  const Tensor x = placeholder({32, 128, 28, 28}, t), weight = placeholder({128, 128, 3, 3}, t);
+  const Tensor wanted = placeholder({32, 128, 28, 28}, t);
+  return sum(conv2d(x, weight, {}, {.padding = 1}).cast(DType::Float32) *
+             wanted.cast(DType::Float32))
+      .gradient({x, weight});
+}
 std::vector<Tensor> attention(DType t, bool is_causal) {
   const Shape shape{2, 8, 512, 64};
   return {scaled_dot_product_attention(placeholder(shape, t), placeholder(shape, t),
@@ -89,6 +98,10 @@ const Products all_products[] = {
      [] {
        return product(Float32, {512, 512}, {512, 512});
      }},
+    {"float32, large", "MMA.", 0,
+     [] {
+       return product(Float32, {4096, 4096}, {4096, 4096});
+     }},
     {"float32 as TF32", "HMMA", 1,
      [] {
        return product(Float32, {512, 512}, {512, 512});
@@ -100,7 +113,13 @@ const Products all_products[] = {
                                          placeholder({64, 64, 3, 3}, BFloat16), {},
                                          {.padding = 1})};
      }},
-    {"attention of bf16", "HMMA", 1, [] { return attention(BFloat16, false); }},
+    {"gradients of a convolution", "HMMA", 2, [] { return gradients_of_convolution(BFloat16); }},
+    {"float32 rounded to bf16", "HMMA", 1,
+     [] {
+       return std::vector<Tensor>{matmul(placeholder({512, 512}, Float32).cast(BFloat16),
+                                         placeholder({512, 512}, BFloat16))};
+     }},
+    {"attention of bf16", "HMMA", 2, [] { return attention(BFloat16, false); }},
     {"attention of bf16, causal", "HMMA", 1, [] { return attention(BFloat16, true); }},
 };
 

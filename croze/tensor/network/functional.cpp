@@ -196,6 +196,8 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
     weights = where(max(scores, -1, true, at).detach() == never, 0, weights);
   }
   weights = dropout(weights, options.dropout, options.dropout > 0, at);
+  // What multiplies the values is as exact as they are.
+  weights = weights.cast(as_float(v).dtype()).cast(values.dtype());
   const Tensor mixed =
       options.causal ? masked_matmul(weights, values, seen, at) : matmul(weights, values, at);
   return mixed.cast(as_float(v).dtype());
