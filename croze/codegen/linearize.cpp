@@ -547,9 +547,8 @@ class Linearizer {
   UOp filled_tile(UOp u) const {
     if (!u.is(Op::Store)) return {};
     const UOp target = buffer_of(u.src(0));
-    const bool is_shared =
-        target.is(Op::Local) && static_cast<Space>(target.arg().ints[2]) == Space::Group;
-    return is_shared && std::ranges::find(fills_, target) == fills_.end() ? target : UOp();
+    const bool is_new = std::ranges::find(fills_, target) == fills_.end();
+    return is_group_tile(target) && is_new ? target : UOp();
   }
 
   void barrier() {

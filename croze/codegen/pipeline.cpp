@@ -11,6 +11,7 @@
 #include "croze/codegen/edits/kernel_state.h"
 #include "croze/codegen/empty_loops.h"
 #include "croze/codegen/estimate.h"
+#include "croze/codegen/idle_barriers.h"
 #include "croze/codegen/linearize.h"
 #include "croze/codegen/lower/expand.h"
 #include "croze/codegen/lower/idle_reductions.h"
@@ -120,7 +121,8 @@ LinearProgram make_program(UOp kernel, const Caps& caps, Chooser choose) {
   // What is dear and seldom chosen has a loop that turns where it is.
   sink = pass("rare work", [&] { return jump_over_rare_work(sink, loops, expanded.registers); });
 
-  program.instructions = linearize({sink, loops, expanded.registers, caps.prefetches});
+  program.instructions =
+      without_idle_barriers(linearize({sink, loops, expanded.registers, caps.prefetches}));
   program.lanes = lanes_in(program.instructions);
   program.info.written = written_buffers(program.instructions);
   program.info.launch.scratch_bytes = scratch_layout(program).bytes;

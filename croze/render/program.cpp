@@ -81,6 +81,10 @@ UOp buffer_of(UOp place_or_buffer) {
   return u;
 }
 
+bool is_group_tile(UOp buffer) {
+  return buffer.is(Op::Local) && static_cast<Space>(buffer.arg().ints[2]) == Space::Group;
+}
+
 std::string print_program(const LinearProgram& program) {
   Listing listing;
   for (UOp u : program.instructions) listing.add(u);

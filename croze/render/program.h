@@ -80,6 +80,9 @@ bool turns_at_most_once(UOp range);
 // The element of a place, looking through After: Index -> its buffer.
 UOp buffer_of(UOp place_or_buffer);
 
+// Whether the buffer is memory that the items of a group share.
+bool is_group_tile(UOp buffer);
+
 // The instructions, one a line, indented by loops, for people: "%9 = load float32 %5[%8]".
 std::string print_program(const LinearProgram& program);
 

@@ -1,0 +1,162 @@
+// idle_barriers.cpp -- what items of a group do to the tiles that they share, from barrier to
+// barrier.
+//
+// linearize() lets all items meet before a tile is filled and after that, whatever stands around
+// it.  Where two tiles are filled one behind the other nobody reads between them, and all can go on
+// from the first to the second.  So each barrier is looked at: which tiles have been touched on the
+// ways to it since other barriers, and which are touched on the ways from it to others.  The ways
+// lead around the loops, too.  If no tile is read on the one side and written on the other, or
+// written on both, it goes.
+#include "croze/codegen/idle_barriers.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+
+#include "croze/base/flat_map.h"
+#include "croze/graph/op.h"
+#include "croze/render/program.h"
+
+namespace croze {
+namespace {
+
+// How a tile has been touched, in bits.
+enum Touch : std::uint8_t { is_read = 1, is_written = 2 };
+
+// What matters here of an instruction.
+struct Event {
+  enum class Kind : std::uint8_t { Begin, End, Meet, Access };
+  Kind kind = Kind::Meet;
+  std::size_t instruction = 0;
+  bool may_be_empty = false;  // Begin, End: the loop turns perhaps never
+  std::size_t tile = 0;       // Access
+  std::uint8_t touch = 0;     // Access
+};
+
+using Touches = std::vector<std::uint8_t>;  // of each tile
+
+bool add(Touches& touches, const Touches& more) {
+  bool grows = false;
+  for (std::size_t i = 0; i < touches.size(); i++) {
+    grows = grows || (more[i] & ~touches[i]) != 0;
+    touches[i] |= more[i];
+  }
+  return grows;
+}
+
+bool conflict(const Touches& before, const Touches& after) {
+  for (std::size_t i = 0; i < before.size(); i++) {
+    const std::uint8_t both = before[i] | after[i];
+    if (before[i] != 0 && after[i] != 0 && (both & is_written) != 0) return true;
+  }
+  return false;
+}
+
+// For each event, what has been touched since the last barriers on the ways to it.
+std::vector<Touches> touched_before(const std::vector<Event>& events, std::size_t tiles) {
+  const Touches nothing(tiles, 0);
+  std::vector<Touches> before(events.size(), nothing);
+  std::vector<Touches> turned(events.size(), nothing);  // by Begin: what a turn leaves behind
+  for (bool grows = true; grows;) {
+    grows = false;
+    std::vector<std::size_t> open;
+    Touches now = nothing;
+    for (std::size_t i = 0; i < events.size(); i++) {
+      before[i] = now;
+      switch (events[i].kind) {
+        case Event::Kind::Begin:
+          open.push_back(i);
+          add(now, turned[i]);
+          break;
+        case Event::Kind::End:
+          grows = add(turned[open.back()], now) || grows;
+          if (events[i].may_be_empty) add(now, before[open.back()]);
+          open.pop_back();
+          break;
+        case Event::Kind::Meet: now = nothing; break;
+        case Event::Kind::Access: now[events[i].tile] |= events[i].touch; break;
+      }
+    }
+  }
+  return before;
+}
+
+// The events as one sees them who walks from the end to the start.
+std::vector<Event> backward(std::vector<Event> events) {
+  std::ranges::reverse(events);
+  for (Event& e : events) {
+    if (e.kind == Event::Kind::Begin) {
+      e.kind = Event::Kind::End;
+    } else if (e.kind == Event::Kind::End) {
+      e.kind = Event::Kind::Begin;
+    }
+  }
+  return events;
+}
+
+class IdleBarriers {
+ public:
+  explicit IdleBarriers(const std::vector<UOp>& instructions) {
+    for (std::size_t i = 0; i < instructions.size(); i++) add_event(instructions[i], i);
+  }
+
+  // The place of one in the list of instructions, which it is not in any more from then on.
+  bool take_one(std::size_t& instruction) {
+    const std::vector<Touches> before = touched_before(events_, tiles());
+    std::vector<Touches> after = touched_before(backward(events_), tiles());
+    std::ranges::reverse(after);
+    for (std::size_t i = 0; i < events_.size(); i++) {
+      if (events_[i].kind != Event::Kind::Meet || conflict(before[i], after[i])) continue;
+      instruction = events_[i].instruction;
+      events_.erase(events_.begin() + static_cast<std::ptrdiff_t>(i));
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  std::size_t tiles() const { return static_cast<std::size_t>(tiles_.size()); }
+
+  void add_event(UOp u, std::size_t i) {
+    switch (u.op()) {
+      case Op::Barrier: events_.push_back({.instruction = i}); return;
+      case Op::Loop: return add_loop(Event::Kind::Begin, u.src(0));
+      case Op::EndLoop: return add_loop(Event::Kind::End, u.src(0));
+      case Op::Load: return add_access(u.src(0), is_read);
+      case Op::Store: return add_access(u.src(0), is_written);
+      default: return;
+    }
+  }
+
+  void add_loop(Event::Kind kind, UOp range) {
+    events_.push_back({.kind = kind, .may_be_empty = range.is_open() || range.range_size() < 1});
+  }
+
+  void add_access(UOp place, std::uint8_t touch) {
+    const UOp tile = buffer_of(place);
+    if (!is_group_tile(tile)) return;
+    const auto [number, is_new] =
+        tiles_.insert(tile.node(), static_cast<std::size_t>(tiles_.size()));
+    events_.push_back({.kind = Event::Kind::Access, .tile = *number, .touch = touch});
+  }
+
+  std::vector<Event> events_;
+  FlatMap<const Node*, std::size_t> tiles_;  // their numbers
+};
+
+}  // namespace
+
+std::vector<UOp> without_idle_barriers(std::vector<UOp> instructions) {
+  if (std::ranges::none_of(instructions, [](UOp u) { return u.is(Op::Barrier); }))
+    return instructions;
+  IdleBarriers idle(instructions);
+  std::vector<std::size_t> taken;
+  for (std::size_t i = 0; idle.take_one(i);) taken.push_back(i);
+  std::ranges::sort(taken, std::greater());
+  for (std::size_t i : taken) {
+    instructions.erase(instructions.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return instructions;
+}
+
+}  // namespace croze
