@@ -11,6 +11,7 @@
 #include "croze/codegen/edits/kernel_state.h"
 #include "croze/codegen/empty_loops.h"
 #include "croze/codegen/estimate.h"
+#include "croze/codegen/group_copies.h"
 #include "croze/codegen/idle_barriers.h"
 #include "croze/codegen/linearize.h"
 #include "croze/codegen/lower/expand.h"
@@ -124,6 +125,7 @@ LinearProgram make_program(UOp kernel, const Caps& caps, Chooser choose) {
   program.instructions =
       without_idle_barriers(linearize({sink, loops, expanded.registers, caps.prefetches}));
   program.lanes = lanes_in(program.instructions);
+  if (caps.copies_async) program.instructions = with_copies_begun(program);
   program.info.written = written_buffers(program.instructions);
   program.info.launch.scratch_bytes = scratch_layout(program).bytes;
   return program;

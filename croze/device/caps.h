@@ -58,6 +58,7 @@ struct Caps {
   bool exchanges_lanes = false;   // has Op::Exchange
   bool prefetches = false;        // has Op::Prefetch
   bool looks_up = false;          // has Op::Lookup, of whole vectors of elements of four bytes
+  bool copies_async = false;      // an item goes on while what it copies to its group is on the way
   std::vector<const MatrixUnit*> matrix_units;  // by which it has Op::Contract; the best first
 
   // Whether items of a group work together.  Else a group is one item, and what a task is.

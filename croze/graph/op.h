@@ -64,10 +64,11 @@ enum class Op : std::uint8_t {
   Sink,         // (effect ...): the root of a kernel or of a schedule
 
   // programs (after lowering)
-  Local,        // arg: {id, elements, Space}; scratch memory of a thread or of a group
+  Local,        // arg: {id, elements, Space}; scratch memory of a thread or of a group; of a tile with slots,
+                // which turns of a loop fill ahead, {id, elements of all slots, Space, slots}
   Register,     // arg: id; (range ...): a mutable scalar or vector, one per value of its ranges
   Loop, EndLoop,      // Loop (range); EndLoop (range)
-  Barrier,
+  Barrier,      // arg: none; or n: copies of items to their group are awaited, but for the last n batches
   Special,      // arg: {axis, size, LoopKind}; index of this thread or group in the launch
 
   // kernels under edit

@@ -27,6 +27,11 @@
 //
 // Store(Index(buffer, i), value), Store(Index(buffer, i, gate), value): the same for writing.
 //
+// Store(place, Index(buffer, i)), of a place in group memory and of a Param that is not stored to,
+//   each perhaps with a gate: what is at the one place is on its way to the other one, and is there
+//   once a Barrier has awaited it; zero where the gate of the source is false.  A row of lanes, or
+//   an element, of 4, 8 or 16 bytes. On devices that have it (Caps::copies_async).
+//
 // Load(register), Store(register, value): a mutable variable; a vector if the Register has a Lane
 //   range among its sources.  The register may stand under After.
 //
@@ -39,7 +44,8 @@
 //
 // Reduce(value, lane), arg the op: combines the lanes of a vector to a scalar.
 //
-// Barrier: the work-items of a group meet.
+// Barrier: the work-items of a group meet.  With an arg n they first await what they copy: what has
+//   been begun since the last such barrier is a batch, and all but the last n have come.
 //
 // Shuffle(value), arg a power of two b: the value that the work-item has whose number differs in
 // the
@@ -79,6 +85,11 @@ bool turns_at_most_once(UOp range);
 
 // The element of a place, looking through After: Index -> its buffer.
 UOp buffer_of(UOp place_or_buffer);
+
+// Whether the store begins a copy.
+inline bool is_copy(UOp store) { return store.src(1).is(Op::Index); }
+// Whether the barrier awaits copies.
+inline bool awaits_copies(UOp barrier) { return barrier.arg().kind == Arg::Kind::Int; }
 
 // Whether the buffer is memory that the items of a group share.
 bool is_group_tile(UOp buffer);

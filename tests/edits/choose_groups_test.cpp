@@ -153,8 +153,8 @@ TEST(ChooseGroups, WindowsOfAConvolutionOverlapInGroupMemory) {
 TEST(ChooseGroups, LargeProductsHaveLargeTilesForItems) {
   const SmallKernel kernel = products(2, 512, 64, 1024);
   const Choice choice = chosen_for(kernel.sink, large_gpu());
-  EXPECT_NE(choice.edits.find("split r1 by 64"), std::string::npos) << choice.edits;
-  EXPECT_NE(choice.edits.find("split r2 by 64"), std::string::npos) << choice.edits;
+  EXPECT_NE(choice.edits.find("split r1 by 128"), std::string::npos) << choice.edits;
+  EXPECT_NE(choice.edits.find("split r2 by 128"), std::string::npos) << choice.edits;
   // One group more than there are units would be as long as all of them.
   Caps one = large_gpu();
   one.threads = 1;

@@ -223,6 +223,7 @@ TEST(ContractWave, ProcessorsThatAreNotHereHaveTheInstruction) {
       Caps caps = caps_with(*unit);
       caps.dtypes = caps.storage = AmdGpuRenderer::dtypes();
       caps.ops = AmdGpuRenderer::ops();
+      caps.copies_async = false;
       const LinearProgram program =
           make_program(product_kernel(graph, {512, 512, 512}, *unit), caps);
       const LlvmProcessor processor{"amdgcn-amd-amdhsa", std::string(row.processor), ""};

@@ -27,7 +27,8 @@ const std::vector<Edit>& one_of_each() {
       {.kind = EditKind::Contract, .ranges = {5, 2}, .size = 1},
       {.kind = EditKind::Stage, .ranges = {4, 5}, .size = 8, .load = 1, .space = Space::Thread},
       {.kind = EditKind::Stage, .ranges = {4}, .size = 1, .load = 0, .space = Space::Group},
-      {.kind = EditKind::Simplify}};
+      {.kind = EditKind::Simplify},
+      {.kind = EditKind::FillAhead, .ranges = {6}, .size = 3}};
   return edits;
 }
 
@@ -38,7 +39,7 @@ TEST(EditText, NamesLoopsByTheirIds) {
             "reorder r2 r0 r1; share r2 r3; one_pass r2 r3 by 8; keep r2 r3 by 16; tabulate r2 r3 "
             "by 8; panel r2 r5 r3; accumulate r2 r0 by 4; contract r5 r2 by 1; stage load 1 "
             "over r4 r5 in thread by 8; "
-            "stage load 0 over r4 in group by 1; simplify");
+            "stage load 0 over r4 in group by 1; simplify; fill_ahead r6 by 3");
 }
 
 TEST(EditText, IsReadBackAsItWas) {

@@ -86,6 +86,31 @@ TEST(CudaRenderer, AlignedVectorsMoveAtOnce) {
   EXPECT_TRUE(contains(text, "#pragma unroll\n")) << text;
 }
 
+// A row of four, which zeros are for where its gate is false, and an element; the latter may still
+// be on its way.
+TEST(CudaRenderer, CopiesToAGroupGoOnUntilABarrierAwaitsThem) {
+  ProgramBuilder b("copied");
+  const UOp x = b.param(DType::Float32, 128), y = b.param(DType::Float32, 64);
+  const UOp tile = b.local(DType::Float32, 64, Space::Group);
+  const UOp item = b.special(0, 16, LoopKind::Item), lane = b.lane(4);
+  const UOp gate = b.emit(less(item, 9));
+  const UOp row = b.emit(item * 4 + lane);
+  b.begin_copy(b.graph().place(tile, row), b.graph().place(x, row, gate));
+  b.begin_copy(b.graph().place(tile, item, gate), b.graph().place(x, item, gate));
+  b.awaiting_barrier(1);
+  b.store(y, item, b.load(tile, item));
+  const std::string text = CudaRenderer().render(b.finish());
+  const auto row_of = [&](std::string_view part) { EXPECT_TRUE(contains(text, part)) << text; };
+  row_of("const bool b0_whole = (unsigned long long)b0 % 16 == 0;");
+  row_of("cp.async.cg.shared.global [%0], [%1], 16, %2;");
+  row_of("cp.async.ca.shared.global [%0], [%1], 4, %2;");
+  row_of("  begin_copy_float32x4(l0 + v2[0], b0 + v2[0], b0_whole, v0);\n");
+  row_of("  if (v0) begin_copy_float32x1(l0 + item0, b0 + item0, true, true);\n");
+  row_of(
+      "  asm volatile(\"cp.async.commit_group; cp.async.wait_group 1;\" ::: \"memory\");\n"
+      "  __syncthreads();\n");
+}
+
 TEST(CudaRenderer, VectorsThatAreNotAlignedMoveLaneByLane) {
   EXPECT_TRUE(contains(vector_text(8), "b1_whole"));
   const std::string text = vector_text(2);

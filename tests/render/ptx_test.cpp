@@ -217,6 +217,26 @@ TEST(PtxRenderer, APrefetchIsOneOfGlobalMemory) {
   expect_has(render(b.finish()), "prefetch.global.L1 [%d2+128];");
 }
 
+TEST(PtxRenderer, CopiesToAGroupGoOnUntilABarrierAwaitsThem) {
+  ProgramBuilder b("copied");
+  const UOp x = b.param(f32, 128), y = b.param(f32, 64);
+  const UOp tile = b.local(f32, 64, Space::Group);
+  const UOp item = b.special(0, 16, LoopKind::Item), lane = b.lane(4);
+  const UOp gate = b.emit(less(item, 9)), row = b.emit(item * 4 + lane);
+  b.begin_copy(b.graph().place(tile, row), b.graph().place(x, row, gate));
+  b.begin_copy(b.graph().place(tile, item, gate), b.graph().place(x, item, gate));
+  b.awaiting_barrier(1);
+  b.store(y, item, b.load(tile, item));
+  const std::string text = render(b.finish());
+  // Zeros where the gate of the source is false; element by element where the buffer begins askew.
+  expect_has(text, ", 16, %r");
+  expect_has(text, " cp.async.cg.shared.global [%d");
+  expect_has(text, "setp.eq.s64 %p");
+  expect_has(text, "ld.global.nc.f32 %f");
+  expect_has(text, "@%p0 cp.async.ca.shared.global [%d");
+  expect_has(text, "], 4;\n  cp.async.commit_group;\n  cp.async.wait_group 1;\n  bar.sync 0;\n");
+}
+
 TEST(PtxRenderer, LanesThatTradePlacesTakeNoInstruction) {
   ProgramBuilder b("exchange");
   const UOp x = b.param(f32, 4), y = b.param(f32, 4);

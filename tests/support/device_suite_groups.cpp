@@ -111,5 +111,38 @@ TEST_F(DeviceGroups, GroupsStageTilesInSharedMemory) {
   }
 }
 
+// Vectors of four and single elements, some of which the source's gate turns to zeros, and some
+// that the target's leaves alone; the second batch is still on its way when the first one is read.
+TEST_F(DeviceGroups, ItemsGoOnWhileTheyCopy) {
+  if (!device().caps().copies_async && device().name() != "INTERP")
+    GTEST_SKIP() << "the device copies by loads and stores";
+  const int items = 16, rows = 2 * items;
+  ProgramBuilder b("copied");
+  const UOp x = b.param(DType::Float32, 4 * rows), y = b.param(DType::Float32, 4 * rows);
+  const UOp z = b.param(DType::Float32, items);
+  const UOp tile = b.local(DType::Float32, 4 * items, Space::Group);
+  const UOp later = b.local(DType::Float32, items, Space::Group);
+  const UOp item = b.special(0, items, LoopKind::Item), lane = b.lane(4);
+  Graph& g = b.graph();
+  const UOp first = b.begin_copy(g.place(tile, item * 4 + lane),
+                                 g.place(x, item * 4 + (lane + 4 * items), b.emit(less(item, 11))));
+  b.awaiting_barrier(0);
+  const UOp second = b.begin_copy(g.place(later, item, b.emit(less(item, 9))), g.place(x, item));
+  const UOp met = b.awaiting_barrier(1);
+  b.store(y, item * 4 + lane, b.load(tile, (-item + (items - 1)) * 4 + lane, {}, {first, met}));
+  const UOp all = b.awaiting_barrier(0);
+  const UOp other = b.emit(less(-item + (items - 1), 9));
+  b.store(z, item, b.load(later, -item + (items - 1), other, {second, all}));
+
+  std::vector<float> xs = consecutive(4 * rows), ys(4 * rows), zs(items);
+  run_program(device(), b.finish(), {bytes_of(xs), bytes_of(ys), bytes_of(zs)});
+  for (int k = 0; k < items; k++) {
+    const int from = items - 1 - k;
+    for (int l = 0; l < 4; l++)
+      EXPECT_EQ(ys[4 * k + l], from < 11 ? xs[4 * (items + from) + l] : 0) << k << ", " << l;
+    EXPECT_EQ(zs[k], from < 9 ? xs[from] : 0) << k;
+  }
+}
+
 }  // namespace
 }  // namespace croze::test

@@ -117,6 +117,14 @@ UOp ProgramBuilder::barrier() {
   return barrier;
 }
 
+UOp ProgramBuilder::begin_copy(UOp to, UOp from) { return emit(graph().store(to, from)); }
+
+UOp ProgramBuilder::awaiting_barrier(std::int64_t batches) {
+  const UOp barrier = graph().make(Op::Barrier, DType::Void, {}, Arg(batches));
+  append(barrier);
+  return barrier;
+}
+
 bool ProgramBuilder::listed(UOp u) const {
   return std::ranges::find(program_.instructions, u) != program_.instructions.end();
 }

@@ -58,6 +58,10 @@ class ProgramBuilder {
   UOp exchange(UOp x, UOp y, std::int64_t bit);
   UOp shuffle(UOp value, std::int64_t bit);
   UOp barrier();
+  // Begins to copy an element, or a row of lanes, to group memory; a barrier awaits all copies but
+  // those of the last `batches`.
+  UOp begin_copy(UOp to, UOp from);
+  UOp awaiting_barrier(std::int64_t batches);
 
   // Appends the node, and before it what it needs.
   UOp emit(UOp u);

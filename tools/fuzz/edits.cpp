@@ -25,11 +25,11 @@ constexpr i64 most_iterations = 1 << 16;  // if all loops stood in each other
 // Kinds as often as they should come: what makes the form of a kernel richer more often than what
 // ends it.
 constexpr EditKind kinds[] = {
-    EditKind::Split,    EditKind::Split,   EditKind::Split,          EditKind::SplitOverlapping,
-    EditKind::Merge,    EditKind::Pad,     EditKind::SplitReduction, EditKind::SplitReduction,
-    EditKind::Bind,     EditKind::Bind,    EditKind::Bind,           EditKind::Bind,
-    EditKind::Reorder,  EditKind::Share,   EditKind::Stage,          EditKind::Stage,
-    EditKind::Contract, EditKind::Simplify};
+    EditKind::Split,    EditKind::Split,     EditKind::Split,          EditKind::SplitOverlapping,
+    EditKind::Merge,    EditKind::Pad,       EditKind::SplitReduction, EditKind::SplitReduction,
+    EditKind::Bind,     EditKind::Bind,      EditKind::Bind,           EditKind::Bind,
+    EditKind::Reorder,  EditKind::Share,     EditKind::Stage,          EditKind::Stage,
+    EditKind::Contract, EditKind::FillAhead, EditKind::FillAhead,      EditKind::Simplify};
 
 bool is_affordable(const KernelState& k) {
   i64 all = 1, copies = 1;

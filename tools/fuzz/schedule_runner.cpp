@@ -185,6 +185,7 @@ Caps gpu_shaped_caps() {
   caps.group_memory = 48 << 10;
   caps.warp_items = 32;
   caps.shuffles_items = true;
+  caps.copies_async = true;
   caps.threads = 4;
   caps.max_buffers = 8;
   return caps;

@@ -77,6 +77,7 @@ Caps caps_of(const Architecture& architecture, Language language) {
   std::ranges::copy(architecture.max_groups_axis, caps.max_groups_axis);
   caps.group_memory = std::min(architecture.group_memory, language.most_group_memory);
   caps.vector_bytes = 16;
+  caps.copies_async = architecture.copies_async;
   caps.l1_bytes = architecture.l1_bytes;
   caps.l2_bytes = architecture.l2_bytes;
   caps.alignment = 256;

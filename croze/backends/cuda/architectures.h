@@ -21,6 +21,7 @@ struct Architecture {
   std::int64_t l2_bytes = 0;
   // Instruction sets of its matrix units, as in their records (graph/matrix_unit.h).
   std::vector<std::string_view> units = {};
+  bool copies_async = true;  // has cp.async
   std::int64_t max_items = 1024;
   std::int64_t max_group_axis[3] = {1024, 1024, 64};
   std::int64_t max_groups_axis[3] = {INT32_MAX, 65'535, 65'535};

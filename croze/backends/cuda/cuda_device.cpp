@@ -32,6 +32,7 @@ Architecture architecture_of(const Driver& driver, Ordinal device) {
           .l1_bytes = asked(Attribute::MaxSharedMemoryPerMultiprocessor),
           .l2_bytes = asked(Attribute::L2CacheSize),
           .units = units_of_capability(major, minor),
+          .copies_async = major >= 8,
           .max_items = asked(Attribute::MaxThreadsPerBlock),
           .max_group_axis = {asked(Attribute::MaxBlockDimX), asked(Attribute::MaxBlockDimY),
                              asked(Attribute::MaxBlockDimZ)},

@@ -160,8 +160,12 @@ class Decoder {
 
   void load(UOp u) {
     if (buffer_of(u.src(0)).is(Op::Register)) return move(u.src(0), u, u);
-    Step step = access(u.src(0));
-    step.result = slot(u);
+    load_place(u.src(0), u);
+  }
+
+  void load_place(UOp place, UOp result) {
+    Step step = access(place);
+    step.result = slot(result);
     code_.steps.push_back(step);
   }
 
@@ -177,6 +181,7 @@ class Decoder {
   void store(UOp u) {
     const UOp target = buffer_of(u.src(0));
     if (target.is(Op::Register)) return move(u.src(1), target, target);
+    if (is_copy(u)) load_place(u.src(1), u.src(1));  // copies have come as soon as they begin
     Step step = access(u.src(0));
     step.kind = Step::Kind::Store;
     step.in[2] = operand(u.src(1));

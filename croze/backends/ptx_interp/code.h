@@ -40,6 +40,7 @@ struct Step {
   std::int32_t registers[4] = {-1, -1, -1, -1};
   std::int32_t target = -1;  // of a branch; of a step of a warp its number
   std::int64_t offset = 0;   // of an address
+  std::int64_t second = 0;   // the same of where a copy comes from; of how many batches are left
 };
 
 // What all items of a warp do together.

@@ -107,6 +107,7 @@ class Decoder {
     if (name == "mov.b32" && at_->operands.back().kind == Kind::Vector) return halves();
     const std::vector<std::string_view> parts = split(name);
     if (parts[0] == "mma") return mma();
+    if (parts[0] == "cp") return copy(parts);
     if (name == "shfl.sync.bfly.b32") return shuffle();
     if (parts[0] == "ldmatrix") return load_matrix();
     if (name == "cvt.rna.tf32.f32") return round_to_tf32();
@@ -432,6 +433,38 @@ class Decoder {
     }
     check_register(operand.number, Type::U64, false);
     step_.in[0] = operand.number;
+  }
+
+  // ---- copies ----
+
+  void copy(const std::vector<std::string_view>& parts) {
+    if (at_->name == "cp.async.commit_group") return fixed(commit_copies, 0);
+    if (at_->name == "cp.async.wait_group") {
+      fixed(await_copies, 1);
+      step_.second = number_of(at_->operands[0]);
+      return;
+    }
+    const bool is_known = parts.size() == 5 && parts[1] == "async" && parts[3] == "shared" &&
+                          parts[4] == "global" && (parts[2] == "ca" || parts[2] == "cg");
+    if (!is_known) refuse("unknown copy");
+    step_.run = begin_copy;
+    const std::size_t operands = at_->operands.size();
+    if (operands != 3 && operands != 4) refuse("takes two places, a size and perhaps another");
+    const std::int64_t bytes = number_of(at_->operands[2]);
+    const bool has_size = bytes == 16 || (parts[2] == "ca" && (bytes == 4 || bytes == 8));
+    if (!has_size) refuse(fmt::format("there is no such copy of {} bytes", bytes));
+    step_.count = static_cast<std::uint8_t>(bytes);
+    place(at_->operands[1]);
+    step_.in[1] = step_.in[0];
+    step_.second = step_.offset;
+    place(at_->operands[0]);
+    step_.in[2] = operands == 4 ? source(at_->operands[3], Type::U32, false)
+                                : constant(static_cast<std::uint64_t>(bytes));
+  }
+
+  std::int64_t number_of(const Operand& operand) const {
+    if (operand.kind != Kind::Integer || operand.value < 0) refuse("a number is wanted");
+    return operand.value;
   }
 
   const Module& module_;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <numeric>
+#include <type_traits>
 
 #include "croze/base/error.h"
 
@@ -14,6 +15,9 @@ namespace {
 constexpr std::byte poison{0xa5};
 
 }  // namespace
+
+// Where they lie together they move, and are not copied: windows point to their memory.
+static_assert(std::is_nothrow_move_constructible_v<Item>);
 
 Item::Item(const Launch& launch, std::int32_t number, SharedMemory& shared,
            std::span<const Window> arrays)
@@ -42,6 +46,8 @@ void Item::start(const std::int64_t (&group)[3], const std::int64_t (&position)[
       case Input::Kind::Groups: slot = static_cast<std::uint64_t>(launch_.groups[k]); break;
     }
   }
+  begun_.clear();
+  batches_.clear();
   next_ = 0;
 }
 
@@ -125,6 +131,39 @@ void Item::store(const Step& step, std::span<const std::byte> values) {
   const std::string wrong = shared_.write(number_, memory - shared_.at(0), values);
   if (!wrong.empty()) [[unlikely]]
     refuse(step, "shared memory: " + wrong);
+}
+
+void Item::begin_copy(const Step& step) {
+  const std::int64_t bytes = step.count;
+  const auto wanted = std::int64_t{get<std::uint32_t>(step.in[2])};
+  if (wanted > bytes) refuse(step, fmt::format("copies {} bytes of {}", wanted, bytes));
+  Copy copy{place<Space::Shared>(step, bytes) - shared_.at(0), {}};
+  if (wanted > 0) {
+    Step read = step;
+    read.in[0] = step.in[1];
+    read.offset = step.second;
+    const std::byte* from = place<Space::Global>(read, bytes);
+    copy.values.assign(from, from + wanted);
+  }
+  copy.values.resize(static_cast<std::size_t>(bytes));
+  const std::string wrong = shared_.begin(number_, copy.offset, copy.values);
+  if (!wrong.empty()) [[unlikely]]
+    refuse(step, "shared memory: " + wrong);
+  begun_.push_back(std::move(copy));
+}
+
+void Item::commit_copies() {
+  batches_.push_back(std::move(begun_));
+  begun_.clear();
+}
+
+void Item::await_copies(std::size_t batches_left) {
+  if (batches_.size() <= batches_left) return;
+  const auto left = batches_.end() - static_cast<std::ptrdiff_t>(batches_left);
+  for (auto batch = batches_.begin(); batch != left; ++batch) {
+    for (const Copy& copy : *batch) shared_.land(number_, copy.offset, copy.values);
+  }
+  batches_.erase(batches_.begin(), left);
 }
 
 template const std::byte* Item::load<Space::Global>(const Step&, std::int64_t);

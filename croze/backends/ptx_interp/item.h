@@ -91,6 +91,12 @@ class Item {
   template <Space space>
   void store(const Step& step, std::span<const std::byte> values);
 
+  // A copy to shared memory lands when it is waited for, as late as it may; what is read of its
+  // place before that is refused.
+  void begin_copy(const Step& step);
+  void commit_copies();
+  void await_copies(std::size_t batches_left);
+
   [[noreturn]] void refuse(const Step& step, std::string_view what) const;
 
  private:
@@ -101,6 +107,11 @@ class Item {
   const std::byte* read_shared(const Step& step, const std::byte* memory, std::int64_t bytes);
   const Step& last_step() const { return launch_.code.steps[static_cast<std::size_t>(next_ - 1)]; }
 
+  struct Copy {
+    std::int64_t offset;  // in shared memory
+    std::vector<std::byte> values;
+  };
+
   const Launch& launch_;
   std::int32_t number_;
   SharedMemory& shared_;
@@ -108,6 +119,8 @@ class Item {
   std::vector<std::uint64_t> slots_;
   std::vector<std::byte> private_;
   std::vector<Window> locals_;
+  std::vector<Copy> begun_;                 // since the last batch
+  std::vector<std::vector<Copy>> batches_;  // on their way
   std::int32_t next_ = 0;
   Stop stop_ = Stop::None;
 };

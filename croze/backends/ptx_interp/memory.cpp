@@ -67,4 +67,10 @@ Handler access_handler(Space space, bool is_store, Type t) {
   }
 }
 
+void begin_copy(Item& item, const Step& step) { item.begin_copy(step); }
+void commit_copies(Item& item, const Step&) { item.commit_copies(); }
+void await_copies(Item& item, const Step& step) {
+  item.await_copies(static_cast<std::size_t>(step.second));
+}
+
 }  // namespace croze::ptx_interp

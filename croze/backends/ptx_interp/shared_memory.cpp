@@ -26,6 +26,7 @@ std::string SharedMemory::who(std::int32_t items) {
 std::string SharedMemory::read(std::int32_t item, std::int64_t offset, std::int64_t count) {
   for (std::int64_t k = offset; k < offset + count; k++) {
     Watch& w = watch(k);
+    if (w.coming > 0) return fmt::format("byte {} is read before its copy is waited for", k);
     if (!w.is_written) return fmt::format("byte {} is read and was never written", k);
     if (w.writer != nobody && w.writer != item) {
       return fmt::format("race: item {} reads byte {}, which {} written since the barrier", item, k,
@@ -41,6 +42,7 @@ std::string SharedMemory::write(std::int32_t item, std::int64_t offset,
   std::int64_t k = offset;
   for (const std::byte value : values) {
     Watch& w = watch(k);
+    if (w.coming > 0) return fmt::format("byte {} is written before its copy is waited for", k);
     const bool is_other = w.writer != nobody && w.writer != item;
     if (is_other && *at(k) != value) {
       return fmt::format("race: item {} writes byte {}, which {} written since the barrier", item,
@@ -55,6 +57,40 @@ std::string SharedMemory::write(std::int32_t item, std::int64_t offset,
     *at(k++) = value;
   }
   return {};
+}
+
+std::string SharedMemory::begin(std::int32_t item, std::int64_t offset,
+                                std::span<const std::byte> values) {
+  std::int64_t k = offset;
+  for (const std::byte value : values) {
+    Watch& w = watch(k);
+    const bool is_other = w.writer != nobody && w.writer != item;
+    const bool is_same = value == (w.coming > 0 ? w.brought : *at(k));
+    if ((w.coming > 0 || is_other) && !is_same) {
+      return fmt::format("race: item {} copies to byte {}, which {} written since the barrier",
+                         item, k, who(w.writer));
+    }
+    if (w.reader != nobody && w.reader != item) {
+      return fmt::format("race: item {} copies to byte {}, which {} read since the barrier", item,
+                         k, who(w.reader));
+    }
+    w.writer = is_other ? several : item;
+    w.coming++;
+    w.brought = value;
+    k++;
+  }
+  return {};
+}
+
+void SharedMemory::land(std::int32_t item, std::int64_t offset, std::span<const std::byte> values) {
+  std::int64_t k = offset;
+  for (const std::byte value : values) {
+    Watch& w = watch(k);
+    w.writer = w.writer == nobody || w.writer == item ? item : several;
+    w.is_written = true;
+    w.coming--;
+    *at(k++) = value;
+  }
 }
 
 }  // namespace croze::ptx_interp

@@ -26,6 +26,10 @@ class SharedMemory {
   std::string read(std::int32_t item, std::int64_t offset, std::int64_t count);
   std::string write(std::int32_t item, std::int64_t offset, std::span<const std::byte> values);
 
+  // A copy of the item begins, and has come: what is between is nobody's.  Two may bring the same.
+  std::string begin(std::int32_t item, std::int64_t offset, std::span<const std::byte> values);
+  void land(std::int32_t item, std::int64_t offset, std::span<const std::byte> values);
+
   std::byte* at(std::int64_t offset) { return bytes_.data() + offset; }
   std::int64_t size() const { return static_cast<std::int64_t>(bytes_.size()); }
 
@@ -38,6 +42,8 @@ class SharedMemory {
     std::int32_t reader = nobody;
     std::int32_t writer = nobody;
     bool is_written = false;  // since the group has begun
+    std::int32_t coming = 0;  // copies on their way
+    std::byte brought{};      // by all of them
   };
 
   Watch& watch(std::int64_t offset);

@@ -194,7 +194,8 @@ bool leaves_contractions(UOp sink, EditKind kind, UOp range) {
     case EditKind::Contract:
     case EditKind::Stage:
     case EditKind::Tabulate:
-    case EditKind::Simplify: return true;
+    case EditKind::Simplify:
+    case EditKind::FillAhead: return true;
     case EditKind::Pad: return is_parallel(range);
     default: return false;
   }

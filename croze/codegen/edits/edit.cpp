@@ -32,6 +32,7 @@ constexpr Form forms[] = {
     {"tabulate", 1, any, true, false, false},      {"panel", 2, any, false, false, false},
     {"accumulate", 2, any, true, false, false},    {"contract", 2, 2, true, false, false},
     {"stage", 1, any, true, false, true},          {"simplify", 0, 0, false, false, false},
+    {"fill_ahead", 1, 1, true, false, false},
 };
 
 const Form& form_of(EditKind kind) { return forms[static_cast<std::size_t>(kind)]; }

@@ -38,6 +38,8 @@ enum class EditKind : std::uint8_t {
                // such a loop.  size: number of the unit in Caps::matrix_units, from 1
   Stage,       // load, ranges: what is tabulated, over which loops.  space, size: lanes
   Simplify,    // rewrites index arithmetic to its canonical form
+  FillAhead,   // ranges: a loop of a reduction, in which tiles in group memory are filled.  size:
+               // slots that each of them has from now on
 };
 
 struct Edit {

@@ -13,6 +13,8 @@ constexpr std::int64_t largest_multiple = 64;
 // Of tiles that overlap: rows of registers, and vectors.
 constexpr std::int64_t overlapping[] = {5, 6, 7, 9, 12, 13, 14, 16, 32, 48, 64};
 
+constexpr std::int64_t most_usual_slots = 4;  // of a tile: more only take room
+
 constexpr EditKind kinds[] = {EditKind::Split,          EditKind::SplitOverlapping,
                               EditKind::Merge,          EditKind::Pad,
                               EditKind::SplitReduction, EditKind::Bind,
@@ -20,7 +22,8 @@ constexpr EditKind kinds[] = {EditKind::Split,          EditKind::SplitOverlappi
                               EditKind::OnePass,        EditKind::Keep,
                               EditKind::Tabulate,       EditKind::Accumulate,
                               EditKind::Contract,       EditKind::Stage,
-                              EditKind::Panel,          EditKind::Simplify};
+                              EditKind::Panel,          EditKind::Simplify,
+                              EditKind::FillAhead};
 
 class Enumerator {
  public:
@@ -44,6 +47,7 @@ class Enumerator {
       case EditKind::Contract: return add_contractions();
       case EditKind::Stage: return add_tiles();
       case EditKind::Simplify: return add_if_legal({.kind = kind});
+      case EditKind::FillAhead: return add_fills_ahead();
     }
   }
 
@@ -223,6 +227,14 @@ class Enumerator {
         const auto first = over.begin() + static_cast<std::ptrdiff_t>(begin);
         add_tile(load, {first, over.end()});
         if (begin + 1 < over.size()) add_tile(load, {*first});
+      }
+    }
+  }
+
+  void add_fills_ahead() {
+    for (UOp turn : legality_.ranges()) {
+      for (std::int64_t slots = 2; slots <= most_usual_slots; slots++) {
+        add_if_legal({.kind = EditKind::FillAhead, .ranges = {turn.range_id()}, .size = slots});
       }
     }
   }

@@ -100,6 +100,7 @@ bool Legality::is_output_loop(UOp range) const { return contains(k_.loops, range
 
 std::string Legality::refusal(const Edit& e) const {
   if (std::string why = refuse_names(e); !why.empty()) return why;
+  if (std::string why = refuse_turns(e); !why.empty()) return why;
   if (!leaves_contractions(k_.sink, e.kind, e.ranges.empty() ? UOp() : range(e.ranges[0])))
     return "a matrix unit adds up products of the kernel";
   switch (e.kind) {
@@ -119,6 +120,7 @@ std::string Legality::refusal(const Edit& e) const {
     case EditKind::Contract: return refuse_contract(e);
     case EditKind::Stage: return refuse_stage(e);
     case EditKind::Simplify: return {};
+    case EditKind::FillAhead: return refuse_fill_ahead(e);
   }
   return "there is no such edit";
 }

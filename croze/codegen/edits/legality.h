@@ -50,6 +50,8 @@ class Legality {
   std::string refuse_contract(const Edit& e) const;
   std::string refuse_stage(const Edit& e) const;
   std::string refuse_tile(const Edit& e, UOp load) const;
+  std::string refuse_fill_ahead(const Edit& e) const;
+  std::string refuse_turns(const Edit& e) const;
   std::string refuse_new_ranges(std::int64_t count) const;
   std::int64_t room_of_tile() const;
   std::int64_t bytes_of_tiles(Space space) const;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "croze/codegen/edits/fill_ahead.h"
 #include "croze/codegen/edits/item_axes.h"
 #include "croze/codegen/edits/legality.h"
 #include "croze/codegen/edits/stage.h"
@@ -25,6 +26,8 @@ bool can_be_inside_tile(LoopKind kind) {
     default: return false;
   }
 }
+
+constexpr std::int64_t most_slots = 8;  // of a tile
 
 bool is_item(UOp range) { return range.loop_kind() == LoopKind::Item; }
 
@@ -123,6 +126,40 @@ std::string Legality::refuse_tile(const Edit& e, UOp load) const {
   }
   if (bytes > room) return fmt::format("a tile of {} bytes does not fit in {}", bytes, room);
   return refuse_new_ranges(2 * std::ssize(inner) + 1);
+}
+
+std::string Legality::refuse_fill_ahead(const Edit& e) const {
+  const UOp turn = range(e.ranges[0]);
+  if (turn.loop_kind() != LoopKind::Reduce) {
+    return fmt::format("loop r{} is of kind {}", turn.range_id(), name_of(turn.loop_kind()));
+  }
+  if (e.size < 2 || e.size > most_slots) {
+    return fmt::format("a tile has 2 to {} slots", most_slots);
+  }
+  if (!turn.is_open() && e.size > turn.range_size()) {
+    return fmt::format("loop r{} turns {} times", turn.range_id(), turn.range_size());
+  }
+  if (std::string why = croze::refuse_fill_ahead(turn, order_, k_.loops); !why.empty()) return why;
+  std::int64_t bytes = bytes_of_tiles(Space::Group), loops = 1;
+  for (UOp fill : fills_in(turn, order_)) {
+    const UOp tile = tile_of(fill);
+    const std::int64_t slot = bytes_of_tile(tile) * growth_in_group(tile.dtype(), k_.caps());
+    bytes += (e.size - 1) * slot;
+    loops += std::ssize(closed_ranges(fill));
+  }
+  if (bytes > k_.caps().group_memory) {
+    return fmt::format("tiles of {} bytes do not fit in {}", bytes, k_.caps().group_memory);
+  }
+  return refuse_new_ranges(loops);
+}
+
+// In which order the turns come, and how many there are, is known to what fills slots ahead.
+std::string Legality::refuse_turns(const Edit& e) const {
+  const RangeSet turns = turns_filled_ahead(order_);
+  for (std::int64_t id : e.ranges) {
+    if (turns.contains(id)) return fmt::format("tiles are filled ahead in loop r{}", id);
+  }
+  return {};
 }
 
 }  // namespace croze

@@ -62,6 +62,7 @@ void apply(KernelState& k, const Edit& edit) {
       return;
     }
     case EditKind::Simplify: simplify(k); return;
+    case EditKind::FillAhead: fill_ahead(k, r[0], edit.size); return;
   }
 }
 
@@ -128,6 +129,13 @@ UOp bind(KernelState& k, UOp range, LoopKind kind) {
 UOp try_bind(KernelState& k, UOp range, LoopKind kind) {
   const Edit edit{.kind = EditKind::Bind, .ranges = {range.range_id()}, .loop = kind};
   return is_legal(k, edit) ? bind(k, range, kind) : UOp();
+}
+
+bool try_fill_ahead(KernelState& k, UOp turn, std::int64_t slots) {
+  const Edit edit{.kind = EditKind::FillAhead, .ranges = {turn.range_id()}, .size = slots};
+  if (!is_legal(k, edit)) return false;
+  fill_ahead(k, turn, slots);
+  return true;
 }
 
 void reorder(KernelState& k, std::span<const UOp> order) {

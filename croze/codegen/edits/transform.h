@@ -133,6 +133,14 @@ void stage(KernelState& k, UOp load, std::span<const UOp> inner, Space space,
 bool try_stage(KernelState& k, UOp load, std::span<const UOp> inner, Space space,
                std::int64_t lanes = 1);
 
+// The tiles in group memory that are filled in each turn of a reduction's loop get slots, one of
+// which is filled while others are read: what a turn reads is fetched slots - 1 turns before, and
+// for the first turns before the loop (fill_ahead.cpp).
+void fill_ahead(KernelState& k, UOp turn, std::int64_t slots);
+
+// The same where it is legal.  False, and nothing done, where it is not.
+bool try_fill_ahead(KernelState& k, UOp turn, std::int64_t slots);
+
 // Index arithmetic in canonical form, gates on loads and stores (simplify_kernel).
 void simplify(KernelState& k);
 

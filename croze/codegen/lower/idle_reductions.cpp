@@ -12,6 +12,7 @@
 
 #include "croze/base/flat_map.h"
 #include "croze/base/small_vector.h"
+#include "croze/codegen/edits/fill_ahead.h"
 #include "croze/codegen/edits/kernel_state.h"
 #include "croze/codegen/lower/masked_turns.h"
 #include "croze/graph/analysis/valid.h"
@@ -86,6 +87,7 @@ struct ReductionLoop {
   UOp range;
   Conditions conditions;
   RangeSet around;
+  bool is_filled_ahead = false;  // what the first turns read is there before the loop
 };
 
 // The outermost loop of each reduction.
@@ -111,6 +113,8 @@ std::vector<ReductionLoop> reduction_loops(const std::vector<UOp>& order, const 
   std::erase_if(loops, [&](const ReductionLoop& l) {
     return l.conditions.empty() || others.contains(l.range.range_id());
   });
+  const RangeSet ahead = turns_filled_ahead(order);
+  for (ReductionLoop& l : loops) l.is_filled_ahead = ahead.contains(l.range.range_id());
   return loops;
 }
 
@@ -126,6 +130,7 @@ std::optional<Rested> rested(const ReductionLoop& loop, RangeSet in_tiles) {
   for (UOp c : loop.conditions) {
     turns = both(turns, turns_of_mask(c, loop.range, loop.around - in_tiles, Open::Somewhere));
   }
+  if (loop.is_filled_ahead) turns.first = UOp();
   const UOp all = loop.range.trip_count();
   const UOp first = clamped(turns.first, loop.range, g.index(0));
   const UOp end = clamped(turns.end, loop.range, all);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "croze/codegen/edits/fill_ahead.h"
 #include "croze/codegen/edits/kernel_state.h"
 #include "croze/codegen/lower/masked_turns.h"
 #include "croze/graph/analysis/valid.h"
@@ -27,10 +28,13 @@ RangeSet loops_in_common(UOp reduce, std::span<const UOp> order) {
 // Whether there can be several loops in its place: nothing else is done in it that has loops of its
 // own.
 bool is_loop_of(UOp loop, UOp reduce, std::span<const UOp> order) {
-  return std::ranges::none_of(order, [&](UOp u) {
-    const bool has_loops = u.first_closed() < u.num_src();
-    return u != reduce && has_loops && (closes(u, loop) || u.varies_over(loop));
-  });
+  return std::ranges::none_of(order,
+                              [&](UOp u) {
+                                const bool has_loops = u.first_closed() < u.num_src();
+                                return u != reduce && has_loops &&
+                                       (closes(u, loop) || u.varies_over(loop));
+                              }) &&
+         !turns_filled_ahead(order).contains(loop.range_id());
 }
 
 }  // namespace

@@ -263,6 +263,14 @@ void check_contract(const Checker& checker, UOp u) {
       u, "has operands that are not those of the unit");
 }
 
+void check_copy(const Checker& checker, UOp u) {
+  check_place(checker, u.src(1), DType::Int64);
+  const UOp to = storage(u.src(0).src(0)), from = storage(u.src(1).src(0));
+  const bool is_to_group = to.is(Op::Local) && static_cast<Space>(to.arg().ints[2]) == Space::Group;
+  checker.require(is_to_group && from.is(Op::Param) && to.dtype() == from.dtype(), u,
+                  "copies what is no parameter, or not to a group");
+}
+
 void check_instruction(const Checker& checker, UOp u) {
   checker.check_node(u);
   checker.require(u.dtype() != DType::Index, u, "is of dtype index");
@@ -274,6 +282,7 @@ void check_instruction(const Checker& checker, UOp u) {
     case Op::Store:
       if (u.src(0).is(Op::Index)) {
         check_place(checker, u.src(0), DType::Int64);
+        if (u.is(Op::Store) && u.src(1).is(Op::Index)) check_copy(checker, u);
       } else {
         checker.require(storage(u.src(0)).is(Op::Register), u, "is neither a place nor a register");
       }

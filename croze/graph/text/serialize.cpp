@@ -267,7 +267,9 @@ bool valid_arg(Op op, std::span<const UOp> src, const Arg& arg) {
     case Op::Special:
       return a.size() == 3 && all_in(a.first(1), 0, 3) && a[1] >= 0 && a[2] >= 0 &&
              a[2] <= static_cast<std::int64_t>(LoopKind::Depth);
-    case Op::Local: return a.size() == 3 && a[1] >= 0 && (a[2] == 0 || a[2] == 1);
+    case Op::Local:
+      return (a.size() == 3 || (a.size() == 4 && a[3] > 1)) && a[1] >= 0 &&
+             (a[2] == 0 || a[2] == 1);
     case Op::Reduce: return valid_reduce(src, arg);
     case Op::TupleReduce: return valid_tuple(src, arg);
     case Op::Part:

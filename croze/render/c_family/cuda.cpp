@@ -36,6 +36,27 @@ c_family::Helper shuffle(const Dialect& dialect, DType t) {
                                   "  return __shfl_xor_sync(0xffffffffu, value, bit);\n");
 }
 
+c_family::Helper begin_copy(const Dialect& dialect, DType t, std::int64_t elements) {
+  const std::int64_t bytes = elements * size_of(t);
+  c_family::Helper helper;
+  helper.name = fmt::format("begin_copy_{}x{}", croze::name_of(t), elements);
+  // 16 bytes go past the first cache, which less than that go through.
+  helper.text = fmt::format(
+      "{0} void {1}({2}* to, const {2}* from, bool whole, bool wanted) {{\n"
+      "  if (whole) {{\n"
+      "    asm volatile(\"cp.async.{3}.shared.global [%0], [%1], {4}, %2;\"\n"
+      "        :: \"r\"((unsigned int)__cvta_generic_to_shared(to)),\n"
+      "           \"l\"(__cvta_generic_to_global(from)), \"r\"(wanted ? {4} : 0) : \"memory\");\n"
+      "  }} else {{\n"
+      "    {5}\n"
+      "    for (int k = 0; k < {6}; k++) to[k] = wanted ? from[k] : ({2})0;\n"
+      "  }}\n"
+      "}}\n",
+      dialect.function, helper.name, dialect.type(t), bytes == 16 ? "cg" : "ca", bytes,
+      dialect.unroll, elements);
+  return helper;
+}
+
 Dialect make_dialect() {
   Dialect d = c_family::cuda_like();
   d.name = "cuda";
@@ -53,6 +74,9 @@ Dialect make_dialect() {
   d.contract = c_family::mma_helper;
   d.shuffle = shuffle;
   d.load_matrix = c_family::ldmatrix_helper;
+  d.begin_copy = begin_copy;
+  d.await_copies =
+      "asm volatile(\"cp.async.commit_group; cp.async.wait_group {0};\" ::: \"memory\");";
   return d;
 }
 

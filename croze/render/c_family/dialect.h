@@ -74,6 +74,13 @@ struct Dialect {
   // language has none.
   Helper (*contract)(const Dialect&, const MatrixUnit& unit) = nullptr;
 
+  // The function that begins a copy of so many elements to group memory, NAME(to, from, whole,
+  // wanted): vectors are aligned if they are whole, and there are zeros instead of what is not
+  // wanted; null: the language has none.
+  Helper (*begin_copy)(const Dialect&, DType t, std::int64_t elements) = nullptr;
+  // Before a barrier that awaits copies; {0}: how many batches may still be on their way.
+  std::string_view await_copies;
+
   // The function that does Op::Shuffle of a dtype, NAME(value, bit); null: the language has none.
   Helper (*shuffle)(const Dialect&, DType t) = nullptr;
 

@@ -37,6 +37,7 @@ WideAccesses::WideAccesses(const Dialect& dialect, const LinearProgram& program)
     accesses_.insert(u.node());
     const UOp buffer = buffer_of(u.src(0));
     if (buffer.is(Op::Param)) params_.insert(buffer.node());
+    if (u.is(Op::Store) && is_copy(u)) params_.insert(buffer_of(u.src(1)).node());
   }
 }
 

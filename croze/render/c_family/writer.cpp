@@ -140,6 +140,7 @@ class Writer {
   // ---- statements ----
 
   void statement(UOp u) {
+    if (u.is(Op::Store) && is_copy(u)) return begin_copy(u);
     if (wide_.contains(u)) return move_vector(u);
     switch (u.op()) {
       case Op::Loop: return open_loop(u.src(0), end_of(u.src(0)));
@@ -152,6 +153,8 @@ class Writer {
       case Op::LoadMatrix: return load_matrix(u);
       case Op::Barrier:
         ensure(!dialect_.barrier.empty(), "the {} renderer has no barriers", dialect_.name);
+        if (awaits_copies(u))
+          line("{}", fmt::format(fmt::runtime(dialect_.await_copies), u.arg().value));
         return line("{}", dialect_.barrier);
       default: return define(u, elementwise_text(u));
     }
@@ -187,14 +190,33 @@ class Writer {
     const UOp place = u.src(0), buffer = buffer_of(place), at = place.src(1);
     const bool is_load = u.is(Op::Load), is_gated = place.num_src() > 2;
     const UOp lane = segments_.lane_of(at);
-    const std::string memory =
-        is_lane(at) ? ref(buffer) : fmt::format("{} + {}[0]", ref(buffer), ref(at));
+    const std::string memory = address(place);
     const std::string whole = buffer.is(Op::Param) ? ref(buffer) + "_whole" : "true";
     const std::string gate = is_gated ? fmt::format("if ({}) ", ref(place.src(2))) : "";
     if (is_load) line("{}{};", declaration(u, ref(u), lane), is_gated ? " = {}" : "");
     const std::string& move = words_.use(move_helper(dialect_, buffer.dtype(), lane.range_size()));
     line("{}{}({}, {}, {});", gate, move, is_load ? ref(u) : memory,
          is_load ? memory : ref(u.src(1)), whole);
+  }
+
+  // "b1 + v3"; of a row its first element.
+  std::string address(UOp place) const {
+    const UOp at = place.src(1);
+    if (is_lane(at)) return ref(buffer_of(place));
+    return fmt::format("{} + {}{}", ref(buffer_of(place)), ref(at),
+                       segments_.lane_of(at) ? "[0]" : "");
+  }
+
+  void begin_copy(UOp u) {
+    ensure(dialect_.begin_copy != nullptr, "the {} renderer begins no copies", dialect_.name);
+    const UOp to = u.src(0), from = u.src(1), lane = segments_.lane_of(to.src(1));
+    const UOp gate = to.num_src() > 2 ? to.src(2) : UOp();
+    const bool may_lack = from.num_src() > 2 && from.src(2) != gate;
+    const std::string& function =
+        words_.use(dialect_.begin_copy(dialect_, from.dtype(), lane ? lane.range_size() : 1));
+    line("{}{}({}, {}, {}, {});", gate ? fmt::format("if ({}) ", ref(gate)) : "", function,
+         address(to), address(from), lane ? ref(buffer_of(from)) + "_whole" : "true",
+         may_lack ? ref(from.src(2)) : "true");
   }
 
   // The sums are copied, so that the unit may add to them.

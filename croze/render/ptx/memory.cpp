@@ -119,4 +119,27 @@ void store(Text& text, const Place& place, std::span<const std::string> values) 
              });
 }
 
+// Where the gate of what is read is false, nothing of it is, and zeros come instead.
+void begin_copy(Text& text, const Place& to, const Place& from, std::int64_t elements) {
+  const std::int64_t bytes = elements * size_of(to.dtype);
+  const bool may_lack = !from.gate.empty() && from.gate != to.gate;
+  const bool has_both = elements > 1 && !from.is_aligned.empty();
+  std::string size;
+  if (may_lack) {
+    size =
+        ", " + text.define(DType::UInt32, "selp.b32", {fmt::format("{}", bytes), "0", from.gate});
+  }
+  text.line("{}cp.async.{}.shared.global {}, {}, {}{};",
+            guard(has_both ? both(text, to.gate, from.is_aligned) : to.gate),
+            bytes == most_bytes ? "cg" : "ca", address(to, 0), address(from, 0), bytes, size);
+  if (!has_both) return;
+  const std::string alone =
+      both(text, to.gate, text.define(DType::Bool, "not.pred", {from.is_aligned}));
+  Place source = from, target = to;
+  source.multiple = target.multiple = 1;
+  source.gate = may_lack ? both(text, from.gate, alone) : alone;
+  target.gate = alone;
+  store(text, target, load(text, source, elements));
+}
+
 }  // namespace croze::ptx

@@ -25,4 +25,7 @@ struct Place {
 std::vector<std::string> load(Text& text, const Place& place, std::int64_t elements);
 void store(Text& text, const Place& place, std::span<const std::string> values);
 
+// Begins to copy the elements, which are not looked at, to shared memory.
+void begin_copy(Text& text, const Place& to, const Place& from, std::int64_t elements);
+
 }  // namespace croze::ptx

@@ -196,7 +196,7 @@ class Writer {
       case Op::Contract: return contract(u);
       case Op::Shuffle: return shuffle(u);
       case Op::LoadMatrix: return load_matrix(u);
-      case Op::Barrier: return text_.line("bar.sync 0;");
+      case Op::Barrier: return meet(u);
       default: return elementwise(u);
     }
   }
@@ -302,6 +302,14 @@ class Writer {
       result.push_back(ptx::shuffled(text_, u.dtype(), lane(u.src(0), k), u.arg().value));
     }
     values_[u.node()] = std::move(result);
+  }
+
+  void meet(UOp barrier) {
+    if (awaits_copies(barrier)) {
+      text_.line("cp.async.commit_group;");
+      text_.line("cp.async.wait_group {};", barrier.arg().value);
+    }
+    text_.line("bar.sync 0;");
   }
 
   // ---- matrix units ----
@@ -423,6 +431,11 @@ class Writer {
   // register has been copied.
   void store(UOp u) {
     const UOp place = u.src(0), buffer = buffer_of(place);
+    if (is_copy(u)) {
+      const std::int64_t lanes = forms_.of(place).lanes;
+      return ptx::begin_copy(text_, place_of(place, 0, lanes > 1), place_of(u.src(1), 0, lanes > 1),
+                             lanes);
+    }
     if (buffer.is(Op::Register)) {
       const Lanes& targets = lanes(buffer);
       for (std::size_t k = 0; k < targets.size(); k++) {
@@ -574,6 +587,7 @@ Caps ptx_caps() {
   caps.unit_registers = 1 << 16;
   caps.vector_bytes = 16;
   caps.alignment = 256;
+  caps.copies_async = true;
   caps.matrix_units = units_of_extension("mma.sync");
   return caps;
 }

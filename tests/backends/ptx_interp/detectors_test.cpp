@@ -141,5 +141,71 @@ TEST(PtxBarriers, NoItemEndsWhileOthersWait) {
             "at line 6 of the PTX");
 }
 
+// Each item copies its word of the buffer; a wait for no batch lets it land.
+std::string copy_fault(const std::string& between, const std::string& last) {
+  return fault_of(shared_words + "mad.wide.s32 %d4, %r0, 4, %d0;\n" +
+                      "cp.async.ca.shared.global [%d1], [%d4], 4;\n" + between + "\n" + last,
+                  4);
+}
+
+TEST(PtxCopies, AreThereOnceTheyAreWaitedFor) {
+  const std::string read = "ld.shared.b32 %r2, [%d2];";
+  EXPECT_EQ(copy_fault("cp.async.commit_group; cp.async.wait_group 0; bar.sync 0;", read),
+            "no error");
+  // One batch may still be on its way, and what was not committed is in none.
+  for (const char* wait : {"cp.async.commit_group; cp.async.wait_group 1; bar.sync 0;",
+                           "cp.async.wait_group 0; bar.sync 0;", "bar.sync 0;"}) {
+    EXPECT_EQ(copy_fault(wait, read),
+              at(4, "shared memory: byte 4 is read before its copy is waited for"));
+    EXPECT_EQ(copy_fault(wait, "st.shared.b32 [%d1], %r0;"),
+              at(4, "shared memory: byte 0 is written before its copy is waited for"));
+  }
+}
+
+TEST(PtxCopies, AreWritesOfTheItemThatBeginsThem) {
+  // What others see needs a barrier behind the wait.
+  EXPECT_EQ(copy_fault("cp.async.commit_group; cp.async.wait_group 0;",
+                       "setp.eq.s32 %p0, %r0, 3;\n@%p0 ld.shared.b32 %r2, [%d3];"),
+            at(5,
+               "shared memory: race: item 3 reads byte 0, which item 0 has written since the "
+               "barrier"));
+  EXPECT_EQ(fault_of(shared_words + "st.shared.b32 [%d1], %r0;\nbar.sync 0;\n"
+                                    "ld.shared.b32 %r2, [%d2];\n"
+                                    "cp.async.ca.shared.global [%d1], [%d0], 4;",
+                     4),
+            at(4,
+               "shared memory: race: item 1 copies to byte 4, which item 0 has read since the "
+               "barrier"));
+}
+
+TEST(PtxCopies, TwoMayBringTheSame) {
+  const std::string wait = "cp.async.commit_group; cp.async.wait_group 0; bar.sync 0;\n";
+  const std::string read = "ld.shared.b32 %r2, [%d3];";
+  EXPECT_EQ(
+      fault_of(shared_words + "cp.async.ca.shared.global [%d3], [%d0], 4;\n" + wait + read, 4),
+      "no error");
+  // All of them have to come.
+  EXPECT_EQ(fault_of(shared_words + "cp.async.ca.shared.global [%d3], [%d0], 4;\n" +
+                         "setp.eq.s32 %p0, %r0, 3;\n@!%p0 cp.async.commit_group;\n"
+                         "cp.async.wait_group 0; bar.sync 0;\n" +
+                         read,
+                     4),
+            at(5, "shared memory: byte 0 is read before its copy is waited for"));
+}
+
+TEST(PtxCopies, StayInsideAndAligned) {
+  const auto fault_of_copy = [](const std::string& operands) {
+    return fault_of(shared_words + "cp.async.cg.shared.global " + operands + ";");
+  };
+  EXPECT_EQ(fault_of_copy("[%d3], [%d0+48], 16"), "no error");
+  EXPECT_EQ(fault_of_copy("[%d3], [%d0+56], 16"),
+            at(1, "access of 16 bytes at byte 56 of buffer 0, which has 64"));
+  EXPECT_EQ(fault_of_copy("[%d3], [%d7], 16, 0"), "no error");  // zeros, from nowhere
+  EXPECT_EQ(fault_of_copy("[%d3+8], [%d0], 16"),
+            at(1, "access of 16 bytes at byte 8 of shared array 0, which has 16"));
+  EXPECT_EQ(fault_of_copy("[%d3], [%d0+4], 16"),
+            at(1, "access of 16 bytes at byte 4 of buffer 0 is not aligned"));
+}
+
 }  // namespace
 }  // namespace croze::test

@@ -9,9 +9,10 @@
 //         item: its own tile of rows x columns, whose sums are in registers
 //
 // Neighbours in a warp have neighbouring columns, so they read one row of group memory side by
-// side, and all of them the same element of a row.  How large the tiles are, how many items share
-// one and how many steps a block has is found by what a group takes for a step, in cycles of a
-// compute unit (warp_model.h), and by how evenly the groups fill the units.  Sizes that the tiles
+// side, and all of them the same element of a row.  Where the device copies on its own, the next
+// blocks are on their way meanwhile (edits/fill_ahead.h).  How large the tiles are, how many items
+// share one and how many steps a block has is found by what a group takes for a step, in cycles of
+// a compute unit (warp_model.h), and by how evenly the groups fill the units.  Sizes that the tiles
 // do not divide are padded: what is beyond the end is copied as zero and not stored.
 #include "croze/codegen/choose/warps/group_tiles.h"
 
@@ -39,6 +40,7 @@ struct GroupTile {
   std::int64_t row_items = 1, column_items = 1;  // of a group
   std::int64_t item_rows = 1, item_columns = 1;  // that an item has
   std::int64_t steps = 1;  // of the loop of the reduction that is cut, in group memory at once
+  std::int64_t slots = 1;  // of tiles in group memory
   double cycles = 0;       // of the kernel
 
   std::int64_t all_rows() const { return row_items * item_rows; }
@@ -109,7 +111,15 @@ class Search {
     if (!model_.has_room(values_of(t), t.items())) return;
     for (t.steps = 1; t.steps * inside_ <= model_.most_steps; t.steps *= 2) {
       if (t.steps > 1 && t.steps >= 2 * cut().range_size()) break;
+      try_slots(t);
+    }
+  }
+
+  // As many as there is room for, and turns.
+  void try_slots(GroupTile t) {
+    for (t.slots = 1; t.slots <= model_.most_slots; t.slots++) {
       if (bytes_of(t) > model_.group_memory) break;
+      if (t.slots > 1 && t.slots * t.steps > cut().range_size()) break;
       t.cycles = cycles_of(t);
       tiles_.push_back(t);
     }
@@ -123,7 +133,7 @@ class Search {
   // Of group memory, roughly: windows that overlap take less.
   std::int64_t bytes_of(const GroupTile& t) const {
     const std::int64_t element = widest_bytes(k_.sink);
-    return t.steps * inside_ * (t.all_rows() + t.all_columns()) * element;
+    return t.slots * t.steps * inside_ * (t.all_rows() + t.all_columns()) * element;
   }
 
   double cycles_of(const GroupTile& t) const {
@@ -137,11 +147,12 @@ class Search {
     for (std::size_t i = 0; i < cut_; i++) outside *= static_cast<double>(reduced_[i].range_size());
     const double rounds = std::ceil(groups / static_cast<double>(model_.units));
     const double at_once = std::min(rounds, resident(t));
-    return rounds * outside * blocks * cycles_of_block(t, at_once) * waiting(t, at_once);
+    return rounds * outside * blocks * model_.cycles_of(turn_of(t), blocks, t.slots, at_once) *
+           waiting(t, at_once);
   }
 
   // Copying a block to group memory, and its steps.
-  double cycles_of_block(const GroupTile& t, double at_once) const {
+  WarpModel::Turn turn_of(const GroupTile& t) const {
     const auto items = static_cast<double>(t.items());
     const auto steps = static_cast<double>(t.steps * inside_);
     const auto elements = static_cast<double>(t.all_rows() + t.all_columns()) * steps;
@@ -153,11 +164,10 @@ class Search {
     const double warps = items / static_cast<double>(model_.warp);
     const double words = element / 4;
     const double reading = steps * warps * (rows + columns) * words * model_.group_load;
-    const double copying = std::max(elements * element / model_.far_bytes,
-                                    elements * model_.copy_instructions / model_.multiply_adds);
-    const double working =
+    const double issuing = elements * model_.copy_instructions / model_.multiply_adds;
+    const double computing =
         std::max(arithmetic, reading) + model_.not_hidden * std::min(arithmetic, reading);
-    return model_.block(working, copying, at_once);
+    return {computing, issuing, elements * element / model_.far_bytes};
   }
 
   double resident(const GroupTile& t) const {
@@ -253,6 +263,7 @@ std::optional<KernelState> tiled(const KernelState& kernel, const GroupTile& t, 
     for (UOp r : of_rows ? rows.loops() : columns.loops()) inner.push_back(r);
     if (!try_stage(k, load, inner, Space::Group)) return {};
   }
+  if (t.slots > 1 && !try_fill_ahead(k, steps.outer, t.slots)) return {};
   return k;
 }
 

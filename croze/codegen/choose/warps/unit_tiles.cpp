@@ -29,6 +29,7 @@ struct UnitTile {
   std::int64_t row_waves = 1, column_waves = 1;      // of a group
   std::int64_t row_copies = 1, column_copies = 1;    // tiles of the unit that a wave has
   std::int64_t steps = 1;                            // of the unit, in group memory at once
+  std::int64_t slots = 1;                            // of tiles in group memory
   std::int64_t row_fetches = 1, column_fetches = 1;  // elements, for each of an operand
   double cycles = 0;                                 // of the kernel
 };
@@ -85,7 +86,16 @@ class Search {
     if (!model_.has_room(values_of(t), items_of(t))) return;
     for (t.steps = 1; t.steps * unit_->depth <= model_.most_steps; t.steps *= 2) {
       if (t.steps > 1 && t.steps * unit_->depth >= 2 * t.depth.range_size()) break;
+      try_slots(t);
+    }
+  }
+
+  // As many as there is room for, and turns of the innermost loop of the reduction.
+  void try_slots(UnitTile t) {
+    const bool is_innermost = closed_ranges(reduce_).back() == t.depth;
+    for (t.slots = 1; t.slots <= (is_innermost ? model_.most_slots : 1); t.slots++) {
       if (bytes_of(t) > model_.group_memory) break;
+      if (t.slots > 1 && t.slots * t.steps * unit_->depth > t.depth.range_size()) break;
       t.cycles = cycles_of(t);
       tiles_.push_back(t);
     }
@@ -112,7 +122,10 @@ class Search {
   }
 
   // Of group memory.
-  std::int64_t bytes_of(const UnitTile& t) const { return bytes_of_rows(t) + bytes_of_columns(t); }
+  std::int64_t bytes_of(const UnitTile& t) const {
+    return t.slots * (bytes_of_rows(t) + bytes_of_columns(t));
+  }
+  // Of a slot.
   std::int64_t bytes_of_rows(const UnitTile& t) const {
     return t.steps * model_.warp * t.row_waves * t.row_copies * a_bytes();
   }
@@ -160,16 +173,18 @@ class Search {
     for (UOp r : k_.loops) {
       if (r != t.rows && r != t.columns) groups *= static_cast<double>(r.range_size());
     }
-    double blocks = divided_up(t.depth.range_size(), t.steps * unit_->depth);
+    const double turns = divided_up(t.depth.range_size(), t.steps * unit_->depth);
+    double blocks = turns;
     for (UOp r : closed_ranges(reduce_)) {
       if (r != t.depth) blocks *= static_cast<double>(r.range_size());
     }
     const double rounds = std::ceil(groups / static_cast<double>(model_.units));
     const double at_once = std::min(rounds, resident(t));
-    return rounds * blocks * cycles_of_block(t, at_once) * waiting(t, at_once);
+    return rounds * blocks * model_.cycles_of(turn_of(t), turns, t.slots, at_once) *
+           waiting(t, at_once);
   }
 
-  double cycles_of_block(const UnitTile& t, double at_once) const {
+  WarpModel::Turn turn_of(const UnitTile& t) const {
     const auto waves = static_cast<double>(t.row_waves * t.column_waves * t.steps);
     const auto tiles = static_cast<double>(t.row_copies * t.column_copies);
     const auto products = static_cast<double>(unit_->rows * unit_->columns * unit_->depth);
@@ -177,12 +192,12 @@ class Search {
     const double reading =
         waves * static_cast<double>(t.row_copies * a_bytes() + t.column_copies * b_bytes()) / 4 *
         model_.group_load;
-    const double working =
+    const double computing =
         std::max(arithmetic, reading) + model_.not_hidden * std::min(arithmetic, reading);
-    const double copies = static_cast<double>(bytes_of(t)) / static_cast<double>(bytes_of_copy());
-    const double copying = std::max(static_cast<double>(fetched_bytes(t)) / model_.far_bytes,
-                                    copies * model_.copy_instructions / model_.multiply_adds);
-    return model_.block(working, copying, at_once);
+    const double copies =
+        static_cast<double>((bytes_of_rows(t) + bytes_of_columns(t)) / bytes_of_copy());
+    const double issuing = copies * model_.copy_instructions / model_.multiply_adds;
+    return {computing, issuing, static_cast<double>(fetched_bytes(t)) / model_.far_bytes};
   }
 
   // That an item copies at once: a vector, where tiles lie as what they are copied from does.
@@ -249,9 +264,9 @@ std::optional<KernelState> tiled(const KernelState& kernel, const UnitTile& t) {
   const UOp columns = cut_axis(k, t.columns, t.column_waves, t.column_copies, unit.columns);
   const std::int64_t block = t.steps * unit.depth;
   const UOp padded = pad(k, t.depth, block);
-  const UOp in_block = padded.range_size() == block ? padded : split(k, padded, block).inner;
-  SplitRange by_step{UOp(), in_block};
-  if (t.steps > 1) by_step = split(k, in_block, unit.depth);
+  const SplitRange by_block = split(k, padded, block);
+  SplitRange by_step{UOp(), by_block.inner};
+  if (t.steps > 1) by_step = split(k, by_block.inner, unit.depth);
   const UOp steps = by_step.outer, depth = by_step.inner;
   const Edit edit{.kind = EditKind::Contract,
                   .ranges = {rows.range_id(), columns.range_id(), depth.range_id()},
@@ -271,6 +286,7 @@ std::optional<KernelState> tiled(const KernelState& kernel, const UnitTile& t) {
                             (load.dtype() == unit.a || load.dtype() == unit.b);
     if (is_operand && !try_stage(k, load, inner, Space::Group)) return {};
   }
+  if (t.slots > 1 && !try_fill_ahead(k, by_block.outer, t.slots)) return {};
   return k;
 }
 

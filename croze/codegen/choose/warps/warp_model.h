@@ -23,13 +23,16 @@ struct WarpModel {
         group_memory(caps.group_memory),
         near_cache(caps.l1_bytes),
         far_cache(caps.l2_bytes),
-        shuffles(caps.shuffles_items) {}
+        shuffles(caps.shuffles_items),
+        most_slots(caps.copies_async ? 4 : 1) {}
 
   // ---- of the device ----
 
   std::int64_t warp, units, registers, unit_registers, most_items, group_memory;
   std::int64_t near_cache, far_cache;  // bytes: of a unit, of all of them together
   bool shuffles;
+  // That a tile in group memory may have (edits/fill_ahead.h): from then on more only take room.
+  std::int64_t most_slots;
 
   // Whether items of a group may each have so many values in registers.  A unit is to run as many
   // as are usual.
@@ -76,13 +79,6 @@ struct WarpModel {
     return steps * shuffle + (items > warp ? 2 * meeting : 0);
   }
 
-  // What a unit takes for a block of a tile: its groups copy it, wait until it is there, meet, and
-  // work on it.  Of so many groups at once one copies or waits while another works.
-  static double block(double working, double copying, double groups_at_once) {
-    const double alone = std::min(working, copying) + far_latency + 2 * meeting;
-    return std::max(working, copying) + alone / groups_at_once;
-  }
-
   // A launch behind another one, until its groups are at work.
   static constexpr double launch = 3000;
 
@@ -104,6 +100,29 @@ struct WarpModel {
   static constexpr double loads_in_flight = 4;
   // Instructions by which an element is copied: where from, where to, a load and a store.
   static constexpr double copy_instructions = 6;
+
+  // What is done in each turn of a loop whose turns read from tiles: to compute takes so many
+  // cycles, to copy takes `issuing` cycles of the items, and `transfer` until the bytes have come
+  // one behind the other.
+  struct Turn {
+    double computing, issuing, transfer;
+  };
+
+  // One of `count` turns, of a group beside others that the unit runs at once: one copies or waits
+  // while another computes.  With slots items compute while copies for slots - 1 turns are on their
+  // way, without all of a group wait for each.
+  static double cycles_of(const Turn& turn, double count, std::int64_t slots, double at_once) {
+    if (slots == 1) {
+      const double copying = std::max(turn.transfer, turn.issuing);
+      const double alone = std::min(turn.computing, copying) + far_latency + 2 * meeting;
+      return std::max(turn.computing, copying) + alone / at_once;
+    }
+    const double waits = std::ceil(count / static_cast<double>(slots - 1));
+    const double coming = std::max(turn.transfer, far_latency * waits / count);
+    const double busy = turn.computing + turn.issuing;
+    const double alone = not_hidden * std::min(busy, coming) + meeting;
+    return std::max(busy, coming) + alone / at_once;
+  }
 
   // ---- limits of what is tried ----
 

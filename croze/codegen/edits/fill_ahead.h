@@ -1,0 +1,29 @@
+// fill_ahead.h -- tiles that are filled some turns of a loop before they are read.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "croze/codegen/edits/kernel_state.h"
+
+namespace croze {
+
+// Of how many turns the tile holds what is read in them; 1: it is filled in the turn itself.  What
+// is for turn t of the loop lies in slot t % slots.
+std::int64_t slots_of(UOp tile);
+
+// The loop, if the tile has slots: what fills one in a turn varies over it, and what fills the
+// others before the first turn does not.  `nodes` have all stores into the tile.
+RangeSet turns_of_slots(UOp tile, std::span<const UOp> nodes);
+// The same of all tiles.
+RangeSet turns_filled_ahead(std::span<const UOp> nodes);
+
+// Why the tiles that are filled in the loop cannot be filled ahead; empty if they can.
+std::string refuse_fill_ahead(UOp turn, std::span<const UOp> nodes,
+                              std::span<const UOp> output_loops);
+
+// The stores that fill tiles in group memory in each turn of the loop.
+std::vector<UOp> fills_in(UOp turn, std::span<const UOp> nodes);
+
+}  // namespace croze

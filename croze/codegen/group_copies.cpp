@@ -1,0 +1,140 @@
+// group_copies.cpp -- stores of what was just loaded become copies, and barriers await them.
+//
+// A turn of the loop begins the copies that the turn after so many others reads, and the barrier at
+// its head awaits those that it reads itself.  What is begun between two such barriers is a batch,
+// and batches come in their order: with n slots those of the last n - 2 turns may still be on their
+// way.  The copies for the first turns are one batch, which is waited for in front of the loop
+// where it is for more than one turn.
+#include "croze/codegen/group_copies.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "croze/base/flat_map.h"
+#include "croze/codegen/edits/fill_ahead.h"
+#include "croze/graph/graph.h"
+#include "croze/render/lane_form.h"
+
+namespace croze {
+namespace {
+
+class GroupCopies {
+ public:
+  explicit GroupCopies(const LinearProgram& program) : program_(program), forms_(program) {
+    for (UOp u : program.instructions) {
+      for (UOp s : u.sources()) users_[s.node()]++;
+      if (u.is(Op::Store)) written_.insert(buffer_of(u.src(0)).node());
+    }
+  }
+
+  std::vector<UOp> run() {
+    find_copies();
+    if (copied_.empty()) return program_.instructions;
+    for (UOp u : program_.instructions) add(u);
+    return std::move(result_);
+  }
+
+ private:
+  // ---- what is a copy ----
+
+  void find_copies() {
+    for (UOp u : program_.instructions) {
+      if (!u.is(Op::Store) || !is_copy_of_row(u)) continue;
+      copied_.insert(u.src(1).node());
+      const UOp tile = buffer_of(u.src(0));
+      tiles_.emplace_back(turns_of_slots(tile, program_.instructions), slots_of(tile));
+    }
+  }
+
+  // Of the tiles that are copied for turns of the loop, the least; 0: there are none.
+  std::int64_t slots_in(UOp loop) const {
+    std::int64_t slots = 0;
+    for (const auto& [turns, count] : tiles_) {
+      if (turns.contains(loop.range_id())) slots = slots == 0 ? count : std::min(slots, count);
+    }
+    return slots;
+  }
+
+  bool is_copy_of_row(UOp store) const {
+    const UOp to = store.src(0), tile = buffer_of(to), value = store.src(1);
+    if (!is_group_tile(tile) || slots_of(tile) < 2 || !value.is(Op::Load)) return false;
+    const UOp from = value.src(0), buffer = buffer_of(from);
+    if (!buffer.is(Op::Param) || written_.contains(buffer.node()) || *users_.find(value.node()) > 1)
+      return false;
+    const LaneForm at = forms_.of(to.src(1));
+    const std::int64_t bytes = at.lanes * size_of(value.dtype());
+    const bool is_possible = bytes == 4 || bytes == 8 || bytes == 16;
+    return is_possible && forms_.of(from.src(1)).lanes == at.lanes && is_row(to, bytes) &&
+           is_row(from, bytes);
+  }
+
+  // Whether the lanes are neighbours behind one gate, and the first is a multiple of all of them.
+  bool is_row(UOp place, std::int64_t bytes) const {
+    const LaneForm at = forms_.of(place.src(1));
+    if (place.num_src() > 2 && forms_.of(place.src(2)).lanes > 1) return false;
+    if (at.lanes == 1) return true;
+    const std::int64_t first = multiple_in_first_lane(place.src(1)) * size_of(place.dtype());
+    return at.affine && at.step == 1 && first % bytes == 0;
+  }
+
+  // ---- the instructions ----
+
+  void add(UOp u) {
+    if (u.is(Op::Loop)) return begin_loop(u);
+    if (u.is(Op::EndLoop)) return end_loop(u);
+    if (u.is(Op::Barrier) && !waiting_.empty() && waiting_.back() >= 0) {
+      await(waiting_.back());
+      waiting_.back() = none;
+      return;
+    }
+    if (copied_.contains(u.node())) return;  // the load
+    const bool copies = u.is(Op::Store) && copied_.contains(u.src(1).node());
+    result_.push_back(copies ? begun(u) : u);
+  }
+
+  // A store of a place.
+  UOp begun(UOp store) const {
+    std::vector<UOp> src;
+    for (UOp s : store.sources()) src.push_back(s == store.src(1) ? s.src(0) : s);
+    return store.graph().with_sources(store, src);
+  }
+
+  void begin_loop(UOp u) {
+    const std::int64_t slots = slots_in(u.src(0));
+    if (slots > 2) await(0);
+    result_.push_back(u);
+    waiting_.push_back(slots > 0 ? slots - 2 : none);
+  }
+
+  // One that turns less often than there are slots leaves copies on their way.
+  void end_loop(UOp u) {
+    result_.push_back(u);
+    waiting_.pop_back();
+    if (slots_in(u.src(0)) > 0 && u.src(0).is_open()) await(0);
+  }
+
+  void await(std::int64_t batches) {
+    result_.push_back(program_.graph->make(Op::Barrier, DType::Void, {}, Arg(batches)));
+  }
+
+  static constexpr std::int64_t none = -1;
+
+  const LinearProgram& program_;
+  const LaneForms forms_;
+  FlatMap<const Node*, int> users_;
+  FlatSet<const Node*> written_;
+  FlatSet<const Node*> copied_;  // loads
+  // The turns and the slots of those they go to.
+  std::vector<std::pair<RangeSet, std::int64_t>> tiles_;
+  // Of each open loop, how many batches its next barrier leaves on their way.
+  std::vector<std::int64_t> waiting_;
+  std::vector<UOp> result_;
+};
+
+}  // namespace
+
+std::vector<UOp> with_copies_begun(const LinearProgram& program) {
+  return GroupCopies(program).run();
+}
+
+}  // namespace croze
