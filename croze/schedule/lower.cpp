@@ -368,7 +368,7 @@ bool Lowering::must_buffer(UOp u, const Position& p) {
   // An operand of a contraction that costs more than a load, visited once per element of the other
   // operand.
   // What is looked up element by element has no neighbours for lanes.
-  const bool is_factor = is_multiplied_by_units(u.dtype());
+  const bool is_factor = is_multiplied_by_units(u.dtype()) && !is_as_stored(u);
   const std::int64_t cost = u.is(Op::Gather) ? dear - 1
                             : is_factor      ? std::max(plan_.cost(u), least_factor_cost)
                                              : plan_.cost(u);
@@ -397,6 +397,18 @@ bool Lowering::must_buffer(UOp u, const Position& p) {
   if (visits / least_visits < u.elements()) return false;
   plan_.buffer(u, {BufferCause::RepeatedOperand, visits / u.elements(), cost});
   return grown_ = true;
+}
+
+// Whether it is memory of its dtype, widened, perhaps times one as in a gradient, and made narrow
+// again: code generation makes a load of that.
+bool Lowering::is_as_stored(UOp u) const {
+  UOp stored = u;
+  const auto is_one = [](UOp factor) { return strip_movement(factor).is_const(1); };
+  while (stored.is(Op::Cast) || is_movement(stored.op()) || stored.is(Op::Mul)) {
+    if (stored.is(Op::Mul) && !is_one(stored.src(0)) && !is_one(stored.src(1))) return false;
+    stored = stored.src(stored.is(Op::Mul) && is_one(stored.src(0)) ? 1 : 0);
+  }
+  return stored.dtype() == u.dtype() && (is_state(stored) || plan_.buffered(stored));
 }
 
 // Whether a matrix unit of a wave takes factors of the dtype.  What units gain with wide ones is

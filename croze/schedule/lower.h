@@ -77,6 +77,7 @@ class Lowering {
   UOp lower_gather(UOp u, const Position& p);
   UOp lower_load(UOp state, const Position& p);
   bool must_buffer(UOp u, const Position& p);
+  bool is_as_stored(UOp u) const;
   bool is_multiplied_by_units(DType t) const;
   BufferReason why_buffer_reduce(UOp u, const Position& p);
   BufferReason why_not_hoist(UOp u, RangeSet varies);
