@@ -73,15 +73,16 @@ void KernelBody::declare(UOp u) {
 
 void KernelBody::open_loop(UOp range, std::string_view type, const std::string& end) {
   // As a loop it takes GCC 12 time that doubles with each multiplication of a power of integers.
-  if (turns_at_most_once(range)) {
-    line("if ({} > 0) {{", end);
-  } else {
-    line("for ({0} {1} = 0; {1} < {2}; {1}++) {{", type, name(range), end);
-  }
+  if (turns_at_most_once(range)) return open_block(fmt::format("if ({} > 0)", end));
+  open_block(fmt::format("for ({0} {1} = 0; {1} < {2}; {1}++)", type, name(range), end));
+}
+
+void KernelBody::open_block(const std::string& head) {
+  line("{} {{", head);
   depth_++;
 }
 
-void KernelBody::close_loop() {
+void KernelBody::close_block() {
   depth_--;
   line("}");
 }

@@ -24,7 +24,9 @@ class KernelBody {
   void declare(UOp u);
 
   void open_loop(UOp range, std::string_view type, const std::string& end);
-  void close_loop();
+  void close_loop() { close_block(); }
+  void open_block(const std::string& head);
+  void close_block();
 
   template <typename... Args>
   void line(fmt::format_string<Args...> format, Args&&... args) {

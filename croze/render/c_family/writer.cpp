@@ -18,14 +18,14 @@
 namespace croze::c_family {
 namespace {
 
-// The loops in which items meet.
-FlatSet<const Node*> loops_around_barriers(std::span<const UOp> instructions) {
+// The loops in which there is such an instruction.
+FlatSet<const Node*> loops_around(Op op, std::span<const UOp> instructions) {
   FlatSet<const Node*> around;
   std::vector<const Node*> open;
   for (UOp u : instructions) {
     if (u.is(Op::Loop)) open.push_back(u.src(0).node());
     if (u.is(Op::EndLoop)) open.pop_back();
-    if (!u.is(Op::Barrier)) continue;
+    if (!u.is(op)) continue;
     for (const Node* range : open) around.insert(range);
   }
   return around;
@@ -40,22 +40,64 @@ class Writer {
         body_(dialect, program),
         wide_(dialect, program),
         segments_(program, wide_),
-        around_barriers_(loops_around_barriers(program.instructions)) {}
+        around_barriers_(loops_around(Op::Barrier, program.instructions)),
+        around_units_(loops_around(Op::Contract, program.instructions)) {}
 
   KernelText run() {
     declare_all();
     if (!body_.is_empty()) body_.empty_line();
     for (std::size_t i = 0; i < program_.instructions.size(); i++) {
-      const UOp u = program_.instructions[i];
-      if (!Segments::is_statement(u)) continue;
-      move_to_segment(i);
-      statement(u);
+      const std::size_t end = end_of_copies(i);
+      if (end > i) write_copies(i, end);
+      if (end > i) i = end;
+      write(i);
     }
     close_lane_loop();
     return {words_.take_helpers(), body_.text()};
   }
 
  private:
+  void write(std::size_t i) {
+    const UOp u = program_.instructions[i];
+    if (!Segments::is_statement(u)) return;
+    move_to_segment(i);
+    statement(u);
+  }
+
+  // ---- loops of copies ----
+
+  // Where the loop ends that begins there, if it does nothing but to copy vectors of one buffer:
+  // the instruction behind it, or itself.
+  std::size_t end_of_copies(std::size_t begin) {
+    if (!program_.instructions[begin].is(Op::Loop)) return begin;
+    copied_ = {};
+    for (std::size_t i = begin + 1; i + 1 < program_.instructions.size(); i++) {
+      const UOp u = program_.instructions[i];
+      if (u.is(Op::EndLoop)) return copied_ ? i + 1 : begin;
+      if (u.is(Op::Loop)) return begin;
+      if (!u.is(Op::Store)) continue;
+      if (!is_copy(u) || !segments_.lane_of(u.src(0).src(1))) return begin;
+      const UOp from = buffer_of(u.src(1));
+      if (copied_ && copied_ != from) return begin;
+      copied_ = from;
+    }
+    return begin;
+  }
+
+  // Two loops, one of them of vectors alone: it is unrolled, which one with a choice is not.
+  void write_copies(std::size_t begin, std::size_t end) {
+    const std::string whole = body_.name(copied_) + "_whole";
+    close_lane_loop();
+    for (const bool is_whole : {true, false}) {
+      body_.open_block(fmt::format("if ({}{})", is_whole ? "" : "!", whole));
+      whole_ = is_whole ? "true" : "false";
+      for (std::size_t i = begin; i < end; i++) write(i);
+      close_lane_loop();
+      body_.close_block();
+    }
+    whole_ = {};
+  }
+
   // ---- declarations ----
 
   void declare_all() {
@@ -105,11 +147,19 @@ class Writer {
 
   void open_loop(UOp range, const std::string& end) {
     const bool is_around_barriers = around_barriers_.contains(range.node());
-    const std::string_view pragma = is_lane(range)       ? dialect_.unroll
-                                    : is_around_barriers ? dialect_.keep_loop
-                                                         : std::string_view();
+    const std::string_view pragma = is_lane(range) || is_few_steps(range) ? dialect_.unroll
+                                    : is_around_barriers                  ? dialect_.keep_loop
+                                                                          : std::string_view();
     if (!pragma.empty()) line("{}", pragma);
     body_.open_loop(range, type(range), end);
+  }
+
+  // Whether units multiply in few turns, in which items do not meet: what the next one multiplies
+  // is to be on its way in each.
+  bool is_few_steps(UOp range) const {
+    constexpr std::int64_t few = 8;
+    return !range.is_open() && range.range_size() <= few && around_units_.contains(range.node()) &&
+           !around_barriers_.contains(range.node());
   }
 
   // What the counter stays below.
@@ -215,8 +265,14 @@ class Writer {
     const std::string& function =
         words_.use(dialect_.begin_copy(dialect_, from.dtype(), lane ? lane.range_size() : 1));
     line("{}{}({}, {}, {}, {});", gate ? fmt::format("if ({}) ", ref(gate)) : "", function,
-         address(to), address(from), lane ? ref(buffer_of(from)) + "_whole" : "true",
+         address(to), address(from), whole_of(buffer_of(from), lane),
          may_lack ? ref(from.src(2)) : "true");
+  }
+
+  // Whether vectors of a buffer are whole, as far as it is known.
+  std::string whole_of(UOp buffer, UOp lane) const {
+    if (!lane) return "true";
+    return whole_.empty() ? ref(buffer) + "_whole" : std::string(whole_);
   }
 
   // The sums are copied, so that the unit may add to them.
@@ -289,8 +345,10 @@ class Writer {
   KernelBody body_;
   WideAccesses wide_;
   Segments segments_;
-  FlatSet<const Node*> around_barriers_;
-  UOp open_lane_;  // the range of the loop over lanes at hand
+  FlatSet<const Node*> around_barriers_, around_units_;
+  UOp copied_;              // by the loop of copies at hand,
+  std::string_view whole_;  // and whether by whole vectors
+  UOp open_lane_;           // the range of the loop over lanes at hand
   std::int32_t open_segment_ = -1;
 };
 

@@ -112,14 +112,13 @@ struct WarpModel {
   // while another computes.  With slots items compute while copies for slots - 1 turns are on their
   // way, without all of a group wait for each.
   static double cycles_of(const Turn& turn, double count, std::int64_t slots, double at_once) {
+    const double busy = turn.computing + turn.issuing;
     if (slots == 1) {
-      const double copying = std::max(turn.transfer, turn.issuing);
-      const double alone = std::min(turn.computing, copying) + far_latency + 2 * meeting;
-      return std::max(turn.computing, copying) + alone / at_once;
+      const double alone = std::min(busy, turn.transfer) + far_latency + 2 * meeting;
+      return std::max(busy, turn.transfer) + alone / at_once;
     }
     const double waits = std::ceil(count / static_cast<double>(slots - 1));
     const double coming = std::max(turn.transfer, far_latency * waits / count);
-    const double busy = turn.computing + turn.issuing;
     const double alone = not_hidden * std::min(busy, coming) + meeting;
     return std::max(busy, coming) + alone / at_once;
   }
