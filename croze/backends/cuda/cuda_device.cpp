@@ -17,6 +17,9 @@ int count_devices(const Driver& driver) {
   return driver.device_count(&count) == Status::Success ? count : 0;
 }
 
+// Of the memory that is a multiprocessor's cache and that of its groups, what groups cannot have.
+constexpr std::int64_t cache_alone = 28 << 10;
+
 Architecture architecture_of(const Driver& driver, Ordinal device) {
   const auto asked = [&](Attribute attribute) {
     int value = 0;
@@ -29,7 +32,7 @@ Architecture architecture_of(const Driver& driver, Ordinal device) {
           .example = {},
           .multiprocessors = asked(Attribute::MultiprocessorCount),
           .group_memory = asked(Attribute::MaxSharedMemoryPerBlockOptin),
-          .l1_bytes = asked(Attribute::MaxSharedMemoryPerMultiprocessor),
+          .l1_bytes = asked(Attribute::MaxSharedMemoryPerMultiprocessor) + cache_alone,
           .l2_bytes = asked(Attribute::L2CacheSize),
           .units = units_of_capability(major, minor),
           .copies_async = major >= 8,
