@@ -23,28 +23,6 @@
 namespace croze::test {
 namespace {
 
-// out[i, j] = sum over k of a[i, k] * b[k, j]; r0, r1, r2 are i, j, k.
-SmallKernel product_of(std::int64_t rows, std::int64_t depth, std::int64_t columns) {
-  SmallKernel k{"product", std::make_shared<Graph>(), {}, {}, {}};
-  Graph& g = *k.graph;
-  k.buffers = {numbers(rows * columns, 1), numbers(rows * depth, 2), numbers(depth * columns, 3)};
-  const UOp i = g.range(0, rows, LoopKind::Parallel), j = g.range(1, columns, LoopKind::Parallel);
-  const UOp d = g.range(2, depth, LoopKind::Reduce);
-  const UOp a = g.load(g.place(g.param(DType::Int32, 1, rows * depth), i * depth + d));
-  const UOp b = g.load(g.place(g.param(DType::Int32, 2, depth * columns), d * columns + j));
-  const UOp out = g.place(g.param(DType::Int32, 0, rows * columns), i * columns + j);
-  const UOp sum = g.reduce(Op::Add, a * b, std::vector<UOp>{d});
-  k.sink = g.sink(std::vector<UOp>{g.store(out, sum, std::vector<UOp>{i, j})});
-  k.expected.assign(static_cast<std::size_t>(rows * columns), 0);
-  for (std::int64_t n = 0; n < rows * columns * depth; n++) {
-    const std::int64_t x = n / depth / columns, y = n / depth % columns, z = n % depth;
-    k.expected[static_cast<std::size_t>(x * columns + y)] +=
-        k.buffers[1][static_cast<std::size_t>(x * depth + z)] *
-        k.buffers[2][static_cast<std::size_t>(z * columns + y)];
-  }
-  return k;
-}
-
 constexpr std::int64_t steps = 4;
 
 // Groups of 4 x 8 items, four steps of the reduction in tiles of group memory; the loop over the
@@ -81,7 +59,7 @@ TEST(FillAhead, ATurnReadsWhatTurnsBeforeItHaveFetched) {
                                              make_ptx_interp_device()};
   for (const auto& device : devices) {
     for (const std::int64_t depth : {1, 4, 5, 8, 12, 15, 32}) {
-      const SmallKernel kernel = product_of(7, depth, 10);
+      const SmallKernel kernel = product_kernel(7, depth, 10);
       for (const std::int64_t slots : {2, 3, 4}) {
         const Edited edited = run_edited(*device, kernel, [&](KernelState& k) {
           const UOp turns = cut_in_blocks(k);
@@ -97,7 +75,7 @@ TEST(FillAhead, ATurnReadsWhatTurnsBeforeItHaveFetched) {
 TEST(FillAhead, EveryEditThatIsTakenAfterItLeavesTheResult) {
   const std::unique_ptr<Device> devices[] = {make_interpreter(gpu_shaped_caps()),
                                              make_ptx_interp_device()};
-  const SmallKernel kernel = product_of(7, 12, 10);
+  const SmallKernel kernel = product_kernel(7, 12, 10);
   for (const auto& device : devices) {
     std::vector<Edit> later;
     const auto edited = [&](const Edit* last) {
@@ -119,7 +97,7 @@ TEST(FillAhead, EveryEditThatIsTakenAfterItLeavesTheResult) {
 // "{" and "}" for loops, "w" and "r" for what is done to tiles of groups, "c" where a copy to one
 // begins, "|" where items meet, with the number of batches that they do not await.
 std::string order_of(const Caps& caps, std::int64_t slots) {
-  const SmallKernel kernel = product_of(8, 32, 16);
+  const SmallKernel kernel = product_kernel(8, 32, 16);
   const LinearProgram program = make_program(
       kernel.sink, caps, [&](KernelState& k) { fill_ahead(k, cut_in_blocks(k), slots); });
   std::string order;
@@ -150,7 +128,7 @@ TEST(FillAhead, BarriersAwaitWhatTheirTurnReads) {
 }
 
 TEST(FillAhead, IsForTilesOfGroupsThatAreFilledInTheLoop) {
-  const SmallKernel kernel = product_of(8, 32, 16);
+  const SmallKernel kernel = product_kernel(8, 32, 16);
   const Caps caps = gpu_shaped_caps();
   KernelState k(kernel.sink, caps);
   const auto why = [&](UOp turn, std::int64_t slots) {
@@ -169,7 +147,7 @@ TEST(FillAhead, IsForTilesOfGroupsThatAreFilledInTheLoop) {
 }
 
 TEST(FillAhead, SlotsTakeRoom) {
-  const SmallKernel kernel = product_of(8, 32, 16);
+  const SmallKernel kernel = product_kernel(8, 32, 16);
   Caps caps = gpu_shaped_caps();
   caps.group_memory = 3 * 4 * steps * (5 + 8);  // a row of 4 has a gap
   KernelState k(kernel.sink, caps);

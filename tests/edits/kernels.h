@@ -32,8 +32,8 @@ inline std::vector<std::int32_t> numbers(std::int64_t n, std::int32_t seed) {
 }
 
 // out[i, j] = sum over k of a[i, k] * b[k, j]; r0, r1, r2 are i, j, k.
-inline SmallKernel product_kernel() {
-  constexpr std::int64_t rows = 4, columns = 6, depth = 4;
+inline SmallKernel product_kernel(std::int64_t rows = 4, std::int64_t depth = 4,
+                                  std::int64_t columns = 6) {
   SmallKernel k{"product", std::make_shared<Graph>(), {}, {}, {}};
   Graph& g = *k.graph;
   k.buffers = {numbers(rows * columns, 1), numbers(rows * depth, 2), numbers(depth * columns, 3)};
@@ -44,10 +44,12 @@ inline SmallKernel product_kernel() {
   const UOp out = g.place(g.param(DType::Int32, 0, rows * columns), i * columns + j);
   const UOp sum = g.reduce(Op::Add, a * b, std::vector<UOp>{d});
   k.sink = g.sink(std::vector<UOp>{g.store(out, sum, std::vector<UOp>{i, j})});
-  k.expected.assign(rows * columns, 0);
-  for (std::size_t n = 0; n < rows * columns * depth; n++) {
-    const std::size_t x = n / depth / columns, y = n / depth % columns, z = n % depth;
-    k.expected[x * columns + y] += k.buffers[1][x * depth + z] * k.buffers[2][z * columns + y];
+  k.expected.assign(static_cast<std::size_t>(rows * columns), 0);
+  for (std::int64_t n = 0; n < rows * columns * depth; n++) {
+    const std::int64_t x = n / depth / columns, y = n / depth % columns, z = n % depth;
+    k.expected[static_cast<std::size_t>(x * columns + y)] +=
+        k.buffers[1][static_cast<std::size_t>(x * depth + z)] *
+        k.buffers[2][static_cast<std::size_t>(z * columns + y)];
   }
   return k;
 }
