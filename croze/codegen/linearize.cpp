@@ -18,6 +18,7 @@
 
 #include "croze/base/error.h"
 #include "croze/base/flat_map.h"
+#include "croze/codegen/edits/fill_ahead.h"
 #include "croze/codegen/edits/kernel_state.h"
 #include "croze/codegen/prefetch.h"
 #include "croze/graph/graph.h"
@@ -90,6 +91,16 @@ class Linearizer {
     return result;
   }
 
+  // The block around the turns before which the store fills a tile: what it stores may vary over
+  // fewer loops than turn around them.  0: it fills none ahead.
+  int block_before_turns(UOp store) const {
+    const RangeSet turns = turns_after(store, order_);
+    for (const auto& [id, block] : block_of_range_) {
+      if (turns.contains(id)) return blocks_[static_cast<std::size_t>(block)].parent;
+    }
+    return 0;
+  }
+
   void make_output_blocks() {
     std::unordered_map<std::int64_t, UOp> loops;
     for (UOp u : order_) {
@@ -111,8 +122,8 @@ class Linearizer {
       const UOp target = buffer_of(u.src(0));
       if (target.is(Op::Param)) continue;
       const bool reduction = target.is(Op::Register);
-      int block =
-          reduction ? block_of(input_.registers[register_id(target)].outer) : block_of(u.ranges());
+      int block = reduction ? block_of(input_.registers[register_id(target)].outer)
+                            : deeper(block_of(u.ranges()), block_before_turns(u));
       for (UOp r : closed_ranges(u)) {
         if (!is_loop(r)) continue;
         auto known = block_of_range_.find(r.range_id());
@@ -155,6 +166,7 @@ class Linearizer {
           block = deeper(block, filled_in_.at(target.node()));
         } else if (u.is(Op::Store)) {
           for (UOp r : closed_ranges(u)) block = deeper(block, place(r));
+          block = deeper(block, block_before_turns(u));
         }
       }
       if (u.is(Op::After)) block = after_block(u);

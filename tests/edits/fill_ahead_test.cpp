@@ -72,6 +72,29 @@ TEST(FillAhead, ATurnReadsWhatTurnsBeforeItHaveFetched) {
   }
 }
 
+// A loop that stands around the turns, and over which what is filled does not vary: its slots are
+// filled anew each time.
+TEST(FillAhead, ItBeginsAnewWhereALoopStandsAroundTheTurns) {
+  const std::unique_ptr<Device> devices[] = {make_interpreter(gpu_shaped_caps()),
+                                             make_ptx_interp_device()};
+  const SmallKernel kernel = product_kernel(4, 8, 8);
+  for (const auto& device : devices) {
+    for (const std::int64_t slots : {2, 3, 4}) {
+      const Edited edited = run_edited(*device, kernel, [&](KernelState& k) {
+        const UOp rows = k.loops[0], columns = k.loops[1];
+        const UOp order[] = {columns, rows};
+        reorder(k, order);
+        const UOp item = bind(k, columns, LoopKind::Item);
+        for (UOp load : std::vector<UOp>(loads(k.sink))) {
+          if (load.varies_over(item)) stage(k, load, std::span(&item, 1), Space::Group, 1);
+        }
+        fill_ahead(k, Legality(k).range(2), slots);
+      });
+      EXPECT_EQ(edited.result, kernel.expected) << device->name() << ": " << edited.edits;
+    }
+  }
+}
+
 TEST(FillAhead, EveryEditThatIsTakenAfterItLeavesTheResult) {
   const std::unique_ptr<Device> devices[] = {make_interpreter(gpu_shaped_caps()),
                                              make_ptx_interp_device()};

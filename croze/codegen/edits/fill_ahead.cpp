@@ -91,6 +91,12 @@ RangeSet turns_of_slots(UOp tile, std::span<const UOp> nodes) {
   return all - common;
 }
 
+RangeSet turns_after(UOp store, std::span<const UOp> nodes) {
+  const UOp tile = buffer_of(store.src(0));
+  if (!tile.is(Op::Local) || slots_of(tile) < 2) return {};
+  return turns_of_slots(tile, nodes) - store.ranges();
+}
+
 RangeSet turns_filled_ahead(std::span<const UOp> nodes) {
   RangeSet turns;
   for (UOp u : nodes) {
