@@ -11,23 +11,11 @@
 #include "croze/codegen/edits/legality.h"
 #include "croze/codegen/edits/transform.h"
 #include "croze/codegen/pipeline.h"
-#include "croze/graph/graph.h"
 #include "croze/render/program.h"
+#include "edits/kernels.h"
 
 namespace croze {
 namespace {
-
-// out[i, j] = sum over k of a[i, k] * b[k, j]; r0, r1, r2 are i, j, k.
-UOp product(Graph& g) {
-  constexpr std::int64_t size = 16;
-  const UOp i = g.range(0, size, LoopKind::Parallel), j = g.range(1, size, LoopKind::Parallel);
-  const UOp k = g.range(2, size, LoopKind::Reduce);
-  const UOp a = g.load(g.place(g.param(DType::Float32, 1, size * size), i * size + k));
-  const UOp b = g.load(g.place(g.param(DType::Float32, 2, size * size), k * size + j));
-  const UOp out = g.place(g.param(DType::Float32, 0, size * size), i * size + j);
-  const UOp sum = g.reduce(Op::Add, a * b, std::vector<UOp>{k});
-  return g.sink(std::vector<UOp>{g.store(out, sum, std::vector<UOp>{i, j})});
-}
 
 Caps caps_with_groups() {
   Caps caps;
@@ -57,8 +45,8 @@ void stage_param(KernelState& k, std::int64_t slot, std::initializer_list<std::i
 // "{" and "}" for loops, "w" and "r" for what is done to tiles of groups, "|" where items meet;
 // what is done several times in a row only once.
 std::string order_of(function_ref<void(KernelState&)> edit) {
-  Graph graph;
-  const LinearProgram program = make_program(product(graph), caps_with_groups(), edit);
+  const test::SmallKernel kernel = test::product_kernel(16, 16, 16);
+  const LinearProgram program = make_program(kernel.sink, caps_with_groups(), edit);
   std::string order;
   for (UOp u : program.instructions) {
     const bool is_access = u.is(Op::Load) || u.is(Op::Store);

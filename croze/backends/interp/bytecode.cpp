@@ -137,7 +137,7 @@ class Decoder {
 
   void add_local(UOp u) {
     if (memories_.find(u.node())) return;
-    const bool shared = static_cast<Space>(u.arg().ints[2]) == Space::Group;
+    const bool shared = is_group_tile(u);
     std::int64_t& end = shared ? code_.group_bytes : code_.thread_bytes;
     add_memory(u, shared ? MemoryInfo::Kind::Group : MemoryInfo::Kind::Thread);
     MemoryInfo& memory = code_.memories.back();

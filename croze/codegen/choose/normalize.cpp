@@ -30,7 +30,7 @@ std::vector<UOp> index_uses(UOp sink) {
   return uses;
 }
 
-// Where memory is accessed, whether it is or not.
+// The indices of what is accessed, whatever the gates say.
 std::vector<UOp> places_in_memory(UOp sink) {
   std::vector<UOp> uses;
   for (UOp u : toposort(sink)) {

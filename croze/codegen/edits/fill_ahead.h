@@ -16,7 +16,7 @@ std::int64_t slots_of(UOp tile);
 // The loop, if the tile has slots: what fills one in a turn varies over it, and what fills the
 // others before the first turn does not.  `nodes` have all stores into the tile.
 RangeSet turns_of_slots(UOp tile, std::span<const UOp> nodes);
-// Of a store that fills a tile before the first turn that loop, in front of which it has to stand;
+// Of a store that fills a tile for the first turns their loop, in front of which it has to stand;
 // nothing for other stores.
 RangeSet turns_after(UOp store, std::span<const UOp> nodes);
 // The turns of all tiles that have slots.

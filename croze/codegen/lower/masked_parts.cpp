@@ -28,13 +28,11 @@ RangeSet loops_in_common(UOp reduce, std::span<const UOp> order) {
 // Whether there can be several loops in its place: nothing else is done in it that has loops of its
 // own.
 bool is_loop_of(UOp loop, UOp reduce, std::span<const UOp> order) {
-  return std::ranges::none_of(order,
-                              [&](UOp u) {
-                                const bool has_loops = u.first_closed() < u.num_src();
-                                return u != reduce && has_loops &&
-                                       (closes(u, loop) || u.varies_over(loop));
-                              }) &&
-         !turns_filled_ahead(order).contains(loop.range_id());
+  if (turns_filled_ahead(order).contains(loop.range_id())) return false;
+  return std::ranges::none_of(order, [&](UOp u) {
+    const bool has_loops = u.first_closed() < u.num_src();
+    return u != reduce && has_loops && (closes(u, loop) || u.varies_over(loop));
+  });
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ void KernelBody::declare(UOp u) {
     case Op::Variable: line(dialect_.declare_variable(dialect_, u, name(u))); break;
     case Op::Special: line(dialect_.declare_special(dialect_, u, name(u))); break;
     case Op::Local: {
-      const bool shared = static_cast<Space>(u.arg().ints[2]) == Space::Group;
+      const bool shared = is_group_tile(u);
       line(dialect_.declare_local(dialect_, u, name(u),
                                   shared ? group_.offset_of(u) : scratch_.offset_of(u)));
       break;

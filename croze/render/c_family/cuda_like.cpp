@@ -14,7 +14,7 @@ constexpr std::string_view axes[] = {"x", "y", "z"};
 std::string declare_local(const Dialect& words, UOp local, std::string_view name,
                           std::int64_t offset) {
   const std::string_view type = words.type(local.dtype());
-  const bool shared = static_cast<Space>(local.arg().ints[2]) == Space::Group;
+  const bool shared = is_group_tile(local);
   return shared
              ? fmt::format("{0}* const {1} = ({0}*)(group_memory + {2});", type, name, offset / 16)
              : fmt::format("{}{} {}[{}];", words.array, type, name, local.buffer_elements());

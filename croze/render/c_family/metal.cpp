@@ -59,7 +59,7 @@ std::string declare_variable(const Dialect& dialect, UOp variable, std::string_v
 }
 
 std::string declare_local(const Dialect& dialect, UOp local, std::string_view name, std::int64_t) {
-  const bool shared = static_cast<Space>(local.arg().ints[2]) == Space::Group;
+  const bool shared = is_group_tile(local);
   return fmt::format("{}{} {}[{}];", shared ? "threadgroup " : "", dialect.type(local.dtype()),
                      name, local.buffer_elements());
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -46,11 +47,13 @@ class Writer {
   KernelText run() {
     declare_all();
     if (!body_.is_empty()) body_.empty_line();
-    for (std::size_t i = 0; i < program_.instructions.size(); i++) {
-      const std::size_t end = end_of_copies(i);
-      if (end > i) write_copies(i, end);
-      if (end > i) i = end;
-      write(i);
+    for (std::size_t i = 0; i < program_.instructions.size();) {
+      if (const auto copies = copies_from(i)) {
+        write_copies(i, *copies);
+        i = copies->end;
+      } else {
+        write(i++);
+      }
     }
     close_lane_loop();
     return {words_.take_helpers(), body_.text()};
@@ -66,32 +69,37 @@ class Writer {
 
   // ---- loops of copies ----
 
-  // Where the loop ends that begins there, if it does nothing but to copy vectors of one buffer:
-  // the instruction behind it, or itself.
-  std::size_t end_of_copies(std::size_t begin) {
-    if (!program_.instructions[begin].is(Op::Loop)) return begin;
-    copied_ = {};
-    for (std::size_t i = begin + 1; i + 1 < program_.instructions.size(); i++) {
+  // A loop that does nothing but to copy vectors of one buffer.
+  struct Copies {
+    std::size_t end;  // the instruction behind it
+    UOp buffer;
+  };
+
+  // That which begins there.
+  std::optional<Copies> copies_from(std::size_t begin) const {
+    if (!program_.instructions[begin].is(Op::Loop)) return {};
+    UOp buffer;
+    for (std::size_t i = begin + 1; i < program_.instructions.size(); i++) {
       const UOp u = program_.instructions[i];
-      if (u.is(Op::EndLoop)) return copied_ ? i + 1 : begin;
-      if (u.is(Op::Loop)) return begin;
+      if (u.is(Op::EndLoop) && buffer) return Copies{i + 1, buffer};
+      if (u.is(Op::Loop) || u.is(Op::EndLoop)) return {};
       if (!u.is(Op::Store)) continue;
-      if (!is_copy(u) || !segments_.lane_of(u.src(0).src(1))) return begin;
+      if (!is_copy(u) || !segments_.lane_of(u.src(0).src(1))) return {};
       const UOp from = buffer_of(u.src(1));
-      if (copied_ && copied_ != from) return begin;
-      copied_ = from;
+      if (buffer && buffer != from) return {};
+      buffer = from;
     }
-    return begin;
+    return {};
   }
 
   // Two loops, one of them of vectors alone: it is unrolled, which one with a choice is not.
-  void write_copies(std::size_t begin, std::size_t end) {
-    const std::string whole = body_.name(copied_) + "_whole";
+  void write_copies(std::size_t begin, const Copies& copies) {
+    const std::string whole = body_.name(copies.buffer) + "_whole";
     close_lane_loop();
     for (const bool is_whole : {true, false}) {
       body_.open_block(fmt::format("if ({}{})", is_whole ? "" : "!", whole));
       whole_ = is_whole ? "true" : "false";
-      for (std::size_t i = begin; i < end; i++) write(i);
+      for (std::size_t i = begin; i < copies.end; i++) write(i);
       close_lane_loop();
       body_.close_block();
     }
@@ -346,8 +354,7 @@ class Writer {
   WideAccesses wide_;
   Segments segments_;
   FlatSet<const Node*> around_barriers_, around_units_;
-  UOp copied_;              // by the loop of copies at hand,
-  std::string_view whole_;  // and whether by whole vectors
+  std::string_view whole_;  // whether the copies at hand are of whole vectors; empty: it is asked
   UOp open_lane_;           // the range of the loop over lanes at hand
   std::int32_t open_segment_ = -1;
 };

@@ -166,14 +166,11 @@ class Writer {
     return result;
   }
 
-  static bool is_shared(UOp local) {
-    return static_cast<Space>(local.arg().ints[2]) == Space::Group;
-  }
-
   std::string array(UOp u) {
     const std::string name = fmt::format("array{}", num_arrays_++);
-    arrays_ += fmt::format("  .{} .align 16 .b8 {}[{}];\n", is_shared(u) ? "shared" : "local", name,
-                           std::max<std::int64_t>(u.buffer_elements() * size_of(u.dtype()), 1));
+    arrays_ +=
+        fmt::format("  .{} .align 16 .b8 {}[{}];\n", is_group_tile(u) ? "shared" : "local", name,
+                    std::max<std::int64_t>(u.buffer_elements() * size_of(u.dtype()), 1));
     const std::string address = text_.fresh(DType::UInt64);
     text_.prologue("mov.u64 {}, {};", address, name);
     return address;
@@ -475,7 +472,7 @@ class Writer {
     result.dtype = buffer.dtype();
     result.multiple = multiple_in_first_lane(place.src(1));
     if (place.num_src() > 2) result.gate = lane(place.src(2), k);
-    result.space = buffer.is(Op::Param) ? "global" : is_shared(buffer) ? "shared" : "local";
+    result.space = buffer.is(Op::Param) ? "global" : is_group_tile(buffer) ? "shared" : "local";
     if (buffer.is(Op::Param)) {
       result.is_constant = !written_.contains(buffer.slot());
       if (is_row && result.multiple != 1) result.is_aligned = aligned_buffer(buffer.slot());

@@ -32,7 +32,7 @@ using spirv::Id;
 using spirv::StorageClass;
 
 StorageClass storage_of(UOp local) {
-  const bool is_shared = static_cast<Space>(local.arg().ints[2]) == Space::Group;
+  const bool is_shared = is_group_tile(local);
   return is_shared ? StorageClass::Workgroup : StorageClass::Function;
 }
 

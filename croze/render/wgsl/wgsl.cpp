@@ -20,8 +20,6 @@ namespace {
 
 using wgsl::Slot;
 
-bool is_shared(UOp local) { return static_cast<Space>(local.arg().ints[2]) == Space::Group; }
-
 class Writer {
  public:
   explicit Writer(const LinearProgram& program) : program_(program) { name_all(); }
@@ -109,7 +107,7 @@ class Writer {
 
   void declare_local(UOp u) {
     const std::string array = fmt::format("array<{}, {}>", type(u), u.buffer_elements());
-    if (!is_shared(u)) return line("var {}: {};", ref(u), array);
+    if (!is_group_tile(u)) return line("var {}: {};", ref(u), array);
     globals_ += fmt::format("var<workgroup> {}: {};\n", ref(u), array);
   }
 
