@@ -7,10 +7,8 @@
 
 #include "croze/tensor/elementwise/activation.h"
 #include "croze/tensor/elementwise/elementwise.h"
-#include "croze/tensor/gradient.h"
 #include "croze/tensor/linalg/linalg.h"
 #include "croze/tensor/network/conv.h"
-#include "croze/tensor/network/functional.h"
 #include "croze/tensor/reduce/reduce.h"
 
 namespace croze::bench {
@@ -28,24 +26,9 @@ Case product(DType dtype, std::int64_t m, std::int64_t k, std::int64_t n) {
   return c;
 }
 
-// Sixteen heads of 128 in bfloat16.
+// Sixteen heads of 128.
 Case attention(std::int64_t length, bool is_causal, bool is_backward) {
-  constexpr std::int64_t heads = 16, width = 128;
-  const Input input{{1, heads, length, width}, DType::BFloat16};
-  Case c{.name = fmt::format("attention {}{}{}", length, is_causal ? " causal" : "",
-                             is_backward ? " and gradients" : ""),
-         .inputs = {input, input, input}};
-  if (is_backward) c.inputs.push_back(input);  // the gradient of a loss by the result
-  const double product = 2.0 * static_cast<double>(heads * length * length * width);
-  c.work = product * (is_backward ? 6 : 2) * (is_causal ? 0.5 : 1);
-  c.prepare = steps_of([=](In in) -> Out {
-    const Tensor out = scaled_dot_product_attention(in[0], in[1], in[2], {.causal = is_causal});
-    if (!is_backward) return {out};
-    Out all = vjp({out}, {in[3]}, {in[0], in[1], in[2]});
-    all.insert(all.begin(), out);
-    return all;
-  });
-  return c;
+  return attention_case({{1, 16, length, 128}, DType::BFloat16}, is_causal, is_backward);
 }
 
 Case rows(std::string name, Compute compute) {

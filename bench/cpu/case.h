@@ -53,6 +53,9 @@ std::function<Runs(const std::vector<Tensor>&)> steps_of(Compute compute);
 // that no cache holds is to come close to copying.
 Case memory_case(std::string operation, std::vector<Input> inputs, Compute compute);
 
+// Attention of queries, keys and values of these sizes: (batch, heads, length, width).
+Case attention_case(const Input& input, bool is_causal, bool is_backward);
+
 std::string text_of_sizes(const Shape& sizes);  // "8192x2048"
 
 // The seeds of the inputs of a case are 1, 2, ..
