@@ -155,7 +155,7 @@ bool FusionPlan::is_boundary(UOp u) const {
 void FusionPlan::measure_one(UOp u) {
   Facts& f = facts(u);
   std::int64_t cost = arithmetic_cost(u.op());
-  f.contains_reduce = u.is(Op::Reduce);
+  f.contains_reduce = u.is(Op::Reduce) || f.joins_reduce;
   f.size = static_cast<float>(splits_words_ ? cost * length_in_words(u) : cost);
   f.reads = 0;
   for (int i = 0; i < u.num_src(); i++) {
@@ -172,6 +172,8 @@ void FusionPlan::measure_one(UOp u) {
     f.reads += g.reads / static_cast<float>(g.consumers);
   }
   f.cost = static_cast<std::int32_t>(std::min<std::int64_t>(cost, 1 << 20));
+  if (!f.contains_reduce || f.consumers < 2) return;
+  if (const UOp top = join_above(u)) facts(top).joins_reduce = true;
 }
 
 // Of an expression that has grown too large: what is far smaller than it, and stands below views of

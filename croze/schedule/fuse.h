@@ -61,6 +61,7 @@ class FusionPlan {
   struct Facts {
     bool buffered = false;
     bool contains_reduce = false;
+    bool joins_reduce = false;  // all that uses a reduction meets here, as in an activation
     bool many_owners = false;
     std::int32_t consumers = 0;
     std::int32_t cost = 0;

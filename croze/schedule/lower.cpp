@@ -395,7 +395,7 @@ bool Lowering::must_buffer(UOp u, const Position& p) {
                                     : is_decoded                    ? least_decoded_visits
                                                                     : least_computed_visits;
   if (visits / least_visits < u.elements()) return false;
-  plan_.buffer(u, {BufferCause::RepeatedOperand, visits / u.elements(), cost});
+  plan_.buffer(plan_.epilogue(u), {BufferCause::RepeatedOperand, visits / u.elements(), cost});
   return grown_ = true;
 }
 

@@ -1,4 +1,7 @@
 // structure_test.cpp -- how many kernels a graph becomes, and that none repeats work.
+#include <algorithm>
+
+#include "croze/graph/rewrite/rewrite.h"
 #include "schedule/products.h"
 #include "schedule/scheduled.h"
 
@@ -108,6 +111,31 @@ TEST(Structure, WhatIsStoredForOneKernelIsNotComputedAgainByAnother) {
   const UOp result = h + product(s, normalised(s, h), s.buffer({16, 16}));
   const Schedule schedule = s.expect_right({result});
   EXPECT_LE(work_of(schedule), 3 * 16 * 16 * 16);
+}
+
+// What a product is scaled, shifted and clamped to is stored for the next one, which loads it; what
+// is one number for each column is nothing beside the sums, and has no buffer.
+TEST(Structure, AnActivationBelongsToTheProductBelowIt) {
+  Scheduled s;
+  const auto matrix = [&s](std::vector<std::int64_t> shape) {
+    std::vector<double> numbers;
+    for (std::int64_t i = 0; i < shape[0] * shape[1]; i++)
+      numbers.push_back(static_cast<double>(i % 7 - 3));
+    return s.buffer(numbers, std::move(shape), DType::Float32);
+  };
+  const auto columns = [&](UOp row) { return s.expand(row, {64, 128}); };
+  const UOp scale = matrix({1, 128}) * 2 + 1;
+  const UOp h =
+      product(s, matrix({64, 32}), matrix({32, 128})) * columns(scale) + columns(matrix({1, 128}));
+  const UOp zero = constant_like(h, 0), clamped = where(less(zero, h), h, zero);
+  const Schedule schedule = s.expect_right({product(s, clamped, matrix({128, 96}))});
+  ASSERT_EQ(schedule.steps.size(), 2u);
+  const auto chooses = [&](std::size_t step) {
+    const std::vector<UOp> all = toposort(schedule.steps[step].kernel->sink);
+    return std::ranges::any_of(all, [](UOp u) { return u.is(Op::Where); });
+  };
+  EXPECT_TRUE(chooses(0));
+  EXPECT_FALSE(chooses(1));
 }
 
 TEST(Structure, CheapArithmeticWithTwoUsersIsNotStored) {

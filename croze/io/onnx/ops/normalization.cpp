@@ -42,8 +42,9 @@ Results batch_normalization(const NodeCall& call) {
     var_used = var(wide, Axes(axes), 0);
   }
   const double epsilon = epsilon_of(call);
-  const Tensor scaled = (x - channel(mean_used)) / sqrt(channel(var_used) + epsilon);
-  const Tensor y = (scaled * channel(call[1]) + channel(call[2])).cast(x.dtype());
+  // A factor for each channel, so that nothing is divided for each element.
+  const Tensor factor = channel(call[1]) / sqrt(channel(var_used) + epsilon);
+  const Tensor y = ((x - channel(mean_used)) * factor + channel(call[2])).cast(x.dtype());
   if (!training) return {y};
   const double momentum = call.real("momentum", static_cast<double>(0.9f));
   const auto average = [&](int i, const Tensor& batch) {
