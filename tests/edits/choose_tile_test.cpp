@@ -125,6 +125,21 @@ std::vector<std::string> words_after(const std::string& edits, const std::string
   return {std::istream_iterator<std::string>(words), {}};
 }
 
+// Where a result is written as fast as it is computed its rows are written one after the other: the
+// loop over tiles of columns, r4, stands inside of that over tiles of rows, r8.
+TEST(ChooseTile, TilesOfAShortReductionGoAlongTheResult) {
+  const auto rows_are_outermost = [](std::int64_t depth) {
+    const std::string edits =
+        chosen_for(batched_product(8, 128, 4096, depth), caches(48 << 10, 1 << 20));
+    EXPECT_NE(edits.find("split_overlapping r2 by 48; split r5 by 16; bind r7 lane"), edits.npos);
+    EXPECT_NE(edits.find("split r1 by 8; bind r9 unroll"), edits.npos);
+    const std::vector<std::string> order = words_after(edits, "reorder");
+    return std::ranges::find(order, "r8") < std::ranges::find(order, "r4");
+  };
+  EXPECT_TRUE(rows_are_outermost(8));
+  EXPECT_FALSE(rows_are_outermost(128));
+}
+
 // Sums that wait are those of the innermost loops: of a loop around others they would be summed up
 // again for each of those.
 TEST(ChooseTile, SumsThatWaitAreThoseOfTheInnermostLoops) {

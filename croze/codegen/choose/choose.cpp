@@ -6,7 +6,6 @@
 
 #include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/block_products.h"
-#include "croze/codegen/choose/contraction.h"
 #include "croze/codegen/choose/dot_lanes.h"
 #include "croze/codegen/choose/interleave_rows.h"
 #include "croze/codegen/choose/join_passes.h"
@@ -19,6 +18,7 @@
 #include "croze/codegen/choose/square_tiles.h"
 #include "croze/codegen/choose/stream_rows.h"
 #include "croze/codegen/choose/tabulate_work.h"
+#include "croze/codegen/choose/tiles/contraction.h"
 #include "croze/codegen/choose/unroll_branches.h"
 #include "croze/codegen/choose/vectorize.h"
 #include "croze/codegen/choose/warps/groups.h"

@@ -114,6 +114,9 @@ struct MachineModel {
   // The same where all lanes share a set of the L1 cache: each throws out the line of another
   // before the next row comes to it.
   static constexpr double store_colliding_lane = 32;
+  // A vector that is stored to a line and a page that have not been seen for many others: neither
+  // the first TLB nor the L1 cache has them, and the line is fetched to be written to.
+  static constexpr double store_far_line = 28;
   // An element that is copied to a tile by itself: a load and a store, and where they are.
   static constexpr double copy_element = 3;
   // One that is copied in a square of vectors, which is transposed in registers: three shuffles for

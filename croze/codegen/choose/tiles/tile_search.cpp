@@ -7,7 +7,7 @@
 // many as the latency of a multiply-add needs.  A reduction so long that the columns of a tile do
 // not stay in the L1 cache from one tile of rows to the next may go in turns of as much as does,
 // which costs loading and storing the sums in each.
-#include "croze/codegen/choose/tile_search.h"
+#include "croze/codegen/choose/tiles/tile_search.h"
 
 #include <algorithm>
 #include <ranges>

@@ -13,11 +13,13 @@
 //
 // A reduction that is short enough has no turns, and then sums need not wait and columns no blocks.
 // Where rows can be streamed from beyond the caches there are no blocks of them either: each panel
-// of columns, longer then, stays in the L2 cache and meets all rows.
+// of columns, longer then, stays in the L2 cache and meets all rows.  And where the reduction is so
+// short that most of the time goes to the result, its rows are written one after the other
+// (result_order.h).
 // An operand whose elements for one tile lie far apart is staged: columns as a panel inside of
 // their loop, which every tile of rows reuses, rows as a block outside of it, which every panel
 // does.
-#include "croze/codegen/choose/contraction.h"
+#include "croze/codegen/choose/tiles/contraction.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -27,7 +29,9 @@
 #include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/machine_model.h"
 #include "croze/codegen/choose/pictures/merge_lines.h"
-#include "croze/codegen/choose/tile_search.h"
+#include "croze/codegen/choose/tiles/find_contraction.h"
+#include "croze/codegen/choose/tiles/result_order.h"
+#include "croze/codegen/choose/tiles/tile_search.h"
 #include "croze/codegen/choose/vectorize.h"
 #include "croze/codegen/edits/contract.h"
 #include "croze/codegen/edits/legality.h"
@@ -38,46 +42,6 @@
 
 namespace croze {
 namespace {
-
-// Each of two loads misses an output loop that the other varies over.
-bool is_contraction(const KernelState& k, UOp reduce) {
-  const std::vector<UOp> all = loads(reduce.src(0));
-  auto misses = [&](UOp a, UOp b) {
-    return std::any_of(k.loops.begin(), k.loops.end(), [&](UOp r) {
-      return r.range_size() >= MachineModel::least_reuse && !a.src(0).varies_over(r) &&
-             b.src(0).varies_over(r);
-    });
-  };
-  for (UOp a : all) {
-    for (UOp b : all) {
-      if (a != b && misses(a, b) && misses(b, a)) return true;
-    }
-  }
-  return false;
-}
-
-// The contraction of the kernel, or null.  Beside it there may be reductions over the same loops,
-// and small ones that can be unrolled.
-UOp find_contraction(const KernelState& k) {
-  UOp best;
-  for (UOp u : reduces(k.sink)) {
-    if (!is_at_full_depth(k, u) || !is_contraction(k, u)) continue;
-    if (!best || iterations(closed_ranges(u)) > iterations(closed_ranges(best))) best = u;
-  }
-  if (!best) return UOp();
-  for (UOp u : reduces(k.sink)) {
-    if (closed_ranges(u) != closed_ranges(best) && !is_small_reduction(u)) return UOp();
-  }
-  return best;
-}
-
-UOp reduction_over(const KernelState& k, const std::vector<UOp>& ranges) {
-  UOp found;
-  for (UOp u : reduces(k.sink)) {
-    if (closed_ranges(u) == ranges) found = u;
-  }
-  return found;
-}
 
 class Tiler {
  public:
@@ -91,6 +55,7 @@ class Tiler {
     turn_ = row_loop_ ? tile_.turn : 0;
     block_rows();
     if (turn_ > 0) choose_loops_of_turn();
+    along_result_ = goes_along_result();
     arrange();
     if (turn_ > 0) take_turns();
     stage_operands();
@@ -214,13 +179,26 @@ class Tiler {
     add(column_block_);
     for (UOp r : in_turn_) add(r);
     order.insert(order.end(), along.begin(), along.end());
-    add(column_loop_);
-    order.insert(order.end(), shared.begin(), shared.end());
-    for (UOp r : {row_loop_, row_unroll_, column_unroll_, unit_rows_, lane_}) add(r);
+    if (along_result_) {
+      order.insert(order.end(), shared.begin(), shared.end());
+      for (UOp r : {row_loop_, column_loop_}) add(r);
+    } else {
+      add(column_loop_);
+      order.insert(order.end(), shared.begin(), shared.end());
+      add(row_loop_);
+    }
+    for (UOp r : {row_unroll_, column_unroll_, unit_rows_, lane_}) add(r);
     reorder(k_, order);
   }
 
   bool is_in_turn(UOp loop) const { return std::ranges::find(in_turn_, loop) != in_turn_.end(); }
+
+  bool goes_along_result() const {
+    if (turn_ > 0 || block_loop_ || tile_.in_reduction || unit() || !contraction()) return false;
+    if (other_tasks() < machine_.threads) return false;  // each task would copy all columns
+    const TileLoops loops{lane_, column_unroll_, row_unroll_, column_loop_, row_loop_};
+    return follows_result(k_, contraction(), reduced(), loops, machine_);
+  }
 
   // Whether the columns vary over a loop and the rows do not, as over the lines of a picture.
   bool extends_columns(UOp loop) const {
@@ -382,20 +360,24 @@ class Tiler {
   std::int64_t most_columns_of_block(std::int64_t columns) const {
     const std::int64_t rows = block_loop_ ? block_loop_.range_size() : other_tasks();
     if (rows >= machine_.threads) return columns;
-    return std::max<std::int64_t>(1, columns / machine_.wanted_blocks());
+    return (columns + machine_.wanted_blocks() - 1) / machine_.wanted_blocks();
   }
 
-  // At most so many tiles: a divisor of what there is, unless that is far less and blocks may
-  // overlap.
+  // At most so many tiles: a divisor of what there is, unless blocks that overlap are done earlier.
   std::int64_t tiles_of_block(UOp loop, std::int64_t most) const {
     const std::int64_t even = largest_divisor(loop.trip_divisor(), most);
-    const std::int64_t all = loop.range_size();
-    if (loop.is_open() || 2 * even > most || most >= all || loads_what_it_stores(k_.sink)) {
-      return even;
-    }
-    const std::int64_t blocks = (all + most - 1) / most, threads = machine_.threads;
-    const std::int64_t even_blocks = (blocks + threads - 1) / threads * threads;
-    return (all + even_blocks - 1) / even_blocks;
+    const std::int64_t all = loop.range_size(), threads = machine_.threads;
+    if (loop.is_open() || most >= all || loads_what_it_stores(k_.sink)) return even;
+    const auto in_parts_of = [](std::int64_t n, std::int64_t size) {
+      return (n + size - 1) / size;
+    };
+    // Tiles that the thread with the most blocks has.
+    const auto longest = [&](std::int64_t size) {
+      return in_parts_of(in_parts_of(all, size), threads) * size;
+    };
+    const std::int64_t blocks = in_parts_of(in_parts_of(all, most), threads) * threads;
+    const std::int64_t overlapping = in_parts_of(all, blocks);
+    return longest(overlapping) < longest(even) ? overlapping : even;
   }
 
   // From here on the loops of the tile are those of a turn.
@@ -433,7 +415,8 @@ class Tiler {
         if (unit()) {
           stage_if_it_fits(load, inner({}, with(column_unroll_, b_loops())));
         } else if (uses >= least_uses_of_panel(place)) {
-          stage_if_it_fits(load, inner({}, {column_unroll_, lane_}));
+          stage_if_it_fits(load,
+                           inner({along_result_ ? column_loop_ : UOp()}, {column_unroll_, lane_}));
         }
       } else if (unit() && has_terms_apart(place)) {
         stage_if_it_fits(load, inner({row_loop_}, with(row_unroll_, a_loops())),
@@ -520,6 +503,7 @@ class Tiler {
   const RegisterTile tile_;
   std::int64_t column_tiles_ = 1;  // that a tile of rows meets
   std::int64_t turn_ = 0;          // iterations of the reduction in one; 0: it has no turns
+  bool along_result_ = false;      // the loop over columns stands in that over rows
   std::vector<UOp> in_turn_;       // other loops that a turn goes over, outermost first
   UOp lane_, column_loop_, column_unroll_, row_loop_, row_unroll_, block_loop_, column_block_;
   // What a unit takes at once: terms, outermost first, and rows, of which the loop is null if it is

@@ -1,7 +1,7 @@
 // tile_search.h -- which register tile a contraction gets.
 #pragma once
 
-#include "croze/codegen/choose/tile_cost.h"
+#include "croze/codegen/choose/tiles/tile_cost.h"
 #include "croze/codegen/edits/kernel_state.h"
 
 namespace croze {

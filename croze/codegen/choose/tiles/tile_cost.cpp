@@ -4,7 +4,7 @@
 // Columns that are scattered, or lie in lines far apart, are copied to a panel once for all tiles
 // of rows of a block; rows are fetched for each tile of columns that does not find them in a cache.
 // Between turns sums wait in a cache.
-#include "croze/codegen/choose/tile_cost.h"
+#include "croze/codegen/choose/tiles/tile_cost.h"
 
 #include <algorithm>
 #include <cmath>
@@ -204,7 +204,8 @@ double TileCost::distance_cost(UOp load, const RegisterTile& t) const {
   const UOp place = load.src(0);
   if (!are_columns(place, t)) {
     const double bytes = all_bytes(load);
-    const bool passes_again = t.in_reduction && bytes > static_cast<double>(c_.machine.near_bytes);
+    const bool passes_again = (t.in_reduction || uses(place, t) > 1) &&
+                              bytes > static_cast<double>(c_.machine.near_bytes);
     if (c_.makes_tiles()) return c_.machine.far_load;
     if (!place.varies_over(t.lane)) return 0;
     if (bytes > c_.machine.cache_bytes) return c_.machine.farther_load();
