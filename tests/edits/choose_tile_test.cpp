@@ -175,6 +175,27 @@ TEST(ChooseTile, DearColumnsAreSharedByMoreRows) {
   EXPECT_EQ(chosen(6).find("split r0 by 4; bind"), std::string::npos) << chosen(6);
 }
 
+// What is computed of a row is computed for each of them by itself, unless lanes lie along the
+// rows, even if these are stored far apart then.
+TEST(ChooseTile, WhatIsComputedOfAnOperandIsComputedOnVectors) {
+  constexpr std::int64_t rows = 64, columns = 64, depth = 512;
+  const auto chosen = [&](int operations) {
+    SmallKernel k{"computed", std::make_shared<Graph>(), {}, {}, {}};
+    Graph& g = *k.graph;
+    const UOp i = g.range(0, rows, LoopKind::Parallel), j = g.range(1, columns, LoopKind::Parallel);
+    const UOp d = g.range(2, depth, LoopKind::Reduce);
+    UOp a = g.load(g.place(g.param(DType::Float32, 1, rows * depth), d * rows + i));
+    const UOp b = g.load(g.place(g.param(DType::Float32, 2, depth * columns), d * columns + j));
+    for (int n = 0; n < operations; n++) a = a * a;
+    const UOp place = g.place(g.param(DType::Float32, 0, rows * columns), i * columns + j);
+    const UOp sum = g.reduce(Op::Add, a * b, std::vector<UOp>{d});
+    k.sink = g.sink(std::vector<UOp>{g.store(place, sum, std::vector<UOp>{i, j})});
+    return chosen_for(k, caches(64 << 10, 1 << 20));
+  };
+  EXPECT_NE(chosen(0).find("split r1 by 16; bind r4 lane"), std::string::npos) << chosen(0);
+  EXPECT_NE(chosen(2).find("split r0 by 16; bind r4 lane"), std::string::npos) << chosen(2);
+}
+
 // out[j] = sum over i of x[i, j]: 256 columns, of rows that are 4 KiB apart.
 SmallKernel column_sums(std::int64_t rows) {
   SmallKernel k{"columns", std::make_shared<Graph>(), {}, {}, {}};

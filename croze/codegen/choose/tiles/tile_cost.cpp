@@ -494,9 +494,7 @@ double TileCost::shifting(const RegisterTile& t) const {
 
 double TileCost::operand_work(const RegisterTile& t) const {
   double work = 0;
-  for (UOp u : c_.computed) {
-    if (u.varies_over(t.lane)) work += static_cast<double>(copies(u, t));
-  }
+  for (UOp u : c_.computed) work += static_cast<double>(copies(u, t));
   return work;
 }
 

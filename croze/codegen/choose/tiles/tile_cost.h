@@ -174,7 +174,8 @@ class TileCost {
   double waiting_cost(const RegisterTile& t) const;
   // Loads of a place in one turn, or computations of a value.
   static std::int64_t copies(UOp u, const RegisterTile& t);
-  // What is computed on vectors of the operands in one turn before they are multiplied.
+  // What is computed of the operands in one turn before they are multiplied, on vectors or for each
+  // row by itself.
   double operand_work(const RegisterTile& t) const;
   // Whether it is what all rows read.
   static bool are_columns(UOp place, const RegisterTile& t);
