@@ -37,7 +37,7 @@ PtxTarget ptx_target_for(std::string_view architecture) {
   return ptx_sm_80;
 }
 
-Language cuda_c() { return {CudaRenderer::ops(), CudaRenderer::dtypes()}; }
+Language cuda_c() { return {CudaRenderer::ops(), CudaRenderer::dtypes(), CudaRenderer::storage()}; }
 
 }  // namespace
 

@@ -36,6 +36,24 @@ c_family::Helper shuffle(const Dialect& dialect, DType t) {
                                   "  return __shfl_xor_sync(0xffffffffu, value, bit);\n");
 }
 
+// One instruction, which older processors have not.
+c_family::Helper extremum(const Dialect& dialect, Op op, DType t) {
+  c_family::Helper helper = c_family::extremum_helper(dialect, op, t);
+  if (t != DType::Float32) return helper;
+  const std::size_t body = helper.text.find("{\n") + 2;
+  const std::string_view name = op == Op::Max ? "max" : "min";
+  helper.text.insert(body,
+                     fmt::format("#if __CUDA_ARCH__ >= 800\n"
+                                 "  float result;\n"
+                                 "  asm(\"{}.NaN.f32 %0, %1, %2;\" : \"=f\"(result) : \"f\"(a), "
+                                 "\"f\"(b));\n"
+                                 "  return result;\n"
+                                 "#else\n",
+                                 name));
+  helper.text.insert(helper.text.rfind("}\n"), "#endif\n");
+  return helper;
+}
+
 c_family::Helper begin_copy(const Dialect& dialect, DType t, std::int64_t elements) {
   const std::int64_t bytes = elements * size_of(t);
   c_family::Helper helper;
@@ -69,7 +87,39 @@ Dialect make_dialect() {
       "  To to;\n"
       "  memcpy(&to, &from, sizeof to);\n"
       "  return to;\n"
-      "}\n";
+      "}\n"
+      "\n"
+      "// What a float is rounded to, for memory: computed with is the float.\n"
+      "struct float16 {\n"
+      "  unsigned short bits;\n"
+      "  float16() = default;\n"
+      "  __device__ explicit float16(float x) {\n"
+      "    asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(bits) : \"f\"(x));\n"
+      "  }\n"
+      "  __device__ explicit operator float() const {\n"
+      "    float x;\n"
+      "    asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(x) : \"h\"(bits));\n"
+      "    return x;\n"
+      "  }\n"
+      "};\n"
+      "struct bfloat16 {\n"
+      "  unsigned short bits;\n"
+      "  bfloat16() = default;\n"
+      "  __device__ explicit bfloat16(float x) {\n"
+      "#if __CUDA_ARCH__ >= 800\n"
+      "    asm(\"cvt.rn.bf16.f32 %0, %1;\" : \"=h\"(bits) : \"f\"(x));\n"
+      "#else\n"
+      "    const unsigned int u = __float_as_uint(x);\n"
+      "    bits = x != x ? 0x7fffu : (u + 0x7fffu + (u >> 16 & 1)) >> 16;\n"
+      "#endif\n"
+      "  }\n"
+      "  __device__ explicit operator float() const {\n"
+      "    return __uint_as_float((unsigned int)bits << 16);\n"
+      "  }\n"
+      "};\n";
+  d.types[static_cast<std::size_t>(DType::Float16)] = "float16";
+  d.types[static_cast<std::size_t>(DType::BFloat16)] = "bfloat16";
+  d.extremum = extremum;
   d.signature = signature;
   d.contract = c_family::mma_helper;
   d.shuffle = shuffle;
@@ -89,7 +139,12 @@ const Dialect& cuda_dialect() {
 
 std::string CudaRenderer::entry(std::string_view kernel) { return c_family::entry_name(kernel); }
 std::uint64_t CudaRenderer::ops() { return c_family::supported_ops(); }
-std::uint32_t CudaRenderer::dtypes() { return c_family::supported_dtypes(cuda_dialect()); }
+std::uint32_t CudaRenderer::storage() {
+  return 1u << static_cast<int>(DType::Float16) | 1u << static_cast<int>(DType::BFloat16);
+}
+std::uint32_t CudaRenderer::dtypes() {
+  return c_family::supported_dtypes(cuda_dialect()) & ~storage();
+}
 
 std::string CudaRenderer::render(const LinearProgram& program) const {
   return c_family::group_memory_line(program) + c_family::write_program(cuda_dialect(), program);

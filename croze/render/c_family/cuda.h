@@ -23,9 +23,10 @@ class CudaRenderer final : public Renderer {
   // The function's name, for a kernel of that name: croze_ and the name.
   static std::string entry(std::string_view kernel);
 
-  // The ops and dtypes that the language has, as bits (see Caps).
+  // The ops and dtypes that the language has, as bits (see Caps); storage: beside the dtypes.
   static std::uint64_t ops();
   static std::uint32_t dtypes();
+  static std::uint32_t storage();
 };
 
 }  // namespace croze

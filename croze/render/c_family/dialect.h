@@ -37,6 +37,11 @@ struct Helper {
   std::string text;
 };
 
+struct Dialect;
+
+// max_float32, min_float32 and the like: NaN wins, and the positive zero is the greater one.
+Helper extremum_helper(const Dialect& dialect, Op op, DType t);
+
 struct Dialect {
   std::string_view name;
   std::string_view types[num_dtypes];           // empty: the language has no such type
@@ -84,6 +89,10 @@ struct Dialect {
   // The function that does Op::Shuffle of a dtype, NAME(value, bit); null: the language has none.
   Helper (*shuffle)(const Dialect&, DType t) = nullptr;
 
+  // The function that does Op::Max or Op::Min of a float dtype: extremum_helper() or what does the
+  // same.
+  Helper (*extremum)(const Dialect&, Op op, DType t) = extremum_helper;
+
   // The function that does Op::LoadMatrix of a dtype for so many lanes, NAME(to, from); null: the
   // language has none.
   Helper (*load_matrix)(const Dialect&, DType t, std::int64_t lanes, bool transposed) = nullptr;
@@ -106,8 +115,6 @@ bool is_written(const LinearProgram& program, UOp buffer);
 // A constant of type `t`.
 std::string literal(std::int64_t bits, DType t);
 
-// max_float32, min_float32 and the like: NaN wins, and the positive zero is the greater one.
-Helper extremum_helper(const Dialect& dialect, Op op, DType t);
 // shuffle_float32 and the like; `body`: its statements, of `value` and `bit`.
 Helper shuffle_helper(const Dialect& dialect, DType t, std::string_view body);
 // int32_of_float32 and the like: toward zero, saturating, NaN gives 0.

@@ -62,7 +62,7 @@ std::string Expressions::op(UOp u, Op op, const std::string& a, const std::strin
   ensure(!text.empty(), "the {} renderer has no {} of {}", dialect_.name, info(op).name,
          name_of(u.dtype()));
   if (kind == OperandKind::Float && (op == Op::Max || op == Op::Min)) {
-    use(extremum_helper(dialect_, op, u.dtype()));
+    use(dialect_.extremum(dialect_, op, u.dtype()));
   }
   const std::string operands[] = {a, b, c};
   return expand(text, u, operands);

@@ -229,7 +229,9 @@ class Writer {
   std::string load_text(UOp place) const {
     if (buffer_of(place).is(Op::Register)) return ref(buffer_of(place));
     if (place.num_src() < 3) return element(place);
-    return fmt::format("{} ? {} : 0", ref(place.src(2)), element(place));
+    const DType t = place.dtype();
+    const std::string zero = is_half(t) ? fmt::format("({})0", words_.type(t)) : "0";
+    return fmt::format("{} ? {} : {}", ref(place.src(2)), element(place), zero);
   }
 
   void store(UOp u) {
