@@ -2,6 +2,7 @@
 #include "croze/codegen/choose/join_passes.h"
 
 #include <algorithm>
+#include <array>
 
 #include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/machine_model.h"
@@ -75,7 +76,7 @@ bool join_one(KernelState& k, const MachineModel& model) {
                       .ranges = {first.range_id(), second.range_id()},
                       .size = block};
       if (first == second || !is_legal(k, edit)) continue;
-      one_pass(k, first, second, block);
+      one_pass(k, std::array{first, second}, block);
       return true;
     }
   }

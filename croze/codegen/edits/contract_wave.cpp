@@ -15,6 +15,7 @@
 #include <algorithm>
 
 #include "croze/codegen/edits/contract.h"
+#include "croze/codegen/edits/held_product.h"
 #include "croze/codegen/edits/note.h"
 #include "croze/codegen/edits/transform.h"
 #include "croze/graph/analysis/valid.h"
@@ -23,21 +24,6 @@
 
 namespace croze {
 namespace {
-
-// A coordinate of the element at a place of a thread's registers.
-UOp coordinate(const MatrixUnit& unit, std::string_view places, char axis, UOp place, UOp thread) {
-  const std::int64_t own = places_of_thread(unit, places);
-  UOp result = thread.graph().index(0);
-  for (const PlaceBits& b : place_bits(places)) {
-    if (b.axis != axis) continue;
-    for (int i = 0; i < b.count; i++) {
-      const std::int64_t bit = std::int64_t{1} << (b.first_of_place + i);
-      const UOp digit = bit < own ? place / bit % 2 : thread / (bit / own) % 2;
-      result = result + digit * (std::int64_t{1} << (b.first_of_axis + i));
-    }
-  }
-  return result;
-}
 
 struct Plan {
   UOp reduce, a, b;
@@ -97,7 +83,10 @@ std::string refuse_wave(const KernelState& k, UOp rows, UOp columns, UOp depth, 
   const MatrixUnit& taken = *units[static_cast<std::size_t>(unit - 1)];
   if (taken.threads != k.caps().warp_items) return "the unit is not one of a whole wave";
   if (!is_allowed(taken)) return "the unit rounds the factors";
-  return plan_wave(k, rows, columns, depth, taken, nullptr);
+  std::string why = plan_wave(k, rows, columns, depth, taken, nullptr);
+  HeldProduct held;
+  const bool is_held = !why.empty() && plan_held(k, rows, columns, depth, taken, &held).empty();
+  return is_held ? "" : why;
 }
 
 UOp contract(KernelState& k, UOp rows, UOp columns, UOp depth, std::int64_t unit) {
@@ -105,6 +94,9 @@ UOp contract(KernelState& k, UOp rows, UOp columns, UOp depth, std::int64_t unit
            .ranges = {rows.range_id(), columns.range_id(), depth.range_id()},
            .size = unit});
   const MatrixUnit& u = *k.caps().matrix_units[static_cast<std::size_t>(unit - 1)];
+  HeldProduct held;
+  if (plan_held(k, rows, columns, depth, u, &held).empty())
+    return contract_held(k, held, rows, columns, depth, u);
   if (depth.range_size() != u.depth) depth = split_in_two(k, depth, u.depth).inner;
   Plan plan;
   plan_wave(k, rows, columns, depth, u, &plan);

@@ -25,7 +25,8 @@ enum class EditKind : std::uint8_t {
   Bind,              // ranges: the loop.  loop: how it is run from now on
   Reorder,           // ranges: the output loops in their new order, outermost first
   Share,             // ranges: the loops of a reduction, and then of one that is to run in them
-  OnePass,     // ranges: of a reduction, of others that need what it comes to.  size: of blocks
+  OnePass,     // ranges: of a reduction, and one or several of others that need what it comes to.
+               // size: of blocks
   Keep,        // ranges: two loops that compute something alike.  size: lanes that fill its tile
   Tabulate,    // ranges: of a reduction, over which what is the same for all lanes is tabulated.
                // size: lanes that fill the tile

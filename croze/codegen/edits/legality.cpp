@@ -129,9 +129,10 @@ std::string Legality::refusal(const Edit& e) const {
 std::string Legality::refuse_names(const Edit& e) const {
   const bool is_list = e.kind == EditKind::Reorder || e.kind == EditKind::Share ||
                        e.kind == EditKind::Accumulate || e.kind == EditKind::Stage ||
-                       e.kind == EditKind::Tabulate || e.kind == EditKind::Panel;
-  const bool is_pair = e.kind == EditKind::Merge || e.kind == EditKind::OnePass ||
-                       e.kind == EditKind::Keep || e.kind == EditKind::Contract;
+                       e.kind == EditKind::Tabulate || e.kind == EditKind::Panel ||
+                       e.kind == EditKind::OnePass;
+  const bool is_pair =
+      e.kind == EditKind::Merge || e.kind == EditKind::Keep || e.kind == EditKind::Contract;
   const bool is_wave = e.kind == EditKind::Contract && e.ranges.size() == 3;
   const std::size_t count = e.kind == EditKind::Simplify ? 0 : is_wave ? 3 : is_pair ? 2 : 1;
   if (!is_list && e.ranges.size() != count) {
@@ -434,21 +435,23 @@ std::string Legality::refuse_share(const Edit& e) const {
 }
 
 std::string Legality::refuse_one_pass(const Edit& e) const {
-  const UOp first = range(e.ranges[0]), second = range(e.ranges[1]);
-  for (UOp r : {first, second}) {
+  const std::vector<UOp> loops = named(e);
+  if (loops.size() < 2) return fmt::format("it names {} loops", loops.size());
+  const UOp first = loops[0];
+  for (UOp r : loops) {
     if (r.loop_kind() != LoopKind::Reduce || is_in_tuple(r)) {
       return "something has been decided about the loops";
     }
+    if (!turn_alike(first, r)) return "the loops have other sizes";
   }
-  if (!turn_alike(first, second)) return "the loops have other sizes";
   if (e.size < 1 || e.size >= first.range_size() || first.trip_divisor() % e.size != 0) {
     return fmt::format("{} cannot be cut in blocks of {}", length_of(first), e.size);
   }
   // The results of two passes over nothing are identities; those of one are moved by a law, too.
   if (first.trip_count().lo() < 1) return "the loops may not turn at all";
   OnePassPlan plan;
-  if (std::string why = plan_one_pass(k_.sink, first, second, &plan); !why.empty()) return why;
-  return refuse_new_ranges(3);
+  if (std::string why = plan_one_pass(k_.sink, loops, &plan); !why.empty()) return why;
+  return refuse_new_ranges(1 + std::ssize(loops));
 }
 
 std::string Legality::refuse_keep(const Edit& e) const {

@@ -46,8 +46,8 @@ std::vector<UOp> reductions_over(UOp sink, UOp range) {
   return result;
 }
 
-// The loops before `range` among those that the reductions close, which must be the same of all.
-std::string loops_around(const std::vector<UOp>& reductions, UOp range, std::vector<UOp>* around) {
+// The loops of the reductions, which must be the same of all.
+std::string loops_of(const std::vector<UOp>& reductions, UOp range, PassLoops* loops) {
   const std::vector<UOp> closed = closed_ranges(reductions[0]);
   for (UOp u : reductions) {
     if (closed_ranges(u) != closed || u.ranges() != reductions[0].ranges()) {
@@ -55,52 +55,75 @@ std::string loops_around(const std::vector<UOp>& reductions, UOp range, std::vec
                          range.range_id());
     }
   }
-  around->assign(closed.begin(), std::ranges::find(closed, range));
-  for (UOp r : *around) {
+  const auto at = std::ranges::find(closed, range);
+  *loops = {range, {closed.begin(), at}, {at + 1, closed.end()}};
+  for (UOp r : loops->around) {
     if (r.loop_kind() != LoopKind::Reduce) return "something has been decided about the loops";
+  }
+  return {};
+}
+
+// Whether the loops of both turn alike.
+bool are_alike(const PassLoops& a, const PassLoops& b) {
+  return turn_alike(a.loop, b.loop) && std::ranges::equal(a.around, b.around, turn_alike) &&
+         std::ranges::equal(a.inside, b.inside, turn_alike);
+}
+
+// The loops of the first in terms of those of the second.
+std::vector<std::pair<UOp, UOp>> renamed(const PassLoops& from, const PassLoops& to) {
+  std::vector<std::pair<UOp, UOp>> pairs{{from.loop, to.loop}};
+  for (std::size_t i = 0; i < from.around.size(); i++)
+    pairs.emplace_back(from.around[i], to.around[i]);
+  for (std::size_t i = 0; i < from.inside.size(); i++)
+    pairs.emplace_back(from.inside[i], to.inside[i]);
+  return pairs;
+}
+
+std::string follow(UOp reduce, const OnePassPlan& plan, Follower* follower) {
+  const PassLoops &own = plan.loops[follower->loops], &first = plan.loops[0];
+  for (UOp leader : plan.leaders) {
+    if (!is_used_by(reduce, leader)) continue;
+    const auto found =
+        find_law({.op = reduce.reduce_op(),
+                  .value = reduce.src(0),
+                  .leader = leader,
+                  .leader_op = leader.reduce_op(),
+                  .terms = with_reductions_of(substitute(leader.src(0), renamed(first, own)),
+                                              reduce.src(0), own.loop),
+                  .is_count = [&](UOp u) { return counts_terms(u, leader); }});
+    if (!found || follower->leader) return "no law says how terms move with what they depend on";
+    follower->law = found->law;
+    follower->leader = leader;
+    follower->centre = found->centre;
+    follower->without = found->without;
   }
   return {};
 }
 
 }  // namespace
 
-std::string plan_one_pass(UOp sink, UOp first, UOp second, OnePassPlan* plan) {
-  *plan = {.first = first, .second = second, .around = {}, .leaders = {}, .followers = {}};
-  plan->leaders = reductions_over(sink, first);
-  const std::vector<UOp> others = reductions_over(sink, second);
-  if (plan->leaders.empty() || others.empty()) return "no reduction has the loop";
-  for (std::string why : {loops_around(plan->leaders, first, &plan->around[0]),
-                          loops_around(others, second, &plan->around[1])}) {
+std::string plan_one_pass(UOp sink, std::span<const UOp> loops, OnePassPlan* plan) {
+  *plan = {};
+  std::vector<std::vector<UOp>> reductions;
+  for (UOp loop : loops) {
+    reductions.push_back(reductions_over(sink, loop));
+    if (reductions.back().empty()) return "no reduction has the loop";
+    std::string why = loops_of(reductions.back(), loop, &plan->loops.emplace_back());
     if (!why.empty()) return why;
+    if (!are_alike(plan->loops[0], plan->loops.back())) return "the loops have other sizes";
+    if (!reductions.back()[0].ranges().contains_all(reductions[0][0].ranges()))
+      return "the reductions do not stand in the same place";
   }
-  const std::vector<UOp> from = closed_ranges(others[0]), to = closed_ranges(plan->leaders[0]);
-  if (!std::ranges::equal(from, to, turn_alike) ||
-      plan->around[0].size() != plan->around[1].size()) {
-    return "the loops have other sizes";
-  }
+  plan->leaders = reductions[0];
   // A block has a number of terms that is known (TupleForm).
-  if (std::any_of(std::ranges::find(to, first) + 1, to.end(), std::mem_fn(&UOp::is_open))) {
+  if (std::ranges::any_of(plan->loops[0].inside, std::mem_fn(&UOp::is_open)))
     return "how often a loop inside turns is known at launch only";
-  }
-  if (others[0].ranges() != plan->leaders[0].ranges()) {
-    return "the reductions do not stand in the same place";
-  }
-  std::vector<std::pair<UOp, UOp>> renamed;
-  for (std::size_t i = 0; i < to.size(); i++) renamed.emplace_back(to[i], from[i]);
-  for (UOp reduce : others) {
-    Follower f{.reduce = reduce};
-    for (UOp leader : plan->leaders) {
-      if (!is_used_by(reduce, leader)) continue;
-      const auto found = find_law({.op = reduce.reduce_op(),
-                                   .value = reduce.src(0),
-                                   .leader = leader,
-                                   .leader_op = leader.reduce_op(),
-                                   .terms = substitute(leader.src(0), renamed),
-                                   .is_count = [&](UOp u) { return counts_terms(u, leader); }});
-      if (!found || f.leader) return "no law says how terms move with what they depend on";
-      f = {reduce, found->law, leader, found->centre, found->without};
+  for (std::size_t i = 1; i < loops.size(); i++) {
+    for (UOp reduce : reductions[i]) {
+      Follower f{.reduce = reduce, .loops = i};
+      if (std::string why = follow(reduce, *plan, &f); !why.empty()) return why;
+      plan->followers.push_back(f);
     }
-    plan->followers.push_back(f);
   }
   const auto follows = [](const Follower& f) { return f.law >= 0; };
   return std::ranges::any_of(plan->followers, follows) ? "" : "none of them needs the others";
@@ -114,20 +137,18 @@ class OnePass {
  public:
   OnePass(KernelState& k, const OnePassPlan& plan, std::int64_t block)
       : k_(k), plan_(plan), g_(k.graph()), block_(block) {
-    outer_ = range_divided_by(k, plan.first, block);
-    cut(plan.first, plan.around[0], 0);
-    cut(plan.second, plan.around[1], 1);
+    outer_ = range_divided_by(k, plan.loops[0].loop, block);
+    for (const PassLoops& loops : plan.loops) blocks_.push_back(cut(loops));
   }
 
   UOp run() {
-    form_.terms = block_;
-    for (UOp r : rest_[0]) form_.terms *= r == inner_[0] ? 1 : r.range_size();
+    form_.terms = block_ * iterations(plan_.loops[0].inside);
     for (UOp u : plan_.leaders) {
       form_.parts.push_back({u.reduce_op()});
-      values_.push_back(reduced(u, substitute(u.src(0), cuts_[0]), 0));
+      values_.push_back(reduced(u, substitute(u.src(0), blocks_[0].cuts), 0));
     }
     for (const Follower& f : plan_.followers) add(f);
-    std::vector<UOp> loops = plan_.around[0];
+    std::vector<UOp> loops = plan_.loops[0].around;
     loops.push_back(outer_);
     const UOp tuple = tuple_reduce(form_, values_, loops);
     std::vector<std::pair<UOp, UOp>> results;
@@ -144,26 +165,31 @@ class OnePass {
   }
 
  private:
+  // The loops of a block, and those of the whole in terms of them.
+  struct Block {
+    std::vector<UOp> loops;
+    std::vector<std::pair<UOp, UOp>> cuts;
+  };
+
   // The loop as outer * block + inner; the loops around it are those of the leaders.
-  void cut(UOp range, const std::vector<UOp>& around, int side) {
+  Block cut(const PassLoops& loops) {
+    Block block{loops.inside, {}};
     UOp inner = g_.index(0);
-    std::vector<UOp> of_all =
-        closed_ranges(side == 0 ? plan_.leaders[0] : plan_.followers[0].reduce);
     if (block_ > 1) {
       inner = g_.range(k_.next_range++, block_, LoopKind::Reduce);
-      rest_[side].push_back(inner);
-      inner_[side] = inner;
+      block.loops.insert(block.loops.begin(), inner);
     }
-    for (std::size_t i = around.size() + 1; i < of_all.size(); i++) {
-      rest_[side].push_back(of_all[i]);
+    block.cuts.emplace_back(loops.loop, outer_ * block_ + inner);
+    for (std::size_t i = 0; i < loops.around.size(); i++) {
+      if (loops.around[i] != plan_.loops[0].around[i])
+        block.cuts.emplace_back(loops.around[i], plan_.loops[0].around[i]);
     }
-    cuts_[side].emplace_back(range, outer_ * block_ + inner);
-    for (std::size_t i = 0; i < around.size() && side == 1; i++) {
-      cuts_[side].emplace_back(around[i], plan_.around[0][i]);
-    }
+    return block;
   }
 
-  UOp reduced(UOp u, UOp value, int side) { return g_.reduce(u.reduce_op(), value, rest_[side]); }
+  UOp reduced(UOp u, UOp value, std::size_t loops) {
+    return g_.reduce(u.reduce_op(), value, blocks_[loops].loops);
+  }
 
   std::int64_t place_of(UOp leader) const {
     return std::ranges::find(plan_.leaders, leader) - plan_.leaders.begin();
@@ -172,7 +198,7 @@ class OnePass {
   void add(const Follower& f) {
     const std::int64_t leader = f.leader ? place_of(f.leader) : -1;
     form_.parts.push_back({f.reduce.reduce_op(), f.law, leader});
-    std::vector<std::pair<UOp, UOp>> cuts = cuts_[1];
+    std::vector<std::pair<UOp, UOp>> cuts = blocks_[f.loops].cuts;
     if (f.leader) {
       const UOp of_block = values_[static_cast<std::size_t>(leader)];
       const Transport& law = transports()[static_cast<std::size_t>(f.law)];
@@ -180,7 +206,7 @@ class OnePass {
     }
     UOp value = f.reduce.src(0);
     if (f.law == equality_law) value = where(value.src(0), value.src(1), identity(f.reduce));
-    values_.push_back(reduced(f.reduce, substitute(value, cuts), 1));
+    values_.push_back(reduced(f.reduce, substitute(value, cuts), f.loops));
   }
 
   UOp identity(UOp reduce) const {
@@ -202,20 +228,19 @@ class OnePass {
   Graph& g_;
   std::int64_t block_;
   UOp outer_;
-  UOp inner_[2];
-  std::vector<UOp> rest_[2];  // loops of a block
-  std::vector<std::pair<UOp, UOp>> cuts_[2];
+  std::vector<Block> blocks_;  // for each of the loops of the plan
   TupleForm form_;
   std::vector<UOp> values_;
 };
 
 }  // namespace
 
-UOp one_pass(KernelState& k, UOp first, UOp second, std::int64_t block) {
-  note(k,
-       {.kind = EditKind::OnePass, .ranges = {first.range_id(), second.range_id()}, .size = block});
+UOp one_pass(KernelState& k, std::span<const UOp> loops, std::int64_t block) {
+  Edit edit{.kind = EditKind::OnePass, .size = block};
+  for (UOp r : loops) edit.ranges.push_back(r.range_id());
+  note(k, edit);
   OnePassPlan plan;
-  plan_one_pass(k.sink, first, second, &plan);
+  plan_one_pass(k.sink, loops, &plan);
   return OnePass(k, plan, block).run();
 }
 

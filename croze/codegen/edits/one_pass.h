@@ -1,6 +1,8 @@
 // one_pass.h -- what the edit of this name would make; one_pass() itself is in transform.h.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,21 +15,28 @@ namespace croze {
 // rules/transport.h says.
 struct Follower {
   UOp reduce;
+  std::size_t loops = 0;  // in which it runs: OnePassPlan::loops
   std::int64_t law = -1;  // -1: it depends on no leader
   UOp leader;
   UOp centre;   // what stands in its terms for the centre, an expression of the leader
   UOp without;  // equality: what a term without the extreme is worth
 };
 
-struct OnePassPlan {
-  UOp first, second;           // the loops that become one
-  std::vector<UOp> around[2];  // loops outside of each, which the reductions close, too
-  std::vector<UOp> leaders;
-  std::vector<Follower> followers;
+// Loops that become one with others, and what the reductions over it close.
+struct PassLoops {
+  UOp loop;
+  std::vector<UOp> around, inside;
 };
 
-// Fills `plan` and returns nothing if the reductions over `second` can go along with those over
-// `first`; else says why they cannot.
-std::string plan_one_pass(UOp sink, UOp first, UOp second, OnePassPlan* plan);
+struct OnePassPlan {
+  std::vector<PassLoops> loops;  // those of the leaders first
+  std::vector<UOp> leaders;
+  std::vector<Follower> followers;  // those that others depend on first
+};
+
+// Fills `plan` and returns nothing if the reductions over the other loops can go along with those
+// over the first one; else says why they cannot.  Those over the same loop stand in the same place;
+// they may vary over more loops than those over the first one.
+std::string plan_one_pass(UOp sink, std::span<const UOp> loops, OnePassPlan* plan);
 
 }  // namespace croze

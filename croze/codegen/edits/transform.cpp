@@ -44,7 +44,7 @@ void apply(KernelState& k, const Edit& edit) {
       share(k, std::span(r).first(half), std::span(r).last(half));
       return;
     }
-    case EditKind::OnePass: one_pass(k, r[0], r[1], edit.size); return;
+    case EditKind::OnePass: one_pass(k, r, edit.size); return;
     case EditKind::Keep: keep(k, r[0], r[1], edit.size); return;
     case EditKind::Tabulate: tabulate(k, r, edit.size); return;
     case EditKind::Panel: panel(k, r); return;

@@ -66,10 +66,10 @@ SplitRange split_reduction(KernelState& k, UOp range, std::int64_t inner_size);
 // what a reduction closes, of equal sizes, and may have loops in common.
 void share(KernelState& k, std::span<const UOp> kept, std::span<const UOp> dropped);
 
-// The reductions over `second` need what those over `first` come to, but can be moved when that
-// changes (rules/transport.h): both go over their terms in one pass, block by block.  `block`
+// The reductions over the other loops need what those over the first come to, but can be moved when
+// that changes (rules/transport.h): all go over their terms in one pass, block by block.  `block`
 // divides the size of the loops.  Returns the loop over the blocks.
-UOp one_pass(KernelState& k, UOp first, UOp second, std::int64_t block);
+UOp one_pass(KernelState& k, std::span<const UOp> loops, std::int64_t block);
 
 // The expressions that the loops `first`, of a reduction, and `second` compute alike are computed
 // in a loop of their own, by vectors of `lanes`, into tiles that both load from (keep.h).

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <tuple>
 #include <unordered_map>
 
 #include "croze/base/error.h"
@@ -19,6 +21,7 @@
 #include "croze/graph/eval.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/rewrite/rewrite.h"
+#include "croze/graph/rules/transport.h"
 #include "croze/graph/tuple.h"
 
 namespace croze {
@@ -330,7 +333,7 @@ class Expander {
   }
 
   UOp looped(UOp u, UOp start, std::span<const UOp> values, std::span<const UOp> loops) {
-    const Accumulator sum = accumulator(u, start);
+    const Accumulator sum = accumulator(u, u.src(0), start);
     const UOp update = graph_.store(sum.reg, chained(u.reduce_op(), sum.before, values), loops);
     return graph_.load(graph_.after(sum.reg, std::span(&update, 1)));
   }
@@ -353,15 +356,13 @@ class Expander {
     UOp reg;
     UOp before;  // what it holds when an iteration begins
   };
-  Accumulator accumulator(UOp u, UOp start_value) {
+  Accumulator accumulator(UOp u, UOp value, UOp start_value) {
     const auto id = static_cast<std::int64_t>(registers_.size());
     registers_.push_back({u.ranges()});
     SmallVector<UOp, 2> lanes;
     for (UOp v : order_) {
-      if (!v.is(Op::Range) || !has_kind(v, LoopKind::Lane)) continue;
-      bool varies = false;
-      for (int i = 0; i < u.first_closed(); i++) varies = varies || u.src(i).varies_over(v);
-      if (varies) lanes.push_back(v);
+      if (v.is(Op::Range) && has_kind(v, LoopKind::Lane) && value.varies_over(v))
+        lanes.push_back(v);
     }
     const UOp reg = graph_.make(Op::Register, start_value.dtype(), lanes, Arg(id));
     const UOp start = graph_.store(reg, start_value);
@@ -369,6 +370,28 @@ class Expander {
   }
 
   UOp identity_constant(Op op, DType t) { return graph_.constant_bits(t, identity_of(op, t)); }
+
+  // A part of a tuple, for one of the copies that it has: those of its leader may be fewer.
+  struct PartRegister {
+    UOp reg, before, now;  // what it holds when a turn begins, and what the turn adds
+  };
+  const PartRegister& part_register(UOp tuple, std::size_t part, Op op, const Digits& open) {
+    const UOp value = tuple.src(static_cast<int>(part)), now = pick(value, open, Digits({}));
+    const auto [known, is_new] = part_registers_.try_emplace({tuple.node(), part, now.node()});
+    if (is_new) {
+      const Accumulator sum = accumulator(tuple, value, identity_constant(op, value.dtype()));
+      known->second = {sum.reg, sum.before, now};
+    }
+    return known->second;
+  }
+
+  // Whether no terms, combined with others, leave these as they are: a sum of exponentials under no
+  // maximum is zero, and stays it under any other.  Squares around the mean of nothing do not.
+  static bool begins_with_identities(const TupleForm& form) {
+    return std::ranges::all_of(form.parts, [](const TuplePart& p) {
+      return p.transport < 0 || p.transport == exponential_law;
+    });
+  }
 
   // The loops run in the order in which they are closed, so what has been before an iteration is
   // known: the first one sets the registers, the others combine.
@@ -381,17 +404,16 @@ class Expander {
     TupleState now{.values = {}, .terms = graph_.index(form.terms)};
     std::vector<UOp> registers;
     for (std::size_t i = 0; i < form.parts.size(); i++) {
-      const UOp value = u.src(static_cast<int>(i));
-      const Accumulator sum = accumulator(u, identity_constant(form.parts[i].op, value.dtype()));
-      registers.push_back(sum.reg);
-      so_far.values.push_back(sum.before);
-      now.values.push_back(pick(value, open, Digits({})));
+      const PartRegister& part = part_register(u, i, form.parts[i].op, open);
+      registers.push_back(part.reg);
+      so_far.values.push_back(part.before);
+      now.values.push_back(part.now);
     }
     const TupleState both = croze::combined(form, so_far, now);
-    const UOp is_first = equal(before, 0);
+    const UOp is_first = begins_with_identities(form) ? UOp() : equal(before, 0);
     std::vector<UOp> updates, results;
     for (std::size_t i = 0; i < registers.size(); i++) {
-      const UOp value = where(is_first, now.values[i], both.values[i]);
+      const UOp value = is_first ? where(is_first, now.values[i], both.values[i]) : both.values[i];
       updates.push_back(graph_.store(registers[i], value, loops));
     }
     // All of them for each: a part that nobody wants may lead others.
@@ -409,6 +431,7 @@ class Expander {
   std::unordered_map<const Node*, int> users_;
   std::unordered_map<const Node*, std::vector<MaskedPart>> parts_;
   std::unordered_map<const Node*, Copies> copies_;
+  std::map<std::tuple<const Node*, std::size_t, const Node*>, PartRegister> part_registers_;
   std::unordered_map<const Node*, std::vector<UOp>> tuples_;  // all results, by the first of them
   std::vector<RegisterScope> registers_;
 };

@@ -18,6 +18,8 @@
 #include "croze/graph/analysis/valid.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/rewrite/rewrite.h"
+#include "croze/graph/rules/transport.h"
+#include "croze/graph/tuple.h"
 
 namespace croze {
 namespace {
@@ -90,6 +92,30 @@ struct ReductionLoop {
   bool is_filled_ahead = false;  // what the first turns read is there before the loop
 };
 
+// The conditions under which the terms are any.
+Conditions conditions_of_terms(UOp reduce) {
+  Conditions conditions;
+  if (reduce.is(Op::Reduce)) {
+    if (const UOp mask = mask_of_terms(reduce)) add_comparisons(conditions, mask);
+    return conditions;
+  }
+  // Where those of a tuple's leaders are none, so are those that are exponentials under them.
+  const std::vector<TuplePart> parts = form_of(reduce).parts;
+  for (std::size_t i = 0; i < parts.size(); i++) {
+    if (parts[i].transport == exponential_law) continue;
+    const UOp mask = mask_of_value(reduce.src(static_cast<int>(i)), parts[i].op);
+    if (!mask || parts[i].transport >= 0) return {};
+    Conditions of_part;
+    add_comparisons(of_part, mask);
+    if (i == 0) {
+      conditions = std::move(of_part);
+    } else {
+      keep_common(conditions, of_part);
+    }
+  }
+  return conditions;
+}
+
 // The outermost loop of each reduction.
 std::vector<ReductionLoop> reduction_loops(const std::vector<UOp>& order, const Demand& demand) {
   std::vector<ReductionLoop> loops;
@@ -97,11 +123,12 @@ std::vector<ReductionLoop> reduction_loops(const std::vector<UOp>& order, const 
   for (UOp u : order) {
     if (u.first_closed() >= u.num_src()) continue;
     const std::vector<UOp> closed = closed_ranges(u);
-    const bool reduces = u.is(Op::Reduce) && closed[0].loop_kind() == LoopKind::Reduce;
+    const bool reduces =
+        (u.is(Op::Reduce) || u.is(Op::TupleReduce)) && closed[0].loop_kind() == LoopKind::Reduce;
     for (UOp r : std::span(closed).subspan(reduces ? 1 : 0)) others = others | r.ranges();
     if (!reduces) continue;
     Conditions conditions = demand.of(u);
-    if (const UOp mask = mask_of_terms(u)) add_comparisons(conditions, mask);
+    for (UOp c : conditions_of_terms(u)) add_comparisons(conditions, c);
     const auto known = std::ranges::find(loops, closed[0], &ReductionLoop::range);
     if (known == loops.end()) {
       loops.push_back({closed[0], std::move(conditions), u.ranges()});

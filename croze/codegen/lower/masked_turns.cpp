@@ -61,12 +61,10 @@ bool is_comparison_of_index(UOp u) {
   return u.is(Op::Lt) && u.src(0).dtype() == DType::Index && u.src(1).is_const();
 }
 
-UOp mask_of_terms(UOp reduce) {
-  const UOp term = reduce.src(0);
-  if (!term.is(Op::Where)) return UOp();
-  const std::int64_t identity = identity_of(reduce.reduce_op(), term.dtype());
-  const bool is_mask = term.src(2) == term.graph().constant_bits(term.dtype(), identity);
-  return is_mask ? term.src(0) : UOp();
+UOp mask_of_value(UOp value, Op op) {
+  if (!value.is(Op::Where)) return UOp();
+  const UOp identity = value.graph().constant_bits(value.dtype(), identity_of(op, value.dtype()));
+  return value.src(2) == identity ? value.src(0) : UOp();
 }
 
 MaskedTurns turns_of_mask(UOp comparison, UOp loop, RangeSet known, Open open) {

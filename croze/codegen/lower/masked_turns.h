@@ -30,8 +30,12 @@ struct MaskedTurns {
 // How many turns there are from one to before another.
 [[nodiscard]] UOp turns_between(UOp first, UOp end);
 
-// The mask outside of which the reduction combines its identity; null if there is none.
-[[nodiscard]] UOp mask_of_terms(UOp reduce);
+// The mask outside of which a value is what `op` combines to nothing; null if there is none.
+[[nodiscard]] UOp mask_of_value(UOp value, Op op);
+// The same of what a reduction combines.
+[[nodiscard]] inline UOp mask_of_terms(UOp reduce) {
+  return mask_of_value(reduce.src(0), reduce.reduce_op());
+}
 
 // Whether it is `index < number`.
 [[nodiscard]] bool is_comparison_of_index(UOp u);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "croze/graph/eval.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/rewrite/rewrite.h"
 
@@ -33,25 +34,36 @@ class Matcher {
     return !follows(substitute(r_.value, std::vector{std::pair{f.centre, zero}}));
   }
 
-  // x - centre, where x is the leader's term.
-  UOp centre_of_difference(UOp u) const {
+  // x - centre, where x is the leader's term, or what a mask leaves of it.
+  UOp centre_of_difference(UOp u, const std::vector<UOp>& masks = {}) const {
     if (!u.is(Op::Add)) return {};
     for (int i = 0; i < 2; i++) {
-      if (u.src(i).is(Op::Neg) && is_term(u.src(1 - i))) return u.src(i).src(0);
+      const UOp x = u.src(1 - i);
+      if (u.src(i).is(Op::Neg) && (is_term(x) || is_term_behind(masks, x))) return u.src(i).src(0);
     }
     return {};
   }
 
-  // exp(x - centre), perhaps times what does not depend on it.
+  // Where a mask is not open the leader has no term.
+  bool is_term_behind(const std::vector<UOp>& masks, UOp x) const {
+    if (!terms_.is(Op::Where) || rebuilt(x) != terms_.src(1)) return false;
+    const std::int64_t none = identity_of(r_.leader_op, x.dtype());
+    return terms_.src(2) == x.graph().constant_bits(x.dtype(), none) &&
+           std::ranges::any_of(masks, [&](UOp m) { return rebuilt(m) == terms_.src(0); });
+  }
+
+  // exp(x - centre), perhaps times what does not depend on it.  Masks may leave out terms of both.
   std::optional<Following> exponential() const {
     if (r_.op != Op::Add || r_.leader_op != Op::Max) return {};
     UOp u = r_.value;
+    std::vector<UOp> masks;
     while (!u.is(Op::Exp)) {
       const UOp factor = following_factor(u);
       if (!factor) return {};
+      if (u.is(Op::Where) && u.src(2).is_const(0)) masks.push_back(u.src(0));
       u = factor;
     }
-    const UOp centre = centre_of_difference(u.src(0));
+    const UOp centre = centre_of_difference(u.src(0), masks);
     if (!centre || u.dtype() != r_.leader.dtype()) return {};
     return Following{exponential_law, centre, {}};
   }
@@ -60,6 +72,8 @@ class Matcher {
   UOp following_factor(UOp u) const {
     switch (u.op()) {
       case Op::Neg: return u.src(0);
+      case Op::Cast:  // what is rounded stands for what it was
+        return is_float(u.dtype()) && is_float(u.src(0).dtype()) ? u.src(0) : UOp();
       case Op::Mul:
         if (follows(u.src(0)) == follows(u.src(1))) return {};
         return u.src(follows(u.src(0)) ? 0 : 1);
@@ -123,6 +137,27 @@ std::optional<Following> find_law(const LedReduction& reduction) {
 bool is_used_by(UOp u, UOp part) {
   const std::vector<UOp> order = toposort(u);
   return std::ranges::find(order, part) != order.end();
+}
+
+UOp with_reductions_of(UOp u, UOp like, UOp range) {
+  const auto loops_in = [&](UOp root) {
+    std::vector<UOp> loops;
+    for (UOp r : toposort(root)) {
+      if (!r.is(Op::Reduce) || !r.varies_over(range)) continue;
+      for (int i = r.first_closed(); i < r.num_src(); i++) {
+        if (std::ranges::find(loops, r.src(i)) == loops.end()) loops.push_back(r.src(i));
+      }
+    }
+    return loops;
+  };
+  const std::vector<UOp> from = loops_in(u), to = loops_in(like);
+  if (from.empty() || from.size() != to.size()) return u;
+  std::vector<std::pair<UOp, UOp>> renamed;
+  for (std::size_t i = 0; i < from.size(); i++) {
+    if (from[i].trip_count() != to[i].trip_count()) return u;
+    renamed.emplace_back(from[i], to[i]);
+  }
+  return substitute(u, renamed);
 }
 
 UOp rebuilt(UOp root) {

@@ -31,6 +31,11 @@ std::optional<Following> find_law(const LedReduction& reduction);
 // Whether `u` is computed from `part`.
 bool is_used_by(UOp u, UOp part);
 
+// `u` with the loops of the reductions in it that vary over `range` those of the reductions in
+// `like` that do, in order: the same expression in two places is one node then.  `u` itself if they
+// do not turn alike.
+UOp with_reductions_of(UOp u, UOp like, UOp range);
+
 // Built anew: two equal expressions are one node then, whatever the order that their operands came
 // to stand in.
 UOp rebuilt(UOp root);

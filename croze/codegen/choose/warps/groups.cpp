@@ -11,6 +11,7 @@
 #include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/vectorize.h"
 #include "croze/codegen/choose/warps/group_tiles.h"
+#include "croze/codegen/choose/warps/held_tiles.h"
 #include "croze/codegen/choose/warps/item_rows.h"
 #include "croze/codegen/choose/warps/warp_model.h"
 #include "croze/codegen/edits/transform.h"
@@ -125,7 +126,7 @@ class ItemMapper {
 }  // namespace
 
 void choose_groups(KernelState& k) {
-  if (tile_groups(k)) return;
+  if (tile_held_products(k) || tile_groups(k)) return;
   unroll_small_reductions(k);
   if (!share_reductions(k)) ItemMapper(k).run();
   bind_groups(k);

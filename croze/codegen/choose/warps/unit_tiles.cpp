@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "croze/codegen/choose/warps/group_tiles.h"
+#include "croze/codegen/choose/warps/unit_axes.h"
 #include "croze/codegen/choose/warps/warp_model.h"
 #include "croze/codegen/edits/contract.h"
 #include "croze/codegen/edits/legality.h"
@@ -223,39 +224,6 @@ class Search {
   std::vector<UnitTile> tiles_;
 };
 
-// The loop over what the unit has of an axis; what is around it becomes waves and copies.
-UOp cut_axis(KernelState& k, UOp range, std::int64_t waves, std::int64_t copies,
-             std::int64_t size) {
-  const std::int64_t all = waves * copies * size;
-  const UOp padded = pad(k, range, all);
-  const UOp inner = padded.range_size() == all ? padded : split(k, padded, all).inner;
-  const SplitRange by_wave = split(k, inner, copies * size);
-  if (by_wave.outer.is(Op::Range)) bind(k, by_wave.outer, LoopKind::Item);
-  const SplitRange by_copy = split(k, by_wave.inner, size);
-  if (by_copy.outer.is(Op::Range)) bind(k, by_copy.outer, LoopKind::Unroll);
-  return by_copy.inner;
-}
-
-// Where the load reads, but for the loops that stand around a block: what its tile extends over,
-// the lanes innermost.
-std::vector<UOp> ranges_of_tile(const KernelState& k, UOp load, UOp steps, UOp thread) {
-  std::vector<UOp> inner;
-  const auto add = [&](UOp r) {
-    if (r && load.src(0).varies_over(r)) inner.push_back(r);
-  };
-  add(steps);
-  for (LoopKind kind : {LoopKind::Item, LoopKind::Unroll}) {
-    for (UOp r : k.loops) {
-      if (r.loop_kind() == kind && r != thread) add(r);
-    }
-  }
-  add(thread);
-  for (UOp u : toposort(load.src(0))) {
-    if (u.is(Op::Range) && u.loop_kind() == LoopKind::Lane) add(u);
-  }
-  return inner;
-}
-
 // The kernel with the tile; nothing if it does not take it.
 std::optional<KernelState> tiled(const KernelState& kernel, const UnitTile& t) {
   KernelState k = kernel;
@@ -267,21 +235,17 @@ std::optional<KernelState> tiled(const KernelState& kernel, const UnitTile& t) {
   const SplitRange by_block = split(k, padded, block);
   SplitRange by_step{UOp(), by_block.inner};
   if (t.steps > 1) by_step = split(k, by_block.inner, unit.depth);
-  const UOp steps = by_step.outer, depth = by_step.inner;
+  const UOp depth = by_step.inner;
+  std::vector<UOp> steps;
+  if (by_step.outer) steps.push_back(by_step.outer);
   const Edit edit{.kind = EditKind::Contract,
                   .ranges = {rows.range_id(), columns.range_id(), depth.range_id()},
                   .size = t.unit};
   if (!is_legal(k, edit)) return {};
   const UOp thread = contract(k, rows, columns, depth, t.unit);
-  std::vector<UOp> order = k.loops;
-  std::ranges::stable_sort(order, {}, [&](UOp r) {
-    if (r == thread) return 2;
-    if (r.loop_kind() == LoopKind::Item) return 1;
-    return is_parallel(r) ? 0 : 3;
-  });
-  reorder(k, order);
+  order_for_waves(k, thread);
   for (UOp load : std::vector<UOp>(loads(k.sink))) {
-    const std::vector<UOp> inner = ranges_of_tile(k, load, steps, thread);
+    const std::vector<UOp> inner = ranges_of_operand(k, load, steps, thread);
     const bool is_operand = !inner.empty() && inner.back().loop_kind() == LoopKind::Lane &&
                             (load.dtype() == unit.a || load.dtype() == unit.b);
     if (is_operand && !try_stage(k, load, inner, Space::Group)) return {};
