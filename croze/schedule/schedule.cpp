@@ -16,6 +16,7 @@
 #include "croze/schedule/order.h"
 #include "croze/schedule/parts/in_parts.h"
 #include "croze/schedule/recompute.h"
+#include "croze/schedule/sums/chain_products.h"
 #include "croze/schedule/sums/phases.h"
 
 namespace croze {
@@ -31,6 +32,7 @@ void join_steps(std::vector<PendingStep>& steps, const CanonicalGraph& graph, Sc
     merge_steps(steps, graph.roots, schedule, context);
   }
   if (!graph.variables.empty()) return;  // blocks are cut out of loops of constant size
+  chain_products(steps, graph.roots, context);
   recompute_by_blocks(steps, graph.roots, schedule, context);
   join_by_blocks(steps, graph.roots, schedule, context);
 }
