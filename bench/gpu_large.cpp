@@ -60,10 +60,12 @@ std::vector<Case> large_cases() {
   for (std::int64_t tokens : {2048, 16, 1}) {
     all.push_back(product(DType::BFloat16, tokens, model, hidden));
   }
-  for (std::int64_t length : {2048, 8192}) {
+  for (std::int64_t length : {2048, 4096, 8192, 16384}) {
     for (bool is_causal : {false, true}) all.push_back(attention(length, is_causal, false));
   }
-  for (bool is_causal : {false, true}) all.push_back(attention(2048, is_causal, true));
+  for (std::int64_t length : {2048, 8192}) {
+    for (bool is_causal : {false, true}) all.push_back(attention(length, is_causal, true));
+  }
   all.push_back(convolution(32, 128, 28));
   all.push_back(rows("add", [](In in) -> Out { return {in[0] + 1.}; }));
   all.push_back(rows("gelu", [](In in) -> Out { return {gelu(in[0])}; }));

@@ -71,11 +71,11 @@ def large_cases():
         yield f"{names[dtype]} matmul {m}x{k}x{n}", lambda a=a, b=b: a @ b
     a, b = random(4096, 4096, dtype=fp8), random(4096, 4096, dtype=fp8).t()
     yield "float8_e4m3 matmul 4096x4096x4096", scaled(a, b)
-    for length in (2048, 8192):
+    for length in (2048, 4096, 8192, 16384):
         for causal in (False, True):
             name = f"attention {length}{' causal' if causal else ''}"
             yield name, attention(length, causal, False)
-            if length == 2048:
+            if length in (2048, 8192):
                 yield name + " and gradients", attention(length, causal, True)
     x, w = random(32, 128, 28, 28, dtype=bf16), random(128, 128, 3, 3, dtype=bf16)
     yield "bfloat16 conv 3x3 32x128x28x28", lambda: functional.conv2d(x, w, padding=1)

@@ -119,7 +119,7 @@ const Products all_products[] = {
        return std::vector<Tensor>{matmul(placeholder({512, 512}, Float32).cast(BFloat16),
                                          placeholder({512, 512}, BFloat16))};
      }},
-    {"attention of bf16", "HMMA", 2, [] { return attention(BFloat16, false); }},
+    {"attention of bf16", "HMMA", 1, [] { return attention(BFloat16, false); }},
     {"attention of bf16, causal", "HMMA", 1, [] { return attention(BFloat16, true); }},
 };
 
