@@ -21,10 +21,11 @@
 #include <set>
 
 #include "croze/codegen/choose/normalize.h"
+#include "croze/codegen/choose/unroll_branches.h"
 #include "croze/codegen/choose/warps/held_tiles.h"
 #include "croze/codegen/choose/warps/warp_model.h"
 #include "croze/codegen/edits/kernel_state.h"
-#include "croze/codegen/simplify.h"
+#include "croze/codegen/pipeline.h"
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/schedule/block_cut.h"
 #include "croze/schedule/nest_facts.h"
@@ -241,16 +242,16 @@ class Chainer {
     });
   }
 
-  // Of the nest as one kernel, if the device takes it so.
+  // Of the nest as one kernel, if that is how its edits will be chosen (choose_edits).
   std::optional<double> cycles_of(UOp nest, std::size_t step) const {
     std::vector<PendingStep> one(1);
     one[0].device = steps_[step].device;
     one[0].nests = {nest};
     detach_kernels(one);
     Graph graph;
-    const UOp kernel = graph.import(one[0].steps[0].kernel->sink);
-    KernelState k(simplify_kernel(kernel), caps(step));
+    KernelState k(editable_kernel(one[0].steps[0].kernel->sink, graph), caps(step));
     normalize_loops(k);
+    unroll_branches(k);
     return cycles_of_held_products(k);
   }
 
