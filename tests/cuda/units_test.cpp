@@ -45,6 +45,7 @@ struct Products {
   std::vector<Tensor> (*trace)();
   bool is_of_fp8 = false;  // which sm_80 has not
   bool allows_tf32 = false;
+  std::size_t kernels = 0;  // in all; 0: not asked
 };
 
 std::vector<Tensor> product(DType t, const Shape& a, const Shape& b) {
@@ -119,8 +120,9 @@ const Products all_products[] = {
        return std::vector<Tensor>{matmul(placeholder({512, 512}, Float32).cast(BFloat16),
                                          placeholder({512, 512}, BFloat16))};
      }},
-    {"attention of bf16", "HMMA", 1, [] { return attention(BFloat16, false); }},
-    {"attention of bf16, causal", "HMMA", 1, [] { return attention(BFloat16, true); }},
+    {"attention of bf16", "HMMA", 1, [] { return attention(BFloat16, false); }, false, false, 1},
+    {"attention of bf16, causal", "HMMA", 1, [] { return attention(BFloat16, true); }, false, false,
+     1},
 };
 
 class CudaUnits : public FilesTest, public testing::WithParamInterface<std::string> {
@@ -158,7 +160,11 @@ TEST_P(CudaUnits, MultiplyAndSpillNothing) {
     if (p.is_of_fp8 && GetParam() == "sm_80") continue;
     const Options::Scope allowed{{Option::Tf32, p.allows_tf32}};
     int with_units = 0;
-    for (const TargetKernel& k : kernels_of(target_, {p.name, p.trace})) {
+    const std::vector<TargetKernel> kernels = kernels_of(target_, {p.name, p.trace});
+    if (p.kernels > 0) {
+      EXPECT_EQ(kernels.size(), p.kernels) << p.name;
+    }
+    for (const TargetKernel& k : kernels) {
       const KernelImage image = target_.compile(k.name, k.source);
       const std::vector<KernelUse> uses = targets::kernel_uses(image.notes);
       ASSERT_EQ(uses.size(), 1u);
