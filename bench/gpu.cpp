@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <functional>
 #include <memory>
@@ -155,6 +156,14 @@ Json measure(const Row& row, const GpuOptions& options) {
               {"kernels", gpu.kernels()},    {"holds", holds}};
 }
 
+// To compare runs of different processes: the size of a result, and some of its numbers.
+Json sample_of(const Signature& signature) {
+  Json sample = Json::array();
+  sample.push_back(signature.norm / std::sqrt(static_cast<double>(signature.count)));
+  for (double x : signature.some) sample.push_back(x);
+  return sample;
+}
+
 // A case that fills a GPU.  One that fails says why, and the others are measured all the same.
 Json measure_large(const Case& c, const GpuOptions& options) {
   Json row{{"name", c.name}, {"holds", true}};
@@ -164,6 +173,7 @@ Json measure_large(const Case& c, const GpuOptions& options) {
     row["ms"] = seconds * 1e3;
     row["giga_per_s"] = c.work / seconds * 1e-9;  // GFLOP/s, or GB/s of what is bound by memory
     row["kernels"] = gpu.kernels();
+    row["results"] = sample_of(gpu.signatures()[0]);
   } catch (const Error& error) {
     row["error"] = error.what();
     row["holds"] = false;

@@ -8,6 +8,7 @@
 #include "croze/tensor/elementwise/activation.h"
 #include "croze/tensor/elementwise/elementwise.h"
 #include "croze/tensor/linalg/linalg.h"
+#include "croze/tensor/movement/movement.h"
 #include "croze/tensor/network/conv.h"
 #include "croze/tensor/reduce/reduce.h"
 
@@ -22,6 +23,18 @@ Case product(DType dtype, std::int64_t m, std::int64_t k, std::int64_t n) {
   c.prepare = steps_of([=](In in) -> Out {
     if (dtype == result) return {matmul(in[0], in[1])};
     return {matmul(in[0].cast(DType::Float32), in[1].cast(DType::Float32)).cast(result)};
+  });
+  return c;
+}
+
+// Of factors of which both have terms side by side in memory, as units of floats of a byte ask.
+Case product_by_columns(DType dtype, std::int64_t m, std::int64_t k, std::int64_t n) {
+  Case c = product(dtype, m, k, n);
+  c.name += ", b by columns";
+  c.inputs[1] = {{n, k}, dtype};
+  c.prepare = steps_of([](In in) -> Out {
+    const Tensor b = transpose(in[1], 0, 1);
+    return {matmul(in[0].cast(DType::Float32), b.cast(DType::Float32)).cast(DType::BFloat16)};
   });
   return c;
 }
@@ -57,6 +70,7 @@ std::vector<Case> large_cases() {
   for (DType t : {DType::Float16, DType::Float8E4M3, DType::Float32}) {
     all.push_back(product(t, 4096, 4096, 4096));
   }
+  all.push_back(product_by_columns(DType::Float8E4M3, 4096, 4096, 4096));
   for (std::int64_t tokens : {2048, 16, 1}) {
     all.push_back(product(DType::BFloat16, tokens, model, hidden));
   }

@@ -34,11 +34,24 @@ def tests(name):
 suites = {name: tests(name) for name in ("device_suite", "far_offsets", "op_list", "golden")}
 result = {"devices": parsed("devices"), **suites, "times": parsed("times"),
           "large": parsed("large"), "torch": parsed("torch")}
+# What wgmma computes beside the same without it: results of as many bits, rounded on other ways.
+without = {row.get("name"): row for row in result["large"].get("results", [])}
+result["wgmma"] = parsed("wgmma")
+for row in result["wgmma"].get("results", []):
+    other = without.get(row.get("name"), {})
+    if not row.get("ms") or not other.get("ms"):
+        continue
+    row["speed_of_without"] = other["ms"] / row["ms"]
+    size, most = other["results"][0], 0.05 if "float8" in row["name"] else 0.02
+    row["is_same"] = all(abs(a - b) <= most * size
+                         for a, b in zip(row["results"], other["results"], strict=True))
 ms = result["torch"].get("ms", {})
-for row in result["times"].get("results", []) + result["large"].get("results", []):
+for row in sum((result[part].get("results", []) for part in ("times", "large", "wgmma")), []):
     if row.get("name") in ms and row.get("ms"):
         row["torch_ms"] = ms[row["name"]]
         row["speed_of_torch"] = ms[row["name"]] / row["ms"]
 print(json.dumps(result, indent=1))
 # Without a GPU all tests are skipped: that is no success either.
-sys.exit(any(s["status"] != 0 or s["SKIPPED"] > 0 and s["PASSED"] == 0 for s in suites.values()))
+differs = any(row.get("is_same") is False for row in result["wgmma"].get("results", []))
+sys.exit(differs or
+         any(s["status"] != 0 or s["SKIPPED"] > 0 and s["PASSED"] == 0 for s in suites.values()))

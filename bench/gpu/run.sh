@@ -4,7 +4,8 @@
 #   bench/gpu/run.sh pack build FOLDER     here: programs, their libraries and recordings, 112 MB,
 #                                          31 MB by xz
 #   bench/gpu/run.sh run FOLDER RESULT     there: the device suite, the op list, a sample of what
-#                                          PyTorch computed, and times beside the CPU's and PyTorch's
+#                                          PyTorch computed, and times beside the CPU's and PyTorch's;
+#                                          products by wgmma, too, with results beside those without
 #
 # Both lists are samples, one in OP_LIST_ONE_IN (100) and one in TORCH_ONE_IN (6).  There, the driver
 # and NVRTC (of a toolkit, or of PyTorch's packages) must be installed; PyTorch is used if python3 has
@@ -54,10 +55,12 @@ run() {
   step devices 30 "$folder/bin/croze" devices --json
   step device_suite 40 "$folder/bin/test_cuda_device"
   step far_offsets 20 "$folder/bin/test_op_list" '--gtest_filter=FarOffsets.*'
-  step op_list 100 "$folder/bin/test_op_list" '--gtest_filter=*OpList*'
-  step golden 100 "$folder/bin/test_golden" '--gtest_filter=*OnTheDevice*'
+  step op_list 80 "$folder/bin/test_op_list" '--gtest_filter=*OpList*'
+  step golden 90 "$folder/bin/test_golden" '--gtest_filter=*OnTheDevice*'
   step times 80 "$folder/bin/croze-bench" gpu --device CUDA --seconds 0.3 --json
   step large 90 "$folder/bin/croze-bench" gpu --device CUDA --large --seconds 0.2 --json
+  step wgmma 50 env CROZE_WGMMA=1 "$folder/bin/croze-bench" gpu --device CUDA --large \
+    --case '(float16|float8_e4m3) matmul (2048|4096|8192)x|bfloat16 conv' --seconds 0.2 --json
   step torch 60 python3 "$folder/torch_times.py"
   python3 "$folder/result.py" "$work" > "$result"
 }

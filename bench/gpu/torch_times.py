@@ -71,6 +71,7 @@ def large_cases():
         yield f"{names[dtype]} matmul {m}x{k}x{n}", lambda a=a, b=b: a @ b
     a, b = random(4096, 4096, dtype=fp8), random(4096, 4096, dtype=fp8).t()
     yield "float8_e4m3 matmul 4096x4096x4096", scaled(a, b)
+    yield "float8_e4m3 matmul 4096x4096x4096, b by columns", scaled(a, b)
     for length in (2048, 4096, 8192, 16384):
         for causal in (False, True):
             name = f"attention {length}{' causal' if causal else ''}"

@@ -53,6 +53,7 @@ constexpr OptionInfo option_table[] = {
   {Option::Tuned,     "CROZE_TUNED",      OptionType::Text,    "",  0, 0,      "File with the edits that searches have found, which kernels get; empty means `tuned-kernels.txt` beside the cache of compiled kernels, or none where that is off."},
   {Option::VulkanLibrary, "CROZE_VULKAN_LIBRARY", OptionType::Text, "", 0, 0,  "Loader of Vulkan's drivers that the device VULKAN uses; empty means `libvulkan.so.1`."},
   {Option::WebgpuLibrary, "CROZE_WEBGPU_LIBRARY", OptionType::Text, "", 0, 0,  "Library with the functions of `webgpu.h` (Dawn's) that the device WEBGPU uses; empty means `libwebgpu_dawn.so` or `libwebgpu.so`."},
+  {Option::Wgmma,     "CROZE_WGMMA",      OptionType::Flag,    "0", 0, 1,      "Multiply matrices by `wgmma` on processors of NVIDIA's that have it (sm_90a), as the device CUDA finds when it is opened and `--target sm_90a` does, too. Off because no device has run such kernels yet; an interpreter of PTX has."},
 };
 // clang-format on
 

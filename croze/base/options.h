@@ -48,6 +48,7 @@ enum class Option : uint8_t {
   Tuned,
   VulkanLibrary,
   WebgpuLibrary,
+  Wgmma,
 };
 
 enum class OptionType : uint8_t { Flag, Integer, Text };

@@ -2,9 +2,9 @@
 //
 // A turn of the loop begins the copies that the turn after so many others reads, and the barrier at
 // its head awaits those that it reads itself.  What is begun between two such barriers is a batch,
-// and batches come in their order: with n slots those of the last n - 2 turns may still be on their
-// way.  The copies for the first turns are one batch, which is waited for in front of the loop
-// where it is for more than one turn.
+// and batches come in their order: where tiles are filled n turns ahead those of the last n - 1
+// turns may still be on their way.  The copies for the first turns are one batch, which is waited
+// for in front of the loop where it is for more than one turn.
 #include "croze/codegen/group_copies.h"
 
 #include <algorithm>
@@ -42,17 +42,17 @@ class GroupCopies {
       if (!u.is(Op::Store) || !is_copy_of_row(u)) continue;
       copied_.insert(u.src(1).node());
       const UOp tile = buffer_of(u.src(0));
-      tiles_.emplace_back(turns_of_slots(tile, program_.instructions), slots_of(tile));
+      tiles_.emplace_back(turns_of_slots(tile, program_.instructions), turns_ahead(tile));
     }
   }
 
-  // Of the tiles that are copied for turns of the loop, the least; 0: there are none.
-  std::int64_t slots_in(UOp loop) const {
-    std::int64_t slots = 0;
+  // How many turns of the loop ahead tiles are copied, at least; 0: there are none.
+  std::int64_t ahead_in(UOp loop) const {
+    std::int64_t ahead = 0;
     for (const auto& [turns, count] : tiles_) {
-      if (turns.contains(loop.range_id())) slots = slots == 0 ? count : std::min(slots, count);
+      if (turns.contains(loop.range_id())) ahead = ahead == 0 ? count : std::min(ahead, count);
     }
-    return slots;
+    return ahead;
   }
 
   bool is_copy_of_row(UOp store) const {
@@ -100,17 +100,17 @@ class GroupCopies {
   }
 
   void begin_loop(UOp u) {
-    const std::int64_t slots = slots_in(u.src(0));
-    if (slots > 2) await(0);
+    const std::int64_t ahead = ahead_in(u.src(0));
+    if (ahead > 1) await(0);
     result_.push_back(u);
-    waiting_.push_back(slots > 0 ? slots - 2 : none);
+    waiting_.push_back(ahead > 0 ? ahead - 1 : none);
   }
 
   // One that turns less often than there are slots leaves copies on their way.
   void end_loop(UOp u) {
     result_.push_back(u);
     waiting_.pop_back();
-    if (slots_in(u.src(0)) > 0 && u.src(0).is_open()) await(0);
+    if (ahead_in(u.src(0)) > 0 && u.src(0).is_open()) await(0);
   }
 
   void await(std::int64_t batches) {
@@ -124,7 +124,7 @@ class GroupCopies {
   FlatMap<const Node*, int> users_;
   FlatSet<const Node*> written_;
   FlatSet<const Node*> copied_;  // loads
-  // The turns and the slots of those they go to.
+  // The turns of those they go to, and how many of them ahead.
   std::vector<std::pair<RangeSet, std::int64_t>> tiles_;
   // Of each open loop, how many batches its next barrier leaves on their way.
   std::vector<std::int64_t> waiting_;

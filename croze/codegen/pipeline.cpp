@@ -4,6 +4,7 @@
 
 #include "croze/base/error.h"
 #include "croze/base/options.h"
+#include "croze/codegen/await_products.h"
 #include "croze/codegen/choose/choose.h"
 #include "croze/codegen/collapse.h"
 #include "croze/codegen/decompose/decompose.h"
@@ -126,6 +127,7 @@ LinearProgram make_program(UOp kernel, const Caps& caps, Chooser choose) {
       without_idle_barriers(linearize({sink, loops, expanded.registers, caps.prefetches}));
   program.lanes = lanes_in(program.instructions);
   if (caps.copies_async) program.instructions = with_copies_begun(program);
+  program.instructions = with_products_awaited(std::move(program.instructions));
   program.info.written = written_buffers(program.instructions);
   program.info.launch.scratch_bytes = scratch_layout(program).bytes;
   return program;

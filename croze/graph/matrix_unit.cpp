@@ -9,10 +9,12 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <iterator>
 
 #include "croze/base/error.h"
 #include "croze/base/options.h"
 #include "croze/graph/eval.h"
+#include "croze/graph/warpgroup_units.h"
 
 namespace croze {
 namespace {
@@ -279,16 +281,29 @@ constexpr std::array units = {
                      "amdgcn.wmma.f32.16x16x16.bf8.bf8.v8f32.v2i32"),
 };
 
-PlaceBits bit_of(std::string_view word, int place) {
-  if (word == "-") return {'-', place, 0, 1};
+int number_behind(std::string_view word) {
   int number = 0;
   for (char digit : word.substr(1)) number = number * 10 + (digit - '0');
-  return {word[0], place, number, 1};
+  return number;
+}
+
+PlaceBits bit_of(std::string_view word, int place) {
+  if (word == "-") return {'-', place, 0, 1};
+  const std::size_t end = word.find('^');
+  PlaceBits bit{word[0], place, number_behind(word.substr(0, end)), 1};
+  if (end != std::string_view::npos) {
+    bit.flipped_by = word[end + 1];
+    bit.first_of_flipping = number_behind(word.substr(end + 1));
+  }
+  return bit;
 }
 
 bool go_on(const PlaceBits& before, const PlaceBits& next) {
   return before.axis == next.axis && before.first_of_place + before.count == next.first_of_place &&
-         (next.axis == '-' || before.first_of_axis + before.count == next.first_of_axis);
+         (next.axis == '-' || before.first_of_axis + before.count == next.first_of_axis) &&
+         before.flipped_by == next.flipped_by &&
+         (next.flipped_by == 0 ||
+          before.first_of_flipping + before.count == next.first_of_flipping);
 }
 
 // Joined where they follow each other.
@@ -359,11 +374,18 @@ bool has_row_for_each_column(const MatrixUnit& unit) {
                              [](const PlaceBits& b) { return b.axis == 'n'; });
 }
 
-std::span<const MatrixUnit> matrix_units() { return units; }
+std::span<const MatrixUnit> matrix_units() {
+  static const std::vector<MatrixUnit>& all = *new std::vector<MatrixUnit>([] {
+    std::vector<MatrixUnit> result(units.begin(), units.end());
+    std::ranges::copy(warpgroup_units(), std::back_inserter(result));
+    return result;
+  }());
+  return all;
+}
 
 std::vector<const MatrixUnit*> units_of_extension(std::string_view extension) {
   std::vector<const MatrixUnit*> found;
-  for (const MatrixUnit& unit : units) {
+  for (const MatrixUnit& unit : matrix_units()) {
     if (unit.extension == extension) found.push_back(&unit);
   }
   return found;
@@ -374,8 +396,9 @@ bool is_allowed(const MatrixUnit& unit) {
 }
 
 const MatrixUnit* find_matrix_unit(std::string_view name) {
-  const auto unit = std::ranges::find(units, name, &MatrixUnit::name);
-  return unit == units.end() ? nullptr : &*unit;
+  const std::span<const MatrixUnit> all = matrix_units();
+  const auto unit = std::ranges::find(all, name, &MatrixUnit::name);
+  return unit == all.end() ? nullptr : &*unit;
 }
 
 std::vector<PlaceBits> place_bits(std::string_view places) { return read_bits(places, true); }
@@ -392,14 +415,31 @@ std::int64_t places_of_thread(const MatrixUnit& unit, std::string_view places) {
   return count_places(place_bits(places)) / unit.threads;
 }
 
+std::int64_t repeating_places(std::string_view places) {
+  const std::vector<PlaceBits> bits = place_bits(places);
+  int last = 0;
+  for (const PlaceBits& flipped : bits) {
+    for (const PlaceBits& b : bits) {
+      const int flipping = flipped.first_of_flipping + flipped.count - b.first_of_axis;
+      if (flipped.flipped_by == b.axis && flipping > 0 && flipping <= b.count)
+        last = std::max(last, b.first_of_place + flipping);
+    }
+  }
+  return std::int64_t{1} << last;
+}
+
 MatrixElement element_at(std::span<const PlaceBits> bits, std::int64_t place) {
   MatrixElement e;
-  for (const PlaceBits& b : bits) {
-    const std::int64_t part = (place >> b.first_of_place & ((std::int64_t{1} << b.count) - 1))
-                              << b.first_of_axis;
-    if (b.axis == 'm') e.m += part;
-    if (b.axis == 'n') e.n += part;
-    if (b.axis == 'k') e.k += part;
+  const auto coordinate = [&](char axis) -> std::int64_t& {
+    return axis == 'm' ? e.m : axis == 'n' ? e.n : e.k;
+  };
+  for (const bool are_flipped : {false, true}) {
+    for (const PlaceBits& b : bits) {
+      if (b.axis == '-' || (b.flipped_by != 0) != are_flipped) continue;
+      std::int64_t part = place >> b.first_of_place;
+      if (are_flipped) part ^= coordinate(b.flipped_by) >> b.first_of_flipping;
+      coordinate(b.axis) += (part & ((std::int64_t{1} << b.count) - 1)) << b.first_of_axis;
+    }
   }
   return e;
 }

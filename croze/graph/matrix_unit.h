@@ -10,7 +10,9 @@
 // two lowest bits of the place are those of k and the others those of n: four terms of a column lie
 // side by side.  A bit "-" is none of either: places that differ in it hold the same element. Where
 // several threads hold an operand together, the bits of a place in the registers of one come first,
-// and behind "|" those of the thread's number.
+// and behind "|" those of the thread's number.  A bit "k3^n0" is that of k where that of n is zero,
+// and its opposite where it is one: so rows that lie below each other begin at different banks of
+// memory.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +38,10 @@ struct MatrixUnit {
   std::string_view extension{};   // of the instruction set; as in Caps::extensions
   std::string_view intrinsic{};   // of LLVM, behind "llvm."
   bool takes_b_first = false;     // the intrinsic
+  // The factors lie in memory that the threads share, each in one piece, in the order of its
+  // places, and the unit reads them there by itself while the threads go on: until what it does is
+  // awaited (Op::AwaitProducts) nobody touches them, nor the sums.
+  bool reads_group_memory = false;
   // Name of the unit that does the work, where this one is made of it: `a` is shifted by 128 to be
   // unsigned, and what that adds to the sums is subtracted.
   std::string_view shifted{};
@@ -61,6 +67,9 @@ struct PlaceBits {
   int first_of_place;  // bits are counted from the lowest
   int first_of_axis;
   int count;
+  // Those of another coordinate that they are the opposite by; 0: of none.
+  char flipped_by = 0;
+  int first_of_flipping = 0;
 };
 // What the text says, with the bits of threads above those of registers.
 std::vector<PlaceBits> place_bits(std::string_view places);
@@ -69,6 +78,9 @@ std::vector<PlaceBits> element_bits(std::string_view places);
 std::int64_t count_places(std::span<const PlaceBits> bits);
 // Of an operand, those in the registers of one of the threads.
 std::int64_t places_of_thread(const MatrixUnit& unit, std::string_view places);
+
+// After so many elements of the operand the order of bits begins anew: where it may begin.
+std::int64_t repeating_places(std::string_view places);
 
 struct MatrixElement {
   std::int64_t m = 0, n = 0, k = 0;

@@ -66,7 +66,7 @@ constexpr std::array<OpInfo, num_ops> table = {{
     {Op::Exchange, "exchange", 2, 0}, {Op::Prefetch, "prefetch", 1, trait_effect},
     {Op::Lookup, "lookup", 2, 0},
     {Op::Contract, "contract", 6, 0}, {Op::Shuffle, "shuffle", 1, 0},
-    {Op::LoadMatrix, "load_matrix", 2, 0},
+    {Op::LoadMatrix, "load_matrix", 2, 0}, {Op::AwaitProducts, "await_products", -1, trait_effect},
 }};
 // clang-format on
 

@@ -88,10 +88,14 @@ enum class Op : std::uint8_t {
                 // warp differs in the bit b. All items of the warp do it together
   LoadMatrix,   // (place, lane): squares of 8 rows of 8 elements of 2 bytes, one for each two lanes. Of the
                 // items of a warp, which do it together, item i has the place of row i mod 8 of square i / 8, and
-                // gets of each square elements 2 (i mod 4) and 2 (i mod 4) + 1 of row i / 4; arg 1: of column i / 4
+                // gets of each square elements 2 (i mod 4) and 2 (i mod 4) + 1 of row i / 4; arg 1: of column i / 4;
+                // arg n > 1, of a unit of n items that reads for itself: (place, lane) is the same for all of
+                // them, and item i mod n has the i-th of n parts of what follows the place
+  AwaitProducts,  // (sums ...); arg n: what units that read for themselves are at work on is awaited, but for
+                // the last n Contracts; the sums, Registers or Contracts, may be looked at from then on
 };
 // clang-format on
-inline constexpr int num_ops = static_cast<int>(Op::LoadMatrix) + 1;
+inline constexpr int num_ops = static_cast<int>(Op::AwaitProducts) + 1;
 
 // How a range is run.  The scheduler makes the first three; the edits of codegen bind them to the
 // others.

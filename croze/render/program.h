@@ -47,6 +47,13 @@
 // Barrier: the work-items of a group meet.  With an arg n they first await what they copy: what has
 //   been begun since the last such barrier is a batch, and all but the last n have come.
 //
+// LoadMatrix(place, lane), Contract(sums, a, b, lanes ..): by matrix units (graph/matrix_unit.h),
+// of
+//   whose threads an item is one.  Some units read their factors, LoadMatrix of n items, by
+//   themselves, and go on with that, and with the sums, behind the items' backs.
+//
+// AwaitProducts(sums ..), arg n: all of that has been done but for the last n Contracts.
+//
 // Shuffle(value), arg a power of two b: the value that the work-item has whose number differs in
 // the
 //   bit b, where the first axis of a group counts fastest; of each lane of a vector. On devices
@@ -90,6 +97,11 @@ UOp buffer_of(UOp place_or_buffer);
 inline bool is_copy(UOp store) { return store.src(1).is(Op::Index); }
 // Whether the barrier awaits copies.
 inline bool awaits_copies(UOp barrier) { return barrier.arg().kind == Arg::Kind::Int; }
+
+// Whether it stands for a factor that a unit reads by itself.
+inline bool is_read_by_unit(UOp load_matrix) {
+  return load_matrix.is(Op::LoadMatrix) && load_matrix.arg().value > 1;
+}
 
 // Whether the buffer is memory that the items of a group share.
 bool is_group_tile(UOp buffer);

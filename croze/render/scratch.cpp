@@ -1,8 +1,11 @@
 // scratch.cpp -- one Local after another: those of a thread each at a cache line of its own, those
-// of a group where the widest access may begin.
+// of a group where the widest access may begin, or a factor that a matrix unit reads by itself.
 #include "croze/render/scratch.h"
 
+#include <algorithm>
+
 #include "croze/base/checked.h"
+#include "croze/graph/matrix_unit.h"
 
 namespace croze {
 
@@ -25,8 +28,20 @@ ScratchLayout scratch_layout(const LinearProgram& program) {
   return layout_of(program, Space::Thread, 64);
 }
 
+std::int64_t group_alignment(const LinearProgram& program) {
+  std::int64_t alignment = 16;
+  for (UOp u : program.instructions) {
+    if (!u.is(Op::Contract)) continue;
+    const MatrixUnit& unit = *find_matrix_unit(u.arg().as_text());
+    if (!unit.reads_group_memory) continue;
+    alignment = std::max({alignment, repeating_places(unit.places_of_a) * size_of(unit.a),
+                          repeating_places(unit.places_of_b) * size_of(unit.b)});
+  }
+  return alignment;
+}
+
 ScratchLayout group_layout(const LinearProgram& program) {
-  return layout_of(program, Space::Group, 16);
+  return layout_of(program, Space::Group, group_alignment(program));
 }
 
 std::int64_t ScratchLayout::offset_of(UOp local) const {

@@ -22,7 +22,10 @@ struct ScratchLayout {
 
 // Locals of Space::Thread one after another, in the order of the list, at multiples of 64.
 ScratchLayout scratch_layout(const LinearProgram& program);
-// Those of Space::Group in the memory of a group, multiples of 16.
+// Where the memory of a group has to begin, and each of its Locals: at a multiple of 16 bytes, or
+// of as many as a matrix unit asks of what it reads by itself.
+std::int64_t group_alignment(const LinearProgram& program);
+// Those of Space::Group in the memory of a group.
 ScratchLayout group_layout(const LinearProgram& program);
 
 }  // namespace croze

@@ -125,7 +125,7 @@ const Products all_products[] = {
      1},
 };
 
-class CudaUnits : public FilesTest, public testing::WithParamInterface<std::string> {
+class CudaCode : public FilesTest {
  protected:
   void SetUp() override {
     FilesTest::SetUp();
@@ -151,7 +151,33 @@ class CudaUnits : public FilesTest, public testing::WithParamInterface<std::stri
     return found;
   }
 
+  // So many kernels of the products have the instruction, and none of them spills.
+  void expect_units(const Target& target, const Products& p) const {
+    int with_units = 0;
+    const std::vector<TargetKernel> kernels = kernels_of(target, {p.name, p.trace});
+    if (p.kernels > 0) {
+      EXPECT_EQ(kernels.size(), p.kernels) << p.name;
+    }
+    for (const TargetKernel& k : kernels) {
+      const KernelImage image = target.compile(k.name, k.source);
+      const std::vector<KernelUse> uses = targets::kernel_uses(image.notes);
+      ASSERT_EQ(uses.size(), 1u);
+      const int found = count(image, p.instruction);
+      with_units += found > 0;
+      fmt::print("{:8} {:28} {:3} {}, {:3} registers, {} bytes of stack, {} spilled: {}\n",
+                 target.name, p.name, found, p.instruction, uses[0].registers, uses[0].stack_bytes,
+                 uses[0].spill_stores + uses[0].spill_loads, k.name);
+      EXPECT_EQ(uses[0].spill_stores + uses[0].spill_loads, 0) << p.name << ", " << k.name;
+      EXPECT_EQ(image.notes.find("serialized"), std::string::npos) << image.notes;
+    }
+    EXPECT_EQ(with_units, p.units) << p.name;
+  }
+
   std::string disassembler_;
+};
+
+class CudaUnits : public CudaCode, public testing::WithParamInterface<std::string> {
+ protected:
   const Target target_ = target_named(GetParam());
 };
 
@@ -159,24 +185,39 @@ TEST_P(CudaUnits, MultiplyAndSpillNothing) {
   for (const Products& p : all_products) {
     if (p.is_of_fp8 && GetParam() == "sm_80") continue;
     const Options::Scope allowed{{Option::Tf32, p.allows_tf32}};
-    int with_units = 0;
-    const std::vector<TargetKernel> kernels = kernels_of(target_, {p.name, p.trace});
-    if (p.kernels > 0) {
-      EXPECT_EQ(kernels.size(), p.kernels) << p.name;
-    }
-    for (const TargetKernel& k : kernels) {
-      const KernelImage image = target_.compile(k.name, k.source);
-      const std::vector<KernelUse> uses = targets::kernel_uses(image.notes);
-      ASSERT_EQ(uses.size(), 1u);
-      const int found = count(image, p.instruction);
-      with_units += found > 0;
-      fmt::print("{:8} {:28} {:3} {}, {:3} registers, {} bytes of stack, {} spilled: {}\n",
-                 target_.name, p.name, found, p.instruction, uses[0].registers, uses[0].stack_bytes,
-                 uses[0].spill_stores + uses[0].spill_loads, k.name);
-      EXPECT_EQ(uses[0].spill_stores + uses[0].spill_loads, 0) << p.name << ", " << k.name;
-    }
-    EXPECT_EQ(with_units, p.units) << p.name;
+    expect_units(target_, p);
   }
+}
+
+// Units of four warps, which nothing has run yet: their code spills nothing, and the assembler has
+// not made one wait for the other.
+TEST_F(CudaCode, OfFourWarpsKeepsItsSumsInRegisters) {
+  const Options::Scope asked{{Option::Wgmma, 1}};
+  const Target target = target_named("sm_90a");
+  const Products products[] = {
+      {"bf16 4096 x 4096 x 4096", "HGMMA.64x256x16", 1,
+       [] {
+         return product(BFloat16, {4096, 4096}, {4096, 4096});
+       }},
+      {"bf16 8192 x 8192 x 8192", "HGMMA.64x256x16", 1,
+       [] {
+         return product(BFloat16, {8192, 8192}, {8192, 8192});
+       }},
+      {"f16 500 x 333 x 777", "HGMMA", 1,
+       [] {
+         return product(Float16, {500, 333}, {333, 777});
+       }},
+      {"bf16, 16 of them", "HGMMA", 1,
+       [] {
+         return product(BFloat16, {16, 256, 128}, {16, 128, 256});
+       }},
+      {"int8", "IGMMA", 1, [] { return product_of_bytes(Int8, Int8); }},
+      {"e4m3", "QGMMA", 1, [] { return product_of_bytes(Float8E4M3, Float8E4M3); }},
+      {"e5m2 x e4m3", "QGMMA", 1, [] { return product_of_bytes(Float8E5M2, Float8E4M3); }},
+      {"gradients of a convolution", "HGMMA", 2, [] { return gradients_of_convolution(BFloat16); }},
+      {"attention of bf16", "HGMMA", 1, [] { return attention(BFloat16, false); }},
+  };
+  for (const Products& p : products) expect_units(target, p);
 }
 
 std::string test_name(const testing::TestParamInfo<std::string>& info) { return info.param; }

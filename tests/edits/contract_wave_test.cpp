@@ -65,7 +65,7 @@ double number_at(const std::vector<std::byte>& memory, i64 i, DType t) {
 Caps caps_with(const MatrixUnit& unit) {
   Caps caps = ptx_caps();
   caps.threads = 1;  // of compute units: a small product is work enough
-  caps.warp_items = unit.threads;
+  caps.warp_items = unit.reads_group_memory ? 32 : unit.threads;
   caps.matrix_units = {&unit};
   return caps;
 }
@@ -99,9 +99,19 @@ void expect_product(const MatrixUnit& unit, const Sizes& s) {
 TEST(ContractWave, ItemsOfAWaveMakeAProductTogether) {
   const Options::Scope allowed{{Option::Tf32, 1}};
   for (const MatrixUnit& unit : matrix_units()) {
-    if (unit.threads == 1) continue;
+    if (unit.threads == 1 || unit.reads_group_memory) continue;
     expect_product(unit, {64, 64, 64});
     expect_product(unit, {50, 3 * std::max<i64>(32, unit.depth), 70});
+    expect_product(unit, {70, 75, 41});
+  }
+}
+
+// What they read there the edit has put into tiles.
+TEST(ContractWave, UnitsOfFourWarpsReadGroupMemory) {
+  for (const char* name : {"wgmma.bf16.kk.n64", "wgmma.f16.mn.n64", "wgmma.bf16.kn.n128",
+                           "wgmma.s8u8.kk.n64", "wgmma.e4m3e5m2.kk.n64"}) {
+    const MatrixUnit& unit = *find_matrix_unit(name);
+    expect_product(unit, {64, 2 * unit.depth, 64});
     expect_product(unit, {70, 75, 41});
   }
 }

@@ -193,6 +193,49 @@ TEST(MatrixUnit, BitsThatRepeatAreNoElements) {
   for (i64 place = 0; place < 64; place++) EXPECT_EQ(element_at(all, place).k, place % 4);
 }
 
+// Of wgmma.  Rows of a factor in shared memory are 128 bytes, whose pieces of 16 bytes are at the
+// places that the lowest bits of the row's number flip.
+void expect_swizzled(const MatrixUnit& u, std::string_view places, i64 MatrixElement::*line) {
+  const auto bits = place_bits(places);
+  const i64 size = size_of(u.a), in_row = 128 / size;
+  const bool by_lines = bits[0].axis != 'k';
+  for (i64 place = 0; place < count_places(bits); place++) {
+    const i64 row = place / in_row, byte = place % in_row * size ^ row % 8 * 16;
+    MatrixElement expected;
+    (by_lines ? expected.*line : expected.k) = byte / size;
+    if (by_lines) {
+      expected.k = row % u.depth;
+      expected.*line += row / u.depth * in_row;
+    } else {
+      expected.*line = row;
+    }
+    ASSERT_EQ(element_at(bits, place), expected) << u.name << ", place " << place;
+  }
+  EXPECT_EQ(repeating_places(places) * size, 1024) << u.name;
+}
+
+TEST(MatrixUnit, FactorsOfFourWarpsLieInSwizzledRows) {
+  for (const MatrixUnit* u : units_of_extension("wgmma")) {
+    expect_swizzled(*u, u->places_of_a, &MatrixElement::m);
+    expect_swizzled(*u, u->places_of_b, &MatrixElement::n);
+  }
+}
+
+TEST(MatrixUnit, SumsOfFourWarpsLieAsTheManualSays) {
+  for (const MatrixUnit* u : units_of_extension("wgmma")) {
+    const auto sums = place_bits(u->places_of_sums);
+    const i64 own = places_of_thread(*u, u->places_of_sums);
+    ASSERT_EQ(own, u->columns / 2);
+    for (i64 thread = 0; thread < 128; thread++) {
+      for (i64 i = 0; i < own; i++) {
+        const i64 row = thread / 32 * 16 + thread % 32 / 4 + i / 2 % 2 * 8,
+                  column = i / 4 * 8 + thread % 4 * 2 + i % 2;
+        ASSERT_EQ(element_at(sums, thread * own + i), (MatrixElement{row, column, 0}));
+      }
+    }
+  }
+}
+
 struct Numbers {
   std::vector<i64> sums, a, b, result;
 };
@@ -214,26 +257,38 @@ Numbers random_numbers(const MatrixUnit& u, std::mt19937_64& random) {
   return n;
 }
 
-// Small whole numbers, so that floats are exact, too.
+// A factor's elements by line, which is a row or a column, and term.
+std::vector<i64> by_lines(const MatrixUnit& u, std::string_view places, DType t,
+                          const std::vector<i64>& values, i64 MatrixElement::*line) {
+  std::vector<i64> result(values.size());
+  const auto bits = element_bits(places);
+  for (std::size_t i = 0; i < values.size(); i++) {
+    const MatrixElement e = element_at(bits, static_cast<i64>(i));
+    result[static_cast<std::size_t>(e.*line * u.depth + e.k)] = convert(values[i], t, DType::Int64);
+  }
+  return result;
+}
+
+// Small whole numbers, so that floats are exact, too.  Those of very many columns take their time,
+// and are as others are but for the places, which are looked at above.
 TEST(MatrixUnit, AddsUpProducts) {
+  constexpr i64 very_many = 128;
   std::mt19937_64 random(7);
   for (const MatrixUnit& u : all_units()) {
+    if (u.columns >= very_many) continue;
     const Numbers n = random_numbers(u, random);
     std::vector<i64> result = n.result;
     contract(u, n.sums, n.a, n.b, result);
-    const auto a = element_bits(u.places_of_a), b = element_bits(u.places_of_b),
-               sums = element_bits(u.places_of_sums);
+    const auto row = has_row_for_each_column(u) ? &MatrixElement::n : &MatrixElement::m;
+    const std::vector<i64> a = by_lines(u, u.places_of_a, u.a, n.a, row),
+                           b = by_lines(u, u.places_of_b, u.b, n.b, &MatrixElement::n);
+    const auto sums = element_bits(u.places_of_sums);
     for (std::size_t place = 0; place < result.size(); place++) {
       const MatrixElement at = element_at(sums, static_cast<i64>(place));
       i64 expected = convert(n.sums[place], u.accumulator, DType::Int64);
-      for (std::size_t i = 0; i < n.a.size(); i++) {
-        const MatrixElement left = element_at(a, static_cast<i64>(i));
-        if (left.m != at.m || (has_row_for_each_column(u) && left.n != at.n)) continue;
-        for (std::size_t j = 0; j < n.b.size(); j++) {
-          const MatrixElement right = element_at(b, static_cast<i64>(j));
-          if (right.n == at.n && right.k == left.k)
-            expected += convert(n.a[i], u.a, DType::Int64) * convert(n.b[j], u.b, DType::Int64);
-        }
+      for (i64 k = 0; k < u.depth; k++) {
+        expected += a[static_cast<std::size_t>(at.*row * u.depth + k)] *
+                    b[static_cast<std::size_t>(at.n * u.depth + k)];
       }
       ASSERT_EQ(convert(result[place], u.accumulator, DType::Int64), expected) << u.name;
     }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "croze/base/options.h"
 #include "croze/graph/matrix_unit.h"
 
 namespace croze::cuda {
@@ -14,7 +15,7 @@ namespace croze::cuda {
 namespace {
 
 constexpr std::int64_t warp = 32;
-constexpr std::string_view of_fp8 = "mma.sync-fp8";
+constexpr std::string_view of_fp8 = "mma.sync-fp8", of_warpgroups = "wgmma";
 constexpr std::int64_t registers_of_a_thread = 255;
 constexpr std::int64_t registers_of_a_multiprocessor = 1 << 16;
 
@@ -28,6 +29,7 @@ std::vector<std::string_view> units_of_capability(int major, int minor) {
   if (major < 8) return {};
   std::vector<std::string_view> units{"mma.sync", "mma.sync-tf32"};
   if (major > 8 || minor >= 9) units.push_back(of_fp8);
+  if (major == 9) units.push_back(of_warpgroups);
   return units;
 }
 
@@ -83,6 +85,10 @@ Caps caps_of(const Architecture& architecture, Language language) {
   caps.alignment = 256;
   for (std::string_view set : architecture.units) {
     if (set == of_fp8 && !language.multiplies_fp8) continue;
+    if (set == of_warpgroups) {
+      if (!Options::flag(Option::Wgmma)) continue;
+      caps.architecture += " wgmma";
+    }
     std::ranges::copy(units_of_extension(set), std::back_inserter(caps.matrix_units));
   }
   return caps;

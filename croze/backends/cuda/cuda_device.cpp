@@ -65,7 +65,7 @@ class CudaDevice final : public Device {
     compiler_ = make_compiler(architecture.name);
     description_ = description_of(driver, device, architecture, compiler_);
     caps_ = caps_of(architecture, compiler_.language);
-    caps_.architecture = fmt::format("{}; {}", architecture.name, compiler_.version);
+    caps_.architecture = fmt::format("{}; {}", caps_.architecture, compiler_.version);
   }
 
   std::string_view name() const override { return name_; }

@@ -43,6 +43,7 @@ class Decoder {
       case Op::Contract: return contract(u);
       case Op::Shuffle: return shuffle(u);
       case Op::LoadMatrix: return load_matrix(u);
+      case Op::AwaitProducts: return;  // products are there at once
       case Op::Barrier: code_.steps.push_back({.kind = Step::Kind::Barrier}); return;
       default: return elementwise(u);
     }

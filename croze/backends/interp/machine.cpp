@@ -121,6 +121,7 @@ class Item {
 
   // The step, of all items of a warp.
   static void load_matrix_together(const Step& step, std::span<Item> warp) {
+    if (step.size > 1) return load_parts_together(step, warp);
     for (std::size_t i = 0; i < warp.size(); i++) {
       for (std::int32_t lane = 0; lane < step.lanes; lane++) {
         const auto pair = static_cast<std::int32_t>(i % 4) * 2 + lane % 2,
@@ -128,6 +129,17 @@ class Item {
         const std::int32_t row = step.size ? pair : other, column = step.size ? other : pair;
         const Item& from = warp[static_cast<std::size_t>(lane / 2 * 8 + row)];
         warp[i].slots_[step.result + lane] = load_bits(from.address(step, 0, column), step.dtype);
+      }
+    }
+  }
+
+  // The step, of all items of a unit that reads for itself.
+  static void load_parts_together(const Step& step, std::span<Item> wave) {
+    for (std::size_t i = 0; i < wave.size(); i++) {
+      for (std::int32_t lane = 0; lane < step.lanes; lane++) {
+        const auto behind = static_cast<std::int64_t>(i) * step.lanes + lane;
+        wave[i].slots_[step.result + lane] =
+            load_bits(wave[i].address(step, 0, behind), step.dtype);
       }
     }
   }
@@ -304,7 +316,8 @@ void for_grid(const std::array<std::int64_t, 3>& size, F f) {
 // How many items do the step together.
 std::size_t items_together(const Step& step) {
   constexpr std::size_t items_of_squares = 32;  // op.h: eight rows of four squares
-  if (step.kind == Step::Kind::LoadMatrix) return items_of_squares;
+  if (step.kind == Step::Kind::LoadMatrix)
+    return step.size > 1 ? static_cast<std::size_t>(step.size) : items_of_squares;
   return static_cast<std::size_t>(matrix_units()[static_cast<std::size_t>(step.size)].threads);
 }
 

@@ -12,6 +12,7 @@
 
 #include "croze/backends/ptx_interp/mma.h"
 #include "croze/backends/ptx_interp/module.h"
+#include "croze/backends/ptx_interp/wgmma.h"
 
 namespace croze::ptx_interp {
 
@@ -49,6 +50,10 @@ struct WarpStep {
   std::optional<Mma> mma;  // else, but for ldmatrix, a shuffle: item k gets `a` of item k ^ bit
   std::int64_t bit = 0;
   std::optional<bool> transposed;  // ldmatrix: each item gives the place of a row
+  // Of four warps: products that go on, of factors whose descriptors are `a` and `b`; or how many
+  // batches of them are not awaited; else the end of a batch.
+  std::optional<Wgmma> wgmma;
+  std::optional<std::size_t> batches_left;
 };
 
 // A slot that a launch fills in.
@@ -68,7 +73,12 @@ struct Code {
   std::vector<std::uint64_t> frame;  // the slots at the start: constants are in place
   std::vector<Input> inputs;
   std::vector<std::int64_t> shared, local;  // bytes of the arrays
+  std::vector<std::int64_t> shared_places;  // where they are in the memory of the group
+  std::int64_t shared_bytes = 0;
+  // As the kernel sees it: the lowest bits are the place in the memory of the group.
+  std::uint64_t address_of_shared(std::size_t number) const;
   bool has_barriers = false;
+  bool has_warpgroups = false;  // units that go on while items do
 };
 
 // Throws Error, naming the line, for an instruction that there is not, and for operands that it

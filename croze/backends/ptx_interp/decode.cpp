@@ -42,6 +42,9 @@ void end(Item& item, const Step&) { item.stop(Stop::End); }
 void meet(Item& item, const Step&) { item.stop(Stop::Barrier); }
 void meet_warp(Item& item, const Step&) { item.stop(Stop::Warp); }
 void go(Item& item, const Step& step) { item.branch(step.target); }
+void meet_warpgroup(Item& item, const Step&) { item.stop(Stop::Warpgroup); }
+void fence_registers(Item& item, const Step&) { item.fence_registers(); }
+void show_writes(Item& item, const Step&) { item.show_writes(); }
 void pass(Item&, const Step&) {}
 
 // Ties away from zero; what the instruction leaves in the bits below is nobody's business.
@@ -74,8 +77,7 @@ class Decoder {
     std::ranges::copy(module.items, code_.items);
     code_.num_parameters = static_cast<std::int32_t>(module.parameters.size());
     code_.frame.resize(module.registers.size());
-    for (const Array& a : module.arrays)
-      (a.is_shared ? code_.shared : code_.local).push_back(a.bytes);
+    for (const Array& a : module.arrays) add_array(a);
   }
 
   Code run() {
@@ -94,6 +96,14 @@ class Decoder {
   }
 
  private:
+  void add_array(const Array& a) {
+    (a.is_shared ? code_.shared : code_.local).push_back(a.bytes);
+    if (!a.is_shared) return;
+    const std::int64_t place = (code_.shared_bytes + a.alignment - 1) / a.alignment * a.alignment;
+    code_.shared_places.push_back(place);
+    code_.shared_bytes = place + a.bytes;
+  }
+
   [[noreturn]] void refuse(std::string_view what) const {
     fail({}, "PTX, line {}: {}: {}", at_->line, at_->name, what);
   }
@@ -107,6 +117,8 @@ class Decoder {
     if (name == "mov.b32" && at_->operands.back().kind == Kind::Vector) return halves();
     const std::vector<std::string_view> parts = split(name);
     if (parts[0] == "mma") return mma();
+    if (parts[0] == "wgmma") return of_warpgroup(parts);
+    if (name == "fence.proxy.async.shared::cta") return fixed(show_writes, 0);
     if (parts[0] == "cp") return copy(parts);
     if (name == "shfl.sync.bfly.b32") return shuffle();
     if (parts[0] == "ldmatrix") return load_matrix();
@@ -203,6 +215,48 @@ class Decoder {
                                 .b = fragment(2, word, known->b_registers()),
                                 .sums = fragment(3, sum, known->sum_registers()),
                                 .mma = known});
+  }
+
+  // ---- four warps ----
+
+  void of_warpgroup(const std::vector<std::string_view>& parts) {
+    if (at_->guard >= 0) refuse("an instruction of a warpgroup that some items may pass by");
+    if (code_.items[0] * code_.items[1] * code_.items[2] % warpgroup_items != 0)
+      refuse("the group has a warpgroup that is not whole");
+    code_.has_warpgroups = true;
+    if (at_->name == "wgmma.fence.sync.aligned") return fixed(fence_registers, 0);
+    step_.run = meet_warpgroup;
+    step_.target = static_cast<std::int32_t>(code_.warp_steps.size());
+    if (parts[1] == "mma_async") return code_.warp_steps.push_back(product());
+    WarpStep step;
+    if (at_->name == "wgmma.wait_group.sync.aligned") {
+      count(1);
+      step.batches_left = static_cast<std::size_t>(number_of(at_->operands[0]));
+    } else if (at_->name == "wgmma.commit_group.sync.aligned") {
+      count(0);
+    } else {
+      refuse("there is no such instruction");
+    }
+    code_.warp_steps.push_back(std::move(step));
+  }
+
+  WarpStep product() {
+    std::optional<Wgmma> known = find_wgmma(at_->name);
+    if (!known) refuse("there is no such instruction");
+    const int modifiers = known->modifiers();
+    count(static_cast<std::size_t>(3 + modifiers));
+    for (int k = 0; k < std::min(modifiers, 3); k++) {
+      if (number_of(at_->operands[static_cast<std::size_t>(3 + k)]) != 1)
+        refuse("only products that are added as they are are known");
+    }
+    if (modifiers == 5) {
+      known->a_by_lines = number_of(at_->operands[6]) == 1;
+      known->b_by_lines = number_of(at_->operands[7]) == 1;
+    }
+    return {.a = {source(at_->operands[1], Type::B64, false)},
+            .b = {source(at_->operands[2], Type::B64, false)},
+            .sums = fragment(0, type_of_register(known->sums), known->sum_registers()),
+            .wgmma = known};
   }
 
   static Type type_of_register(DType t) {
@@ -328,13 +382,18 @@ class Decoder {
   // A special register, or the address of an array.
   std::int32_t named(const std::string& name, Type t) {
     if (name.starts_with("%")) return special(name, t);
-    std::int64_t shared = 0, local = 0;
+    std::size_t shared = 0;
+    std::int64_t local = 0;
     for (const Array& a : module_.arrays) {
       if (a.name == name) {
         if (size_of(t) != 8) refuse("addresses have 64 bits");
-        return constant(Window::address_of(a.is_shared ? shared : local));
+        return constant(a.is_shared ? code_.address_of_shared(shared) : Window::address_of(local));
       }
-      (a.is_shared ? shared : local)++;
+      if (a.is_shared) {
+        shared++;
+      } else {
+        local++;
+      }
     }
     refuse(fmt::format("there is no {}", name));
   }
@@ -475,6 +534,11 @@ class Decoder {
 };
 
 }  // namespace
+
+std::uint64_t Code::address_of_shared(std::size_t number) const {
+  return Window::address_of(static_cast<std::int64_t>(number),
+                            static_cast<std::uint64_t>(shared_places[number]));
+}
 
 Code decode(const Module& module) { return Decoder(module).run(); }
 

@@ -21,7 +21,11 @@ static_assert(std::is_nothrow_move_constructible_v<Item>);
 
 Item::Item(const Launch& launch, std::int32_t number, SharedMemory& shared,
            std::span<const Window> arrays)
-    : launch_(launch), number_(number), shared_(shared), arrays_(arrays) {
+    : launch_(launch),
+      number_(number),
+      shared_(shared),
+      arrays_(arrays),
+      watches_registers_(launch.code.has_warpgroups) {
   const std::vector<std::int64_t>& local = launch.code.local;
   private_.resize(
       static_cast<std::size_t>(std::accumulate(local.begin(), local.end(), INT64_C(0))));
@@ -48,6 +52,10 @@ void Item::start(const std::int64_t (&group)[3], const std::int64_t (&position)[
   }
   begun_.clear();
   batches_.clear();
+  looked_at_.assign(watches_registers_ ? slots_.size() : 0, -1);
+  at_work_.assign(looked_at_.size(), 0);
+  epoch_ = 0;
+  written_.clear();
   next_ = 0;
 }
 
@@ -128,7 +136,9 @@ void Item::store(const Step& step, std::span<const std::byte> values) {
     std::memcpy(memory, values.data(), values.size());
     return;
   }
-  const std::string wrong = shared_.write(number_, memory - shared_.at(0), values);
+  const std::int64_t offset = memory - shared_.at(0);
+  if (watches_registers_) written_.emplace_back(offset, std::ssize(values));
+  const std::string wrong = shared_.write(number_, offset, values);
   if (!wrong.empty()) [[unlikely]]
     refuse(step, "shared memory: " + wrong);
 }
@@ -161,9 +171,36 @@ void Item::await_copies(std::size_t batches_left) {
   if (batches_.size() <= batches_left) return;
   const auto left = batches_.end() - static_cast<std::ptrdiff_t>(batches_left);
   for (auto batch = batches_.begin(); batch != left; ++batch) {
-    for (const Copy& copy : *batch) shared_.land(number_, copy.offset, copy.values);
+    for (const Copy& copy : *batch) {
+      shared_.land(number_, copy.offset, copy.values);
+      if (watches_registers_) written_.emplace_back(copy.offset, std::ssize(copy.values));
+    }
   }
   batches_.erase(batches_.begin(), left);
+}
+
+void Item::show_writes() {
+  for (const auto& [offset, bytes] : written_) shared_.show(offset, bytes);
+  written_.clear();
+}
+
+void Item::note_register(std::int32_t slot) const {
+  if (at_work_[static_cast<std::size_t>(slot)] > 0)
+    refuse_here("a register is looked at while a unit adds to it");
+  looked_at_[static_cast<std::size_t>(slot)] = epoch_;
+}
+
+void Item::begin_products(std::span<const std::int32_t> sums) {
+  if (epoch_ == 0) refuse_here("there was no wgmma.fence before");
+  for (std::int32_t slot : sums) {
+    const auto k = static_cast<std::size_t>(slot);
+    if (at_work_[k]++ == 0 && looked_at_[k] == epoch_)
+      refuse_here("a register was looked at since the last wgmma.fence");
+  }
+}
+
+void Item::end_products(std::span<const std::int32_t> sums) {
+  for (std::int32_t slot : sums) at_work_[static_cast<std::size_t>(slot)]--;
 }
 
 template const std::byte* Item::load<Space::Global>(const Step&, std::int64_t);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "croze/backends/ptx_interp/code.h"
@@ -42,7 +43,7 @@ struct Launch {
   std::int64_t groups[3];
 };
 
-enum class Stop : std::uint8_t { None, Warp, Barrier, End };
+enum class Stop : std::uint8_t { None, Warp, Warpgroup, Barrier, End };
 
 class Item {
  public:
@@ -70,6 +71,7 @@ class Item {
 
   template <typename T>
   T get(std::int32_t slot) const {
+    look_at(slot);
     T value;
     std::memcpy(&value, &slots_[static_cast<std::size_t>(slot)], sizeof(T));
     return value;
@@ -77,6 +79,7 @@ class Item {
   // The bits beyond those of T become 0.
   template <typename T>
   void set(std::int32_t slot, T value) {
+    look_at(slot);
     std::uint64_t bits = 0;
     std::memcpy(&bits, &value, sizeof(T));
     slots_[static_cast<std::size_t>(slot)] = bits;
@@ -97,6 +100,21 @@ class Item {
   void commit_copies();
   void await_copies(std::size_t batches_left);
 
+  // ---- of units that go on while items do ----
+
+  // wgmma.fence: what has been done to registers is over.
+  void fence_registers() { epoch_++; }
+  // fence.proxy.async: units see what the item has written to shared memory.
+  void show_writes();
+  // Registers that a unit adds to, from when it begins until it is awaited.
+  void begin_products(std::span<const std::int32_t> sums);
+  void end_products(std::span<const std::int32_t> sums);
+  std::uint64_t sum(std::int32_t slot) const { return slots_[static_cast<std::size_t>(slot)]; }
+  void set_sum(std::int32_t slot, std::uint64_t bits) {
+    slots_[static_cast<std::size_t>(slot)] = bits;
+  }
+
+  [[noreturn]] void refuse_here(std::string_view what) const { refuse(last_step(), what); }
   [[noreturn]] void refuse(const Step& step, std::string_view what) const;
 
  private:
@@ -106,6 +124,12 @@ class Item {
                      std::string_view what) const;
   const std::byte* read_shared(const Step& step, const std::byte* memory, std::int64_t bytes);
   const Step& last_step() const { return launch_.code.steps[static_cast<std::size_t>(next_ - 1)]; }
+
+  void look_at(std::int32_t slot) const {
+    if (watches_registers_) [[unlikely]]
+      note_register(slot);
+  }
+  void note_register(std::int32_t slot) const;
 
   struct Copy {
     std::int64_t offset;  // in shared memory
@@ -121,6 +145,11 @@ class Item {
   std::vector<Window> locals_;
   std::vector<Copy> begun_;                 // since the last batch
   std::vector<std::vector<Copy>> batches_;  // on their way
+  bool watches_registers_;
+  mutable std::vector<std::int64_t> looked_at_;  // of each slot, the epoch in which it was last
+  std::vector<std::int32_t> at_work_;            // products that are being added to it
+  std::int64_t epoch_ = 0;                       // between two fences
+  std::vector<std::pair<std::int64_t, std::int64_t>> written_;  // and not shown: places, bytes
   std::int32_t next_ = 0;
   Stop stop_ = Stop::None;
 };

@@ -50,7 +50,9 @@ class Lexer {
   Token next() {
     const std::size_t begin = at_;
     if (is_word(text_[at_])) {
-      while (at_ < text_.size() && is_word(text_[at_])) at_++;
+      while (at_ < text_.size() && (is_word(text_[at_]) || starts("::"))) {
+        at_ += is_word(text_[at_]) ? 1 : 2;
+      }
     } else {
       constexpr std::string_view signs = "{}()[]<>,;:@!+-";
       check(signs.find(text_[at_]) != std::string_view::npos,

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "croze/backends/ptx_interp/item.h"
+#include "croze/backends/ptx_interp/warpgroup.h"
 #include "croze/base/error.h"
 
 namespace croze::ptx_interp {
@@ -33,23 +34,26 @@ std::vector<std::uint64_t> parameters_of(std::span<const Window> windows,
 
 class Group {
  public:
-  explicit Group(const Launch& launch)
-      : launch_(launch),
-        shared_(std::accumulate(launch.code.shared.begin(), launch.code.shared.end(),
-                                std::int64_t{0})) {
-    std::byte* next = shared_.at(0);
-    for (std::int64_t bytes : launch.code.shared) {
-      arrays_.push_back({Window::address_of(std::ssize(arrays_)), next, bytes});
-      next += bytes;
+  explicit Group(const Launch& launch) : launch_(launch), shared_(launch.code.shared_bytes) {
+    for (std::size_t k = 0; k < launch.code.shared.size(); k++) {
+      const std::int64_t place = launch.code.shared_places[k];
+      arrays_.push_back(
+          {launch.code.address_of_shared(k), shared_.at(place), launch.code.shared[k]});
     }
     const std::int64_t(&size)[3] = launch.code.items;
     for (std::int64_t k = 0; k < size[0] * size[1] * size[2]; k++) {
       items_.emplace_back(launch, static_cast<std::int32_t>(k), shared_, arrays_);
     }
+    for (std::size_t first = 0; launch.code.has_warpgroups && first < items_.size();
+         first += warpgroup_items) {
+      warpgroups_.emplace_back(std::span(items_).subspan(first, warpgroup_items),
+                               static_cast<std::int32_t>(warpgroups_.size()), shared_);
+    }
   }
 
   void run(const std::int64_t (&group)[3]) {
     shared_.start_group();
+    for (Warpgroup& w : warpgroups_) w.start();
     const std::int64_t(&size)[3] = launch_.code.items;
     for (std::int64_t k = 0; k < std::ssize(items_); k++) {
       const std::int64_t position[3] = {k % size[0], k / size[0] % size[1],
@@ -63,12 +67,34 @@ class Group {
   // Whether there is something behind it.
   bool run_to_barrier() {
     std::vector<Stop> stops;
-    for (std::size_t first = 0; first < items_.size(); first += warp_items) {
-      const std::size_t count = std::min<std::size_t>(warp_items, items_.size() - first);
-      run_warp(std::span(items_).subspan(first, count), stops);
+    if (warpgroups_.empty()) run_warps(items_, stops);
+    for (std::size_t k = 0; k < warpgroups_.size(); k++) {
+      run_warpgroup(std::span(items_).subspan(k * warpgroup_items, warpgroup_items), warpgroups_[k],
+                    stops);
     }
     for (std::size_t k = 1; k < items_.size(); k++) expect_same(0, k, stops[0], stops[k]);
     return stops[0] == Stop::Barrier;
+  }
+
+  void run_warps(std::span<Item> items, std::vector<Stop>& stops) {
+    for (std::size_t first = 0; first < items.size(); first += warp_items) {
+      const std::size_t count = std::min<std::size_t>(warp_items, items.size() - first);
+      run_warp(items.subspan(first, count), stops);
+    }
+  }
+
+  void run_warpgroup(std::span<Item> items, Warpgroup& warpgroup, std::vector<Stop>& stops) {
+    const std::size_t first = stops.size();
+    while (true) {
+      stops.resize(first);
+      run_warps(items, stops);
+      for (std::size_t k = first; k < stops.size(); k++)
+        expect_same(first, k, stops[first], stops[k]);
+      if (stops[first] != Stop::Warpgroup) break;
+      warpgroup.step(items[0].warp_step());
+    }
+    if (stops[first] == Stop::End && !warpgroup.is_idle())
+      items[0].refuse_here("the kernel ends while a unit is at work");
   }
 
   // Where each of them stops at last.
@@ -147,6 +173,7 @@ class Group {
   SharedMemory shared_;
   std::vector<Window> arrays_;
   std::vector<Item> items_;
+  std::vector<Warpgroup> warpgroups_;  // if there are units of four warps
 };
 
 }  // namespace

@@ -89,11 +89,11 @@ std::vector<double> matrix(const Mma& mma, std::span<const std::uint64_t> regist
   return result;
 }
 
-// The manual leaves open in which order floats are added and how sums are rounded on the way: here
-// those of Float32 are rounded once.
-std::uint64_t sum_of(const Mma& mma, std::uint64_t sum, std::span<const double> a,
+}  // namespace
+
+std::uint64_t sum_of(DType t, std::uint64_t sum, std::span<const double> a,
                      std::span<const double> b) {
-  if (mma.sums == DType::Float64) {
+  if (t == DType::Float64) {
     auto result = std::bit_cast<double>(sum);
     for (std::size_t k = 0; k < a.size(); k++) result = std::fma(a[k], b[k], result);
     return std::bit_cast<std::uint64_t>(result);
@@ -101,13 +101,11 @@ std::uint64_t sum_of(const Mma& mma, std::uint64_t sum, std::span<const double> 
   double products = 0;
   for (std::size_t k = 0; k < a.size(); k++) products += a[k] * b[k];
   const auto low = static_cast<std::uint32_t>(sum);
-  if (mma.sums == DType::Int32)
+  if (t == DType::Int32)
     return low + static_cast<std::uint32_t>(static_cast<std::int64_t>(products));
   const double result = static_cast<double>(std::bit_cast<float>(low)) + products;
   return std::bit_cast<std::uint32_t>(static_cast<float>(result));
 }
-
-}  // namespace
 
 std::optional<Mma> find_mma(std::string_view name) {
   for (const Row& row : table) {
@@ -137,7 +135,7 @@ void multiply(const Mma& mma, std::span<const std::uint64_t> a, std::span<const 
       const auto row = static_cast<std::size_t>(thread / 4 + 8 * (i / 2)),
                  column = static_cast<std::size_t>(thread % 4 * 2 + i % 2);
       std::uint64_t& sum = sums[static_cast<std::size_t>(thread * of_thread + i)];
-      sum = sum_of(mma, sum, std::span(rows).subspan(row * terms, terms),
+      sum = sum_of(mma.sums, sum, std::span(rows).subspan(row * terms, terms),
                    std::span(columns).subspan(column * terms, terms));
     }
   }

@@ -37,6 +37,11 @@ struct Mma {
 // Of "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"; nothing for a name that there is not.
 std::optional<Mma> find_mma(std::string_view name);
 
+// A sum, as bits, with the products of so many terms.  The manual leaves open in which order floats
+// are added and how sums are rounded on the way: here those of Float32 are rounded once.
+std::uint64_t sum_of(DType t, std::uint64_t sum, std::span<const double> a,
+                     std::span<const double> b);
+
 // The bits of the registers of all threads, those of a thread side by side; `sums` become the
 // results.
 void multiply(const Mma& mma, std::span<const std::uint64_t> a, std::span<const std::uint64_t> b,

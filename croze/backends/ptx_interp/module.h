@@ -68,6 +68,7 @@ struct Array {
   std::string name;
   bool is_shared = false;
   std::int64_t bytes = 0;
+  std::int64_t alignment = 1;
 };
 
 struct Parameter {

@@ -147,7 +147,7 @@ class Parser {
     Array result;
     result.is_shared = take() == ".shared";
     expect(".align");
-    integer();
+    result.alignment = integer();
     if (type() != Type::B8) refuse("an array of .b8");
     result.name = std::string(name("the name of an array"));
     expect("[");

@@ -20,6 +20,7 @@ SharedMemory::Watch& SharedMemory::watch(std::int64_t offset) {
 }
 
 std::string SharedMemory::who(std::int32_t items) {
+  if (items < several) return "a unit has";
   return items == several ? "others have" : fmt::format("item {} has", items);
 }
 
@@ -43,6 +44,7 @@ std::string SharedMemory::write(std::int32_t item, std::int64_t offset,
   for (const std::byte value : values) {
     Watch& w = watch(k);
     if (w.coming > 0) return fmt::format("byte {} is written before its copy is waited for", k);
+    if (w.units > 0) return fmt::format("byte {} is written while a unit reads it", k);
     const bool is_other = w.writer != nobody && w.writer != item;
     if (is_other && *at(k) != value) {
       return fmt::format("race: item {} writes byte {}, which {} written since the barrier", item,
@@ -54,6 +56,7 @@ std::string SharedMemory::write(std::int32_t item, std::int64_t offset,
     }
     w.writer = is_other ? several : item;
     w.is_written = true;
+    w.shown = -1;
     *at(k++) = value;
   }
   return {};
@@ -64,6 +67,7 @@ std::string SharedMemory::begin(std::int32_t item, std::int64_t offset,
   std::int64_t k = offset;
   for (const std::byte value : values) {
     Watch& w = watch(k);
+    if (w.units > 0) return fmt::format("byte {} is written while a unit reads it", k);
     const bool is_other = w.writer != nobody && w.writer != item;
     const bool is_same = value == (w.coming > 0 ? w.brought : *at(k));
     if ((w.coming > 0 || is_other) && !is_same) {
@@ -88,9 +92,33 @@ void SharedMemory::land(std::int32_t item, std::int64_t offset, std::span<const 
     Watch& w = watch(k);
     w.writer = w.writer == nobody || w.writer == item ? item : several;
     w.is_written = true;
+    w.shown = -1;
     w.coming--;
     *at(k++) = value;
   }
+}
+
+void SharedMemory::show(std::int64_t offset, std::int64_t count) {
+  for (std::int64_t k = offset; k < offset + count; k++) watch(k).shown = phase_;
+}
+
+std::string SharedMemory::begin_unit(std::int32_t unit, std::int64_t offset, std::int64_t count) {
+  if (offset + count > size()) return fmt::format("a unit reads byte {} of {}", offset, size());
+  if (std::string wrong = read(unit, offset, count); !wrong.empty()) return wrong;
+  for (std::int64_t k = offset; k < offset + count; k++) {
+    Watch& w = watch(k);
+    if (w.shown < 0 || w.shown == phase_) {
+      return fmt::format("byte {} is read by a unit and no fence has shown it before a barrier", k);
+    }
+    w.units++;
+  }
+  return {};
+}
+
+// What is read late is read in this phase, too.
+std::string SharedMemory::end_unit(std::int32_t unit, std::int64_t offset, std::int64_t count) {
+  for (std::int64_t k = offset; k < offset + count; k++) watch(k).units--;
+  return read(unit, offset, count);
 }
 
 }  // namespace croze::ptx_interp

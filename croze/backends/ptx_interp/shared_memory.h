@@ -30,6 +30,13 @@ class SharedMemory {
   std::string begin(std::int32_t item, std::int64_t offset, std::span<const std::byte> values);
   void land(std::int32_t item, std::int64_t offset, std::span<const std::byte> values);
 
+  // A unit (wgmma) begins to read for itself, and has read, what nobody writes in between.
+  static std::int32_t unit(std::int32_t number) { return -3 - number; }
+  std::string begin_unit(std::int32_t unit, std::int64_t offset, std::int64_t count);
+  std::string end_unit(std::int32_t unit, std::int64_t offset, std::int64_t count);
+  // What the item has written to bytes is shown to units.
+  void show(std::int64_t offset, std::int64_t count);
+
   std::byte* at(std::int64_t offset) { return bytes_.data() + offset; }
   std::int64_t size() const { return static_cast<std::int64_t>(bytes_.size()); }
 
@@ -44,6 +51,8 @@ class SharedMemory {
     bool is_written = false;  // since the group has begun
     std::int32_t coming = 0;  // copies on their way
     std::byte brought{};      // by all of them
+    std::int64_t shown = -1;  // the phase in which it was, to units, since it was written
+    std::int32_t units = 0;   // that are reading it
   };
 
   Watch& watch(std::int64_t offset);

@@ -8,6 +8,9 @@
 // where p and q count what a thread has of the operands.  All these functions are orders of bits,
 // which the record of the unit has.  What is loaded stays as it is, so a tile in group memory that
 // extends over i and p holds an operand in the order in which the threads fetch it.
+//
+// A unit that reads its factors from group memory by itself finds them there in that order: the
+// edit makes the tiles, too (group_factor.cpp).
 #include "croze/codegen/edits/contract_wave.h"
 
 #include <fmt/format.h>
@@ -28,6 +31,13 @@ namespace {
 struct Plan {
   UOp reduce, a, b;
 };
+
+std::vector<GroupFactor> group_factors(const Plan& plan, UOp rows, UOp columns, UOp depth,
+                                       const MatrixUnit& unit) {
+  if (!unit.reads_group_memory) return {};
+  return {{plan.a, rows, depth, 'm', unit.places_of_a},
+          {plan.b, columns, depth, 'n', unit.places_of_b}};
+}
 
 UOp sum_over(const KernelState& k, UOp depth) {
   UOp found;
@@ -56,7 +66,8 @@ std::string plan_wave(const KernelState& k, UOp rows, UOp columns, UOp depth,
       return fmt::format("loop r{} is no output loop of {}", loop.range_id(), size);
   }
   const bool in_steps = depth.loop_kind() == LoopKind::Reduce && !depth.is_open() &&
-                        depth.range_size() % unit.depth == 0;
+                        depth.range_size() % unit.depth == 0 &&
+                        (!unit.reads_group_memory || depth.range_size() == unit.depth);
   if (!in_steps) return fmt::format("loop r{} does not go in steps", depth.range_id());
   const UOp reduce = sum_over(k, depth);
   if (!reduce || reduce.reduce_op() != Op::Add || reduce.dtype() != unit.accumulator)
@@ -75,18 +86,45 @@ std::string plan_wave(const KernelState& k, UOp rows, UOp columns, UOp depth,
   return {};
 }
 
+// The factor in the registers of the threads, `part` of it in those of each.
+UOp held_factor(UOp load, const MatrixUnit& unit, char axis, UOp lines, UOp depth, UOp part,
+                UOp thread) {
+  const std::string_view places = axis == 'm' ? unit.places_of_a : unit.places_of_b;
+  const std::pair<UOp, UOp> coordinates[] = {{lines, coordinate(unit, places, axis, part, thread)},
+                                             {depth, coordinate(unit, places, 'k', part, thread)}};
+  return substitute(load, coordinates);
+}
+
+// Both in tiles, which the threads fill with the other items.
+std::vector<UOp> tiled_factors(KernelState& k, const std::vector<GroupFactor>& factors, UOp thread,
+                               UOp part_of_a, UOp part_of_b, const MatrixUnit& unit) {
+  std::vector<UOp> items = items_of(k);
+  items.push_back(thread);
+  return {group_factor(k, factors[0], items, part_of_a, unit),
+          group_factor(k, factors[1], items, part_of_b, unit)};
+}
+
 }  // namespace
 
 std::string refuse_wave(const KernelState& k, UOp rows, UOp columns, UOp depth, std::int64_t unit) {
   const auto& units = k.caps().matrix_units;
   if (unit < 1 || unit > std::ssize(units)) return "the device has no such unit";
   const MatrixUnit& taken = *units[static_cast<std::size_t>(unit - 1)];
-  if (taken.threads != k.caps().warp_items) return "the unit is not one of a whole wave";
+  if (taken.threads == 1 || taken.threads % k.caps().warp_items != 0)
+    return "the unit is not one of a whole wave";
   if (!is_allowed(taken)) return "the unit rounds the factors";
   std::string why = plan_wave(k, rows, columns, depth, taken, nullptr);
   HeldProduct held;
   const bool is_held = !why.empty() && plan_held(k, rows, columns, depth, taken, &held).empty();
   return is_held ? "" : why;
+}
+
+std::vector<GroupFactor> group_factors_of_wave(const KernelState& k, UOp rows, UOp columns,
+                                               UOp depth, std::int64_t unit) {
+  const MatrixUnit& taken = *k.caps().matrix_units[static_cast<std::size_t>(unit - 1)];
+  Plan plan;
+  plan_wave(k, rows, columns, depth, taken, &plan);
+  return group_factors(plan, rows, columns, depth, taken);
 }
 
 UOp contract(KernelState& k, UOp rows, UOp columns, UOp depth, std::int64_t unit) {
@@ -107,14 +145,14 @@ UOp contract(KernelState& k, UOp rows, UOp columns, UOp depth, std::int64_t unit
     return g.range(k.next_range++, places_of_thread(u, places), LoopKind::Lane);
   };
   const UOp v = lanes(u.places_of_sums), p = lanes(u.places_of_a), q = lanes(u.places_of_b);
-  const std::pair<UOp, UOp> in_a[] = {{rows, coordinate(u, u.places_of_a, 'm', p, thread)},
-                                      {depth, coordinate(u, u.places_of_a, 'k', p, thread)}};
-  const std::pair<UOp, UOp> in_b[] = {{columns, coordinate(u, u.places_of_b, 'n', q, thread)},
-                                      {depth, coordinate(u, u.places_of_b, 'k', q, thread)}};
+  const std::vector<UOp> factors =
+      u.reads_group_memory
+          ? tiled_factors(k, group_factors(plan, rows, columns, depth, u), thread, p, q, u)
+          : std::vector<UOp>{held_factor(plan.a, u, 'm', rows, depth, p, thread),
+                             held_factor(plan.b, u, 'n', columns, depth, q, thread)};
   const UOp zero = g.constant(u.accumulator, std::int64_t{0});
   const UOp products =
-      g.make(Op::Contract, u.accumulator,
-             {zero, substitute(plan.a, in_a), substitute(plan.b, in_b), v, p, q}, Arg(u.name));
+      g.make(Op::Contract, u.accumulator, {zero, factors[0], factors[1], v, p, q}, Arg(u.name));
   const std::vector<UOp> loops = loops_of_steps(plan.reduce, depth);
   const UOp sum = loops.empty() ? products : g.reduce(Op::Add, products, loops);
   const std::pair<UOp, UOp> replacement[] = {{plan.reduce, sum}};

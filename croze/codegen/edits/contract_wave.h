@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "croze/codegen/edits/group_factor.h"
 #include "croze/codegen/edits/kernel_state.h"
 
 namespace croze {
@@ -12,5 +14,9 @@ namespace croze {
 // Why unit number `unit` of the device cannot make the tile of the loops `rows` x `columns`, over
 // terms of the loop `depth`; empty if it can.
 std::string refuse_wave(const KernelState& k, UOp rows, UOp columns, UOp depth, std::int64_t unit);
+
+// The factors of that tile, if the unit reads them from group memory: none, if not.
+std::vector<GroupFactor> group_factors_of_wave(const KernelState& k, UOp rows, UOp columns,
+                                               UOp depth, std::int64_t unit);
 
 }  // namespace croze

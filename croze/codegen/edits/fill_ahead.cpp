@@ -13,6 +13,10 @@
 // Here the items meet once, before they fill: then nobody reads any more what was read in the turn
 // before, whose slot is filled, and what is read in this turn was filled before.  A device that
 // copies on its own (codegen/group_copies.h) has two turns of time for it.
+//
+// Units that read tiles by themselves (Op::LoadMatrix, of n items) are at work for one turn while
+// the items are in the next one, if there are slots enough: what they read in turn t - 1 is filled
+// in turn t + 1 and not in turn t.
 #include "croze/codegen/edits/fill_ahead.h"
 
 #include <fmt/format.h>
@@ -26,10 +30,20 @@
 namespace croze {
 namespace {
 
-UOp tile_with_slots(UOp tile, std::int64_t slots) {
+UOp tile_with_slots(UOp tile, std::int64_t slots, std::int64_t ahead) {
   const auto of = tile.arg().as_ints();
-  const std::int64_t arg[] = {of[0], slots * of[1], of[2], slots};
-  return tile.graph().make(Op::Local, tile.dtype(), {}, Arg(std::span(arg)));
+  const std::int64_t arg[] = {of[0], slots * of[1], of[2], slots, ahead};
+  const std::size_t words = ahead == slots - 1 ? 4 : 5;
+  return tile.graph().make(Op::Local, tile.dtype(), {}, Arg(std::span(arg).first(words)));
+}
+
+// Whether units read one of the tiles while the items go on.
+bool are_read_behind(std::span<const UOp> fills, std::span<const UOp> nodes) {
+  return std::ranges::any_of(nodes, [&](UOp u) {
+    return is_read_by_unit(u) && std::ranges::any_of(fills, [&](UOp fill) {
+             return tile_of(fill) == buffer_of(u.src(0));
+           });
+  });
 }
 
 // A turn of the loop, and the slot that holds what is for it.
@@ -77,6 +91,11 @@ std::vector<std::pair<UOp, UOp>> copied_loops(KernelState& k, UOp fill) {
 std::int64_t slots_of(UOp tile) {
   const auto arg = tile.arg().as_ints();
   return arg.size() > 3 ? arg[3] : 1;
+}
+
+std::int64_t turns_ahead(UOp tile) {
+  const auto arg = tile.arg().as_ints();
+  return arg.size() > 4 ? arg[4] : slots_of(tile) - 1;
 }
 
 RangeSet turns_of_slots(UOp tile, std::span<const UOp> nodes) {
@@ -150,13 +169,14 @@ std::string refuse_fill_ahead(UOp turn, std::span<const UOp> nodes,
 void fill_ahead(KernelState& k, UOp turn, std::int64_t slots) {
   note(k, {.kind = EditKind::FillAhead, .ranges = {turn.range_id()}, .size = slots});
   Graph& g = k.graph();
-  const std::vector<UOp> nodes = toposort(k.sink);
+  const std::vector<UOp> nodes = toposort(k.sink), fills = fills_in(turn, nodes);
+  const std::int64_t ahead = slots > 2 && are_read_behind(fills, nodes) ? slots - 2 : slots - 1;
   // The turns before the first one, of all tiles together.
-  const UOp first = slots > 2 ? g.range(k.next_range++, slots - 1, LoopKind::Loop) : g.index(0);
-  const UOp later = turn + (slots - 1);
+  const UOp first = ahead > 1 ? g.range(k.next_range++, ahead, LoopKind::Loop) : g.index(0);
+  const UOp later = turn + ahead;
   std::vector<std::pair<UOp, UOp>> replaced;
-  for (UOp fill : fills_in(turn, nodes)) {
-    const UOp old = tile_of(fill), tile = tile_with_slots(old, slots);
+  for (UOp fill : fills) {
+    const UOp old = tile_of(fill), tile = tile_with_slots(old, slots, ahead);
     const UOp before = fill_for(fill, turn, tile, {first, first}, copied_loops(k, fill));
     const UOp filled[] = {before, fill_for(fill, turn, tile, {later, later % slots}, {})};
     const UOp after = g.after(tile, filled);

@@ -13,6 +13,10 @@ namespace croze {
 // is for turn t of the loop lies in slot t % slots.
 std::int64_t slots_of(UOp tile);
 
+// How many turns before it is read a slot is filled: all that the tile holds but one, and one less
+// where units read it behind the items' backs, which may be at work on the turn before.
+std::int64_t turns_ahead(UOp tile);
+
 // The loop, if the tile has slots: what fills one in a turn varies over it, and what fills the
 // others before the first turn does not.  `nodes` have all stores into the tile.
 RangeSet turns_of_slots(UOp tile, std::span<const UOp> nodes);

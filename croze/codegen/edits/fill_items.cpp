@@ -99,9 +99,9 @@ bool are_squares(const std::vector<Digit>& thread, const std::vector<Digit>& lan
 
 // Of the last digits, which lie side by side in source and tile, how many elements are a vector:
 // all vectors begin at multiples of as many.
-std::int64_t lanes_of_row(const MatrixTile& tile, std::int64_t most) {
-  std::int64_t lanes = most;
-  for (const Digit& d : tile.digits) {
+std::int64_t lanes_of_row(const FillOrder& order, std::int64_t most) {
+  std::int64_t lanes = std::min(most, order.most_lanes);
+  for (const Digit& d : order.digits) {
     while (d.step >= lanes && d.step % lanes != 0) lanes /= 2;
   }
   return lanes;
@@ -136,7 +136,7 @@ std::optional<MatrixTile> matrix_tile(UOp place, DType dtype, const std::vector<
   const auto is_plain = [](const TileAxis& a) { return a.phases == 1 && !a.open_loop(); };
   if (!std::ranges::all_of(axes, is_plain)) return {};
   const std::size_t last = axes.size() - 1;
-  MatrixTile tile{.digits = digits_of(place, axes),
+  MatrixTile tile{.order = {digits_of(place, axes), {}, row_of_square},
                   .thread = axes[last - 1].members[0].range,
                   .lane = axes[last].members[0].range};
   if (tile.thread.loop_kind() != LoopKind::Item || tile.lane.loop_kind() != LoopKind::Lane)
@@ -147,15 +147,16 @@ std::optional<MatrixTile> matrix_tile(UOp place, DType dtype, const std::vector<
   if (!tile.transposed && !are_squares(thread, lane, false)) return {};
   // Rows end where the source goes on elsewhere.  What stands below each other falls on other banks
   // if rows are an odd number of what an item reads.
-  tile.weights.resize(tile.digits.size());
+  const std::vector<Digit>& digits = tile.order.digits;
+  tile.order.weights.resize(digits.size());
   bool in_row = true;
-  for (std::size_t n = tile.digits.size(); n-- > 0;) {
-    if (in_row && tile.digits[n].step != tile.elements) {
+  for (std::size_t n = digits.size(); n-- > 0;) {
+    if (in_row && digits[n].step != tile.elements) {
       in_row = false;
       if (tile.elements / row_of_square % 2 == 0) tile.elements += row_of_square;
     }
-    tile.weights[n] = tile.elements;
-    tile.elements *= tile.digits[n].size;
+    tile.order.weights[n] = tile.elements;
+    tile.elements *= digits[n].size;
   }
   return tile;
 }
@@ -163,26 +164,36 @@ std::optional<MatrixTile> matrix_tile(UOp place, DType dtype, const std::vector<
 UOp loaded_matrix(const MatrixTile& tile, UOp contents, const std::vector<TileAxis>& axes) {
   Graph& g = contents.graph();
   UOp index = g.index(0);
-  for (std::size_t n = 0; n < tile.digits.size(); n++) {
-    const Digit& d = tile.digits[n];
+  for (std::size_t n = 0; n < tile.order.digits.size(); n++) {
+    const Digit& d = tile.order.digits[n];
     const UOp range = axes[d.axis].members[0].range;
     UOp digit = sum_of(axes[d.axis]);
     if (range == tile.thread || range == tile.lane) {
       digit = bit_of_row(tile, range == tile.lane, d.weight);
       if (!digit) continue;
     }
-    index = index + digit * tile.weights[n];
+    index = index + digit * tile.order.weights[n];
   }
   return g.make(Op::LoadMatrix, contents.dtype(), {g.place(contents, index), tile.lane},
                 Arg(std::int64_t{tile.transposed}));
 }
 
-TileFill fill_by_items(KernelState& k, UOp place, DType dtype, std::vector<TileAxis>& axes,
-                       const std::optional<MatrixTile>& tile) {
+FillOrder order_of_axes(const std::vector<TileAxis>& axes, std::size_t along,
+                        std::int64_t most_lanes) {
+  FillOrder order;
+  for (std::size_t i : walk_of(axes)) {
+    const std::int64_t step = axes[i].memory_stride, far = std::int64_t{1} << 62;
+    order.digits.push_back({i, 1, axes[i].size, step == 0 ? far : step});
+  }
+  const Digit& last = order.digits.back();
+  if (last.axis == along && last.step == 1 && last.size % most_lanes == 0)
+    order.most_lanes = most_lanes;
+  return order;
+}
+
+TileFill fill_by_items(KernelState& k, std::span<const UOp> items, UOp place, DType dtype,
+                       std::vector<TileAxis>& axes, const FillOrder* order) {
   Graph& g = k.graph();
-  std::vector<UOp> items;
-  std::ranges::copy_if(k.loops, std::back_inserter(items),
-                       [](UOp r) { return r.loop_kind() == LoopKind::Item; });
   std::int64_t total = 1;
   std::vector<std::int64_t> filled;
   for (TileAxis& a : axes) {
@@ -190,10 +201,11 @@ TileFill fill_by_items(KernelState& k, UOp place, DType dtype, std::vector<TileA
     a.size = a.size_of_phase() * a.phases;
     total *= a.size;
   }
-  std::vector<Digit> digits = digits_of(place, axes);
+  std::vector<Digit> digits = order ? order->digits : digits_of(place, axes);
   const std::int64_t most_lanes = k.caps().vector_bytes / size_of(dtype),
-                     lanes = tile ? lanes_of_row(*tile, std::min(most_lanes, row_of_square))
-                                  : take_vector(digits, axes, most_lanes);
+                     lanes = order ? lanes_of_row(*order, most_lanes)
+                                   : take_vector(digits, axes, most_lanes);
+  const bool has_weights = order && !order->weights.empty();
   total /= lanes;
   UOp item = g.index(0);
   for (UOp r : items) item = item * r.range_size() + r;
@@ -207,11 +219,11 @@ TileFill fill_by_items(KernelState& k, UOp place, DType dtype, std::vector<TileA
     flat = fill.loops[0] * count + item;
   }
   if (total % count != 0) fill.gate = less(flat, total);
-  if (tile) fill.place = g.index(0);
+  if (has_weights) fill.place = g.index(0);
   if (lanes > 1) {
     const UOp lane = g.range(k.next_range++, lanes, LoopKind::Lane);
     fill.loops.push_back(lane);
-    if (tile) {
+    if (order) {
       flat = flat * lanes + lane;
     } else {
       fill.position.back() = lane;
@@ -221,7 +233,7 @@ TileFill fill_by_items(KernelState& k, UOp place, DType dtype, std::vector<TileA
     const auto& [i, weight, size, step] = digits[n];
     const UOp digit = n == 0 ? flat : flat % size;
     fill.position[i] = fill.position[i] + digit * weight;
-    if (tile) fill.place = fill.place + digit * tile->weights[n];
+    if (has_weights) fill.place = fill.place + digit * order->weights[n];
     flat = flat / size;
     if (filled[i] < axes[i].size) {
       fill.gate = and_also(fill.gate, less(fill.position[i], filled[i]));

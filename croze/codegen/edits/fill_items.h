@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "croze/codegen/edits/kernel_state.h"
@@ -32,10 +33,16 @@ struct Digit {
   std::int64_t step;  // in the source
 };
 
+// In which order the elements are copied, and how many an item copies at once, at most.
+struct FillOrder {
+  std::vector<Digit> digits;          // the smallest step last
+  std::vector<std::int64_t> weights;  // in the tile, of each; none: it follows from the positions
+  std::int64_t most_lanes = 1;
+};
+
 // A tile whose rows are as they lie in the source, from which the items of a warp load matrices.
 struct MatrixTile {
-  std::vector<Digit> digits;          // the smallest step last
-  std::vector<std::int64_t> weights;  // in the tile, of each
+  FillOrder order;
   std::int64_t elements = 1;
   bool transposed = false;
   UOp thread, lane;  // of the operand
@@ -48,8 +55,13 @@ std::optional<MatrixTile> matrix_tile(UOp place, DType dtype, const std::vector<
 // What the threads have of the squares in the tile: each says where a row of one begins.
 UOp loaded_matrix(const MatrixTile& tile, UOp contents, const std::vector<TileAxis>& axes);
 
-// Each item of the group copies every items-th element, or vector.
-TileFill fill_by_items(KernelState& k, UOp place, DType dtype, std::vector<TileAxis>& axes,
-                       const std::optional<MatrixTile>& tile);
+// The axes by their steps in the source, `along` the one that lies side by side in the tile.
+FillOrder order_of_axes(const std::vector<TileAxis>& axes, std::size_t along,
+                        std::int64_t most_lanes);
+
+// Each of the items of the group copies every items-th element, or vector.  `order`: null if it
+// follows from the axes.
+TileFill fill_by_items(KernelState& k, std::span<const UOp> items, UOp place, DType dtype,
+                       std::vector<TileAxis>& axes, const FillOrder* order);
 
 }  // namespace croze

@@ -158,6 +158,13 @@ void replace_sink(KernelState& k, UOp sink) {
   }
 }
 
+std::vector<UOp> items_of(const KernelState& k) {
+  std::vector<UOp> items;
+  std::ranges::copy_if(k.loops, std::back_inserter(items),
+                       [](UOp r) { return r.loop_kind() == LoopKind::Item; });
+  return items;
+}
+
 void replace_ranges(KernelState& k, const RangeMap& map) {
   Copies copies;
   for (const auto& [range, expression] : map) copies[range.node()] = expression;

@@ -44,6 +44,7 @@ void replace_sink(KernelState& k, UOp sink);
 
 inline bool is_serial(UOp range) { return range.loop_kind() == LoopKind::Serial; }
 inline bool is_parallel(UOp range) { return range.loop_kind() == LoopKind::Parallel; }
+std::vector<UOp> items_of(const KernelState& k);       // output loops over items
 std::vector<UOp> reduces(UOp sink);                    // users before the reductions they contain
 std::vector<UOp> loads(UOp root);                      // Load nodes, each once
 std::int64_t iterations(std::span<const UOp> ranges);  // product of the sizes; saturated

@@ -582,7 +582,8 @@ std::string Legality::refuse_contract(const Edit& e) const {
   if (e.ranges.size() == 3) {
     std::string why =
         refuse_wave(k_, range(e.ranges[0]), range(e.ranges[1]), range(e.ranges[2]), e.size);
-    return why.empty() ? refuse_new_ranges(8) : why;
+    if (why.empty()) why = refuse_group_factors(e);
+    return why.empty() ? refuse_new_ranges(12) : why;
   }
   const UOp lanes = range(e.ranges[0]), depth = range(e.ranges[1]);
   if (std::string why = refuse_contraction(k_, lanes, depth, e.size); !why.empty()) return why;

@@ -48,7 +48,9 @@ class Legality {
   std::string refuse_panel(const Edit& e) const;
   std::string refuse_accumulate(const Edit& e) const;
   std::string refuse_contract(const Edit& e) const;
+  std::string refuse_group_factors(const Edit& e) const;
   std::string refuse_stage(const Edit& e) const;
+  std::string refuse_source(UOp load, std::span<const UOp> inner, Space space) const;
   std::string refuse_tile(const Edit& e, UOp load) const;
   std::string refuse_fill_ahead(const Edit& e) const;
   std::string refuse_turns(const Edit& e) const;

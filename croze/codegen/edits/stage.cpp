@@ -164,7 +164,8 @@ void stage(KernelState& k, UOp load, std::span<const UOp> inner, Space space, st
   const std::optional<MatrixTile> matrices =
       shared ? matrix_tile(place, load.dtype(), axes, k.caps()) : std::nullopt;
   const TileFill fill = shared
-                            ? fill_by_items(k, place, load.dtype(), axes, matrices)
+                            ? fill_by_items(k, items_of(k), place, load.dtype(), axes,
+                                            matrices ? &matrices->order : nullptr)
                             : FillByLoops(k, vectors_of(k, axes, load.dtype(), lanes)).over(axes);
 
   const std::int64_t gap = shared ? row_gap(axes, load.dtype(), k.caps()) : 0;

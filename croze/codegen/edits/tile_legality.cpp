@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "croze/codegen/edits/contract_wave.h"
 #include "croze/codegen/edits/fill_ahead.h"
 #include "croze/codegen/edits/item_axes.h"
 #include "croze/codegen/edits/legality.h"
@@ -64,6 +65,12 @@ std::int64_t Legality::bytes_of_tiles(Space space) const {
 std::string Legality::refuse_stage(const Edit& e) const {
   if (e.load < 0 || e.load >= std::ssize(loads_)) return "there is no such load";
   const UOp load = loads_[static_cast<std::size_t>(e.load)];
+  const std::string why = refuse_source(load, named(e), e.space);
+  return why.empty() ? refuse_tile(e, load) : why;
+}
+
+// Whether what is loaded may be in a tile over the loops.
+std::string Legality::refuse_source(UOp load, std::span<const UOp> inner, Space space) const {
   const UOp place = load.src(0);
   if (!place.src(0).is(Op::Param)) return "the load is not from memory of the program";
   if (is_written(place.src(0))) return "the kernel writes what it loads";
@@ -72,7 +79,6 @@ std::string Legality::refuse_stage(const Edit& e) const {
       return "where it loads from is read from another tile";
     }
   }
-  const std::vector<UOp> inner = named(e);
   for (UOp r : inner) {
     if (!can_be_inside_tile(r.loop_kind())) {
       return fmt::format("a tile cannot extend over loop r{} of kind {}", r.range_id(),
@@ -92,12 +98,29 @@ std::string Legality::refuse_stage(const Edit& e) const {
   }
   for (UOp r : ranges_) {
     if (place.varies_over(r) && std::ranges::find(inner, r) == inner.end() &&
-        !can_stand_around_tile(r.loop_kind(), e.space)) {
+        !can_stand_around_tile(r.loop_kind(), space)) {
       return fmt::format("loop r{} is of kind {} and not one of the tile's", r.range_id(),
                          name_of(r.loop_kind()));
     }
   }
-  return refuse_tile(e, load);
+  return {};
+}
+
+// Of a unit that reads group memory both factors are to have tiles there.
+std::string Legality::refuse_group_factors(const Edit& e) const {
+  const Caps& caps = k_.caps();
+  std::int64_t bytes = bytes_of_tiles(Space::Group);
+  for (const GroupFactor& f : group_factors_of_wave(k_, range(e.ranges[0]), range(e.ranges[1]),
+                                                    range(e.ranges[2]), e.size)) {
+    const std::vector<UOp> inner = ranges_of_factor(k_, f);
+    std::string why = refuse_source(f.load, inner, Space::Group);
+    if (why.empty()) why = refuse_group_factor(k_, f);
+    if (!why.empty()) return why;
+    bytes += iterations(inner) * size_of(f.load.dtype()) * growth_in_group(f.load.dtype(), caps);
+  }
+  if (bytes > caps.group_memory)
+    return fmt::format("tiles of {} bytes do not fit in {}", bytes, caps.group_memory);
+  return {};
 }
 
 // Lanes that fill the tile, room for it, and items to share the work.

@@ -202,11 +202,11 @@ void check_kernel_node(const Checker& checker, UOp u) {
 
 const Checker& program_checker() {
   static const Checker& checker = *new Checker(
-      "linear program",
-      (with_traits(trait_elementwise) & ~ops({Op::Invalid})) |
-          ops({Op::Param, Op::Variable, Op::Special, Op::Local, Op::Register, Op::Range, Op::Loop,
-               Op::EndLoop, Op::Load, Op::Store, Op::Reduce, Op::Barrier, Op::Exchange,
-               Op::Prefetch, Op::Lookup, Op::Contract, Op::Shuffle, Op::LoadMatrix}));
+      "linear program", (with_traits(trait_elementwise) & ~ops({Op::Invalid})) |
+                            ops({Op::Param, Op::Variable, Op::Special, Op::Local, Op::Register,
+                                 Op::Range, Op::Loop, Op::EndLoop, Op::Load, Op::Store, Op::Reduce,
+                                 Op::Barrier, Op::Exchange, Op::Prefetch, Op::Lookup, Op::Contract,
+                                 Op::Shuffle, Op::LoadMatrix, Op::AwaitProducts}));
   return checker;
 }
 
@@ -304,7 +304,8 @@ void check_instruction(const Checker& checker, UOp u) {
                       "gives items what is of another dtype, or of less than 4 bytes");
       break;
     case Op::LoadMatrix:
-      checker.require(u.src(0).is(Op::Index) && u.src(0).num_src() == 2 && size_of(u.dtype()) == 2,
+      checker.require(u.src(0).is(Op::Index) && u.src(0).num_src() == 2 &&
+                          (size_of(u.dtype()) == 2 || u.arg().value > 1),
                       u, "is not of elements of 2 bytes at a place");
       checker.require(u.src(1).is(Op::Range) && u.src(1).loop_kind() == LoopKind::Lane &&
                           u.src(1).range_size() % 2 == 0,
@@ -342,7 +343,8 @@ void check_program(std::span<const UOp> instructions) {
   std::vector<UOp> open;
   for (UOp u : instructions) {
     check_instruction(checker, u);
-    const bool repeats = seen.contains(u.node()) && !u.is(Op::Barrier);
+    const bool waits = u.is(Op::Barrier) || u.is(Op::AwaitProducts);
+    const bool repeats = seen.contains(u.node()) && !waits;
     checker.require(!repeats, u, "stands in the list twice");
     if (u.is(Op::Loop)) {
       open.push_back(u.src(0));

@@ -268,8 +268,8 @@ bool valid_arg(Op op, std::span<const UOp> src, const Arg& arg) {
       return a.size() == 3 && all_in(a.first(1), 0, 3) && a[1] >= 0 && a[2] >= 0 &&
              a[2] <= static_cast<std::int64_t>(LoopKind::Depth);
     case Op::Local:
-      return (a.size() == 3 || (a.size() == 4 && a[3] > 1)) && a[1] >= 0 &&
-             (a[2] == 0 || a[2] == 1);
+      return (a.size() == 3 || (a.size() == 4 && a[3] > 1) || (a.size() == 5 && a[3] > 2)) &&
+             a[1] >= 0 && (a[2] == 0 || a[2] == 1);
     case Op::Reduce: return valid_reduce(src, arg);
     case Op::TupleReduce: return valid_tuple(src, arg);
     case Op::Part:
@@ -278,8 +278,8 @@ bool valid_arg(Op op, std::span<const UOp> src, const Arg& arg) {
     case Op::Exchange: return arg.kind == Arg::Kind::Int && src.size() == 2;
     case Op::Shuffle: return arg.kind == Arg::Kind::Int && arg.value > 0;
     case Op::LoadMatrix:
-      return arg.kind == Arg::Kind::Int && (arg.value == 0 || arg.value == 1) &&
-             src[1].is(Op::Range);
+      return arg.kind == Arg::Kind::Int && arg.value >= 0 && src[1].is(Op::Range);
+    case Op::AwaitProducts: return arg.kind == Arg::Kind::Int && arg.value >= 0;
     case Op::Contract:
       return find_matrix_unit(arg.as_text()) &&
              std::ranges::all_of(src.last(3), [](UOp lane) { return lane.is(Op::Range); });

@@ -54,6 +54,11 @@ c_family::Helper extremum(const Dialect& dialect, Op op, DType t) {
   return helper;
 }
 
+c_family::Helper unit_helper(const Dialect& dialect, const MatrixUnit& unit) {
+  return unit.reads_group_memory ? c_family::wgmma_helper(dialect, unit)
+                                 : c_family::mma_helper(dialect, unit);
+}
+
 c_family::Helper begin_copy(const Dialect& dialect, DType t, std::int64_t elements) {
   const std::int64_t bytes = elements * size_of(t);
   c_family::Helper helper;
@@ -121,7 +126,10 @@ Dialect make_dialect() {
   d.types[static_cast<std::size_t>(DType::BFloat16)] = "bfloat16";
   d.extremum = extremum;
   d.signature = signature;
-  d.contract = c_family::mma_helper;
+  d.contract = unit_helper;
+  d.show_to_units = "asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");";
+  d.await_products = "asm volatile(\"wgmma.wait_group.sync.aligned {0};\" ::: \"memory\");";
+  d.keep_sum = "asm volatile(\"\" : \"+{1}\"({0}) :: \"memory\");";
   d.shuffle = shuffle;
   d.load_matrix = c_family::ldmatrix_helper;
   d.begin_copy = begin_copy;

@@ -76,7 +76,11 @@ std::string cuda_like_signature(const Dialect& dialect, const LinearProgram& pro
   }
   std::string text = fmt::format("extern \"C\" __global__ void {}\n{}({}) {{", bounds,
                                  entry_name(info.name), parameters);
-  if (group_layout(program).bytes > 0) text += "\n  extern __shared__ uint4 group_memory[];";
+  if (group_layout(program).bytes > 0) {
+    const std::int64_t alignment = group_alignment(program);
+    text += fmt::format("\n  extern __shared__ {}uint4 group_memory[];",
+                        alignment > 16 ? fmt::format("__align__({}) ", alignment) : "");
+  }
   return text;
 }
 

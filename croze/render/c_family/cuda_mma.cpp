@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "croze/render/mma_sync.h"
+#include "croze/render/wgmma.h"
 
 namespace croze::c_family {
 namespace {
@@ -71,20 +72,60 @@ std::string_view type_of_bits(const Dialect& dialect, DType t) {
   return dialect.type(size_of(t) == 1 ? DType::UInt8 : DType::UInt16);
 }
 
-}  // namespace
-
-Helper mma_helper(const Dialect& dialect, const MatrixUnit& unit) {
-  const MmaSyncRegisters of = mma_sync_registers(unit);
+// "static .. void mma_sync_bf16(float* sums, .. a, .. b) {", of the function of a unit.
+Helper begun_helper(const Dialect& dialect, const MatrixUnit& unit) {
   Helper helper;
   helper.name = std::string(unit.name);
   std::ranges::replace(helper.name, '.', '_');
   helper.text = fmt::format("{} void {}({}* sums, const {}* a, const {}* b) {{\n", dialect.function,
                             helper.name, dialect.type(unit.accumulator),
-                            type_of_bits(dialect, unit.a), type_of_bits(dialect, unit.b)) +
-                factors_line(unit, "x", "a", unit.a, of.a * unit.instructions) +
-                factors_line(unit, "y", "b", unit.b, of.b * unit.instructions);
+                            type_of_bits(dialect, unit.a), type_of_bits(dialect, unit.b));
+  return helper;
+}
+
+// "const unsigned long long x = ..;", the descriptor of a factor at a place.
+std::string descriptor_line(std::string_view name, std::string_view place,
+                            const WgmmaDescriptor& descriptor) {
+  return fmt::format(
+      "  const unsigned long long {} = {:#x}ull |\n"
+      "      ((unsigned int)__cvta_generic_to_shared({}) & {:#x}) >> {};\n",
+      name, descriptor.layout, place, wgmma_address_mask, wgmma_address_shift);
+}
+
+}  // namespace
+
+Helper mma_helper(const Dialect& dialect, const MatrixUnit& unit) {
+  const MmaSyncRegisters of = mma_sync_registers(unit);
+  Helper helper = begun_helper(dialect, unit);
+  helper.text += factors_line(unit, "x", "a", unit.a, of.a * unit.instructions) +
+                 factors_line(unit, "y", "b", unit.b, of.b * unit.instructions);
   for (std::int64_t i = 0; i < unit.instructions; i++) helper.text += assembler_line(unit, i);
   helper.text += "}\n";
+  return helper;
+}
+
+Helper wgmma_helper(const Dialect& dialect, const MatrixUnit& unit) {
+  const WgmmaDescriptor a = wgmma_descriptor(unit, unit.places_of_a),
+                        b = wgmma_descriptor(unit, unit.places_of_b);
+  const std::int64_t sums = places_of_thread(unit, unit.places_of_sums);
+  std::string registers, outputs, inputs, lines;
+  for (std::int64_t k = 0; k < sums; k++) {
+    registers += fmt::format("{}%{}", k ? ", " : "", k);
+    outputs += fmt::format("{}\"+{}\"(sums[{}])", k ? ", " : "",
+                           is_float(unit.accumulator) ? 'f' : 'r', k);
+  }
+  for (std::int64_t i = 0; i < unit.instructions; i++) {
+    lines += fmt::format("      \"{} {{{}}}, %{}, %{}, {};\\n\"\n", wgmma_name(unit), registers,
+                         sums + 2 * i, sums + 2 * i + 1, wgmma_modifiers(unit));
+    inputs += fmt::format("{}\"l\"(x + {}), \"l\"(y + {})", i ? ", " : "", i * a.step, i * b.step);
+  }
+  Helper helper = begun_helper(dialect, unit);
+  helper.text += descriptor_line("x", "a", a) + descriptor_line("y", "b", b) +
+                 fmt::format(
+                     "  asm volatile(\"wgmma.fence.sync.aligned;\\n\"\n{}"
+                     "      \"wgmma.commit_group.sync.aligned;\"\n"
+                     "      : {}\n      : {}\n      : \"memory\");\n}}\n",
+                     lines, outputs, inputs);
   return helper;
 }
 

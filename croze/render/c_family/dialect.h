@@ -75,9 +75,14 @@ struct Dialect {
                                std::int64_t offset);
   std::string (*declare_special)(const Dialect&, UOp special, std::string_view name);
 
-  // The function that does Op::Contract by a matrix unit, NAME(sums, a, b) of arrays; null: the
-  // language has none.
+  // The function that does Op::Contract by a matrix unit, NAME(sums, a, b) of arrays; of places in
+  // group memory, if the unit reads its factors there; null: the language has none.
   Helper (*contract)(const Dialect&, const MatrixUnit& unit) = nullptr;
+
+  // Of units that go on behind the items' backs.  Before a barrier: what has been written to group
+  // memory is to be seen by them.  AwaitProducts, {0}: how many Contracts are left.  What keeps a
+  // sum, {0}, from being looked at before; {1}: the letter of its register.
+  std::string_view show_to_units, await_products, keep_sum;
 
   // The function that begins a copy of so many elements to group memory, NAME(to, from, whole,
   // wanted): vectors are aligned if they are whole, and there are zeros instead of what is not

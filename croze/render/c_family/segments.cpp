@@ -11,7 +11,7 @@ bool is_access(UOp u) {
 
 // Whether one statement makes all lanes, or takes them.
 bool is_of_all_lanes(UOp u) {
-  return u.is(Op::Reduce) || u.is(Op::Contract) || u.is(Op::LoadMatrix);
+  return u.is(Op::Reduce) || u.is(Op::Contract) || u.is(Op::LoadMatrix) || u.is(Op::AwaitProducts);
 }
 
 // The same for two parameters that are one buffer.

@@ -42,7 +42,8 @@ class Writer {
         wide_(dialect, program),
         segments_(program, wide_),
         around_barriers_(loops_around(Op::Barrier, program.instructions)),
-        around_units_(loops_around(Op::Contract, program.instructions)) {}
+        around_units_(loops_around(Op::Contract, program.instructions)),
+        units_read_(std::ranges::any_of(program.instructions, is_read_by_unit)) {}
 
   KernelText run() {
     declare_all();
@@ -213,7 +214,9 @@ class Writer {
         ensure(!dialect_.barrier.empty(), "the {} renderer has no barriers", dialect_.name);
         if (awaits_copies(u))
           line("{}", fmt::format(fmt::runtime(dialect_.await_copies), u.arg().value));
+        if (units_read_) line("{}", dialect_.show_to_units);
         return line("{}", dialect_.barrier);
+      case Op::AwaitProducts: return await_products(u);
       default: return define(u, elementwise_text(u));
     }
   }
@@ -296,7 +299,22 @@ class Writer {
     close_lane_loop();
     const std::string& function =
         words_.use(dialect_.contract(dialect_, *find_matrix_unit(u.arg().as_text())));
-    line("{}({}, {}, {});", function, ref(u), ref(u.src(1)), ref(u.src(2)));
+    line("{}({}, {}, {});", function, ref(u), factor(u.src(1)), factor(u.src(2)));
+  }
+
+  // An array, or where it is that the unit reads.
+  std::string factor(UOp u) const { return is_read_by_unit(u) ? address(u.src(0)) : ref(u); }
+
+  void await_products(UOp u) {
+    line("{}", fmt::format(fmt::runtime(dialect_.await_products), u.arg().value));
+    for (UOp sum : u.sources()) {
+      const UOp lane = segments_.lane_of(sum);
+      open_loop(lane, end_of(lane));
+      open_lane_ = lane;
+      line("{}", fmt::format(fmt::runtime(dialect_.keep_sum), ref(sum),
+                             is_float(sum.dtype()) ? 'f' : 'r'));
+      close_lane_loop();
+    }
   }
 
   std::string shuffle_text(UOp u) {
@@ -307,6 +325,7 @@ class Writer {
 
   void load_matrix(UOp u) {
     ensure(dialect_.load_matrix != nullptr, "the {} renderer loads no matrices", dialect_.name);
+    if (is_read_by_unit(u)) return;
     const UOp place = u.src(0), lane = u.src(1);
     line("{};", declaration(u, ref(u), lane));
     const std::string& function = words_.use(
@@ -356,6 +375,7 @@ class Writer {
   WideAccesses wide_;
   Segments segments_;
   FlatSet<const Node*> around_barriers_, around_units_;
+  bool units_read_;         // group memory by themselves
   std::string_view whole_;  // whether the copies at hand are of whole vectors; empty: it is asked
   UOp open_lane_;           // the range of the loop over lanes at hand
   std::int32_t open_segment_ = -1;

@@ -2,6 +2,7 @@
 
 #include "croze/render/mma_sync.h"
 #include "croze/render/ptx/elementwise.h"
+#include "croze/render/wgmma.h"
 
 namespace croze::ptx {
 namespace {
@@ -28,6 +29,21 @@ std::string list(std::span<const std::string> registers) {
 std::span<const std::string> part(const Registers& all, std::int64_t number, std::int64_t count) {
   return std::span(all).subspan(static_cast<std::size_t>(number * count),
                                 static_cast<std::size_t>(count));
+}
+
+std::string after(Text& text, const std::string& number, std::int64_t step) {
+  if (step == 0) return number;
+  return text.define(DType::UInt64, "add.s64", {number, fmt::format("{}", step)});
+}
+
+// What tells an instruction where a factor begins and how it lies there.
+std::string descriptor(Text& text, const Place& place, std::uint64_t layout) {
+  const std::string address = after(text, place.base, place.offset),
+                    bits = text.define(DType::UInt64, "and.b64",
+                                       {address, fmt::format("{}", wgmma_address_mask)}),
+                    shifted = text.define(DType::UInt64, "shr.u64",
+                                          {bits, fmt::format("{}", wgmma_address_shift)});
+  return text.define(DType::UInt64, "or.b64", {shifted, fmt::format("{}", layout)});
 }
 
 }  // namespace
@@ -64,6 +80,20 @@ Registers contract(Text& text, const MatrixUnit& unit, Registers sums, Registers
     sums = std::move(results);
   }
   return sums;
+}
+
+void contract_behind(Text& text, const MatrixUnit& unit, std::span<const std::string> sums,
+                     const Place& a, const Place& b) {
+  const WgmmaDescriptor of_a = wgmma_descriptor(unit, unit.places_of_a),
+                        of_b = wgmma_descriptor(unit, unit.places_of_b);
+  const std::string at_a = descriptor(text, a, of_a.layout),
+                    at_b = descriptor(text, b, of_b.layout);
+  text.line("wgmma.fence.sync.aligned;");
+  for (std::int64_t i = 0; i < unit.instructions; i++) {
+    const std::string x = after(text, at_a, i * of_a.step), y = after(text, at_b, i * of_b.step);
+    text.line("{} {}, {}, {}, {};", wgmma_name(unit), list(sums), x, y, wgmma_modifiers(unit));
+  }
+  text.line("wgmma.commit_group.sync.aligned;");
 }
 
 Registers load_matrix(Text& text, const Place& place, std::int64_t squares, bool transposed) {

@@ -18,6 +18,11 @@ std::vector<std::string> packed(Text& text, DType t, std::span<const std::string
 std::vector<std::string> contract(Text& text, const MatrixUnit& unit, std::vector<std::string> sums,
                                   std::vector<std::string> a, std::vector<std::string> b);
 
+// Begins to add the products to the sums, which are registers and stay these, of factors that the
+// unit reads in shared memory by itself.
+void contract_behind(Text& text, const MatrixUnit& unit, std::span<const std::string> sums,
+                     const Place& a, const Place& b);
+
 // Op::LoadMatrix of so many squares: a word of each.
 std::vector<std::string> load_matrix(Text& text, const Place& place, std::int64_t squares,
                                      bool transposed);

@@ -17,6 +17,8 @@
 #include "croze/render/ptx/elementwise.h"
 #include "croze/render/ptx/memory.h"
 #include "croze/render/ptx/text.h"
+#include "croze/render/ptx/vectors.h"
+#include "croze/render/scratch.h"
 
 namespace croze {
 namespace {
@@ -39,6 +41,8 @@ class Writer {
         else
           others_.insert(s.node());
       }
+      if (u.is(Op::Contract) && is_read_by_unit(u.src(1))) added_to_behind_.insert(u.src(0).node());
+      units_read_ = units_read_ || is_read_by_unit(u);
       if (!u.is(Op::Store)) continue;
       const UOp stored = buffer_of(u.src(0));
       if (stored.is(Op::Param)) written_.insert(stored.slot());
@@ -168,9 +172,9 @@ class Writer {
 
   std::string array(UOp u) {
     const std::string name = fmt::format("array{}", num_arrays_++);
-    arrays_ +=
-        fmt::format("  .{} .align 16 .b8 {}[{}];\n", is_group_tile(u) ? "shared" : "local", name,
-                    std::max<std::int64_t>(u.buffer_elements() * size_of(u.dtype()), 1));
+    arrays_ += fmt::format("  .{} .align {} .b8 {}[{}];\n", is_group_tile(u) ? "shared" : "local",
+                           is_group_tile(u) ? group_alignment(program_) : 16, name,
+                           std::max<std::int64_t>(u.buffer_elements() * size_of(u.dtype()), 1));
     const std::string address = text_.fresh(DType::UInt64);
     text_.prologue("mov.u64 {}, {};", address, name);
     return address;
@@ -194,6 +198,7 @@ class Writer {
       case Op::Shuffle: return shuffle(u);
       case Op::LoadMatrix: return load_matrix(u);
       case Op::Barrier: return meet(u);
+      case Op::AwaitProducts: return text_.line("wgmma.wait_group.sync.aligned {};", u.arg().value);
       default: return elementwise(u);
     }
   }
@@ -241,21 +246,15 @@ class Writer {
     return form.step == 0 ? *lane_0 : bits_of(*lane_0 + k * form.step, u.dtype());
   }
 
-  // A tree, as the interpreter does it: the upper half of the lanes is combined with the lower half
-  // until one is left.
+  Lanes all_lanes(UOp u, std::int64_t count) {
+    Lanes all;
+    for (std::int64_t k = 0; k < count; k++) all.push_back(lane(u, k));
+    return all;
+  }
+
   void reduce(UOp u) {
-    const UOp value = u.src(0);
-    Lanes left;
-    for (std::int64_t k = 0; k < u.src(1).range_size(); k++) left.push_back(lane(value, k));
-    while (left.size() > 1) {
-      const std::size_t half = (left.size() + 1) / 2;
-      for (std::size_t k = 0; k + half < left.size(); k++) {
-        const std::string pair[] = {left[k], left[k + half]};
-        left[k] = ptx::elementwise(text_, u.reduce_op(), u.dtype(), value.dtype(), pair);
-      }
-      left.resize(half);
-    }
-    values_[u.node()] = std::move(left);
+    values_[u.node()] = {ptx::reduced(text_, u.reduce_op(), u.dtype(), u.src(0).dtype(),
+                                      all_lanes(u.src(0), u.src(1).range_size()))};
   }
 
   void exchange(UOp u) {
@@ -270,25 +269,10 @@ class Writer {
     values_[u.node()] = std::move(result);
   }
 
-  // Lanes of registers cannot be indexed: each one of the table is compared with.
   void look_up(UOp u) {
-    const UOp table = u.src(0), indices = u.src(1);
     const std::int64_t lanes = forms_.of(u).lanes;
-    const DType t = indices.dtype();
-    Lanes result;
-    for (std::int64_t k = 0; k < lanes; k++) {
-      const std::string masked[] = {lane(indices, k), ptx::literal(lanes - 1, t)};
-      const std::string index = ptx::elementwise(text_, Op::And, t, t, masked);
-      std::string found = lane(table, 0);
-      for (std::int64_t from = 1; from < lanes; from++) {
-        const std::string pair[] = {index, ptx::literal(from, t)};
-        const std::string choice[] = {ptx::elementwise(text_, Op::Eq, DType::Bool, t, pair),
-                                      lane(table, from), found};
-        found = ptx::elementwise(text_, Op::Where, u.dtype(), u.dtype(), choice);
-      }
-      result.push_back(std::move(found));
-    }
-    values_[u.node()] = std::move(result);
+    values_[u.node()] = ptx::looked_up(text_, u.dtype(), all_lanes(u.src(0), lanes),
+                                       u.src(1).dtype(), all_lanes(u.src(1), lanes));
   }
 
   // ---- warps ----
@@ -306,6 +290,7 @@ class Writer {
       text_.line("cp.async.commit_group;");
       text_.line("cp.async.wait_group {};", barrier.arg().value);
     }
+    if (units_read_) text_.line("fence.proxy.async.shared::cta;");
     text_.line("bar.sync 0;");
   }
 
@@ -313,23 +298,33 @@ class Writer {
 
   void contract(UOp u) {
     const MatrixUnit& unit = *find_matrix_unit(u.arg().as_text());
-    Lanes sums;
-    for (std::int64_t k = 0; k < u.src(3).range_size(); k++) sums.push_back(lane(u.src(0), k));
+    Lanes sums = all_lanes(u.src(0), u.src(3).range_size());
+    if (unit.reads_group_memory) return contract_behind(u, unit, std::move(sums));
     values_[u.node()] =
         ptx::contract(text_, unit, std::move(sums), factor(u.src(1), u.src(4), unit.a),
                       factor(u.src(2), u.src(5), unit.b));
   }
 
+  // The sums stay in their registers, which nobody touches until they are awaited.
+  void contract_behind(UOp u, const MatrixUnit& unit, Lanes sums) {
+    for (std::string& x : sums) {
+      if (x[0] != '%') x = ptx::copied(text_, unit.accumulator, x);
+    }
+    ptx::contract_behind(text_, unit, sums, place_of(u.src(1).src(0), 0, false),
+                         place_of(u.src(2).src(0), 0, false));
+    values_[u.node()] = std::move(sums);
+  }
+
   // The registers of a factor.
   Lanes factor(UOp u, UOp over, DType t) {
     if (in_words_.contains(u.node())) return lanes(u);
-    Lanes elements;
-    for (std::int64_t k = 0; k < over.range_size(); k++) elements.push_back(lane(u, k));
+    Lanes elements = all_lanes(u, over.range_size());
     return size_of(t) < 4 ? ptx::packed(text_, t, elements) : elements;
   }
 
   // In words, of which units make their factors.
   void load_matrix(UOp u) {
+    if (is_read_by_unit(u)) return;
     ensure(factors_.contains(u.node()) && !others_.contains(u.node()),
            "linear program: a matrix is loaded that no unit multiplies");
     in_words_.insert(u.node());
@@ -407,7 +402,9 @@ class Writer {
   void load(UOp u) {
     const UOp place = u.src(0), buffer = buffer_of(place);
     Lanes result;
-    if (buffer.is(Op::Register)) {
+    if (added_to_behind_.contains(u.node())) {
+      result = lanes(buffer);
+    } else if (buffer.is(Op::Register)) {
       // A later store must not change what was read.
       for (const std::string& x : lanes(buffer)) {
         result.push_back(ptx::copied(text_, u.dtype(), x));
@@ -436,13 +433,13 @@ class Writer {
     if (buffer.is(Op::Register)) {
       const Lanes& targets = lanes(buffer);
       for (std::size_t k = 0; k < targets.size(); k++) {
-        ptx::copy(text_, buffer.dtype(), targets[k], lane(u.src(1), static_cast<std::int64_t>(k)));
+        const std::string value = lane(u.src(1), static_cast<std::int64_t>(k));
+        if (value != targets[k]) ptx::copy(text_, buffer.dtype(), targets[k], value);
       }
       return;
     }
     const std::int64_t count = std::max(forms_.of(place).lanes, forms_.of(u.src(1)).lanes);
-    Lanes values;
-    for (std::int64_t k = 0; k < count; k++) values.push_back(lane(u.src(1), k));
+    const Lanes values = all_lanes(u.src(1), count);
     if (is_row(place)) return ptx::store(text_, place_of(place, 0, true), values);
     for (std::int64_t k = 0; k < count; k++) {
       ptx::store(text_, place_of(place, k, false),
@@ -534,6 +531,8 @@ class Writer {
   FlatSet<std::int64_t> written_;                         // slots
   FlatSet<const Node*> factors_, others_;  // operands of matrix units, and of all else
   FlatSet<const Node*> in_words_;          // loaded as a unit takes them
+  FlatSet<const Node*> added_to_behind_;   // sums
+  bool units_read_ = false;                // shared memory by themselves
   std::vector<OpenLoop> loops_;
   std::string arrays_;  // of Locals
   int num_arrays_ = 0;

@@ -1,6 +1,10 @@
 // compiler_test.cpp -- from texts to code, without a device.
+#include <algorithm>
+
 #include "croze/backends/cuda/architectures.h"
 #include "croze/backends/cuda/cuda_compiler.h"
+#include "croze/base/options.h"
+#include "croze/graph/matrix_unit.h"
 #include "fake_device.h"
 
 namespace croze::test {
@@ -26,6 +30,19 @@ TEST(CudaArchitectures, NamesAreThoseOfCompilers) {
   EXPECT_EQ(cuda::architecture_name(8, 9), "sm_89");
   EXPECT_EQ(cuda::architecture_name(9, 0), "sm_90a");
   EXPECT_EQ(cuda::architecture_name(10, 0), "sm_100a");
+}
+
+// Of four warps, which nothing has run yet; what is compiled with them is known apart.
+TEST(CudaArchitectures, HaveUnitsThatReadGroupMemoryIfTheyAreAskedFor) {
+  for (const bool is_asked : {false, true}) {
+    const Options::Scope scope{{Option::Wgmma, is_asked}};
+    for (const Target& target : cuda::cuda_targets()) {
+      const bool has_units = std::ranges::any_of(
+          target.caps.matrix_units, [](const MatrixUnit* u) { return u->reads_group_memory; });
+      EXPECT_EQ(has_units, is_asked && target.name == "sm_90a") << target.name;
+      EXPECT_EQ(target.caps.architecture != target.name, has_units) << target.name;
+    }
+  }
 }
 
 // What is compiled for a target is what a device of that kind would be given.

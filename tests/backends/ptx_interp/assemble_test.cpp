@@ -5,6 +5,7 @@
 
 #include "backends/ptx_interp/assembling_device.h"
 #include "backends/ptx_interp/unit_product.h"
+#include "backends/ptx_interp/wgmma_product.h"
 #include "fuzz/kernels.h"
 #include "support/device_suite.h"
 
@@ -43,6 +44,21 @@ TEST_F(PtxAssembler, TakesProductsByMatrixUnits) {
       EXPECT_NE(product.run(*device_under_test(), ptx_sm_80).find("mma.sync"), std::string::npos);
       product.expect_right(0);
     }
+  }
+}
+
+// What sm_90a alone has.
+TEST_F(PtxAssembler, TakesProductsByUnitsOfFourWarps) {
+  for (const MatrixUnit* unit : units_of_extension("wgmma")) {
+    WgmmaProduct p{unit->name, 70, 150, unit->columns + 1};
+    p.group_memory = 48 << 10;  // of arrays of a fixed size
+    Graph graph;
+    const LinearProgram program = make_program(kernel_of(graph, p), caps_of(p));
+    const std::string text = text_of(program);
+    EXPECT_NE(text.find("wgmma.mma_async"), std::string::npos) << unit->name;
+    Numbers numbers(p);
+    launch(*device_under_test(), program.info, text, numbers);
+    EXPECT_EQ(numbers.wrong_number(), "") << unit->name;
   }
 }
 

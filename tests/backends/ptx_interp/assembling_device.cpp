@@ -71,6 +71,10 @@ class AssemblingDevice final : public Device {
 
   std::string compile(const std::string& name, const std::string& source) override {
     const std::string header = header_of(ptx_sm_80);
+    if (source.starts_with(header_of(ptx_sm_90a))) {  // what no other target has
+      assemble(name, ptx_sm_90a, source);
+      return device_->compile(name, source);
+    }
     ensure(source.starts_with(header), "kernel {} is for another target", name);
     for (const PtxTarget& target : targets) {
       assemble(name, target, header_of(target) + source.substr(header.size()));

@@ -2,7 +2,8 @@
 //
 // A wave makes a few tiles of the unit side by side, so that each operand that it fetches serves
 // several.  A group has waves along rows and columns, and what they multiply lies in group memory
-// for some steps, in the order in which the threads of a wave fetch it (contract_wave.cpp).
+// for some steps, in the order in which the threads of a wave fetch it (contract_wave.cpp).  Waves
+// are those of the unit here, of as many threads as it has.
 #include "croze/codegen/choose/warps/unit_tiles.h"
 
 #include <algorithm>
@@ -32,6 +33,7 @@ struct UnitTile {
   std::int64_t steps = 1;                            // of the unit, in group memory at once
   std::int64_t slots = 1;                            // of tiles in group memory
   std::int64_t row_fetches = 1, column_fetches = 1;  // elements, for each of an operand
+  std::int64_t row_copy = 1, column_copy = 1;        // bytes that an item copies at once
   double cycles = 0;                                 // of the kernel
 };
 
@@ -48,7 +50,8 @@ class Search {
     const auto& units = k_.caps().matrix_units;
     for (std::size_t i = 0; i < units.size(); i++) {
       unit_ = units[i];
-      if (unit_->threads != model_.warp || !multiplies_for(reduce_, *unit_)) continue;
+      if (unit_->threads == 1 || unit_->threads % model_.warp != 0) continue;
+      if (!multiplies_for(reduce_, *unit_)) continue;
       if (!is_allowed(*unit_)) continue;
       UnitTile t{.unit = static_cast<std::int64_t>(i) + 1};
       for (UOp rows : k_.loops) {
@@ -65,17 +68,20 @@ class Search {
       }
     }
     std::ranges::stable_sort(tiles_, {}, &UnitTile::cycles);
-    if (std::ssize(tiles_) > most_tried) tiles_.resize(most_tried);
+    std::vector<std::int64_t> tried(units.size() + 1, 0);
+    std::erase_if(tiles_, [&](const UnitTile& t) {
+      return ++tried[static_cast<std::size_t>(t.unit)] > most_tried;
+    });
     return std::move(tiles_);
   }
 
  private:
-  static constexpr std::int64_t most_tried = 8;
+  static constexpr std::int64_t most_tried = 8;  // of a unit
 
   void try_waves(UnitTile t) {
     for (t.row_waves = 1; t.row_waves <= 4; t.row_waves *= 2) {
       for (t.column_waves = 1; t.column_waves <= 4; t.column_waves *= 2) {
-        if (t.row_waves * t.column_waves * model_.warp > model_.most_items) continue;
+        if (items_of(t) > model_.most_items) continue;
         for (t.row_copies = 1; t.row_copies <= 4; t.row_copies *= 2) {
           for (t.column_copies = 1; t.column_copies <= 8; t.column_copies *= 2) try_steps(t);
         }
@@ -85,10 +91,15 @@ class Search {
 
   void try_steps(UnitTile t) {
     if (!model_.has_room(values_of(t), items_of(t))) return;
-    for (t.steps = 1; t.steps * unit_->depth <= model_.most_steps; t.steps *= 2) {
+    for (t.steps = 1; t.steps <= most_steps(); t.steps *= 2) {
       if (t.steps > 1 && t.steps * unit_->depth >= 2 * t.depth.range_size()) break;
       try_slots(t);
     }
+  }
+
+  // A unit that reads for itself takes as many terms as a turn has.
+  std::int64_t most_steps() const {
+    return unit_->reads_group_memory ? 1 : model_.most_steps / unit_->depth;
   }
 
   // As many as there is room for, and turns of the innermost loop of the reduction.
@@ -103,13 +114,14 @@ class Search {
   }
 
   std::int64_t items_of(const UnitTile& t) const {
-    return t.row_waves * t.column_waves * model_.warp;
+    return t.row_waves * t.column_waves * unit_->threads;
   }
 
   // Of a thread, in registers.
   std::int64_t values_of(const UnitTile& t) const {
     const std::int64_t sums =
         places_of_thread(*unit_, unit_->places_of_sums) * size_of(unit_->accumulator) / 4;
+    if (unit_->reads_group_memory) return t.row_copies * t.column_copies * sums;
     return t.row_copies * t.column_copies * sums +
            (t.row_copies * a_bytes() + t.column_copies * b_bytes()) / 4;
   }
@@ -128,10 +140,10 @@ class Search {
   }
   // Of a slot.
   std::int64_t bytes_of_rows(const UnitTile& t) const {
-    return t.steps * model_.warp * t.row_waves * t.row_copies * a_bytes();
+    return t.steps * unit_->threads * t.row_waves * t.row_copies * a_bytes();
   }
   std::int64_t bytes_of_columns(const UnitTile& t) const {
-    return t.steps * model_.warp * t.column_waves * t.column_copies * b_bytes();
+    return t.steps * unit_->threads * t.column_waves * t.column_copies * b_bytes();
   }
 
   // For a block.
@@ -148,6 +160,8 @@ class Search {
     if (!b.varies_over(t.columns) || b.varies_over(t.rows)) return false;
     t.row_fetches = fetched_of_one(a, t.rows);
     t.column_fetches = fetched_of_one(b, t.columns);
+    t.row_copy = bytes_of_copy(a, t.rows, t.depth, unit_->places_of_a);
+    t.column_copy = bytes_of_copy(b, t.columns, t.depth, unit_->places_of_b);
     return true;
   }
 
@@ -190,21 +204,32 @@ class Search {
     const auto tiles = static_cast<double>(t.row_copies * t.column_copies);
     const auto products = static_cast<double>(unit_->rows * unit_->columns * unit_->depth);
     const double arithmetic = waves * tiles * products / model_.unit_multiply_adds(*unit_);
+    const auto bytes = static_cast<double>(fetched_bytes(t));
+    const double copies =
+        static_cast<double>(bytes_of_rows(t) / t.row_copy + bytes_of_columns(t) / t.column_copy);
+    const double issuing = copies * model_.copy_instructions / model_.multiply_adds;
+    const double transfer = bytes / model_.far_bytes;
+    if (unit_->reads_group_memory) {
+      const auto of_unit = static_cast<double>(unit_->threads * (a_bytes() + b_bytes()));
+      const double memory = (waves * tiles * of_unit + bytes) / model_.group_bytes;
+      return {std::max(arithmetic, memory), issuing, transfer, true};
+    }
     const double reading =
         waves * static_cast<double>(t.row_copies * a_bytes() + t.column_copies * b_bytes()) / 4 *
         model_.group_load;
     const double computing =
         std::max(arithmetic, reading) + model_.not_hidden * std::min(arithmetic, reading);
-    const double copies =
-        static_cast<double>((bytes_of_rows(t) + bytes_of_columns(t)) / bytes_of_copy());
-    const double issuing = copies * model_.copy_instructions / model_.multiply_adds;
-    return {computing, issuing, static_cast<double>(fetched_bytes(t)) / model_.far_bytes};
+    return {computing, issuing, transfer};
   }
 
   // That an item copies at once: a vector, where tiles lie as what they are copied from does.
-  std::int64_t bytes_of_copy() const {
-    const std::int64_t element = size_of(unit_->a);
-    return k_.caps().loads_matrices && element == 2 ? k_.caps().vector_bytes : element;
+  std::int64_t bytes_of_copy(UOp load, UOp lines, UOp depth, std::string_view places) const {
+    const std::int64_t element = size_of(load.dtype());
+    const bool by_terms = place_bits(places).front().axis == 'k';
+    const Stride in_row = stride_over(load.src(0).src(1), by_terms ? depth : lines);
+    const bool by_vectors = unit_->reads_group_memory ? in_row.affine && in_row.step == 1
+                                                      : k_.caps().loads_matrices && element == 2;
+    return by_vectors ? k_.caps().vector_bytes : element;
   }
 
   double resident(const UnitTile& t) const {
@@ -213,6 +238,7 @@ class Search {
 
   // How much longer it takes where too few waves are there to hide what each waits for.
   double waiting(const UnitTile& t, double at_once) const {
+    if (unit_->reads_group_memory) return 1;
     return std::max(
         1.0, model_.hiding_warps / (at_once * static_cast<double>(t.row_waves * t.column_waves)));
   }
@@ -244,7 +270,7 @@ std::optional<KernelState> tiled(const KernelState& kernel, const UnitTile& t) {
   if (!is_legal(k, edit)) return {};
   const UOp thread = contract(k, rows, columns, depth, t.unit);
   order_for_waves(k, thread);
-  for (UOp load : std::vector<UOp>(loads(k.sink))) {
+  for (UOp load : unit.reads_group_memory ? std::vector<UOp>() : loads(k.sink)) {
     const std::vector<UOp> inner = ranges_of_operand(k, load, steps, thread);
     const bool is_operand = !inner.empty() && inner.back().loop_kind() == LoopKind::Lane &&
                             (load.dtype() == unit.a || load.dtype() == unit.b);

@@ -55,13 +55,16 @@ struct WarpModel {
   // Items whose multiply-adds a unit starts in a cycle.
   static constexpr double multiply_adds = 128;
   // The same of matrix units: the more, the shorter factors are, but twice as many where none of
-  // their 32 or 64 bits is left out.
+  // their 32 or 64 bits is left out; and twice as many of those that need no items to read.
   static double unit_multiply_adds(const MatrixUnit& unit) {
     const auto bytes = static_cast<double>(size_of(unit.a));
-    return bytes > 2 && unit.factor_bits == 0 ? 2 * multiply_adds : 2048 / bytes;
+    if (bytes > 2 && unit.factor_bits == 0) return 2 * multiply_adds;
+    return (unit.reads_group_memory ? 4096 : 2048) / bytes;
   }
   // Arithmetic and loads overlap, but not wholly: this part of the lesser of the two shows.
   static constexpr double not_hidden = 0.3;
+  // The same where a unit goes on behind the items' backs while they copy and meet.
+  static constexpr double not_hidden_behind = 0.1;
   // Instructions around those of a step: addresses, counting, the jump.
   static constexpr double around_step = 4;
   // Warps that hide how long each waits for its results.
@@ -84,6 +87,8 @@ struct WarpModel {
 
   // ---- memory ----
 
+  // Bytes that a unit reads from group memory by itself in a cycle.
+  static constexpr double group_bytes = 128;
   // A word of each item of a warp, all banks at once, or one word for all of them.
   static constexpr double group_load = 1;
   // Bytes that are fetched where any of them are asked for.
@@ -106,6 +111,7 @@ struct WarpModel {
   // one behind the other.
   struct Turn {
     double computing, issuing, transfer;
+    bool goes_on_behind = false;  // a unit computes while items meet and begin copies
   };
 
   // One of `count` turns, of a group beside others that the unit runs at once: one copies or waits
@@ -117,8 +123,15 @@ struct WarpModel {
       const double alone = std::min(busy, turn.transfer) + far_latency + 2 * meeting;
       return std::max(busy, turn.transfer) + alone / at_once;
     }
-    const double waits = std::ceil(count / static_cast<double>(slots - 1));
-    const double coming = std::max(turn.transfer, far_latency * waits / count);
+    const bool is_behind = turn.goes_on_behind && slots > 2;
+    const std::int64_t ahead = is_behind ? slots - 2 : slots - 1;
+    const double waiting = far_latency * std::ceil(count / static_cast<double>(ahead)) / count;
+    if (is_behind) {
+      const double all = turn.computing + turn.issuing + turn.transfer + waiting,
+                   most = std::max({turn.computing, turn.issuing, turn.transfer, waiting});
+      return most + not_hidden_behind * (all - most);
+    }
+    const double coming = std::max(turn.transfer, waiting);
     const double alone = not_hidden * std::min(busy, coming) + meeting;
     return std::max(busy, coming) + alone / at_once;
   }
