@@ -13,6 +13,7 @@
 
 #include "croze/backends/interp/interp_device.h"
 #include "croze/base/options.h"
+#include "croze/codegen/edits/legality.h"
 #include "croze/codegen/pipeline.h"
 #include "croze/device/llvm/compile.h"
 #include "croze/graph/eval.h"
@@ -114,6 +115,21 @@ TEST(ContractWave, UnitsOfFourWarpsReadGroupMemory) {
     expect_product(unit, {64, 2 * unit.depth, 64});
     expect_product(unit, {70, 75, 41});
   }
+}
+
+TEST(ContractWave, TilesOfUnitsThatReadGroupMemoryTakeRoom) {
+  const MatrixUnit& unit = *find_matrix_unit("wgmma.bf16.kk.n64");
+  const Edit whole{.kind = EditKind::Contract, .ranges = {0, 1, 2}, .size = 1};
+  const auto why = [&](const Sizes& s, i64 group_memory) {
+    Graph graph;
+    Caps caps = caps_with(unit);
+    caps.group_memory = group_memory;
+    return refusal(KernelState(product_kernel(graph, s, unit), caps), whole);
+  };
+  EXPECT_EQ(why({64, 64, 64}, 16 << 10), "");
+  EXPECT_EQ(why({64, 64, 64}, 8 << 10), "tiles of 16384 bytes do not fit in 8192");
+  EXPECT_EQ(why({64, 128, 64}, 16 << 10), "loop r2 does not go in steps");
+  EXPECT_EQ(why({32, 64, 64}, 16 << 10), "loop r0 is no output loop of 64");
 }
 
 // Of factors of two bytes: both as rows lie in memory, of which b is wanted by columns.

@@ -25,6 +25,7 @@ const std::vector<Edit>& one_of_each() {
       {.kind = EditKind::Panel, .ranges = {2, 5, 3}},
       {.kind = EditKind::Accumulate, .ranges = {2, 0}, .size = 4},
       {.kind = EditKind::Contract, .ranges = {5, 2}, .size = 1},
+      {.kind = EditKind::Contract, .ranges = {5, 6, 2}, .size = 3},
       {.kind = EditKind::Stage, .ranges = {4, 5}, .size = 8, .load = 1, .space = Space::Thread},
       {.kind = EditKind::Stage, .ranges = {4}, .size = 1, .load = 0, .space = Space::Group},
       {.kind = EditKind::Simplify},
@@ -37,8 +38,8 @@ TEST(EditText, NamesLoopsByTheirIds) {
             "split r3 by 4; split_overlapping r3 by 14; merge r1 r12; pad r0 by 16; "
             "split_reduction r7 by 2; bind r5 lane; "
             "reorder r2 r0 r1; share r2 r3; one_pass r2 r3 by 8; keep r2 r3 by 16; tabulate r2 r3 "
-            "by 8; panel r2 r5 r3; accumulate r2 r0 by 4; contract r5 r2 by 1; stage load 1 "
-            "over r4 r5 in thread by 8; "
+            "by 8; panel r2 r5 r3; accumulate r2 r0 by 4; contract r5 r2 by 1; "
+            "contract r5 r6 r2 by 3; stage load 1 over r4 r5 in thread by 8; "
             "stage load 0 over r4 in group by 1; simplify; fill_ahead r6 by 3");
 }
 
