@@ -199,10 +199,8 @@ double convolution_at(const Picture& p, i64 at, const std::vector<std::byte>& in
   return sum;
 }
 
-// Lines and columns become one axis of the tile, whose copies alone ask what is inside.
-TEST(ContractWave, PlacesOfAPictureAreAnAxis) {
-  const Picture p{2, 32, 24, 12, 3};
-  const MatrixUnit& unit = *find_matrix_unit("mma.sync.bf16");
+void expect_convolution(const Picture& p, const MatrixUnit& unit) {
+  SCOPED_TRACE(unit.name);
   const Caps caps = caps_with(unit);
   Graph graph;
   const LinearProgram program = make_program(convolution_kernel(graph, p, unit), caps);
@@ -217,6 +215,12 @@ TEST(ContractWave, PlacesOfAPictureAreAnAxis) {
   for (i64 i = 0; i < results; i++) {
     ASSERT_EQ(number_at(out, i, unit.accumulator), convolution_at(p, i, in, f, unit.a)) << i;
   }
+}
+
+// Lines and columns become one axis of the tile, whose copies alone ask what is inside.
+TEST(ContractWave, PlacesOfAPictureAreAnAxis) {
+  for (const char* unit : {"mma.sync.bf16", "wgmma.bf16.kn.n64"})
+    expect_convolution({2, 32, 24, 12, 3}, *find_matrix_unit(unit));
 }
 
 // How the assembler calls what a unit is made of.
