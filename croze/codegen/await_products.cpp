@@ -1,8 +1,8 @@
 // await_products.cpp -- where items wait for units that read their factors by themselves.
 //
 // What such a unit reads is filled anew behind the next barrier, so items wait for it in front of
-// that: for all of it, or, in a loop whose tiles have slots enough (edits/fill_ahead.h), for all
-// but what the last turns have begun.  Sums that turns add to are wanted when the loop is over,
+// that: for all of it, or, in a loop whose tiles have slots enough (edits/warps/fill_ahead.h), for
+// all but what the last turns have begun.  Sums that turns add to are wanted when the loop is over,
 // others behind the units that make them.
 #include "croze/codegen/await_products.h"
 
@@ -10,7 +10,7 @@
 #include <span>
 
 #include "croze/base/flat_map.h"
-#include "croze/codegen/edits/fill_ahead.h"
+#include "croze/codegen/edits/warps/fill_ahead.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/matrix_unit.h"
 #include "croze/render/program.h"

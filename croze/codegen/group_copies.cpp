@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "croze/base/flat_map.h"
-#include "croze/codegen/edits/fill_ahead.h"
+#include "croze/codegen/edits/warps/fill_ahead.h"
 #include "croze/graph/graph.h"
 #include "croze/render/lane_form.h"
 

@@ -8,8 +8,8 @@
 // lead around the loops, too.  If no tile is read on the one side and written on the other, or
 // written on both, it goes.
 //
-// Of a tile that is filled ahead (edits/fill_ahead.h) a turn of the loop fills another slot than it
-// reads: there only what is touched in different turns is the same memory.
+// Of a tile that is filled ahead (edits/warps/fill_ahead.h) a turn of the loop fills another slot
+// than it reads: there only what is touched in different turns is the same memory.
 #include "croze/codegen/idle_barriers.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 #include <functional>
 
 #include "croze/base/flat_map.h"
-#include "croze/codegen/edits/fill_ahead.h"
+#include "croze/codegen/edits/warps/fill_ahead.h"
 #include "croze/graph/op.h"
 #include "croze/render/program.h"
 

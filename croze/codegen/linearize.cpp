@@ -18,8 +18,8 @@
 
 #include "croze/base/error.h"
 #include "croze/base/flat_map.h"
-#include "croze/codegen/edits/fill_ahead.h"
 #include "croze/codegen/edits/kernel_state.h"
+#include "croze/codegen/edits/warps/fill_ahead.h"
 #include "croze/codegen/prefetch.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/rewrite/rewrite.h"

@@ -1,5 +1,5 @@
 // fill_ahead_test.cpp -- tiles with slots, of which one is filled while another is read.
-#include "croze/codegen/edits/fill_ahead.h"
+#include "croze/codegen/edits/warps/fill_ahead.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

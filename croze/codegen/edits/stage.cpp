@@ -5,9 +5,9 @@
 #include <bit>
 #include <utility>
 
-#include "croze/codegen/edits/fill_items.h"
 #include "croze/codegen/edits/note.h"
 #include "croze/codegen/edits/tile_axes.h"
+#include "croze/codegen/edits/warps/fill_items.h"
 #include "croze/codegen/lower/transpose.h"
 #include "croze/graph/rewrite/rewrite.h"
 

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "croze/codegen/edits/contract_wave.h"
-#include "croze/codegen/edits/fill_ahead.h"
 #include "croze/codegen/edits/item_axes.h"
 #include "croze/codegen/edits/legality.h"
 #include "croze/codegen/edits/stage.h"
+#include "croze/codegen/edits/warps/contract_wave.h"
+#include "croze/codegen/edits/warps/fill_ahead.h"
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/render/scratch.h"
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "croze/codegen/edits/fill_ahead.h"
 #include "croze/codegen/edits/kernel_state.h"
+#include "croze/codegen/edits/warps/fill_ahead.h"
 #include "croze/codegen/lower/masked_turns.h"
 #include "croze/graph/analysis/valid.h"
 #include "croze/graph/graph.h"

@@ -10,10 +10,10 @@
 //
 // Neighbours in a warp have neighbouring columns, so they read one row of group memory side by
 // side, and all of them the same element of a row.  Where the device copies on its own, the next
-// blocks are on their way meanwhile (edits/fill_ahead.h).  How large the tiles are, how many items
-// share one and how many steps a block has is found by what a group takes for a step, in cycles of
-// a compute unit (warp_model.h), and by how evenly the groups fill the units.  Sizes that the tiles
-// do not divide are padded: what is beyond the end is copied as zero and not stored.
+// blocks are on their way meanwhile (edits/warps/fill_ahead.h).  How large the tiles are, how many
+// items share one and how many steps a block has is found by what a group takes for a step, in
+// cycles of a compute unit (warp_model.h), and by how evenly the groups fill the units.  Sizes that
+// the tiles do not divide are padded: what is beyond the end is copied as zero and not stored.
 #include "croze/codegen/choose/warps/group_tiles.h"
 
 #include <algorithm>

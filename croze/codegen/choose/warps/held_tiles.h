@@ -8,7 +8,7 @@
 namespace croze {
 
 // Gives two products, of which the second takes what is made of the first, one pass over the terms
-// of the second, in which warps hold what the first makes (edits/held_product.h).  False, and
+// of the second, in which warps hold what the first makes (edits/warps/held_product.h).  False, and
 // nothing done, if the kernel has no such products or takes no such tile.
 bool tile_held_products(KernelState& k);
 

@@ -31,7 +31,8 @@ struct WarpModel {
   std::int64_t warp, units, registers, unit_registers, most_items, group_memory;
   std::int64_t near_cache, far_cache;  // bytes: of a unit, of all of them together
   bool shuffles;
-  // That a tile in group memory may have (edits/fill_ahead.h): from then on more only take room.
+  // That a tile in group memory may have (edits/warps/fill_ahead.h): from then on more only take
+  // room.
   std::int64_t most_slots;
 
   // Whether items of a group may each have so many values in registers.  A unit is to run as many

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "croze/codegen/edits/group_factor.h"
 #include "croze/codegen/edits/kernel_state.h"
+#include "croze/codegen/edits/warps/group_factor.h"
 
 namespace croze {
 

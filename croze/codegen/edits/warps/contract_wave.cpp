@@ -11,16 +11,16 @@
 //
 // A unit that reads its factors from group memory by itself finds them there in that order: the
 // edit makes the tiles, too (group_factor.cpp).
-#include "croze/codegen/edits/contract_wave.h"
+#include "croze/codegen/edits/warps/contract_wave.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "croze/codegen/edits/contract.h"
-#include "croze/codegen/edits/held_product.h"
 #include "croze/codegen/edits/note.h"
 #include "croze/codegen/edits/transform.h"
+#include "croze/codegen/edits/warps/held_product.h"
 #include "croze/graph/analysis/valid.h"
 #include "croze/graph/matrix_unit.h"
 #include "croze/graph/rewrite/rewrite.h"

@@ -15,7 +15,7 @@
 //
 // What a mask leaves out of all of them is no term of the leader, so its exponential is 0: that is
 // what the unit multiplies there.
-#include "croze/codegen/edits/held_product.h"
+#include "croze/codegen/edits/warps/held_product.h"
 
 #include <fmt/format.h>
 

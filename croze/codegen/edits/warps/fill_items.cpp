@@ -3,7 +3,7 @@
 // An element is numbered by digits, one for each axis, or for each bit of one that says what a
 // thread has of a matrix.  Digits go by their steps in the source, so that neighbours fetch
 // neighbours, and the last ones are a vector.
-#include "croze/codegen/edits/fill_items.h"
+#include "croze/codegen/edits/warps/fill_items.h"
 
 #include <algorithm>
 #include <array>

@@ -17,7 +17,7 @@
 // Units that read tiles by themselves (Op::LoadMatrix, of n items) are at work for one turn while
 // the items are in the next one, if there are slots enough: what they read in turn t - 1 is filled
 // in turn t + 1 and not in turn t.
-#include "croze/codegen/edits/fill_ahead.h"
+#include "croze/codegen/edits/warps/fill_ahead.h"
 
 #include <fmt/format.h>
 

@@ -4,12 +4,12 @@
 // To fill the tile the opposite is wanted, the place of a line and a term: each bit of the place is
 // one of theirs, or the sum of two of them modulo two.  What goes along a row of the tile goes by
 // vectors, if it lies side by side in the source, too.
-#include "croze/codegen/edits/group_factor.h"
+#include "croze/codegen/edits/warps/group_factor.h"
 
 #include <algorithm>
 
-#include "croze/codegen/edits/fill_items.h"
 #include "croze/codegen/edits/tile_axes.h"
+#include "croze/codegen/edits/warps/fill_items.h"
 #include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
