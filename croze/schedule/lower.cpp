@@ -395,7 +395,9 @@ bool Lowering::must_buffer(UOp u, const Position& p) {
                                     : is_decoded                    ? least_decoded_visits
                                                                     : least_computed_visits;
   if (visits / least_visits < u.elements()) return false;
-  plan_.buffer(plan_.epilogue(u), {BufferCause::RepeatedOperand, visits / u.elements(), cost});
+  const UOp last = plan_.epilogue(u);  // a clamp of what is normed, but no factor made wide
+  plan_.buffer(size_of(last.dtype()) <= size_of(u.dtype()) ? last : u,
+               {BufferCause::RepeatedOperand, visits / u.elements(), cost});
   return grown_ = true;
 }
 
