@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "croze/graph/matrix_unit.h"
 
@@ -13,6 +14,9 @@ namespace croze {
 
 // "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", of one instruction of the unit.
 std::string mma_sync_name(const MatrixUnit& unit);
+
+// "bf16": what a unit multiplies is called in the names of instructions.
+std::string_view factor_type_in_ptx(const MatrixUnit& unit, DType factor);
 
 // Registers of one instruction.
 struct MmaSyncRegisters {

@@ -3,24 +3,12 @@
 #include <fmt/format.h>
 
 #include "croze/base/error.h"
+#include "croze/render/mma_sync.h"
 
 namespace croze {
 namespace {
 
 constexpr std::int64_t row_bytes = 128, rows_of_pattern = 8;  // of "128-byte swizzle"
-
-std::string_view type_of_factor(DType t) {
-  switch (t) {
-    case DType::Int8: return "s8";
-    case DType::UInt8: return "u8";
-    case DType::Float8E4M3: return "e4m3";
-    case DType::Float8E5M2: return "e5m2";
-    case DType::Float16: return "f16";
-    default: break;
-  }
-  ensure(t == DType::BFloat16, "wgmma multiplies no {}", name_of(t));
-  return "bf16";
-}
 
 bool lies_by_lines(std::string_view places) { return place_bits(places).front().axis != 'k'; }
 
@@ -34,7 +22,7 @@ std::string wgmma_name(const MatrixUnit& unit) {
   ensure(unit.extension == "wgmma", "{} is no unit of four warps", unit.name);
   return fmt::format("wgmma.mma_async.sync.aligned.m{}n{}k{}.{}.{}.{}", unit.rows, unit.columns,
                      unit.depth / unit.instructions, is_float(unit.accumulator) ? "f32" : "s32",
-                     type_of_factor(unit.a), type_of_factor(unit.b));
+                     factor_type_in_ptx(unit, unit.a), factor_type_in_ptx(unit, unit.b));
 }
 
 std::string wgmma_modifiers(const MatrixUnit& unit) {

@@ -172,8 +172,6 @@ void FusionPlan::measure_one(UOp u) {
     f.reads += g.reads / static_cast<float>(g.consumers);
   }
   f.cost = static_cast<std::int32_t>(std::min<std::int64_t>(cost, 1 << 20));
-  if (!f.contains_reduce || f.consumers < 2) return;
-  if (const UOp top = join_above(u)) facts(top).joins_reduce = true;
 }
 
 // Of an expression that has grown too large: what is far smaller than it, and stands below views of
@@ -194,20 +192,27 @@ bool FusionPlan::buffer_small_operand(UOp u) {
   return false;
 }
 
+void FusionPlan::buffer_if_large(UOp u) {
+  if (!is_elementwise(u.op()) || !fits_memory(u)) return;
+  const Facts& f = facts(u);
+  if (f.size > static_cast<float>(max_size) && buffer_small_operand(u)) measure_one(u);
+  if (f.size > static_cast<float>(max_size)) {
+    buffer(u, {BufferCause::LargeExpression, static_cast<std::int64_t>(f.size), max_size});
+  } else if (f.reads > max_fused_reads) {
+    buffer(u, {BufferCause::ManyReads, static_cast<std::int64_t>(f.reads),
+               static_cast<std::int64_t>(max_fused_reads)});
+  }
+}
+
 // Bottom-up.
 void FusionPlan::measure(std::span<const UOp> order) {
   for (UOp u : order) {
-    const Facts& f = facts(u);
     if (is_free(u)) continue;
     measure_one(u);
-    if (!is_elementwise(u.op()) || !fits_memory(u)) continue;
-    if (f.size > static_cast<float>(max_size) && buffer_small_operand(u)) measure_one(u);
-    if (f.size > static_cast<float>(max_size)) {
-      buffer(u, {BufferCause::LargeExpression, static_cast<std::int64_t>(f.size), max_size});
-    } else if (f.reads > max_fused_reads) {
-      buffer(u, {BufferCause::ManyReads, static_cast<std::int64_t>(f.reads),
-                 static_cast<std::int64_t>(max_fused_reads)});
-    }
+    buffer_if_large(u);
+    const Facts& f = facts(u);
+    if (f.buffered || !f.contains_reduce || f.consumers < 2) continue;
+    if (const UOp top = join_above(u)) facts(top).joins_reduce = true;
   }
 }
 

@@ -87,6 +87,7 @@ class FusionPlan {
   UOp sum_of_blocks(UOp u) const;
   void measure_one(UOp u);
   bool buffer_small_operand(UOp u);
+  void buffer_if_large(UOp u);
   void measure(std::span<const UOp> order);
   void assign_owners(std::span<const UOp> order);
   void measure_distances(std::span<const UOp> order);

@@ -215,6 +215,8 @@ TEST_F(CudaCode, OfFourWarpsKeepsItsSumsInRegisters) {
       {"e4m3", "QGMMA", 1, [] { return product_of_bytes(Float8E4M3, Float8E4M3); }},
       {"e5m2 x e4m3", "QGMMA", 1, [] { return product_of_bytes(Float8E5M2, Float8E4M3); }},
       {"gradients of a convolution", "HGMMA", 2, [] { return gradients_of_convolution(BFloat16); }},
+      // One kernel in which warps hold scores, as without these units.
+      {"attention of bf16", "HMMA", 1, [] { return attention(BFloat16, false); }, false, false, 1},
   };
   for (const Products& p : products) expect_units(target, p);
 }

@@ -155,42 +155,43 @@ TEST(ChooseTile, SumsThatWaitAreThoseOfTheInnermostLoops) {
   EXPECT_TRUE(std::equal(loops.rbegin(), loops.rend(), order.rbegin())) << edits;
 }
 
+// out[i, j] = sum over d of a * b[d, j], of `size` rows and columns, with so many operations on
+// each of the factors; a is [i, d], or [d, i] where rows lie side by side.
+struct Factors {
+  std::int64_t size = 64, depth = 64;
+  int on_rows = 0, on_columns = 0;
+  bool rows_side_by_side = false;
+};
+
+std::string chosen_for(const Factors& f, const Caps& caps = caches(64 << 10, 1 << 20)) {
+  const std::int64_t rows = f.size, columns = f.size;
+  SmallKernel k{"factors", std::make_shared<Graph>(), {}, {}, {}};
+  Graph& g = *k.graph;
+  const UOp i = g.range(0, rows, LoopKind::Parallel), j = g.range(1, columns, LoopKind::Parallel);
+  const UOp d = g.range(2, f.depth, LoopKind::Reduce);
+  const UOp at = f.rows_side_by_side ? d * rows + i : i * f.depth + d;
+  UOp a = g.load(g.place(g.param(DType::Float32, 1, rows * f.depth), at));
+  UOp b = g.load(g.place(g.param(DType::Float32, 2, f.depth * columns), d * columns + j));
+  for (int n = 0; n < f.on_rows; n++) a = a * a;
+  for (int n = 0; n < f.on_columns; n++) b = b * b;
+  const UOp place = g.place(g.param(DType::Float32, 0, rows * columns), i * columns + j);
+  const UOp sum = g.reduce(Op::Add, a * b, std::vector<UOp>{d});
+  k.sink = g.sink(std::vector<UOp>{g.store(place, sum, std::vector<UOp>{i, j})});
+  return chosen_for(k, caps);
+}
+
 // What is computed of a vector of columns is computed once for all rows of a tile.
 TEST(ChooseTile, DearColumnsAreSharedByMoreRows) {
-  constexpr std::int64_t rows = 64, columns = 64, depth = 64;
-  const auto chosen = [&](int operations) {
-    SmallKernel k{"dear", std::make_shared<Graph>(), {}, {}, {}};
-    Graph& g = *k.graph;
-    const UOp i = g.range(0, rows, LoopKind::Parallel), j = g.range(1, columns, LoopKind::Parallel);
-    const UOp d = g.range(2, depth, LoopKind::Reduce);
-    const UOp a = g.load(g.place(g.param(DType::Float32, 1, rows * depth), i * depth + d));
-    UOp b = g.load(g.place(g.param(DType::Float32, 2, depth * columns), d * columns + j));
-    for (int n = 0; n < operations; n++) b = b * b;
-    const UOp place = g.place(g.param(DType::Float32, 0, rows * columns), i * columns + j);
-    const UOp sum = g.reduce(Op::Add, a * b, std::vector<UOp>{d});
-    k.sink = g.sink(std::vector<UOp>{g.store(place, sum, std::vector<UOp>{i, j})});
-    return chosen_for(k, caches(64 << 10, 1 << 20));
-  };
-  EXPECT_NE(chosen(0).find("split r0 by 4; bind"), std::string::npos) << chosen(0);
-  EXPECT_EQ(chosen(6).find("split r0 by 4; bind"), std::string::npos) << chosen(6);
+  const std::string loaded = chosen_for({.on_columns = 0}), dear = chosen_for({.on_columns = 6});
+  EXPECT_NE(loaded.find("split r0 by 4; bind"), std::string::npos) << loaded;
+  EXPECT_EQ(dear.find("split r0 by 4; bind"), std::string::npos) << dear;
 }
 
 // What is computed of a row is computed for each of them by itself, unless lanes lie along the
 // rows, even if these are stored far apart then.
 TEST(ChooseTile, WhatIsComputedOfAnOperandIsComputedOnVectors) {
-  constexpr std::int64_t rows = 64, columns = 64, depth = 512;
-  const auto chosen = [&](int operations) {
-    SmallKernel k{"computed", std::make_shared<Graph>(), {}, {}, {}};
-    Graph& g = *k.graph;
-    const UOp i = g.range(0, rows, LoopKind::Parallel), j = g.range(1, columns, LoopKind::Parallel);
-    const UOp d = g.range(2, depth, LoopKind::Reduce);
-    UOp a = g.load(g.place(g.param(DType::Float32, 1, rows * depth), d * rows + i));
-    const UOp b = g.load(g.place(g.param(DType::Float32, 2, depth * columns), d * columns + j));
-    for (int n = 0; n < operations; n++) a = a * a;
-    const UOp place = g.place(g.param(DType::Float32, 0, rows * columns), i * columns + j);
-    const UOp sum = g.reduce(Op::Add, a * b, std::vector<UOp>{d});
-    k.sink = g.sink(std::vector<UOp>{g.store(place, sum, std::vector<UOp>{i, j})});
-    return chosen_for(k, caches(64 << 10, 1 << 20));
+  const auto chosen = [](int operations) {
+    return chosen_for({.depth = 512, .on_rows = operations, .rows_side_by_side = true});
   };
   EXPECT_NE(chosen(0).find("split r1 by 16; bind r4 lane"), std::string::npos) << chosen(0);
   EXPECT_NE(chosen(2).find("split r0 by 16; bind r4 lane"), std::string::npos) << chosen(2);
@@ -273,6 +274,16 @@ TEST(ChooseTile, LongProductsGoInTurnsOverBlocks) {
   short_vectors.vector_registers = 16;
   EXPECT_TRUE(accumulates(batched_product(2, 24, 96, 256), short_vectors));
   EXPECT_TRUE(accumulates(batched_product(2, 48, 64, 256), short_vectors));
+}
+
+// Of 86 tiles, twice a prime, there are blocks of 2 and of 43, or of 22 of which the last overlaps.
+TEST(ChooseTile, BlocksOverlapWhereDivisorsAreFarLess) {
+  Caps caps = caches(32 << 10, 1 << 20);
+  caps.vector_bytes = 32;
+  caps.vector_registers = 16;
+  caps.threads = 2;
+  const std::string edits = chosen_for({.size = 512, .depth = 512}, caps);
+  EXPECT_NE(edits.find("split_overlapping r7 by 22"), std::string::npos) << edits;
 }
 
 // Where the caches hold the rows, which come in order, they are read for each panel of columns.  It

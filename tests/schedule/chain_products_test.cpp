@@ -8,6 +8,7 @@
 #include "croze/graph/graph.h"
 #include "croze/render/ptx/ptx.h"
 #include "croze/schedule/schedule.h"
+#include "schedule/products.h"
 #include "schedule/scheduled.h"
 
 namespace croze::test {
@@ -65,6 +66,23 @@ TEST(ChainProducts, AttentionIsOneKernel) {
   AttentionGraph g({1, 32, 128, 64});
   const Schedule schedule = g.expect_right({g.result}, rounding_of_weights);
   EXPECT_EQ(schedule.steps.size(), 1u);
+  EXPECT_TRUE(schedule.arenas.empty());  // nothing on the way has memory
+}
+
+// Each block waits for the one before by two ways, so that there are 2^40 to the last.
+TEST(ChainProducts, OfManyProductsTheNearestAreTried) {
+  Scheduled s(ptx_caps());
+  constexpr i64 size = 128;
+  const auto matrix = [&s] {
+    return s.buffer(numbers(size * size, 1, -8), {size, size}, DType::Float32);
+  };
+  UOp x = matrix();
+  for (int block = 0; block < 40; block++) {
+    const UOp inner = product(s, x, matrix());
+    x = x + product(s, where(less(constant_like(inner, 0), inner), inner, constant_like(inner, 0)),
+                    matrix());
+  }
+  EXPECT_GT(s.schedule({x}).steps.size(), 40u);
 }
 
 // Somebody else wants the scores, so they are stored.

@@ -195,27 +195,28 @@ class Chainer {
     return products;
   }
 
-  // The steps from one to before another, which is reached by them alone; those that others read
-  // from last.
+  // The steps from one to before another, those that others read from last; none if somebody else
+  // wants what they make, or they are many.
   std::vector<std::size_t> steps_between(std::size_t first, std::size_t last) const {
-    std::vector<std::size_t> found;
-    const auto add = [&](auto& self, std::size_t step) -> bool {
-      bool leads_there = step == first;
-      for (UOp state : steps_[step].reads) {
-        const auto m = step == first ? std::nullopt : maker(state);
-        if (m && self(self, *m)) leads_there = true;
+    std::vector<std::size_t> found{first};
+    for (std::size_t n = 0; n < found.size(); n++) {
+      const std::size_t step = found[n];
+      if (found.size() > most_between || !is_joinable(step)) return {};
+      if (steps_[step].device != steps_[last].device) return {};
+      for (UOp state : steps_[step].writes) {
+        if (states_.is_result(state) || states_.makers(state).size() != 1) return {};
+        for (std::size_t reader : states_.readers(state)) {
+          const bool is_new = std::ranges::find(found, reader) == found.end();
+          if (reader != last && is_new) found.push_back(reader);
+        }
       }
-      const bool is_new = std::ranges::find(found, step) == found.end();
-      if (leads_there && step != last && is_new) found.push_back(step);
-      return leads_there;
-    };
-    add(add, last);
+    }
     return found;
   }
 
   bool try_chain(std::size_t first, std::size_t last) {
     const std::vector<std::size_t> chain = steps_between(first, last);
-    if (chain.size() > most_between || !are_wanted_by(chain, last)) return false;
+    if (chain.empty()) return false;
     Inliner inliner(steps_[last].nests[0]);
     for (std::size_t i : chain) {
       for (UOp store : steps_[i].nests[0].sources()) inliner.add_store(store);
@@ -228,18 +229,6 @@ class Chainer {
     steps_[last].nests = {nest};
     for (std::size_t i : chain) states_.join(i, last, [](UOp) { return true; });
     return true;
-  }
-
-  // Whether nobody else wants what the steps of the chain make.
-  bool are_wanted_by(const std::vector<std::size_t>& chain, std::size_t last) const {
-    const auto is_inside = [&](std::size_t r) {
-      return r == last || std::ranges::find(chain, r) != chain.end();
-    };
-    return std::ranges::all_of(chain, [&](std::size_t i) {
-      return std::ranges::all_of(steps_[i].writes, [&](UOp state) {
-        return !states_.is_result(state) && std::ranges::all_of(states_.readers(state), is_inside);
-      });
-    });
   }
 
   // Of the nest as one kernel, if that is how its edits will be chosen (choose_edits).

@@ -363,7 +363,8 @@ class Tiler {
     return (columns + machine_.wanted_blocks() - 1) / machine_.wanted_blocks();
   }
 
-  // At most so many tiles: a divisor of what there is, unless blocks that overlap are done earlier.
+  // At most so many tiles: a divisor of what there is, unless that is far less, or blocks that
+  // overlap are done earlier.
   std::int64_t tiles_of_block(UOp loop, std::int64_t most) const {
     const std::int64_t even = largest_divisor(loop.trip_divisor(), most);
     const std::int64_t all = loop.range_size(), threads = machine_.threads;
@@ -377,7 +378,8 @@ class Tiler {
     };
     const std::int64_t blocks = in_parts_of(in_parts_of(all, most), threads) * threads;
     const std::int64_t overlapping = in_parts_of(all, blocks);
-    return longest(overlapping) < longest(even) ? overlapping : even;
+    const bool is_large = 2 * even > most;
+    return is_large && longest(even) <= longest(overlapping) ? even : overlapping;
   }
 
   // From here on the loops of the tile are those of a turn.

@@ -215,17 +215,6 @@ Cut cut_axis(KernelState& k, UOp range, std::int64_t items, std::int64_t copies)
   return cut;
 }
 
-// Groups and items around all else; the items that have neighbouring columns last.
-void order_loops(KernelState& k, UOp innermost) {
-  std::vector<UOp> order = k.loops;
-  std::ranges::stable_sort(order, {}, [&](UOp r) {
-    if (r == innermost) return 2;
-    if (r.loop_kind() == LoopKind::Item) return 1;
-    return r.loop_kind() == LoopKind::Group || is_parallel(r) ? 0 : 3;
-  });
-  reorder(k, order);
-}
-
 UOp contraction_of(const KernelState& k) {
   UOp found;
   for (UOp u : reduces(k.sink)) {
@@ -250,7 +239,7 @@ std::optional<KernelState> tiled(const KernelState& kernel, const GroupTile& t, 
   const Cut rows = cut_axis(k, t.rows, t.row_items, t.item_rows);
   const Cut columns = cut_axis(k, t.columns, t.column_items, t.item_columns);
   const SplitRange steps = split(k, pad(k, cut, t.steps), t.steps);
-  order_loops(k, columns.items);
+  order_for_items(k, columns.items);
   const UOp step = steps.inner.is(Op::Range) ? steps.inner : steps.outer;
   const std::vector<UOp> reduced = closed_ranges(reduction_over(k, step));
   std::vector<UOp> steps_inside(std::ranges::find(reduced, step), reduced.end());
@@ -292,6 +281,16 @@ bool tile_groups(KernelState& k) {
     }
   }
   return false;
+}
+
+void order_for_items(KernelState& k, UOp innermost) {
+  std::vector<UOp> order = k.loops;
+  std::ranges::stable_sort(order, {}, [&](UOp r) {
+    if (r == innermost) return 2;
+    if (r.loop_kind() == LoopKind::Item) return 1;
+    return r.loop_kind() == LoopKind::Group || is_parallel(r) ? 0 : 3;
+  });
+  reorder(k, order);
 }
 
 void bind_groups(KernelState& k) {

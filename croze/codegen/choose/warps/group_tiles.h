@@ -9,6 +9,9 @@ namespace croze {
 // False, and nothing done, if the kernel has none or takes no such tile.
 bool tile_groups(KernelState& k);
 
+// Groups and items around all else, `innermost` last of them.
+void order_for_items(KernelState& k, UOp innermost);
+
 // The output loops that are left become groups, in front of everything else.
 void bind_groups(KernelState& k);
 

@@ -281,7 +281,7 @@ std::optional<KernelState> tiled(const KernelState& kernel, Products products, c
                            .size = t.unit};
   if (!is_legal(k, products_made)) return {};
   const UOp thread = contract(k, rows, columns, terms, t.unit);
-  order_for_waves(k, thread);
+  order_for_items(k, thread);
   if (!stage_operands(k, thread, turns)) return {};
   if (t.slots > 1 && !try_fill_ahead(k, turns, t.slots)) return {};
   return k;

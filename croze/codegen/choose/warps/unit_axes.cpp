@@ -1,8 +1,6 @@
 // unit_axes.cpp -- loops become waves, copies and what a unit has.
 #include "croze/codegen/choose/warps/unit_axes.h"
 
-#include <algorithm>
-
 #include "croze/codegen/edits/transform.h"
 #include "croze/graph/rewrite/rewrite.h"
 
@@ -37,16 +35,6 @@ std::vector<UOp> ranges_of_operand(const KernelState& k, UOp load, std::span<con
     if (u.is(Op::Range) && u.loop_kind() == LoopKind::Lane) add(u);
   }
   return inner;
-}
-
-void order_for_waves(KernelState& k, UOp thread) {
-  std::vector<UOp> order = k.loops;
-  std::ranges::stable_sort(order, {}, [&](UOp r) {
-    if (r == thread) return 2;
-    if (r.loop_kind() == LoopKind::Item) return 1;
-    return is_parallel(r) ? 0 : 3;
-  });
-  reorder(k, order);
 }
 
 }  // namespace croze

@@ -269,7 +269,7 @@ std::optional<KernelState> tiled(const KernelState& kernel, const UnitTile& t) {
                   .size = t.unit};
   if (!is_legal(k, edit)) return {};
   const UOp thread = contract(k, rows, columns, depth, t.unit);
-  order_for_waves(k, thread);
+  order_for_items(k, thread);
   for (UOp load : unit.reads_group_memory ? std::vector<UOp>() : loads(k.sink)) {
     const std::vector<UOp> inner = ranges_of_operand(k, load, steps, thread);
     const bool is_operand = !inner.empty() && inner.back().loop_kind() == LoopKind::Lane &&
