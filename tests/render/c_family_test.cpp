@@ -166,6 +166,19 @@ void croze_reverse(__global uchar* p0, const long o0, __global uchar* p1, const 
 )");
 }
 
+// Compilers that crash where they see that a constant or a byte is chosen do not see it.
+TEST(OpenClRenderer, BytesAreHidden) {
+  ProgramBuilder b("bytes");
+  const UOp y = b.param(DType::Float32, 1), x = b.param(DType::Int8, 1);
+  const UOp byte = b.load(x, b.integer(0));
+  const UOp chosen = where(less(byte, constant_like(byte, 3)), constant_like(byte, 7), byte);
+  b.store(y, b.integer(0), cast(chosen, DType::Float32));
+  const std::string text = OpenClRenderer().render(b.finish());
+  const auto has = [&](std::string_view part) { return text.find(part) != std::string::npos; };
+  EXPECT_TRUE(has("const char v2 = select((char)(v0), (char)(7), (char)-(v1));")) << text;
+  EXPECT_TRUE(has("const float v3 = (float)(((int)v2 << 24) >> 24);")) << text;
+}
+
 TEST(OpenClRenderer, HalvesAreMovedAndConvertedWhereTheDeviceHasThem) {
   for (const std::int64_t lanes : {1, 4}) {
     ProgramBuilder b("half");

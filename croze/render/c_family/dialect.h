@@ -59,6 +59,9 @@ struct Dialect {
   // every constant integer for a constant expression, and in those that it reads again.
   std::string_view value = "const ";
   bool wide_accesses = false;  // vectors move at once (wide_access.h)
+  // Bytes are widened by shifts and chosen by select(): Mesa's compiler for CPUs crashes where it
+  // sees that a constant or else a byte is chosen.
+  bool hides_bytes = false;
 
   std::string_view type(DType t) const { return types[static_cast<std::size_t>(t)]; }
 

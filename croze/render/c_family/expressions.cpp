@@ -49,8 +49,14 @@ std::string Expressions::elementwise(UOp u, std::span<const std::string, 3> oper
 std::string Expressions::cast(UOp u, const std::string& x) {
   const DType from = u.src(0).dtype(), to = u.dtype();
   if (to == DType::Bool) return fmt::format("{} != 0", x);
-  if (!is_float(from) || is_float(to)) return fmt::format("({}){}", type(to), x);
-  return fmt::format("{}({})", use(cast_helper(dialect_, from, to)), x);
+  if (is_float(from) && !is_float(to)) {
+    return fmt::format("{}({})", use(cast_helper(dialect_, from, to)), x);
+  }
+  if (dialect_.hides_bytes && size_of(from) == 1 && size_of(to) > 1) {
+    const DType wide = from == DType::Int8 ? DType::Int32 : DType::UInt32;
+    return fmt::format("({})((({}){} << 24) >> 24)", type(to), type(wide), x);
+  }
+  return fmt::format("({}){}", type(to), x);
 }
 
 std::string Expressions::op(UOp u, Op op, const std::string& a, const std::string& b,
@@ -61,6 +67,9 @@ std::string Expressions::op(UOp u, Op op, const std::string& a, const std::strin
   const std::string_view text = c_family::op_text(op, kind);
   ensure(!text.empty(), "the {} renderer has no {} of {}", dialect_.name, info(op).name,
          name_of(u.dtype()));
+  if (dialect_.hides_bytes && op == Op::Where && size_of(u.dtype()) == 1) {
+    return fmt::format("select(({0})({3}), ({0})({2}), ({0})-({1}))", type(u.dtype()), a, b, c);
+  }
   if (kind == OperandKind::Float && (op == Op::Max || op == Op::Min)) {
     use(dialect_.extremum(dialect_, op, u.dtype()));
   }

@@ -82,6 +82,7 @@ constexpr Dialect make_dialect(bool has_halves) {
   set(DType::Float64, "double");
   if (has_halves) set(DType::Float16, "half");
   d.preamble = has_halves ? preamble_of_halves : preamble;
+  d.hides_bytes = true;
   d.bitcast = "as_{T}({0})";
   d.barrier = "barrier(CLK_LOCAL_MEM_FENCE);";
   d.signature = signature;
