@@ -48,8 +48,9 @@ constexpr std::int64_t line_bytes = 64;
 // in the time that memory takes to answer.  The hardware sees rows that come in order, but starts
 // anew at each page.
 constexpr std::int64_t stream_ahead = 2048;
-// A turn that reads so many lines fetches none: there is more to load than to compute.
-constexpr std::size_t most_lines = 4;
+// A turn that reads more lines fetches none: there is more to load than to compute.  Of packed
+// numbers there is more to compute, and rows of several places may be read at once.
+constexpr std::size_t most_lines = 4, most_packed_lines = 16;
 
 // What is added to an index from one turn of a range to the next; nothing if that varies.
 std::optional<std::int64_t> step_over(UOp index, UOp range) {
@@ -261,12 +262,14 @@ std::vector<UOp> places_of_next_turn(std::span<const UOp> places, UOp inner, UOp
       std::ranges::any_of(places, [&](UOp place) { return !place.src(1).varies_over(outer); });
   std::vector<UOp> result, behind;
   if (!is_used_again) return result;
+  bool is_packed = true;
   for (const Operand& operand : operands_of(vectors_of_memory(places, inner), inner, outer)) {
+    is_packed = is_packed && operand.element_bytes() == 1;
     const std::vector<UOp> rows = rows_of_next_turn(operand, inner);
     result.insert(result.end(), rows.begin(), rows.end());
     if (const UOp line = line_behind(operand, inner)) behind.push_back(line);
   }
-  if (result.size() > most_lines) return {};
+  if (result.size() > (is_packed ? most_packed_lines : most_lines)) return {};
   result.insert(result.end(), behind.begin(), behind.end());
   return result;
 }

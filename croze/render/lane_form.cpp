@@ -2,10 +2,12 @@
 #include "croze/render/lane_form.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include "croze/base/error.h"
 #include "croze/graph/matrix_unit.h"
+#include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
 namespace {
@@ -31,10 +33,28 @@ std::int64_t multiple_in_first_lane(UOp u) {
   if (u.is(Op::Add) && !u.ranges().empty()) {
     return std::gcd(multiple_in_first_lane(u.src(0)), multiple_in_first_lane(u.src(1)));
   }
+  if (u.is(Op::Mul) && multiple_in_first_lane(u.src(0)) == 0) return 0;
   return u.bounds().multiple;
 }
 
-LaneForms::LaneForms(const LinearProgram& program) : positions_(program.graph->id_limit(), -1) {
+std::vector<std::int64_t> numbers_of_lanes(UOp u) {
+  const std::vector<UOp> order = toposort(u);
+  const auto lane = std::ranges::find_if(order, is_lane);
+  const bool is_known =
+      lane != order.end() && std::ranges::all_of(order, [&](UOp x) {
+        return x == *lane || x.is_const() || (is_elementwise(x.op()) && is_integer(x.dtype()));
+      });
+  if (!is_known) return {};
+  std::vector<std::int64_t> numbers;
+  for (std::int64_t k = 0; k < lane->range_size(); k++) {
+    const std::pair<UOp, UOp> known[] = {{*lane, u.graph().constant(lane->dtype(), k)}};
+    numbers.push_back(substitute(u, known).const_int());
+  }
+  return numbers;
+}
+
+LaneForms::LaneForms(const LinearProgram& program, bool with_periods)
+    : with_periods_(with_periods), positions_(program.graph->id_limit(), -1) {
   find_repeats(program);
   forms_.reserve(program.instructions.size());
   for (UOp u : program.instructions) {
@@ -115,7 +135,8 @@ LaneForm LaneForms::elementwise(UOp u) const {
   if (uniform || !result.affine) return result;
 
   auto step = [&](int i) { return of(u.src(i)).step; };
-  result.affine = is_integer(u.dtype());
+  const std::optional<std::int64_t> period = period_of_sources(u);
+  result.affine = is_integer(u.dtype()) && period.has_value();
   switch (u.op()) {
     case Op::Cast:
       result.affine = keeps_steps(u.src(0), u.dtype());
@@ -128,9 +149,37 @@ LaneForm LaneForms::elementwise(UOp u) const {
       result.affine = result.affine && u.src(1).is_const();
       if (result.affine) result.step = wrapping(u.op(), step(0), u.src(1).const_int());
       break;
+    case Op::And: return remainder(u, result.lanes);
     default: result.affine = false;
   }
+  if (result.affine) result.period = *period;
   return result;
+}
+
+// After how many lanes those of the sources that move come again; nothing if they differ in it.
+std::optional<std::int64_t> LaneForms::period_of_sources(UOp u) const {
+  std::optional<std::int64_t> period;
+  for (UOp s : u.sources()) {
+    const LaneForm form = of(s);
+    if (form.step == 0) continue;
+    if (period && form.period != *period) return {};
+    period = form.period;
+  }
+  return period;
+}
+
+// The low bits of what moves by a power of two, from a multiple of all that they can be on.
+LaneForm LaneForms::remainder(UOp u, std::int64_t lanes) const {
+  const LaneForm neither{.lanes = lanes, .affine = false, .step = 0};
+  const LaneForm dividend = of(u.src(0));
+  if (!with_periods_ || !u.src(1).is_const() || dividend.step <= 0 || dividend.period != 0)
+    return neither;
+  const std::int64_t divisor = u.src(1).const_int() + 1, step = dividend.step;
+  const bool is_power = divisor > 0 && std::has_single_bit(static_cast<std::uint64_t>(divisor));
+  const bool is_whole = is_power && divisor % step == 0 && lanes % (divisor / step) == 0 &&
+                        multiple_in_first_lane(u.src(0)) % divisor == 0;
+  if (!is_whole || divisor == step) return neither;
+  return {.lanes = lanes, .affine = true, .step = step, .period = divisor / step};
 }
 
 }  // namespace croze

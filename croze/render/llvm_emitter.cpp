@@ -14,7 +14,9 @@
 #include <vector>
 
 #include "croze/base/error.h"
+#include "croze/render/joined_bytes.h"
 #include "croze/render/lane_form.h"
+#include "croze/render/llvm_bytes.h"
 #include "croze/render/llvm_memory.h"
 #include "croze/render/llvm_text.h"
 
@@ -35,7 +37,7 @@ struct Rendered {
 class Emitter {
  public:
   Emitter(const LlvmWords& words, const LinearProgram& program)
-      : words_(words), program_(program), forms_(program), text_(words.forms) {}
+      : words_(words), program_(program), forms_(program, true), text_(words.forms) {}
 
   LlvmBody run();
 
@@ -63,6 +65,7 @@ class Emitter {
   void emit(Rendered& r);
   LlvmValue compute(Rendered& r);
   LlvmValue leaf(UOp u);
+  UOp word_in_memory(UOp u) const;
   LlvmValue elementwise(const Rendered& r);
   LlvmValue exchange(Rendered& r);
   LlvmValue load(UOp u);
@@ -217,9 +220,15 @@ void Emitter::want(UOp node, std::int64_t lanes) {
   if (widens_half(r.node)) want(r.node.src(0), lanes);
 }
 
+// What lanes load again is loaded once, if no gate tells them apart.
 std::int64_t Emitter::access_lanes(UOp u) const {
-  const std::int64_t lanes = forms_.of(u.src(0)).lanes;
-  return u.is(Op::Store) ? std::max(lanes, forms_.of(u.src(1)).lanes) : lanes;
+  const UOp place = without_after(u.src(0));
+  const std::int64_t lanes = forms_.of(place).lanes;
+  if (u.is(Op::Store)) return std::max(lanes, forms_.of(u.src(1)).lanes);
+  if (!place.is(Op::Index)) return lanes;
+  const std::int64_t period = forms_.of(place.src(1)).period;
+  const bool has_gates = place.num_src() > 2 && forms_.of(place.src(2)).lanes > 1;
+  return period == 0 || has_gates ? lanes : period;
 }
 
 // All places of the unit's operand that a thread has.
@@ -232,8 +241,9 @@ std::int64_t Emitter::operand_lanes(UOp u, int source) const {
 // Contiguous and ungated strided accesses start from lane 0.
 bool Emitter::wants_index_vector(UOp place, std::int64_t lanes) const {
   const LaneForm index = forms_.of(place.src(1));
-  const bool gated = place.num_src() > 2;
-  return lanes > 1 && (!index.affine || (index.step != 1 && index.step != 2 && gated));
+  const bool gated = place.num_src() > 2, comes_again = index.period != 0 && lanes > index.period;
+  return lanes > 1 &&
+         (!index.affine || comes_again || (index.step != 1 && index.step != 2 && gated));
 }
 
 // Lanes side by side behind one condition are one access or none.
@@ -286,7 +296,10 @@ void Emitter::make_vector(Rendered& r, std::int64_t lanes) {
   LlvmValue all = text_.define(type, "shufflevector {}, {} poison, <{} x i32> zeroinitializer",
                                first.text(), type.text(), lanes);
   if (r.form.step != 0) {
-    all = text_.define(type, "add {}, {}", all.text(), llvm_steps(type, 0, r.form.step));
+    const LlvmType once{type.dtype, r.form.period == 0 ? lanes : r.form.period};
+    const LlvmValue steps =
+        llvm_repeat(text_, {llvm_steps(once, 0, r.form.step), once}, lanes / once.lanes);
+    all = text_.define(type, "add {}, {}", all.text(), steps.name);
   }
   r.vectors.push_back(all);
 }
@@ -368,9 +381,29 @@ LlvmValue Emitter::leaf(UOp u) {
   return llvm_elementwise(text_, Op::Cast, type, {&wide, 1});
 }
 
+// The low byte of words that lie apart in memory which nobody writes, one for each lane: LLVM finds
+// scalars that are put together of two bytes by itself.
+UOp Emitter::word_in_memory(UOp u) const {
+  const UOp low = low_byte_of_word(u);
+  if (!low) return {};
+  const UOp buffer = buffer_of(low.src(0));
+  const LaneForm at = forms_.of(low.src(0).src(1));
+  const bool is_apart = at.lanes > 1 && at.affine && at.step > 1 && at.period == 0;
+  const bool is_read_only =
+      buffer.is(Op::Param) && !program_.info.writes(static_cast<std::size_t>(buffer.slot()));
+  return is_apart && is_read_only ? low : UOp();
+}
+
 LlvmValue Emitter::elementwise(const Rendered& r) {
   const UOp u = r.node;
   const std::int64_t lanes = r.form.affine ? 1 : r.form.lanes;
+  if (const UOp low = word_in_memory(u)) {
+    LlvmPlace place = place_of(low.src(0), lanes);
+    place.read_as = u.dtype();
+    return llvm_load(text_, place, lanes);
+  }
+  if (const std::vector<std::int64_t> amounts = shifts_of_words(u); std::ssize(amounts) == lanes)
+    return llvm_shift_bytes(text_, value_of(u.src(0), lanes), amounts);
   std::vector<LlvmValue> src;
   for (int i = 0; i < u.num_src(); i++) {
     src.push_back(value_of(u.src(i), keeps_scalar(u, i) ? 1 : lanes));

@@ -9,7 +9,10 @@ namespace {
 class Memory {
  public:
   Memory(LlvmText& text, const LlvmPlace& place, std::int64_t lanes)
-      : text_(text), place_(place), type_{place.dtype, lanes}, size_(size_of(place.dtype)) {}
+      : text_(text),
+        place_(place),
+        type_{place.read_as == DType::Void ? place.dtype : place.read_as, lanes},
+        size_(size_of(place.dtype)) {}
 
   LlvmValue load();
   void store(const LlvmValue& value);
@@ -42,6 +45,9 @@ class Memory {
   LlvmType memory_type() const {
     return type_.dtype == DType::Bool ? type_.with(DType::UInt8) : type_;
   }
+  std::string element_text() const {
+    return LlvmType{place_.dtype == DType::Bool ? DType::UInt8 : place_.dtype, 1}.text();
+  }
   LlvmValue from_memory(const LlvmValue& value);
   LlvmValue to_memory(const LlvmValue& value);
 
@@ -55,8 +61,7 @@ class Memory {
 
 // An address behind a closed gate may lie anywhere.
 std::string Memory::address(bool in_bounds) {
-  const std::string base =
-      text_.address(memory_type().scalar().text(), place_.pointer, place_.index.text());
+  const std::string base = text_.address(element_text(), place_.pointer, place_.index.text());
   if (place_.offset == 0) return base;
   return offset_from(base, fmt::format("i64 {}", place_.offset), in_bounds);
 }
@@ -64,7 +69,7 @@ std::string Memory::address(bool in_bounds) {
 std::string Memory::offset_from(std::string_view pointer, std::string_view index, bool in_bounds) {
   const std::string name = text_.fresh();
   text_.line("{} = getelementptr {}{}, ptr {}, {}", name, in_bounds ? "inbounds " : "",
-             memory_type().scalar().text(), pointer, index);
+             element_text(), pointer, index);
   return name;
 }
 
@@ -184,7 +189,7 @@ LlvmValue Memory::load_part(const std::string& pointer, std::int64_t first) {
 // The offsets from lane 0 are constants, which addresses hold at no cost.
 LlvmValue Memory::load_strided() {
   const LlvmType type = memory_type();
-  if (place_.step == 2) return load_every_other();
+  if (place_.step == 2 && place_.read_as == DType::Void) return load_every_other();
   const std::string base = address(true);
   LlvmValue result{"poison", type};
   for (std::int64_t k = 0; k < type.lanes; k++) {

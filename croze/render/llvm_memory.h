@@ -11,10 +11,11 @@ namespace croze {
 // Where an access goes.  Pointers are aligned to the element, and to more only
 // where that is said.
 struct LlvmPlace {
-  std::string pointer;        // of element 0
-  DType dtype = DType::Void;  // of the elements
-  LlvmValue index;            // a vector, or lane 0 of an index that moves by `step`
-  std::int64_t offset = 0;    // added to a scalar index
+  std::string pointer;          // of element 0
+  DType dtype = DType::Void;    // of the elements
+  DType read_as = DType::Void;  // wider, what is loaded from an element on; Void: an element
+  LlvmValue index;              // a vector, or lane 0 of an index that moves by `step`
+  std::int64_t offset = 0;      // added to a scalar index
   std::int64_t step = 0;
   bool past_caches = false;       // whole cache lines are written, aligned to 64 bytes
   std::optional<LlvmValue> gate;  // one Bool, or one a lane; one for contiguous lanes alone

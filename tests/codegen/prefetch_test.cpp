@@ -134,6 +134,28 @@ TEST_F(Prefetch, OfPackedBlocksEachLineIsFetchedOnceForAllThatIsReadOfIt) {
   EXPECT_EQ(lines(fetched, inner, outer, 2), lines(places, inner, outer, 3));
 }
 
+// Rows of four places of a matrix, three lines of each a turn: of bytes, of which there is as much
+// to compute, and of others.
+TEST_F(Prefetch, OfPackedRowsFarApartMoreLinesAreFetched) {
+  constexpr std::int64_t turn_bytes = 144, row_bytes = 64 * turn_bytes,
+                         place_bytes = 32 * row_bytes;
+  for (const DType t : {DType::UInt8, DType::Int16}) {
+    const std::int64_t size = size_of(t);
+    const UOp packed = graph.param(t, 2, 4 * place_bytes / size);
+    const UOp at = outer * number(row_bytes / size) + inner * number(turn_bytes / size);
+    std::vector<UOp> places{kept};
+    for (std::int64_t row = 0; row < 4; row++) {
+      for (std::int64_t byte = 0; byte < turn_bytes; byte += 16)
+        places.push_back(place(packed, at + number((row * place_bytes + byte) / size)));
+    }
+    const std::vector<UOp> fetched = places_of_next_turn(places, inner, outer);
+    EXPECT_EQ(fetched.size(), t == DType::UInt8 ? 12u : 0u);
+    if (fetched.empty()) continue;
+    places.erase(places.begin());
+    EXPECT_EQ(lines(fetched, inner, outer, 2), lines(places, inner, outer, 3));
+  }
+}
+
 // Of each lane another row, of a number that was loaded: there is no vector to fetch.
 TEST_F(Prefetch, NothingIsFetchedWhereLanesReadApart) {
   const UOp lane = typed(graph.range(2, 8, LoopKind::Lane));

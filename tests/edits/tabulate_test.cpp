@@ -66,5 +66,36 @@ TEST(Tabulate, IsChosenWhereScalesLieSideBySide) {
   EXPECT_EQ(edited.result, scaled_rows().expected);
 }
 
+// As scales of blocks, with the numbers of the block behind them: a table pays for what is
+// computed, and not for what is loaded alone, be it of two bytes.
+TEST(Tabulate, IsChosenWhereScalesLieApartIfThereIsMoreToThemThanLoading) {
+  const auto edits_of = [](bool is_computed) {
+    constexpr std::int64_t block_bytes = 18;
+    Graph g;
+    const UOp i = g.range(0, rows, LoopKind::Parallel), n = g.range(1, groups, LoopKind::Reduce),
+              j = g.range(2, elements, LoopKind::Reduce);
+    const UOp group = i * groups + n;
+    const auto number = [&](std::int64_t value) { return g.constant(DType::UInt16, value); };
+    const auto byte = [&](std::int64_t at) {
+      const UOp bytes = g.param(DType::UInt8, 2, rows * groups * block_bytes);
+      return g.cast(g.load(g.place(bytes, group * block_bytes + at)), DType::UInt16);
+    };
+    const UOp computed = g.alu(Op::And, {byte(0), number(3)}) * number(5) + number(4),
+              loaded = g.alu(Op::Or, {byte(0), g.alu(Op::Shl, {byte(1), number(8)})});
+    const UOp q =
+        g.load(g.place(g.param(DType::Float32, 1, rows * groups * elements), group * elements + j));
+    const UOp scale = g.cast(is_computed ? computed : loaded, DType::Float32);
+    const UOp sum = g.reduce(Op::Add, q * scale, std::vector<UOp>{n, j});
+    const UOp out = g.place(g.param(DType::Float32, 0, rows), i);
+    const UOp sink = g.sink(std::vector<UOp>{g.store(out, sum, std::vector<UOp>{i})});
+    const Caps caps = cpu_shaped_caps();
+    KernelState k(sink, caps);
+    choose_edits(k);
+    return to_text(k.applied);
+  };
+  EXPECT_NE(edits_of(true).find("tabulate "), std::string::npos) << edits_of(true);
+  EXPECT_EQ(edits_of(false).find("tabulate "), std::string::npos) << edits_of(false);
+}
+
 }  // namespace
 }  // namespace croze

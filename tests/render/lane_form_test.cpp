@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <vector>
+
 #include "croze/base/error.h"
 #include "support/programs.h"
 
@@ -92,11 +95,67 @@ TEST(LaneForm, ANodeThatDoesNotStandInTheListIsABug) {
   EXPECT_THROW(LaneForms(b.finish()).of(other), InternalError);
 }
 
+// As the low halves of bytes and the high ones are read from one place.
+TEST(LaneForm, LowBitsOfWhatMovesComeAgain) {
+  const auto form_of_bits = [](std::int64_t step, std::int64_t bits, bool with_periods) {
+    ProgramBuilder b("again");
+    const UOp lane = b.lane(8), loop = b.begin_loop(10);
+    const UOp moved = loop * 32 + lane * step;
+    const UOp value = b.graph().alu(Op::And, {moved, b.integer(bits)}) * 3 + 100;
+    b.emit(value);
+    return LaneForms(b.finish(), with_periods).of(value);
+  };
+  for (const auto& [step, bits, period] :
+       {std::array<std::int64_t, 3>{1, 3, 4}, {1, 1, 2}, {4, 15, 4}, {2, 7, 4}}) {
+    const LaneForm form = form_of_bits(step, bits, true);
+    expect_step(form, 3 * step);
+    EXPECT_EQ(form.period, period) << step << " & " << bits;
+    EXPECT_FALSE(form_of_bits(step, bits, false).affine);
+  }
+  EXPECT_FALSE(form_of_bits(3, 7, true).affine);  // not by a power of two
+  EXPECT_FALSE(form_of_bits(1, 5, true).affine);  // no low bits
+}
+
+TEST(LaneForm, WhatBeginsInTheMiddleOrComesAgainInTwoWaysIsNotAffine) {
+  const auto form_of_sum = [](std::int64_t first, std::int64_t bits) {
+    ProgramBuilder b("apart");
+    const UOp lane = b.lane(8);
+    const UOp low = b.graph().alu(Op::And, {lane + first, b.integer(3)});
+    const UOp sum = low + b.graph().alu(Op::And, {lane, b.integer(bits)});
+    b.emit(sum);
+    return LaneForms(b.finish(), true).of(sum);
+  };
+  expect_step(form_of_sum(4, 3), 2);
+  EXPECT_FALSE(form_of_sum(1, 3).affine);
+  EXPECT_FALSE(form_of_sum(4, 1).affine);
+}
+
+TEST(LaneForm, WhatIsNotAffineHasNoPeriod) {
+  ProgramBuilder b("turned");
+  const UOp low = b.graph().alu(Op::And, {b.lane(8), b.integer(3)});
+  const UOp turned = b.graph().alu(Op::Xor, {low, b.integer(1)});
+  b.emit(turned);
+  const LaneForm form = LaneForms(b.finish(), true).of(turned);
+  EXPECT_FALSE(form.affine);
+  EXPECT_EQ(form.period, 0);
+}
+
+TEST(LaneForms, NumbersOfLanesAreThoseThatTheLaneAloneSays) {
+  ProgramBuilder b("numbers");
+  const UOp lane = b.lane(4), loop = b.begin_loop(10);
+  EXPECT_EQ(numbers_of_lanes(b.graph().alu(Op::And, {lane * 3, b.integer(5)})),
+            (std::vector<std::int64_t>{0, 1, 4, 1}));
+  EXPECT_TRUE(numbers_of_lanes(lane + loop).empty());
+  EXPECT_TRUE(numbers_of_lanes(loop).empty());
+  EXPECT_TRUE(numbers_of_lanes(b.load(b.param(i32, 4), lane)).empty());
+}
+
 TEST(LaneForms, WhatDividesLaneZeroFollowsFromSums) {
   ProgramBuilder b("factors");
   const UOp i = b.special(0, 64, LoopKind::Item), lane = b.lane(4);
   EXPECT_EQ(multiple_in_first_lane(i), 1);
   EXPECT_EQ(multiple_in_first_lane(lane), 0);
+  EXPECT_EQ(multiple_in_first_lane(lane * 4), 0);
   EXPECT_EQ(multiple_in_first_lane(i * 2), 2);
   EXPECT_EQ(multiple_in_first_lane(i * 8 + lane), 8);
   EXPECT_EQ(multiple_in_first_lane(i * 8 + lane + 4), 4);

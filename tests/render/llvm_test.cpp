@@ -154,6 +154,51 @@ TEST(LlvmRenderer, IntegersOfVectorsOfFloatsAreMadeByVectors) {
   position(text(1, DType::Int32, false), "@llvm.fptosi.sat.i32.f32(");
 }
 
+// Four lanes that stand for eight.
+TEST(LlvmRenderer, WhatLanesLoadAgainIsLoadedOnce) {
+  ProgramBuilder b("halves");
+  const UOp out = b.param(f32, 8), in = b.param(f32, 4), lane = b.lane(8);
+  b.store(out, lane, b.load(in, b.graph().alu(Op::And, {lane, b.integer(3)})));
+  const std::string text = LlvmRenderer().render(b.finish());
+  position(text, "load <4 x float>, ptr");
+  EXPECT_EQ(text.find("gather"), std::string::npos) << text;
+}
+
+TEST(LlvmRenderer, BytesAreShiftedAsWords) {
+  const auto text = [](std::int64_t shared) {
+    ProgramBuilder b("shifted");
+    const UOp out = b.param(DType::UInt8, 16), in = b.param(DType::UInt8, 16), lane = b.lane(16);
+    const UOp by = b.graph().alu(Op::CDiv, {lane, b.integer(shared)});
+    b.store(out, lane, b.graph().alu(Op::Shr, {b.load(in, lane), cast(by, DType::UInt8)}));
+    return LlvmRenderer().render(b.finish());
+  };
+  position(text(8), "lshr <4 x i32>");
+  position(text(4), "lshr <4 x i32>");
+  EXPECT_EQ(text(2).find("lshr <4 x i32>"), std::string::npos);
+}
+
+// A word of two bytes so far apart.
+UOp joined(ProgramBuilder& b, UOp bytes, UOp at, std::int64_t distance) {
+  const auto word = [&](UOp index) { return cast(b.load(bytes, index), DType::UInt16); };
+  const UOp high = b.graph().alu(
+      Op::Shl, {word(at + distance), b.graph().constant(DType::UInt16, std::int64_t{8})});
+  return b.graph().alu(Op::Or, {word(at), high});
+}
+
+TEST(LlvmRenderer, WordsOfBytesThatLieApartAreLoadedAsWords) {
+  const auto loads_words = [](std::int64_t distance, bool is_written) {
+    ProgramBuilder b("words");
+    const UOp out = b.param(DType::UInt16, 8), in = b.param(DType::UInt8, 64), lane = b.lane(8);
+    b.store(out, lane, joined(b, in, lane * 6 + 2, distance));
+    LinearProgram program = b.finish();
+    program.info.written = is_written ? 0b11 : 0b01;
+    return LlvmRenderer().render(program).find("load i16, ptr") != std::string::npos;
+  };
+  EXPECT_TRUE(loads_words(1, false));
+  EXPECT_FALSE(loads_words(2, false));
+  EXPECT_FALSE(loads_words(1, true));
+}
+
 // Large results that nothing is read of, by whole cache lines.
 TEST(LlvmRenderer, LargeResultsAreWrittenPastTheCaches) {
   const auto streams = [](std::int64_t stride, std::int64_t first, std::int64_t least) {

@@ -17,6 +17,7 @@
 #include "croze/codegen/choose/block_products.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <ranges>
 
@@ -140,8 +141,8 @@ class BlockTiler {
   void cut_blocks(UOp lanes, UOp depth) {
     const std::vector<UOp> values = values_of_lanes(k_.sink, lanes);
     const MachineModel machine(k_.caps());
-    std::vector<UOp> loops(inner_);
-    loops.insert(loops.end(), {lanes, depth});
+    std::vector<UOp> loops{lanes, depth};
+    std::ranges::copy_if(inner_, std::back_inserter(loops), [](UOp r) { return r.is(Op::Range); });
     std::vector<UOp> all(loops);
     all.insert(all.end(), outer_.begin(), outer_.end());
     if (panel_bytes(values, all) <= machine.turn_bytes) return;

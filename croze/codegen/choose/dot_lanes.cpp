@@ -4,14 +4,22 @@
 //
 // where x and w are bytes, w computed from packed weights that lie in the order of b, l and d, and
 // d goes over as many as an instruction adds up for each lane.  Lanes are l: both factors are read
-// as they lie, all lanes of a group have one scale, and rows j are read one after the other.
+// as they lie, and all lanes of a group have one scale.  Where l is two loops, as where the low
+// halves of bytes are the first weights and the high halves the others, they become one.
+//
+// What it takes is to read w, once.  Rows j of several parts of w are multiplied side by side: one
+// place alone is not read as fast as memory gives.
 //
 // Where each weight is used for several rows of x, lanes along j and a tile of decoded weights do
 // better (block_products.h).
 #include "croze/codegen/choose/dot_lanes.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
+#include <ranges>
+#include <span>
+#include <utility>
 
 #include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/vectorize.h"
@@ -28,6 +36,10 @@ namespace {
 constexpr std::int64_t most_chains = 2;
 // Rows of x that the weights are read once for.
 constexpr std::int64_t most_rows = 4;
+// Places of the weights that are read at once.  Processors fetch ahead within a page, and of one
+// place alone not as fast as memory gives.
+constexpr std::int64_t most_streams = 4;
+constexpr double page_bytes = 4096;
 
 // Whether all that is loaded lies in the order of the loop, so many elements apart.
 bool follow(UOp value, UOp loop, std::int64_t step) {
@@ -37,20 +49,44 @@ bool follow(UOp value, UOp loop, std::int64_t step) {
   });
 }
 
+// Whether some of what is loaded does, and all else is the same in each turn: bytes that hold
+// several fields are.
+bool some_follow(UOp value, UOp loop, std::int64_t step) {
+  bool found = false;
+  for (UOp load : loads(value)) {
+    if (!load.varies_over(loop)) continue;
+    const Stride s = stride_over(load.src(0).src(1), loop);
+    if (!s.affine || s.step != step) return false;
+    found = true;
+  }
+  return found;
+}
+
 struct Dots {
-  UOp sum, dot;       // the long reduction, and the short one in it
-  UOp lanes, terms;   // loops of them
-  std::int64_t unit;  // as an edit names it
+  UOp sum, dot;            // the long reduction, and the short one in it
+  std::vector<UOp> lanes;  // loops of them, from the outermost on
+  UOp terms;               // loop of them
+  std::int64_t unit;       // as an edit names it
 };
 
-// The loop of the sum along which what the dot products read goes on.
-UOp loop_of_lanes(UOp sum, UOp dot, UOp terms, const MatrixUnit& unit) {
-  for (UOp r : closed_ranges(sum)) {
-    const bool has_size = r.loop_kind() == LoopKind::Reduce && !r.is_open() &&
-                          r.range_size() == unit.columns && terms.range_size() == unit.depth;
-    if (has_size && follow(dot.src(0), r, unit.depth) && follow(dot.src(0), terms, 1)) return r;
+// The loops of the sum along which what the dot products read goes on, as many turns as the unit
+// has columns; none if there are no such loops.
+std::vector<UOp> loops_of_lanes(UOp sum, UOp dot, UOp terms, const MatrixUnit& unit) {
+  std::vector<UOp> lanes;
+  std::vector<UOp> rest = closed_ranges(sum);
+  if (terms.range_size() != unit.depth || !follow(dot.src(0), terms, 1)) return {};
+  for (std::int64_t count = 1; count < unit.columns; count *= lanes[0].range_size()) {
+    const auto next = std::ranges::find_if(rest, [&](UOp r) {
+      return r.loop_kind() == LoopKind::Reduce && !r.is_open() &&
+             unit.columns % (count * r.range_size()) == 0 &&
+             (lanes.empty() ? follow(dot.src(0), r, unit.depth)
+                            : some_follow(dot.src(0), r, unit.depth * count));
+    });
+    if (next == rest.end()) return {};
+    lanes.insert(lanes.begin(), *next);
+    rest.erase(next);
   }
-  return {};
+  return lanes;
 }
 
 std::optional<Dots> dots_of(const KernelState& k, UOp sum, UOp dot) {
@@ -61,24 +97,28 @@ std::optional<Dots> dots_of(const KernelState& k, UOp sum, UOp dot) {
   for (std::size_t i = 0; i < k.caps().matrix_units.size(); i++) {
     const MatrixUnit& unit = *k.caps().matrix_units[i];
     if (!has_row_for_each_column(unit)) continue;
-    const UOp lanes = loop_of_lanes(sum, dot, terms[0], unit);
-    if (lanes) return Dots{sum, dot, lanes, terms[0], static_cast<std::int64_t>(i) + 1};
+    std::vector<UOp> lanes = loops_of_lanes(sum, dot, terms[0], unit);
+    if (!lanes.empty())
+      return Dots{sum, dot, std::move(lanes), terms[0], static_cast<std::int64_t>(i) + 1};
   }
   return {};
 }
 
-std::optional<Dots> find_dots(const KernelState& k) {
+// The sums that a unit is to add up.
+std::vector<Dots> find_dots(const KernelState& k) {
+  std::vector<Dots> found;
   const std::vector<UOp> all = reduces(k.sink);
   for (UOp sum : all) {
     for (UOp dot : all) {
-      if (const std::optional<Dots> dots = dots_of(k, sum, dot)) return dots;
+      if (std::optional<Dots> dots = dots_of(k, sum, dot)) found.push_back(std::move(*dots));
     }
   }
-  return {};
+  return found;
 }
 
-// Several sums, each of every so many blocks.
-void cut_chains(KernelState& k, const std::vector<UOp>& loops) {
+// Several sums, each of every so many blocks, where there are no others of as many streams.
+void cut_chains(KernelState& k, const std::vector<UOp>& loops, std::int64_t streams) {
+  if (streams >= most_chains) return;
   for (UOp r : loops) {
     const std::int64_t count = largest_divisor(r.trip_divisor(), most_chains);
     if (count == 1) continue;
@@ -89,16 +129,22 @@ void cut_chains(KernelState& k, const std::vector<UOp>& loops) {
 
 // The loops of lanes and of terms for the unit; nothing, and the kernel of no use, if that is not
 // legal.
-std::optional<Edit> take_lanes(KernelState& k, const Dots& dots) {
+std::optional<Edit> take_lanes(KernelState& k, const Dots& dots, std::int64_t streams) {
   std::vector<UOp> loops = closed_ranges(dots.sum);
-  std::erase(loops, dots.lanes);
-  const UOp inner = split_reduction(k, dots.lanes, dots.lanes.range_size()).inner;
+  std::erase_if(loops, [&](UOp r) { return std::ranges::find(dots.lanes, r) != dots.lanes.end(); });
+  UOp merged = dots.lanes.back();
+  for (UOp outer : dots.lanes | std::views::reverse | std::views::drop(1)) {
+    const Edit edit{.kind = EditKind::Merge, .ranges = {outer.range_id(), merged.range_id()}};
+    if (!is_legal(k, edit)) return {};
+    merged = merge(k, outer, merged);
+  }
+  const UOp inner = split_reduction(k, merged, merged.range_size()).inner;
   const UOp lanes = bind(k, inner, LoopKind::Lane);
   const Edit edit{.kind = EditKind::Contract,
                   .ranges = {lanes.range_id(), dots.terms.range_id()},
                   .size = dots.unit};
   if (!is_legal(k, edit)) return {};
-  cut_chains(k, loops);
+  cut_chains(k, loops, streams);
   return edit;
 }
 
@@ -112,18 +158,55 @@ void copy_rows(KernelState& k, UOp dot) {
   }
 }
 
+// Bytes that a load reads in all of its loops but one; in all of them without one.
+double bytes_of(UOp load, UOp except = {}) {
+  std::vector<UOp> loops;
+  std::ranges::copy_if(toposort(load), std::back_inserter(loops),
+                       [&](UOp u) { return u.is(Op::Range) && u != except; });
+  return bytes_over(load, loops);
+}
+
+// In how many parts a loop over rows is cut, so that each has a page of them at least; 1: in none.
+std::int64_t count_streams(UOp rows, double row_bytes, std::int64_t most) {
+  std::int64_t count = std::max<std::int64_t>(most, 1);
+  const auto are_pages = [&] {
+    const std::int64_t size = rows.range_size();
+    return size % count == 0 && row_bytes * static_cast<double>(size / count) >= page_bytes;
+  };
+  while (count > 1 && !are_pages()) count /= 2;
+  return count;
+}
+
+// Rows of weights from several parts of the matrix at once.  How many, for each of the dots.
+std::int64_t read_streams(KernelState& k, const std::vector<Dots>& dots) {
+  const std::vector<UOp> loaded = loads(dots[0].dot.src(0));
+  const UOp weights =
+      *std::ranges::max_element(loaded, {}, [](UOp load) { return bytes_of(load); });
+  for (UOp rows : std::vector<UOp>(k.loops)) {
+    if (!is_parallel(rows) || rows.is_open() || !weights.varies_over(rows)) continue;
+    const std::int64_t count =
+        count_streams(rows, bytes_of(weights, rows), most_streams / std::ssize(dots));
+    if (count == 1) continue;
+    bind(k, split(k, rows, rows.range_size() / count).outer, LoopKind::Unroll);
+    return count;
+  }
+  return 1;
+}
+
 }  // namespace
 
 bool take_dot_lanes(KernelState& k) {
+  std::vector<Dots> dots = find_dots(k);
+  if (dots.empty()) return false;
   KernelState taken = k;
+  const std::int64_t streams = read_streams(taken, dots);
+  copy_rows(taken, find_dots(taken)[0].dot);
   std::vector<Edit> contractions;
-  while (const std::optional<Dots> dots = find_dots(taken)) {
-    if (contractions.empty()) copy_rows(taken, dots->dot);
-    const std::optional<Edit> contraction = take_lanes(taken, *find_dots(taken));
+  while (!(dots = find_dots(taken)).empty()) {
+    const std::optional<Edit> contraction = take_lanes(taken, dots[0], streams);
     if (!contraction) return false;
     contractions.push_back(*contraction);
   }
-  if (contractions.empty()) return false;
   vectorize_reductions(taken);
   for (const Edit& edit : contractions) apply(taken, edit);
   k = std::move(taken);

@@ -11,7 +11,9 @@
 #include "croze/codegen/edits/legality.h"
 #include "croze/codegen/edits/tabulate.h"
 #include "croze/codegen/edits/transform.h"
+#include "croze/graph/index/index_form.h"
 #include "croze/graph/rewrite/rewrite.h"
+#include "croze/render/joined_bytes.h"
 
 namespace croze {
 namespace {
@@ -22,12 +24,19 @@ constexpr std::int64_t least_operations = 3;
 // Numbers that are worth a vector.
 constexpr std::int64_t least_numbers = 4;
 
-// Whether the value takes some operations for each turn of the loops, on memory that is in order.
+// Whether the value takes some operations for each turn of the loops, beside those that load it: a
+// word is loaded at once, and each element of a vector by itself where they do not lie in order.
 bool pays(UOp value, std::span<const UOp> loops, UOp count) {
+  constexpr std::int64_t of_word = 4;  // two bytes widened, one of them shifted, both joined
   std::int64_t operations = 0;
   for (UOp u : toposort(at_count(value, loops, count))) {
     if (!u.varies_over(count)) continue;
-    if (u.is(Op::Index) && along(u, count) != Along::Contiguous) return false;
+    if (low_byte_of_word(u)) operations -= of_word;
+    if (u.is(Op::Load)) {
+      const Stride stride = stride_over(u.src(0).src(1), count);
+      if (!stride.affine) return false;
+      if (stride.step != 1) operations--;
+    }
     operations += is_elementwise(u.op()) && u.dtype() != DType::Index && u.dtype() != DType::Bool;
   }
   return operations >= least_operations;

@@ -19,6 +19,7 @@ struct BlockCodes {
   std::int64_t zero = 0;  // of all codes
   Tensor scales;          // (.., groups of a block) Float32
   Tensor offsets;         // likewise; undefined: there are none
+  std::int64_t run = 0;   // codes one after the other whose bits lie in bytes one after the other
 };
 
 // Whether the elements of a type are such integers.

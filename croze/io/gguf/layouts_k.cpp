@@ -25,8 +25,10 @@ BlockCodes q2_k(Fields block) {
   const Tensor scales = block.bytes(16);
   const Tensor q = unpacked(block.bytes(64), 2, 32);
   const Tensor d = block.half(), dmin = block.half();
-  return {
-      .codes = q, .scales = d * numbers(scales & 15), .offsets = -(dmin * numbers(scales >> 4))};
+  return {.codes = q,
+          .scales = d * numbers(scales & 15),
+          .offsets = -(dmin * numbers(scales >> 4)),
+          .run = 32};
 }
 
 BlockCodes q3_k(Fields block) {
@@ -35,29 +37,31 @@ BlockCodes q3_k(Fields block) {
   const Tensor high_scales = unpacked(block.bytes(4), 2, 4);
   const Tensor d = block.half();
   const Tensor scales = numbers(low_scales | (high_scales << 4)) - 32;
-  return {.codes = low | (high << 2), .zero = 4, .scales = d * scales, .offsets = {}};
+  return {.codes = low | (high << 2), .zero = 4, .scales = d * scales, .offsets = {}, .run = 32};
 }
 
 BlockCodes q4_k(Fields block) {
   const Tensor d = block.half(), dmin = block.half();
   const ScalesAndOffsets parts(block.bytes(12));
   const Tensor q = unpacked(block.bytes(128), 4, 32);
-  return {.codes = q, .scales = d * parts.scales, .offsets = -(dmin * parts.offsets)};
+  return {.codes = q, .scales = d * parts.scales, .offsets = -(dmin * parts.offsets), .run = 32};
 }
 
 BlockCodes q5_k(Fields block) {
   const Tensor d = block.half(), dmin = block.half();
   const ScalesAndOffsets parts(block.bytes(12));
   const Tensor high = unpacked(block.bytes(32), 1, 32), low = unpacked(block.bytes(128), 4, 32);
-  return {
-      .codes = low | (high << 4), .scales = d * parts.scales, .offsets = -(dmin * parts.offsets)};
+  return {.codes = low | (high << 4),
+          .scales = d * parts.scales,
+          .offsets = -(dmin * parts.offsets),
+          .run = 32};
 }
 
 BlockCodes q6_k(Fields block) {
   const Tensor low = unpacked(block.bytes(128), 4, 64), high = unpacked(block.bytes(64), 2, 32);
   const Tensor scales = signed_numbers(block.bytes(16));
   const Tensor d = block.half();
-  return {.codes = low | (high << 4), .zero = 32, .scales = d * scales, .offsets = {}};
+  return {.codes = low | (high << 4), .zero = 32, .scales = d * scales, .offsets = {}, .run = 32};
 }
 
 // Behind the elements stand their sums by 16, for products.

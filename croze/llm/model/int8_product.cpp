@@ -7,11 +7,18 @@
 // computed once.  The compiler makes of the others what instructions there are: for many x, a whole
 // group at a time (block_products.h).  For few, whose weights are read once and used once, four
 // terms are a sum that is scaled, so that lanes go along the weights as these lie in memory
-// (dot_lanes.h):
-//     sum over groups and fours of  s d (sum of q w)  +  sum over groups of  (o - s z) d (sum of q)
+// (dot_lanes.h), and the sums of q are what the instructions begin to add to:
+//     sum over groups and fours of  s d (sum of q w - z (sum of q))  +  o d (sum of q)
+// Offsets lie beside the scales: they are added up by fours, too, where a block has one, and by
+// groups where a block has several, which are decoded together.
 #include "croze/llm/model/int8_product.h"
 
+#include <algorithm>
+#include <string_view>
+
+#include "croze/graph/matrix_unit.h"
 #include "croze/io/gguf/decode.h"
+#include "croze/run/devices.h"
 #include "croze/tensor/elementwise/elementwise.h"
 #include "croze/tensor/movement/movement.h"
 
@@ -32,9 +39,7 @@ struct Quantized {
   Tensor sums;    // (n, groups), scaled
 };
 
-Tensor sum_of(const Tensor& products) {
-  return products.sum(-1).cast(DType::Int32).cast(DType::Float32);
-}
+Tensor sum_of(const Tensor& products) { return products.sum(-1).cast(DType::Int32); }
 
 // To the nearest integer, of two the even one, for numbers below 2^22 in size: where all that
 // stands behind the point is cut off, adding rounds, in fewer steps than round().
@@ -56,9 +61,10 @@ Quantized quantized(const Tensor& x, std::int64_t group) {
   const Tensor of_each =
       scales.expand({n, blocks, per_block}).reshape({n, blocks * per_block}).contiguous();
   const Tensor in_groups = codes.reshape(of_groups);
-  return {.codes = in_groups,
-          .scales = of_each,
-          .sums = (sum_of(in_groups.cast(DType::Int32)) * of_each).contiguous()};
+  return {
+      .codes = in_groups,
+      .scales = of_each,
+      .sums = (sum_of(in_groups.cast(DType::Int32)).cast(DType::Float32) * of_each).contiguous()};
 }
 
 // The weight and x by groups, as factors of a product over (n, outputs, groups).
@@ -85,29 +91,56 @@ struct Factors {
 
 Tensor product_of_many(const Factors& f) {
   const Tensor sums = f.q.sums.unsqueeze(1);
-  Tensor terms = f.dots(f.q.codes.size(-1)).squeeze(-1) * f.q.scales.unsqueeze(1);
+  Tensor terms =
+      f.dots(f.q.codes.size(-1)).squeeze(-1).cast(DType::Float32) * f.q.scales.unsqueeze(1);
   if (f.w.zero != 0) terms = terms - sums * static_cast<double>(f.w.zero);
   terms = terms * f.scales;
   if (f.offsets.defined()) terms = terms + f.offsets * sums;
   return terms.sum(-1);
 }
 
-Tensor product_of_few(const Factors& f) {
-  const Tensor scales = f.scales * f.q.scales.unsqueeze(1);
-  const Tensor product = (f.dots(at_once) * scales.unsqueeze(-1)).sum({-2, -1});
-  if (f.w.zero == 0 && !f.offsets.defined()) return product;
-  Tensor offsets = f.scales * -static_cast<double>(f.w.zero);
-  if (f.offsets.defined()) offsets = f.w.zero == 0 ? f.offsets : f.offsets + offsets;
-  return product + (offsets * f.q.sums.unsqueeze(1)).sum(-1);
+// Sums of the numbers of x by fours: (n, 1, groups, fours) Int32.
+Tensor sums_by_fours(const Factors& f) {
+  return sum_of(f.q.codes.reshape({f.n, 1, f.groups, -1, at_once}).cast(DType::Int32));
 }
 
-// Whether a block has several groups of a few vectors each: their packed scales take so long to
-// decode that few inputs, too, are faster in integers.  Where a block has one scale, reading it
-// takes the time.
-bool has_long_groups(const GgufTensor& weight) {
+// What the offsets of the weights come to: (n, outputs).
+Tensor offsets_of_few(const Factors& f) {
+  const bool share_a_block = f.w.scales.size(-1) > 1;
+  if (share_a_block) return (f.offsets * f.q.sums.unsqueeze(1)).sum(-1);
+  const Tensor scales = f.q.scales.unsqueeze(1).unsqueeze(-1);
+  const Tensor sums = (sums_by_fours(f).cast(DType::Float32) * scales).contiguous();
+  return (f.offsets.unsqueeze(-1) * sums).sum({-2, -1});
+}
+
+Tensor product_of_few(const Factors& f) {
+  Tensor dots = f.dots(at_once);
+  if (f.w.zero != 0) dots = dots + (sums_by_fours(f) * -f.w.zero).contiguous();
+  const Tensor scales = (f.scales * f.q.scales.unsqueeze(1)).unsqueeze(-1);
+  const Tensor product = (dots.cast(DType::Float32) * scales).sum({-2, -1});
+  return f.offsets.defined() ? product + offsets_of_few(f) : product;
+}
+
+// Whether a vector of codes has one scale, and fours of them are bytes one after the other.
+bool has_long_groups(const BlockCodes& w) {
+  const std::int64_t group = w.codes.size(-1) / w.scales.size(-1);
+  return group >= block && w.run >= block / 2;
+}
+
+// Whether the device has an instruction of which each lane adds up bytes of its own.
+bool adds_up_bytes(std::string_view device_name) {
+  const auto& units = device(device_index(device_name)).caps().matrix_units;
+  return std::ranges::any_of(units,
+                             [](const MatrixUnit* unit) { return has_row_for_each_column(*unit); });
+}
+
+// Whether a few inputs, whose weights are read once and used once, are faster in integers.  With
+// instructions that add up bytes they are; without, where decoding the packed scales of several
+// groups takes so long that what is multiplied hardly counts.
+bool is_for_few(const GgufTensor& weight) {
   const BlockCodes w = codes_of_blocks(weight.stored, weight.type);
-  const std::int64_t groups = w.scales.size(-1);
-  return groups > 1 && w.codes.size(-1) / groups >= block;
+  const bool has_packed_scales = w.scales.size(-1) > 1;
+  return has_long_groups(w) && (has_packed_scales || adds_up_bytes(weight.stored.device()));
 }
 
 }  // namespace
@@ -115,7 +148,7 @@ bool has_long_groups(const GgufTensor& weight) {
 bool multiplies_in_int8(const GgufTensor& weight, std::int64_t inputs) {
   const bool fits =
       has_codes(weight.type) && weight.shape.size() == 2 && weight.shape[1] % block == 0;
-  return fits && (inputs >= least_many || has_long_groups(weight));
+  return fits && (inputs >= least_many || is_for_few(weight));
 }
 
 Tensor int8_product(const Tensor& x, const GgufTensor& weight) {

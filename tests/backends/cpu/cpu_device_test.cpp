@@ -151,6 +151,85 @@ TEST(CpuDevice, StridedAndReversedAccessesTakeEveryElementOnce) {
   }
 }
 
+// Behind no gate, behind one, and behind one for each lane; the last of the lanes that store to one
+// place counts.
+TEST(CpuDevice, LanesThatComeAgainReadAndWriteTheSamePlaces) {
+  constexpr std::int64_t lanes = 8, rows = 3;
+  for (const std::int64_t step : {1, 2, 4}) {
+    for (const int gates : {0, 1, 2}) {
+      ProgramBuilder b("again");
+      const UOp out = b.param(f32, rows * lanes), last = b.param(f32, rows * lanes),
+                in = b.param(f32, rows * lanes);
+      const UOp lane = b.lane(lanes), loop = b.begin_loop(rows);
+      const UOp low = b.graph().alu(Op::And, {lane * step, b.integer(lanes - 1)});
+      const UOp place = loop * lanes + low, index = loop * lanes + lane;
+      const UOp gate = gates == 0 ? UOp() : less(gates == 1 ? loop : lane, 2);
+      const UOp value = b.load(in, place, gate);
+      b.store(out, index, value + b.graph().constant(f32, 0.5));
+      b.store(last, place, b.load(in, index));
+      b.end_loop(loop);
+
+      std::vector<float> x = counting(rows * lanes), y(x.size(), -1), z(x.size(), -1);
+      run_program(cpu(), b.finish(), {bytes_of(y), bytes_of(z), bytes_of(x)});
+      std::vector<float> expected(x.size(), -1), written(x.size(), -1);
+      for (std::int64_t i = 0; i < rows * lanes; i++) {
+        const std::int64_t row = i / lanes, k = i % lanes, at = row * lanes + k * step % lanes;
+        const bool is_open = gates == 0 || (gates == 1 ? row : k) < 2;
+        expected[static_cast<std::size_t>(i)] =
+            (is_open ? x[static_cast<std::size_t>(at)] : 0) + 0.5f;
+        written[static_cast<std::size_t>(at)] = x[static_cast<std::size_t>(i)];
+      }
+      EXPECT_EQ(y, expected) << step << ", " << gates << " gates";
+      EXPECT_EQ(z, written) << step;
+    }
+  }
+}
+
+TEST(CpuDevice, BytesAreShiftedByWhatTheirLanesSay) {
+  constexpr std::int64_t lanes = 32;
+  for (const std::int64_t shared : {1, 2, 4, 8, 16}) {  // by up to 31, and 7, and less
+    ProgramBuilder b("shifted");
+    const UOp out = b.param(DType::UInt8, lanes), in = b.param(DType::UInt8, lanes);
+    const UOp lane = b.lane(lanes), by = b.graph().alu(Op::CDiv, {lane, b.integer(shared)});
+    b.store(out, lane, b.graph().alu(Op::Shr, {b.load(in, lane), cast(by, DType::UInt8)}));
+    std::vector<std::uint8_t> x(lanes), y(lanes), expected;
+    for (std::size_t k = 0; k < lanes; k++) {
+      x[k] = static_cast<std::uint8_t>(255 - k * 7);
+      const std::size_t amount = k / static_cast<std::size_t>(shared);
+      expected.push_back(static_cast<std::uint8_t>(amount < 8 ? x[k] >> amount : 0));
+    }
+    run_program(cpu(), b.finish(), {bytes_of(y), bytes_of(x)});
+    EXPECT_EQ(y, expected) << shared;
+  }
+}
+
+TEST(CpuDevice, WordsArePutTogetherOfBytesOfTheirLanes) {
+  constexpr std::int64_t lanes = 8, rows = 3;
+  for (const std::int64_t step : {2, 3, 18}) {
+    ProgramBuilder b("words");
+    const UOp out = b.param(DType::UInt16, rows * lanes),
+              in = b.param(DType::UInt8, rows * lanes * step);
+    const UOp lane = b.lane(lanes), loop = b.begin_loop(rows);
+    const UOp index = loop * lanes + lane;
+    const auto word = [&](UOp at) { return cast(b.load(in, at), DType::UInt16); };
+    const UOp high = b.graph().alu(
+        Op::Shl, {word(index * step + 1), b.graph().constant(DType::UInt16, std::int64_t{8})});
+    b.store(out, index, b.graph().alu(Op::Or, {word(index * step), high}));
+    b.end_loop(loop);
+    std::vector<std::uint8_t> x(static_cast<std::size_t>(rows * lanes * step));
+    for (std::size_t i = 0; i < x.size(); i++) x[i] = static_cast<std::uint8_t>(i * 41 + 3);
+    std::vector<std::uint16_t> y(rows * lanes), expected;
+    for (std::size_t i = 0; i < y.size(); i++) {
+      const std::size_t at = i * static_cast<std::size_t>(step);
+      expected.push_back(static_cast<std::uint16_t>(x[at] | x[at + 1] << 8));
+    }
+    LinearProgram program = b.finish();
+    program.info.written = 1;  // the first of the buffers
+    run_program(cpu(), program, {bytes_of(y), bytes_of(x)});
+    EXPECT_EQ(y, expected) << step;
+  }
+}
+
 TEST(CpuDevice, ScattersInTheOrderOfTheLanesAndGathersBehindAGate) {
   constexpr std::int64_t lanes = 16;
   ProgramBuilder b("scatter");

@@ -7,10 +7,13 @@
 #include <cmath>
 #include <cstddef>
 #include <random>
+#include <string>
 #include <vector>
 
+#include "croze/graph/matrix_unit.h"
 #include "croze/io/gguf/encode.h"
 #include "croze/llm/generate/generator.h"
+#include "croze/run/devices.h"
 
 namespace croze::llm {
 namespace {
@@ -26,7 +29,7 @@ std::vector<float> random_numbers(std::int64_t count, unsigned seed) {
   return numbers;
 }
 
-GgufTensor weight_of(GgmlType type) {
+GgufTensor weight_of(GgmlType type, const TensorOptions& options = {}) {
   const GgmlTypeInfo& info = ggml_type_info(type);
   const std::int64_t blocks = in / info.block_elements;
   std::vector<std::byte> bytes(static_cast<std::size_t>(out * blocks * info.block_bytes));
@@ -34,7 +37,7 @@ GgufTensor weight_of(GgmlType type) {
   GgufTensor weight;
   weight.shape = {out, in};
   weight.type = type;
-  weight.stored = Tensor::from_bytes(bytes, DType::UInt8, {out, blocks, info.block_bytes});
+  weight.stored = Tensor::from_bytes(bytes, DType::UInt8, {out, blocks, info.block_bytes}, options);
   return weight;
 }
 
@@ -94,11 +97,23 @@ TEST(Int8Products, AreForIntegersWithScalesOnly) {
   }
 }
 
-// A few rows are where the scales of groups are packed, too.
-TEST(Int8Products, OfFewRowsAreThoseOfPackedScales) {
-  for (const GgmlType type : {GgmlType::Q4_K, GgmlType::Q5_K})
+// Of codes that lie in long runs, with one scale for a vector of them, where the device adds up
+// bytes; elsewhere where the scales of groups are packed.
+TEST(Int8Products, OfFewRowsAreThoseThatAreReadFaster) {
+  const TensorOptions interp{.device = "INTERP"};
+  const std::string here(weight_of(GgmlType::Q8_0).stored.device());
+  const bool adds_up_bytes =
+      std::ranges::any_of(device(device_index(here)).caps().matrix_units,
+                          [](const MatrixUnit* unit) { return has_row_for_each_column(*unit); });
+  for (const GgmlType type : {GgmlType::Q4_K, GgmlType::Q5_K}) {
     EXPECT_TRUE(multiplies_in_int8(weight_of(type), 1)) << name_of(type);
-  for (const GgmlType type : {GgmlType::Q4_0, GgmlType::Q8_0, GgmlType::Q6_K})
+    EXPECT_TRUE(multiplies_in_int8(weight_of(type, interp), 1)) << name_of(type);
+  }
+  for (const GgmlType type : {GgmlType::Q4_0, GgmlType::Q4_1, GgmlType::Q8_0}) {
+    EXPECT_EQ(multiplies_in_int8(weight_of(type), 3), adds_up_bytes) << name_of(type);
+    EXPECT_FALSE(multiplies_in_int8(weight_of(type, interp), 3)) << name_of(type);
+  }
+  for (const GgmlType type : {GgmlType::Q5_0, GgmlType::Q5_1, GgmlType::Q6_K})
     EXPECT_FALSE(multiplies_in_int8(weight_of(type), 3)) << name_of(type);
 }
 
