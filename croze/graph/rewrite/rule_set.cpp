@@ -389,8 +389,10 @@ UOp RuleSet::try_leaf(const Leaf& leaf, std::span<const Node* const> captures,
   if (rule.rewrite) return rule.rewrite(m);
   if (!m.proves(rule.condition)) return {};
   const UOp result = m.build(rule.replacement);
-  ensure(result.dtype() == node.dtype(), "{} makes {} of {}", to_string(rule),
-         name_of(result.dtype()), name_of(node.dtype()));
+  if (result.dtype() != node.dtype()) {  // only then are rules printed, which takes long
+    fail_internal({}, "{} makes {} of {}", to_string(rule), name_of(result.dtype()),
+                  name_of(node.dtype()));
+  }
   // A constant is a scalar; where it would replace a vector, it may not.
   return result.rank() == node.rank() ? result : UOp();
 }
@@ -413,9 +415,10 @@ UOp RuleSet::apply(UOp node, void* state, const Rule** fired) const {
     if (watched) tell_tried(*f.leaf->rule, node, result, now_ns() - begin);
     if (!result) continue;
 #ifndef NDEBUG
-    ensure(!f.leaf->makes_smaller || is_seen_smaller(result, node).value_or(true),
-           "{} makes {} no smaller: {}", to_string(*f.leaf->rule), to_string(node),
-           to_string(result));
+    if (f.leaf->makes_smaller && !is_seen_smaller(result, node).value_or(true)) {
+      fail_internal({}, "{} makes {} no smaller: {}", to_string(*f.leaf->rule), to_string(node),
+                    to_string(result));
+    }
 #endif
     if (fired) *fired = f.leaf->rule;
     return result;
