@@ -55,7 +55,11 @@ double divided_up(std::int64_t size, std::int64_t by) {
 class Search {
  public:
   Search(const KernelState& k, UOp reduce)
-      : k_(k), model_(k.caps()), reduced_(closed_ranges(reduce)), loads_(loads(reduce.src(0))) {
+      : k_(k),
+        model_(k.caps()),
+        element_bytes_(widest_bytes(k.sink)),
+        reduced_(closed_ranges(reduce)),
+        loads_(loads(reduce.src(0))) {
     choose_cut();
   }
 
@@ -132,8 +136,7 @@ class Search {
 
   // Of group memory, roughly: windows that overlap take less.
   std::int64_t bytes_of(const GroupTile& t) const {
-    const std::int64_t element = widest_bytes(k_.sink);
-    return t.slots * t.steps * inside_ * (t.all_rows() + t.all_columns()) * element;
+    return t.slots * t.steps * inside_ * (t.all_rows() + t.all_columns()) * element_bytes_;
   }
 
   double cycles_of(const GroupTile& t) const {
@@ -156,7 +159,7 @@ class Search {
     const auto items = static_cast<double>(t.items());
     const auto steps = static_cast<double>(t.steps * inside_);
     const auto elements = static_cast<double>(t.all_rows() + t.all_columns()) * steps;
-    const auto element = static_cast<double>(widest_bytes(k_.sink));
+    const auto element = static_cast<double>(element_bytes_);
     const auto rows = static_cast<double>(t.item_rows),
                columns = static_cast<double>(t.item_columns);
     const double arithmetic =
@@ -182,6 +185,7 @@ class Search {
 
   const KernelState& k_;
   const WarpModel model_;
+  const std::int64_t element_bytes_;
   std::vector<UOp> reduced_, loads_;
   std::size_t cut_ = 0;
   std::int64_t inside_ = 1;  // steps of the loops inside of the one that is cut
