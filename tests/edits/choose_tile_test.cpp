@@ -19,9 +19,10 @@ namespace {
 using namespace test;
 
 // out[n, i, j] = sum over k of a[n, i, k] * b[k, j]; r0 ... r3 are n, i, j, k.  The rows of one n
-// are 3 further than those of the one before, so that the two loops cannot be one.
-SmallKernel batched_product(std::int64_t batch, std::int64_t rows, std::int64_t columns,
-                            std::int64_t depth) {
+// are 3 further than those of the one before, so that the two loops cannot be one.  What it
+// computes is left out, which takes long where it is large.
+SmallKernel large_product(std::int64_t batch, std::int64_t rows, std::int64_t columns,
+                          std::int64_t depth) {
   SmallKernel k{"batched", std::make_shared<Graph>(), {}, {}, {}};
   Graph& g = *k.graph;
   const std::int64_t apart = rows * depth + 3;
@@ -35,6 +36,14 @@ SmallKernel batched_product(std::int64_t batch, std::int64_t rows, std::int64_t 
       g.place(g.param(DType::Int32, 0, batch * rows * columns), (n * rows + i) * columns + j);
   const UOp sum = g.reduce(Op::Add, a * b, std::vector<UOp>{d});
   k.sink = g.sink(std::vector<UOp>{g.store(place, sum, std::vector<UOp>{n, i, j})});
+  return k;
+}
+
+// The same with what it computes.
+SmallKernel batched_product(std::int64_t batch, std::int64_t rows, std::int64_t columns,
+                            std::int64_t depth) {
+  SmallKernel k = large_product(batch, rows, columns, depth);
+  const std::int64_t apart = rows * depth + 3;
   for (std::int64_t row = 0; row < batch * rows; row++) {
     for (std::int64_t column = 0; column < columns; column++) {
       std::int32_t total = 0;
@@ -130,7 +139,7 @@ std::vector<std::string> words_after(const std::string& edits, const std::string
 TEST(ChooseTile, TilesOfAShortReductionGoAlongTheResult) {
   const auto rows_are_outermost = [](std::int64_t depth) {
     const std::string edits =
-        chosen_for(batched_product(8, 128, 4096, depth), caches(48 << 10, 1 << 20));
+        chosen_for(large_product(8, 128, 4096, depth), caches(48 << 10, 1 << 20));
     EXPECT_NE(edits.find("split_overlapping r2 by 48; split r5 by 16; bind r7 lane"), edits.npos);
     EXPECT_NE(edits.find("split r1 by 8; bind r9 unroll"), edits.npos);
     const std::vector<std::string> order = words_after(edits, "reorder");
@@ -266,7 +275,7 @@ TEST(ChooseTile, AFewVectorsTimesALargeMatrixReadItRowByRow) {
 TEST(ChooseTile, LongProductsGoInTurnsOverBlocks) {
   Caps many_threads = caches(32 << 10, 64 << 10);
   many_threads.threads = 8;
-  const std::string edits = chosen_for(batched_product(2, 256, 1024, 512), many_threads);
+  const std::string edits = chosen_for(large_product(2, 256, 1024, 512), many_threads);
   EXPECT_NE(edits.find("accumulate r3"), std::string::npos) << edits;
   EXPECT_NE(edits.find("stage"), std::string::npos) << edits;
   Caps short_vectors = caches(16 << 10, 16 << 10);
@@ -289,7 +298,7 @@ TEST(ChooseTile, BlocksOverlapWhereDivisorsAreFarLess) {
 // Where the caches hold the rows, which come in order, they are read for each panel of columns.  It
 // stays in the L2 cache, the whole of it or as much as a turn takes, and threads share the panels.
 TEST(ChooseTile, RowsThatComeInOrderAreStreamed) {
-  const SmallKernel kernel = batched_product(2, 256, 512, 1024);
+  const SmallKernel kernel = large_product(2, 256, 512, 1024);
   const std::string whole = chosen_for(kernel, caches(32 << 10, 256 << 10));
   EXPECT_EQ(whole.find("accumulate"), std::string::npos) << whole;
   const std::string turns = chosen_for(kernel, caches(8 << 10, 128 << 10));
