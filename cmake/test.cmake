@@ -4,6 +4,20 @@ find_package(GTest REQUIRED)
 croze_precompiled_headers(croze_precompiled_test <gtest/gtest.h>)
 target_link_libraries(croze_precompiled_test PRIVATE GTest::gtest)
 
+# Tests run briefly and are half of all code: for debugging and under sanitizers they are not
+# optimized.
+set(test_options $<$<CONFIG:Debug>:-O0>)
+target_compile_options(croze_precompiled_test PRIVATE ${test_options})
+
+# croze_compiled_test(<target>)
+#
+# How tests are compiled.
+function(croze_compiled_test target)
+  croze_compiled(${target} LIGHT HEADERS croze_precompiled_test)
+  target_compile_options(${target} PRIVATE ${test_options})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+endfunction()
+
 # croze_test(<name> SOURCES a_test.cpp ... [LAYERS layers ...] [LINK libs ...] [LABELS labels ...]
 #            [ENVIRONMENT variables ...] [SHARDS n])
 #
@@ -22,12 +36,11 @@ function(croze_test name)
     set(ARG_LABELS quick)
   endif()
   add_executable(test_${name} ${ARG_SOURCES})
-  croze_compiled(test_${name} LIGHT HEADERS croze_precompiled_test)
+  croze_compiled_test(test_${name})
   set_target_properties(test_${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/tests)
   croze_link_layers(test_${name} ${ARG_LAYERS})
   target_link_libraries(test_${name} PRIVATE ${ARG_LINK} GTest::gtest GTest::gtest_main)
-  target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   if(NOT ARG_SHARDS)
     croze_test_entry(${name} test_${name} "${ARG_LABELS}" "${ARG_ENVIRONMENT}")
     return()

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <functional>
@@ -20,9 +21,9 @@
 #include "croze/io/onnx/model.h"
 #include "croze/io/pytorch/pytorch.h"
 #include "croze/io/safetensors.h"
-#include "io/mutator.h"
 #include "libfuzzer/memory_file.h"
 #include "support/files.h"
+#include "support/mutator.h"
 
 namespace croze {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "croze/base/error.h"
 #include "croze/llm/tokenizer/tokenizer.h"
-#include "io/mutator.h"
 #include "libfuzzer/memory_file.h"
 #include "support/files.h"
+#include "support/mutator.h"
 
 namespace croze::llm {
 namespace {

@@ -8,8 +8,8 @@
 #include "croze/io/gguf/value.h"
 #include "croze/llm/template/chat_template.h"
 #include "croze/llm/tokenizer/tokenizer.h"
-#include "io/mutator.h"
 #include "support/files.h"
+#include "support/mutator.h"
 
 namespace croze::llm {
 namespace {

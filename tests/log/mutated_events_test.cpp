@@ -6,7 +6,7 @@
 #include "croze/base/error.h"
 #include "croze/log/event.h"
 #include "croze/log/record_frame.h"
-#include "io/mutator.h"
+#include "support/mutator.h"
 
 namespace croze::logs {
 namespace {

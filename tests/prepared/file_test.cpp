@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "io/mutator.h"
 #include "libfuzzer/memory_file.h"
 #include "prepared.h"
 #include "support/files.h"
+#include "support/mutator.h"
 #include "support/step_file.h"
 
 namespace croze {

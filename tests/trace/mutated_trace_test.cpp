@@ -5,7 +5,7 @@
 
 #include "croze/base/error.h"
 #include "croze/trace/trace.h"
-#include "io/mutator.h"
+#include "support/mutator.h"
 
 namespace croze {
 namespace {

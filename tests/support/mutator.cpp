@@ -1,5 +1,5 @@
 // mutator.cpp -- the changes that are made to good files.
-#include "io/mutator.h"
+#include "support/mutator.h"
 
 #include <gtest/gtest.h>
 
