@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#include "support/sanitizers.h"
+
 namespace croze {
 namespace {
 
@@ -37,7 +39,7 @@ TEST(Checked, AVectorThatDoesNotFitIntoMemoryIsAnErrorWithItsSize) {
               std::string::npos)
         << e.message();
   }
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !CROZE_ASAN && !CROZE_TSAN
   // Their allocators end the process.
   EXPECT_THROW(sized_vector<std::byte>(int64_t{1} << 45, "32 TiB"), Error);
 #endif

@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "support/memory.h"
+#include "support/sanitizers.h"
 
 namespace croze {
 namespace {
 
 // A sanitizer has the place of malloc, and keeps what is freed.
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__GLIBC__) && !CROZE_ASAN && !CROZE_TSAN
 
 // Blocks so small that they are not mapped by themselves, below one that stays.
 TEST(UnusedMemory, GoesBackFromBelowWhatIsUsed) {

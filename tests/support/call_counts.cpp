@@ -16,7 +16,10 @@
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
+#include <iterator>
 #include <utility>
+
+#include "support/sanitizers.h"
 
 namespace croze::test {
 namespace {
@@ -27,7 +30,7 @@ constinit thread_local CallCounts counts;
 }  // namespace
 }  // namespace croze::test
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !CROZE_ASAN && !CROZE_TSAN
 
 namespace croze::test {
 namespace {

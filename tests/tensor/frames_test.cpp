@@ -6,6 +6,7 @@
 
 #include "support/check.h"
 #include "support/memory.h"
+#include "support/sanitizers.h"
 
 namespace croze {
 namespace {
@@ -20,13 +21,7 @@ int frame_count() {
 }
 
 // A sanitizer keeps what is freed for a while.
-constexpr bool frees_at_once() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  return false;
-#else
-  return true;
-#endif
-}
+constexpr bool frees_at_once = !CROZE_ASAN && !CROZE_TSAN;
 
 // A camera: its frames are memory that must be given back, the last of them perhaps after the
 // camera is gone.
@@ -63,7 +58,7 @@ void expect_flat(Camera& camera, F each) {
     each(i, camera.frame(static_cast<float>(i % 7)));
   }
   EXPECT_LE(camera.most(), 3);
-  if (frees_at_once()) {
+  if (frees_at_once) {
     EXPECT_LE(resident_bytes(), after_some + (16 << 20)) << "of " << count << " MiB";
   }
 }
