@@ -7,6 +7,7 @@
 #include <exception>
 #include <source_location>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace croze {

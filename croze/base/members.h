@@ -33,9 +33,12 @@ inline constexpr std::size_t most_members = 24;
 inline constexpr std::size_t most_initializers = 64;  // of members and the elements of C arrays
 
 // Converts to whatever an initializer should be; exists for the compiler only, as do the next two.
+// (It has a body for clang, which looks for one where T is of an anonymous namespace.)
 struct Anything {
   template <typename T>
-  operator T() const;
+  operator T() const {
+    __builtin_unreachable();
+  }
 };
 
 // Converts to the base classes of T; to the empty ones.

@@ -170,9 +170,9 @@ class Launches {
   void launch() {
     using Places = std::span<BoundLoop::Place>;
     for (auto& [state, copy] : copies_) {
-      copy.launch(1, [layout = layout_, state = state](std::int64_t, Places places) {
+      copy.launch(1, [layout = layout_, entered = state](std::int64_t, Places places) {
         places[0] = {0, 0};
-        places[1] = {1, layout->of_entered(state, 0).offset};
+        places[1] = {1, layout->of_entered(entered, 0).offset};
       });
     }
     for (BoundLoop& turns : turns_) {

@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <type_traits>
+
 #include "croze/base/error.h"
 
 #if CROZE_HAVE_Z3

@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
+#include <initializer_list>
 #include <random>
 #include <thread>
 #include <vector>

@@ -3,6 +3,8 @@
 #include <croze/nn/nn.h>
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "croze/export/c/model.h"
 #include "croze/export/c/words.h"
 #include "croze/export/onnx.h"

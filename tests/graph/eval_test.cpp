@@ -3,9 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <random>
+#include <type_traits>
+#include <vector>
 
 namespace croze {
 namespace {

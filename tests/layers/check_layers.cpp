@@ -1,22 +1,23 @@
 // croze-layers <root>: prints the layers of croze/ with their sizes and what each includes, and
 // fails on whatever would spoil the layout: an include against the order of the layers, a back end
-// included elsewhere than in the table of devices, a file or a function that has grown too long.
-//
-// Functions are found by matching braces in the text freed of comments and strings, and the line
-// breaks that clang-format makes are relied on; this is no C++ parser and need not be one.
+// included elsewhere than in the table of devices, a file or a function that has grown too long, a
+// header of the standard library that is used and not included.
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <filesystem>
-#include <fstream>
+#include <iterator>
 #include <map>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "layers/missing_includes.h"
+#include "layers/sources.h"
+
+namespace croze::layers {
 namespace {
 
 namespace fs = std::filesystem;
@@ -30,24 +31,6 @@ constexpr std::string_view device_table = "run/devices.cpp";
 constexpr int max_file_lines = 600;
 constexpr int max_function_lines = 60;
 constexpr int max_files_of_folder = 40;
-constexpr std::string_view long_table_mark = "// long-table";
-
-struct Include {
-  int line;
-  std::string path;
-};
-
-struct Function {
-  int line;
-  int lines;
-};
-
-struct SourceFile {
-  std::string path;  // from the root
-  int lines = 0;
-  std::vector<Include> includes;  // of croze's own headers, from croze/
-  std::vector<Function> functions;
-};
 
 struct Folder {
   int files = 0;
@@ -72,197 +55,20 @@ std::string first_folder(std::string_view path) {
   return std::string(slash == std::string_view::npos ? "" : path.substr(0, slash));
 }
 
-// Replaces comments, strings, characters and preprocessor lines by spaces, keeping all line breaks.
-class Blanker {
- public:
-  explicit Blanker(std::string text) : text_(std::move(text)) {}
-
-  std::string run() {
-    while (at_ < text_.size()) step();
-    return std::move(text_);
-  }
-
- private:
-  bool starts(std::string_view what) const { return text_.compare(at_, what.size(), what) == 0; }
-
-  // Blanks up to `end`, exclusive.
-  void blank_to(size_t end) {
-    for (end = std::min(end, text_.size()); at_ < end; ++at_) {
-      if (text_[at_] != '\n') text_[at_] = ' ';
-    }
-  }
-
-  size_t after(std::string_view what, size_t from) const {
-    size_t found = text_.find(what, from);
-    return found == std::string::npos ? text_.size() : found + what.size();
-  }
-
-  size_t after_quoted(char quote) const {
-    size_t i = at_ + 1;
-    while (i < text_.size() && text_[i] != quote) i += text_[i] == '\\' ? 2 : 1;
-    return i + 1;
-  }
-
-  size_t after_directive() const {
-    size_t end = at_;
-    do {
-      end = after("\n", end);
-    } while (end >= 2 && end < text_.size() && text_[end - 2] == '\\');
-    return end;
-  }
-
-  void step() {
-    char c = text_[at_];
-    bool word_before = at_ > 0 && (std::isalnum(static_cast<unsigned char>(text_[at_ - 1])) != 0);
-    if (starts("//")) {
-      blank_to(text_.find('\n', at_));
-    } else if (starts("/*")) {
-      blank_to(after("*/", at_ + 2));
-    } else if (starts("R\"")) {
-      size_t open = text_.find('(', at_);
-      std::string close = ")" + text_.substr(at_ + 2, open - at_ - 2) + "\"";
-      blank_to(after(close, open));
-    } else if (c == '"' || (c == '\'' && !word_before)) {  // 1'000 is a number
-      blank_to(after_quoted(c));
-    } else if (c == '#') {
-      blank_to(after_directive());
-    } else {
-      ++at_;
-    }
-  }
-
-  std::string text_;
-  size_t at_ = 0;
-};
-
-// Finds the functions that stand in namespaces and classes.
-class FunctionFinder {
- public:
-  explicit FunctionFinder(std::string_view code) : code_(code) {}
-
-  std::vector<Function> run() {
-    size_t head = 0;  // where the declaration at hand begins
-    for (size_t i = 0; i < code_.size(); ++i) {
-      char c = code_[i];
-      if (c == ';' || c == '}') head = i + 1;
-      if (c != '{') continue;
-      std::string_view declaration = code_.substr(head, i - head);
-      if (opens_scope(declaration)) {
-        head = i + 1;
-        continue;
-      }
-      size_t close = matching_brace(i);
-      bool member_initializer = i > 0 && !std::isspace(static_cast<unsigned char>(code_[i - 1]));
-      if (!member_initializer && declaration.find(')') != std::string_view::npos) {
-        int first = line_of(i);
-        functions_.push_back({first, line_of(close) - first + 1});
-        head = close + 1;
-      }
-      i = close;
-    }
-    return std::move(functions_);
-  }
-
- private:
-  // Whether the declaration before a brace is that of a namespace or a type, whose inside holds
-  // more declarations.
-  static bool opens_scope(std::string_view declaration) {
-    std::istringstream words{std::string(without_template(declaration))};
-    std::string first;
-    words >> first;
-    constexpr std::array scopes = {"namespace", "class",  "struct", "union",
-                                   "enum",      "extern", "inline"};
-    if (std::find(scopes.begin(), scopes.end(), first) == scopes.end()) return false;
-    return first != "inline" || declaration.find("namespace") != std::string_view::npos;
-  }
-
-  // Skips access labels and `template <...>`.
-  static std::string_view without_template(std::string_view text) {
-    for (std::string_view label : {"public:", "private:", "protected:"}) {
-      if (size_t found = text.rfind(label); found != std::string_view::npos) {
-        text.remove_prefix(found + label.size());
-      }
-    }
-    while (true) {
-      size_t start = text.find_first_not_of(" \n");
-      if (start == std::string_view::npos) return {};
-      text.remove_prefix(start);
-      if (!text.starts_with("template")) return text;
-      int depth = 0;
-      size_t end = text.find('<');
-      for (; end < text.size(); ++end) {
-        depth += text[end] == '<' ? 1 : text[end] == '>' ? -1 : 0;
-        if (depth == 0) break;
-      }
-      text.remove_prefix(std::min(end + 1, text.size()));
-    }
-  }
-
-  size_t matching_brace(size_t open) const {
-    int depth = 0;
-    for (size_t i = open; i < code_.size(); ++i) {
-      depth += code_[i] == '{' ? 1 : code_[i] == '}' ? -1 : 0;
-      if (depth == 0) return i;
-    }
-    return code_.size();
-  }
-
-  int line_of(size_t position) const {
-    return 1 + static_cast<int>(std::count(code_.begin(),
-                                           code_.begin() + static_cast<ptrdiff_t>(position), '\n'));
-  }
-
-  std::string_view code_;
-  std::vector<Function> functions_;
-};
-
-SourceFile read_source(const fs::path& root, const fs::path& path) {
-  SourceFile file;
-  file.path = fs::relative(path, root).generic_string();
-  std::ifstream stream(path);
-  std::string text, line;
-  std::vector<int> marks;
-  while (std::getline(stream, line)) {
-    ++file.lines;
-    text += line + '\n';
-    constexpr std::string_view include = "#include \"croze/";
-    if (line.starts_with(include)) {
-      size_t end = line.find('"', include.size());
-      file.includes.push_back({file.lines, line.substr(include.size(), end - include.size())});
-    }
-    if (line.find(long_table_mark) != std::string::npos) marks.push_back(file.lines);
-  }
-  file.functions = FunctionFinder(Blanker(text).run()).run();
-  std::erase_if(file.functions, [&](const Function& function) {
-    return std::any_of(marks.begin(), marks.end(), [&](int mark) {
-      return function.line - 1 <= mark && mark < function.line + function.lines;
-    });
-  });
-  return file;
-}
-
-std::vector<SourceFile> read_tree(const fs::path& root, const char* folder) {
-  std::vector<SourceFile> files;
-  if (!fs::exists(root / folder)) return files;
-  for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
-    std::string extension = entry.path().extension().string();
-    if (extension == ".h" || extension == ".cpp") files.push_back(read_source(root, entry.path()));
-  }
-  std::sort(files.begin(), files.end(),
-            [](const auto& a, const auto& b) { return a.path < b.path; });
-  return files;
-}
-
 class Checker {
  public:
   explicit Checker(fs::path root) : root_(std::move(root)) {}
 
   // Prints the report; returns whether all is well.
   bool run() {
-    for (const SourceFile& file : read_tree(root_, "croze")) check_library_file(file);
+    std::vector<SourceFile> all = read_tree(root_, "croze");
+    for (const SourceFile& file : all) check_library_file(file);
     for (const char* folder : {"tools", "bench", "examples", "tests"}) {
-      for (const SourceFile& file : read_tree(root_, folder)) check_sizes(file);
+      std::vector<SourceFile> files = read_tree(root_, folder);
+      for (const SourceFile& file : files) check_sizes(file);
+      std::ranges::move(files, std::back_inserter(all));
     }
+    std::ranges::move(missing_includes(all), std::back_inserter(faults_));
     for (const auto& [folder, files] : files_of_) {
       if (files > max_files_of_folder) fault("{}: folder of {} sources", folder, files);
     }
@@ -305,9 +111,11 @@ class Checker {
       return;
     }
     for (const Include& include : file.includes) {
-      std::string target = first_folder(include.path);
+      if (!include.path.starts_with("croze/")) continue;
+      Include own{include.line, include.path.substr(std::string_view("croze/").size())};
+      std::string target = first_folder(own.path);
       if (target != folder) entry.includes[target] += 1;
-      check_include(file.path, path, include);
+      check_include(file.path, path, own);
     }
   }
 
@@ -354,11 +162,12 @@ class Checker {
 };
 
 }  // namespace
+}  // namespace croze::layers
 
 int main(int argc, char** argv) {
   if (argc != 2) {
     fmt::print(stderr, "usage: croze-layers <root of the repository>\n");
     return 2;
   }
-  return Checker(argv[1]).run() ? 0 : 1;
+  return croze::layers::Checker(argv[1]).run() ? 0 : 1;
 }

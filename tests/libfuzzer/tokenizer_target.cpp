@@ -1,4 +1,6 @@
 // tokenizer_target.cpp -- libFuzzer: any bytes are a tokenizer, which takes any text, or an Error.
+#include <algorithm>
+
 #include "croze/base/error.h"
 #include "croze/llm/tokenizer/tokenizer.h"
 #include "libfuzzer/memory_file.h"

@@ -50,7 +50,8 @@ TEST(ChatTemplates, PrintWhatJinjaPrintsAndRefuseWhatItRefuses) {
   for (const Json& one : recorded["cases"]) {
     const auto source = one["template"].get<std::string>();
     SCOPED_TRACE(one["name"].get<std::string>() + ": " + source);
-    const ChatInput input = input_of(recorded["chats"][one["chat"]], recorded["tokens"]);
+    const ChatInput input =
+        input_of(recorded["chats"][one["chat"].get<std::string>()], recorded["tokens"]);
     std::string printed, problem;
     try {
       printed = ChatTemplate::from_source(source).render(input);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+
 #include "croze/llm/tokenizer/tokenizer.h"
 #include "support/errors.h"
 

@@ -12,6 +12,7 @@
 
 #include <bit>
 #include <cmath>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>

@@ -27,7 +27,8 @@ LinearProgram scaled() {
   const UOp start = b.variable(0, 15);
   const UOp i = b.begin_loop(16);
   const UOp scale = b.graph().constant(f32, 2.5);
-  b.store(y, i, b.load(x, start) * scale + b.load(y, i));
+  const UOp before = b.load(y, i);
+  b.store(y, i, b.load(x, start) * scale + before);
   b.end_loop(i);
   return b.finish();
 }

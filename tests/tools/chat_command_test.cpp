@@ -1,4 +1,5 @@
 // croze chat and croze bench-llm, with a small model of random weights.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tools/command.h"

@@ -1,4 +1,5 @@
 // croze tokenize: texts to tokens and back.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tools/command.h"

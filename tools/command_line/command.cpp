@@ -5,6 +5,7 @@
 #include <charconv>
 #include <string>
 #include <system_error>
+#include <utility>
 
 namespace croze {
 

@@ -4,6 +4,7 @@
 #include <croze/run/devices.h>
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <memory>
 
 #include "command_line/json.h"

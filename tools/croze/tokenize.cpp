@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cstdio>
 #include <memory>
 
 #include "command_line/json.h"

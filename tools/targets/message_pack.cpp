@@ -78,7 +78,7 @@ class Reader {
     PackedValue result;
     for (; count > 0; count--) {
       std::string name = value(depth + 1).text;
-      result.members.emplace_back(std::move(name), value(depth + 1));
+      result.members.push_back({std::move(name), value(depth + 1)});
     }
     return result;
   }
@@ -90,8 +90,8 @@ class Reader {
 
 const PackedValue& PackedValue::operator[](std::string_view name) const {
   static const PackedValue nothing;
-  const auto found = std::ranges::find(members, name, &std::pair<std::string, PackedValue>::first);
-  return found == members.end() ? nothing : found->second;
+  const auto found = std::ranges::find(members, name, &PackedMember::name);
+  return found == members.end() ? nothing : found->value;
 }
 
 PackedValue unpack_message(std::string_view bytes) { return Reader(bytes).value(); }

@@ -4,19 +4,25 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace croze::targets {
+
+struct PackedMember;
 
 struct PackedValue {
   std::int64_t number = 0;  // of an integer, or of true and false
   std::string text;
   std::vector<PackedValue> items;
-  std::vector<std::pair<std::string, PackedValue>> members;
+  std::vector<PackedMember> members;
 
   // The member of this name; one without content if there is none.
   const PackedValue& operator[](std::string_view name) const;
+};
+
+struct PackedMember {
+  std::string name;
+  PackedValue value;
 };
 
 // Throws Error where the bytes are no value.  Floats, byte strings and extensions are not known.

@@ -3,6 +3,7 @@
 #include "croze/backends/amd/architectures.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <iterator>
 #include <string>
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "croze/base/error.h"
 
 namespace croze::cuda {

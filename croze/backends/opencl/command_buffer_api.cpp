@@ -1,6 +1,8 @@
 // command_buffer_api.cpp -- looking functions up that the loader of OpenCL does not have itself.
 #include "croze/backends/opencl/command_buffer_api.h"
 
+#include <utility>
+
 #include "croze/backends/opencl/capabilities.h"
 
 namespace croze::opencl {

@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 
+#include <utility>
+
 #include "croze/base/function_binder.h"
 
 namespace croze::opencl {

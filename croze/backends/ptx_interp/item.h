@@ -1,6 +1,7 @@
 // item.h -- one item of a group while it runs: its slots, its private memory, where it stands.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>

@@ -1,7 +1,9 @@
 // lexer.cpp -- from characters to words.
 #include "croze/backends/ptx_interp/lexer.h"
 
+#include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include "croze/base/error.h"
 

@@ -1,6 +1,9 @@
 // memory.cpp -- from memory to slots and back, by width and space.
 #include "croze/backends/ptx_interp/memory.h"
 
+#include <cstddef>
+#include <type_traits>
+
 namespace croze::ptx_interp {
 namespace {
 

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
+
 namespace croze::ptx_interp {
 
 void SharedMemory::start_group() {

@@ -6,6 +6,7 @@
 // remembers whether it was ever written.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>

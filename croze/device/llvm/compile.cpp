@@ -1,6 +1,7 @@
 // compile.cpp -- LLVM in process, through its C interface.
 #include "croze/device/llvm/compile.h"
 
+#include <cstdint>
 #include <map>
 #include <mutex>
 

@@ -8,6 +8,7 @@
 #include "croze/graph/analysis/valid.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <vector>
 
 #include "croze/graph/graph.h"

@@ -16,6 +16,7 @@
 #include "croze/graph/index/index_division.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 namespace croze::index_form {

@@ -2,6 +2,7 @@
 #include "croze/graph/index/index_form.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 
 #include "croze/graph/graph.h"

@@ -3,6 +3,7 @@
 // Normal form on Index: a sum without constant on the left, compared to a constant by `<`, `==` or
 // `!=`, its coefficients without common factor.  Then bounds decide most, and equal tests are one
 // node.
+#include <cstdlib>
 #include <numeric>
 
 #include "croze/graph/analysis/measure.h"

@@ -36,11 +36,11 @@ constexpr Transport laws[] = {
 std::span<const Transport> transports() { return laws; }
 
 UOp centre_of(const Transport& law, UOp leader, UOp terms) {
-  Graph& g = leader.graph();
+  Graph& graph = leader.graph();
   switch (law.centre) {
     case Centre::Extreme: return leader;
     case Centre::FiniteGreatest: {
-      const UOp inf = g.constant(leader.dtype(), std::numeric_limits<double>::infinity());
+      const UOp inf = graph.constant(leader.dtype(), std::numeric_limits<double>::infinity());
       return where(less(max(leader, -leader), inf), leader, constant_like(leader, 0));
     }
     case Centre::Mean: return leader / cast(terms, leader.dtype());
@@ -49,14 +49,15 @@ UOp centre_of(const Transport& law, UOp leader, UOp terms) {
 }
 
 UOp moved(const Transport& law, Op op, UOp value, UOp from, UOp to, UOp terms) {
-  Graph& g = value.graph();
+  Graph& graph = value.graph();
   Match::Captures captures{};
   captures.nodes[w.slot()] = value.node();
   captures.nodes[y.slot()] = from.node();
   captures.nodes[z.slot()] = to.node();
   captures.nodes[n.slot()] = cast(terms, value.dtype()).node();
-  captures.nodes[k.slot()] = g.constant_bits(value.dtype(), identity_of(op, value.dtype())).node();
-  return Match(g, value, captures, nullptr).build(law.moved);
+  captures.nodes[k.slot()] =
+      graph.constant_bits(value.dtype(), identity_of(op, value.dtype())).node();
+  return Match(graph, value, captures, nullptr).build(law.moved);
 }
 
 }  // namespace croze

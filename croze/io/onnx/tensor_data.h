@@ -1,6 +1,7 @@
 // tensor_data.h -- the elements of a TensorProto as a value.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>

@@ -7,6 +7,7 @@
 #include "croze/io/pytorch/storages.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <optional>
 #include <utility>

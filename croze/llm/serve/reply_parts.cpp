@@ -1,6 +1,7 @@
 #include "croze/llm/serve/reply_parts.h"
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>

@@ -1,6 +1,7 @@
 #include "croze/llm/template/arguments.h"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "croze/base/error.h"
 

@@ -1,6 +1,7 @@
 // execute.cpp -- statements.
 #include <algorithm>
 #include <memory>
+#include <new>
 
 #include "croze/base/error.h"
 #include "croze/llm/template/interpreter.h"

@@ -1,6 +1,7 @@
 // parser.h -- the tokens of a template to its tree.
 #pragma once
 
+#include <algorithm>
 #include <initializer_list>
 #include <string>
 #include <string_view>

@@ -1,5 +1,6 @@
 #include "croze/llm/tokenizer/pre_tokenizer.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "croze/llm/tokenizer/byte_level.h"

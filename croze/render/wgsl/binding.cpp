@@ -2,6 +2,7 @@
 #include "croze/render/wgsl/binding.h"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace croze::wgsl {
 namespace {

@@ -12,6 +12,7 @@
 
 #include <source_location>
 #include <string>
+#include <utility>
 
 namespace croze {
 

@@ -17,6 +17,8 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstddef>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <numeric>

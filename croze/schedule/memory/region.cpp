@@ -6,6 +6,8 @@
 #include "croze/schedule/memory/region.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <functional>
 
 #include "croze/graph/index/index_form.h"
 

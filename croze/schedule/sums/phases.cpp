@@ -2,6 +2,7 @@
 #include "croze/schedule/sums/phases.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 

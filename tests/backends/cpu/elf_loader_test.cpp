@@ -44,7 +44,7 @@ using Function = double (*)(std::int64_t);
 
 TEST(ElfLoader, ResolvesConstantsAndCalls) {
   const CodeImage image(object(), resolve);
-  const auto sample = reinterpret_cast<Function>(image.entry());
+  const auto sample = reinterpret_cast<Function>(const_cast<void*>(image.entry()));
   for (std::int64_t i = 0; i < 4; i++) {
     EXPECT_EQ(sample(i), 2 * static_cast<double>(1 << i) + 0.3);
   }

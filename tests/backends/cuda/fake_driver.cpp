@@ -8,6 +8,8 @@
 #include <memory>
 #include <mutex>
 #include <sstream>
+#include <string_view>
+#include <utility>
 
 #include "croze/backends/cuda/driver_api.h"
 

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
+#include <mutex>
 #include <system_error>
 #include <utility>
 

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cstdint>
+#include <functional>
 #include <random>
 #include <thread>
 

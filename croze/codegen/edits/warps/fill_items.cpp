@@ -9,6 +9,7 @@
 #include <array>
 #include <bit>
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <numeric>
 

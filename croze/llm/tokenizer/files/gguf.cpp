@@ -3,6 +3,7 @@
 // The metadata name a kind of vocabulary and hold its tokens; how a text gets there is known by the
 // kind.  So this file says of each kind what a tokenizer.json of its family would say.
 #include <algorithm>
+#include <initializer_list>
 #include <utility>
 
 #include "croze/base/error.h"

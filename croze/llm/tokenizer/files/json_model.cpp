@@ -1,4 +1,5 @@
 // json_model.cpp -- the models of a tokenizer.json.
+#include <algorithm>
 #include <utility>
 
 #include "croze/base/error.h"

@@ -56,7 +56,7 @@ Results scaled_rotary_embedding(const NodeCall& call) {
 }
 
 // clang-format off
-constexpr Operator table[] = {
+constexpr Operator operators[] = {
   {"RotaryEmbedding", 1, scaled_rotary_embedding, "com.microsoft"},
   {"RotaryEmbedding", 23, rotary_embedding},
 };
@@ -64,7 +64,7 @@ constexpr Operator table[] = {
 
 }  // namespace
 
-std::span<const Operator> rotary_operators() { return table; }
+std::span<const Operator> rotary_operators() { return operators; }
 
 Tensor rows_at(const Tensor& table, const Tensor& positions) {
   check(table.ndim() == 2 && positions.ndim() == 2, "positions of shape {} in a table of {}",
