@@ -45,12 +45,15 @@ namespace {
 // Lists of open sizes for which a step keeps what it has recorded.
 constexpr std::int64_t most_traces = 64;
 
+// For a run, which records nothing: the tensor's memory may still be unshared.
+UOp memory_of(const Tensor& t) { return storage_of(TensorRecord::of(t).node); }
+
 // A tensor over a Buffer of its own with the value of x.
 Tensor in_memory(const Tensor& x) {
   if (x.numel() == 0) return x;
   Tensor t = x;
   t.realize();
-  const UOp buffer = storage_of(t.node());
+  const UOp buffer = memory_of(t);
   return buffer && buffer.elements() == t.numel() ? t : copy_of(t);
 }
 
@@ -470,7 +473,7 @@ std::vector<bool> Step::Trace::overwritten_inputs() const {
 std::vector<Tensor> Step::Trace::results_over(std::span<const UOp> made,
                                               std::span<const UOp> taken_from) const {
   std::vector<Tensor> tensors;
-  Registry::Nodes owned;  // a value that is returned twice stands in one Buffer
+  FlatMap<const Node*, Tensor> owners;  // a value that is returned twice stands in one Buffer
   for (std::size_t i = 0; i < results.size(); i++) {
     const Result& r = results[i];
     if (r.shape.numel() == 0) {
@@ -481,7 +484,12 @@ std::vector<Tensor> Step::Trace::results_over(std::span<const UOp> made,
     const UOp buffer = input < 0 ? made[i] : taken_from[static_cast<std::size_t>(input)];
     ensure(static_cast<bool>(buffer), "a replay gave no buffer for result {}", i);
     tensors.push_back(wrap(reshape_node(buffer, r.shape), buffer.buffer_device()));
-    if (owned.insert(buffer.node())) own_storage(tensors.back());
+    const auto [owner, is_first] = owners.insert(buffer.node(), tensors.back());
+    if (is_first) {
+      own_unshared(tensors.back());
+    } else {
+      TensorRecord::of(*owner).is_unshared = false;
+    }
   }
   return tensors;
 }
@@ -514,12 +522,12 @@ Step::Replay Step::replay(std::span<const Tensor> inputs) {
     values.push_back(in_memory(inputs[i]));
     // What the step writes is not what it was given.
     const bool is_written =
-        t.inputs[i].is_assigned || changing.contains(viewed_buffer(values.back().node()).node());
+        t.inputs[i].is_assigned || changing.contains(memory_of(values.back()).node());
     if (inputs[i].numel() > 0 && is_written) values.back() = copy_of(inputs[i]);
   }
   std::vector<UOp> buffers;
   for (const Trace::Place& p : t.places) {
-    buffers.push_back(storage_of(p.input < 0 ? p.owner.node() : values[p.input].node()));
+    buffers.push_back(memory_of(p.input < 0 ? p.owner : values[p.input]));
   }
   for (int i : t.random_keys) refresh_random_key(buffers[i]);
   BoundRun run(*t.prepared, buffers, tensor_graph());

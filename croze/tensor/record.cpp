@@ -151,6 +151,12 @@ void own_storage(const Tensor& t) {
   Registry::instance().set_node(record, record.node, true);
 }
 
+void own_unshared(const Tensor& t) {
+  GraphLock lock;
+  own_storage(t);
+  TensorRecord::of(t).is_unshared = true;
+}
+
 UOp scalar_node(DType dtype, Scalar value) {
   if (value.kind() == DType::Float64) return tensor_graph().constant(dtype, value.number());
   return tensor_graph().constant(dtype, value.integer());

@@ -36,6 +36,7 @@ struct TensorRecord {
   bool owns_storage = false;               // its Buffer may be overwritten by assign
   bool borrows = false;                    // its Buffer is memory of the user
   bool is_computed = false;                // from what was recorded: it has a gradient
+  bool is_unshared = false;                // its Buffer, which nobody has asked for (own_unshared)
   std::atomic<bool> is_given_away{false};  // at assigned_at: it has no value any more
   int parts_assigned = 0;                  // since it was assigned to whole
   UOp node;
@@ -114,6 +115,9 @@ inline Tensor wrap_like(const Tensor& x, UOp node) { return wrap(node, x.device_
 
 // Declares that the Buffer behind a new tensor is its own: assign may write there.
 void own_storage(const Tensor& t);
+// Declares besides that no other tensor and nothing that was recorded knows the Buffer: if nobody
+// asks the tensor for its node, memory is freed with it.
+void own_unshared(const Tensor& t);
 
 // The number in the dtype, shape ().
 UOp scalar_node(DType dtype, Scalar value);

@@ -142,7 +142,9 @@ void Registry::add(TensorRecord& record) {
 void Registry::remove(TensorRecord& record) {
   unlink(record);
   is_any_dropped_ = true;
-  if (record.is_given_away) return release_buffer(viewed_buffer(record.node).buffer_id());
+  if (record.is_given_away || record.is_unshared) {
+    return release_buffer(viewed_buffer(record.node).buffer_id());
+  }
   if (record.owns_storage) leave(viewed_buffer(record.node), record.borrows);
 }
 
@@ -172,6 +174,7 @@ void Registry::replace_node(TensorRecord& record, UOp node, bool owns) {
   unlink(record);
   record.node = node;
   record.is_computed = false;
+  record.is_unshared = false;
   record.owns_storage = owns;
   add(record);
   for (TensorRecord* view : record.views) {

@@ -166,6 +166,36 @@ TEST(Capture, AResultThatIsReturnedTwiceIsTwoTensors) {
   }
 }
 
+TEST(Capture, TheMemoryOfAResultIsFreedWithIt) {
+  const auto held = [] { return memory_use().bytes; };
+  auto add = capture([](const Tensor& x) { return x + 1; });
+  const Tensor x = Tensor::ones({64}).realize();
+  add(x);
+  const std::int64_t before = held();
+  for (int i = 0; i < 3; i++) {
+    const Tensor y = add(add(x));
+    EXPECT_EQ(held(), before + 64 * 4);
+  }
+  EXPECT_EQ(held(), before);
+}
+
+TEST(Capture, TheMemoryOfAResultStaysWhileSomethingIsMadeOfIt) {
+  auto add = capture([](const Tensor& x) { return std::pair{x + 1, x + 1}; });
+  const Tensor x = Tensor::ones({2}).realize();
+  Tensor recorded, same, view, other;
+  for (int i = 0; i < 2; i++) {
+    recorded = add(x).first * 3;
+    same = add(x).first.cast(DType::Float32);
+    view = add(x).first.narrow(0, 1, 1);
+    other = add(x).second;
+  }
+  add(x), add(x);  // would take memory that is free
+  EXPECT_EQ(recorded.to_vector<float>(), (std::vector<float>{6, 6}));
+  EXPECT_EQ(same.to_vector<float>(), (std::vector<float>{2, 2}));
+  EXPECT_EQ(view.to_vector<float>(), (std::vector<float>{2}));
+  EXPECT_EQ(other.to_vector<float>(), (std::vector<float>{2, 2}));
+}
+
 TEST(Capture, AResultCanBeAnInputAndAnInputAResult) {
   auto step = capture([](const Tensor& x) { return std::vector<Tensor>{x, x + 1}; });
   Tensor x = floats({1});
