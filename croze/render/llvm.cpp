@@ -115,7 +115,7 @@ std::string LlvmRenderer::render(const LinearProgram& program) const {
   ensure(scratch.bytes <= program.info.launch.scratch_bytes,
          "llvm: {} has {} bytes of locals, but the launch gives {}", program.info.name,
          scratch.bytes, program.info.launch.scratch_bytes);
-  const std::vector<std::int64_t> streamed = streamed_slots(program, target_.streamed_bytes);
+  const std::vector<std::int64_t> streamed = streamed_slots(program, target_.last_cache_bytes);
   const LlvmWords kept = words(target_);
   const LlvmBody body = llvm_body(kept, program);
   std::string result = body_function("body", body, scratch);

@@ -12,8 +12,8 @@ struct LlvmTarget {
   bool avx512 = false;  // AVX-512 with its forms for narrow vectors
   bool casts_saturate =
       false;  // an instruction makes integers of vectors of floats as Op::Cast does
-  // Results from that size on are written past the caches; 0: none.
-  std::int64_t streamed_bytes = 0;
+  // Large results of programs that access so much are written past the caches; 0: none.
+  std::int64_t last_cache_bytes = 0;
 };
 
 // The text defines one function with external linkage, named as the kernel:

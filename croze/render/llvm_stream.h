@@ -8,8 +8,9 @@
 
 namespace croze {
 
-// The slots of buffers that the program writes by whole cache lines, reads nothing of, and that
-// are known to have at least so many bytes.  None if that is 0.
-std::vector<std::int64_t> streamed_slots(const LinearProgram& program, std::int64_t least_bytes);
+// The slots of large buffers that the program writes by whole cache lines and reads nothing of, if
+// it is known to access at least as much as the last cache holds.  None if that is 0.
+std::vector<std::int64_t> streamed_slots(const LinearProgram& program,
+                                         std::int64_t last_cache_bytes);
 
 }  // namespace croze

@@ -201,20 +201,23 @@ TEST(LlvmRenderer, WordsOfBytesThatLieApartAreLoadedAsWords) {
 
 // Large results that nothing is read of, by whole cache lines.
 TEST(LlvmRenderer, LargeResultsAreWrittenPastTheCaches) {
-  const auto streams = [](std::int64_t stride, std::int64_t first, std::int64_t least) {
+  const auto streams = [](std::int64_t stride, std::int64_t first, std::int64_t cache,
+                          std::int64_t read = 1024) {
     ProgramBuilder b("copy");
-    const UOp out = b.param(f32, 1024), in = b.param(f32, 1024), lane = b.lane(16);
+    const UOp out = b.param(f32, 1024), in = b.param(f32, read), lane = b.lane(16);
     const UOp loop = b.begin_loop(8);
     b.store(out, loop * stride + lane + first, b.load(in, loop * 16 + lane));
     b.end_loop(loop);
-    const std::string text = LlvmRenderer({.streamed_bytes = least}).render(b.finish());
+    const std::string text = LlvmRenderer({.last_cache_bytes = cache}).render(b.finish());
     return text.find("nontemporal") != std::string::npos;
   };
-  EXPECT_TRUE(streams(16, 0, 4096));
-  EXPECT_TRUE(streams(32, 16, 4096));
-  EXPECT_FALSE(streams(24, 0, 4096));
-  EXPECT_FALSE(streams(16, 1, 4096));
-  EXPECT_FALSE(streams(16, 0, 4097));
+  EXPECT_TRUE(streams(16, 0, 8192));
+  EXPECT_TRUE(streams(32, 16, 8192));
+  EXPECT_FALSE(streams(24, 0, 8192));
+  EXPECT_FALSE(streams(16, 1, 8192));
+  EXPECT_FALSE(streams(16, 0, 8193));
+  EXPECT_TRUE(streams(16, 0, 4 * 4096, 3 * 1024));  // large enough beside what is read
+  EXPECT_FALSE(streams(16, 0, 4 * 4097, 4 * 1024));
   EXPECT_FALSE(streams(16, 0, 0));
 }
 
@@ -226,14 +229,14 @@ TEST(LlvmRenderer, ResultsOfOpenSizeAreNotWrittenPastTheCaches) {
   b.store(out, b.lane(16), graph.constant(f32, 1.0));
   LinearProgram program = b.finish();
   std::erase_if(program.instructions, [](UOp u) { return u.is(Op::Variable); });  // a size alone
-  const std::string text = LlvmRenderer({.streamed_bytes = 1}).render(program);
+  const std::string text = LlvmRenderer({.last_cache_bytes = 1}).render(program);
   EXPECT_EQ(text.find("nontemporal"), std::string::npos);
 }
 
 TEST(LlvmRenderer, WhatIsWrittenPastTheCachesIsThereWhenTheKernelEnds) {
   ProgramBuilder b("zeros");
   b.store(b.param(f32, 16), b.lane(16), b.graph().constant(f32, 0.0));
-  const std::string text = LlvmRenderer({.streamed_bytes = 64}).render(b.finish());
+  const std::string text = LlvmRenderer({.last_cache_bytes = 64}).render(b.finish());
   EXPECT_LT(position(text, "!nontemporal !0"), position(text, "@llvm.x86.sse.sfence()"));
 }
 
@@ -241,7 +244,7 @@ TEST(LlvmRenderer, WhatIsReadIsNotWrittenPastTheCaches) {
   ProgramBuilder b("in place");
   const UOp x = b.param(f32, 16), lane = b.lane(16);
   b.store(x, lane, b.load(x, lane) * 2);
-  const std::string text = LlvmRenderer({.streamed_bytes = 1}).render(b.finish());
+  const std::string text = LlvmRenderer({.last_cache_bytes = 1}).render(b.finish());
   EXPECT_EQ(text.find("nontemporal"), std::string::npos);
 }
 

@@ -64,7 +64,7 @@ TEST(CpuDevice, WhatIsWrittenPastTheCachesMayBeginAnywhere) {
   b.store(out, index, b.load(in, index));
   b.end_loop(loop);
   const LinearProgram program = b.finish();
-  const std::string source = LlvmRenderer({.streamed_bytes = 256}).render(program);
+  const std::string source = LlvmRenderer({.last_cache_bytes = 256}).render(program);
   ASSERT_NE(source.find("nontemporal"), std::string::npos) << source;
   const auto loaded = cpu().load(program.info, cpu().compile(program.info.name, source));
   std::vector<float> from(64);
