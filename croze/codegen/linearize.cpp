@@ -36,7 +36,6 @@ struct Block {
 };
 
 bool is_loop(UOp u) { return u.is(Op::Range) && !is_lane(u); }
-bool is_lane_or_load(UOp u) { return is_lane(u) || u.is(Op::Load); }
 
 // Turns of a loop in which memory can be fetched.
 constexpr std::int64_t long_loop = 16;
@@ -395,26 +394,6 @@ class Linearizer {
     return places;
   }
 
-  // Whether a vector of consecutive elements is known without loading anything: lanes are a term of
-  // the index, and the rest of it is the same for all of them.
-  static bool is_fetchable(UOp place) {
-    if (!place.is(Op::Index) || !place.src(0).is(Op::Param)) return false;
-    bool has_lanes = false;
-    std::vector<UOp> terms{place.src(1)};
-    while (!terms.empty()) {
-      const UOp term = terms.back();
-      terms.pop_back();
-      if (is_lane(term)) {
-        has_lanes = true;
-      } else if (term.is(Op::Add)) {
-        for (UOp s : term.sources()) terms.push_back(s);
-      } else if (std::ranges::any_of(toposort(term), is_lane_or_load)) {
-        return false;
-      }
-    }
-    return has_lanes;
-  }
-
   // What the next turn of the loop around a reduction reads is fetched in its own turns.
   std::vector<UOp> fetched_for_next_turn(int block) const {
     const Block& inner = blocks_[static_cast<std::size_t>(block)];
@@ -471,11 +450,35 @@ class Linearizer {
     return places_of_later_rows(places, inner.range, outer);
   }
 
+  // What a loop reads and computes much with, unless it is a product, whose tile is the work.
+  std::vector<UOp> fetched_of_stream(int block) const {
+    const Block& inner = blocks_[static_cast<std::size_t>(block)];
+    if (!input_.prefetches || !inner.range || inner.range.range_size() < long_loop) return {};
+    const UOp outer =
+        inner.parent > 0 ? blocks_[static_cast<std::size_t>(inner.parent)].range : UOp();
+    std::vector<UOp> places;
+    std::int64_t instructions = 0;
+    bool updates_register = false, reads_again = false;
+    for (int unit : inner.units) {
+      if (unit < 0 && blocks_[static_cast<std::size_t>(~unit)].range.range_size() > 1) return {};
+      if (unit < 0) continue;  // rare work
+      const UOp u = order_[static_cast<std::size_t>(unit)];
+      instructions += is_elementwise(u.op()) && is_vector(unit);
+      updates_register = updates_register || progress_[static_cast<std::size_t>(unit)] > 0;
+      if (!u.is(Op::Load) || !u.src(0).is(Op::Index)) continue;
+      places.push_back(u.src(0));
+      reads_again = reads_again || (outer && !u.src(0).varies_over(outer));
+    }
+    if (updates_register && reads_again) return {};
+    return places_of_stream(places, inner.range, outer, instructions);
+  }
+
   void emit(int block) {
     for (UOp place : fetched_ahead(block)) emit_prefetch(place);
     for (UOp place : fetched_of_later_rows(block)) emit_prefetch(place);
     for (UOp place : fetched_for_next_turn(block)) emit_prefetch(place);
     for (UOp place : fetched_for_next_fill(block)) emit_prefetch(place);
+    for (UOp place : fetched_of_stream(block)) emit_prefetch(place);
     for (int root : demands(block)) emit_with_sources(root);
   }
 

@@ -27,10 +27,17 @@
 //       for k:  out[i, k] = table[number[i], k]
 //
 // The number of a later row is read early, and in turn k the k-th line of that row is fetched.
+//
+// What comes in order the hardware foresees, as far as the processor looks ahead, which is some
+// hundred instructions.  Of a loop that takes dozens for a vector these are a few turns: less than
+// memory takes to answer, so such a loop fetches what it reads some way ahead by itself.  Where a
+// row is read several times it comes with the first, which has nothing to compute: those that
+// follow fetch the next row.
 #include "croze/codegen/prefetch.h"
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 #include <cstdlib>
 #include <optional>
 #include <ranges>
@@ -48,9 +55,17 @@ constexpr std::int64_t line_bytes = 64;
 // in the time that memory takes to answer.  The hardware sees rows that come in order, but starts
 // anew at each page.
 constexpr std::int64_t stream_ahead = 2048;
+// A loop with fewer instructions for each line that it reads waits for memory alone.
+constexpr std::int64_t least_instructions = 16;
+// A row up to which the next one fits into the L1 cache beside it.
+constexpr std::int64_t most_row = 16 << 10;
+// Smaller buffers are in the caches of a core when they are read again.
+constexpr std::int64_t least_streamed = 1 << 20;
 // A turn that reads more lines fetches none: there is more to load than to compute.  Of packed
 // numbers there is more to compute, and rows of several places may be read at once.
 constexpr std::size_t most_lines = 4, most_packed_lines = 16;
+
+bool is_lane_or_load(UOp u) { return is_lane(u) || u.is(Op::Load); }
 
 // What is added to an index from one turn of a range to the next; nothing if that varies.
 std::optional<std::int64_t> step_over(UOp index, UOp range) {
@@ -285,6 +300,44 @@ std::vector<UOp> places_of_next_fill(std::span<const UOp> places, UOp outer) {
       result.push_back(place_after(place, number_like(outer, next)));
   }
   return result;
+}
+
+std::vector<UOp> places_of_stream(std::span<const UOp> places, UOp loop, UOp outer,
+                                  std::int64_t instructions) {
+  std::vector<UOp> result;
+  std::vector<UOp> vectors = vectors_of_memory(places, loop);
+  std::erase_if(vectors, [](UOp place) { return !is_fetchable(place); });
+  for (const Operand& operand : operands_of(vectors, loop, loop)) {
+    const std::int64_t bytes = operand.element_bytes(), step = operand.outer_step;
+    if (step < 0 || operand.buffer.buffer_elements() * bytes < least_streamed) continue;
+    const std::int64_t row = step * loop.range_size();
+    const auto to_next = outer ? step_over(operand.places[0].second.src(1), outer) : std::nullopt;
+    const bool is_next_row = to_next == row / bytes && row > stream_ahead && row <= most_row;
+    const auto lines = static_cast<std::int64_t>(operand.places.size());
+    const std::int64_t turns = stream_ahead / std::min(step, lines * line_bytes);
+    const std::int64_t ahead = is_next_row ? row : std::max<std::int64_t>(turns, 1) * step;
+    for (const auto& [at, place] : operand.places)
+      result.push_back(place_after(place, number_like(loop, ahead / bytes)));
+  }
+  return instructions < least_instructions * std::ssize(result) ? std::vector<UOp>() : result;
+}
+
+bool is_fetchable(UOp place) {
+  if (!place.is(Op::Index) || !place.src(0).is(Op::Param)) return false;
+  bool has_lanes = false;
+  std::vector<UOp> terms{place.src(1)};
+  while (!terms.empty()) {
+    const UOp term = terms.back();
+    terms.pop_back();
+    if (is_lane(term)) {
+      has_lanes = true;
+    } else if (term.is(Op::Add)) {
+      for (UOp s : term.sources()) terms.push_back(s);
+    } else if (std::ranges::any_of(toposort(term), is_lane_or_load)) {
+      return false;
+    }
+  }
+  return has_lanes;
 }
 
 }  // namespace croze

@@ -1,6 +1,7 @@
 // prefetch.h -- which memory a loop fetches for the next turn of the loop around it.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -25,5 +26,15 @@ std::vector<UOp> places_of_next_fill(std::span<const UOp> places, UOp outer);
 // a row that comes some turns of `outer` later, or of its last one.  The numbers are read where
 // they are in any case.
 std::vector<UOp> places_of_later_rows(std::span<const UOp> places, UOp inner, UOp outer);
+
+// `places` are read in a turn of `loop`, the innermost, which takes so many vector instructions.
+// Returns the places that are fetched with them, if that is much beside what is read: some way
+// ahead, or where `outer` goes from row to row and these are short, in the next row.
+std::vector<UOp> places_of_stream(std::span<const UOp> places, UOp loop, UOp outer,
+                                  std::int64_t instructions);
+
+// Whether a vector of consecutive elements is known without loading anything: lanes are a term of
+// the index, and the rest of it is the same for all of them.
+bool is_fetchable(UOp place);
 
 }  // namespace croze

@@ -237,5 +237,48 @@ TEST_F(PrefetchOfRows, NumbersThatVaryWithinTheRowAreNot) {
   EXPECT_TRUE(places_of_later_rows({{entry(row(row(outer)))}}, inner, outer).empty());
 }
 
+// Of a loop that computes much: 2 KiB ahead, or what the next row has in the same turn.
+class PrefetchOfStream : public Prefetch {
+ protected:
+  static constexpr std::int64_t enough = 16, elements = 1 << 20;
+
+  UOp vector(UOp first) { return place(large, first + lane); }
+  std::vector<UOp> fetched(UOp at, UOp around, std::int64_t instructions = enough) {
+    return places_of_stream({{at}}, loop, around, instructions);
+  }
+
+  UOp large = graph.param(DType::Float32, 2, elements);
+  UOp lane = typed(graph.range(3, 16, LoopKind::Lane));
+  UOp loop = typed(graph.range(4, 128, LoopKind::Parallel));
+};
+
+TEST_F(PrefetchOfStream, WhatComesInOrderIsFetchedSomeWayAhead) {
+  const UOp in_order = vector(loop * number(16));
+  EXPECT_EQ(fetched(in_order, UOp()),
+            std::vector{place(large, in_order.src(1) + number(2048 / 4))});
+  EXPECT_TRUE(fetched(in_order, UOp(), enough - 1).empty());
+}
+
+TEST_F(PrefetchOfStream, OfRowsTheNextOneIsFetched) {
+  constexpr std::int64_t row = 128 * 16;
+  const UOp of_row = vector(outer * number(row) + loop * number(16));
+  EXPECT_EQ(fetched(of_row, outer), std::vector{place(large, of_row.src(1) + number(row))});
+  const UOp of_far_row = vector(outer * number(2 * row) + loop * number(16));
+  EXPECT_EQ(fetched(of_far_row, outer),
+            std::vector{place(large, of_far_row.src(1) + number(2048 / 4))});
+}
+
+TEST_F(PrefetchOfStream, DownAColumnAsManyLinesAheadAreFetched) {
+  const UOp down = vector(loop * number(4096));
+  EXPECT_EQ(fetched(down, UOp()), std::vector{place(large, down.src(1) + number(32 * 4096))});
+}
+
+TEST_F(PrefetchOfStream, WhatIsSmallOrNoVectorIsNot) {
+  const UOp small = place(a, loop * number(16) + lane);
+  EXPECT_TRUE(fetched(small, UOp()).empty());
+  EXPECT_TRUE(fetched(place(large, loop), UOp()).empty());
+  EXPECT_TRUE(fetched(place(large, loop * number(64) + lane * number(4)), UOp()).empty());
+}
+
 }  // namespace
 }  // namespace croze
