@@ -20,6 +20,7 @@
 #include "croze/codegen/lower/index_type.h"
 #include "croze/codegen/lower/lookup.h"
 #include "croze/codegen/lower/rare_work.h"
+#include "croze/codegen/lower/squares.h"
 #include "croze/codegen/narrow_sums.h"
 #include "croze/codegen/simplify.h"
 #include "croze/graph/graph.h"
@@ -110,6 +111,8 @@ LinearProgram make_program(UOp kernel, const Caps& caps, Chooser choose) {
     expanded = expand(stored_once(sink, *items), caps, *items);
     return expanded.sink;
   });
+  // What lies apart for lanes and side by side for copies is loaded and stored as it lies.
+  sink = pass("squares", [&] { return turn_squares(sink, caps); });
   const std::vector<std::int64_t> loops = ids_of(state.loops);
   program.info.launch = launch_of(state.loops, *items);
   // Addresses are Int32 or Int64.

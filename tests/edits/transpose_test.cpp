@@ -135,6 +135,7 @@ TEST(TransposedTile, IsNoneWhereTheDeviceCannotExchangeLanes) {
   EXPECT_EQ(exchanges(program), 0);
 }
 
+// Then it is what is loaded that is turned.
 TEST(TransposedTile, IsNoneWhereTheResultIsContiguousAlongTheLanes) {
   Graph graph;
   const UOp kernel = transposing_kernel(graph, DType::Float32, 8, 8);
@@ -143,7 +144,12 @@ TEST(TransposedTile, IsNoneWhereTheResultIsContiguousAlongTheLanes) {
     bind(k, split(k, r, 4).inner, LoopKind::Lane);
     bind(k, split(k, c, 4).inner, LoopKind::Unroll);
   });
-  EXPECT_EQ(exchanges(program), 0);
+  EXPECT_EQ(exchanges(program), 4 * 2);
+  for (UOp u : program.instructions) {
+    if (u.is(Op::Exchange)) {
+      EXPECT_TRUE(u.src(0).is(Op::Load) || u.src(0).is(Op::Exchange));
+    }
+  }
 }
 
 // Squares that the sizes are no multiple of overlap.
@@ -204,6 +210,57 @@ TEST(TransposedTile, PanelsOfATransposedOperandAreTurned) {
       }
     }
   }
+}
+
+// ---- squares of several loops -------------------------------------------------------------------
+
+constexpr std::int64_t length = 8;
+
+// out[8 j + 4 a + b] = in[8 j + 4 a + b] + in[8 j], of which only so many b are looked at.
+UOp blocks_kernel(Graph& g, std::int64_t blocks, std::int64_t last = 4) {
+  const UOp j = g.range(0, blocks, LoopKind::Parallel), a = g.range(1, 2, LoopKind::Parallel),
+            b = g.range(2, last, LoopKind::Parallel);
+  const UOp in = g.param(DType::Float32, 1, blocks * length);
+  const UOp at = j * length + a * 4 + b;
+  const UOp value = g.load(g.place(in, at)) + g.load(g.place(in, j * length));
+  const UOp out = g.place(g.param(DType::Float32, 0, blocks * length), at);
+  return g.sink(std::vector<UOp>{g.store(out, value, std::vector<UOp>{j, a, b})});
+}
+
+// A lane for each block, a copy for each of its elements.
+void copy_elements(KernelState& k) {
+  const UOp j = k.loops[0], a = k.loops[1], b = k.loops[2];
+  bind(k, a, LoopKind::Unroll);
+  bind(k, b, LoopKind::Unroll);
+  bind(k, split(k, j, length).inner, LoopKind::Lane);
+}
+
+TEST(Squares, BlocksOfCopiesAreReadAndWrittenByVectors) {
+  constexpr std::int64_t blocks = 3 * length;
+  const std::unique_ptr<Device> interpreter = make_interp_device(cpu_shaped_caps());
+  std::vector<float> in(blocks * length), expected(in.size());
+  std::iota(in.begin(), in.end(), 1.0f);
+  for (std::size_t i = 0; i < in.size(); i++) expected[i] = in[i] + in[i - i % length];
+  Graph graph;
+  const UOp kernel = blocks_kernel(graph, blocks);
+  for (Device* target : {interpreter.get(), &device(device_index("CPU"))}) {
+    if (length * 4 > target->caps().vector_bytes) continue;
+    std::vector<float> out(in.size());
+    const std::vector<std::span<std::byte>> buffers{std::as_writable_bytes(std::span(out)),
+                                                    std::as_writable_bytes(std::span(in))};
+    run_kernel(*target, kernel, buffers, copy_elements);
+    EXPECT_EQ(out, expected) << target->name();
+  }
+  const LinearProgram program = make_program(kernel, cpu_shaped_caps(), copy_elements);
+  EXPECT_EQ(exchanges(program), 2 * length * 3);  // a bit of the lane each
+  EXPECT_EQ(std::ranges::count_if(program.instructions, [](UOp u) { return u.is(Op::Load); }),
+            length);
+}
+
+TEST(Squares, BlocksOfWhichSomeIsLeftOutAreNotTurned) {
+  Graph graph;
+  const UOp kernel = blocks_kernel(graph, length, 3);
+  EXPECT_EQ(exchanges(make_program(kernel, cpu_shaped_caps(), copy_elements)), 0);
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ Tensor scanned_block(const Tensor& x, const Combination& f, Location at) {
     for (int a = axis + 1; a < v.ndim(); a++) last_below = narrow(last_below, a, 1, 1, at);
     Shape line;
     for (int a = 0; a < v.ndim(); a++) line.push_back(a == axis ? 2 : 1);
-    const Tensor is_above = reshape(Tensor::arange(2, {}, at), line, at) == 1;
+    const Tensor is_above = reshape(Tensor::arange(2, {.dtype = DType::Int32}, at), line, at) == 1;
     v = where(is_above, f.of_two(expand(last_below, shape, at), v), v);
     if (f.is_long && axis > first) v = v.contiguous(at);
   }
