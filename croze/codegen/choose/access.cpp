@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <ranges>
 
 #include "croze/graph/index/index_form.h"
@@ -53,16 +54,6 @@ std::int64_t lanes_of(std::int64_t bytes, const Caps& caps) {
 
 std::int64_t full_lanes(UOp sink, const Caps& caps) { return lanes_of(widest_bytes(sink), caps); }
 
-std::int64_t full_lanes_along(UOp sink, UOp range, const Caps& caps) {
-  std::int64_t widest = 1;
-  for (UOp u : toposort(sink)) {
-    if (u.dtype() != DType::Index && !u.is(Op::Param) && u.varies_over(range)) {
-      widest = std::max(widest, size_of(u.dtype()));
-    }
-  }
-  return lanes_of(widest, caps);
-}
-
 double bytes_over(UOp load, std::span<const UOp> loops) {
   auto bytes = static_cast<double>(size_of(load.dtype()));
   for (UOp r : loops) {
@@ -97,33 +88,59 @@ double time_of(Op op, double access, const MachineModel& model) {
   return 1;
 }
 
+double turns_of(UOp u, std::span<const UOp> order) {
+  double turns = 1;
+  for (UOp r : order) {
+    if (r.is(Op::Range) && u.varies_over(r)) turns *= static_cast<double>(r.range_size());
+  }
+  return turns;
+}
+
+// Each term is added, each place stored to.
+UOp done_by(UOp u) { return u.is(Op::Reduce) || u.is(Op::Store) ? u.src(0) : u; }
+
+bool is_instruction(UOp u) {
+  return u.dtype() != DType::Index && !u.is(Op::Index) && !u.is(Op::Param);
+}
+
 }  // namespace
+
+std::int64_t full_lanes_along(UOp root, UOp range, const Caps& caps) {
+  constexpr std::int64_t word = 4;
+  const MachineModel model(caps);
+  const std::vector<UOp> order = toposort(root);
+  std::int64_t widest = 1;
+  double on_words = 0, on_wide = 0;
+  for (UOp u : order) {
+    const UOp done = done_by(u);
+    if (!is_instruction(u) || !done.varies_over(range)) continue;
+    const std::int64_t bytes = size_of(u.is(Op::Store) ? u.src(1).dtype() : u.dtype());
+    // Random numbers of 64 bits are made of words.
+    const bool is_wide = bytes > word && !u.is(Op::Threefry);
+    (is_wide ? on_wide : on_words) += turns_of(done, order) * time_of(u.op(), model.load, model);
+    widest = std::max(widest, bytes);
+  }
+  return lanes_of(on_words > on_wide ? std::min(widest, word) : widest, caps);
+}
 
 double time_of(UOp sink, const MachineModel& model) {
   const std::vector<UOp> order = toposort(sink);
-  const auto turns_of = [&](UOp u, bool with_lanes) {
-    double turns = 1;
-    for (UOp r : order) {
-      if (!r.is(Op::Range) || !u.varies_over(r)) continue;
-      if (with_lanes || r.loop_kind() != LoopKind::Lane)
-        turns *= static_cast<double>(r.range_size());
-    }
-    return turns;
-  };
+  std::vector<UOp> loops;  // but for lanes
+  std::ranges::copy_if(order, std::back_inserter(loops),
+                       [](UOp u) { return u.is(Op::Range) && u.loop_kind() != LoopKind::Lane; });
   double touched = 0;
   for (UOp u : order) {
     if (!u.is(Op::Index) || !u.src(0).is(Op::Param)) continue;
     const auto elements = static_cast<double>(u.src(0).elements());
-    touched += std::min(elements, turns_of(u, true)) * static_cast<double>(size_of(u.dtype()));
+    touched += std::min(elements, turns_of(u, order)) * static_cast<double>(size_of(u.dtype()));
   }
   const bool is_near = touched <= static_cast<double>(model.near_bytes);
   const double access = is_near ? MachineModel::load : MachineModel::far_load;
   double total = 0;
   for (UOp u : order) {
-    // Each term is added, each place stored to.
-    const UOp done = u.is(Op::Reduce) || u.is(Op::Store) ? u.src(0) : u;
+    const UOp done = done_by(u);
     if (u.dtype() == DType::Index || u.is(Op::Index) || done.ranges().empty()) continue;
-    total += turns_of(done, false) * time_of(u.op(), access, model);
+    total += turns_of(done, loops) * time_of(u.op(), access, model);
   }
   return total;
 }

@@ -6,6 +6,7 @@
 
 #include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/machine_model.h"
+#include "croze/codegen/choose/vectorize.h"
 #include "croze/codegen/edits/legality.h"
 #include "croze/codegen/edits/transform.h"
 #include "croze/graph/rewrite/rewrite.h"
@@ -13,16 +14,14 @@
 namespace croze {
 namespace {
 
-constexpr std::int64_t cache_line = 64;
-
-// Bytes of cache that the terms of a reduction pass through while it makes one result: whole lines
-// where neighbours in memory belong to other results.
+// Bytes of cache that the terms of a reduction pass through while it makes one result; where
+// neighbours in memory belong to other results, with these, of which several are made at once.
 std::int64_t bytes_read(UOp reduce) {
   const std::vector<UOp> closed = closed_ranges(reduce);
   std::int64_t bytes = 0;
   for (UOp load : loads(reduce.src(0))) {
     const UOp place = load.src(0);
-    std::int64_t elements = 1, width = cache_line;
+    std::int64_t elements = 1, width = bytes_side_by_side;
     for (UOp r : closed) {
       if (!place.varies_over(r)) continue;
       elements *= r.range_size();
@@ -44,17 +43,18 @@ UOp reduction_over(UOp sink, UOp range) {
 // Blocks no smaller than this leave vectors and several chains of them to the loops inside.
 constexpr std::int64_t least_block = 64;
 
-// Into blocks of how many iterations of the loop to cut; 0 if it is not worth it.
+// Into blocks of how many iterations of the loop to cut, which stay in the L1 cache; 0 if what is
+// read stays near anyway, beside as much that is made of it.
 std::int64_t block_of(UOp reduce, UOp loop, const MachineModel& model) {
   const std::int64_t bytes = bytes_read(reduce);
-  if (bytes <= model.tile_bytes) return 0;
+  if (2 * bytes <= model.tile_bytes) return 0;
   const std::vector<UOp> closed = closed_ranges(reduce);
   std::int64_t inside = 1;  // iterations of the loops in this one
   for (auto it = std::ranges::find(closed, loop) + 1; it != closed.end(); ++it) {
     inside *= it->range_size();
   }
   const std::int64_t of_one = std::max<std::int64_t>(1, bytes / iterations(closed) * inside);
-  const std::int64_t most = model.tile_bytes / of_one;
+  const std::int64_t most = model.turn_bytes / of_one;
   if (most < 1) return 0;
   const std::int64_t size = loop.trip_divisor();
   const std::int64_t lanes = largest_divisor(size, least_block);

@@ -2,6 +2,7 @@
 #include "croze/codegen/choose/keep_work.h"
 
 #include <algorithm>
+#include <array>
 
 #include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/machine_model.h"
@@ -25,6 +26,17 @@ bool pays(UOp value, UOp range) {
   return dear;
 }
 
+// What the values of a row are made of.
+std::int64_t bytes_read(const std::vector<SharedValue>& values, UOp first) {
+  double bytes = 0;
+  for (const SharedValue& v : values) {
+    for (UOp load : loads(v.over_first)) {
+      if (load.src(0).varies_over(first)) bytes += bytes_over(load, std::array{first});
+    }
+  }
+  return static_cast<std::int64_t>(bytes);
+}
+
 bool keep_one(KernelState& k, std::int64_t lanes, const MachineModel& model) {
   const std::vector<UOp> all = Legality(k).ranges();
   for (UOp first : all) {
@@ -36,7 +48,8 @@ bool keep_one(KernelState& k, std::int64_t lanes, const MachineModel& model) {
           .kind = EditKind::Keep, .ranges = {first.range_id(), second.range_id()}, .size = lanes};
       if (first.range_size() != second.range_size() || !is_legal(k, edit)) continue;
       const std::vector<SharedValue> values = shared_values(k.sink, first, second, k.loops);
-      if (kept_bytes(values, first.range_size()) > model.tile_bytes) continue;
+      const std::int64_t bytes = kept_bytes(values, first.range_size()) + bytes_read(values, first);
+      if (bytes > model.tile_bytes) continue;
       const auto all_pay = [&](const SharedValue& v) { return pays(v.over_first, first); };
       if (!std::ranges::all_of(values, all_pay)) continue;
       keep(k, first, second, lanes);

@@ -7,6 +7,7 @@
 #include "croze/codegen/choose/vectorize.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 
 #include "croze/codegen/choose/access.h"
@@ -14,6 +15,7 @@
 #include "croze/codegen/choose/normalize.h"
 #include "croze/codegen/decompose/words.h"
 #include "croze/codegen/edits/transform.h"
+#include "croze/graph/index/index_form.h"
 #include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
@@ -195,7 +197,7 @@ class Vectorizer {
     const std::int64_t lanes = lanes_for(best);
     const bool is_masked = best.trip_divisor() % lanes != 0;
     const SplitRange cut = cut_lanes(best, lanes);
-    if (is_short(cut.inner)) hide_latency(cut);
+    if (!is_short(cut.inner) || !hide_latency(cut)) read_side_by_side(cut);
     if (is_masked) know_masks(cut);
     if (best == joined_ && cut.outer.is(Op::Range)) move_before_neighbour(cut.outer);
   }
@@ -219,16 +221,56 @@ class Vectorizer {
   }
 
   // Each step of a reduction of vectors waits for the one before: several vectors at once do not,
-  // nor, where there are too few of them, several partial results.
-  void hide_latency(const SplitRange& cut) {
+  // nor, where there are too few of them, several partial results.  False if there is no reduction,
+  // or several.
+  bool hide_latency(const SplitRange& cut) {
     const UOp reduced = only_reduction(cut.inner);
-    if (!reduced) return;
+    if (!reduced) return false;
     std::int64_t copies = 1;
     if (cut.outer.is(Op::Range)) {
       copies = largest_divisor(cut.outer.trip_divisor(), most_chains);
       if (copies > 1) bind(k_, split(k_, cut.outer, copies).inner, LoopKind::Unroll);
     }
     cut_partials(reduced, most_chains / copies);
+    return true;
+  }
+
+  // Reductions that walk down columns: several vectors at once, if all threads have some.
+  void read_side_by_side(const SplitRange& cut) {
+    const std::int64_t bytes = bytes_of_far_rows(cut.inner);
+    const bool is_loop = cut.outer.is(Op::Range) && cut.outer.loop_kind() == LoopKind::Parallel;
+    if (bytes == 0 || !is_loop) return;
+    std::int64_t vectors = 1;
+    for (UOp r : k_.loops) {
+      if (is_parallel(r) && reductions_vary_over(r)) vectors *= r.range_size();
+    }
+    const std::int64_t most = std::min(bytes_side_by_side / bytes, vectors / model_.threads);
+    const std::int64_t copies = largest_divisor(cut.outer.trip_divisor(), std::max(most, {1}));
+    if (copies > 1) bind(k_, split(k_, cut.outer, copies).inner, LoopKind::Unroll);
+  }
+
+  bool reductions_vary_over(UOp loop) const {
+    const std::vector<UOp> all = reduces(k_.sink);
+    return std::ranges::all_of(all, [&](UOp u) { return u.varies_over(loop); });
+  }
+
+  // What a vector of a reduction reads of each row, where rows lie far apart; 0 where they do not.
+  std::int64_t bytes_of_far_rows(UOp lane) const {
+    std::int64_t bytes = 0;
+    for (UOp u : reduces(k_.sink)) {
+      if (is_small_reduction(u) || !u.varies_over(lane)) continue;
+      for (UOp load : loads(u.src(0))) {
+        const UOp place = load.src(0);
+        if (along(place, lane) != Along::Contiguous) continue;
+        for (UOp r : closed_ranges(u)) {
+          const Stride s = stride_over(place.src(1), r);
+          const std::int64_t step = s.affine ? std::abs(s.step) * size_of(load.dtype()) : 0;
+          if (place.varies_over(r) && step < MachineModel::far_bytes) return 0;
+        }
+        bytes = std::max(bytes, lane.range_size() * size_of(load.dtype()));
+      }
+    }
+    return bytes;
   }
 
   // As many partial results as divide a loop, at most so many.  Returns how many.
