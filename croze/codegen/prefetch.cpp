@@ -57,8 +57,8 @@ constexpr std::int64_t line_bytes = 64;
 constexpr std::int64_t stream_ahead = 2048;
 // A loop with fewer instructions for each line that it reads waits for memory alone.
 constexpr std::int64_t least_instructions = 16;
-// A row up to which the next one fits into the L1 cache beside it.
-constexpr std::int64_t most_row = 16 << 10;
+// A row up to which the next one fits into an L1 cache of 32 KiB beside it and what is kept of it.
+constexpr std::int64_t most_row = 8 << 10;
 // Smaller buffers are in the caches of a core when they are read again.
 constexpr std::int64_t least_streamed = 1 << 20;
 // A turn that reads more lines fetches none: there is more to load than to compute.  Of packed
