@@ -127,12 +127,15 @@ struct Nest {
 // The first `prelude` programs do the same in every block: a thread that takes one block after the
 // other may leave what they have made where it is, and run them once.
 //
+// Each `in_order` consecutive blocks are run in order, adding to what the first of them writes.
+//
 // Without blocks: one program, with the tasks that it has.
 struct Sequence {
   std::span<const Nest> nests;
   std::span<const std::int64_t> blocks = {};
   std::int64_t block_bytes = 0;
   std::size_t prelude = 0;
+  std::int64_t in_order = 1;
 };
 
 // The number of blocks, and the place of one of them along the axes: the last counts fastest.

@@ -20,8 +20,8 @@ class OwnedSequences {
       for (const Nest& n : s.nests) {
         nests_.push_back({n.program, kept(buffers_, n.buffers), kept(numbers_, n.variables)});
       }
-      sequences_.push_back(
-          {std::span(nests_).subspan(first), kept(numbers_, s.blocks), s.block_bytes, s.prelude});
+      sequences_.push_back({std::span(nests_).subspan(first), kept(numbers_, s.blocks),
+                            s.block_bytes, s.prelude, s.in_order});
     }
   }
   OwnedSequences(const OwnedSequences&) = delete;

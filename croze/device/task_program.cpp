@@ -1,9 +1,10 @@
 // task_program.cpp -- the tasks of one launch.
 //
 // A sequence without blocks is one program, whose tasks are those of the launch.  In one with
-// blocks a block is a task: the thread that takes it runs all nests over it, and what they pass to
-// each other lies in memory that the thread keeps, so it is still in its cache.  What the prelude
-// has made there serves the next block, too, if that is one of the same sequence.
+// blocks a block is a task, or those that come in order are: the thread that takes it runs all
+// nests over it, and what they pass to each other lies in memory that the thread keeps, so it is
+// still in its cache.  What the prelude has made there serves the next block, too, if that is one
+// of the same sequence.
 #include "croze/device/task_program.h"
 
 #include <algorithm>
@@ -61,8 +62,13 @@ struct Part {
   std::int64_t tasks;
 
   void run(std::int64_t task) const {
-    if (!sequence->blocks.empty()) return run_block(task);
+    if (!sequence->blocks.empty()) return run_blocks(task * sequence->in_order);
     program_of(sequence->nests[0]).run(addresses, sequence->nests[0].variables, task);
+  }
+
+  // Those that come one after the other.
+  void run_blocks(std::int64_t first) const {
+    for (std::int64_t i = 0; i < sequence->in_order; i++) run_block(first + i);
   }
 
   void run_block(std::int64_t block) const {
@@ -89,7 +95,7 @@ Part part_of(const Sequence& sequence) {
       check_launch(program_of(nest).info(), nest.buffers, variables_at(first, nest));
       ensure(program_of(nest).tasks() == 1, "a nest of a block has tasks of its own");
     }
-    part.tasks = count_blocks(sequence.blocks);
+    part.tasks = count_blocks(sequence.blocks) / sequence.in_order;
   }
   return part;
 }

@@ -103,6 +103,7 @@ class LaunchList {
     sequence.blocks = chain.sequence->blocks;
     sequence.block_bytes = chain.sequence->block_bytes;
     sequence.prelude = chain.sequence->prelude;
+    sequence.in_order = chain.sequence->in_order;
   }
 
   const Schedule& schedule_;

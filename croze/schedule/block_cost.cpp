@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "croze/codegen/edits/kernel_state.h"
 #include "croze/graph/rewrite/rewrite.h"
@@ -21,8 +22,25 @@ double bytes_of(UOp buffer) {
   return static_cast<double>(buffer.elements() * size_of(buffer.dtype()));
 }
 
-// The axes along which something does not vary, a bit for each.
+// Axes, a bit for each: those along which something does not vary.
 using AxisMask = std::uint64_t;
+
+bool is_summed(UOp loop) { return loop && loop.loop_kind() == LoopKind::Reduce; }
+
+std::int64_t parts_along(std::span<const std::int64_t> blocks, AxisMask axes) {
+  std::int64_t parts = 1;
+  for (std::size_t i = 0; i < blocks.size(); i++) parts *= axes >> i & 1 ? blocks[i] : 1;
+  return parts;
+}
+
+// Blocks that are run in any order, each with those behind it that have to follow.
+std::int64_t count_tasks(const BlockSequence& sequence, std::span<const std::int64_t> blocks) {
+  std::int64_t tasks = 1;
+  for (std::size_t i = 0; i < blocks.size(); i++) {
+    if (!sequence.axes[i].is_in_order()) tasks *= blocks[i];
+  }
+  return tasks;
+}
 
 // What is weighed of a sequence, whatever the blocks.
 struct Weights {
@@ -37,6 +55,8 @@ struct Weights {
   double prelude_cycles = 0, once_cycles = 0;
   // For loading what does not vary along the axes and is not passed between the nests.
   std::map<AxisMask, double> load_cycles;
+  // Bytes of the results that nests add up along axes.
+  std::map<AxisMask, double> summed_bytes;
 };
 
 double most_bytes_alive(const BlockSequence& sequence) {
@@ -69,6 +89,11 @@ Weights weights_of(const BlockSequence& sequence, const MachineModel& machine) {
       continue;
     }
     if (nest.is_parallel) weights.parallel_cycles += nest.cycles;
+    AxisMask summed = 0;
+    for (std::size_t i = 0; i < sequence.axes.size(); i++) {
+      if (is_summed(sequence.axes[i].loops[n])) summed |= AxisMask{1} << i;
+    }
+    if (summed != 0) weights.summed_bytes[summed] += nest.stored_bytes;
     for (const BlockedNest::LoadFacts& load : nest.loads) {
       const PassedBuffer* passed = sequence.find_passed(load.place.src(0));
       if (passed) weights.accesses[static_cast<std::size_t>(passed - sequence.passed.data())]++;
@@ -110,20 +135,32 @@ double loaded_again(const Weights& weights, const std::vector<std::int64_t>& blo
                     const MachineModel& machine) {
   double cycles = 0;
   for (const auto& [same, once] : weights.load_cycles) {
-    double times = 1;
-    for (std::size_t i = 0; i < blocks.size(); i++) {
-      if (same >> i & 1) times *= static_cast<double>(blocks[i]);
-    }
-    cycles += (times - 1) * once;
+    cycles += static_cast<double>(parts_along(blocks, same) - 1) * once;
   }
   return cycles / static_cast<double>(machine.threads);
 }
 
+// Cycles for loading and storing again what each block adds to.  A thread's part of it lies beside
+// what its blocks pass on.
+double added_to(const BlockSequence& sequence, const Weights& weights,
+                const std::vector<std::int64_t>& blocks, const MachineModel& machine) {
+  const auto threads = static_cast<double>(machine.threads);
+  const auto tasks = static_cast<double>(count_tasks(sequence, blocks));
+  const auto all = static_cast<double>(parts_along(blocks, ~AxisMask{0}));
+  double cycles = 0;
+  for (const auto& [axes, bytes] : weights.summed_bytes) {
+    const double at_work = (bytes / tasks + weights.live_bytes / all) * threads;
+    cycles += static_cast<double>(parts_along(blocks, axes) - 1) * bytes *
+              (1 + machine.write_accesses) * machine.cycles_per_byte(at_work);
+  }
+  return cycles;
+}
+
 // Cycles of threads that have nothing to do, while others take the last blocks; run one by one,
 // large nests keep all of them busy.
-double idle(const Weights& weights, std::int64_t blocks, const MachineModel& machine) {
-  const std::int64_t rounds = (blocks + machine.threads - 1) / machine.threads;
-  const auto share = static_cast<double>(rounds) / static_cast<double>(blocks);
+double idle(const Weights& weights, std::int64_t tasks, const MachineModel& machine) {
+  const std::int64_t rounds = (tasks + machine.threads - 1) / machine.threads;
+  const auto share = static_cast<double>(rounds) / static_cast<double>(tasks);
   return weights.parallel_cycles * (share - 1 / static_cast<double>(machine.threads));
 }
 
@@ -155,6 +192,7 @@ BlockedNest blocked_nest(UOp sink) {
     if (u.is(Op::Store)) {
       RangeSet closed;
       for (UOp r : closed_ranges(u)) closed = closed | r.ranges();
+      nest.stored_bytes += bytes_of(u.src(0).src(0));
       nest.cycles += static_cast<double>(visits_over(closed)) / lanes;
     } else if (u.is(Op::Reduce)) {
       nest.cycles += static_cast<double>(visits_over(u.src(0).ranges())) / lanes;
@@ -176,6 +214,8 @@ BlockedNest blocked_nest(UOp sink) {
   nest.is_parallel = most_visits >= least_parallel_work;
   return nest;
 }
+
+bool BlockAxis::is_in_order() const { return std::ranges::any_of(loops, is_summed); }
 
 std::int64_t BlockCut::count() const {
   std::int64_t n = 1;
@@ -204,7 +244,9 @@ BlockCut weighed(const BlockSequence& sequence, const Weights& weights,
              memory_saved(weights, count, machine) +
              machine.launch * static_cast<double>(sequence.nests.size() - sequence.strands) -
              loaded_again(weights, cut.blocks, machine) -
-             (weights.prelude_cycles - weights.once_cycles) - idle(weights, count, machine);
+             added_to(sequence, weights, cut.blocks, machine) -
+             (weights.prelude_cycles - weights.once_cycles) -
+             idle(weights, count_tasks(sequence, cut.blocks), machine);
   return cut;
 }
 

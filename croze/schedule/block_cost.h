@@ -14,6 +14,9 @@ namespace croze {
 struct BlockAxis {
   std::int64_t size;       // of the loops, or what divides all of them
   std::vector<UOp> loops;  // by nest
+
+  // Whether a nest adds up over it, so that its blocks are run in order.
+  bool is_in_order() const;
 };
 
 // What the cost asks of a nest.
@@ -26,7 +29,8 @@ struct BlockedNest {
   std::vector<LoadFacts> loads;  // from memory
   std::vector<UOp> places;       // all that it loads and stores
   double cycles = 0;             // of its arithmetic, on one thread
-  bool is_parallel = false;      // it is large enough to be shared by threads
+  double stored_bytes = 0;
+  bool is_parallel = false;  // it is large enough to be shared by threads
 };
 BlockedNest blocked_nest(UOp sink);
 
@@ -40,7 +44,7 @@ struct PassedBuffer {
 // Nests that run one after the other, the axes that they have in common, and what they pass on.
 struct BlockSequence {
   std::vector<const BlockedNest*> nests;
-  std::vector<BlockAxis> axes;       // outermost first
+  std::vector<BlockAxis> axes;       // outermost first, those in order last
   std::vector<PassedBuffer> passed;  // by number of the buffer
   std::size_t strands = 1;           // that wait for nothing of each other: one launch otherwise
   std::size_t prelude = 0;           // so many of the first nests are the same in all blocks

@@ -48,25 +48,55 @@ class Cutter {
       for (const CutAxis& a : axes_) {
         if (const UOp loop = a.axis->loops[n]) map.emplace_back(loop, a.position(loop));
       }
+      const UOp first = is_first_part(n);
       KernelState nest(step_.nests[n], caps);
       replace_ranges(nest, map);
-      step_.nests[n] = nest.sink;
+      step_.nests[n] = first ? added_to_memory(nest.sink, first) : nest.sink;
     }
     for (const PassedBuffer& passed : plan_.sequence.passed) {
       if (passed.inner) move_into_block(plan_.written.at(passed.buffer.node()));
     }
     step_.sequence = static_cast<int>(schedule_.sequences.size());
     step_.block_axes = static_cast<int>(blocks_.size());
-    schedule_.sequences.push_back({.blocks = blocks_, .prelude = plan_.sequence.prelude});
+    schedule_.sequences.push_back(
+        {.blocks = blocks_, .prelude = plan_.sequence.prelude, .in_order = blocks_in_order()});
   }
 
  private:
+  // Whether the block has the first of the terms that the nest adds up; null if it has all.
+  UOp is_first_part(std::size_t nest) const {
+    UOp first;
+    for (const CutAxis& a : axes_) {
+      const UOp loop = a.axis->loops[nest];
+      if (!loop || loop.loop_kind() != LoopKind::Reduce) continue;
+      const UOp here = less(a.number, a.number.graph().index(1));
+      first = first ? first & here : here;
+    }
+    return first;
+  }
+
+  // The nest adds to what the blocks before have stored.
+  static UOp added_to_memory(UOp nest, UOp is_first) {
+    Graph& g = nest.graph();
+    const UOp store = nest.src(0), place = store.src(0), part = store.src(1);
+    const UOp sum = where(is_first, part, g.load(place) + part);
+    const UOp added = g.store(place, sum, closed_ranges(store));
+    return g.sink(std::span(&added, 1));
+  }
+
+  std::int64_t blocks_in_order() const {
+    std::int64_t blocks = 1;
+    for (const CutAxis& a : axes_) blocks *= a.axis->is_in_order() ? a.blocks : 1;
+    return blocks;
+  }
+
   // The accesses to the buffer become accesses to one of a block, of the same number.
   void move_into_block(const Written& w) {
     ScheduleBuffer& entry = schedule_.buffers[static_cast<std::size_t>(w.buffer.buffer_id())];
     entry.kind = ScheduleBuffer::Kind::Block;
-    entry.elements = w.buffer.elements();
-    for (const CutAxis& a : axes_) entry.elements /= a.axis->loops[w.nest] ? a.blocks : 1;
+    std::int64_t elements = 1;
+    for (std::size_t i = w.layout.size(); i-- > 0;) elements = behind(elements, w, w.layout[i]);
+    entry.elements = elements;
     const UOp memory = w.buffer.graph().buffer(w.buffer.dtype(), w.buffer.buffer_id(),
                                                entry.elements, w.buffer.buffer_device());
     for (std::size_t n : plan_.accessed.at(w.buffer.node())) {
@@ -92,16 +122,29 @@ class Cutter {
     for (std::size_t i = w.layout.size(); i-- > 0;) {
       const UOp loop = w.layout[i].loop;
       UOp position = position_along(index, w.layout[i]);
-      std::int64_t size = loop.range_size();
-      for (const CutAxis& a : axes_) {
-        if (a.axis->loops[w.nest] != loop) continue;
-        position = position - a.start(loop);
-        size = a.extent(loop);
-      }
+      if (const CutAxis* cut = cut_along(w, loop)) position = position - cut->start(loop);
       flat = flat + position * stride;
-      stride *= size;
+      stride = behind(stride, w, w.layout[i]);
     }
     return flat;
+  }
+
+  // The axis along which the loop of what is written is cut; null if it is not.
+  const CutAxis* cut_along(const Written& w, UOp loop) const {
+    const auto is_it = [&](const CutAxis& a) { return a.axis->loops[w.nest] == loop; };
+    const auto found = std::ranges::find_if(axes_, is_it);
+    return found == axes_.end() ? nullptr : &*found;
+  }
+
+  // The distance of what follows the axis, of which neighbours are so far apart.  Rows that would
+  // all lie in one set of the first cache are kept apart by a line of it.
+  std::int64_t behind(std::int64_t stride, const Written& w, const LayoutAxis& axis) const {
+    const CutAxis* cut = cut_along(w, axis.loop);
+    const std::int64_t size = cut ? cut->extent(axis.loop) : axis.loop.range_size();
+    const std::int64_t element = size_of(w.buffer.dtype());
+    constexpr auto line = static_cast<std::int64_t>(MachineModel::line_bytes);
+    const bool collide = size > 1 && stride * size * element % MachineModel::set_bytes == 0;
+    return stride * size + (collide ? line / element : 0);
   }
 
   PendingStep& step_;
@@ -146,6 +189,18 @@ std::vector<UOp> common_loops(UOp nest) {
   if (loops.empty()) loops = closed_ranges(nest.src(0));
   std::erase_if(loops,
                 [&](UOp r) { return !is_parallel(r) || stores_in(nest, r) != nest.num_src(); });
+  return loops;
+}
+
+std::vector<UOp> summed_loops(UOp nest) {
+  const std::vector<UOp> all = reduces(nest);
+  if (nest.num_src() != 1 || all.size() != 1 || all[0].reduce_op() != Op::Add) return {};
+  const UOp store = nest.src(0), sum = all[0];
+  UOp value = store.src(1);
+  if (value.is(Op::Mul) && value.src(1).is(Op::Const)) value = value.src(0);
+  if (value != sum || layout_of(store).empty() || loads_what_it_stores(nest)) return {};
+  std::vector<UOp> loops = closed_ranges(sum);
+  std::erase_if(loops, [](UOp r) { return r.is_open() || r.loop_kind() != LoopKind::Reduce; });
   return loops;
 }
 

@@ -34,6 +34,10 @@ UOp loop_along(std::span<const UOp> places, UOp buffer, const LayoutAxis& axis);
 // The loops along which a nest can be cut: parallel ones around all of its stores.
 std::vector<UOp> common_loops(UOp nest);
 
+// The loops over which a nest adds up what it stores, or a multiple of it: it can be cut along them
+// as well, if its blocks are run in order and each adds to what those before it have stored.
+std::vector<UOp> summed_loops(UOp nest);
+
 // A buffer that a sequence writes, with the nest that lays it out.
 struct Written {
   UOp buffer;

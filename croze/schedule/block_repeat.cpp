@@ -15,6 +15,7 @@
 #include "croze/schedule/block_repeat.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -93,7 +94,8 @@ class Repeater {
     }
     BlockAxis common{0, std::vector<UOp>(repeated)};
     for (const BlockPlan* reader : readers_) {
-      const std::vector<BlockAxis> plain = plain_axes(reader->sequence);
+      std::vector<BlockAxis> plain = plain_axes(reader->sequence);
+      std::erase_if(plain, std::mem_fn(&BlockAxis::is_in_order));
       if (plain.empty()) return;
       const BlockAxis& axis = axis_to_cut(plain);
       common.size = std::gcd(common.size, axis.size);

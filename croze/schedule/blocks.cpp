@@ -18,12 +18,21 @@
 // the nests share are an axis of the sequence: no two blocks touch the same element of what is
 // written.
 //
+// A nest that stores a sum goes with the axis along which it adds up, too: the gradient of the
+// keys,
+//
+//     for j, d:  g[j, d] = sum(p[i, j] * u[i, d])
+//
+// is in each block what its rows come to, added to what the blocks before have stored.  These are
+// then run in order, by one thread.
+//
 // What is small and has no axis in common with its readers is repeated by them: block_repeat.cpp.
 #include "croze/schedule/blocks.h"
 
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <functional>
 #include <map>
 #include <queue>
 #include <set>
@@ -87,7 +96,7 @@ class BlockJoiner {
     const Caps& caps = context_.caps(step.device);
     if (step.nests.empty() || is_snapshot(step)) return plan;
     if (!caps.joins_nests || caps.has_groups) return plan;
-    plan.joinable = !step.supersedes;
+    plan.joinable = true;
     const UOp nest = step.nests[0];
     nests_.push_back(blocked_nest(nest));
     plan.sequence.nests = {&nests_.back()};
@@ -97,6 +106,7 @@ class BlockJoiner {
     }
     for (UOp place : nests_.back().places) plan.accessed[place.src(0).node()].insert(0);
     for (UOp r : common_loops(nest)) plan.sequence.axes.push_back({r.range_size(), {r}});
+    for (UOp r : summed_loops(nest)) plan.sequence.axes.push_back({r.range_size(), {r}});
     return plan;
   }
 
@@ -115,14 +125,24 @@ class BlockJoiner {
   void propose(UOp state, std::size_t producer, std::size_t consumer) {
     if (producer == consumer || !plans_[producer].joinable || !plans_[consumer].joinable) return;
     if (steps_[producer].device != steps_[consumer].device) return;
-    queue_.push({state.elements() * size_of(state.dtype()), producer, consumer, state});
+    const std::int64_t bytes = state.elements() * size_of(state.dtype());
+    if (steps_[producer].supersedes || (steps_[consumer].supersedes && is_held(bytes, consumer)))
+      return;
+    queue_.push({bytes, producer, consumer, state});
+  }
+
+  // What overwrites memory, as the updates of all parameters do, runs at once with what others
+  // overwrite: it joins those before it for what the caches do not hold, and none comes after it.
+  bool is_held(std::int64_t bytes, std::size_t reader) const {
+    const MachineModel machine(context_.caps(steps_[reader].device));
+    return machine.fits_caches(static_cast<double>(bytes));
   }
 
   // Why not, if they stay apart; nothing if that has been told.
   Refusal try_join(std::size_t producer, std::size_t consumer) {
     // The base of a scatter and then the values come together before either joins another step.
     const bool parts = states_.are_parts_of_one(producer, consumer);
-    if (steps_[producer].part != 0 || (steps_[consumer].part != 0 && !parts)) {
+    if (is_later_part(producer) || (is_later_part(consumer) && !parts)) {
       return {RefusalCause::SeveralMakers};
     }
     const std::size_t nests = steps_[producer].nests.size() + steps_[consumer].nests.size();
@@ -148,6 +168,11 @@ class BlockJoiner {
       for (std::size_t reader : states_.readers(state)) propose(state, consumer, reader);
     }
     return {};
+  }
+
+  // Whether other steps make a part of what it makes before it.
+  bool is_later_part(std::size_t step) const {
+    return steps_[step].part != 0 && !makes_alone(step);
   }
 
   // Where that is less than a launch, the step becomes the prelude of all who read what it makes.
@@ -241,6 +266,7 @@ class BlockJoiner {
       std::vector<UOp>& loops = joined.axes.back().loops;
       loops.insert(loops.end(), same->loops.begin(), same->loops.end());
     }
+    std::ranges::stable_partition(joined.axes, std::not_fn(&BlockAxis::is_in_order));
     return joined;
   }
 

@@ -15,6 +15,9 @@
 //
 //     for i, j:  p'[i, j] = exp(s'[i, j] - m[i])          columns
 //
+// If each thread has heads of its own, the columns can do with the blocks along i: a sum over i is
+// added up block by block (blocks.cpp), and nothing is made again.
+//
 // Steps are looked at from the last to the first: along which axes a value is wanted depends on the
 // axes along which its readers are cut, which depends on theirs.
 #include "croze/schedule/recompute.h"
@@ -67,7 +70,8 @@ struct Step {
   Value value;
   // Of a step that can be joined to others, once they are asked for:
   std::optional<BlockedNest> nest;
-  std::vector<UOp> loops;  // along which it is cut
+  std::vector<UOp> loops;   // along which it is cut
+  std::vector<UOp> summed;  // along which it is if blocks are run in order
   // Of one with a value:
   std::map<const Node*, UOp> sources;  // states in memory that the value is made of
   std::set<std::size_t> makers;        // the steps that would make the value again
@@ -156,6 +160,7 @@ class Recomputation {
     if (known.nest || !is_joinable(steps_[i])) return known;
     known.nest = blocked_nest(steps_[i].nests[0]);
     known.loops = common_loops(steps_[i].nests[0]);
+    known.summed = summed_loops(steps_[i].nests[0]);
     return known;
   }
 
@@ -216,9 +221,13 @@ class Recomputation {
   }
 
   std::vector<Group> groups_of_readers(std::size_t i) {
+    const Value& value = known_[i].value;
+    const bool in_order = can_be_in_order(i);
     std::vector<std::pair<AxisMask, std::size_t>> wanted;
-    for (std::size_t r : readers_.at(known_[i].value.state.node())) {
-      wanted.emplace_back(axes_wanted(look_at(r), known_[i].value), r);
+    for (std::size_t r : readers_.at(value.state.node())) {
+      AxisMask axes = axes_wanted(look_at(r), value, look_at(r).loops);
+      if (in_order) axes |= axes_summed(look_at(r), value);
+      wanted.emplace_back(axes, r);
     }
     // Those that can be cut along few axes first: others go with them.
     std::ranges::stable_sort(wanted, {}, [](const auto& w) { return std::popcount(w.first); });
@@ -234,14 +243,30 @@ class Recomputation {
     return groups;
   }
 
-  static AxisMask axes_wanted(const Step& reader, const Value& value) {
+  // Whether each thread has its blocks along axes that all readers are cut along in any order, so
+  // that others may be in order.
+  bool can_be_in_order(std::size_t i) {
+    const Value& value = known_[i].value;
+    AxisMask common = ~AxisMask{0};
+    for (std::size_t r : readers_.at(value.state.node()))
+      common &= axes_wanted(look_at(r), value, look_at(r).loops);
+    return value.blocks(common) >= MachineModel(context_.caps(steps_[i].device)).wanted_blocks();
+  }
+
+  // The axes of the value along which the reader has one of the loops.
+  static AxisMask axes_wanted(const Step& reader, const Value& value, std::span<const UOp> loops) {
     AxisMask axes = 0;
     for (std::size_t a = 0; reader.nest && a < value.layout.size(); a++) {
       const UOp loop = loop_along(reader.nest->places, value.buffer(), value.layout[a]);
-      if (loop && std::ranges::find(reader.loops, loop) != reader.loops.end())
-        axes |= AxisMask{1} << a;
+      if (loop && std::ranges::find(loops, loop) != loops.end()) axes |= AxisMask{1} << a;
     }
     return axes;
+  }
+
+  // Those along which it adds up; none if what it makes is a value that others are to have block by
+  // block.
+  static AxisMask axes_summed(const Step& reader, const Value& value) {
+    return reader.value.store ? 0 : axes_wanted(reader, value, reader.summed);
   }
 
   // A step that reduces along an axis outside of its innermost loops cannot be cut along it: it

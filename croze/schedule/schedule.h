@@ -91,7 +91,8 @@ struct ScheduleStep {
 struct ScheduleSequence {
   std::vector<std::int64_t> blocks;
   std::int64_t block_bytes = 0;
-  std::size_t prelude = 0;  // so many of the first steps do the same for every block
+  std::size_t prelude = 0;    // so many of the first steps do the same for every block
+  std::int64_t in_order = 1;  // consecutive blocks of which each adds to what the last has stored
 };
 
 struct ArenaPlan {

@@ -443,6 +443,37 @@ TEST_F(DevicePrograms, BlocksHaveTheirOwnMemoryAndKnowTheirPlace) {
   device().release(beside.memory);
 }
 
+// Of each row its columns, in order: what the columns before have come to, times three, and one
+// more than the number of the column.
+LinearProgram ordered_program() {
+  ProgramBuilder f("ordered");
+  const UOp out = f.param(DType::Int32, BlockedPrograms::rows);
+  const UOp row = f.variable(0, BlockedPrograms::rows - 1);
+  const UOp column = f.graph().cast(f.variable(0, BlockedPrograms::columns - 1), DType::Int32);
+  const UOp at = f.graph().cast(row, DType::Int32);
+  const UOp before = where(less(column, f.integer(1)), f.integer(0), f.load(out, at));
+  f.store(out, at, before * 3 + 1 + column);
+  return f.finish();
+}
+
+TEST_F(DevicePrograms, BlocksThatAddUpAreRunInOrder) {
+  if (!device().caps().joins_nests) GTEST_SKIP() << "a launch of the device is one program";
+  const std::unique_ptr<Program> ordered = compile_program(device(), ordered_program());
+  const MemoryView out{device().allocate(BlockedPrograms::rows * 4), 0, BlockedPrograms::rows * 4};
+  const Nest nests[] = {{ordered.get(), std::span(&out, 1)}};
+  const std::int64_t blocks[] = {BlockedPrograms::rows, BlockedPrograms::columns};
+  const Sequence sequence{.nests = nests, .blocks = blocks, .in_order = BlockedPrograms::columns};
+  std::int32_t expected = 0;
+  for (std::int32_t c = 0; c < BlockedPrograms::columns; c++) expected = 3 * expected + 1 + c;
+  for (int round = 0; round < 20; round++) {
+    device().launch(std::span(&sequence, 1));
+    std::vector<std::int32_t> values(BlockedPrograms::rows);
+    device().copy_out(bytes_of(values), out);
+    EXPECT_EQ(values, std::vector<std::int32_t>(BlockedPrograms::rows, expected));
+  }
+  device().release(out.memory);
+}
+
 // Stores a number into the memory of a block, whatever its place.
 LinearProgram prelude_program(std::int32_t number) {
   ProgramBuilder f(fmt::format("prelude_{}", number));

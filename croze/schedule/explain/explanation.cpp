@@ -98,7 +98,7 @@ class Explainer {
     if (is_in_blocks(step)) {
       const ScheduleSequence& sequence = schedule_.sequences[index(step.sequence)];
       const std::int64_t at_once =
-          std::min(count_blocks(sequence.blocks), caps_(step.device).threads);
+          std::min(count_blocks(sequence.blocks) / sequence.in_order, caps_(step.device).threads);
       launch.block_bytes = std::max(launch.block_bytes, sequence.block_bytes * at_once);
     }
     const Facts& facts = facts_of(step);
