@@ -121,7 +121,9 @@ TEST_F(Crowd, GetsTheAnswersOfClientsThatAreAlone) {
   EXPECT_EQ(counts[Wrong], 0);
   EXPECT_GT(counts[Right], 20 * counts[Refused]);
   // A sanitizer keeps what is freed for a while.
-  if (!CROZE_ASAN) EXPECT_LE(growth, most_growth);
+  if (!CROZE_ASAN) {
+    EXPECT_LE(growth, most_growth);
+  }
   std::printf("%lld answers, %lld refused, %lld left in the middle; memory %+.1f MB\n",
               static_cast<long long>(counts[Right]), static_cast<long long>(counts[Refused]),
               static_cast<long long>(left), static_cast<double>(growth) * 1e-6);
