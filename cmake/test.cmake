@@ -4,17 +4,11 @@ find_package(GTest REQUIRED)
 croze_precompiled_headers(croze_precompiled_test <gtest/gtest.h>)
 target_link_libraries(croze_precompiled_test PRIVATE GTest::gtest)
 
-# Tests run briefly and are half of all code: for debugging and under sanitizers they are not
-# optimized.
-set(test_options $<$<CONFIG:Debug>:-O0>)
-target_compile_options(croze_precompiled_test PRIVATE ${test_options})
-
 # croze_compiled_test(<target>)
 #
 # How tests are compiled.
 function(croze_compiled_test target)
   croze_compiled(${target} LIGHT HEADERS croze_precompiled_test)
-  target_compile_options(${target} PRIVATE ${test_options})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
 endfunction()
 
