@@ -69,12 +69,26 @@ std::unique_ptr<OpenClLibrary> OpenClLibrary::load() {
   return b.missing().empty() ? std::move(table) : nullptr;
 }
 
-std::string OpenClLibrary::device_text(cl_device_id device, cl_device_info property) const {
+namespace {
+
+template <typename Object>
+std::string text_of(cl_int (*get_info)(Object, cl_uint, std::size_t, void*, std::size_t*),
+                    Object object, cl_uint property) {
   std::size_t size = 0;
-  get_device_info(device, property, 0, nullptr, &size);
+  get_info(object, property, 0, nullptr, &size);
   std::string text(size, '\0');
-  get_device_info(device, property, size, text.data(), nullptr);
+  get_info(object, property, size, text.data(), nullptr);
   return text.substr(0, text.find('\0'));
+}
+
+}  // namespace
+
+std::string OpenClLibrary::device_text(cl_device_id device, cl_device_info property) const {
+  return text_of(get_device_info, device, property);
+}
+
+std::string OpenClLibrary::platform_text(cl_platform_id platform, cl_platform_info property) const {
+  return text_of(get_platform_info, platform, property);
 }
 
 void check_status(cl_int status, std::string_view what) {

@@ -58,6 +58,7 @@ struct OpenClLibrary {
     return value;
   }
   std::string device_text(cl_device_id device, cl_device_info property) const;
+  std::string platform_text(cl_platform_id platform, cl_platform_info property) const;
 };
 
 // Throws Error, saying what was tried and how OpenCL calls the failure, unless status is success.

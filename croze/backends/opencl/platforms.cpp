@@ -12,6 +12,13 @@
 namespace croze::opencl {
 namespace {
 
+// Mesa's rusticl as first released, in 22.3, takes elements that a kernel reads at places out of
+// memory for zeros, and does not show a kernel what the one before it has stored.
+bool computes_wrong(const OpenClLibrary& cl, cl_platform_id platform, cl_device_id device) {
+  return cl.platform_text(platform, CL_PLATFORM_NAME) == "rusticl" &&
+         cl.device_text(device, CL_DRIVER_VERSION).starts_with("22.");
+}
+
 // Those of all platforms that can compile, in order.
 std::vector<FoundDevice> find_devices(const OpenClLibrary& cl) {
   std::vector<FoundDevice> found;
@@ -27,7 +34,8 @@ std::vector<FoundDevice> find_devices(const OpenClLibrary& cl) {
     }
     for (cl_uint d = 0; d < std::min<cl_uint>(num_devices, std::size(devices)); d++) {
       if (cl.device_info<cl_bool>(devices[d], CL_DEVICE_AVAILABLE) &&
-          cl.device_info<cl_bool>(devices[d], CL_DEVICE_COMPILER_AVAILABLE)) {
+          cl.device_info<cl_bool>(devices[d], CL_DEVICE_COMPILER_AVAILABLE) &&
+          !computes_wrong(cl, platforms[p], devices[d])) {
         found.push_back({platforms[p], devices[d]});
       }
     }

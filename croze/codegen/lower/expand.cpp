@@ -333,7 +333,8 @@ class Expander {
   }
 
   UOp looped(UOp u, UOp start, std::span<const UOp> values, std::span<const UOp> loops) {
-    const Accumulator sum = accumulator(u, u.src(0), start);
+    const UOp value = u.src(0);
+    const Accumulator sum = accumulator(u, std::span(&value, 1), start);
     const UOp update = graph_.store(sum.reg, chained(u.reduce_op(), sum.before, values), loops);
     return graph_.load(graph_.after(sum.reg, std::span(&update, 1)));
   }
@@ -351,17 +352,19 @@ class Expander {
     return values;
   }
 
-  // A register for what the loops that `u` closes combine.
+  // A register for what the loops that `u` closes combine, which has the lanes of the values that
+  // come into it.
   struct Accumulator {
     UOp reg;
     UOp before;  // what it holds when an iteration begins
   };
-  Accumulator accumulator(UOp u, UOp value, UOp start_value) {
+  Accumulator accumulator(UOp u, std::span<const UOp> values, UOp start_value) {
     const auto id = static_cast<std::int64_t>(registers_.size());
     registers_.push_back({u.ranges()});
     SmallVector<UOp, 2> lanes;
     for (UOp v : order_) {
-      if (v.is(Op::Range) && has_kind(v, LoopKind::Lane) && value.varies_over(v))
+      const auto varies = [v](UOp value) { return value.varies_over(v); };
+      if (v.is(Op::Range) && has_kind(v, LoopKind::Lane) && std::ranges::any_of(values, varies))
         lanes.push_back(v);
     }
     const UOp reg = graph_.make(Op::Register, start_value.dtype(), lanes, Arg(id));
@@ -371,15 +374,27 @@ class Expander {
 
   UOp identity_constant(Op op, DType t) { return graph_.constant_bits(t, identity_of(op, t)); }
 
-  // A part of a tuple, for one of the copies that it has: those of its leader may be fewer.
+  // A part of a tuple, for one of the copies that it has: those of its leader may be fewer.  Copies
+  // that add the same in each turn are one unless their leaders, which transport them, differ.
   struct PartRegister {
     UOp reg, before, now;  // what it holds when a turn begins, and what the turn adds
   };
-  const PartRegister& part_register(UOp tuple, std::size_t part, Op op, const Digits& open) {
-    const UOp value = tuple.src(static_cast<int>(part)), now = pick(value, open, Digits({}));
-    const auto [known, is_new] = part_registers_.try_emplace({tuple.node(), part, now.node()});
+  const PartRegister& part_register(UOp tuple, const TupleForm& form, std::size_t part,
+                                    std::span<const UOp> registers, const Digits& open) {
+    const auto value_of = [tuple](std::size_t i) { return tuple.src(static_cast<int>(i)); };
+    const UOp now = pick(value_of(part), open, Digits({}));
+    SmallVector<UOp, 2> values{value_of(part)};
+    UOp leader;
+    if (form.parts[part].leader >= 0) {
+      const auto leads = static_cast<std::size_t>(form.parts[part].leader);
+      values.push_back(value_of(leads));
+      leader = registers[leads];  // which has been made: leaders come first, and follow nothing
+    }
+    const auto [known, is_new] =
+        part_registers_.try_emplace({tuple.node(), part, now.node(), leader.node()});
     if (is_new) {
-      const Accumulator sum = accumulator(tuple, value, identity_constant(op, value.dtype()));
+      const UOp start = identity_constant(form.parts[part].op, now.dtype());
+      const Accumulator sum = accumulator(tuple, values, start);
       known->second = {sum.reg, sum.before, now};
     }
     return known->second;
@@ -404,7 +419,7 @@ class Expander {
     TupleState now{.values = {}, .terms = graph_.index(form.terms)};
     std::vector<UOp> registers;
     for (std::size_t i = 0; i < form.parts.size(); i++) {
-      const PartRegister& part = part_register(u, i, form.parts[i].op, open);
+      const PartRegister& part = part_register(u, form, i, registers, open);
       registers.push_back(part.reg);
       so_far.values.push_back(part.before);
       now.values.push_back(part.now);
@@ -431,7 +446,8 @@ class Expander {
   std::unordered_map<const Node*, int> users_;
   std::unordered_map<const Node*, std::vector<MaskedPart>> parts_;
   std::unordered_map<const Node*, Copies> copies_;
-  std::map<std::tuple<const Node*, std::size_t, const Node*>, PartRegister> part_registers_;
+  std::map<std::tuple<const Node*, std::size_t, const Node*, const Node*>, PartRegister>
+      part_registers_;
   std::unordered_map<const Node*, std::vector<UOp>> tuples_;  // all results, by the first of them
   std::vector<RegisterScope> registers_;
 };
