@@ -12,7 +12,7 @@
 #include "croze/codegen/pipeline.h"
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/run/devices.h"
-#include "edits/kernels.h"
+#include "edits/run_edited.h"
 #include "support/schedule_runner.h"
 
 namespace croze {
@@ -228,6 +228,18 @@ TEST(OnePass, ComesToWhatTwoPassesComeTo) {
         }
       }
     }
+  }
+}
+
+// Terms taken one by one are their own maximum, so that what a turn adds to the place is its
+// number, alike for all rows; what becomes of it depends on each row's maximum.
+TEST(OnePass, PartsThatAddTheSameForAllRowsFollowTheirOwnLeaders) {
+  const SmallKernel kernel = position_kernel();
+  for (const char* edits :
+       {"bind r0 unroll; one_pass r1 r2 by 1", "bind r0 lane; one_pass r1 r2 by 1"}) {
+    const std::unique_ptr<Device> device = make_interpreter(cpu_shaped_caps());
+    const auto choose = [&](KernelState& k) { apply_all(k, parse_edits(edits)); };
+    EXPECT_EQ(run_edited(*device, kernel, choose).result, kernel.expected) << edits;
   }
 }
 
