@@ -37,6 +37,8 @@ struct Block {
 
 bool is_loop(UOp u) { return u.is(Op::Range) && !is_lane(u); }
 
+// Whither the next contents of a tile are fetched: what it is used with stays in the first cache.
+constexpr std::int64_t second_cache = 2;
 // Turns of a loop in which memory can be fetched.
 constexpr std::int64_t long_loop = 16;
 // The same of what its next runs read.
@@ -256,8 +258,9 @@ class Linearizer {
     }
   }
 
-  // How far along the update of a register a node is: 0 for what does not read one in its block.  A
-  // choice between before and after is no step of its own: both would have to be held until then.
+  // How far along the update of a register a node is: 0 for what does not read one in its block,
+  // nor a sum that a unit begins there.  A choice between before and after is no step of its own:
+  // both would have to be held until then.
   void measure_updates() {
     progress_.resize(order_.size(), 0);
     for (std::size_t i = 0; i < order_.size(); i++) {
@@ -266,6 +269,7 @@ class Linearizer {
         progress_[i] = is_result(u) ? 0 : 1;
         continue;
       }
+      if (u.is(Op::Contract) && u.src(0).is_const()) progress_[i] = 1;
       for (UOp s : u.sources()) {
         const auto n = static_cast<std::size_t>(number_.at(s.node()));
         if (progress_[n] > 0 && place_[n] == place_[i]) {
@@ -394,60 +398,56 @@ class Linearizer {
     return places;
   }
 
+  // What a block reads that has no loops in it; nothing of others.
+  std::vector<UOp> places_read(const Block& block) const {
+    std::vector<UOp> places;
+    for (int unit : block.units) {
+      if (unit < 0) return {};
+      const UOp u = order_[static_cast<std::size_t>(unit)];
+      if (u.is(Op::Load) && u.src(0).is(Op::Index)) places.push_back(u.src(0));
+    }
+    return places;
+  }
+
   // What the next turn of the loop around a reduction reads is fetched in its own turns.
   std::vector<UOp> fetched_for_next_turn(int block) const {
     const Block& inner = blocks_[static_cast<std::size_t>(block)];
     if (!input_.prefetches || inner.parent <= 0 || inner.range.range_size() < fetching_loop)
       return {};
+    const bool updates_register = std::ranges::any_of(inner.units, [&](int unit) {
+      return unit >= 0 && progress_[static_cast<std::size_t>(unit)] > 0;
+    });
+    if (!updates_register) return {};
     const UOp outer = blocks_[static_cast<std::size_t>(inner.parent)].range;
-    std::vector<UOp> places;
-    bool updates_register = false;
-    for (int unit : inner.units) {
-      if (unit < 0) return {};
-      const auto n = static_cast<std::size_t>(unit);
-      updates_register = updates_register || progress_[n] > 0;
-      if (order_[n].is(Op::Load) && order_[n].src(0).is(Op::Index)) {
-        places.push_back(order_[n].src(0));
-      }
-    }
-    return updates_register ? places_of_next_turn(places, inner.range, outer) : std::vector<UOp>{};
+    return places_of_next_turn(places_read(inner), inner.range, outer);
   }
 
-  // What a tile is filled with in the next turn of the loop around its filling is fetched while it
+  // What a tile is filled with in a next turn of the loops around its filling is fetched while it
   // is filled.
   std::vector<UOp> fetched_for_next_fill(int block) const {
     const Block& inner = blocks_[static_cast<std::size_t>(block)];
     if (!input_.prefetches || !inner.range) return {};
-    std::vector<UOp> places;
-    UOp fill;
-    for (int unit : inner.units) {
-      if (unit < 0) return {};
+    const auto fill = std::ranges::find_if(inner.units, [&](int unit) {
+      if (unit < 0) return false;
       const UOp u = order_[static_cast<std::size_t>(unit)];
-      if (u.num_src() == 0 || !u.src(0).is(Op::Index)) continue;
-      if (u.is(Op::Store) && tile_of(u)) fill = u;
-      if (u.is(Op::Load)) places.push_back(u.src(0));
+      return u.is(Op::Store) && u.src(0).is(Op::Index) && tile_of(u) && closes(u, inner.range);
+    });
+    if (fill == inner.units.end()) return {};
+    std::vector<UOp> around;
+    for (int b = inner.parent; b > 0; b = blocks_[static_cast<std::size_t>(b)].parent) {
+      const UOp range = blocks_[static_cast<std::size_t>(b)].range;
+      if (!closes(order_[static_cast<std::size_t>(*fill)], range))
+        around.insert(around.begin(), range);
     }
-    if (!fill) return {};
-    int around = block;
-    while (around >= 0 && blocks_[static_cast<std::size_t>(around)].range &&
-           closes(fill, blocks_[static_cast<std::size_t>(around)].range))
-      around = blocks_[static_cast<std::size_t>(around)].parent;
-    const UOp outer = around < 0 ? UOp() : blocks_[static_cast<std::size_t>(around)].range;
-    return around == block || !outer ? std::vector<UOp>() : places_of_next_fill(places, outer);
+    return places_of_next_fill(places_read(inner), inner.range, around);
   }
 
   // Rows of a table that come later, as numbers in memory say.
   std::vector<UOp> fetched_of_later_rows(int block) const {
     const Block& inner = blocks_[static_cast<std::size_t>(block)];
     if (!input_.prefetches || inner.parent <= 0) return {};
-    std::vector<UOp> places;
-    for (int unit : inner.units) {
-      if (unit < 0) return {};
-      const UOp u = order_[static_cast<std::size_t>(unit)];
-      if (u.is(Op::Load) && u.src(0).is(Op::Index)) places.push_back(u.src(0));
-    }
     const UOp outer = blocks_[static_cast<std::size_t>(inner.parent)].range;
-    return places_of_later_rows(places, inner.range, outer);
+    return places_of_later_rows(places_read(inner), inner.range, outer);
   }
 
   // What a loop reads and computes much with, unless it is a product, whose tile is the work.
@@ -477,7 +477,7 @@ class Linearizer {
     for (UOp place : fetched_ahead(block)) emit_prefetch(place);
     for (UOp place : fetched_of_later_rows(block)) emit_prefetch(place);
     for (UOp place : fetched_for_next_turn(block)) emit_prefetch(place);
-    for (UOp place : fetched_for_next_fill(block)) emit_prefetch(place);
+    for (UOp place : fetched_for_next_fill(block)) emit_prefetch(place, second_cache);
     for (UOp place : fetched_of_stream(block)) emit_prefetch(place);
     for (int root : demands(block)) emit_with_sources(root);
   }
@@ -492,11 +492,11 @@ class Linearizer {
     }
   }
 
-  void emit_prefetch(UOp place) {
+  void emit_prefetch(UOp place, std::int64_t cache = 1) {
     for (UOp u : toposort(place.src(1))) emit_for_prefetch(u);
     Graph& g = place.graph();
     const UOp fetched = g.place(place.src(0), place.src(1));
-    result_.push_back(g.make(Op::Prefetch, DType::Void, {fetched}));
+    result_.push_back(g.make(Op::Prefetch, DType::Void, {fetched}, Arg(cache)));
   }
 
   void emit_with_sources(int root) {

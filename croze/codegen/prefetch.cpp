@@ -45,6 +45,7 @@
 
 #include "croze/graph/graph.h"
 #include "croze/graph/rewrite/rewrite.h"
+#include "croze/render/lane_form.h"
 #include "croze/render/program.h"
 
 namespace croze {
@@ -55,6 +56,9 @@ constexpr std::int64_t line_bytes = 64;
 // in the time that memory takes to answer.  The hardware sees rows that come in order, but starts
 // anew at each page.
 constexpr std::int64_t stream_ahead = 2048;
+// The same where a tile is filled, at most: what is fetched is still in the L2 cache when it is
+// read.
+constexpr std::int64_t most_ahead = 256 << 10;
 // A loop with fewer instructions for each line that it reads waits for memory alone.
 constexpr std::int64_t least_instructions = 16;
 // A row up to which the next one fits into an L1 cache of 32 KiB beside it and what is kept of it.
@@ -89,11 +93,49 @@ std::optional<std::int64_t> step_over(UOp index, UOp range) {
   return steps.at(index.node());
 }
 
-// Whether the lanes of an index are at equal steps, so that it is known where they begin: those
-// that read at numbers which were loaded may lie anywhere.
-bool is_one_place(UOp index) {
-  return std::ranges::all_of(toposort(index),
-                             [&](UOp u) { return !is_lane(u) || step_over(index, u).has_value(); });
+std::vector<UOp> lanes_in(UOp u) {
+  std::vector<UOp> lanes;
+  std::ranges::copy_if(toposort(u), std::back_inserter(lanes), is_lane);
+  return lanes;
+}
+
+// The terms of a sum, and of the sums in it.
+std::vector<UOp> terms_of(UOp index) {
+  std::vector<UOp> terms, pending{index};
+  while (!pending.empty()) {
+    const UOp u = pending.back();
+    pending.pop_back();
+    if (u.is(Op::Add)) {
+      for (UOp s : u.sources()) pending.push_back(s);
+    } else {
+      terms.push_back(u);
+    }
+  }
+  return terms;
+}
+
+// What each lane is at, where the number of the lane says it; none where it does not.
+std::vector<std::int64_t> numbers_over(UOp term, UOp lane) {
+  const std::optional<std::int64_t> step = step_over(term, lane);
+  if (!step) return numbers_of_lanes(term);
+  std::vector<std::int64_t> numbers;
+  for (std::int64_t k = 0; k < lane.range_size(); k++) numbers.push_back(k * *step);
+  return numbers;
+}
+
+// How far from where they begin the lanes of an index are, if that is known: those that read at
+// numbers which were loaded may lie anywhere.
+std::optional<std::vector<std::int64_t>> offsets_of_lanes(UOp index) {
+  std::vector<std::int64_t> offsets{0};
+  for (UOp term : terms_of(index)) {
+    const std::vector<UOp> lanes = lanes_in(term);
+    if (lanes.empty()) continue;
+    const std::vector<std::int64_t> numbers = numbers_over(term, lanes[0]);
+    if (offsets.size() == 1) offsets.resize(numbers.size(), 0);
+    if (lanes.size() > 1 || numbers.empty() || offsets.size() != numbers.size()) return {};
+    for (std::size_t k = 0; k < numbers.size(); k++) offsets[k] += numbers[k] - numbers[0];
+  }
+  return offsets;
 }
 
 // An index as a sum of other terms and a number.  Lanes are no terms: where they begin, they are 0.
@@ -104,20 +146,21 @@ struct Sum {
 
 Sum sum_of(UOp index) {
   Sum sum;
-  std::vector<UOp> pending{index};
-  while (!pending.empty()) {
-    const UOp u = pending.back();
-    pending.pop_back();
-    if (u.is(Op::Add)) {
-      for (UOp s : u.sources()) pending.push_back(s);
-    } else if (u.is(Op::Const)) {
+  for (UOp u : terms_of(index)) {
+    if (u.is(Op::Const)) {
       sum.number += u.arg().value;
-    } else if (!is_lane(u)) {
+    } else if (lanes_in(u).empty()) {
       sum.terms.push_back(u.node());
     }
   }
   std::ranges::sort(sum.terms);
   return sum;
+}
+
+UOp number_like(UOp u, std::int64_t value) { return u.graph().constant(u.dtype(), value); }
+
+UOp place_after(UOp place, UOp more) {
+  return place.graph().place(place.src(0), place.src(1) + more);
 }
 
 // Places that differ by constants: what an unrolled tile reads of one operand.
@@ -143,6 +186,17 @@ void keep_lines(Operand& operand) {
   operand.places = std::move(lines);
 }
 
+// Where the lanes of a place come to other cache lines than those before them, from 0 on.
+std::vector<std::int64_t> lines_of_lanes(UOp place) {
+  const std::int64_t line = line_bytes / size_of(place.src(0).dtype());
+  const std::vector<std::int64_t> offsets = offsets_of_lanes(place.src(1)).value();
+  std::vector<std::int64_t> lines{0};
+  for (const std::int64_t offset : offsets) {
+    if (std::abs(offset - lines.back()) >= line) lines.push_back(offset);
+  }
+  return lines;
+}
+
 std::vector<Operand> operands_of(std::span<const UOp> places, UOp inner, UOp outer) {
   std::vector<Operand> operands;
   for (UOp place : places) {
@@ -162,16 +216,13 @@ std::vector<Operand> operands_of(std::span<const UOp> places, UOp inner, UOp out
                           .outer_step = *outer_step * bytes});
       operand = operands.end() - 1;
     }
-    operand->places.emplace_back(sum.number, place);
+    for (const std::int64_t offset : lines_of_lanes(place)) {
+      const UOp line = offset == 0 ? place : place_after(place, number_like(inner, offset));
+      operand->places.emplace_back(sum.number + offset, line);
+    }
   }
   std::ranges::for_each(operands, keep_lines);
   return operands;
-}
-
-UOp number_like(UOp u, std::int64_t value) { return u.graph().constant(u.dtype(), value); }
-
-UOp place_after(UOp place, UOp more) {
-  return place.graph().place(place.src(0), place.src(1) + more);
 }
 
 // How many of the rows are fetched in a turn: each has its turn again before a line of it is read.
@@ -196,10 +247,9 @@ std::int64_t elements_ahead(const Operand& operand, UOp inner) {
   return runs * operand.outer_step / operand.element_bytes();
 }
 
-// The rows, or where it takes fewer at a time some of them by turns.
-std::vector<UOp> rows_of_next_turn(const Operand& operand, UOp inner) {
+// The rows, `next` elements further, or where it takes fewer at a time some of them by turns.
+std::vector<UOp> rows_ahead(const Operand& operand, UOp inner, std::int64_t next) {
   const std::size_t count = rows_in_a_turn(operand);
-  const std::int64_t next = elements_ahead(operand, inner);
   std::vector<UOp> result;
   for (const auto& [at, place] : operand.places | std::views::take(count)) {
     UOp more = number_like(inner, next);
@@ -229,7 +279,7 @@ std::vector<UOp> vectors_of_memory(std::span<const UOp> places, UOp loop) {
   std::vector<UOp> result;
   std::ranges::copy_if(places, std::back_inserter(result), [&](UOp place) {
     return place.src(0).is(Op::Param) && place.src(1).dtype() == loop.dtype() &&
-           is_one_place(place.src(1));
+           offsets_of_lanes(place.src(1)).has_value();
   });
   return result;
 }
@@ -248,7 +298,7 @@ bool is_row_by_number(UOp place, UOp inner, UOp outer) {
     if (!comes_in_order || u.varies_over(inner)) return false;
     has_number = true;
   }
-  return has_number && is_one_place(index);
+  return has_number && offsets_of_lanes(index).has_value();
 }
 
 }  // namespace
@@ -280,7 +330,7 @@ std::vector<UOp> places_of_next_turn(std::span<const UOp> places, UOp inner, UOp
   bool is_packed = true;
   for (const Operand& operand : operands_of(vectors_of_memory(places, inner), inner, outer)) {
     is_packed = is_packed && operand.element_bytes() == 1;
-    const std::vector<UOp> rows = rows_of_next_turn(operand, inner);
+    const std::vector<UOp> rows = rows_ahead(operand, inner, elements_ahead(operand, inner));
     result.insert(result.end(), rows.begin(), rows.end());
     if (const UOp line = line_behind(operand, inner)) behind.push_back(line);
   }
@@ -289,15 +339,19 @@ std::vector<UOp> places_of_next_turn(std::span<const UOp> places, UOp inner, UOp
   return result;
 }
 
-std::vector<UOp> places_of_next_fill(std::span<const UOp> places, UOp outer) {
+std::vector<UOp> places_of_next_fill(std::span<const UOp> places, UOp inner,
+                                     std::span<const UOp> around) {
   std::vector<UOp> result;
-  const std::vector<UOp> vectors = vectors_of_memory(places, outer);
-  for (const Operand& operand : operands_of(vectors, outer, outer)) {
+  const std::vector<UOp> vectors = vectors_of_memory(places, inner);
+  for (UOp outer : around) {
+    std::vector<Operand> operands = operands_of(vectors, inner, outer);
     // What is copied as it is comes as fast as it is stored.
-    if (operand.element_bytes() > 1) continue;
-    const std::int64_t next = operand.outer_step / operand.element_bytes();
-    for (const auto& [at, place] : operand.places)
-      result.push_back(place_after(place, number_like(outer, next)));
+    std::erase_if(operands, [](const Operand& o) { return o.element_bytes() > 1; });
+    const auto is_near = [](const Operand& o) { return std::abs(o.outer_step) <= most_ahead; };
+    if (operands.empty() || !std::ranges::all_of(operands, is_near)) continue;
+    for (const Operand& o : operands)
+      std::ranges::copy(rows_ahead(o, inner, o.outer_step), std::back_inserter(result));
+    break;
   }
   return result;
 }

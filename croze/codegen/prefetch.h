@@ -17,10 +17,12 @@ namespace croze {
 // the hardware to foresee.
 std::vector<UOp> places_of_next_turn(std::span<const UOp> places, UOp inner, UOp outer);
 
-// `places` are read in a turn of the loops that fill a tile, in each turn of `outer` anew.  Returns
-// the places that are fetched with them so that what the tile is filled with next is near, of
-// packed numbers.
-std::vector<UOp> places_of_next_fill(std::span<const UOp> places, UOp outer);
+// `places` are read in a turn of `inner`, a loop that fills a tile, in each turn of the loops
+// around it anew, which come outermost first.  Returns the places that are fetched with them so
+// that what the tile is filled with in the next turn of one of these loops is near, of packed
+// numbers.
+std::vector<UOp> places_of_next_fill(std::span<const UOp> places, UOp inner,
+                                     std::span<const UOp> around);
 
 // The same of rows that `inner` walks along and whose numbers `outer` reads from memory: places in
 // a row that comes some turns of `outer` later, or of its last one.  The numbers are read where

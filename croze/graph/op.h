@@ -79,7 +79,7 @@ enum class Op : std::uint8_t {
   // programs again
   Exchange,     // (x, y): vectors; arg b > 0, a power of two: lane l is that of x where l has not the bit b,
                 // and lane l - b of y where it has; -b: lane l of y where it has, else lane l + b of x
-  Prefetch,     // (place): a hint that the vector there is read soon
+  Prefetch,     // (place), cache: a hint that the vector there is read soon
   Lookup,       // (table, indices): vectors of n lanes, a power of two: lane l is lane indices[l] mod n of
                 // the table; indices are unsigned, as wide as what is looked up
   Contract,     // (sums, a, b, lane of the sums, lane of a, lane of b); arg: name of a MatrixUnit

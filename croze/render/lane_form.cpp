@@ -129,40 +129,46 @@ LaneForm LaneForms::elementwise(UOp u) const {
   for (UOp s : u.sources()) {
     const LaneForm form = of(s);
     result.lanes = std::max(result.lanes, form.lanes);
-    if (!form.affine || form.step != 0) uniform = false;
+    uniform = uniform && form.is_uniform();
     if (!form.affine) result.affine = false;
   }
   if (uniform || !result.affine) return result;
 
-  auto step = [&](int i) { return of(u.src(i)).step; };
+  const LaneForm neither{.lanes = result.lanes, .affine = false, .step = 0};
   const std::optional<std::int64_t> period = period_of_sources(u);
-  result.affine = is_integer(u.dtype()) && period.has_value();
+  if (!is_integer(u.dtype()) || !period) return neither;
+  const auto source = [&](int i) {
+    return *period == 0 || of(u.src(i)).is_uniform() ? of(u.src(i)) : of(u.src(i)).in_runs(*period);
+  };
+  const auto moved_by = [&](std::int64_t step, std::int64_t jump) {
+    return LaneForm{result.lanes, true, step, *period, jump};
+  };
+  const LaneForm a = source(0);
   switch (u.op()) {
-    case Op::Cast:
-      result.affine = keeps_steps(u.src(0), u.dtype());
-      result.step = step(0);
-      break;
-    case Op::Add: result.step = wrapping(Op::Add, step(0), step(1)); break;
-    case Op::Neg: result.step = wrapping(Op::Mul, step(0), -1); break;
+    case Op::Cast: return keeps_steps(u.src(0), u.dtype()) ? moved_by(a.step, a.jump) : neither;
+    case Op::Add:
+      return moved_by(wrapping(Op::Add, a.step, source(1).step),
+                      wrapping(Op::Add, a.jump, source(1).jump));
+    case Op::Neg: return moved_by(wrapping(Op::Mul, a.step, -1), wrapping(Op::Mul, a.jump, -1));
     case Op::Mul:
-    case Op::Shl:
-      result.affine = result.affine && u.src(1).is_const();
-      if (result.affine) result.step = wrapping(u.op(), step(0), u.src(1).const_int());
-      break;
+    case Op::Shl: {
+      if (!u.src(1).is_const()) return neither;
+      const std::int64_t by = u.src(1).const_int();
+      return moved_by(wrapping(u.op(), a.step, by), wrapping(u.op(), a.jump, by));
+    }
     case Op::And: return remainder(u, result.lanes);
-    default: result.affine = false;
+    case Op::Shr: return quotient(u, result.lanes);
+    default: return neither;
   }
-  if (result.affine) result.period = *period;
-  return result;
 }
 
-// After how many lanes those of the sources that move come again; nothing if they differ in it.
+// The lanes of a run of the sources that move, 0 if none has runs; nothing if they differ in it.
 std::optional<std::int64_t> LaneForms::period_of_sources(UOp u) const {
-  std::optional<std::int64_t> period;
+  std::int64_t period = 0;
   for (UOp s : u.sources()) {
     const LaneForm form = of(s);
-    if (form.step == 0) continue;
-    if (period && form.period != *period) return {};
+    if (form.is_uniform() || form.period == 0) continue;
+    if (period != 0 && form.period != period) return {};
     period = form.period;
   }
   return period;
@@ -180,6 +186,21 @@ LaneForm LaneForms::remainder(UOp u, std::int64_t lanes) const {
                         multiple_in_first_lane(u.src(0)) % divisor == 0;
   if (!is_whole || divisor == step) return neither;
   return {.lanes = lanes, .affine = true, .step = step, .period = divisor / step};
+}
+
+// The high bits of it, which are the same in each run of lanes.
+LaneForm LaneForms::quotient(UOp u, std::int64_t lanes) const {
+  constexpr std::int64_t most_bits = 62;
+  const LaneForm neither{.lanes = lanes, .affine = false, .step = 0};
+  const LaneForm dividend = of(u.src(0));
+  const bool is_known = with_periods_ && u.src(1).is_const() && u.src(1).const_int() >= 0 &&
+                        u.src(1).const_int() <= most_bits;
+  if (!is_known || dividend.step <= 0 || dividend.period != 0) return neither;
+  const std::int64_t divisor = std::int64_t{1} << u.src(1).const_int(), step = dividend.step;
+  const bool is_whole = divisor > step && divisor % step == 0 && lanes % (divisor / step) == 0 &&
+                        multiple_in_first_lane(u.src(0)) % divisor == 0;
+  if (!is_whole || may_wrap(u.src(0))) return neither;
+  return {.lanes = lanes, .affine = true, .step = 0, .period = divisor / step, .jump = 1};
 }
 
 }  // namespace croze

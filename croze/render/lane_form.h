@@ -17,7 +17,20 @@ struct LaneForm {
   std::int64_t lanes = 1;  // 1: a scalar
   bool affine = true;      // lane k is lane 0 plus k * step; step 0 if all lanes are equal
   std::int64_t step = 0;
-  std::int64_t period = 0;  // lanes after which the values come again: k % period for k; 0: never
+  // Lanes of a run, if they move in runs, or 0: lane k is lane 0 plus k % period * step plus
+  // k / period * jump.  Without a jump the values come again.
+  std::int64_t period = 0;
+  std::int64_t jump = 0;
+
+  bool is_uniform() const { return affine && step == 0 && jump == 0; }
+  // The same, said in runs of so many lanes.
+  LaneForm in_runs(std::int64_t run) const {
+    return period == run ? *this : LaneForm{lanes, affine, step, run, step * run};
+  }
+  // What lane k has over lane 0.
+  std::int64_t offset(std::int64_t k) const {
+    return period == 0 ? k * step : k % period * step + k / period * jump;
+  }
 };
 
 // A number that divides the integer in lane 0; 0 if it is 0 there.
@@ -29,8 +42,8 @@ std::vector<std::int64_t> numbers_of_lanes(UOp u);
 // The forms of all instructions of a program, computed in one walk over the list.
 class LaneForms {
  public:
-  // `with_periods`: what comes again after some lanes is affine, too, with a period that whoever
-  // asks for it has to mind.
+  // `with_periods`: what moves in runs of lanes is affine, too, with a period that whoever asks for
+  // it has to mind.
   explicit LaneForms(const LinearProgram& program, bool with_periods = false);
 
   // `node` is an instruction, or an Index or After, which have the form of what they stand for.
@@ -40,6 +53,7 @@ class LaneForms {
   LaneForm derive(UOp node) const;
   LaneForm elementwise(UOp node) const;
   LaneForm remainder(UOp node, std::int64_t lanes) const;
+  LaneForm quotient(UOp node, std::int64_t lanes) const;
   std::optional<std::int64_t> period_of_sources(UOp node) const;
   void find_repeats(const LinearProgram& program);
   std::int64_t repeats(UOp load) const;

@@ -226,9 +226,9 @@ std::int64_t Emitter::access_lanes(UOp u) const {
   const std::int64_t lanes = forms_.of(place).lanes;
   if (u.is(Op::Store)) return std::max(lanes, forms_.of(u.src(1)).lanes);
   if (!place.is(Op::Index)) return lanes;
-  const std::int64_t period = forms_.of(place.src(1)).period;
+  const LaneForm index = forms_.of(place.src(1));
   const bool has_gates = place.num_src() > 2 && forms_.of(place.src(2)).lanes > 1;
-  return period == 0 || has_gates ? lanes : period;
+  return index.period == 0 || index.jump != 0 || has_gates ? lanes : index.period;
 }
 
 // All places of the unit's operand that a thread has.
@@ -238,12 +238,17 @@ std::int64_t Emitter::operand_lanes(UOp u, int source) const {
   return places_of_thread(unit, places[source]);
 }
 
-// Contiguous and ungated strided accesses start from lane 0.
+// Contiguous accesses, and ungated ones that are strided or go in runs, start from lane 0.
 bool Emitter::wants_index_vector(UOp place, std::int64_t lanes) const {
   const LaneForm index = forms_.of(place.src(1));
-  const bool gated = place.num_src() > 2, comes_again = index.period != 0 && lanes > index.period;
-  return lanes > 1 &&
-         (!index.affine || comes_again || (index.step != 1 && index.step != 2 && gated));
+  const bool gated = place.num_src() > 2, has_runs = index.period != 0 && lanes > index.period;
+  if (lanes == 1 || !index.affine) return lanes > 1;
+  if (has_runs) {
+    const bool can_be_joined =
+        std::has_single_bit(static_cast<std::uint64_t>(lanes / index.period));
+    return gated || index.jump == 0 || index.step != 1 || !can_be_joined;
+  }
+  return gated && index.step != 1 && index.step != 2;
 }
 
 // Lanes side by side behind one condition are one access or none.
@@ -295,11 +300,9 @@ void Emitter::make_vector(Rendered& r, std::int64_t lanes) {
       text_.define(type, "insertelement {} poison, {}, i64 0", type.text(), r.base.text());
   LlvmValue all = text_.define(type, "shufflevector {}, {} poison, <{} x i32> zeroinitializer",
                                first.text(), type.text(), lanes);
-  if (r.form.step != 0) {
-    const LlvmType once{type.dtype, r.form.period == 0 ? lanes : r.form.period};
-    const LlvmValue steps =
-        llvm_repeat(text_, {llvm_steps(once, 0, r.form.step), once}, lanes / once.lanes);
-    all = text_.define(type, "add {}, {}", all.text(), steps.name);
+  if (!r.form.is_uniform()) {
+    const std::string offsets = llvm_lanes(type, [&](std::int64_t k) { return r.form.offset(k); });
+    all = text_.define(type, "add {}, {}", all.text(), offsets);
   }
   r.vectors.push_back(all);
 }
@@ -315,6 +318,11 @@ LlvmPlace Emitter::place_of(UOp place, std::int64_t lanes) {
   if (wants_index_vector(place, lanes)) {
     result.index = value_of(place.src(1), lanes);
   } else {
+    const LaneForm form = forms_.of(place.src(1));
+    if (form.period != 0 && lanes > form.period) {
+      result.run = form.period;
+      result.jump = form.jump;
+    }
     const SplitIndex split = split_index(place);
     result.offset = split.offset;
     result.index = value_of(split.index, 1);
@@ -337,7 +345,7 @@ void Emitter::emit(Rendered& r) {
     case Op::Loop: open_loop(u.src(0)); break;
     case Op::EndLoop: close_loop(u.src(0)); break;
     case Op::Store: store(u); break;
-    case Op::Prefetch: llvm_prefetch(text_, place_of(u.src(0), 1)); break;
+    case Op::Prefetch: llvm_prefetch(text_, place_of(u.src(0), 1), u.arg().value); break;
     default:
       if (is_left_out(r)) break;
       r.base = compute(r);

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <vector>
+
 namespace croze {
 namespace {
 
@@ -16,14 +18,16 @@ class Memory {
 
   LlvmValue load();
   void store(const LlvmValue& value);
-  void prefetch();
+  void prefetch(std::int64_t cache);
 
  private:
   LlvmValue load_behind_one_gate();
   void store_behind_one_gate(const std::string& value);
+  LlvmValue load_runs();
   LlvmValue load_strided();
   LlvmValue load_every_other();
   LlvmValue load_part(const std::string& pointer, std::int64_t first);
+  void store_runs(const LlvmValue& value);
   void store_strided(const LlvmValue& value);
   // Processors with registers of 64 bytes write the lanes of one apart by an instruction.  It is as
   // fast as so many stores, but those take LLVM ten times as long to compile.
@@ -123,6 +127,7 @@ LlvmValue Memory::to_memory(const LlvmValue& value) {
 LlvmValue Memory::load() {
   const LlvmType type = memory_type();
   const bool contiguous = place_.contiguous(type.lanes);
+  if (place_.run != 0) return load_runs();
   if (!contiguous && place_.index.type.lanes == 1) return load_strided();
   if (has_one_gate()) return load_behind_one_gate();
   if (contiguous && !place_.gate) {
@@ -186,6 +191,17 @@ LlvmValue Memory::load_part(const std::string& pointer, std::int64_t first) {
                       text_.call(type.text(), "masked.load." + suffix("p0"), arguments));
 }
 
+LlvmValue Memory::load_runs() {
+  const LlvmType run{memory_type().dtype, place_.run};
+  const std::string base = address(true);
+  std::vector<LlvmValue> runs;
+  for (std::int64_t k = 0; k < type_.lanes / place_.run; k++) {
+    const std::string p = offset_from(base, fmt::format("i64 {}", k * place_.jump), true);
+    runs.push_back(text_.define(run, "load {}, ptr {}, align {}", run.text(), p, size_));
+  }
+  return from_memory(llvm_joined(text_, runs));
+}
+
 // The offsets from lane 0 are constants, which addresses hold at no cost.
 LlvmValue Memory::load_strided() {
   const LlvmType type = memory_type();
@@ -207,6 +223,7 @@ void Memory::store(const LlvmValue& value) {
   const LlvmValue stored = to_memory(value);
   const bool contiguous = place_.contiguous(type_.lanes);
   const bool strided = !contiguous && place_.index.type.lanes == 1;
+  if (place_.run != 0) return store_runs(stored);
   if (strided && !place_.gate && !has_scatter()) return store_strided(stored);
   if (has_one_gate()) return store_behind_one_gate(stored.text());
   if (contiguous && !place_.gate) {
@@ -234,6 +251,15 @@ void Memory::store_behind_one_gate(const std::string& value) {
   text_.label(id + ".end");
 }
 
+void Memory::store_runs(const LlvmValue& value) {
+  const std::string base = address(true);
+  for (std::int64_t k = 0; k < type_.lanes / place_.run; k++) {
+    const LlvmValue run = llvm_part(text_, value, k * place_.run, place_.run);
+    const std::string p = offset_from(base, fmt::format("i64 {}", k * place_.jump), true);
+    text_.line("store {}, ptr {}, align {}", run.text(), p, size_);
+  }
+}
+
 void Memory::store_strided(const LlvmValue& value) {
   const std::string base = address(true);
   const LlvmType element = value.type.scalar();
@@ -246,10 +272,13 @@ void Memory::store_strided(const LlvmValue& value) {
 
 // ---- hints ------------------------------------------------------------------------------------
 
-void Memory::prefetch() {
-  // Of what is read; to be kept in all caches; data.
-  const LlvmArgument arguments[] = {
-      {"ptr", address(false)}, {"i32", "0"}, {"i32", "3"}, {"i32", "1"}};
+void Memory::prefetch(std::int64_t cache) {
+  constexpr std::int64_t of_all_caches = 3;
+  // Of what is read; how near; data.
+  const LlvmArgument arguments[] = {{"ptr", address(false)},
+                                    {"i32", "0"},
+                                    {"i32", fmt::format("{}", of_all_caches + 1 - cache)},
+                                    {"i32", "1"}};
   text_.line("{}", text_.call("void", "prefetch.p0", arguments));
 }
 
@@ -259,7 +288,9 @@ LlvmValue llvm_load(LlvmText& text, const LlvmPlace& place, std::int64_t lanes) 
   return Memory(text, place, lanes).load();
 }
 
-void llvm_prefetch(LlvmText& text, const LlvmPlace& place) { Memory(text, place, 1).prefetch(); }
+void llvm_prefetch(LlvmText& text, const LlvmPlace& place, std::int64_t cache) {
+  Memory(text, place, 1).prefetch(cache);
+}
 
 void llvm_store(LlvmText& text, const LlvmPlace& place, const LlvmValue& value) {
   Memory(text, place, value.type.lanes).store(value);

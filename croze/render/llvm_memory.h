@@ -17,11 +17,13 @@ struct LlvmPlace {
   LlvmValue index;              // a vector, or lane 0 of an index that moves by `step`
   std::int64_t offset = 0;      // added to a scalar index
   std::int64_t step = 0;
+  // Lanes of a run of contiguous ones, and elements from one run to the next; 0: all are one run.
+  std::int64_t run = 0, jump = 0;
   bool past_caches = false;       // whole cache lines are written, aligned to 64 bytes
   std::optional<LlvmValue> gate;  // one Bool, or one a lane; one for contiguous lanes alone
 
   bool contiguous(std::int64_t lanes) const {
-    return index.type.lanes == 1 && (step == 1 || lanes == 1);
+    return index.type.lanes == 1 && run == 0 && (step == 1 || lanes == 1);
   }
 };
 
@@ -29,7 +31,8 @@ struct LlvmPlace {
 LlvmValue llvm_load(LlvmText& text, const LlvmPlace& place, std::int64_t lanes);
 void llvm_store(LlvmText& text, const LlvmPlace& place, const LlvmValue& value);
 
-// Has the cache line of a scalar index fetched to all caches; not a fault wherever it lies.
-void llvm_prefetch(LlvmText& text, const LlvmPlace& place);
+// Has the cache line of a scalar index fetched to the caches from number `cache` on, 1 being the
+// nearest; not a fault wherever it lies.
+void llvm_prefetch(LlvmText& text, const LlvmPlace& place, std::int64_t cache);
 
 }  // namespace croze

@@ -88,14 +88,17 @@ std::string llvm_constant(LlvmType type, std::int64_t bits) {
 
 LlvmValue llvm_zero(LlvmType type) { return {llvm_constant(type, 0), type}; }
 
-std::string llvm_steps(LlvmType type, std::int64_t start, std::int64_t step) {
+std::string llvm_lanes(LlvmType type, function_ref<std::int64_t(std::int64_t)> number) {
   std::string result;
-  std::int64_t value = start;
-  for (std::int64_t k = 0; k < type.lanes; k++, value += step) {
+  for (std::int64_t k = 0; k < type.lanes; k++) {
     result += fmt::format("{}{} {}", k ? ", " : "<", type.scalar().text(),
-                          llvm_constant(type.scalar(), value));
+                          llvm_constant(type.scalar(), number(k)));
   }
   return result + ">";
+}
+
+std::string llvm_steps(LlvmType type, std::int64_t start, std::int64_t step) {
+  return llvm_lanes(type, [&](std::int64_t k) { return start + k * step; });
 }
 
 void LlvmText::label(std::string_view name) {
@@ -378,14 +381,30 @@ LlvmValue element(LlvmText& text, const LlvmValue& vector, std::int64_t lane) {
   return text.define(vector.type.scalar(), "extractelement {}, i64 {}", vector.text(), lane);
 }
 
-LlvmValue part(LlvmText& text, const LlvmValue& vector, std::int64_t begin, std::int64_t lanes) {
+}  // namespace
+
+LlvmValue llvm_part(LlvmText& text, const LlvmValue& vector, std::int64_t begin,
+                    std::int64_t lanes) {
   if (lanes == 1) return element(text, vector, begin);
   const LlvmType type{vector.type.dtype, lanes};
   return text.define(type, "shufflevector {}, {} poison, <{} x i32> {}", vector.text(),
                      vector.type.text(), lanes, llvm_steps({DType::Int32, lanes}, begin, 1));
 }
 
-}  // namespace
+LlvmValue llvm_joined(LlvmText& text, std::span<const LlvmValue> parts) {
+  std::vector<LlvmValue> all(parts.begin(), parts.end());
+  while (all.size() > 1) {
+    std::vector<LlvmValue> pairs;
+    for (std::size_t i = 0; i + 1 < all.size(); i += 2) {
+      const LlvmType type{all[i].type.dtype, 2 * all[i].type.lanes};
+      pairs.push_back(text.define(type, "shufflevector {}, {}, <{} x i32> {}", all[i].text(),
+                                  all[i + 1].text(), type.lanes,
+                                  llvm_steps({DType::Int32, type.lanes}, 0, 1)));
+    }
+    all = std::move(pairs);
+  }
+  return all[0];
+}
 
 LlvmValue llvm_reduce(LlvmText& text, Op op, const LlvmValue& vector) {
   LlvmValue result = vector;
@@ -398,7 +417,8 @@ LlvmValue llvm_reduce(LlvmText& text, Op op, const LlvmValue& vector) {
   if (std::has_single_bit(static_cast<std::uint64_t>(vector.type.lanes))) {
     while (result.type.lanes > 1) {
       const std::int64_t half = result.type.lanes / 2;
-      const LlvmValue halves[] = {part(text, result, 0, half), part(text, result, half, half)};
+      const LlvmValue halves[] = {llvm_part(text, result, 0, half),
+                                  llvm_part(text, result, half, half)};
       result = llvm_elementwise(text, op, halves[0].type, halves);
     }
     return result;
@@ -414,10 +434,9 @@ LlvmValue llvm_reduce(LlvmText& text, Op op, const LlvmValue& vector) {
 LlvmValue llvm_repeat(LlvmText& text, const LlvmValue& vector, std::int64_t times) {
   if (times == 1) return vector;
   const LlvmType type{vector.type.dtype, vector.type.lanes * times};
-  std::string mask;
-  for (std::int64_t lane = 0; lane < type.lanes; lane++)
-    mask += fmt::format("{}i32 {}", lane == 0 ? "" : ", ", lane % vector.type.lanes);
-  return text.define(type, "shufflevector {}, {} poison, <{} x i32> <{}>", vector.text(),
+  const std::string mask = llvm_lanes({DType::Int32, type.lanes},
+                                      [&](std::int64_t lane) { return lane % vector.type.lanes; });
+  return text.define(type, "shufflevector {}, {} poison, <{} x i32> {}", vector.text(),
                      vector.type.text(), type.lanes, mask);
 }
 

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "croze/base/function_ref.h"
 #include "croze/graph/matrix_unit.h"
 #include "croze/graph/uop.h"
 
@@ -50,7 +51,9 @@ struct LlvmArgument {
 // A constant of a dtype from the bits a Const carries.  For vectors: the same in all lanes.
 std::string llvm_constant(LlvmType type, std::int64_t bits);
 LlvmValue llvm_zero(LlvmType type);
-// The constant <start, start + step, start + 2 * step, ...> of an integer vector type.
+// The constant of an integer vector type that has number(k) in lane k.
+std::string llvm_lanes(LlvmType type, function_ref<std::int64_t(std::int64_t)> number);
+// The same of <start, start + step, start + 2 * step, ...>.
 std::string llvm_steps(LlvmType type, std::int64_t start, std::int64_t step);
 
 // Forms that not every processor wants.
@@ -136,6 +139,11 @@ LlvmValue llvm_contract(LlvmText& text, const MatrixUnit& unit, const LlvmValue&
 
 // A vector that repeats the lanes of another so often.
 LlvmValue llvm_repeat(LlvmText& text, const LlvmValue& vector, std::int64_t times);
+
+// So many lanes of a vector, from one on; and vectors side by side, as many as a power of two.
+LlvmValue llvm_part(LlvmText& text, const LlvmValue& vector, std::int64_t begin,
+                    std::int64_t lanes);
+LlvmValue llvm_joined(LlvmText& text, std::span<const LlvmValue> parts);
 
 // Op::Exchange of two vectors.
 LlvmValue llvm_exchange(LlvmText& text, std::int64_t bit, const LlvmValue& x, const LlvmValue& y);

@@ -35,8 +35,10 @@
 // Load(register), Store(register, value): a mutable variable; a vector if the Register has a Lane
 //   range among its sources.  The register may stand under After.
 //
-// Prefetch(Index(buffer, i)): the contiguous vector there is read soon, or perhaps not: i may lie
-//   outside of the buffer.  On devices that have the op.
+// Prefetch(Index(buffer, i)), cache: the contiguous vector there is read soon, or perhaps not: i
+// may
+//   lie outside of the buffer.  It is to come into the caches from that number on, 1 being the
+//   nearest.  On devices that have the op.
 //
 // Exchange(x, y): vectors of the same lanes, a power of two; on devices that have the op.
 //

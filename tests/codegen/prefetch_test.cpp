@@ -37,6 +37,18 @@ class Prefetch : public testing::Test {
     return result;
   }
 
+  // How far one place is from another in the first turn of all loops.
+  static std::int64_t apart(UOp place, UOp from) {
+    const auto first = [](UOp index) {
+      std::vector<std::pair<UOp, UOp>> at;
+      for (UOp u : toposort(index)) {
+        if (u.is(Op::Range)) at.emplace_back(u, index.graph().constant(u.dtype(), std::int64_t{0}));
+      }
+      return substitute(index, at).const_int();
+    };
+    return first(place.src(1)) - first(from.src(1));
+  }
+
   Graph graph;
   UOp outer = typed(graph.range(0, 32, LoopKind::Parallel));
   UOp inner = typed(graph.range(1, 64, LoopKind::Reduce));
@@ -180,26 +192,52 @@ TEST_F(Prefetch, NothingIsFetchedOfATileNorWhereTheNextPlaceIsNotKnown) {
   EXPECT_TRUE(places_of_next_turn(places, inner, outer).empty());
 }
 
-// Vectors of four columns, 256 bytes apart, that fill a tile: those of the next four.
+// Four bytes of each of four columns a turn, 256 bytes apart, that fill a tile: those of the next
+// four, of which a turn takes one.
 TEST_F(Prefetch, ATileFetchesWhatItIsFilledWithNext) {
   const UOp packed = graph.param(DType::UInt8, 2, 1 << 16);
   std::vector<UOp> places;
-  for (std::int64_t column = 0; column < 4; column++) {
-    for (std::int64_t vector = 0; vector < 4; vector++)
-      places.push_back(
-          place(packed, (outer * number(4 * 256)) + number(column * 256 + vector * 64)));
-  }
-  const std::vector<UOp> fetched = places_of_next_fill(places, outer);
-  EXPECT_EQ(fetched.size(), 16u);  // a line each
+  for (std::int64_t column = 0; column < 4; column++)
+    places.push_back(
+        place(packed, (outer * number(4 * 256) + inner * number(4)) + number(column * 256)));
+  const std::vector<UOp> fetched = places_of_next_fill(places, inner, {{outer}});
+  EXPECT_EQ(fetched.size(), 1u);
   EXPECT_EQ(lines(fetched, inner, outer, 2), lines(places, inner, outer, 3));
+}
+
+// In the turns of the outermost loop that leaves what is fetched in a cache until then.
+TEST_F(Prefetch, ATileFetchesAsFarAheadAsACacheHolds) {
+  const UOp packed = graph.param(DType::UInt8, 2, std::int64_t{1} << 30);
+  const UOp far = typed(graph.range(3, 8, LoopKind::Parallel));
+  for (const std::int64_t step : {1 << 17, 1 << 19}) {
+    const UOp read =
+        place(packed, (far * number(step) + outer * number(64 * 64)) + inner * number(64));
+    const std::vector<UOp> fetched = places_of_next_fill({{read}}, inner, std::vector{far, outer});
+    ASSERT_EQ(fetched.size(), 1u);
+    EXPECT_EQ(apart(fetched[0], read), step < 1 << 18 ? step : 64 * 64);
+  }
+}
+
+// Of lanes in four runs of 16 bytes, a row apart each.
+TEST_F(Prefetch, LanesInRunsReadALineOfEach) {
+  const UOp packed = graph.param(DType::UInt8, 2, 1 << 16);
+  const UOp lane = typed(graph.range(3, 64, LoopKind::Lane));
+  const UOp run = graph.alu(Op::Shr, {lane, number(4)}),
+            in_run = graph.alu(Op::And, {lane, number(15)});
+  const UOp read =
+      place(packed, ((outer * number(2048) + inner * number(64)) + run * number(512)) + in_run);
+  const std::vector<UOp> fetched = places_of_next_fill({{read}}, inner, {{outer}});
+  ASSERT_EQ(fetched.size(), 4u);
+  for (std::size_t row = 0; row < 4; row++)
+    EXPECT_EQ(apart(fetched[row], read), 2048 + static_cast<std::int64_t>(row) * 512);
 }
 
 TEST_F(Prefetch, ATileFetchesALineOnceAndNothingThatStays) {
   const UOp packed = graph.param(DType::UInt8, 2, 1 << 16);
-  const std::vector<UOp> places{place(packed, outer * number(64)),
-                                place(packed, outer * number(64) + number(32)), kept};
-  EXPECT_EQ(places_of_next_fill(places, outer).size(), 1u);
-  EXPECT_TRUE(places_of_next_fill({{place(a, outer * number(64))}}, outer).empty());
+  const UOp at = outer * number(64 * 64) + inner * number(64);
+  const std::vector<UOp> places{place(packed, at), place(packed, at + number(32)), kept};
+  EXPECT_EQ(places_of_next_fill(places, inner, {{outer}}).size(), 1u);
+  EXPECT_TRUE(places_of_next_fill({{place(a, at)}}, inner, {{outer}}).empty());
 }
 
 // Of a table, by numbers that come in order.

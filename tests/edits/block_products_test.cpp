@@ -11,6 +11,7 @@
 #include "croze/codegen/choose/choose.h"
 #include "croze/codegen/edits/legality.h"
 #include "croze/codegen/edits/transform.h"
+#include "croze/codegen/pipeline.h"
 #include "croze/graph/graph.h"
 #include "croze/run/devices.h"
 #include "edits/packed_rows.h"
@@ -128,6 +129,19 @@ TEST(BlockProducts, OfOneTileOfRowsAreDecodedAFewBlocksAtATime) {
   expected.resize(few * columns);
   buffers.out.resize(few * columns);
   EXPECT_EQ(buffers.out, expected);
+}
+
+// Each product waits for the one before it of the same sum.
+TEST(BlockProducts, SumsOfAllRowsOfATileAreMadeSideBySide) {
+  Graph graph;
+  const LinearProgram program =
+      make_program(blocks_kernel(graph, 4), caps_with_unit(unit), choose_edits);
+  std::vector<UOp> sums;  // of a block, as they are begun and added to
+  for (UOp u : program.instructions) {
+    if (u.is(Op::Contract)) sums.push_back(u.src(0));
+  }
+  ASSERT_EQ(sums.size() % 4, 0u);
+  for (std::size_t i = 0; i < sums.size(); i++) EXPECT_EQ(sums[i].is_const(), i < 4) << i;
 }
 
 TEST(BlockProducts, AreRightOnTheProcessorAtHand) {

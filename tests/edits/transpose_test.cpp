@@ -212,6 +212,38 @@ TEST(TransposedTile, PanelsOfATransposedOperandAreTurned) {
   }
 }
 
+// Runs of bytes of many columns, which change places with those of other columns: rows of several
+// tiles are one vector.
+TEST(TransposedTile, SeveralTilesOfRunsFillARegister) {
+  constexpr std::int64_t columns = 4, runs = 6, terms = 4, row = 50;  // bytes from column to column
+  Graph g;
+  const UOp run = g.range(0, runs / 2, LoopKind::Parallel),
+            copy = g.range(1, 2, LoopKind::Parallel), lane = g.range(2, 16, LoopKind::Parallel);
+  const UOp column = lane / 8 * 2 + copy, at_run = run * 2 + lane % 8 / terms;
+  const UOp x =
+      g.load(g.place(g.param(DType::UInt8, 1, columns * row), column * row + (run * 8 + lane % 8)));
+  const UOp out = g.place(g.param(DType::UInt8, 0, runs * columns * terms),
+                          (at_run * columns + column) * terms + lane % terms);
+  const UOp kernel = g.sink(std::vector<UOp>{g.store(out, x, std::vector<UOp>{run, copy, lane})});
+  const auto edit = [](KernelState& k) {
+    bind(k, k.loops[1], LoopKind::Unroll);
+    bind(k, k.loops[2], LoopKind::Lane);
+  };
+  EXPECT_EQ(exchanges(make_program(kernel, cpu_shaped_caps(), edit)), 2);
+  std::vector<std::byte> in = noise(columns * row), expected(runs * columns * terms);
+  for (std::size_t c = 0; c < columns; c++) {
+    for (std::size_t k = 0; k < runs * terms; k++)
+      expected[(k / terms * columns + c) * terms + k % terms] = in[c * row + k];
+  }
+  const std::unique_ptr<Device> interpreter = make_interp_device(cpu_shaped_caps());
+  for (Device* target : {interpreter.get(), &device(device_index("CPU"))}) {
+    std::vector<std::byte> result(expected.size());
+    const std::vector<std::span<std::byte>> buffers{result, in};
+    run_kernel(*target, kernel, buffers, edit);
+    EXPECT_EQ(result, expected) << target->name();
+  }
+}
+
 // ---- squares of several loops -------------------------------------------------------------------
 
 constexpr std::int64_t length = 8;

@@ -130,6 +130,35 @@ TEST(LaneForm, WhatBeginsInTheMiddleOrComesAgainInTwoWaysIsNotAffine) {
   EXPECT_FALSE(form_of_sum(4, 1).affine);
 }
 
+// As rows of a few bytes each are read side by side.
+TEST(LaneForm, HighBitsOfWhatMovesAreTheSameInRunsOfLanes) {
+  ProgramBuilder b("runs");
+  const UOp lane = b.lane(8), loop = b.begin_loop(10);
+  const auto high = [&](UOp u, std::int64_t bits) {
+    return b.graph().alu(Op::Shr, {u, b.integer(bits)});
+  };
+  const auto low = [&](UOp u, std::int64_t mask) {
+    return b.graph().alu(Op::And, {u, b.integer(mask)});
+  };
+  const UOp moved = loop * 8 + lane, run = high(moved, 2);
+  const UOp place = run * 100 + low(moved, 3) * 2 + lane + loop, other = run + low(moved, 1);
+  const std::vector<std::int64_t> numbers =
+      numbers_of_lanes(high(lane, 2) * 100 + low(lane, 3) * 2 + lane);
+  for (UOp u : {run, place, other}) b.emit(u);
+  const LinearProgram program = b.finish();
+  const LaneForms forms(program, true);
+  expect_step(forms.of(run), 0);
+  EXPECT_EQ(forms.of(run).period, 4);
+  EXPECT_EQ(forms.of(run).jump, 1);
+  EXPECT_FALSE(forms.of(run).is_uniform());
+  expect_step(forms.of(place), 3);
+  EXPECT_EQ(forms.of(place).jump, 104);
+  for (std::int64_t k = 0; k < 8; k++)
+    EXPECT_EQ(forms.of(place).offset(k), numbers[static_cast<std::size_t>(k)]) << k;
+  EXPECT_FALSE(forms.of(other).affine);             // runs of four, and of two
+  EXPECT_FALSE(LaneForms(program).of(run).affine);  // not asked for
+}
+
 TEST(LaneForm, WhatIsNotAffineHasNoPeriod) {
   ProgramBuilder b("turned");
   const UOp low = b.graph().alu(Op::And, {b.lane(8), b.integer(3)});

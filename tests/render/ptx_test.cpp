@@ -213,7 +213,7 @@ TEST(PtxRenderer, OffsetsOfInstructionsHaveThirtyTwoBits) {
 TEST(PtxRenderer, APrefetchIsOneOfGlobalMemory) {
   ProgramBuilder b("prefetch");
   const UOp x = b.param(f32, 64), i = b.special(0, 16, LoopKind::Item);
-  b.emit(b.graph().make(Op::Prefetch, DType::Void, {b.graph().place(x, i + 32)}));
+  b.emit(b.graph().make(Op::Prefetch, DType::Void, {b.graph().place(x, i + 32)}, Arg(1)));
   b.store(x, i, b.graph().constant(f32, 1.0));
   expect_has(render(b.finish()), "prefetch.global.L1 [%d2+128];");
 }

@@ -73,7 +73,8 @@ bool moves_by_or_stays(UOp value, UOp loop, std::int64_t step) {
 // The loops that fill a tile, and for each loop that the value varies over its value in terms of
 // them.  The last one gives lanes.  Terms that a matrix unit takes at once are fewer than lanes:
 // with those of the loop before them, that of `runs`, they are a vector in memory, and some columns
-// are copies of the code, so that vectors are turned in registers (lower/transpose.h).  So are what
+// are copies of the code, so that vectors are turned in registers (lower/transpose.h), of as many
+// columns more side by side as fill a register.  So are what
 // groups of a column have one after the other, as scales.
 class PanelFill {
  public:
@@ -115,14 +116,24 @@ class PanelFill {
                       columns.range_size() % count == 0;
     if (!fits || !moves_by(value_, terms, 1) || !moves_by(value_, runs, terms.range_size()))
       return false;
+    const std::int64_t tiles = tiles_of_register(lanes, columns.range_size() / count);
     fill_.resize(fill_.size() - 3);
     const UOp run = add(runs.range_size() / count, LoopKind::Loop),
-              column = add(columns.range_size() / count, LoopKind::Loop),
-              copy = add(count, LoopKind::Unroll), lane = add(lanes, LoopKind::Lane);
-    places_[loops_.size() - 3] = run * count + lane / terms.range_size();
-    places_[loops_.size() - 2] = column * count + copy;
+              column = add(columns.range_size() / count / tiles, LoopKind::Loop),
+              copy = add(count, LoopKind::Unroll), lane = add(lanes * tiles, LoopKind::Lane);
+    places_[loops_.size() - 3] = run * count + lane % lanes / terms.range_size();
+    places_[loops_.size() - 2] = column * (count * tiles) + lane / lanes * count + copy;
     places_[loops_.size() - 1] = lane % terms.range_size();
     return true;
+  }
+
+  // Rows of so many tiles, which have so many lanes, fill a register.
+  std::int64_t tiles_of_register(std::int64_t lanes, std::int64_t most) const {
+    std::int64_t tiles = 1;
+    while (2 * tiles * lanes * size_of(value_.dtype()) <= k_.caps().vector_bytes &&
+           most % (2 * tiles) == 0)
+      tiles *= 2;
+    return tiles;
   }
 
   // Lanes of a full register that a run in memory is made of.

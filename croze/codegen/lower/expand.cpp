@@ -176,13 +176,12 @@ class Expander {
       rows.push_back(pick(u.src(1), copy, others));
     } while (copy.next());
     const UOp buffer = pick(u.src(0).src(0), copy, others);
-    const std::int64_t lanes = tile.lane.range_size(), copies = tile.unrolled.range_size(),
-                       terms = tile.terms;
+    const std::int64_t lanes = tile.lanes, copies = tile.unrolled.range_size(), terms = tile.terms;
     Copies result;
     for (UOp column : transposed(std::move(rows), lanes, terms)) {
-      const UOp run = tile.lane / terms;
+      const UOp first = tile.lane / lanes * lanes, run = tile.lane % lanes / terms;
       const UOp place =
-          run / copies * terms + std::ssize(result) * (lanes / copies) + tile.lane % terms;
+          first + run / copies * terms + std::ssize(result) * (lanes / copies) + tile.lane % terms;
       std::vector<std::pair<UOp, UOp>> turned{{tile.lane, place}, {tile.unrolled, run % copies}};
       for (UOp r : others.ranges()) turned.emplace_back(r, graph_.index(others.value(r)));
       const UOp index = substitute(u.src(0).src(1), turned);

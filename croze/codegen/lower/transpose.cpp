@@ -53,21 +53,23 @@ UOp nearest_copies(UOp store) {
   return best;
 }
 
-// How many lanes stay side by side, if runs of them are as many as there are copies, and the copies
-// of a run lie side by side; 1: they do not.
-std::int64_t terms_side_by_side(UOp place, const TransposedTile& tile) {
-  const Stride copies = stride_over(place.src(1), tile.unrolled);
-  const std::int64_t terms = copies.affine ? copies.step : 0;
-  if (terms < 2 || terms * tile.unrolled.range_size() != tile.lane.range_size()) return 1;
-  const auto at_lane = [&](UOp lane) {
-    const std::pair<UOp, UOp> map[] = {{tile.lane, lane}};
+// The tile where runs of lanes stay side by side: as many in a row of it as there are copies, which
+// lie side by side; nothing if there are no such runs.
+std::optional<TransposedTile> tile_of_runs(UOp place, UOp lane, UOp unrolled) {
+  const Stride copies = stride_over(place.src(1), unrolled);
+  const std::int64_t terms = copies.affine ? copies.step : 0, lanes = terms * unrolled.range_size();
+  if (terms < 2 || lane.range_size() % lanes != 0) return {};
+  const auto at_lane = [&](UOp at) {
+    const std::pair<UOp, UOp> map[] = {{lane, at}};
     return substitute(place.src(1), map);
   };
   Graph& g = place.graph();
   const UOp first = at_lane(g.index(0)), apart = at_lane(g.index(terms)) - first;
-  if (!apart.is(Op::Const)) return 1;
-  const UOp expected = first + tile.lane % terms + tile.lane / terms * apart.arg().value;
-  return (place.src(1) - expected).is_const(0) ? terms : 1;
+  if (!apart.is(Op::Const)) return {};
+  const UOp expected =
+      first + lane % terms + lane % lanes / terms * apart.arg().value + lane / lanes * lanes;
+  if (!(place.src(1) - expected).is_const(0)) return {};
+  return TransposedTile{lane, unrolled, lanes, terms};
 }
 
 }  // namespace
@@ -80,20 +82,18 @@ std::optional<TransposedTile> transposed_tile(UOp store, const Caps& caps) {
   const UOp place = store.src(0), value = store.src(1);
   const bool can_turn = can_exchange(value.dtype(), caps);
   if (!can_turn || !place.is(Op::Index) || place.num_src() > 2) return {};
-  const TransposedTile tile{only_closed(store, LoopKind::Lane), nearest_copies(store)};
-  if (!tile.lane || !tile.unrolled) return {};
-  const auto lanes = static_cast<std::uint64_t>(tile.lane.range_size()),
-             rows = static_cast<std::uint64_t>(tile.unrolled.range_size());
+  const UOp lane = only_closed(store, LoopKind::Lane), unrolled = nearest_copies(store);
+  if (!lane || !unrolled) return {};
+  const auto lanes = static_cast<std::uint64_t>(lane.range_size()),
+             rows = static_cast<std::uint64_t>(unrolled.range_size());
   if (rows > lanes || rows < 2 || !std::has_single_bit(lanes) || !std::has_single_bit(rows))
     return {};
-  if (!value.varies_over(tile.lane) || !value.varies_over(tile.unrolled)) return {};
-  if (const std::int64_t terms = terms_side_by_side(place, tile); terms > 1) {
-    return TransposedTile{tile.lane, tile.unrolled, terms};
-  }
-  const Stride apart = stride_over(place.src(1), tile.lane);
-  if (rows < lanes && (!apart.affine || apart.step != tile.unrolled.range_size())) return {};
-  if (!is_contiguous(place, tile.unrolled) || is_contiguous(place, tile.lane)) return {};
-  return tile;
+  if (!value.varies_over(lane) || !value.varies_over(unrolled)) return {};
+  if (const std::optional<TransposedTile> tile = tile_of_runs(place, lane, unrolled)) return tile;
+  const Stride apart = stride_over(place.src(1), lane);
+  if (rows < lanes && (!apart.affine || apart.step != unrolled.range_size())) return {};
+  if (!is_contiguous(place, unrolled) || is_contiguous(place, lane)) return {};
+  return TransposedTile{lane, unrolled, lane.range_size()};
 }
 
 std::vector<UOp> transposed(std::vector<UOp> vectors, std::int64_t lanes, std::int64_t terms) {

@@ -16,9 +16,11 @@ bool can_exchange(DType t, const Caps& caps);
 // The value is made along the lanes, and memory is contiguous along the copies; where these are
 // fewer, the copies of one lane are followed by those of the next.  Or so many lanes as `terms`
 // says stay side by side, those of a copy followed by those of the next, of as many as there are
-// such runs.
+// such runs.  A vector may hold such a row of several tiles, of `lanes` each, and memory those of
+// one tile before those of the next.
 struct TransposedTile {
   UOp lane, unrolled;
+  std::int64_t lanes;
   std::int64_t terms = 1;
 };
 
@@ -26,7 +28,8 @@ struct TransposedTile {
 std::optional<TransposedTile> transposed_tile(UOp store, const Caps& caps);
 
 // Of vectors with so many lanes, no fewer than there are vectors, the first run of `terms` lanes of
-// each, then the second of each, .., in as many vectors.
+// each, then the second of each, .., in as many vectors; the same of every so many lanes of longer
+// ones.
 std::vector<UOp> transposed(std::vector<UOp> vectors, std::int64_t lanes, std::int64_t terms);
 
 }  // namespace croze

@@ -287,7 +287,10 @@ void check_instruction(const Checker& checker, UOp u) {
         checker.require(storage(u.src(0)).is(Op::Register), u, "is neither a place nor a register");
       }
       break;
-    case Op::Prefetch: check_place(checker, u.src(0), DType::Int64); break;
+    case Op::Prefetch:
+      check_place(checker, u.src(0), DType::Int64);
+      checker.require(u.arg().value == 1 || u.arg().value == 2, u, "is for no cache");
+      break;
     case Op::Exchange:
       checker.require(u.src(0).dtype() == u.dtype() && u.src(1).dtype() == u.dtype(), u,
                       "exchanges lanes of different dtypes");

@@ -275,6 +275,7 @@ bool valid_arg(Op op, std::span<const UOp> src, const Arg& arg) {
     case Op::Part:
       return arg.kind == Arg::Kind::Int && src[0].is(Op::TupleReduce) && arg.value > 0 &&
              arg.value < src[0].first_closed();
+    case Op::Prefetch: return arg.kind == Arg::Kind::Int;
     case Op::Exchange: return arg.kind == Arg::Kind::Int && src.size() == 2;
     case Op::Shuffle: return arg.kind == Arg::Kind::Int && arg.value > 0;
     case Op::LoadMatrix:

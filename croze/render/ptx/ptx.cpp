@@ -451,7 +451,7 @@ class Writer {
   void prefetch(UOp u) {
     const ptx::Place place = place_of(u.src(0), 0, false);
     if (place.space != "global") return;
-    text_.line("prefetch.global.L1 [{}+{}];", place.base, place.offset);
+    text_.line("prefetch.global.L{} [{}+{}];", u.arg().value, place.base, place.offset);
   }
 
   // Whether the lanes are neighbours in memory that one gate opens.
