@@ -291,15 +291,17 @@ TEST(ChooseTile, BlocksOverlapWhereDivisorsAreFarLess) {
   caps.vector_bytes = 32;
   caps.vector_registers = 16;
   caps.threads = 2;
-  const std::string edits = chosen_for({.size = 512, .depth = 512}, caps);
+  const std::string edits =
+      chosen_for({.size = 512, .depth = 512, .rows_side_by_side = true}, caps);
   EXPECT_NE(edits.find("split_overlapping r7 by 22"), std::string::npos) << edits;
 }
 
 // Where the caches hold the rows, which come in order, they are read for each panel of columns.  It
-// stays in the L2 cache, the whole of it or as much as a turn takes, and threads share the panels.
+// stays in the L2 cache, the whole of it (four vectors of columns are 256 KiB) or as much as a turn
+// takes, and threads share the panels.
 TEST(ChooseTile, RowsThatComeInOrderAreStreamed) {
   const SmallKernel kernel = large_product(2, 256, 512, 1024);
-  const std::string whole = chosen_for(kernel, caches(32 << 10, 256 << 10));
+  const std::string whole = chosen_for(kernel, caches(32 << 10, 512 << 10));
   EXPECT_EQ(whole.find("accumulate"), std::string::npos) << whole;
   const std::string turns = chosen_for(kernel, caches(8 << 10, 128 << 10));
   EXPECT_NE(turns.find("accumulate r3"), std::string::npos) << turns;
@@ -307,6 +309,36 @@ TEST(ChooseTile, RowsThatComeInOrderAreStreamed) {
     EXPECT_NE(edits.find("stage"), std::string::npos) << edits;
     EXPECT_EQ(edits.find("stage"), edits.rfind("stage")) << "rows are not copied: " << edits;
   }
+}
+
+// Rows that are 4 KiB apart share a set of the L1 cache, which keeps eight of their lines.
+TEST(ChooseTile, RowsThatCollideAreNoMoreThanASetHolds) {
+  for (std::int64_t rows : {512, 1024}) {
+    const std::string edits =
+        chosen_for(large_product(2, rows, 1009, 1024), caches(48 << 10, 2 << 20));
+    const std::vector<std::string> split = words_after(edits, "r1 by ");
+    ASSERT_GT(split.size(), 2U) << edits;
+    EXPECT_LE(std::stoi(split[2]), 8) << edits;
+  }
+}
+
+// 64 rows of weights times columns that the L2 cache does not hold: lanes lie along the columns,
+// which are lines, not along the rows, for which each line would be fetched as well.
+TEST(ChooseTile, ColumnsFromAfarAreReadAsTheyLie) {
+  const std::string edits = chosen_for(large_product(2, 64, 3136, 256), caches(48 << 10, 1 << 20));
+  EXPECT_EQ(edits.find("split r1 by 16"), std::string::npos) << edits;
+}
+
+// The innermost loop of a reduction turns a few times less, if it is no prime, and a tile has few
+// multiply-adds.
+TEST(ChooseTile, TurnsOfAReductionBecomeOne) {
+  const auto copies = [](std::int64_t depth) {
+    const std::vector<std::string> split = words_after(chosen_for({.depth = depth}), "split r2 by");
+    return split.size() > 3 ? std::stoi(split[3]) : 1;
+  };
+  EXPECT_EQ(copies(64), 4);
+  EXPECT_EQ(copies(65), 5);
+  EXPECT_EQ(copies(67), 1);
 }
 
 // out[c, y, x] = sum over k of w[c, k] * p[k, y, x]: a line of 16 is one vector, and a tile has

@@ -110,6 +110,12 @@ TEST(Picture, EveryOtherPlaceForManyChannelsIsCopiedInTwoPhases) {
   }
 }
 
+// Masks of a window that is all copies of the code are the same in each channel.
+TEST(Picture, WindowsWithMasksBecomeCopiesOfTheCode) {
+  const std::string edits = edits_for({16, 8, 14, 1});
+  EXPECT_TRUE(has(edits, "bind r5 unroll; bind r4 unroll")) << edits;
+}
+
 TEST(Picture, EveryOtherPlaceOfShortLinesIsReadAsItLies) {
   EXPECT_FALSE(has(edits_for({32, 1, 14, 2}), "stage"));
 }

@@ -157,6 +157,9 @@ struct MachineModel {
     return held / 16 / shared + (1 - held) / 4;
   }
   double all_caches() const { return 16 * cache_bytes; }
+  // A line from beyond the L2 cache that the hardware does not foresee: it takes some 200 cycles,
+  // and a dozen are under way.
+  double far_line() const { return cycles(200.0 / 12); }
   // A write fetches what stood there, and later brings back what was written.
   static constexpr double write_accesses = 2;
   bool fits_caches(double bytes) const { return bytes <= all_caches(); }
@@ -184,6 +187,9 @@ struct MachineModel {
   // Multiply-adds in the body of the innermost loop: what the cache of decoded instructions holds
   // with their loads.
   static constexpr std::int64_t most_unrolled = 160;
+  // The same where they are several turns of a loop that is long enough without: what counting and
+  // addresses take is a few percent of so many.
+  static constexpr std::int64_t most_in_turn = 96;
   // The same of code that is gone through once for all that is nearby: it comes from the L1 cache,
   // decoded anew, which keeps up with multiply-adds that each load a vector.
   static constexpr std::int64_t most_straight = 512;

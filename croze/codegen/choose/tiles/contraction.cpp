@@ -61,6 +61,7 @@ class Tiler {
     stage_operands();
     if (unit() && !are_terms_together()) return false;
     unroll_small_reductions();
+    unroll_turns();
     return true;
   }
 
@@ -491,13 +492,33 @@ class Tiler {
     std::int64_t copies = tile_.num_rows * tile_.num_columns;
     if (unit_rows_) copies /= unit_rows_.range_size();
     std::vector<UOp> ranges = reduced();
-    while (ranges.size() > 1 && !ranges.back().is_open() &&
-           ranges.back().range_size() <= machine_.longest_window &&
-           copies * ranges.back().range_size() <= machine_.most_unrolled) {
-      copies *= ranges.back().range_size();
-      bind(k_, ranges.back(), LoopKind::Unroll);
-      ranges.pop_back();
+    const std::size_t turning = loops_that_turn(ranges, copies);
+    for (; ranges.size() > turning; ranges.pop_back()) bind(k_, ranges.back(), LoopKind::Unroll);
+  }
+
+  // Some turns of the reduction's innermost loop become one: they count and find their addresses
+  // once, and fetch each line of the rows to come once.  Rows of which each turn reads other lines
+  // would be too many lines to fetch.
+  void unroll_turns() {
+    if (unit() || tile_.in_reduction || !contraction() || do_turns_read_other_lines()) return;
+    std::int64_t copies = tile_.num_rows * tile_.num_columns;
+    for (UOp r : closed_ranges(contraction())) {
+      if (r.loop_kind() == LoopKind::Unroll) copies *= r.range_size();
     }
+    const UOp last = reduced().back();
+    if (last.is_open() || copies >= machine_.most_in_turn) return;
+    const std::int64_t turns = largest_divisor(last.range_size(), machine_.most_in_turn / copies);
+    if (turns > 1 && turns < last.range_size())
+      bind(k_, split(k_, last, turns).inner, LoopKind::Unroll);
+  }
+
+  bool do_turns_read_other_lines() const {
+    const UOp last = reduced().back();
+    return std::ranges::any_of(loads(contraction().src(0)), [&](UOp load) {
+      const UOp place = load.src(0);
+      return place.src(0).is(Op::Param) && place.varies_over(last) && !place.varies_over(lane_) &&
+             !follows(place, last);
+    });
   }
 
   KernelState& k_;

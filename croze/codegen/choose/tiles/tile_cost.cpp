@@ -70,6 +70,23 @@ bool Contraction::fits_registers(std::int64_t rows, std::int64_t columns,
                        : machine.fits_registers(rows, columns, temporaries);
 }
 
+std::size_t loops_that_turn(std::span<const UOp> reduced, std::int64_t multiply_adds) {
+  std::size_t turning = reduced.size();
+  while (turning > 1) {
+    const UOp last = reduced[turning - 1];
+    if (last.is_open() || last.range_size() > MachineModel::longest_window) break;
+    multiply_adds *= last.range_size();
+    if (multiply_adds > MachineModel::most_unrolled) break;
+    turning--;
+  }
+  return turning;
+}
+
+std::span<const UOp> TileCost::loops_that_turn(const RegisterTile& t) const {
+  return std::span(c_.reduced)
+      .first(croze::loops_that_turn(c_.reduced, t.num_rows * t.num_columns));
+}
+
 std::vector<RegisterTile> TileCost::ways(RegisterTile t) const {
   const std::int64_t near = near_turn(t);
   const std::optional<std::int64_t> streaming = streaming_turn(t);
@@ -133,6 +150,10 @@ double TileCost::unevenness(const RegisterTile& t) const {
   return std::ceil(tiles / threads) * threads / tiles;
 }
 
+bool TileCost::fetches_rows(const RegisterTile& t) const {
+  return t.streams_rows && loops_that_turn(t).back().range_size() > MachineModel::longest_window;
+}
+
 bool TileCost::has_streaming_rows(const RegisterTile& t) const {
   double bytes = 0;
   for (UOp l : c_.loads) {
@@ -147,8 +168,13 @@ bool TileCost::has_streaming_rows(const RegisterTile& t) const {
 }
 
 double TileCost::all_bytes(UOp load) const {
-  return bytes_over(load, c_.loops) * bytes_over(load, c_.reduced) /
-         static_cast<double>(size_of(load.dtype())) * static_cast<double>(c_.terms());
+  const UOp buffer = load.src(0).src(0);
+  const auto element = static_cast<double>(size_of(load.dtype()));
+  const double bytes = bytes_over(load, c_.loops) * bytes_over(load, c_.reduced) / element *
+                       static_cast<double>(c_.terms());
+  if (!buffer.is(Op::Param)) return bytes;
+  // Windows that overlap read no more than there is.
+  return std::min(bytes, element * static_cast<double>(buffer.buffer_elements()));
 }
 
 std::int64_t TileCost::row_tiles(const RegisterTile& t) {
@@ -200,58 +226,14 @@ double TileCost::cycles(const RegisterTile& t) const {
          store_cost(t) / c_.turns + waiting_cost(t) + copying_cost(t);
 }
 
-double TileCost::distance_cost(UOp load, const RegisterTile& t) const {
-  const UOp place = load.src(0);
-  if (!are_columns(place, t)) {
-    const double bytes = all_bytes(load);
-    const bool passes_again = (t.in_reduction || uses(place, t) > 1) &&
-                              bytes > static_cast<double>(c_.machine.near_bytes);
-    if (c_.makes_tiles()) return c_.machine.far_load;
-    if (!place.varies_over(t.lane)) return 0;
-    if (bytes > c_.machine.cache_bytes) return c_.machine.farther_load();
-    return passes_again ? c_.machine.far_load : 0;
-  }
-  const double bytes = bytes_of_columns(place, t);
-  const bool is_near = bytes + bytes_beside(t) <= static_cast<double>(c_.machine.near_bytes);
-  // Without a copy they displace each other.
-  if (!is_copied(load, t)) return is_near ? c_.machine.far_load : c_.machine.farther_load();
-  if (is_near) return 0;
-  return bytes <= c_.machine.cache_bytes ? c_.machine.far_load : c_.machine.farther_load();
-}
-
-double TileCost::bytes_beside(const RegisterTile& t) const {
-  if (!t.in_reduction || !t.rows) return 0;
-  double bytes = 0;
-  for (UOp l : c_.loads) {
-    if (l.src(0).varies_over(t.rows)) bytes += bytes_of_columns(l.src(0), t);
-  }
-  return bytes / 2;  // as much as columns may take fits beside a third of it
-}
-
 bool TileCost::is_copied(UOp load, const RegisterTile& t) const {
   return c_.unit || !are_columns_in_lines(load.src(0), t) ||
          uses_in_block(load, t) >= static_cast<double>(MachineModel::least_copy_reuse);
 }
 
-double TileCost::streaming_cost(const RegisterTile& t) const {
-  if (!t.streams_rows) return 0;
-  double cost = 0;
-  for (UOp l : c_.loads) {
-    const UOp place = l.src(0);
-    if (place.varies_over(t.rows))
-      cost += fetching_cost(l, static_cast<double>(copies(place.src(1), t)));
-  }
-  return cost;
-}
-
-double TileCost::fetching_cost(UOp load, double elements) const {
-  return c_.machine.cycles(elements * static_cast<double>(c_.bytes_of(load)) *
-                           c_.machine.cycles_per_byte(all_bytes(load)) *
-                           static_cast<double>(c_.machine.threads));
-}
-
 double TileCost::copying_cost(const RegisterTile& t) const {
   if (t.in_reduction) return 0;
+  const auto lanes = static_cast<double>(t.lanes);
   double cost = 0;
   for (UOp l : c_.loads) {
     const UOp place = l.src(0);
@@ -259,15 +241,18 @@ double TileCost::copying_cost(const RegisterTile& t) const {
     double each = 0;
     if (can_copy_columns(place, t)) {
       each = copying_a_vector(place, t);
-      if (c_.makes_tiles()) each += fetching_columns(l, t);
-    } else if (are_columns_in_lines(place, t) && is_copied(l, t)) {
-      each = fetching_cost(l, static_cast<double>(t.lanes)) + 2 * MachineModel::load;
+      each += c_.makes_tiles() ? fetching_columns(l, t) : fetching_from_afar(l, lanes, count);
+    } else if (are_columns_in_lines(place, t)) {
+      each = fetching_from_afar(l, lanes, count);
+      if (is_copied(l, t)) each = std::max(each, fetching_cost(l, lanes)) + 2 * MachineModel::load;
     } else if (is_row_copied(place, t)) {
       each = copying_a_row(place);
       if (c_.makes_tiles()) each += fetching_cost(l, 1);
+    } else if (do_pieces_of_rows_collide(place, t)) {
+      cost += fetching_farther(l, count);  // for each tile of columns
     } else if (!are_columns(place, t) && !t.streams_rows) {
-      const bool vector = place.varies_over(t.lane);
-      each = fetching_cost(l, vector ? static_cast<double>(t.lanes) : 1);
+      const double elements = place.varies_over(t.lane) ? lanes : 1;
+      each = std::max(fetching_cost(l, elements), fetching_from_afar(l, elements, count));
     }
     cost += each * count / uses_in_block(l, t);
   }
@@ -285,15 +270,6 @@ bool TileCost::is_row_copied(UOp place, const RegisterTile& t) const {
   if (c_.makes_tiles()) return true;
   if (c_.unit) return along(place, c_.by_unit.depth) != Along::Contiguous;
   return along(place, t.rows) == Along::Strided && !facts_of(place).follows_last;
-}
-
-// Lines are fetched whole, however little of them the columns of a tile are.
-double TileCost::fetching_columns(UOp load, const RegisterTile& t) const {
-  const auto lanes = static_cast<double>(t.lanes);
-  const double row = lanes * static_cast<double>(t.num_columns * size_of(load.dtype()));
-  const bool in_lines = along(load.src(0), t.lane) == Along::Contiguous;
-  return fetching_cost(load,
-                       lanes * (in_lines ? std::max(1.0, MachineModel::line_bytes / row) : 1));
 }
 
 // Of what a turn takes of it.
@@ -542,25 +518,28 @@ bool TileCost::is_gated(UOp place, const RegisterTile& t) {
          pads(t.rows, t.num_rows);
 }
 
-double TileCost::masked_load(UOp place) const {
-  const bool changes = place.num_src() > 2 && std::ranges::any_of(c_.reduced, [&](UOp r) {
-                         return place.src(2).varies_over(r);
-                       });
-  return c_.machine.masked_load() + (changes ? c_.machine.make_mask() : 0);
+double TileCost::masked_load(UOp place, std::span<const UOp> loops) const {
+  const auto changes_over = [&](std::span<const UOp> some) {
+    return place.num_src() > 2 &&
+           std::ranges::any_of(some, [&](UOp r) { return place.src(2).varies_over(r); });
+  };
+  if (changes_over(loops)) return c_.machine.masked_load() + c_.machine.make_mask();
+  return c_.machine.masked_load() + (changes_over(c_.reduced) ? MachineModel::load : 0);
 }
 
 double TileCost::load_cost(UOp place, const RegisterTile& t) const {
   const bool gated = is_gated(place, t);
+  const std::span<const UOp> loops = loops_that_turn(t);
   switch (along(place, t.lane)) {
     case Along::Still: return gated ? c_.machine.gated_broadcast : c_.machine.broadcast();
     case Along::Contiguous:
       if (!gated || can_copy_columns(place, t)) return c_.machine.load;
-      return masked_load(place) + (divides(place, t.lane) ? MachineModel::divide_lanes : 0);
+      return masked_load(place, loops) + (divides(place, t.lane) ? MachineModel::divide_lanes : 0);
     case Along::Strided: break;
   }
   if (can_copy_columns(place, t)) return c_.machine.load;
   if (are_every_other(place, t))
-    return 2 * (gated ? masked_load(place) : c_.machine.load) + MachineModel::every_other;
+    return 2 * (gated ? masked_load(place, loops) : c_.machine.load) + MachineModel::every_other;
   return static_cast<double>(t.lanes) *
          (gated ? MachineModel::gated_lane : MachineModel::load_lane);
 }

@@ -1,9 +1,11 @@
 // tile_cost.h -- what a register tile of a contraction costs.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -74,6 +76,10 @@ struct Contraction {
   bool suits_unit(const RegisterTile& t) const;
 };
 
+// How many loops of a reduction, innermost last, are left where those of a window become copies of
+// a tile's code, which has so many multiply-adds.
+std::size_t loops_that_turn(std::span<const UOp> reduced, std::int64_t multiply_adds);
+
 // Costs by the machine model: multiply-adds against loads, and what is copied, fetched and put
 // aside around them.
 class TileCost {
@@ -88,6 +94,8 @@ class TileCost {
   // which a short one does not make up for, nor a long one where all rows stay in the L2 cache.
   // Those that are read in order come in time from other caches, too.
   bool columns_feed(const RegisterTile& t) const;
+  // Whether rows that stream are fetched ahead, by a loop that is long enough.
+  bool fetches_rows(const RegisterTile& t) const;
   // What the threads do more than their share of the tiles of columns.
   double unevenness(const RegisterTile& t) const;
   // The part of the lanes that does work when the loop's size is not a multiple of them.  An open
@@ -95,6 +103,8 @@ class TileCost {
   static double used_part(UOp range, std::int64_t lanes);
 
  private:
+  // Loops of the reduction that are not copies of the tile's code.
+  std::span<const UOp> loops_that_turn(const RegisterTile& t) const;
   // Of a turn: multiply-adds, with what is computed for them, and loads.
   double multiplying(const RegisterTile& t) const;
   double loading(const RegisterTile& t) const;
@@ -127,11 +137,26 @@ class TileCost {
   double streaming_cost(const RegisterTile& t) const;
   // Fetching so many elements of what a load reads, all threads being at it.
   double fetching_cost(UOp load, double elements) const;
+  // Fetching them where the L2 cache of a thread does not hold all of it, else 0: the next one
+  // gives them only so fast, and where each step of the reduction is far from the last, the
+  // hardware foresees none of the lines but those that follow the first of so many groups side by
+  // side.
+  double fetching_from_afar(UOp load, double elements, double groups) const;
+  // Fetching them from the L3 cache.
+  double fetching_farther(UOp load, double elements) const;
   // What is copied to where the tile reads it in order: columns that do not lie side by side, or do
   // so in lines that are far apart, rows that neither do nor go on along the reduction.  What is no
   // column and stays where it is is fetched anew by tiles that have it in common with no other.
   double copying_cost(const RegisterTile& t) const;
   static bool are_rows(UOp place, const RegisterTile& t);
+  // Whether the lines of all rows that a tile reads at a time share a set of the L1 cache.
+  bool do_rows_collide(UOp place, const RegisterTile& t) const;
+  // Whether lines of rows that are read in order do not stay in the L1 cache until the next step,
+  // or are as many streams with those fetched ahead as the hardware does not follow.
+  bool are_too_many_rows(UOp place, const RegisterTile& t) const;
+  // Whether what a turn reads of such rows are pieces of pages, in the sets of
+  // which the L2 cache has no room for those of a block.
+  bool do_pieces_of_rows_collide(UOp place, const RegisterTile& t) const;
   bool is_row_copied(UOp place, const RegisterTile& t) const;
   double copying_a_row(UOp place) const;
   double fetching_columns(UOp load, const RegisterTile& t) const;
@@ -186,8 +211,10 @@ class TileCost {
   static bool pads_lanes(UOp place, const RegisterTile& t);
   // Whether the place is gated, or will be where a loop is padded.
   static bool is_gated(UOp place, const RegisterTile& t);
-  // The mask is another one in each turn if the gate is.
-  double masked_load(UOp place) const;
+  // The mask is another one in each turn if the gate is.  Those of a window that became copies of
+  // the code are made once, and loaded: there are too many for registers.
+  double masked_load(UOp place, std::span<const UOp> loops) const;
+  double masked_load(UOp place) const { return masked_load(place, c_.reduced); }
   double load_cost(UOp place, const RegisterTile& t) const;
   Along along(UOp place, UOp range) const;
 

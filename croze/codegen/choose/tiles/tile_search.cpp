@@ -90,8 +90,11 @@ class Search {
         way.cost = cost_.cycles(way) /
                    (used * static_cast<double>(n * t.num_columns * t.lanes * c_.terms()));
         if (way.streams_rows) way.cost *= cost_.unevenness(way);
-        if (t.rows && can_overlap(t.rows, n))
-          way.cost *= MachineModel::overlap / TileCost::used_part(t.rows, n);
+        if (t.rows && can_overlap(t.rows, n)) {
+          way.cost /= TileCost::used_part(t.rows, n);
+          // There are no blocks of rows that come as a stream.
+          if (!cost_.fetches_rows(way)) way.cost *= MachineModel::overlap;
+        }
         take_if_better(way);
       }
     }
