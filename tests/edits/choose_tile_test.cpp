@@ -341,6 +341,11 @@ TEST(ChooseTile, TurnsOfAReductionBecomeOne) {
   EXPECT_EQ(copies(67), 1);
 }
 
+TEST(ChooseTile, AShortReductionIsRightWhateverBecomesOfItsTurns) {
+  for (std::int64_t depth = 1; depth <= 9; depth++)
+    edits_for(batched_product(2, 32, 48, depth), caches(48 << 10, 1 << 20));
+}
+
 // out[c, y, x] = sum over k of w[c, k] * p[k, y, x]: a line of 16 is one vector, and a tile has
 // those of several lines.
 TEST(ChooseTile, ShortLinesGiveOneVectorEach) {

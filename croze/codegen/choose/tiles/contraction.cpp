@@ -506,7 +506,8 @@ class Tiler {
       if (r.loop_kind() == LoopKind::Unroll) copies *= r.range_size();
     }
     const UOp last = reduced().back();
-    if (last.is_open() || copies >= machine_.most_in_turn) return;
+    const bool turns_often = last.loop_kind() == LoopKind::Reduce && !last.is_open();
+    if (!turns_often || copies >= machine_.most_in_turn) return;
     const std::int64_t turns = largest_divisor(last.range_size(), machine_.most_in_turn / copies);
     if (turns > 1 && turns < last.range_size())
       bind(k_, split(k_, last, turns).inner, LoopKind::Unroll);
