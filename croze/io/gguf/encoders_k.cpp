@@ -32,6 +32,12 @@ float ratio(float a, float b) { return b == 0 ? 0 : a / b; }
 constexpr std::size_t affine_groups = 8, affine_size = 32;
 constexpr float highest_factor = 63;
 
+// The whole number that is nearest, of one that is not negative; 0 where elements are so large that
+// it is none.
+float whole(float level) {
+  return level > 0 ? static_cast<float>(static_cast<int>(level + 0.5f)) : 0;
+}
+
 struct AffineGroup {
   float scale = 0, offset = 0;  // of an element: scale * level - offset
   std::array<float, affine_size> levels{};
@@ -43,7 +49,7 @@ float take_levels(Elements x, float highest, AffineGroup& group) {
   float error = 0;
   for (std::size_t i = 0; i < affine_size; i++) {
     const float level = std::clamp((x[i] + group.offset) * inverse, 0.0f, highest);
-    group.levels[i] = static_cast<float>(static_cast<int>(level + 0.5f));
+    group.levels[i] = whole(level);
     const float difference = group.scale * group.levels[i] - group.offset - x[i];
     error += difference * difference;
   }
@@ -208,7 +214,7 @@ float take_levels(Elements x, LinearGroup& group) {
   float error = 0;
   for (std::size_t i = 0; i < linear_size; i++) {
     const float level = std::clamp(x[i] * inverse, least_level, highest_level) - least_level;
-    group.levels[i] = static_cast<float>(static_cast<int>(level + 0.5f)) + least_level;
+    group.levels[i] = whole(level) + least_level;
     const float difference = group.scale * group.levels[i] - x[i];
     error += difference * difference;
   }
