@@ -93,6 +93,12 @@ std::optional<std::int64_t> step_over(UOp index, UOp range) {
   return steps.at(index.node());
 }
 
+UOp number_like(UOp u, std::int64_t value) { return u.graph().constant(u.dtype(), value); }
+
+UOp place_after(UOp place, UOp more) {
+  return place.graph().place(place.src(0), place.src(1) + more);
+}
+
 std::vector<UOp> lanes_in(UOp u) {
   std::vector<UOp> lanes;
   std::ranges::copy_if(toposort(u), std::back_inserter(lanes), is_lane);
@@ -138,6 +144,16 @@ std::optional<std::vector<std::int64_t>> offsets_of_lanes(UOp index) {
   return offsets;
 }
 
+// Where lane 0 is, which a fetch goes by: without the lanes, if they are at no equal steps.
+UOp first_place(UOp place) {
+  const UOp index = place.src(1);
+  std::vector<std::pair<UOp, UOp>> first;
+  for (UOp lane : lanes_in(index)) {
+    if (!step_over(index, lane)) first.emplace_back(lane, number_like(lane, 0));
+  }
+  return first.empty() ? place : place.graph().place(place.src(0), substitute(index, first));
+}
+
 // An index as a sum of other terms and a number.  Lanes are no terms: where they begin, they are 0.
 struct Sum {
   std::vector<const Node*> terms;
@@ -155,12 +171,6 @@ Sum sum_of(UOp index) {
   }
   std::ranges::sort(sum.terms);
   return sum;
-}
-
-UOp number_like(UOp u, std::int64_t value) { return u.graph().constant(u.dtype(), value); }
-
-UOp place_after(UOp place, UOp more) {
-  return place.graph().place(place.src(0), place.src(1) + more);
 }
 
 // Places that differ by constants: what an unrolled tile reads of one operand.
@@ -216,8 +226,9 @@ std::vector<Operand> operands_of(std::span<const UOp> places, UOp inner, UOp out
                           .outer_step = *outer_step * bytes});
       operand = operands.end() - 1;
     }
+    const UOp first = first_place(place);
     for (const std::int64_t offset : lines_of_lanes(place)) {
-      const UOp line = offset == 0 ? place : place_after(place, number_like(inner, offset));
+      const UOp line = offset == 0 ? first : place_after(first, number_like(inner, offset));
       operand->places.emplace_back(sum.number + offset, line);
     }
   }
@@ -316,7 +327,8 @@ std::vector<UOp> places_of_later_rows(std::span<const UOp> places, UOp inner, UO
     const UOp later = outer.graph().alu(
         Op::Min, {outer + number_like(outer, ahead), number_like(outer, outer.range_size() - 1)});
     const std::pair<UOp, UOp> then[] = {{outer, later}};
-    result.push_back(outer.graph().place(place.src(0), substitute(place.src(1), then)));
+    result.push_back(
+        outer.graph().place(place.src(0), substitute(first_place(place).src(1), then)));
   }
   if (result.size() > most_lines) result.clear();
   return result;

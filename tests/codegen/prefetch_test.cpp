@@ -232,6 +232,18 @@ TEST_F(Prefetch, LanesInRunsReadALineOfEach) {
     EXPECT_EQ(apart(fetched[row], read), 2048 + static_cast<std::int64_t>(row) * 512);
 }
 
+// A fetch is of one place.
+TEST_F(Prefetch, LanesAtNoEqualStepsAreLeftOut) {
+  const UOp packed = graph.param(DType::UInt8, 2, 1 << 16);
+  const UOp lane = typed(graph.range(3, 8, LoopKind::Lane));
+  const UOp turned = graph.alu(Op::CMod, {lane * number(3), number(5)});
+  const UOp read = place(packed, (outer * number(2048) + inner * number(32)) + turned);
+  const std::vector<UOp> fetched = places_of_next_fill({{read}}, inner, {{outer}});
+  ASSERT_EQ(fetched.size(), 1u);
+  EXPECT_EQ(apart(fetched[0], read), 2048);
+  EXPECT_FALSE(fetched[0].src(1).varies_over(lane));
+}
+
 TEST_F(Prefetch, ATileFetchesALineOnceAndNothingThatStays) {
   const UOp packed = graph.param(DType::UInt8, 2, 1 << 16);
   const UOp at = outer * number(64 * 64) + inner * number(64);
