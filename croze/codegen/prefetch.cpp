@@ -391,17 +391,9 @@ std::vector<UOp> places_of_stream(std::span<const UOp> places, UOp loop, UOp out
 bool is_fetchable(UOp place) {
   if (!place.is(Op::Index) || !place.src(0).is(Op::Param)) return false;
   bool has_lanes = false;
-  std::vector<UOp> terms{place.src(1)};
-  while (!terms.empty()) {
-    const UOp term = terms.back();
-    terms.pop_back();
-    if (is_lane(term)) {
-      has_lanes = true;
-    } else if (term.is(Op::Add)) {
-      for (UOp s : term.sources()) terms.push_back(s);
-    } else if (std::ranges::any_of(toposort(term), is_lane_or_load)) {
-      return false;
-    }
+  for (UOp term : terms_of(place.src(1))) {
+    has_lanes = has_lanes || is_lane(term);
+    if (!is_lane(term) && std::ranges::any_of(toposort(term), is_lane_or_load)) return false;
   }
   return has_lanes;
 }

@@ -74,8 +74,8 @@ bool moves_by_or_stays(UOp value, UOp loop, std::int64_t step) {
 // them.  The last one gives lanes.  Terms that a matrix unit takes at once are fewer than lanes:
 // with those of the loop before them, that of `runs`, they are a vector in memory, and some columns
 // are copies of the code, so that vectors are turned in registers (lower/transpose.h), of as many
-// columns more side by side as fill a register.  So are what
-// groups of a column have one after the other, as scales.
+// columns more side by side as fill a register.  So are what groups of a column have one after the
+// other, as scales.
 class PanelFill {
  public:
   PanelFill(KernelState& k, UOp value, std::span<const UOp> loops)
