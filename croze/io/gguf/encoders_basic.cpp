@@ -30,8 +30,9 @@ Levels levels_of(std::span<const float> x, float least, float d, float zero, uns
   const float id = inverse(d);
   Levels q{};
   for (std::size_t i = 0; i < size; i++) {
-    const float scaled = (x[i] - least) * id;
-    q[i] = std::min(static_cast<unsigned>(scaled + zero), highest);
+    const float level = (x[i] - least) * id + zero;
+    // Of elements as large as floats get the difference may be none, and the level no number.
+    q[i] = level > 0 ? std::min(static_cast<unsigned>(level), highest) : 0;
   }
   return q;
 }

@@ -118,6 +118,16 @@ TEST_P(EveryEncoder, KeepsNumbersOfAnyMagnitudeFiniteOrRefusesThem) {
   }
 }
 
+// The difference of two of them is no float.
+TEST_P(EveryEncoder, KeepsTheGreatestFloatsFiniteOrRefusesThem) {
+  if (!ggml_type_info(GetParam()).is_blocks()) return;
+  std::vector<float> numbers(elements(), std::numeric_limits<float>::max());
+  for (std::size_t i = 0; i < numbers.size(); i += 3) numbers[i] = -numbers[i];
+  std::vector<float> found;
+  test::error_if_any([&] { found = there_and_back(numbers, GetParam()); });
+  for (float x : found) EXPECT_TRUE(std::isfinite(x)) << x;
+}
+
 INSTANTIATE_TEST_SUITE_P(Types, EveryEncoder, testing::ValuesIn(encodable_types()),
                          [](const auto& param) { return std::string(name_of(param.param)); });
 
