@@ -4,11 +4,24 @@ find_package(GTest REQUIRED)
 croze_precompiled_headers(croze_precompiled_test <gtest/gtest.h>)
 target_link_libraries(croze_precompiled_test PRIVATE GTest::gtest)
 
+# Tests run briefly and are half of all code: for debugging and under sanitizers they are not
+# optimized.
+set(test_options $<$<CONFIG:Debug>:-O0>)
+target_compile_options(croze_precompiled_test PRIVATE ${test_options})
+
+# Some take two minutes under sanitizers on a machine that does nothing else.
+if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+  set(CROZE_TEST_SECONDS 900)
+else()
+  set(CROZE_TEST_SECONDS 300)
+endif()
+
 # croze_compiled_test(<target>)
 #
 # How tests are compiled.
 function(croze_compiled_test target)
   croze_compiled(${target} LIGHT HEADERS croze_precompiled_test)
+  target_compile_options(${target} PRIVATE ${test_options})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
 endfunction()
 
@@ -50,17 +63,23 @@ function(croze_test_entry entry program labels environment)
   add_test(NAME ${entry} COMMAND ${program})
   set_tests_properties(${entry} PROPERTIES
     LABELS "${labels}"
-    TIMEOUT 300
+    TIMEOUT ${CROZE_TEST_SECONDS}
     ENVIRONMENT "CROZE_CHECK_BOUNDS=1;${environment}")
 endfunction()
 
 # croze_refused_test(<name> <source>)
 #
-# The lines of the source that are marked `// refused: text` do not compile, for that reason.
+# The lines of the source that are marked `// refused: text` do not compile, for that reason.  This
+# is asked of g++: clang, which makes functions of templates late, may not tell the line of the call.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(CROZE_GXX ${CMAKE_CXX_COMPILER})
+else()
+  find_program(CROZE_GXX g++)
+endif()
 function(croze_refused_test name source)
   add_test(NAME ${name}
     COMMAND ${CMAKE_COMMAND}
-      "-DCOMMAND=${CMAKE_CXX_COMPILER};-std=c++20;-I${PROJECT_SOURCE_DIR}"
+      "-DCOMMAND=${CROZE_GXX};-std=c++20;-I${PROJECT_SOURCE_DIR}"
       -DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}/${source}
       -P ${PROJECT_SOURCE_DIR}/tests/refused.cmake)
   set_tests_properties(${name} PROPERTIES LABELS "quick;mend" TIMEOUT 120)

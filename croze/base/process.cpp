@@ -48,10 +48,14 @@ void shut_compilers() {
 // door must be the last thing made.  What belongs to a thread is destroyed before all that: when
 // main returns, this is the last thing that is done.
 struct LastOfMainThread {
-  ~LastOfMainThread() { std::atexit(shut_compilers); }
+  bool is_made = false;
+  ~LastOfMainThread() {
+    if (is_made) std::atexit(shut_compilers);
+  }
 };
 thread_local LastOfMainThread last_of_main_thread;
-[[maybe_unused]] const void* const made_by_main_thread = &last_of_main_thread;
+// Its address would not do: clang then leaves it unmade.
+[[maybe_unused]] const bool is_made_by_main_thread = last_of_main_thread.is_made = true;
 
 void after_fork_in_child() {
   Process& p = process();

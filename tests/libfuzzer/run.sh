@@ -1,24 +1,19 @@
 #!/bin/sh
-# run.sh SECONDS: builds the libFuzzer targets and runs each that long, from its corpus, with at most
-# 512 MB.  Does nothing, saying so, where there is no clang.
+# run.sh SECONDS: builds the libFuzzer targets, in the build of the sanitized tests (preset asan), and
+# runs each that long, from its corpus, with at most 512 MB.
 set -eu
 cd "$(dirname "$0")/../.."
 seconds=${1:-60}
-compiler=$(command -v clang++-19 || command -v clang++ || true)
-if [ -z "$compiler" ]; then
-  echo "no clang: the libFuzzer targets are not run"
-  exit 0
-fi
-cmake --preset fuzz -DCMAKE_CXX_COMPILER="$compiler"
+cmake --preset asan
 names="onnx npy safetensors gguf idx image pytorch tokenizer chat_template trace step events"
-cmake --build build-fuzz -j "$(nproc)" --target $(printf 'fuzz_%s ' $names)
+cmake --build build-asan -j "$(nproc)" --target $(printf 'fuzz_%s ' $names)
 # New inputs go to the first folder, the committed ones are only read: some are golden files, too.
 fuzz() {
-  mkdir -p "build-fuzz/corpus/$1"
+  mkdir -p "build-asan/corpus/$1"
   seeds="tests/libfuzzer/corpus/$1"
   [ -d "$seeds" ] || seeds="tests/golden/$1"
-  "build-fuzz/bin/fuzz_$1" -max_total_time="$seconds" -rss_limit_mb=512 -timeout=10 \
-    -print_final_stats=1 "build-fuzz/corpus/$1" "$seeds" >"build-fuzz/corpus/$1.log" 2>&1
+  "build-asan/bin/fuzz_$1" -max_total_time="$seconds" -rss_limit_mb=512 -timeout=10 \
+    -print_final_stats=1 "build-asan/corpus/$1" "$seeds" >"build-asan/corpus/$1.log" 2>&1
 }
 # As many at once as there are processors; what one prints is shown as a whole.
 set -- $names
@@ -33,7 +28,7 @@ while [ $# -gt 0 ]; do
   for one in $running; do
     status=0
     wait "${one#*:}" || status=$?
-    cat "build-fuzz/corpus/${one%:*}.log"
+    cat "build-asan/corpus/${one%:*}.log"
     [ $status -eq 0 ] || { echo "fuzz_${one%:*} failed"; exit 1; }
   done
 done
