@@ -15,6 +15,10 @@ namespace {
 
 // Nests with fewer visits of elements run on one thread anyway.
 constexpr std::int64_t least_parallel_work = 1 << 15;
+// What a block of a sequence with a prelude reads by itself, where there is as much.  Where it
+// begins to read is a surprise to the hardware, so some kilobytes come as late as if none were
+// fetched ahead.
+constexpr double least_own_bytes = 64 << 10;
 // Lanes that work at once, for estimates.
 constexpr double lanes = 16;
 
@@ -261,6 +265,39 @@ std::vector<std::int64_t> cut_outermost(const BlockSequence& sequence, std::int6
   return blocks;
 }
 
+// What the blocks read that no other block does.
+double read_by_blocks(const BlockSequence& sequence) {
+  std::map<std::int64_t, std::pair<double, double>> read;  // of a buffer: in all, and all there is
+  for (std::size_t n = sequence.prelude; n < sequence.nests.size(); n++) {
+    for (const BlockedNest::LoadFacts& load : sequence.nests[n]->loads) {
+      const UOp buffer = load.place.src(0);
+      const bool is_own = std::ranges::any_of(sequence.axes, [&](const BlockAxis& axis) {
+        return axis.loops[n] && load.place.varies_over(axis.loops[n]);
+      });
+      if (!is_own) continue;
+      auto& [bytes, most] = read[buffer.buffer_id()];
+      bytes += static_cast<double>(load.elements * size_of(buffer.dtype()));
+      most = bytes_of(buffer);
+    }
+  }
+  double bytes = 0;
+  for (const auto& [buffer, of_buffer] : read) {
+    bytes += std::min(of_buffer.first, of_buffer.second);
+  }
+  return bytes;
+}
+
+// The least number of blocks, of `most`, if there are several.  Each thread runs a prelude once, so
+// that blocks of a sequence with one may be as small as tasks are.
+std::int64_t fewest_blocks(const BlockSequence& sequence, std::int64_t most,
+                           const MachineModel& machine) {
+  if (sequence.prelude == 0) return machine.blocks_per_thread * machine.threads;
+  const double share = read_by_blocks(sequence) / static_cast<double>(machine.threads);
+  const auto tasks = static_cast<std::int64_t>(share / least_own_bytes);
+  return std::min(most, machine.threads *
+                            std::clamp(tasks, machine.blocks_per_thread, machine.tasks_per_thread));
+}
+
 }  // namespace
 
 BlockCut cut_into_blocks(const BlockSequence& sequence, const MachineModel& machine) {
@@ -268,10 +305,7 @@ BlockCut cut_into_blocks(const BlockSequence& sequence, const MachineModel& mach
   std::int64_t most = 1;
   for (const BlockAxis& axis : sequence.axes) most *= axis.size;
   const auto tile_bytes = static_cast<double>(machine.tile_bytes);
-  // A prelude is run once by each thread, so blocks may be as small as tasks are.
-  const std::int64_t fewest = sequence.prelude == 0
-                                  ? machine.blocks_per_thread * machine.threads
-                                  : std::min(most, machine.tasks_per_thread * machine.threads);
+  const std::int64_t fewest = fewest_blocks(sequence, most, machine);
   BlockCut best;
   for (std::int64_t wanted = 1; wanted <= most;) {
     BlockCut cut = weighed(sequence, weights, cut_outermost(sequence, wanted), machine);

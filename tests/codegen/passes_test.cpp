@@ -105,11 +105,13 @@ TEST(Expand, AReductionBecomesARegister) {
   EXPECT_EQ(expanded.registers[0].outer, i.ranges());
 }
 
-// out[i] = sum over k of what eight copies of the turn add
-Expanded eight_sums(Graph& g, const std::function<UOp(UOp, UOp)>& term) {
-  const UOp i = g.range(0, 8, LoopKind::Unroll), k = g.range(1, 16, LoopKind::Reduce);
-  const UOp sum = g.reduce(Op::Add, term(i, k), std::vector<UOp>{k});
-  const UOp store = g.store(g.place(g.param(DType::Float32, 0, 8), i), sum, std::vector<UOp>{i});
+// out[i] = sum over the lanes k of what so many copies of the turn add
+Expanded sums(Graph& g, std::int64_t copies, const std::function<UOp(UOp, UOp)>& term) {
+  const UOp i = g.range(0, copies, LoopKind::Unroll), turn = g.range(1, 4, LoopKind::Reduce),
+            lane = g.range(2, 4, LoopKind::Lane);
+  const UOp sum = g.reduce(Op::Add, term(i, turn * 4 + lane), std::vector<UOp>{turn, lane});
+  const UOp place = g.place(g.param(DType::Float32, 0, copies), i);
+  const UOp store = g.store(place, sum, std::vector<UOp>{i});
   return expand(g.sink(std::vector<UOp>{store}), scalar_caps());
 }
 
@@ -125,7 +127,7 @@ std::ptrdiff_t count(const Expanded& expanded, Op op) {
 
 TEST(Expand, ASumOfProductsIsMadeOfMultiplyAdds) {
   Graph graph;
-  const Expanded expanded = eight_sums(graph, [](UOp i, UOp k) {
+  const Expanded expanded = sums(graph, 8, [](UOp i, UOp k) {
     const UOp row = i * 16 + k;
     return number_of(1, k) * number_of(2, row) + number_of(3, k) * number_of(4, row) +
            number_of(5, row);
@@ -138,12 +140,30 @@ TEST(Expand, ASumOfProductsIsMadeOfMultiplyAdds) {
 // 1e30 - 1e30 is 0, and takes nothing from the sum.
 TEST(Expand, WhatMayCancelInATurnStaysTogether) {
   Graph graph;
-  const Expanded expanded = eight_sums(graph, [](UOp i, UOp k) {
+  const Expanded expanded = sums(graph, 8, [](UOp i, UOp k) {
     const UOp row = i * 16 + k;
     return number_of(1, k) * number_of(2, row) + (number_of(3, row) + number_of(4, row));
   });
   EXPECT_EQ(count(expanded, Op::MulAdd), 8);
   EXPECT_EQ(count(expanded, Op::Add), 16) << "the two that stay together, and what they add";
+}
+
+// Multiply-adds wait for each other, and four sums do not hide that, unless making what they
+// multiply takes as long.
+TEST(Expand, AFewSumsAreMadeOfMultiplyAddsWhereTheirFactorsTakeLong) {
+  for (const int doublings : {0, 3}) {
+    Graph graph;
+    const Expanded expanded = sums(graph, 4, [&](UOp i, UOp k) {
+      const UOp row = i * 16 + k;
+      UOp a = number_of(1, row), b = number_of(2, row);
+      for (int n = 0; n < doublings; n++) {
+        a = a + a;
+        b = b + b;
+      }
+      return number_of(3, k) * a + number_of(4, k) * b;
+    });
+    EXPECT_EQ(count(expanded, Op::MulAdd), doublings == 0 ? 0 : 8);
+  }
 }
 
 // The lanes, of 32 bits, are constants; a scalar tells how many are left of the row.

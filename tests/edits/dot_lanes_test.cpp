@@ -30,6 +30,7 @@ struct Shape {
   std::int64_t rows = 1, columns = 6;
   std::int64_t lanes = most_lanes;  // of a half
   bool begins_with_first = false;   // sums of four terms, to which the first factor is added
+  bool is_twice = false;            // the sum, computed again by loops of its own, is added
 
   constexpr std::int64_t half() const { return lanes * terms; }
   constexpr std::int64_t length() const { return blocks * 2 * half(); }
@@ -60,16 +61,16 @@ struct Buffers : PackedRows {
       const std::int64_t group = j * shape.groups() + k * shape.groups() / length;
       sum += static_cast<float>(code * factor + more) * scales[static_cast<std::size_t>(group)];
     }
-    return sum;
+    return shape.is_twice ? 2 * sum : sum;
   }
 };
 
-// r0 .. r5 are i, j, the block, its half, the lane and the term of a lane.
-UOp dots_kernel(Graph& g, const Shape& s) {
-  const UOp i = s.rows == 1 ? g.index(0) : g.range(0, s.rows, LoopKind::Parallel),
-            j = g.range(1, s.columns, LoopKind::Parallel);
-  const UOp b = g.range(2, blocks, LoopKind::Reduce), h = g.range(3, 2, LoopKind::Reduce),
-            l = g.range(4, s.lanes, LoopKind::Reduce), d = g.range(5, terms, LoopKind::Reduce);
+// Four loops from number `first` on: the block, its half, the lane and the term of a lane.
+UOp sum_of_dots(Graph& g, const Shape& s, UOp i, UOp j, int first) {
+  const auto loop = [&](int number, std::int64_t size) {
+    return g.range(first + number, size, LoopKind::Reduce);
+  };
+  const UOp b = loop(0, blocks), h = loop(1, 2), l = loop(2, s.lanes), d = loop(3, terms);
   const auto number = [&](std::int64_t value) { return g.constant(DType::UInt8, value); };
   const UOp pair = g.load(g.place(g.param(DType::UInt8, 2, s.columns * s.length() / 2),
                                   (j * blocks + b) * s.half() + l * terms + d));
@@ -85,7 +86,15 @@ UOp dots_kernel(Graph& g, const Shape& s) {
   const bool is_of_half = s.lanes == most_lanes;
   const UOp group = is_of_half ? (j * blocks + b) * 2 + h : j * blocks + b;
   const UOp scale = g.load(g.place(g.param(DType::Float32, 3, s.columns * s.groups()), group));
-  const UOp sum = g.reduce(Op::Add, g.cast(dot, DType::Float32) * scale, std::vector<UOp>{b, h, l});
+  return g.reduce(Op::Add, g.cast(dot, DType::Float32) * scale, std::vector<UOp>{b, h, l});
+}
+
+// r0 and r1 are i and j, r2 .. r5 the loops of the sum.
+UOp dots_kernel(Graph& g, const Shape& s) {
+  const UOp i = s.rows == 1 ? g.index(0) : g.range(0, s.rows, LoopKind::Parallel),
+            j = g.range(1, s.columns, LoopKind::Parallel);
+  UOp sum = sum_of_dots(g, s, i, j, 2);
+  if (s.is_twice) sum = sum + sum_of_dots(g, s, i, j, 6);
   const UOp out = g.place(g.param(DType::Float32, 0, s.rows * s.columns), i * s.columns + j);
   const std::vector<UOp> loops = s.rows == 1 ? std::vector<UOp>{j} : std::vector<UOp>{i, j};
   return g.sink(std::vector<UOp>{g.store(out, sum, loops)});
@@ -123,13 +132,15 @@ TEST(DotLanes, AreOfRowsFromSeveralPartsOfAMatrix) {
                          rows_of_page = page / row_bytes;
   const std::unique_ptr<Device> device = make_interpreter(caps_with_unit("avx512vnni.columns"));
   for (const auto& [pages, streams] : {std::array<std::int64_t, 2>{1, 1}, {2, 2}, {3, 2}, {8, 4}}) {
-    const std::int64_t columns = pages * rows_of_page;
-    Buffers buffers({.columns = columns});
-    const std::string edits = run(*device, buffers, choose_edits);
-    const std::string cut = fmt::format("split r1 by {};", columns / streams);
-    EXPECT_EQ(edits.find(cut) != std::string::npos, streams > 1) << pages << ": " << edits;
-    EXPECT_EQ(edits.find("split r1") != std::string::npos, streams > 1) << pages << ": " << edits;
-    EXPECT_EQ(buffers.out, buffers.expected());
+    for (const bool is_twice : {false, true}) {
+      const std::int64_t columns = pages * rows_of_page;
+      Buffers buffers({.columns = columns, .is_twice = is_twice});
+      const std::string edits = run(*device, buffers, choose_edits);
+      const std::string cut = fmt::format("split r1 by {};", columns / streams);
+      EXPECT_EQ(edits.find(cut) != std::string::npos, streams > 1) << pages << ": " << edits;
+      EXPECT_EQ(edits.find("split r1") != std::string::npos, streams > 1) << pages << ": " << edits;
+      EXPECT_EQ(buffers.out, buffers.expected());
+    }
   }
 }
 

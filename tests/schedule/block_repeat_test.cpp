@@ -36,6 +36,16 @@ TEST(BlockRepeat, EachBlockOfAProductNormalisesTheRow) {
   EXPECT_TRUE(schedule.arenas.empty());
 }
 
+// Of a small matrix blocks are few, so that each is some memory in order.
+TEST(BlockRepeat, BlocksAreAsManyAsWhatTheyReadIsWorth) {
+  const auto blocks = [](std::int64_t columns) {
+    Scheduled s;
+    const Schedule schedule = s.expect_right({times_matrix(s, row(s), columns)});
+    return schedule.sequences.empty() ? 0 : blocks_of(schedule);
+  };
+  EXPECT_EQ(blocks(16 * n), 4 * blocks(n));
+}
+
 TEST(BlockRepeat, OneNormServesABlockOfEachProduct) {
   Scheduled s;
   const UOp x = row(s);

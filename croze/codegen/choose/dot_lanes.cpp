@@ -167,8 +167,8 @@ double bytes_of(UOp load, UOp except = {}) {
 }
 
 // In how many parts a loop over rows is cut, so that each has a page of them at least; 1: in none.
-std::int64_t count_streams(UOp rows, double row_bytes, std::int64_t most) {
-  std::int64_t count = std::max<std::int64_t>(most, 1);
+std::int64_t count_streams(UOp rows, double row_bytes) {
+  std::int64_t count = most_streams;
   const auto are_pages = [&] {
     const std::int64_t size = rows.range_size();
     return size % count == 0 && row_bytes * static_cast<double>(size / count) >= page_bytes;
@@ -177,15 +177,15 @@ std::int64_t count_streams(UOp rows, double row_bytes, std::int64_t most) {
   return count;
 }
 
-// Rows of weights from several parts of the matrix at once.  How many, for each of the dots.
-std::int64_t read_streams(KernelState& k, const std::vector<Dots>& dots) {
-  const std::vector<UOp> loaded = loads(dots[0].dot.src(0));
+// Rows of weights from several parts of the matrix at once.  How many: as many for each of several
+// dots, which go over their matrices one after the other.
+std::int64_t read_streams(KernelState& k, UOp dot) {
+  const std::vector<UOp> loaded = loads(dot.src(0));
   const UOp weights =
       *std::ranges::max_element(loaded, {}, [](UOp load) { return bytes_of(load); });
   for (UOp rows : std::vector<UOp>(k.loops)) {
     if (!is_parallel(rows) || rows.is_open() || !weights.varies_over(rows)) continue;
-    const std::int64_t count =
-        count_streams(rows, bytes_of(weights, rows), most_streams / std::ssize(dots));
+    const std::int64_t count = count_streams(rows, bytes_of(weights, rows));
     if (count == 1) continue;
     bind(k, split(k, rows, rows.range_size() / count).outer, LoopKind::Unroll);
     return count;
@@ -199,7 +199,7 @@ bool take_dot_lanes(KernelState& k) {
   std::vector<Dots> dots = find_dots(k);
   if (dots.empty()) return false;
   KernelState taken = k;
-  const std::int64_t streams = read_streams(taken, dots);
+  const std::int64_t streams = read_streams(taken, dots[0].dot);
   copy_rows(taken, find_dots(taken)[0].dot);
   std::vector<Edit> contractions;
   while (!(dots = find_dots(taken)).empty()) {

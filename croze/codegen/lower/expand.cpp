@@ -64,6 +64,7 @@ class Expander {
       if (!u.is(Op::Range)) continue;
       next_range_ = std::max(next_range_, u.range_id() + 1);
       if (has_kind(u, LoopKind::Unroll)) unrolls_.push_back(u);
+      if (has_kind(u, LoopKind::Lane)) lanes_.push_back(u);
     }
     std::sort(unrolls_.begin(), unrolls_.end(),
               [](UOp a, UOp b) { return a.range_id() < b.range_id(); });
@@ -237,15 +238,11 @@ class Expander {
 
   // What a turn adds to a sum of floats: each of its products, for a multiply-add, and the rest as
   // one, so that what cancels there is lost exactly.  Of n products these are n operations in place
-  // of 2 n.  Each waits for the one before it, so there must be sums enough to hide that.
+  // of 2 n.  Each waits for the one before it, so there must be sums enough, or enough to compute
+  // beside them, to hide that.
   std::vector<UOp> terms_of(UOp reduce) {
-    constexpr std::int64_t least_sums = 8;  // two multiply-adds a cycle, each of four cycles
-    std::int64_t sums = 1;
-    for (UOp r : open_unrolls(reduce)) sums *= r.range_size();
-    if (reduce.reduce_op() != Op::Add || !is_float(reduce.dtype()) || sums < least_sums)
-      return {reduce.src(0)};
-    std::vector<UOp> terms, pending{reduce.src(0)};
-    UOp rest;
+    if (reduce.reduce_op() != Op::Add || !is_float(reduce.dtype())) return {reduce.src(0)};
+    std::vector<UOp> terms, others, pending{reduce.src(0)};
     while (!pending.empty()) {
       const UOp term = pending.back();
       pending.pop_back();
@@ -254,12 +251,34 @@ class Expander {
       } else if (term.is(Op::Add) && users_.at(term.node()) == 1) {
         pending.insert(pending.end(), {term.src(1), term.src(0)});
       } else {
-        rest = rest ? with_copies(rest + term) : term;
+        others.push_back(term);
       }
     }
-    if (terms.empty()) return {reduce.src(0)};
+    if (terms.empty() || !hides_chain(reduce, terms)) return {reduce.src(0)};
+    UOp rest;
+    for (UOp term : others) rest = rest ? with_copies(rest + term) : term;
     if (rest) terms.push_back(rest);
     return terms;
+  }
+
+  // Whether a turn takes as long as multiply-adds of all products one after the other.
+  bool hides_chain(UOp reduce, std::span<const UOp> products) const {
+    constexpr std::int64_t in_flight = 8;  // two begin in a cycle, each takes four
+    std::int64_t sums = 1;
+    for (UOp r : open_unrolls(reduce)) sums *= r.range_size();
+    std::int64_t operations = 0;
+    for (UOp product : products) operations += vector_operations(product);
+    return sums * operations >= in_flight * std::ssize(products);
+  }
+
+  // Of a product, the multiply-add, and what makes the factors.
+  std::int64_t vector_operations(UOp product) const {
+    const auto is_one = [&](UOp u) {
+      const bool computes = is_elementwise(u.op()) || u.is(Op::Contract);
+      return computes && u != product && u.dtype() != DType::Index &&
+             std::ranges::any_of(lanes_, [&](UOp lane) { return u.varies_over(lane); });
+    };
+    return 1 + std::ranges::count_if(toposort(product), is_one);
   }
 
   UOp with_copies(UOp u) {
@@ -440,7 +459,7 @@ class Expander {
   const Caps& caps_;
   std::vector<UOp> order_;
   ItemCombiner combiner_;
-  std::vector<UOp> unrolls_;
+  std::vector<UOp> unrolls_, lanes_;
   std::int64_t next_range_ = 0;
   std::unordered_map<const Node*, int> users_;
   std::unordered_map<const Node*, std::vector<MaskedPart>> parts_;

@@ -9,8 +9,8 @@
 // terms are a sum that is scaled, so that lanes go along the weights as these lie in memory
 // (dot_lanes.h), and the sums of q are what the instructions begin to add to:
 //     sum over groups and fours of  s d (sum of q w - z (sum of q))  +  o d (sum of q)
-// Offsets lie beside the scales: they are added up by fours, too, where a block has one, and by
-// groups where a block has several, which are decoded together.
+// Offsets lie beside the scales: where a block has one they are terms of the same sum, so that it
+// is read once, and where it has several, which are decoded together, a sum over groups.
 #include "croze/llm/model/int8_product.h"
 
 #include <algorithm>
@@ -104,21 +104,21 @@ Tensor sums_by_fours(const Factors& f) {
   return sum_of(f.q.codes.reshape({f.n, 1, f.groups, -1, at_once}).cast(DType::Int32));
 }
 
-// What the offsets of the weights come to: (n, outputs).
-Tensor offsets_of_few(const Factors& f) {
-  const bool share_a_block = f.w.scales.size(-1) > 1;
-  if (share_a_block) return (f.offsets * f.q.sums.unsqueeze(1)).sum(-1);
+// The same in the scale of x: (n, 1, groups, fours).
+Tensor scaled_sums_by_fours(const Factors& f) {
   const Tensor scales = f.q.scales.unsqueeze(1).unsqueeze(-1);
-  const Tensor sums = (sums_by_fours(f).cast(DType::Float32) * scales).contiguous();
-  return (f.offsets.unsqueeze(-1) * sums).sum({-2, -1});
+  return (sums_by_fours(f).cast(DType::Float32) * scales).contiguous();
 }
 
 Tensor product_of_few(const Factors& f) {
   Tensor dots = f.dots(at_once);
   if (f.w.zero != 0) dots = dots + (sums_by_fours(f) * -f.w.zero).contiguous();
   const Tensor scales = (f.scales * f.q.scales.unsqueeze(1)).unsqueeze(-1);
-  const Tensor product = (dots.cast(DType::Float32) * scales).sum({-2, -1});
-  return f.offsets.defined() ? product + offsets_of_few(f) : product;
+  const Tensor terms = dots.cast(DType::Float32) * scales;
+  if (!f.offsets.defined()) return terms.sum({-2, -1});
+  const bool share_a_block = f.w.scales.size(-1) > 1;
+  if (share_a_block) return terms.sum({-2, -1}) + (f.offsets * f.q.sums.unsqueeze(1)).sum(-1);
+  return (terms + f.offsets.unsqueeze(-1) * scaled_sums_by_fours(f)).sum({-2, -1});
 }
 
 // Whether a vector of codes has one scale, and fours of them are bytes one after the other.
