@@ -142,37 +142,42 @@ const Tensor& Tensor::realize(Location at) const {
   return *this;
 }
 
-std::vector<std::byte> Tensor::to_bytes(Location at) const {
-  const CallScope scope("to_bytes", at);
-  auto bytes = sized_vector<std::byte>(checked_mul(numel(), size_of(dtype())),
-                                       "a copy of a tensor on the host");
-  if (bytes.empty()) return bytes;
-  Tensor stored = *this;
+namespace {
+
+// All elements of x as they stand in memory: so many bytes.
+void copy_out(const Tensor& x, std::span<std::byte> bytes) {
+  if (bytes.empty()) return;
+  Tensor stored = x;
   std::optional<BufferRead> reading;
   while (!reading) {
     stored.realize();
     GraphLock lock;
     const UOp buffer = storage_of(stored.node());
-    if (buffer && buffer.elements() == numel()) {
+    if (buffer && buffer.elements() == x.numel()) {
       reading.emplace(buffer);
     } else {
       // A view of memory in another order, or another thread has assigned to it.
-      stored = contiguous();
+      stored = x.contiguous();
     }
   }
   reading->finish(bytes);
+}
+
+}  // namespace
+
+std::vector<std::byte> Tensor::to_bytes(Location at) const {
+  const CallScope scope("to_bytes", at);
+  auto bytes = sized_vector<std::byte>(checked_mul(numel(), size_of(dtype())),
+                                       "a copy of a tensor on the host");
+  copy_out(*this, bytes);
   return bytes;
 }
 
 void Tensor::read(std::span<std::byte> bytes, DType to, Location at) const {
   const CallScope scope("to_vector", at);
-  const std::vector<std::byte> stored = to_bytes();
   const DType from = dtype();
-  if (stored.empty()) return;
-  if (from == to || (from == DType::Bool && to == DType::UInt8)) {
-    std::memcpy(bytes.data(), stored.data(), stored.size());
-    return;
-  }
+  if (from == to || (from == DType::Bool && to == DType::UInt8)) return copy_out(*this, bytes);
+  const std::vector<std::byte> stored = to_bytes();
   const std::size_t from_size = static_cast<std::size_t>(size_of(from));
   const std::size_t to_size = static_cast<std::size_t>(size_of(to));
   for (std::size_t i = 0; i * from_size < stored.size(); i++) {
