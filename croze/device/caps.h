@@ -33,7 +33,9 @@ struct Caps {
   std::int64_t max_groups_axis[3] = {1, 1, 1};  // groups along one axis
   std::int64_t group_memory = 0;                // bytes of Space::Group memory
   std::int64_t group_element_bytes = 1;         // least that an element takes there
-  std::int64_t group_memory_banks = 32;         // words of 4 bytes read there at once
+  // Words of 4 bytes that are read there at once; 1: a warp is a vector of a processor, and its
+  // lanes read one after the other.
+  std::int64_t group_memory_banks = 32;
   bool packs_words = false;  // a store of less than 4 bytes is one to the word around it
 
   // Items that run in lockstep, one instruction for all.  Where a warp is one item, each has

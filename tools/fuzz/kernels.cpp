@@ -38,6 +38,7 @@ constexpr MachineShape shapes[] = {{"scalars", scalar_caps},
                                    {"lanes and tasks", cpu_shaped_caps},
                                    {"blocks", small_cache_caps},
                                    {"groups", gpu_shaped_caps},
+                                   {"groups of vectors", vector_warps_caps},
                                    {"groups of one item", lone_items_caps},
                                    {"few ops", spare_caps}};
 

@@ -191,6 +191,16 @@ Caps gpu_shaped_caps() {
   return caps;
 }
 
+Caps vector_warps_caps() {
+  Caps caps = gpu_shaped_caps();
+  caps.warp_items = 8;
+  caps.group_memory_banks = 1;
+  caps.shuffles_items = caps.copies_async = false;
+  caps.group_memory = 32 << 10;
+  caps.threads = 2;
+  return caps;
+}
+
 Caps lone_items_caps() {
   Caps caps = gpu_shaped_caps();
   caps.warp_items = 1;

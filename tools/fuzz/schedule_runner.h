@@ -46,11 +46,12 @@ std::vector<Bytes> run_schedule(Device& device, const Schedule& schedule,
 
 // Capabilities for interpreters that stand for other machines.  Every access is checked there, so
 // the edits are exercised where a mistake shows.
-Caps scalar_caps();       // INTERP as it is
-Caps cpu_shaped_caps();   // with lanes, tasks and masks like a CPU
-Caps small_cache_caps();  // the same with so little cache that everything runs in many blocks
-Caps gpu_shaped_caps();   // with groups of items like a GPU
-Caps lone_items_caps();   // with groups of one item, which has lanes: OpenCL on a CPU
-Caps spare_caps();        // narrow lanes without masks, and no op or dtype that could be decomposed
+Caps scalar_caps();        // INTERP as it is
+Caps cpu_shaped_caps();    // with lanes, tasks and masks like a CPU
+Caps small_cache_caps();   // the same with so little cache that everything runs in many blocks
+Caps gpu_shaped_caps();    // with groups of items like a GPU
+Caps vector_warps_caps();  // the same, whose warps are vectors of a processor
+Caps lone_items_caps();    // with groups of one item, which has lanes: OpenCL on a CPU
+Caps spare_caps();  // narrow lanes without masks, and no op or dtype that could be decomposed
 
 }  // namespace croze::fuzz

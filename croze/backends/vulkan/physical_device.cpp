@@ -187,6 +187,7 @@ Caps caps_of(const Offer& offer) {
   caps.packs_words = renderer.packs_words();
   caps.threads = groups_at_once(offer.type);
   caps.warp_items = offer.subgroup_items;
+  if (offer.type == DeviceType::Cpu) caps.group_memory_banks = 1;
   caps.vector_bytes = 0;
   caps.alignment = 256;
   return caps;

@@ -116,8 +116,9 @@ struct Limits {
 struct AdapterInfo {
   Chained* next = nullptr;
   StringView vendor, architecture, device, description;
-  std::uint32_t backend = 0;
-  std::uint32_t numbers[15] = {};  // other kinds and ids, and what later versions have
+  std::uint32_t backend = 0, type = 0, vendor_id = 0, device_id = 0;
+  std::uint32_t least_subgroup_items = 0, most_subgroup_items = 0;
+  std::uint32_t numbers[10] = {};  // what later versions have
 };
 
 struct QueueDescriptor {

@@ -22,7 +22,7 @@
 namespace croze::webgpu {
 namespace {
 
-constexpr std::uint32_t backend_null = 1;
+constexpr std::uint32_t backend_null = 1, type_cpu = 3;
 constexpr std::uint64_t bytes_of_numbers = 256 << 10;
 constexpr std::uint64_t bytes_at_once = 64 << 20;  // of a copy
 
@@ -80,6 +80,8 @@ bool Context::look_at_adapter() {
   AdapterInfo info;
   if (library_->get_adapter_info(adapter_, &info) != status_success) return true;
   const bool computes = info.backend != backend_null;
+  is_processor_ = info.type == type_cpu;
+  subgroup_items_ = info.least_subgroup_items;
   if (!computes) log_line(1, "WEBGPU: the only adapter computes nothing");
   for (const StringView& part : {info.vendor, info.architecture, info.device, info.description}) {
     if (part.text().empty()) continue;

@@ -34,6 +34,9 @@ class Context {
 
   const Limits& limits() const { return limits_; }
   const std::string& description() const { return description_; }
+  // Whether a processor runs the kernels, and how many items at once; 0 if unknown.
+  bool is_processor() const { return is_processor_; }
+  std::uint32_t subgroup_items() const { return subgroup_items_; }
 
   // Throws Error if there is no memory.
   Buffer allocate(std::uint64_t bytes);
@@ -82,6 +85,8 @@ class Context {
   Queue queue_ = nullptr;
   Limits limits_;
   std::string description_;
+  bool is_processor_ = false;
+  std::uint32_t subgroup_items_ = 0;
   std::string error_;  // of something enqueued, not yet told
   std::string lost_;   // why the device is gone
 

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "croze/backends/webgpu/webgpu_context.h"
@@ -44,6 +45,13 @@ Caps probe(const Context& context) {
        .alignment = limits.storage_offset_alignment});
   caps.device = "WEBGPU";
   caps.architecture = context.description();
+  if (context.is_processor()) {
+    constexpr std::int64_t usual = 8;  // lanes of a processor's vectors
+    const std::int64_t told = context.subgroup_items();
+    caps.warp_items = told > 1 ? told : usual;
+    caps.group_memory_banks = 1;
+    caps.threads = std::max<std::int64_t>(1, std::thread::hardware_concurrency());
+  }
   return caps;
 }
 

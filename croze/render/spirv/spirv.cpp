@@ -344,6 +344,10 @@ class Writer {
       ids_[u.node()] = element(place, u.dtype());
       return;
     }
+    if (has_first_element(buffer_of(place))) {
+      ids_[u.node()] = element_or_zero(place, gate, u.dtype());
+      return;
+    }
     const Id before = m_.current_block(), inside = m_.fresh(), after = m_.fresh();
     m_.line(Code::SelectionMerge, {after, 0});
     m_.line(Code::BranchConditional, {gate, inside, after});
@@ -353,6 +357,22 @@ class Writer {
     m_.begin_block(after);
     ids_[u.node()] = m_.define(Code::Phi, m_.type_of(u.dtype()),
                                {loaded, inside, m_.constant(0, u.dtype()), before});
+  }
+
+  // Whether there is one that every item may load at any time.
+  bool has_first_element(UOp buffer) const {
+    return buffer.is(Op::Param) && buffer.least_elements() > 0 &&
+           !program_.info.writes(static_cast<std::size_t>(buffer.slot()));
+  }
+
+  // Without a jump, whose two ways processors that run items as lanes go both: where the gate is
+  // shut the first element is loaded and not used.
+  Id element_or_zero(UOp place, Id gate, DType t) {
+    const DType index_type = place.src(1).dtype();
+    const Id index = m_.define(Code::Select, m_.type_of(index_type),
+                               {gate, ref(place.src(1)), m_.constant(0, index_type)});
+    const Id loaded = spirv::load(m_, *elements_of(buffer_of(place)), index, index_type);
+    return m_.define(Code::Select, m_.type_of(t), {gate, loaded, m_.constant(0, t)});
   }
 
   void store(UOp u) {

@@ -170,7 +170,13 @@ class Writer {
     if (place.num_src() < 3 || buffer.is(Op::Register)) {
       return line("let {}: {} = {};", ref(u), type(u), element(place, u.dtype()));
     }
-    line("var {}: {} = {};", ref(u), type(u), wgsl::literal(0, u.dtype()));
+    const std::string zero = wgsl::literal(0, u.dtype());
+    if (buffer.is(Op::Param) && !program_.info.writes(static_cast<std::size_t>(buffer.slot()))) {
+      // What is loaded where the gate is shut is some element of the buffer, and not used.
+      return line("let {}: {} = select({}, {}, {});", ref(u), type(u), zero,
+                  element(place, u.dtype()), ref(place.src(2)));
+    }
+    line("var {}: {} = {};", ref(u), type(u), zero);
     line("if ({}) {{ {} = {}; }}", ref(place.src(2)), ref(u), element(place, u.dtype()));
   }
 

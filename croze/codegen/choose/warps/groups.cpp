@@ -4,6 +4,9 @@
 // (item_rows.h) where that is faster than one each.  In all else an item makes an element of the
 // result, or a vector and a few of them where there is enough for all units, and neighbours in a
 // warp those that lie side by side.
+//
+// Where warps are vectors of a processor other things are dear: vector_tiles.h and vector_items.h
+// choose there.
 #include "croze/codegen/choose/warps/groups.h"
 
 #include <algorithm>
@@ -13,6 +16,9 @@
 #include "croze/codegen/choose/warps/group_tiles.h"
 #include "croze/codegen/choose/warps/held_tiles.h"
 #include "croze/codegen/choose/warps/item_rows.h"
+#include "croze/codegen/choose/warps/vector_items.h"
+#include "croze/codegen/choose/warps/vector_tiles.h"
+#include "croze/codegen/choose/warps/vector_warp_model.h"
 #include "croze/codegen/choose/warps/warp_model.h"
 #include "croze/codegen/edits/transform.h"
 #include "croze/graph/rewrite/rewrite.h"
@@ -126,9 +132,16 @@ class ItemMapper {
 }  // namespace
 
 void choose_groups(KernelState& k) {
-  if (tile_held_products(k) || tile_groups(k)) return;
+  const bool by_lane = VectorWarpModel::suits(k.caps());
+  if (by_lane ? tile_vector_warps(k) : tile_held_products(k) || tile_groups(k)) return;
   unroll_small_reductions(k);
-  if (!share_reductions(k)) ItemMapper(k).run();
+  if (!share_reductions(k)) {
+    if (by_lane) {
+      map_vector_items(k);
+    } else {
+      ItemMapper(k).run();
+    }
+  }
   bind_groups(k);
 }
 
