@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <ranges>
 #include <string>
 #include <vector>
@@ -87,6 +88,8 @@ class Emitter {
   std::vector<std::int64_t> params_, variables_;  // their slots
   std::vector<UOp> tiles_;                        // registers of sums of units with rows
   std::string before_loop_;                       // the block in front of the loop just opened
+  // Where the label of the last block of each loop belongs, by its id.
+  std::map<std::int64_t, std::size_t> last_block_;
   LlvmText text_;
 };
 
@@ -499,8 +502,9 @@ LlvmValue Emitter::counter(UOp range) {
   const LlvmType type{range.dtype(), 1};
   if (is_lane(range)) return llvm_zero(type);
   const std::int64_t id = range.range_id();
-  text_.line("%i{0}{3} = phi {1} [ 0, %{2} ], [ %i{0}.next, %loop{0}.next ]", id, type.text(),
-             before_loop_, words_.hides_counters ? ".phi" : "");
+  text_.line("%i{0}{3} = phi {1} [ 0, %{2} ], [ %i{0}.next, % ]", id, type.text(), before_loop_,
+             words_.hides_counters ? ".phi" : "");
+  last_block_[id] = text_.body().size() - std::string_view(" ]\n").size();
   if (words_.hides_counters)
     text_.line("%i{0} = call {1} asm \"\", \"=r,0\"({1} %i{0}.phi)", id, type.text());
   return {fmt::format("%i{}", id), type};
@@ -512,11 +516,12 @@ LlvmValue Emitter::end_of(UOp range) {
   return {fmt::format("{}", range.range_size()), {range.dtype(), 1}};
 }
 
+// The counter goes on in the last block of the body: in one of its own LLVM would compute there, in
+// whatever order it comes to them, the sums that both the next turn and what follows the loop want.
 void Emitter::close_loop(UOp range) {
   const std::int64_t id = range.range_id();
   const std::string type = LlvmType{range.dtype(), 1}.text();
-  text_.line("br label %loop{}.next", id);
-  text_.label(fmt::format("loop{}.next", id));
+  text_.insert(last_block_.at(id), text_.block());
   text_.line("%i{0}.next = add nuw nsw {1} %i{0}, 1", id, type);
   text_.line("%i{0}.more = icmp ult {1} %i{0}.next, {2}", id, type, end_of(range).name);
   text_.line("br i1 %i{0}.more, label %loop{0}, label %loop{0}.end{1}", id, turns_of(range));

@@ -83,6 +83,8 @@ class LlvmText {
     body_ += '\n';
   }
   void label(std::string_view name);
+  // What was not known yet when the lines around it were written.
+  void insert(std::size_t at, std::string_view text) { body_.insert(at, text); }
 
   // A new value: the name that the line gives to what the format says.
   template <typename... Args>
