@@ -18,6 +18,7 @@
 #include "croze/codegen/lower/expand.h"
 #include "croze/codegen/lower/idle_reductions.h"
 #include "croze/codegen/lower/index_type.h"
+#include "croze/codegen/lower/launch_condition.h"
 #include "croze/codegen/lower/lookup.h"
 #include "croze/codegen/lower/rare_work.h"
 #include "croze/codegen/lower/squares.h"
@@ -68,7 +69,8 @@ std::uint64_t written_buffers(std::span<const UOp> instructions) {
 
 UOp editable_kernel(UOp kernel, Graph& graph) {
   // Loops over ranges around loads, arithmetic and stores; dtype Index for all addresses.
-  UOp sink = pass("kernel", [&] { return graph.import(kernel); });
+  // Under which condition it is wanted is no affair of edits.
+  UOp sink = pass("kernel", [&] { return without_launch_condition(graph.import(kernel)); });
   // Where it was asked for: what is equal of real numbers is one node.
   if (Options::flag(Option::FastMath)) {
     sink = pass("fast math", [&] { return rewrite(sink, fast_math_rules()); });
@@ -103,7 +105,10 @@ LinearProgram make_program(UOp kernel, const Caps& caps, Chooser choose) {
   const std::optional<ItemAxes> items = item_axes(sink, state.loops);
   ensure(items.has_value(), "kernel {}: items have no axes", program.info.name);
   // What a mask leaves out is not computed.
-  sink = pass("idle reductions", [&] { return rest_idle_reductions(sink); });
+  sink = pass("idle reductions", [&] {
+    const UOp condition = launch_condition(program.graph->import(kernel));
+    return rest_idle_reductions(condition ? turning_where(sink, condition, state.loops) : sink);
+  });
   // No Unroll range is left, every loop reduction is a register, what items reduce is in group
   // memory; values are scalars or lanes.
   Expanded expanded;

@@ -16,7 +16,7 @@
 //     for i, j:  p'[i, j] = exp(s'[i, j] - m[i])          columns
 //
 // If each thread has heads of its own, the columns can do with the blocks along i: a sum over i is
-// added up block by block (blocks.cpp), and nothing is made again.
+// added up block by block (blocks/blocks.cpp), and nothing is made again.
 //
 // Steps are looked at from the last to the first: along which axes a value is wanted depends on the
 // axes along which its readers are cut, which depends on theirs.
@@ -33,7 +33,7 @@
 #include "croze/codegen/choose/machine_model.h"
 #include "croze/codegen/edits/kernel_state.h"
 #include "croze/graph/rewrite/rewrite.h"
-#include "croze/schedule/block_cut.h"
+#include "croze/schedule/blocks/block_cut.h"
 
 namespace croze {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "croze/base/error.h"
 #include "croze/graph/observer.h"
-#include "croze/schedule/blocks.h"
+#include "croze/schedule/blocks/blocks.h"
 #include "croze/schedule/budget/rematerialize.h"
 #include "croze/schedule/free_early.h"
 #include "croze/schedule/kernels.h"

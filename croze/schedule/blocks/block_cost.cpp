@@ -1,5 +1,5 @@
 // block_cost.cpp -- what cutting saves and what it costs, in cycles.
-#include "croze/schedule/block_cost.h"
+#include "croze/schedule/blocks/block_cost.h"
 
 #include <algorithm>
 #include <map>
@@ -255,10 +255,10 @@ BlockCut weighed(const BlockSequence& sequence, const Weights& weights,
 }
 
 // The outermost axes cut into at least so many blocks, if there are that many.
-std::vector<std::int64_t> cut_outermost(const BlockSequence& sequence, std::int64_t wanted) {
+std::vector<std::int64_t> cut_outermost(std::span<const BlockAxis> axes, std::int64_t wanted) {
   std::vector<std::int64_t> blocks;
   std::int64_t count = 1;
-  for (const BlockAxis& axis : sequence.axes) {
+  for (const BlockAxis& axis : axes) {
     blocks.push_back(parts_of(axis.size, (wanted + count - 1) / count));
     count *= blocks.back();
   }
@@ -308,7 +308,7 @@ BlockCut cut_into_blocks(const BlockSequence& sequence, const MachineModel& mach
   const std::int64_t fewest = fewest_blocks(sequence, most, machine);
   BlockCut best;
   for (std::int64_t wanted = 1; wanted <= most;) {
-    BlockCut cut = weighed(sequence, weights, cut_outermost(sequence, wanted), machine);
+    BlockCut cut = weighed(sequence, weights, cut_outermost(sequence.axes, wanted), machine);
     const double of_block =
         weights.live_bytes / static_cast<double>(cut.count()) + weights.whole_bytes;
     // One block is a small one.
@@ -316,6 +316,29 @@ BlockCut cut_into_blocks(const BlockSequence& sequence, const MachineModel& mach
     if (fits && cut.gain > best.gain) best = cut;
     if (wanted > 1 && of_block <= tile_bytes) break;  // smaller ones only load more
     wanted = std::max({fewest, 2 * wanted, cut.count() + 1});
+  }
+  return best;
+}
+
+BlockCut cut_last_in_order(const BlockSequence& sequence, const MachineModel& machine) {
+  const Weights weights = weights_of(sequence, machine);
+  const std::span outer = std::span(sequence.axes).first(sequence.axes.size() - 1);
+  std::int64_t most = 1;
+  for (const BlockAxis& axis : outer) most *= axis.size;
+  const std::int64_t size = sequence.axes.back().size;
+  BlockCut best;
+  for (std::int64_t wanted = machine.wanted_blocks(); wanted <= most; wanted *= 2) {
+    for (std::int64_t parts = 1; parts < size;) {
+      parts = parts_of(size, 2 * parts);
+      std::vector<std::int64_t> blocks = cut_outermost(outer, wanted);
+      blocks.push_back(parts);
+      const BlockCut cut = weighed(sequence, weights, std::move(blocks), machine);
+      const double of_block = weights.live_bytes / static_cast<double>(cut.count());
+      const bool fits = of_block <= static_cast<double>(machine.tile_bytes);
+      if (!fits) continue;
+      if (cut.gain > best.gain) best = cut;
+      break;  // smaller ones only load more
+    }
   }
   return best;
 }

@@ -65,4 +65,8 @@ struct BlockCut {
 // where waking the others costs more than they help.
 BlockCut cut_into_blocks(const BlockSequence& sequence, const MachineModel& machine);
 
+// The same where the last axis, which is in order, is cut as well, into blocks that fit into a
+// cache.
+BlockCut cut_last_in_order(const BlockSequence& sequence, const MachineModel& machine);
+
 }  // namespace croze

@@ -1,5 +1,5 @@
 // block_cut.cpp -- nests over the whole made nests over a block.
-#include "croze/schedule/block_cut.h"
+#include "croze/schedule/blocks/block_cut.h"
 
 #include <algorithm>
 
@@ -48,7 +48,7 @@ class Cutter {
       for (const CutAxis& a : axes_) {
         if (const UOp loop = a.axis->loops[n]) map.emplace_back(loop, a.position(loop));
       }
-      const UOp first = is_first_part(n);
+      const UOp first = plan_.adds_itself.contains(n) ? UOp() : is_first_part(n);
       KernelState nest(step_.nests[n], caps);
       replace_ranges(nest, map);
       step_.nests[n] = first ? added_to_memory(nest.sink, first) : nest.sink;

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "croze/schedule/block_cost.h"
+#include "croze/schedule/blocks/block_cost.h"
 #include "croze/schedule/kernels.h"
 
 namespace croze {
@@ -52,6 +52,8 @@ struct BlockPlan {
   std::map<const Node*, Written> written;                 // by buffer
   std::map<const Node*, std::set<std::size_t>> accessed;  // the nests that do, by buffer
   BlockCut cut;
+  // Nests that say themselves how they add to what the blocks before have stored.
+  std::set<std::size_t> adds_itself;
 };
 
 // Makes the nests of a step those of a block: a loop that is cut becomes the number of the block

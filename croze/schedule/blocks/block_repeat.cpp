@@ -12,7 +12,7 @@
 // others wait.  So each of them makes it, in memory of its own, before its first block of q and k.
 // The readers are one sequence, since one norm serves a block of each; what they are cut along is
 // not the same axis, only as many parts of one.
-#include "croze/schedule/block_repeat.h"
+#include "croze/schedule/blocks/block_repeat.h"
 
 #include <algorithm>
 #include <functional>

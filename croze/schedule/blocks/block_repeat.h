@@ -4,7 +4,7 @@
 #include <span>
 
 #include "croze/codegen/choose/machine_model.h"
-#include "croze/schedule/block_cut.h"
+#include "croze/schedule/blocks/block_cut.h"
 
 namespace croze {
 

@@ -27,7 +27,7 @@
 // then run in order, by one thread.
 //
 // What is small and has no axis in common with its readers is repeated by them: block_repeat.cpp.
-#include "croze/schedule/blocks.h"
+#include "croze/schedule/blocks/blocks.h"
 
 #include <algorithm>
 #include <cmath>
@@ -41,8 +41,9 @@
 #include "croze/codegen/choose/machine_model.h"
 #include "croze/codegen/edits/kernel_state.h"
 #include "croze/graph/rewrite/rewrite.h"
-#include "croze/schedule/block_cut.h"
-#include "croze/schedule/block_repeat.h"
+#include "croze/schedule/blocks/block_cut.h"
+#include "croze/schedule/blocks/block_repeat.h"
+#include "croze/schedule/blocks/led_blocks.h"
 #include "croze/schedule/nest_facts.h"
 #include "croze/schedule/step_graph.h"
 
@@ -76,7 +77,9 @@ class BlockJoiner {
     for (std::size_t i = 0; i < steps_.size(); i++) try_repeat(i);
     for (std::size_t i = 0; i < steps_.size(); i++) {
       if (steps_[i].nests.size() < 2) continue;
-      cut_step(steps_[i], plans_[i], schedule_, context_.caps(steps_[i].device));
+      const Caps& caps = context_.caps(steps_[i].device);
+      cut_rows_of_softmax(steps_[i], plans_[i], schedule_, MachineModel(caps));
+      cut_step(steps_[i], plans_[i], schedule_, caps);
     }
     std::erase_if(steps_, [](const PendingStep& s) { return s.writes.empty(); });
   }

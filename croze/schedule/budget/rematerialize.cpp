@@ -29,7 +29,7 @@
 #include "croze/codegen/choose/machine_model.h"
 #include "croze/codegen/edits/kernel_state.h"
 #include "croze/graph/rewrite/rewrite.h"
-#include "croze/schedule/block_cost.h"
+#include "croze/schedule/blocks/block_cost.h"
 #include "croze/schedule/free_early.h"
 #include "croze/schedule/liveness.h"
 #include "croze/schedule/memory/make_late.h"

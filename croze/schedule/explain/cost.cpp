@@ -9,7 +9,7 @@
 #include "croze/codegen/simplify.h"
 #include "croze/device/device.h"
 #include "croze/graph/graph.h"
-#include "croze/schedule/block_cost.h"
+#include "croze/schedule/blocks/block_cost.h"
 
 namespace croze {
 namespace {

@@ -1,8 +1,8 @@
 // cost.h -- what a loop nest of a schedule costs, as far as that can be told without compiling it.
 //
-// Cycles are those of the model that sequences are cut into blocks by (schedule/block_cost.h): the
-// arithmetic of the nest, shared by the threads where it is large, and its bytes on their way from
-// the caches with all threads at it.
+// Cycles are those of the model that sequences are cut into blocks by
+// (schedule/blocks/block_cost.h): the arithmetic of the nest, shared by the threads where it is
+// large, and its bytes on their way from the caches with all threads at it.
 #pragma once
 
 #include <cstdint>

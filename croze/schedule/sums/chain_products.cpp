@@ -27,7 +27,7 @@
 #include "croze/codegen/edits/kernel_state.h"
 #include "croze/codegen/pipeline.h"
 #include "croze/graph/rewrite/rewrite.h"
-#include "croze/schedule/block_cut.h"
+#include "croze/schedule/blocks/block_cut.h"
 #include "croze/schedule/nest_facts.h"
 #include "croze/schedule/step_graph.h"
 
