@@ -15,7 +15,7 @@
 // merge.cpp: kernels that pass values to each other become one.
 // budget/rematerialize.cpp: values are made again, so that less memory is needed at once.
 // recompute.cpp: large values that blocks of different axes want are made for each.
-// blocks.cpp: kernels that pass values to each other run one after the other, block by block; small
+// blocks/: kernels that pass values to each other run one after the other, block by block; small
 //   ones are repeated by all who read them.
 // detach.cpp: each a kernel of its own, the same for every part of a buffer.
 // order.cpp: their order; reads after writes, writes after earlier reads (memory/memory_order.cpp).
