@@ -110,7 +110,6 @@ class Finder {
     if (std::ranges::any_of(sequence.axes, &BlockAxis::is_in_order)) return {};
     // All nests are run for each block: the first makes the terms, the others want the weights.
     Softmax s{.made = 0, .nest = 1, .last = step_.nests.size() - 1};
-
     if (looks_like_softmax(s) && terms_are_passed(s) && follows_law(s) && all_add_up(s)) return s;
     return {};
   }
@@ -439,7 +438,6 @@ void cut_rows_of_softmax(PendingStep& step, BlockPlan& plan, Schedule& schedule,
   const auto softmax = Finder(step, plan).find();
   if (!softmax) return;
   BlockCut cut = cut_last_in_order(along_rows_too(plan.sequence, *softmax), machine);
-
   if (cut.gain <= plan.cut.gain) return;
   Maker(step, plan, schedule, *softmax, std::move(cut)).run();
 }
