@@ -88,7 +88,8 @@ class Emitter {
   std::vector<std::int64_t> params_, variables_;  // their slots
   std::vector<UOp> tiles_;                        // registers of sums of units with rows
   std::string before_loop_;                       // the block in front of the loop just opened
-  // Where the label of the last block of each loop belongs, by its id.
+  // Where the label of the last block of each loop belongs, by its id: an inner loop's, which is
+  // known first, stands behind those of the loops around it, so none is moved.
   std::map<std::int64_t, std::size_t> last_block_;
   LlvmText text_;
 };

@@ -149,11 +149,21 @@ bool is_at_full_depth(const KernelState& k, UOp reduce) {
   return std::all_of(k.loops.begin(), k.loops.end(), [&](UOp r) { return reduce.varies_over(r); });
 }
 
+std::int64_t contiguous_accesses(UOp sink, UOp range) {
+  return std::ranges::count_if(toposort(sink), [&](UOp u) {
+    return u.is(Op::Index) && along(u, range) == Along::Contiguous;
+  });
+}
+
 std::int64_t largest_divisor(std::int64_t n, std::int64_t limit) {
   for (std::int64_t d = std::min(n, limit); d > 1; d--) {
     if (n % d == 0) return d;
   }
   return 1;
+}
+
+double divided_up(std::int64_t size, std::int64_t by) {
+  return static_cast<double>((size + by - 1) / by);
 }
 
 }  // namespace croze

@@ -50,7 +50,12 @@ inline bool can_cut(UOp range, std::int64_t size) {
 // True if `reduce` varies over all output loops: it is not hoisted.
 bool is_at_full_depth(const KernelState& k, UOp reduce);
 
+// How many accesses walk memory element by element along the loop.
+std::int64_t contiguous_accesses(UOp sink, UOp range);
+
 // The largest divisor of n that is at most `limit`.
 std::int64_t largest_divisor(std::int64_t n, std::int64_t limit);
+// In how many parts of this size, the last perhaps a smaller one, for weighing.
+double divided_up(std::int64_t size, std::int64_t by);
 
 }  // namespace croze

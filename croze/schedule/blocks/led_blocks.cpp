@@ -24,7 +24,6 @@
 #include "croze/schedule/blocks/led_blocks.h"
 
 #include <algorithm>
-#include <deque>
 #include <optional>
 #include <utility>
 #include <vector>

@@ -48,10 +48,6 @@ struct GroupTile {
   std::int64_t items() const { return row_items * column_items; }
 };
 
-double divided_up(std::int64_t size, std::int64_t by) {
-  return static_cast<double>((size + by - 1) / by);
-}
-
 class Search {
  public:
   Search(const KernelState& k, UOp reduce)

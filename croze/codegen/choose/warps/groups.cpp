@@ -54,12 +54,6 @@ class ItemMapper {
     return count;
   }
 
-  std::int64_t contiguous(UOp range) const {
-    return std::ranges::count_if(toposort(k_.sink), [&](UOp u) {
-      return u.is(Op::Index) && along(u, range) == Along::Contiguous;
-    });
-  }
-
   // Of loops that are equal the innermost.
   UOp best_loop() const {
     UOp best;
@@ -67,7 +61,7 @@ class ItemMapper {
     for (std::size_t i = k_.loops.size(); i-- > 0;) {
       const UOp r = k_.loops[i];
       if (!is_parallel(r) || r.range_size() == 1 || tried(r)) continue;
-      const std::int64_t count = contiguous(r);
+      const std::int64_t count = contiguous_accesses(k_.sink, r);
       if (count <= most) continue;
       most = count;
       best = r;
@@ -85,7 +79,8 @@ class ItemMapper {
     const double enough = static_cast<double>(model_.units * model_.resident_items);
     const double all = iterations_in_all();
     const std::int64_t lanes = full_lanes(k_.sink, k_.caps());
-    if (lanes <= 1 || contiguous(range) == 0 || range.trip_divisor() % lanes != 0) return range;
+    if (lanes <= 1 || contiguous_accesses(k_.sink, range) == 0 || range.trip_divisor() % lanes != 0)
+      return range;
     if (range.range_size() == lanes) return range;  // nothing would be left for items
     if (all < enough * static_cast<double>(lanes)) return range;
     const SplitRange vectors = split(k_, range, lanes);

@@ -190,7 +190,7 @@ class RowSharer {
     std::int64_t most = -1;
     for (UOp r : k_.loops) {
       if (!is_parallel(r) || is_reduced_outside(r) || r.range_size() < items) continue;
-      const std::int64_t count = contiguous_accesses(r);
+      const std::int64_t count = contiguous_accesses(k_.sink, r);
       if (count < most) continue;
       most = count;
       best = r;
@@ -210,12 +210,6 @@ class RowSharer {
       share_columns(r, std::min(room, r.range_size()));
       return;
     }
-  }
-
-  std::int64_t contiguous_accesses(UOp range) const {
-    return std::ranges::count_if(toposort(k_.sink), [&](UOp u) {
-      return u.is(Op::Index) && along(u, range) == Along::Contiguous;
-    });
   }
 
   void share_columns(UOp range, std::int64_t items) {

@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/warps/group_tiles.h"
 #include "croze/codegen/choose/warps/unit_axes.h"
 #include "croze/codegen/choose/warps/warp_model.h"
@@ -36,10 +37,6 @@ struct UnitTile {
   std::int64_t row_copy = 1, column_copy = 1;        // bytes that an item copies at once
   double cycles = 0;                                 // of the kernel
 };
-
-double divided_up(std::int64_t size, std::int64_t by) {
-  return static_cast<double>((size + by - 1) / by);
-}
 
 class Search {
  public:

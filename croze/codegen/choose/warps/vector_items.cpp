@@ -27,7 +27,7 @@ class VectorItems {
     unroll_short_loops();
     const UOp loop = loop_of_lanes();
     if (!loop) return;
-    const std::int64_t items = items_of(loop, model_.usual_items());
+    const std::int64_t items = items_of(loop);
     const Taken lanes = take(loop, items);
     const std::int64_t more = model_.usual_items() / whole_warps(items);
     for (std::size_t i = k_.loops.size(); i-- > 0 && more > 1;) {
@@ -47,14 +47,14 @@ class VectorItems {
   // The part of the lanes that have something to do, if the loop is cut among so many items.
   double use_of(UOp range) const {
     const std::int64_t size = range.range_size();
-    const std::int64_t items = items_of(range, model_.usual_items());
+    const std::int64_t items = items_of(range);
     const std::int64_t groups = (size + items - 1) / items;
     return static_cast<double>(size) / static_cast<double>(groups * whole_warps(items));
   }
 
   // All of the loop, or a number of warps of which few are idle.
-  std::int64_t items_of(UOp range, std::int64_t most) const {
-    const std::int64_t size = range.range_size();
+  std::int64_t items_of(UOp range) const {
+    const std::int64_t size = range.range_size(), most = model_.usual_items();
     if (size <= most && !range.is_open()) return size;
     const auto padded = [&](std::int64_t n) { return (size + n - 1) / n * n; };
     std::int64_t best = most;
@@ -64,22 +64,17 @@ class VectorItems {
     return best;
   }
 
-  std::int64_t contiguous(UOp range) const {
-    return std::ranges::count_if(toposort(k_.sink), [&](UOp u) {
-      return u.is(Op::Index) && along(u, range) == Along::Contiguous;
-    });
-  }
-
   // The loop that makes the most use of lanes; of those that are about equal the one along which
   // memory is walked, and then the innermost.
   UOp loop_of_lanes() const {
     constexpr double about = 1.2;
+    const auto walks = [&](UOp r) { return contiguous_accesses(k_.sink, r); };
     UOp best;
     for (std::size_t i = k_.loops.size(); i-- > 0;) {
       const UOp r = k_.loops[i];
       if (!is_parallel(r) || r.range_size() == 1) continue;
       const bool is_better = !best || use_of(r) > about * use_of(best) ||
-                             (about * use_of(r) > use_of(best) && contiguous(r) > contiguous(best));
+                             (about * use_of(r) > use_of(best) && walks(r) > walks(best));
       if (is_better) best = r;
     }
     return best;

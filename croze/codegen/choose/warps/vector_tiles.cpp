@@ -32,10 +32,6 @@ struct VectorTile {
   double cycles = std::numeric_limits<double>::infinity();  // of the kernel
 };
 
-double divided_up(std::int64_t size, std::int64_t by) {
-  return static_cast<double>((size + by - 1) / by);
-}
-
 class VectorTileSearch {
  public:
   VectorTileSearch(const KernelState& k, UOp reduce)
