@@ -16,6 +16,7 @@
 #include "croze/graph/graph.h"
 #include "croze/render/program.h"
 #include "croze/run/devices.h"
+#include "edits/bind_lanes.h"
 #include "support/schedule_runner.h"
 
 namespace croze {
@@ -68,7 +69,7 @@ UOp codebook_kernel(Graph& g, std::int64_t count) {
 // Bytes by lanes, halves side by side.
 void by_vectors(KernelState& k) {
   const UOp half = k.loops[1], byte = k.loops[2];
-  bind(k, byte, LoopKind::Lane);
+  bind_lanes(k, byte);
   bind(k, half, LoopKind::Unroll);
 }
 

@@ -19,6 +19,7 @@
 #include "croze/graph/graph.h"
 #include "croze/render/llvm.h"
 #include "croze/run/devices.h"
+#include "edits/bind_lanes.h"
 #include "support/schedule_runner.h"
 
 namespace croze {
@@ -72,7 +73,7 @@ UOp row_sums(Graph& g) {
   return g.sink(std::vector<UOp>{g.store(place, sum, std::vector<UOp>{l.row})});
 }
 
-void by_vectors(KernelState& k) { bind(k, k.loops[1], LoopKind::Lane); }
+void by_vectors(KernelState& k) { bind_lanes(k, k.loops[1]); }
 void by_numbers(KernelState&) {}
 
 // Loops that turn as often as a value says.

@@ -14,6 +14,7 @@
 #include "croze/codegen/edits/transform.h"
 #include "croze/codegen/pipeline.h"
 #include "croze/run/devices.h"
+#include "edits/bind_lanes.h"
 #include "support/schedule_runner.h"
 
 namespace croze {
@@ -227,7 +228,7 @@ TEST(TransposedTile, SeveralTilesOfRunsFillARegister) {
   const UOp kernel = g.sink(std::vector<UOp>{g.store(out, x, std::vector<UOp>{run, copy, lane})});
   const auto edit = [](KernelState& k) {
     bind(k, k.loops[1], LoopKind::Unroll);
-    bind(k, k.loops[2], LoopKind::Lane);
+    bind_lanes(k, k.loops[2]);
   };
   EXPECT_EQ(exchanges(make_program(kernel, cpu_shaped_caps(), edit)), 2);
   std::vector<std::byte> in = noise(columns * row), expected(runs * columns * terms);
