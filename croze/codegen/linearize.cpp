@@ -422,8 +422,8 @@ class Linearizer {
     return places_of_next_turn(places_read(inner), inner.range, outer);
   }
 
-  // What a tile is filled with in a next turn of the loops around its filling is fetched while it
-  // is filled.
+  // What a tile is filled with later on, or in a next turn of the loops around its filling, is
+  // fetched while it is filled.
   std::vector<UOp> fetched_for_next_fill(int block) const {
     const Block& inner = blocks_[static_cast<std::size_t>(block)];
     if (!input_.prefetches || !inner.range) return {};
@@ -433,13 +433,13 @@ class Linearizer {
       return u.is(Op::Store) && u.src(0).is(Op::Index) && tile_of(u) && closes(u, inner.range);
     });
     if (fill == inner.units.end()) return {};
-    std::vector<UOp> around;
+    std::vector<UOp> around, filling{inner.range};
     for (int b = inner.parent; b > 0; b = blocks_[static_cast<std::size_t>(b)].parent) {
       const UOp range = blocks_[static_cast<std::size_t>(b)].range;
-      if (!closes(order_[static_cast<std::size_t>(*fill)], range))
-        around.insert(around.begin(), range);
+      auto& loops = closes(order_[static_cast<std::size_t>(*fill)], range) ? filling : around;
+      loops.insert(loops.begin(), range);
     }
-    return places_of_next_fill(places_read(inner), inner.range, around);
+    return places_of_next_fill(places_read(inner), filling, around);
   }
 
   // Rows of a table that come later, as numbers in memory say.

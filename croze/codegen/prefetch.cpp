@@ -16,9 +16,10 @@
 // Where a run of the inner loop reads little, short rows or a few lines of a column, it is not what
 // the next run reads that is fetched, but what a later one does.
 //
-// A tile that is filled from columns of packed numbers reads a little of each at a time.  While it
-// is filled, what the next turn of the loop around fills it with is fetched, and that comes while
-// the tile is used.
+// A tile that is filled with pieces of rows which lie pages apart comes to a surprise with each of
+// them: while one is copied some later one is fetched.  A tile that is filled from columns of
+// packed numbers reads a little of each at a time.  While it is filled, what the next turn of the
+// loop around fills it with is fetched, and that comes while the tile is used.
 //
 // Rows whose numbers come from memory, as those of an embedding, are a surprise to the hardware
 // each time:
@@ -51,7 +52,7 @@
 namespace croze {
 namespace {
 
-constexpr std::int64_t line_bytes = 64;
+constexpr std::int64_t line_bytes = 64, page_bytes = 4096;
 // Bytes that are read at least between the fetching of a line and its reading: what a thread reads
 // in the time that memory takes to answer.  The hardware sees rows that come in order, but starts
 // anew at each page.
@@ -312,6 +313,26 @@ bool is_row_by_number(UOp place, UOp inner, UOp outer) {
   return has_number && offsets_of_lanes(index).has_value();
 }
 
+// Where a last tile overlaps the one before it, as if it went on behind the end.
+UOp without_overlap(UOp place) {
+  std::vector<std::pair<UOp, UOp>> map;
+  for (UOp u : toposort(place.src(1))) {
+    if (u.is(Op::Min) && u.src(1).is(Op::Const)) map.emplace_back(u, u.src(0));
+  }
+  return place.graph().place(place.src(0), substitute(place.src(1), map));
+}
+
+// What `inner` reads in later turns of `outer`, each of which begins in another page.
+std::vector<UOp> places_of_next_pages(std::span<const UOp> vectors, UOp inner, UOp outer) {
+  std::vector<UOp> places, result;
+  std::ranges::transform(vectors, std::back_inserter(places), without_overlap);
+  for (const Operand& o : operands_of(places, inner, outer)) {
+    if (o.element_bytes() == 1 || std::abs(o.outer_step) < page_bytes) continue;
+    std::ranges::copy(rows_ahead(o, inner, elements_ahead(o, inner)), std::back_inserter(result));
+  }
+  return result.size() > most_lines ? std::vector<UOp>() : result;
+}
+
 }  // namespace
 
 std::vector<UOp> places_of_later_rows(std::span<const UOp> places, UOp inner, UOp outer) {
@@ -351,13 +372,15 @@ std::vector<UOp> places_of_next_turn(std::span<const UOp> places, UOp inner, UOp
   return result;
 }
 
-std::vector<UOp> places_of_next_fill(std::span<const UOp> places, UOp inner,
+std::vector<UOp> places_of_next_fill(std::span<const UOp> places, std::span<const UOp> filling,
                                      std::span<const UOp> around) {
-  std::vector<UOp> result;
+  const UOp inner = filling.back();
   const std::vector<UOp> vectors = vectors_of_memory(places, inner);
+  std::vector<UOp> result;
+  if (filling.size() > 1) result = places_of_next_pages(vectors, inner, filling.rbegin()[1]);
   for (UOp outer : around) {
     std::vector<Operand> operands = operands_of(vectors, inner, outer);
-    // What is copied as it is comes as fast as it is stored.
+    // What is copied as it is comes as fast as it is stored, but for new pages.
     std::erase_if(operands, [](const Operand& o) { return o.element_bytes() > 1; });
     const auto is_near = [](const Operand& o) { return std::abs(o.outer_step) <= most_ahead; };
     if (operands.empty() || !std::ranges::all_of(operands, is_near)) continue;

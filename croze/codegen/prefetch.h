@@ -17,11 +17,11 @@ namespace croze {
 // the hardware to foresee.
 std::vector<UOp> places_of_next_turn(std::span<const UOp> places, UOp inner, UOp outer);
 
-// `places` are read in a turn of `inner`, a loop that fills a tile, in each turn of the loops
-// around it anew, which come outermost first.  Returns the places that are fetched with them so
-// that what the tile is filled with in the next turn of one of these loops is near, of packed
-// numbers.
-std::vector<UOp> places_of_next_fill(std::span<const UOp> places, UOp inner,
+// `places` are read in a turn of the last of the loops `filling`, which fill a tile, in each turn
+// of the loops `around` them anew; both come outermost first.  Returns the places that are fetched
+// with them so that what the tile is filled with soon is near where that lies pages apart, or of
+// packed numbers what it is filled with in the next turn of one of the loops around.
+std::vector<UOp> places_of_next_fill(std::span<const UOp> places, std::span<const UOp> filling,
                                      std::span<const UOp> around);
 
 // The same of rows that `inner` walks along and whose numbers `outer` reads from memory: places in

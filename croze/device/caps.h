@@ -13,6 +13,16 @@ namespace croze {
 
 struct MatrixUnit;
 
+// Caches move lines of so many bytes, and those that lie so far apart share a set of the first one:
+// a page, by which it is addressed before the page is known.
+inline constexpr std::int64_t cache_line_bytes = 64, cache_set_bytes = 4096;
+
+// How far apart rows of so many bytes are put: those that would all lie in one set are kept apart
+// by a line of it.
+constexpr std::int64_t bytes_apart(std::int64_t row_bytes) {
+  return row_bytes + (row_bytes % cache_set_bytes == 0 ? cache_line_bytes : 0);
+}
+
 struct Caps {
   std::string device;        // "CPU", "INTERP", "NULL", "OPENCL", ..: the family
   std::string architecture;  // enters cache keys: CPU model and features, driver version, ...

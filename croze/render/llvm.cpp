@@ -27,6 +27,7 @@ LlvmWords words(const LlvmTarget& target) {
   return {.space = {},
           .stack = {},
           .hides_counters = true,
+          .vector_registers = target.vector_registers,
           .forms = {.fences_halfs = true,
                     .bounds_casts = !target.casts_saturate,
                     .ranks_floats = target.avx512},

@@ -14,6 +14,7 @@ struct LlvmTarget {
       false;  // an instruction makes integers of vectors of floats as Op::Cast does
   // Large results of programs that access so much are written past the caches; 0: none.
   std::int64_t last_cache_bytes = 0;
+  std::int64_t vector_registers = 16;
 };
 
 // The text defines one function with external linkage, named as the kernel:

@@ -90,7 +90,8 @@ LlvmTarget target_of(const Caps& caps) {
   const bool avx512 = has_avx512(caps);
   return {.avx512 = avx512,
           .casts_saturate = casts_saturate,
-          .last_cache_bytes = avx512 ? std::min(last_cache_bytes(), most_last_cache) : 0};
+          .last_cache_bytes = avx512 ? std::min(last_cache_bytes(), most_last_cache) : 0,
+          .vector_registers = caps.vector_registers};
 }
 
 class CpuDevice final : public HostDevice {

@@ -47,10 +47,8 @@ struct MachineModel {
   // it meets, what it is made of and what is fetched for the next stand beside it.  Of half as much
   // the loops are too short.
   std::int64_t decoded_bytes;
-  // Lines so far apart share a set of the L1 cache: a page, by which it is addressed before the
-  // page is known.
-  static constexpr std::int64_t set_bytes = 4096;
-  static constexpr double line_bytes = 64;
+  static constexpr std::int64_t set_bytes = cache_set_bytes;
+  static constexpr double line_bytes = cache_line_bytes;
   static constexpr std::int64_t lines_of_set = 8;  // at least; 12 in newer ones
   double cache_bytes;                              // of the L2 cache of one core
 

@@ -119,6 +119,27 @@ class FillByLoops {
   std::vector<UOp> parts_;                          // inside of all loops
 };
 
+// Elements from one place of each axis to the next, and of all.  `gap` is left free behind the last
+// axis; the tile of a thread lies in its caches.
+struct TileLayout {
+  std::vector<std::int64_t> strides;
+  std::int64_t elements = 1;
+};
+
+TileLayout layout_of(const std::vector<TileAxis>& axes, DType dtype, Space space,
+                     std::int64_t gap) {
+  TileLayout result{.strides = std::vector<std::int64_t>(axes.size())};
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    const bool is_last = i + 1 == axes.size();
+    result.strides[i] = result.elements;
+    result.elements *= axes[i].size + (is_last ? gap : 0);
+    const std::int64_t element = size_of(dtype);
+    if (space == Space::Thread && i > 0 && axes[i - 1].size > 1)
+      result.elements = bytes_apart(result.elements * element) / element;
+  }
+  return result;
+}
+
 Edit stage_edit(const KernelState& k, UOp load, std::span<const UOp> inner, Space space,
                 std::int64_t lanes) {
   Edit edit{.kind = EditKind::Stage, .size = lanes, .space = space};
@@ -169,25 +190,21 @@ void stage(KernelState& k, UOp load, std::span<const UOp> inner, Space space, st
                                             matrices ? &matrices->order : nullptr)
                             : FillByLoops(k, vectors_of(k, axes, load.dtype(), lanes)).over(axes);
 
-  const std::int64_t gap = shared ? row_gap(axes, load.dtype(), k.caps()) : 0;
+  const TileLayout layout =
+      layout_of(axes, load.dtype(), space, shared ? row_gap(axes, load.dtype(), k.caps()) : 0);
   // What the tile holds at a position: the operand with each group's sum replaced by the position.
   std::vector<std::pair<UOp, UOp>> at_position;
   UOp fill_index = g.index(0), read_index = g.index(0);
-  std::int64_t elements = 1;
   for (std::size_t i = 0; i < axes.size(); i++) {
     for (const AxisMember& m : axes[i].members) {
       const bool first = &m == &axes[i].members[0];
       at_position.emplace_back(m.range, first ? fill.position[i] : g.index(0));
     }
-    const std::int64_t places = axes[i].size + (i + 1 == axes.size() ? gap : 0);
-    fill_index = fill_index * places + place_in_tile(axes[i], fill.position[i]);
-    read_index = read_index * places + place_in_tile(axes[i], sum_of(axes[i]));
-    elements *= places;
+    fill_index = fill_index + place_in_tile(axes[i], fill.position[i]) * layout.strides[i];
+    read_index = read_index + place_in_tile(axes[i], sum_of(axes[i])) * layout.strides[i];
   }
-  if (matrices) {
-    fill_index = fill.place;
-    elements = matrices->elements;
-  }
+  if (matrices) fill_index = fill.place;
+  const std::int64_t elements = matrices ? matrices->elements : layout.elements;
   UOp source = substitute(place, at_position);
   UOp target_gate = fill.gate;
   if (fill.gate) {

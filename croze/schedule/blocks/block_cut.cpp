@@ -136,15 +136,12 @@ class Cutter {
     return found == axes_.end() ? nullptr : &*found;
   }
 
-  // The distance of what follows the axis, of which neighbours are so far apart.  Rows that would
-  // all lie in one set of the first cache are kept apart by a line of it.
+  // The distance of what follows the axis, of which neighbours are so far apart.
   std::int64_t behind(std::int64_t stride, const Written& w, const LayoutAxis& axis) const {
     const CutAxis* cut = cut_along(w, axis.loop);
     const std::int64_t size = cut ? cut->extent(axis.loop) : axis.loop.range_size();
     const std::int64_t element = size_of(w.buffer.dtype());
-    constexpr auto line = static_cast<std::int64_t>(MachineModel::line_bytes);
-    const bool collide = size > 1 && stride * size * element % MachineModel::set_bytes == 0;
-    return stride * size + (collide ? line / element : 0);
+    return size > 1 ? bytes_apart(stride * size * element) / element : stride;
   }
 
   PendingStep& step_;
