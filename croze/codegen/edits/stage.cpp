@@ -64,20 +64,49 @@ FillVectors vectors_of(const KernelState& k, const std::vector<TileAxis>& axes, 
   return vectors_of_terms(axes, lanes);
 }
 
+// Copies of the code of a fill, one for each mask: as many as are held in registers, or nearly.
+constexpr std::int64_t most_masks = 9;
+// Elements that each of them is then for.
+constexpr std::int64_t least_masked = 4;
+
+// Axes of a gated source that are copies of the code: of a window, whose masks are the same for all
+// elements of the other axes and so are made once.
+std::vector<bool> axes_of_masks(const FillVectors& vectors, const std::vector<TileAxis>& axes,
+                                UOp gate) {
+  std::vector<bool> result(axes.size());
+  if (!gate || vectors.lanes == 1 || vectors.copies > 1) return result;
+  std::int64_t masks = 1, others = 1;
+  for (std::size_t i = 0; i < axes.size(); i++) {
+    const TileAxis& a = axes[i];
+    if (i == vectors.axis || a.divides) continue;
+    const bool tells = std::ranges::any_of(
+        a.members, [&](const AxisMember& m) { return gate.varies_over(m.range); });
+    if (tells && (a.open_loop() || a.phases > 1)) return std::vector<bool>(axes.size());
+    result[i] = tells;
+    (tells ? masks : others) *= a.size;
+  }
+  return masks <= most_masks && others >= least_masked ? result : std::vector<bool>(axes.size());
+}
+
 // A loop per axis, or a loop over parts and the lanes, or copies, of a part; and copies for the
-// phases of an axis.  The loops walk the source as it lies in memory: what is fetched with an
-// element is used before it is gone.  Those for which there are divisions stand around the others,
-// so that there are few.
+// phases of an axis, or for its masks.  The loops walk the source as it lies in memory: what is
+// fetched with an element is used before it is gone.  Those for which there are divisions stand
+// around the others, so that there are few.
 class FillByLoops {
  public:
-  FillByLoops(KernelState& k, const FillVectors& vectors) : k_(k), vectors_(vectors) {}
+  FillByLoops(KernelState& k, const FillVectors& vectors, UOp gate)
+      : k_(k), vectors_(vectors), gate_(gate) {}
 
   TileFill over(std::vector<TileAxis>& axes) {
+    const std::vector<bool> has_masks = axes_of_masks(vectors_, axes, gate_);
     for (std::size_t i = 0; i < axes.size(); i++) {
       const bool copied = vectors_.copies > 1 && i + 1 == axes.size();
       const bool is_cut = vectors_.lanes > 1 && i == vectors_.axis;
-      const std::int64_t part = copied ? vectors_.copies : is_cut ? vectors_.lanes : 1;
-      add(axes[i], part, copied ? LoopKind::Unroll : LoopKind::Lane);
+      const std::int64_t part = copied         ? vectors_.copies
+                                : is_cut       ? vectors_.lanes
+                                : has_masks[i] ? axes[i].size
+                                               : 1;
+      add(axes[i], part, copied || has_masks[i] ? LoopKind::Unroll : LoopKind::Lane);
     }
     std::ranges::stable_sort(walk_, std::greater(), &std::pair<std::int64_t, UOp>::first);
     for (const auto& [step, loop] : walk_) fill_.loops.push_back(loop);
@@ -114,6 +143,7 @@ class FillByLoops {
 
   KernelState& k_;
   const FillVectors vectors_;
+  const UOp gate_;  // of the source; null: none
   TileFill fill_;
   std::vector<std::pair<std::int64_t, UOp>> walk_;  // loops, and their steps in the source
   std::vector<UOp> parts_;                          // inside of all loops
@@ -188,7 +218,7 @@ void stage(KernelState& k, UOp load, std::span<const UOp> inner, Space space, st
   const TileFill fill = shared
                             ? fill_by_items(k, items_of(k), place, load.dtype(), axes,
                                             matrices ? &matrices->order : nullptr)
-                            : FillByLoops(k, vectors_of(k, axes, load.dtype(), lanes)).over(axes);
+                            : FillByLoops(k, vectors_of(k, axes, load.dtype(), lanes), gate_of(place)).over(axes);
 
   const TileLayout layout =
       layout_of(axes, load.dtype(), space, shared ? row_gap(axes, load.dtype(), k.caps()) : 0);
