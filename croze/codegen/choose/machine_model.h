@@ -98,6 +98,8 @@ struct MachineModel {
   // two instructions where there are registers for masks, and a handful, and slow stores, where
   // not.
   double masked_vector() const { return vector_bytes == 64 ? 1.3 : 2; }
+  // A store with a mask: where there are no registers for masks some processors write lane by lane.
+  double masked_store() const { return vector_bytes == 64 ? 1 : 24; }
   // A scalar spread over a register: no line is crossed.  AVX-512's multiply-adds take it from
   // memory themselves, elsewhere it is an instruction that takes a load's time.
   double broadcast() const { return vector_bytes == 64 ? 0.6 : 1; }

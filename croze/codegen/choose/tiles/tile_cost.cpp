@@ -488,6 +488,7 @@ double TileCost::bytes_of_columns(UOp place, const RegisterTile& t) const {
 double TileCost::store_cost(const RegisterTile& t) const {
   if (t.in_reduction) return 0;
   double each = c_.makes_tiles() ? 1 + 2 * MachineModel::load : 1;  // by way of memory
+  if (pads_lanes(c_.stored, t)) each *= c_.machine.masked_store();
   if (along(c_.stored, t.lane) != Along::Contiguous) {
     const std::int64_t apart =
         stride_over(c_.stored.src(1), t.lane).step * size_of(c_.stored.dtype());
