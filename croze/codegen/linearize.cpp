@@ -439,7 +439,7 @@ class Linearizer {
       auto& loops = closes(order_[static_cast<std::size_t>(*fill)], range) ? filling : around;
       loops.insert(loops.begin(), range);
     }
-    return places_of_next_fill(places_read(inner), filling, around);
+    return places_of_next_fill(places_read(inner), filling, around, input_.is_blind_to_masks);
   }
 
   // Rows of a table that come later, as numbers in memory say.

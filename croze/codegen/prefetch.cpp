@@ -21,6 +21,10 @@
 // packed numbers reads a little of each at a time.  While it is filled, what the next turn of the
 // loop around fills it with is fetched, and that comes while the tile is used.
 //
+// Lines of a picture with its border fill a tile by loads with masks, which come in order, but
+// where masks have no registers the hardware has been seen not to learn from them.  What lies some
+// way ahead is fetched.
+//
 // Rows whose numbers come from memory, as those of an embedding, are a surprise to the hardware
 // each time:
 //
@@ -296,6 +300,21 @@ std::vector<UOp> vectors_of_memory(std::span<const UOp> places, UOp loop) {
   return result;
 }
 
+// What is read in order with a mask, some way ahead.
+std::vector<UOp> places_behind_masks(std::span<const UOp> vectors, UOp loop) {
+  std::vector<UOp> result, masked;
+  std::ranges::copy_if(vectors, std::back_inserter(masked),
+                       [](UOp place) { return place.num_src() > 2; });
+  for (const Operand& operand : operands_of(masked, loop, loop)) {
+    const std::int64_t bytes = operand.element_bytes();
+    if (operand.outer_step < 0 || operand.outer_step > line_bytes) continue;
+    if (operand.buffer.buffer_elements() * bytes < least_streamed) continue;
+    for (const auto& [at, place] : operand.places)
+      result.push_back(place_after(place, number_like(loop, stream_ahead / bytes)));
+  }
+  return result;
+}
+
 // Whether a number from memory says where the place lies, one that is known before `inner` begins
 // and comes in order with `outer`.
 bool is_row_by_number(UOp place, UOp inner, UOp outer) {
@@ -373,11 +392,12 @@ std::vector<UOp> places_of_next_turn(std::span<const UOp> places, UOp inner, UOp
 }
 
 std::vector<UOp> places_of_next_fill(std::span<const UOp> places, std::span<const UOp> filling,
-                                     std::span<const UOp> around) {
+                                     std::span<const UOp> around, bool is_blind_to_masks) {
   const UOp inner = filling.back();
   const std::vector<UOp> vectors = vectors_of_memory(places, inner);
   std::vector<UOp> result;
   if (filling.size() > 1) result = places_of_next_pages(vectors, inner, filling.rbegin()[1]);
+  if (is_blind_to_masks && result.empty()) result = places_behind_masks(vectors, inner);
   for (UOp outer : around) {
     std::vector<Operand> operands = operands_of(vectors, inner, outer);
     // What is copied as it is comes as fast as it is stored, but for new pages.

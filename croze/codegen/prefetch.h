@@ -19,10 +19,11 @@ std::vector<UOp> places_of_next_turn(std::span<const UOp> places, UOp inner, UOp
 
 // `places` are read in a turn of the last of the loops `filling`, which fill a tile, in each turn
 // of the loops `around` them anew; both come outermost first.  Returns the places that are fetched
-// with them so that what the tile is filled with soon is near where that lies pages apart, or of
-// packed numbers what it is filled with in the next turn of one of the loops around.
+// with them so that what the tile is filled with soon is near: where that lies pages apart, or
+// comes in order behind a mask and the hardware does not see that, or of packed numbers what it is
+// filled with in the next turn of one of the loops around.
 std::vector<UOp> places_of_next_fill(std::span<const UOp> places, std::span<const UOp> filling,
-                                     std::span<const UOp> around);
+                                     std::span<const UOp> around, bool is_blind_to_masks);
 
 // The same of rows that `inner` walks along and whose numbers `outer` reads from memory: places in
 // a row that comes some turns of `outer` later, or of its last one.  The numbers are read where
