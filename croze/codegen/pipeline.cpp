@@ -131,8 +131,9 @@ LinearProgram make_program(UOp kernel, const Caps& caps, Chooser choose) {
   // What is dear and seldom chosen has a loop that turns where it is.
   sink = pass("rare work", [&] { return jump_over_rare_work(sink, loops, expanded.registers); });
 
-  program.instructions = without_idle_barriers(
-      linearize({sink, loops, expanded.registers, caps.prefetches, caps.vector_bytes < 64}));
+  program.instructions =
+      without_idle_barriers(linearize({sink, loops, expanded.registers, caps.prefetches,
+                                       caps.masked_vectors && caps.vector_bytes < 64}));
   program.lanes = lanes_in(program.instructions);
   if (caps.copies_async) program.instructions = with_copies_begun(program);
   program.instructions = with_products_awaited(std::move(program.instructions));

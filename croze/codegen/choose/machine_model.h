@@ -139,6 +139,9 @@ struct MachineModel {
   // The same of what is copied as it lies, because it lies far apart or collides: filling the tile
   // takes as long as a use, and saves the others misses that they hide in part.
   static constexpr std::int64_t least_copy_reuse = 16;
+  // The same of rows of which a tile reads a piece of a line at each step.  A step takes as long as
+  // the tile has sums, so what it waits for shows the sooner the fewer registers hold them.
+  std::int64_t least_row_reuse() const { return registers / 2; }
   // One that is loaded in order, a vector at a time.
   static constexpr double load_element = load / 16;
   // Starting a launch: handing it to threads that look for work, and waiting for the last of them,

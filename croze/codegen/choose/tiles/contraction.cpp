@@ -29,6 +29,7 @@
 #include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/machine_model.h"
 #include "croze/codegen/choose/pictures/merge_lines.h"
+#include "croze/codegen/choose/tiles/block_size.h"
 #include "croze/codegen/choose/tiles/find_contraction.h"
 #include "croze/codegen/choose/tiles/result_order.h"
 #include "croze/codegen/choose/tiles/tile_search.h"
@@ -170,7 +171,7 @@ class Tiler {
     const bool shares = turn_ == 0 && contraction() && are_rows_near();
     for (UOp r : k_.loops) {
       if (is_tile_loop(r) || r == block_loop_ || r == column_block_ || is_in_turn(r)) continue;
-      const bool shares_block = block_loop_ && turn_ == 0 && extends_columns(r);
+      const bool shares_block = has_block() && turn_ == 0 && extends_columns(r);
       (shares && shares_columns(r) ? shared : shares_block ? along : order).push_back(r);
     }
     auto add = [&](UOp r) {
@@ -292,9 +293,21 @@ class Tiler {
             ? row_loop_.range_size()
             : std::max(machine_.least_blocked_rows, (row_loop_.range_size() + blocks - 1) / blocks);
     const std::int64_t rows = tiles_of_block(
-        row_loop_, std::clamp<std::int64_t>(machine_.tile_bytes / row_tile, 1, most));
-    if (rows < machine_.least_blocked_rows || rows >= row_loop_.range_size()) return;
+        k_, row_loop_, std::clamp<std::int64_t>(machine_.tile_bytes / row_tile, 1, most));
+    const bool all = rows >= row_loop_.range_size();
+    copies_all_rows_ = all && !unit() && turn_ == 0 && others_feed && has_rows_apart();
+    if (rows < machine_.least_blocked_rows || all) return;
     block_loop_ = cut_block(row_loop_, rows);
+  }
+
+  bool has_block() const { return block_loop_ || copies_all_rows_; }
+  // Whether rows lie neither side by side nor in the order of the reduction.
+  bool has_rows_apart() const {
+    return row_unroll_ && std::ranges::any_of(loads(contraction().src(0)), [&](UOp load) {
+             const UOp place = load.src(0);
+             return !place.varies_over(lane_) && along(place, row_unroll_) == Along::Strided &&
+                    !follows_reduction(place);
+           });
   }
 
   // Whether what a unit takes at once does not lie side by side in rows.
@@ -336,7 +349,7 @@ class Tiler {
     const std::int64_t columns = column_loop_ ? column_loop_.range_size() : 1;
     const std::int64_t most = std::min(room, most_columns_of_block(columns));
     if (most < columns) {
-      if (most > 0) column_block_ = cut_block(column_loop_, tiles_of_block(column_loop_, most));
+      if (most > 0) column_block_ = cut_block(column_loop_, tiles_of_block(k_, column_loop_, most));
     } else {
       extend_turn(room / columns);
     }
@@ -362,25 +375,6 @@ class Tiler {
     const std::int64_t rows = block_loop_ ? block_loop_.range_size() : other_tasks();
     if (rows >= machine_.threads) return columns;
     return (columns + machine_.wanted_blocks() - 1) / machine_.wanted_blocks();
-  }
-
-  // At most so many tiles: a divisor of what there is, unless that is far less, or blocks that
-  // overlap are done earlier.
-  std::int64_t tiles_of_block(UOp loop, std::int64_t most) const {
-    const std::int64_t even = largest_divisor(loop.trip_divisor(), most);
-    const std::int64_t all = loop.range_size(), threads = machine_.threads;
-    if (loop.is_open() || most >= all || loads_what_it_stores(k_.sink)) return even;
-    const auto in_parts_of = [](std::int64_t n, std::int64_t size) {
-      return (n + size - 1) / size;
-    };
-    // Tiles that the thread with the most blocks has.
-    const auto longest = [&](std::int64_t size) {
-      return in_parts_of(in_parts_of(all, size), threads) * size;
-    };
-    const std::int64_t blocks = in_parts_of(in_parts_of(all, most), threads) * threads;
-    const std::int64_t overlapping = in_parts_of(all, blocks);
-    const bool is_large = 2 * even > most;
-    return is_large && longest(even) <= longest(overlapping) ? even : overlapping;
   }
 
   // From here on the loops of the tile are those of a turn.
@@ -424,7 +418,7 @@ class Tiler {
       } else if (unit() && has_terms_apart(place)) {
         stage_if_it_fits(load, inner({row_loop_}, with(row_unroll_, a_loops())),
                          copied_at_once(place));
-      } else if ((block_loop_ || turn_ > 0) && row_unroll_ && place.varies_over(row_unroll_)) {
+      } else if ((has_block() || turn_ > 0) && row_unroll_ && place.varies_over(row_unroll_)) {
         stage_rows(load);
       }
     }
@@ -443,7 +437,7 @@ class Tiler {
     const bool side_by_side =
         along(place, row_unroll_) == Along::Contiguous && place.num_src() == 2;
     const std::int64_t blocks = column_block_ ? column_block_.range_size() : 1;
-    const bool reused = column_tiles_ >= blocks * MachineModel::least_copy_reuse;
+    const bool reused = column_tiles_ >= blocks * machine_.least_row_reuse();
     if (follows_reduction(place) || (side_by_side && !reused)) return;
     stage_if_it_fits(load, inner({row_loop_}, with(row_unroll_, depths_)));
   }
@@ -527,6 +521,7 @@ class Tiler {
   const RegisterTile tile_;
   std::int64_t column_tiles_ = 1;  // that a tile of rows meets
   std::int64_t turn_ = 0;          // iterations of the reduction in one; 0: it has no turns
+  bool copies_all_rows_ = false;   // a block of all rows, without a loop over blocks
   bool along_result_ = false;      // the loop over columns stands in that over rows
   std::vector<UOp> in_turn_;       // other loops that a turn goes over, outermost first
   UOp lane_, column_loop_, column_unroll_, row_loop_, row_unroll_, block_loop_, column_block_;
