@@ -215,10 +215,10 @@ void stage(KernelState& k, UOp load, std::span<const UOp> inner, Space space, st
   const bool shared = space == Space::Group;
   const std::optional<MatrixTile> matrices =
       shared ? matrix_tile(place, load.dtype(), axes, k.caps()) : std::nullopt;
-  const TileFill fill = shared
-                            ? fill_by_items(k, items_of(k), place, load.dtype(), axes,
-                                            matrices ? &matrices->order : nullptr)
-                            : FillByLoops(k, vectors_of(k, axes, load.dtype(), lanes), gate_of(place)).over(axes);
+  const TileFill fill =
+      shared ? fill_by_items(k, items_of(k), place, load.dtype(), axes,
+                             matrices ? &matrices->order : nullptr)
+             : FillByLoops(k, vectors_of(k, axes, load.dtype(), lanes), gate_of(place)).over(axes);
 
   const TileLayout layout =
       layout_of(axes, load.dtype(), space, shared ? row_gap(axes, load.dtype(), k.caps()) : 0);
