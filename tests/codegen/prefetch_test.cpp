@@ -219,6 +219,27 @@ TEST_F(Prefetch, ATileFetchesAsFarAheadAsACacheHolds) {
   }
 }
 
+// Where the hardware does not see what masks read in order, 2 KiB ahead; not what lies apart, nor
+// what the caches hold.
+TEST_F(Prefetch, ATileFetchesWhatItReadsInOrderBehindMasks) {
+  const UOp picture = graph.param(DType::Float32, 2, 1 << 20),
+            small = graph.param(DType::Float32, 3, 1 << 10);
+  const UOp lane = typed(graph.range(3, 8, LoopKind::Lane));
+  const auto masked = [&](UOp buffer, std::int64_t step) {
+    const UOp at = (outer * number(512) + inner * number(step)) + lane;
+    return graph.place(buffer, at, graph.alu(Op::Lt, {lane + inner, number(12)}));
+  };
+  const UOp read = masked(picture, 8);
+  const std::vector<UOp> fetched = places_of_next_fill({{read}}, {{inner}}, {{outer}}, true);
+  ASSERT_EQ(fetched.size(), 1u);
+  EXPECT_EQ(apart(fetched[0], read), 2048 / 4);
+  EXPECT_TRUE(places_of_next_fill({{read}}, {{inner}}, {{outer}}, false).empty());
+  EXPECT_TRUE(places_of_next_fill({{masked(picture, 512)}}, {{inner}}, {{outer}}, true).empty());
+  EXPECT_TRUE(places_of_next_fill({{masked(small, 8)}}, {{inner}}, {{outer}}, true).empty());
+  const UOp open = place(picture, (outer * number(512) + inner * number(8)) + lane);
+  EXPECT_TRUE(places_of_next_fill({{open}}, {{inner}}, {{outer}}, true).empty());
+}
+
 // Of lanes in four runs of 16 bytes, a row apart each.
 TEST_F(Prefetch, LanesInRunsReadALineOfEach) {
   const UOp packed = graph.param(DType::UInt8, 2, 1 << 16);
