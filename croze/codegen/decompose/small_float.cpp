@@ -26,6 +26,21 @@ int sign_distance(const SmallFloat& f) { return 31 - f.exponent_bits - f.mantiss
 
 bool is_ieee(const SmallFloat& f) { return f.specials == SmallFloat::Specials::Ieee; }
 
+// Whether a number of the format is the front of the same number as a Float32.
+bool is_front_of_float(const SmallFloat& f) { return is_ieee(f) && f.bias == float_bias; }
+
+// That front.  What is rounded may carry into the exponent, up to infinity's, and never into the
+// sign, unless it is a NaN, whose bits are set: a choice between the two would be made after the
+// lanes are packed, and the lanes of the condition packed, too.
+UOp rounded_front(const SmallFloat& f, UOp value) {
+  const int dropped = float_mantissa - f.mantissa_bits;
+  const UOp bits = as_word(value);
+  const UOp odd = shr(bits, dropped) & word(bits, 1);
+  const UOp nearest = bits + word(bits, (1u << (dropped - 1)) - 1) + odd;
+  const UOp nan = where(not_equal(value, value), word(bits, 0x7fffffff), word(bits, 0));
+  return shr(nearest | nan, dropped);
+}
+
 // Float32 magnitudes, as bits, rounded to the format's bits without care for overflow.
 UOp round_magnitude(const SmallFloat& f, UOp magnitude) {
   const int dropped = float_mantissa - f.mantissa_bits;
@@ -33,8 +48,6 @@ UOp round_magnitude(const SmallFloat& f, UOp magnitude) {
   const UOp nearest = magnitude + word(magnitude, (1u << (dropped - 1)) - 1) + odd;
   const auto rebias = static_cast<std::uint32_t>(float_bias - f.bias) << f.mantissa_bits;
   const UOp normal = shr(nearest, dropped) - word(magnitude, rebias);
-  if (f.bias == float_bias) return normal;  // denormals too are only cut
-
   // Added to a number whose last bit is worth the least denormal, a smaller one is rounded to it.
   const float shift = std::ldexp(1.0f, 1 - f.bias - f.mantissa_bits + float_mantissa);
   const UOp shift_node = magnitude.graph().constant(DType::Float32, shift);
@@ -79,6 +92,7 @@ DType bits_type(DType small) { return size_of(small) == 1 ? DType::UInt8 : DType
 
 UOp encode(DType small, UOp value) {
   const SmallFloat& f = format_of(small);
+  if (is_front_of_float(f)) return cast(rounded_front(f, value), bits_type(small));
   const UOp bits = as_word(value);
   const UOp magnitude = bits & word(bits, 0x7fffffff);
   const UOp sign = shr(bits, sign_distance(f)) & word(bits, f.sign_bit());
@@ -100,7 +114,7 @@ UOp encode(DType small, UOp value) {
 UOp decode(DType small, UOp small_bits, const Caps& caps) {
   const SmallFloat& f = format_of(small);
   const UOp bits = cast(small_bits, DType::UInt32);
-  if (f.bias == float_bias) return as_float(shl(bits, float_mantissa - f.mantissa_bits));
+  if (is_front_of_float(f)) return as_float(shl(bits, float_mantissa - f.mantissa_bits));
 
   const UOp magnitude = bits & word(bits, f.sign_bit() - 1);
   const UOp placed = shl(magnitude, float_mantissa - f.mantissa_bits);
