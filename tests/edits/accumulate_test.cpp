@@ -64,6 +64,38 @@ TEST(Accumulate, IsNotChosenWhereTheyDo) {
 }
 
 // No loop but that of the turns: the sums so far are read anew in each.
+// out[p, j] = sum over d of a[p, d, j], with rows of some vectors that follow each other; r0, r1,
+// r2 are p, j, d.
+SmallKernel parts_of_columns(std::int64_t parts, std::int64_t columns, std::int64_t depth) {
+  SmallKernel k{"parts", std::make_shared<Graph>(), {}, {}, {}};
+  Graph& g = *k.graph;
+  k.buffers = {numbers(parts * columns, 1), numbers(parts * depth * columns, 2)};
+  const UOp p = g.range(0, parts, LoopKind::Parallel), j = g.range(1, columns, LoopKind::Parallel);
+  const UOp d = g.range(2, depth, LoopKind::Reduce);
+  const UOp in = g.param(DType::Int32, 1, parts * depth * columns);
+  const UOp a = g.load(g.place(in, (p * depth + d) * columns + j));
+  const UOp out = g.place(g.param(DType::Int32, 0, parts * columns), p * columns + j);
+  const UOp sum = g.reduce(Op::Add, a, std::vector<UOp>{d});
+  k.sink = g.sink(std::vector<UOp>{g.store(out, sum, std::vector<UOp>{p, j})});
+  k.expected.assign(static_cast<std::size_t>(parts * columns), 0);
+  for (std::int64_t n = 0; n < parts * depth * columns; n++) {
+    const std::int64_t to = n / (depth * columns) * columns + n % columns;
+    k.expected[static_cast<std::size_t>(to)] += k.buffers[1][static_cast<std::size_t>(n)];
+  }
+  return k;
+}
+
+TEST(Accumulate, ShortRowsThatFollowEachOtherAreReadWhole) {
+  Caps caps = small_caches();
+  caps.threads = 2;
+  const std::int64_t lanes = caps.vector_bytes / 4;
+  const SmallKernel kernel = parts_of_columns(8, 4 * lanes, 512);
+  const auto [result, edits] = run(kernel, caps, choose_edits);
+  EXPECT_EQ(edits.find("accumulate r2"), std::string::npos) << edits;
+  EXPECT_NE(edits.find("bind r3 unroll"), std::string::npos) << edits;
+  EXPECT_EQ(result, kernel.expected);
+}
+
 TEST(Accumulate, ATileMayBeLanesAndCopiesAlone) {
   const SmallKernel kernel = columns_kernel(4, 16, 12);
   const auto edit = [](KernelState& k) {

@@ -74,6 +74,20 @@ TEST(InParts, RowsAndColumnsThatAreFewAreCutAndManyAreNot) {
   EXPECT_EQ(steps(512, 600, 1), 1u);
 }
 
+// Threads share the columns where there are enough, and rows that a cache holds.
+TEST(InParts, LongColumnsAreSharedByThreadsWhereRowsAreShort) {
+  const Caps caps = cpu_shaped_caps();
+  const auto parts = [&](std::int64_t rows, std::int64_t columns, std::int64_t axis) {
+    Scheduled s(caps);
+    const UOp x = s.graph.buffer(DType::Float32, 0, rows * columns, 0);
+    return parts_of(s.reduce(Op::Add, s.reshape(x, {rows, columns}), {axis}), caps).most;
+  };
+  EXPECT_GT(parts(131072, 128, 0), 1);
+  EXPECT_EQ(parts(131072, 128, 1), 1);
+  EXPECT_EQ(parts(8192, 2048, 0), 1);
+  EXPECT_EQ(parts(1024, 128, 0), 1);
+}
+
 TEST(InParts, AProductOfFewRowsAndColumnsIsCutAlongItsDepth) {
   Scheduled s(many_groups());
   const UOp a = s.buffer({16, 4096}), b = s.buffer({4096, 16});

@@ -145,6 +145,24 @@ double time_of(UOp sink, const MachineModel& model) {
   return total;
 }
 
+bool adds_up_short_rows(const KernelState& k, UOp columns, std::int64_t lanes) {
+  const std::vector<UOp> all = reduces(k.sink);
+  if (all.size() != 1 || columns.is_open() || !is_at_full_depth(k, all[0])) return false;
+  const std::vector<UOp> closed = closed_ranges(all[0]);
+  if (closed.size() != 1 || columns.range_size() > lanes * k.caps().vector_registers) return false;
+  std::int64_t others = 1;
+  for (UOp r : k.loops) others *= r != columns && is_parallel(r) ? r.range_size() : 1;
+  bool in_order = false;
+  for (UOp load : loads(all[0].src(0))) {
+    if (!load.src(0).varies_over(columns)) continue;
+    const Stride rows = stride_over(load.src(0).src(1), closed[0]);
+    in_order = along(load.src(0), columns) == Along::Contiguous && rows.affine &&
+               rows.step == columns.range_size();
+    if (!in_order) return false;
+  }
+  return in_order && others >= k.caps().threads;
+}
+
 bool is_at_full_depth(const KernelState& k, UOp reduce) {
   return std::all_of(k.loops.begin(), k.loops.end(), [&](UOp r) { return reduce.varies_over(r); });
 }

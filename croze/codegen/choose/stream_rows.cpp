@@ -90,6 +90,7 @@ bool stream_rows(KernelState& k) {
   if (closed.size() != 1 || closed[0].is_open() || !is_at_full_depth(k, reduce)) return false;
   if (!is_parallel(columns) || columns.is_open() || columns.range_size() % lanes != 0) return false;
   const auto bytes_of_thread = bytes_read(k, reduce) / static_cast<double>(machine.threads);
+  if (adds_up_short_rows(k, columns, lanes)) return false;  // registers hold the sums
   if (!reads_far_rows(reduce, columns) || bytes_of_thread <= machine.cache_bytes) return false;
   const std::vector<UOp> uses = loops_of_uses(k, reduce, columns);
   if (iterations(uses) > most_uses) return false;

@@ -196,8 +196,10 @@ class Vectorizer {
     // The lanes innermost; the rest of the loop where it was.
     const std::int64_t lanes = lanes_for(best);
     const bool is_masked = best.trip_divisor() % lanes != 0;
+    const bool in_rows = !is_masked && adds_up_short_rows(k_, best, lanes);
     const SplitRange cut = cut_lanes(best, lanes);
-    if (!is_short(cut.inner) || !hide_latency(cut)) read_side_by_side(cut);
+    if (!(in_rows && read_whole_rows(cut)) && (!is_short(cut.inner) || !hide_latency(cut)))
+      read_side_by_side(cut);
     if (is_masked) know_masks(cut);
     if (best == joined_ && cut.outer.is(Op::Range)) move_before_neighbour(cut.outer);
   }
@@ -232,6 +234,16 @@ class Vectorizer {
       if (copies > 1) bind(k_, split(k_, cut.outer, copies).inner, LoopKind::Unroll);
     }
     cut_partials(reduced, most_chains / copies);
+    return true;
+  }
+
+  // All vectors of a row at once, so that rows that follow each other are read in order.
+  bool read_whole_rows(const SplitRange& cut) {
+    const UOp rows = is_short(cut.inner) ? only_reduction(cut.inner) : UOp();
+    if (!rows || !cut.outer.is(Op::Range)) return false;
+    const std::int64_t vectors = cut.outer.range_size();
+    bind(k_, cut.outer, LoopKind::Unroll);
+    cut_partials(rows, most_chains / vectors);
     return true;
   }
 

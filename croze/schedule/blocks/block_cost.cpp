@@ -6,6 +6,7 @@
 #include <span>
 
 #include "croze/codegen/edits/kernel_state.h"
+#include "croze/graph/index/index_form.h"
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/schedule/fuse.h"
 #include "croze/schedule/nest_facts.h"
@@ -19,6 +20,8 @@ constexpr std::int64_t least_parallel_work = 1 << 15;
 // begins to read is a surprise to the hardware, so some kilobytes come as late as if none were
 // fetched ahead.
 constexpr double least_own_bytes = 64 << 10;
+// A piece of a row, from which on the hardware finds the next lines by itself.
+constexpr double least_piece = 256;
 // Lanes that work at once, for estimates.
 constexpr double lanes = 16;
 
@@ -59,9 +62,21 @@ struct Weights {
   double prelude_cycles = 0, once_cycles = 0;
   // For loading what does not vary along the axes and is not passed between the nests.
   std::map<AxisMask, double> load_cycles;
+  // Elements in memory that lie side by side along an axis, and how many there are of each.
+  struct Rows {
+    std::size_t axis;
+    double elements, bytes_of_element;
+  };
+  std::vector<Rows> rows;
   // Bytes of the results that nests add up along axes.
   std::map<AxisMask, double> summed_bytes;
 };
+
+// Whether a load goes along a loop in order, and then along others.
+bool is_row_of_matrix(const BlockedNest::LoadFacts& load, UOp loop) {
+  const Stride s = stride_over(load.place.src(1), loop);
+  return s.affine && s.step == 1 && load.elements > loop.range_size();
+}
 
 double most_bytes_alive(const BlockSequence& sequence) {
   std::vector<double> change(sequence.nests.size() + 1, 0);  // by nest
@@ -103,7 +118,11 @@ Weights weights_of(const BlockSequence& sequence, const MachineModel& machine) {
       if (passed) weights.accesses[static_cast<std::size_t>(passed - sequence.passed.data())]++;
       AxisMask same = 0;
       for (std::size_t i = 0; i < sequence.axes.size(); i++) {
-        if (!load.place.varies_over(sequence.axes[i].loops[n])) same |= AxisMask{1} << i;
+        const UOp loop = sequence.axes[i].loops[n];
+        if (!load.place.varies_over(loop)) same |= AxisMask{1} << i;
+        if (!passed && loop && is_row_of_matrix(load, loop))
+          weights.rows.push_back({i, static_cast<double>(load.elements),
+                                  static_cast<double>(size_of(load.place.dtype()))});
       }
       if (same == 0 || (passed && passed->inner)) continue;
       const double each = load.packed ? machine.copy_element : machine.load_element;
@@ -142,6 +161,23 @@ double loaded_again(const Weights& weights, const std::vector<std::int64_t>& blo
     cycles += static_cast<double>(parts_along(blocks, same) - 1) * once;
   }
   return cycles / static_cast<double>(machine.threads);
+}
+
+// Cycles of a thread for finding the pieces of rows that each block reads, where they are so short
+// that the hardware fetches none ahead, and come from beyond the caches.
+double read_apart(const BlockSequence& sequence, const Weights& weights,
+                  const std::vector<std::int64_t>& blocks, const MachineModel& machine) {
+  const auto threads = static_cast<double>(machine.threads);
+  double cycles = 0;
+  for (const Weights::Rows& rows : weights.rows) {
+    const std::int64_t piece = sequence.axes[rows.axis].size / blocks[rows.axis];
+    const double bytes = rows.elements * rows.bytes_of_element;
+    if (blocks[rows.axis] == 1 || bytes <= machine.cache_bytes * threads) continue;
+    const auto length = static_cast<double>(piece);
+    if (length * rows.bytes_of_element >= least_piece) continue;
+    cycles += rows.elements / length * machine.far_line() / threads;
+  }
+  return cycles;
 }
 
 // Cycles for loading and storing again what each block adds to.  A thread's part of it lies beside
@@ -248,6 +284,7 @@ BlockCut weighed(const BlockSequence& sequence, const Weights& weights,
              memory_saved(weights, count, machine) +
              machine.launch * static_cast<double>(sequence.nests.size() - sequence.strands) -
              loaded_again(weights, cut.blocks, machine) -
+             read_apart(sequence, weights, cut.blocks, machine) -
              added_to(sequence, weights, cut.blocks, machine) -
              (weights.prelude_cycles - weights.once_cycles) -
              idle(weights, count_tasks(sequence, cut.blocks), machine);

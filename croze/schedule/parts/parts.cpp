@@ -33,8 +33,59 @@ constexpr std::int64_t most_results = 4;
 // Elements that take longer to reduce than another launch takes.
 constexpr std::int64_t least_elements = 1 << 18;
 
+// Of rows that are added up to one, threads share the columns, if there are enough: of shorter rows
+// each would read pieces that lie apart, and most threads nothing ...
+constexpr std::int64_t most_columns = 256;
+// ... but rows that the caches hold come from there as fast.
+constexpr std::int64_t least_elements_of_rows = 1 << 22;
+
+// What is in memory, or will be, of what a value is made of.
+struct Stored {
+  double elements = 0, bytes = 0;
+};
+
+Stored stored_below(UOp x) {
+  FlatSet<const Node*> seen;
+  std::vector<UOp> pending{x};
+  Stored result;
+  while (!pending.empty()) {
+    const UOp u = pending.back();
+    pending.pop_back();
+    if (!seen.insert(u.node())) continue;
+    const bool is_stored =
+        is_state(u) || u.is(Op::Contiguous) || u.is(Op::Reduce) || u.is(Op::Scatter);
+    if (!is_stored) {
+      for (UOp s : u.sources()) pending.push_back(s);
+      continue;
+    }
+    if (u.has_open_shape()) continue;
+    result.elements += static_cast<double>(u.elements());
+    result.bytes += static_cast<double>(u.elements() * size_of(u.dtype()));
+  }
+  return result;
+}
+
+// Whether a reduction uses what is stored many times.
+bool is_contraction(double visits, const Stored& stored) {
+  return stored.elements > 0 && visits > contraction_reuse * stored.elements;
+}
+
+// The last axis along which there is more than one element.
+std::int64_t last_axis(UOp x) {
+  std::int64_t axis = x.rank() - 1;
+  while (axis > 0 && x.shape()[static_cast<std::size_t>(axis)] == 1) axis--;
+  return axis;
+}
+
+bool adds_up_rows(UOp reduce) { return reduce.arg().as_ints().back() != last_axis(reduce.src(0)); }
+
 Parts parts_by_shape(UOp u) {
-  if (u.elements() > most_results || u.src(0).elements() < least_elements) return {};
+  const UOp x = u.src(0);
+  const bool are_few = u.elements() <= most_results && x.elements() >= least_elements;
+  const bool are_short_rows = u.elements() <= most_columns &&
+                              x.elements() >= least_elements_of_rows && adds_up_rows(u) &&
+                              !is_contraction(static_cast<double>(x.elements()), stored_below(x));
+  if (!are_few && !are_short_rows) return {};
   return {least_parts, most_parts, false};
 }
 
@@ -46,12 +97,11 @@ class GroupParts {
     const UOp x = reduce.src(0);
     results_ = static_cast<double>(reduce.elements());
     visits_ = static_cast<double>(x.elements());
-    find_memory(x);
+    const Stored stored = stored_below(x);
+    if (stored.elements > 0) element_bytes_ = stored.bytes / stored.elements;
     find_unit(caps);
-    is_contraction_ = elements_ > 0 && visits_ > contraction_reuse * elements_;
-    if (reduce.arg().as_ints().back() != last_axis(x)) {
-      results_of_group_ = static_cast<double>(model_.warp);
-    }
+    is_contraction_ = is_contraction(visits_, stored);
+    if (adds_up_rows(reduce)) results_of_group_ = static_cast<double>(model_.warp);
   }
 
   Parts best() const {
@@ -75,35 +125,6 @@ class GroupParts {
   static constexpr double least_gain = 1.15;
   // Sides of the tiles that groups make of a contraction.
   static constexpr double tiles[] = {16, 32, 64, 128};
-
-  // The last axis along which there is more than one element.
-  static std::int64_t last_axis(UOp x) {
-    std::int64_t axis = x.rank() - 1;
-    while (axis > 0 && x.shape()[static_cast<std::size_t>(axis)] == 1) axis--;
-    return axis;
-  }
-
-  // What is in memory, or will be.
-  void find_memory(UOp x) {
-    FlatSet<const Node*> seen;
-    std::vector<UOp> pending{x};
-    double bytes = 0;
-    while (!pending.empty()) {
-      const UOp u = pending.back();
-      pending.pop_back();
-      if (!seen.insert(u.node())) continue;
-      const bool is_stored =
-          is_state(u) || u.is(Op::Contiguous) || u.is(Op::Reduce) || u.is(Op::Scatter);
-      if (!is_stored) {
-        for (UOp s : u.sources()) pending.push_back(s);
-        continue;
-      }
-      if (u.has_open_shape()) continue;
-      elements_ += static_cast<double>(u.elements());
-      bytes += static_cast<double>(u.elements() * size_of(u.dtype()));
-    }
-    if (elements_ > 0) element_bytes_ = bytes / elements_;
-  }
 
   // A unit that multiplies elements of so many bytes.
   void find_unit(const Caps& caps) {
@@ -149,7 +170,7 @@ class GroupParts {
   double units() const { return static_cast<double>(model_.units); }
 
   const WarpModel model_;
-  double results_ = 1, visits_ = 1, elements_ = 0, element_bytes_ = 4;
+  double results_ = 1, visits_ = 1, element_bytes_ = 4;
   double results_of_group_ = 1;
   double products_ = WarpModel::multiply_adds;  // of a unit of the device in a cycle
   bool is_contraction_ = false;
