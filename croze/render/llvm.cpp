@@ -30,7 +30,8 @@ LlvmWords words(const LlvmTarget& target) {
           .vector_registers = target.vector_registers,
           .forms = {.fences_halfs = true,
                     .bounds_casts = !target.casts_saturate,
-                    .ranks_floats = target.avx512},
+                    .ranks_floats = target.avx512,
+                    .number_bytes = target.number_bytes},
           .special = task_number,
           .barrier = no_barrier,
           .contract = llvm_contract};

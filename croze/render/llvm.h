@@ -12,6 +12,9 @@ struct LlvmTarget {
   bool avx512 = false;  // AVX-512 with its forms for narrow vectors
   bool casts_saturate =
       false;  // an instruction makes integers of vectors of floats as Op::Cast does
+  // Operations take a vector of so many bytes from memory, but no number for all of its lanes; 0
+  // where they do, or take none.
+  std::int64_t number_bytes = 0;
   // Large results of programs that access so much are written past the caches; 0: none.
   std::int64_t last_cache_bytes = 0;
   std::int64_t vector_registers = 16;

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <ranges>
 #include <string>
@@ -68,6 +70,7 @@ class Emitter {
   LlvmValue leaf(UOp u);
   UOp word_in_memory(UOp u) const;
   LlvmValue elementwise(const Rendered& r);
+  bool is_loaded_number(UOp user, int source, std::int64_t lanes) const;
   LlvmValue exchange(Rendered& r);
   LlvmValue load(UOp u);
   void keep_behind_products();
@@ -414,6 +417,17 @@ UOp Emitter::word_in_memory(UOp u) const {
   return is_apart && is_read_only ? low : UOp();
 }
 
+// Numbers that LLVM makes other instructions of stay as they are.
+bool Emitter::is_loaded_number(UOp user, int source, std::int64_t lanes) const {
+  const UOp u = user.src(source);
+  const bool is_sum = user.is(Op::MulAdd) || user.is(Op::Add) || user.is(Op::Mul);
+  if (!is_sum || !u.is_const() || !is_float(u.dtype())) return false;
+  const double size = std::abs(u.const_double());
+  const bool is_plain = size > 0 && size < std::numeric_limits<double>::infinity() && size != 1;
+  return is_plain &&
+         lanes * static_cast<std::int64_t>(size_of(u.dtype())) == words_.forms.number_bytes;
+}
+
 LlvmValue Emitter::elementwise(const Rendered& r) {
   const UOp u = r.node;
   const std::int64_t lanes = r.form.affine ? 1 : r.form.lanes;
@@ -426,7 +440,10 @@ LlvmValue Emitter::elementwise(const Rendered& r) {
     return llvm_shift_bytes(text_, value_of(u.src(0), lanes), amounts);
   std::vector<LlvmValue> src;
   for (int i = 0; i < u.num_src(); i++) {
-    src.push_back(value_of(u.src(i), keeps_scalar(u, i) ? 1 : lanes));
+    const LlvmType type{u.src(i).dtype(), lanes};
+    src.push_back(is_loaded_number(u, i, lanes)
+                      ? text_.loaded_number(type, u.src(i).arg().value)
+                      : value_of(u.src(i), keeps_scalar(u, i) ? 1 : lanes));
   }
   // Lane 0 of "something + lane" is the something.
   if (u.is(Op::Add) && is_integer(u.dtype()) && lanes == 1) {
@@ -563,7 +580,7 @@ std::string Emitter::turns_of(UOp range) {
 
 // ---- the whole --------------------------------------------------------------------------------
 
-// Registers are allocas, which the compiler turns into machine registers.
+// Registers are allocas, which the compiler turns into machine registers; numbers follow them.
 std::string Emitter::registers() const {
   std::string result;
   for (const Rendered& r : rendered_) {
@@ -572,7 +589,7 @@ std::string Emitter::registers() const {
     result +=
         fmt::format("  {} = alloca {}{}\n", name_of_register(r.node), type.text(), words_.stack);
   }
-  return result;
+  return result + text_.loads_of_numbers();
 }
 
 LlvmBody Emitter::run() {

@@ -118,6 +118,21 @@ std::string LlvmText::address(std::string_view element, std::string_view pointer
   return name;
 }
 
+// LLVM takes what it knows of a constant for a number to be spread over a register anew each time:
+// it is not told.
+LlvmValue LlvmText::loaded_number(LlvmType type, std::int64_t bits) {
+  const std::string name =
+      fmt::format("number.{}.{}", type.suffix(), scalar_constant(type.dtype, bits));
+  if (numbers_.insert(name).second) {
+    const std::int64_t bytes = type.lanes * static_cast<std::int64_t>(size_of(type.dtype));
+    loads_of_numbers_ +=
+        fmt::format("  %{0} = load {1}, ptr @{0}, align {2}\n", name, type.text(), bytes);
+    declare(fmt::format("@{} = internal externally_initialized constant {} {}, align {}\n", name,
+                        type.text(), llvm_constant(type, bits), bytes));
+  }
+  return {"%" + name, type};
+}
+
 std::string LlvmText::call(std::string_view result, std::string_view name,
                            std::span<const LlvmArgument> arguments) {
   std::string types, values;

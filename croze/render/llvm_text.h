@@ -64,6 +64,9 @@ struct LlvmForms {
   bool bounds_casts = false;
   // AVX-512's instruction for the greater of two floats is there.
   bool ranks_floats = false;
+  // A number that is the same in all lanes of a vector of so many bytes is loaded as one, from
+  // constants of the module: operations take it from there where registers are wanted for others.
+  std::int64_t number_bytes = 0;
   // Quotients and remainders of 64-bit integers are functions of the module, and not copies of what
   // the processor needs for one.
   bool calls_long_divisions = false;
@@ -109,6 +112,10 @@ class LlvmText {
   // to find.
   std::string address(std::string_view element, std::string_view pointer, std::string_view index);
 
+  // The number of a vector type, loaded at the start of the function.
+  LlvmValue loaded_number(LlvmType type, std::int64_t bits);
+  const std::string& loads_of_numbers() const { return loads_of_numbers_; }
+
   std::string fresh() { return fmt::format("%v{}", next_++); }
   const std::string& block() const { return block_; }  // the label of the open block
   const std::string& body() const { return body_; }
@@ -121,6 +128,8 @@ class LlvmText {
   std::string block_ = "entry";
   std::set<std::string> declarations_;
   std::map<std::string, std::string> addresses_;  // of the open block: the names of instructions
+  std::set<std::string> numbers_;                 // that are loaded: their names
+  std::string loads_of_numbers_;
   LlvmForms forms_;
   int next_ = 0;
 };

@@ -140,6 +140,26 @@ TEST(LlvmRenderer, TheGreaterOfTwoFloatsIsAnInstructionOfAvx512) {
   position(text(16, false), "@llvm.maximum.v16f32(");
 }
 
+// AVX2 has multiply-adds of a vector in memory, and none of a number there.
+TEST(LlvmRenderer, NumbersOfPolynomialsAreLoadedAsVectorsWhereOperationsTakeThem) {
+  const auto text = [](std::int64_t lanes, std::int64_t number_bytes) {
+    ProgramBuilder b("polynomial");
+    const UOp out = b.param(f32, lanes), in = b.param(f32, lanes), lane = b.lane(lanes);
+    const UOp x = b.load(in, lane);
+    const UOp half = b.graph().constant(f32, 0.5), one = b.graph().constant(f32, 1.0);
+    b.store(out, lane,
+            b.graph().alu(Op::MulAdd, {b.graph().alu(Op::MulAdd, {x, half, one}), x, half}));
+    return LlvmRenderer({.number_bytes = number_bytes}).render(b.finish());
+  };
+  const std::string loaded = text(8, 32);
+  EXPECT_EQ(times(loaded, "load <8 x float>, ptr @number.v8f32.0x3FE0000000000000, align 32"), 1)
+      << loaded;
+  EXPECT_EQ(times(loaded, "= internal externally_initialized constant <8 x float>"), 1) << loaded;
+  position(loaded, "<8 x float> splat (float 0x3FF0000000000000)");
+  EXPECT_EQ(times(text(8, 0), "@number"), 0);
+  EXPECT_EQ(times(text(4, 32), "@number"), 0);
+}
+
 // Of vectors LLVM would take the lanes one by one.
 TEST(LlvmRenderer, IntegersOfVectorsOfFloatsAreMadeByVectors) {
   const auto text = [](std::int64_t lanes, DType to, bool casts_saturate) {

@@ -83,13 +83,14 @@ constexpr std::int64_t most_last_cache = std::int64_t{96} << 20;
 
 LlvmTarget target_of(const Caps& caps) {
 #if defined(__aarch64__)
-  constexpr bool casts_saturate = true;
+  constexpr bool casts_saturate = true, loads_numbers = false;
 #else
-  constexpr bool casts_saturate = false;
+  constexpr bool casts_saturate = false, loads_numbers = true;
 #endif
   const bool avx512 = has_avx512(caps);
   return {.avx512 = avx512,
           .casts_saturate = casts_saturate,
+          .number_bytes = loads_numbers && !avx512 ? caps.vector_bytes : 0,
           .last_cache_bytes = avx512 ? std::min(last_cache_bytes(), most_last_cache) : 0,
           .vector_registers = caps.vector_registers};
 }

@@ -179,12 +179,12 @@ UOp sine(const Builder& b, const Tables& tables, UOp x, int quarter) {
   const UOp lo = where(is_near, near.correction, far.correction);
   const UOp n = where(is_near, near.quadrant, far.quadrant) + b.integer(quarter);
 
-  // sin(r + lo) = sin(r) + lo * cos(r) and cos(r + lo) = cos(r) - lo * sin(r), nearly.
+  // sin(r + lo) = sin(r) + lo * cos(r) and cos(r + lo) = cos(r) - lo * r, nearly.
   const UOp z = r * r;
   const UOp head = b.mul_add(z, -0.5, b.number(1));
   const UOp sin_r = r + b.mul_add(r, z * b.polynomial(z, tables.s), lo * head);
   const UOp lost = b.mul_add(z, -0.5, b.mul_add(head, -1, b.number(1)));  // by rounding of head
-  const UOp tail = b.mul_add(r * lo, -1, lost);
+  const UOp tail = b.mul_add(-r, lo, lost);
   const UOp cos_r = head + b.mul_add(z * z, b.polynomial(z, tables.c), tail);
 
   const UOp y = where(equal(n & b.integer(1), b.integer(0)), sin_r, cos_r);
