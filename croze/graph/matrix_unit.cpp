@@ -1,8 +1,9 @@
 // matrix_unit.cpp -- the units of processors, and what a unit computes.
 //
-// Intel's manual has the dot products (VPDPBUSD, VDPBF16PS) and the tiles (TDPBSSD, TDPBF16PS), the
-// manuals of AMD's instruction sets CDNA 3 and 4 the MFMA and those of RDNA 3 and 4 the WMMA of its
-// graphics processors, NVIDIA's of PTX mma.sync.
+// Intel's manual has the dot products (VPDPBUSD, VDPBF16PS, and VPMADDUBSW and VPMADDWD, which make
+// one of AVX2) and the tiles (TDPBSSD, TDPBF16PS), the manuals of AMD's instruction sets CDNA 3 and
+// 4 the MFMA and those of RDNA 3 and 4 the WMMA of its graphics processors, NVIDIA's of PTX
+// mma.sync.
 #include "croze/graph/matrix_unit.h"
 
 #include <algorithm>
@@ -19,10 +20,12 @@
 namespace croze {
 namespace {
 
-constexpr DType u8 = DType::UInt8, s8 = DType::Int8, s32 = DType::Int32;
+constexpr DType u8 = DType::UInt8, s8 = DType::Int8, s16 = DType::Int16, s32 = DType::Int32;
 constexpr DType e4m3 = DType::Float8E4M3, e5m2 = DType::Float8E5M2;
 constexpr DType f16 = DType::Float16, bf16 = DType::BFloat16, f32 = DType::Float32,
                 f64 = DType::Float64;
+
+constexpr std::string_view pmadd_words = "x86.avx2.pmadd.wd";
 
 // Of one row: a is the same for all columns, and b has the terms of a column side by side.
 constexpr MatrixUnit dot_of_bytes(std::string_view name, std::int64_t columns, DType a, DType b,
@@ -48,6 +51,31 @@ constexpr MatrixUnit dots_of_columns(std::string_view name, std::string_view ext
   MatrixUnit unit = dot_of_bytes(name, 8, u8, s8, extension, intrinsic);
   unit.places_of_a = unit.places_of_b;
   return unit;
+}
+
+// Sums of products by twos have 16 bits, so one of the factors has seven.
+constexpr MatrixUnit by_pairs(MatrixUnit unit) {
+  unit.intrinsic_of_pairs = "x86.avx2.pmadd.ub.sw";
+  unit.adds_to_sums = false;
+  unit.unsigned_bits = 7;
+  return unit;
+}
+
+// Of two terms.
+constexpr MatrixUnit dot_of_words(std::string_view name, std::string_view places_of_a) {
+  return {.name = name,
+          .rows = 1,
+          .columns = 8,
+          .depth = 2,
+          .a = s16,
+          .b = s16,
+          .accumulator = s32,
+          .places_of_a = places_of_a,
+          .places_of_b = "k0 n0 n1 n2",
+          .places_of_sums = "n0 n1 n2",
+          .extension = "avx2",
+          .intrinsic = pmadd_words,
+          .adds_to_sums = false};
 }
 
 // The operand with a sign is the second one of the instruction.
@@ -211,6 +239,10 @@ constexpr std::array units = {
     shifted_to("avxvnni.u8s8", dot_of_bytes("avxvnni.s8s8", 8, s8, s8, avxvnni, vnni_256)),
     dots_of_columns("avx512vnni.columns", vnni, vnni_256),
     dots_of_columns("avxvnni.columns", avxvnni, vnni_256),
+    by_pairs(b_first(dot_of_bytes("avx2.s8u7", 8, s8, u8, "avx2", pmadd_words))),
+    by_pairs(dots_of_columns("avx2.columns.u7s8", "avx2", pmadd_words)),
+    dot_of_words("avx2.s16s16", "k0 - - -"),
+    dot_of_words("avx2.columns.s16s16", "k0 n0 n1 n2"),
     MatrixUnit{.name = "avx512bf16",
                .rows = 1,
                .columns = 16,

@@ -38,6 +38,12 @@ struct MatrixUnit {
   std::string_view extension{};   // of the instruction set; as in Caps::extensions
   std::string_view intrinsic{};   // of LLVM, behind "llvm."
   bool takes_b_first = false;     // the intrinsic
+  // Of LLVM, too: an instruction that adds up products of bytes by twos, to 16 bits, of which
+  // `intrinsic` adds up two with a factor of one each.
+  std::string_view intrinsic_of_pairs{};
+  bool adds_to_sums = true;  // else the intrinsic makes products, which are added afterwards
+  // Bits of a factor of UInt8.  Where sums of two products have 16 bits, it may have seven.
+  int unsigned_bits = 8;
   // The factors lie in memory that the threads share, each in one piece, in the order of its
   // places, and the unit reads them there by itself while the threads go on: until what it does is
   // awaited (Op::AwaitProducts) nobody touches them, nor the sums.

@@ -482,12 +482,30 @@ LlvmValue contract_tiles(LlvmText& text, const MatrixUnit& unit,
   return text.define(type, "bitcast {} to {}", sums.text(), type.text());
 }
 
+// Products of words or, by way of sums of two of them, bytes; what they come to is added.
+LlvmValue contract_apart(LlvmText& text, const MatrixUnit& unit, const LlvmValue& sums,
+                         const LlvmValue& a, const LlvmValue& b) {
+  LlvmArgument factors[] = {a, b};
+  if (!unit.intrinsic_of_pairs.empty()) {
+    if (unit.takes_b_first) std::swap(factors[0], factors[1]);
+    const LlvmType words{DType::Int16, 2 * sums.type.lanes};
+    factors[0] =
+        text.define(words, "{}", text.call(words.text(), unit.intrinsic_of_pairs, factors));
+    factors[1] = {words.text(), llvm_lanes(words, [](std::int64_t) { return 1; })};
+  }
+  const LlvmValue products =
+      text.define(sums.type, "{}", text.call(sums.type.text(), unit.intrinsic, factors));
+  const LlvmValue added[] = {sums, products};
+  return llvm_elementwise(text, Op::Add, sums.type, added);
+}
+
 }  // namespace
 
 // The instructions of processors want words of four bytes, but of floats the floats.
 LlvmValue llvm_contract(LlvmText& text, const MatrixUnit& unit, const LlvmValue& sums,
                         const LlvmValue& a, const LlvmValue& b) {
   if (unit.rows > 1) return contract_tiles(text, unit, {sums, a, b});
+  if (!unit.adds_to_sums) return contract_apart(text, unit, sums, a, b);
   const auto operand = [&](const LlvmValue& v, DType t) -> LlvmArgument {
     const std::string type = t == DType::BFloat16
                                  ? fmt::format("<{} x bfloat>", v.type.lanes)

@@ -51,10 +51,12 @@ bool is_number(UOp u) { return u.is(Op::Const) || u.is(Op::Variable); }
 // Terms of a block of quantized numbers, at most.
 constexpr std::int64_t longest_block = 64;
 
+// A byte, or what units that have no use for bytes want instead.
 bool is_widened_byte(UOp u) {
   u = strip_movement(u);
-  while (u.is(Op::Cast) && is_integer(u.dtype())) u = strip_movement(u.src(0));
-  return is_integer(u.dtype()) && size_of(u.dtype()) == 1;
+  while (u.is(Op::Cast) && is_integer(u.dtype()) && size_of(u.dtype()) > 2)
+    u = strip_movement(u.src(0));
+  return is_integer(u.dtype()) && size_of(u.dtype()) <= 2;
 }
 
 bool adds_products_of_bytes(UOp u) {

@@ -97,12 +97,14 @@ void check_product(Device& device, const Product& p, Chooser edit) {
   expect_product(p, out, a, b);
 }
 
-constexpr DType s8 = DType::Int8, u8 = DType::UInt8, s32 = DType::Int32;
+constexpr DType s8 = DType::Int8, u8 = DType::UInt8, s16 = DType::Int16, s32 = DType::Int32;
 constexpr DType bf16 = DType::BFloat16, f32 = DType::Float32;
 
+// Of all values of these dtypes, one of them the same for all columns.
 i64 number_of_unit(const Caps& caps, DType a, DType b) {
   for (std::size_t i = 0; i < caps.matrix_units.size(); i++) {
-    if (caps.matrix_units[i]->a == a && caps.matrix_units[i]->b == b)
+    const MatrixUnit& unit = *caps.matrix_units[i];
+    if (unit.a == a && unit.b == b && unit.unsigned_bits == 8 && !has_row_for_each_column(unit))
       return static_cast<i64>(i) + 1;
   }
   return 0;
@@ -147,8 +149,11 @@ class Contract : public testing::Test {
 };
 
 TEST_F(Contract, AddsUpWhatTheLoopsDo) {
-  for (const auto& [a, b, sum] :
-       {std::array{u8, s8, s32}, {s8, u8, s32}, {s8, s8, s32}, {bf16, bf16, f32}}) {
+  for (const auto& [a, b, sum] : {std::array{u8, s8, s32},
+                                  {s8, u8, s32},
+                                  {s8, s8, s32},
+                                  {s16, s16, s32},
+                                  {bf16, bf16, f32}}) {
     for (const auto& [rows, inner, columns] : {std::array{3, 8, 32}, {5, 13, 19}}) {
       for (const bool stages : {false, true}) {
         for (Device* device : devices_)
@@ -198,6 +203,18 @@ TEST_F(Contract, IsRefusedWhereTheUnitComputesSomethingElse) {
   EXPECT_TRUE(refused({2, 8, 32, f32, f32, f32}, bf16, bf16, 16));
   EXPECT_TRUE(
       refused({2, 8, 32, u8, s8, s32}, DType::Int64, s8, 16));  // the device has no such unit
+}
+
+TEST_F(Contract, AUnitOfSevenBitsTakesNoWholeBytes) {
+  const MatrixUnit& of_seven = *find_matrix_unit("avx2.s8u7");
+  const MatrixUnit& of_words = *find_matrix_unit("avx2.s16s16");
+  Graph graph;
+  const std::vector<UOp> factors = loads(product_kernel(graph, {2, 8, 32, s8, u8, s32}));
+  const UOp byte = *std::ranges::find(factors, u8, &UOp::dtype);
+  EXPECT_FALSE(takes_values(of_seven, byte));
+  EXPECT_TRUE(takes_values(of_words, byte));
+  EXPECT_TRUE(takes_values(of_seven, byte & graph.constant(u8, i64{127})));
+  EXPECT_FALSE(takes_values(of_seven, byte & graph.constant(u8, i64{128})));
 }
 
 TEST_F(Contract, ProductsStayProductsOfWhatIsLoaded) {

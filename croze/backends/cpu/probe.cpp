@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 
@@ -87,15 +88,26 @@ Features features_in(std::string_view extensions) {
           .f16 = has("avx2") && has("f16c")};
 }
 
+// Whether an instruction of its own does what the unit does with several.
+bool is_one_instruction(const MatrixUnit& unit, const MatrixUnit& other) {
+  return !unit.adds_to_sums && other.adds_to_sums && other.a == unit.a && other.b == unit.b &&
+         other.rows == unit.rows && other.columns == unit.columns &&
+         has_row_for_each_column(other) == has_row_for_each_column(unit);
+}
+
 // Those whose sums fill a register: vectors, of a row each, or tiles.  Columns that have rows of
-// their own may be fewer: as many as a group of numbers makes.
+// their own may be fewer: as many as a group of numbers makes, where one instruction does it.
 std::vector<const MatrixUnit*> units_of(const Caps& caps) {
   std::vector<const MatrixUnit*> units;
   for (const MatrixUnit& unit : matrix_units()) {
     const std::int64_t bytes = unit.columns * size_of(unit.accumulator);
-    const bool fills = unit.rows > 1 || bytes == caps.vector_bytes ||
-                       (has_row_for_each_column(unit) && bytes < caps.vector_bytes);
-    if (fills && has_extension(caps.extensions, unit.extension)) units.push_back(&unit);
+    const bool fills =
+        unit.rows > 1 || bytes == caps.vector_bytes ||
+        (has_row_for_each_column(unit) && unit.adds_to_sums && bytes < caps.vector_bytes);
+    const bool is_needed = std::ranges::none_of(
+        units, [&](const MatrixUnit* other) { return is_one_instruction(unit, *other); });
+    if (fills && is_needed && has_extension(caps.extensions, unit.extension))
+      units.push_back(&unit);
   }
   return units;
 }

@@ -66,9 +66,10 @@ std::optional<Factors> factors_of(const KernelState& k, UOp inner) {
   if (!rows.is(Op::Load)) return {};
   for (std::size_t i = 0; i < k.caps().matrix_units.size(); i++) {
     const MatrixUnit& unit = *k.caps().matrix_units[i];
-    const bool fits = unit.rows == 1 && !has_row_for_each_column(unit) && unit.a == rows.dtype() &&
-                      unit.b == columns.dtype() && unit.accumulator == inner.dtype() &&
-                      unit.shifted.empty();
+    const bool fits = unit.rows == 1 && !has_row_for_each_column(unit) &&
+                      takes_dtype(unit.a, rows.dtype()) && takes_dtype(unit.b, columns.dtype()) &&
+                      unit.accumulator == inner.dtype() && unit.shifted.empty() &&
+                      takes_values(unit, rows) && takes_values(unit, columns);
     if (fits) return Factors{rows, columns, static_cast<std::int64_t>(i) + 1};
   }
   return {};

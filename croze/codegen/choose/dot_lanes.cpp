@@ -70,7 +70,7 @@ struct Dots {
 };
 
 // The loops of the sum along which what the dot products read goes on, as many turns as the unit
-// has columns; none if there are no such loops.
+// has columns, or of one several times as many; none if there are no such loops.
 std::vector<UOp> loops_of_lanes(UOp sum, UOp dot, UOp terms, const MatrixUnit& unit) {
   std::vector<UOp> lanes;
   std::vector<UOp> rest = closed_ranges(sum);
@@ -78,7 +78,8 @@ std::vector<UOp> loops_of_lanes(UOp sum, UOp dot, UOp terms, const MatrixUnit& u
   for (std::int64_t count = 1; count < unit.columns; count *= lanes[0].range_size()) {
     const auto next = std::ranges::find_if(rest, [&](UOp r) {
       return r.loop_kind() == LoopKind::Reduce && !r.is_open() &&
-             unit.columns % (count * r.range_size()) == 0 &&
+             (unit.columns % (count * r.range_size()) == 0 ||
+              (count == 1 && r.range_size() % unit.columns == 0)) &&
              (lanes.empty() ? follow(dot.src(0), r, unit.depth)
                             : some_follow(dot.src(0), r, unit.depth * count));
     });
@@ -138,8 +139,10 @@ std::optional<Edit> take_lanes(KernelState& k, const Dots& dots, std::int64_t st
     if (!is_legal(k, edit)) return {};
     merged = merge(k, outer, merged);
   }
-  const UOp inner = split_reduction(k, merged, merged.range_size()).inner;
-  const UOp lanes = bind(k, inner, LoopKind::Lane);
+  const MatrixUnit& unit = *k.caps().matrix_units[static_cast<std::size_t>(dots.unit - 1)];
+  const SplitRange parts = split_reduction(k, merged, unit.columns);
+  if (parts.outer.is(Op::Range)) bind(k, parts.outer, LoopKind::Unroll);
+  const UOp lanes = bind(k, parts.inner, LoopKind::Lane);
   const Edit edit{.kind = EditKind::Contract,
                   .ranges = {lanes.range_id(), dots.terms.range_id()},
                   .size = dots.unit};

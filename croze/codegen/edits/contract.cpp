@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "croze/codegen/edits/note.h"
 #include "croze/graph/analysis/valid.h"
@@ -60,7 +61,8 @@ bool is_made_of_loads(UOp factor) {
                               [](UOp u) { return u.is(Op::Reduce) || u.is(Op::TupleReduce); });
 }
 
-// Puts the factors in the order in which the unit takes them.  Why it cannot; empty if it can.
+// Puts the factors in the order in which the unit takes them, with its dtypes.  Why it cannot;
+// empty if it can.
 std::string fit_factors(LoadedFactors& factors, UOp lanes, const MatrixUnit& unit) {
   auto& [a, b] = factors;
   const bool is_for_each = has_row_for_each_column(unit);
@@ -71,7 +73,13 @@ std::string fit_factors(LoadedFactors& factors, UOp lanes, const MatrixUnit& uni
   }
   const bool are_at_hand =
       is_for_each ? is_made_of_loads(a) && is_made_of_loads(b) : a.is(Op::Load) && b.is(Op::Load);
-  if (are_at_hand && a.dtype() == unit.a && b.dtype() == unit.b) return {};
+  if (are_at_hand && takes_dtype(unit.a, a.dtype()) && takes_dtype(unit.b, b.dtype())) {
+    if (!takes_values(unit, a) || !takes_values(unit, b))
+      return fmt::format("a factor may have more than {} bits", unit.unsigned_bits);
+    a = a.graph().cast(a, unit.a);
+    b = b.graph().cast(b, unit.b);
+    return {};
+  }
   return fmt::format("the factors are not loaded as {} and {}", name_of(unit.a), name_of(unit.b));
 }
 
@@ -94,7 +102,34 @@ std::vector<std::int64_t> terms_together(const MatrixUnit& unit) {
   return terms;
 }
 
+// What an integer is at most: one that is loaded from a tile as much as what is stored there.
+std::int64_t greatest_of(UOp value) {
+  const std::int64_t greatest = value.bounds().hi;
+  if (!value.is(Op::Load)) return greatest;
+  std::optional<std::int64_t> stored;
+  UOp memory = value.src(0).src(0);
+  for (; memory.is(Op::After); memory = memory.src(0)) {
+    for (int i = 1; i < memory.num_src(); i++) {
+      const UOp store = memory.src(i);
+      if (!store.is(Op::Store)) return greatest;
+      stored = std::max(stored.value_or(0), store.src(1).bounds().hi);
+    }
+  }
+  return memory.is(Op::Local) && stored ? std::min(greatest, *stored) : greatest;
+}
+
 }  // namespace
+
+bool takes_dtype(DType of_unit, DType factor) {
+  const bool is_wider = is_integer(of_unit) && is_integer(factor) && !is_unsigned(of_unit) &&
+                        size_of(of_unit) > size_of(factor);
+  return of_unit == factor || is_wider;
+}
+
+bool takes_values(const MatrixUnit& unit, UOp factor) {
+  return factor.dtype() != DType::UInt8 || greatest_of(factor) < std::int64_t{1}
+                                                                     << unit.unsigned_bits;
+}
 
 LoadedFactors factors_of_sum(UOp reduce, DType accumulator) {
   const UOp product = product_in(reduce.src(0));
@@ -114,6 +149,7 @@ bool multiplies_for(UOp reduce, const MatrixUnit& unit) {
   if (!product.is(Op::Mul)) return false;
   const auto [x, y] = factors_of(product, unit.accumulator);
   if (!x.is(Op::Load) || !y.is(Op::Load)) return false;
+  if (!takes_values(unit, x) || !takes_values(unit, y)) return false;
   return (x.dtype() == unit.a && y.dtype() == unit.b) ||
          (x.dtype() == unit.b && y.dtype() == unit.a);
 }

@@ -25,6 +25,13 @@ struct ContractionPlan {
 std::string plan_contraction(UOp sink, UOp reduce, UOp lanes, std::span<const UOp> depth,
                              const MatrixUnit& unit, ContractionPlan* plan);
 
+// Whether a factor of this dtype may be widened to that of a unit, if it is another one.
+bool takes_dtype(DType of_unit, DType factor);
+
+// Whether the unit takes a factor of this dtype that has these values, as far as they are known: of
+// a tile, what is stored there.
+bool takes_values(const MatrixUnit& unit, UOp factor);
+
 // Why the edit of this name cannot be made with unit number `unit` of the device; empty if it can.
 std::string refuse_contraction(const KernelState& k, UOp lanes, UOp depth, std::int64_t unit);
 

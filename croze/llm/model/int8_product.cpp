@@ -27,14 +27,12 @@ namespace {
 
 constexpr std::int64_t block = 32;
 constexpr double largest_code = 127;
-// Terms that instructions add up at once.
-constexpr std::int64_t at_once = 4;
 // Inputs that are many.
 constexpr std::int64_t least_many = 4;
 
 // Numbers of x as integers, by groups.
 struct Quantized {
-  Tensor codes;   // (n, groups, elements of a group) Int8
+  Tensor codes;   // (n, groups, elements of a group) Int8 or Int16
   Tensor scales;  // (n, groups)
   Tensor sums;    // (n, groups), scaled
 };
@@ -48,15 +46,14 @@ Tensor rounded(const Tensor& x) {
   return (x + without_fraction) - without_fraction;
 }
 
-Quantized quantized(const Tensor& x, std::int64_t group) {
+Quantized quantized(const Tensor& x, std::int64_t group, DType integer) {
   const std::int64_t n = x.size(0), blocks = x.size(1) / block, per_block = block / group;
   const Tensor in_blocks = x.reshape({n, blocks, block});
   const Tensor sizes = maximum(in_blocks, -in_blocks);  // fewer steps than abs()
   const Tensor scales = (sizes.max(-1, true) / largest_code).contiguous();
   const Tensor inverse = where(scales > 0, scales.reciprocal(), 0.0);
   // Vectors of floats become words at once.
-  const Tensor codes =
-      rounded(in_blocks * inverse).cast(DType::Int32).cast(DType::Int8).contiguous();
+  const Tensor codes = rounded(in_blocks * inverse).cast(DType::Int32).cast(integer).contiguous();
   const Shape of_groups{n, blocks * per_block, group};
   const Tensor of_each =
       scales.expand({n, blocks, per_block}).reshape({n, blocks * per_block}).contiguous();
@@ -67,9 +64,22 @@ Quantized quantized(const Tensor& x, std::int64_t group) {
       .sums = (sum_of(in_groups.cast(DType::Int32)).cast(DType::Float32) * of_each).contiguous()};
 }
 
+// Whether the device has an instruction that adds up products of such integers, of which each lane
+// has its own.
+bool adds_up(std::string_view device_name, DType integer, int bits) {
+  const auto& units = device(device_index(device_name)).caps().matrix_units;
+  return std::ranges::any_of(units, [&](const MatrixUnit* unit) {
+    return has_row_for_each_column(*unit) && unit->a == integer && unit->unsigned_bits >= bits;
+  });
+}
+
+// Whether codes fill their bytes.
+bool are_whole_bytes(const BlockCodes& w) { return w.zero == 128; }
+
 // The weight and x by groups, as factors of a product over (n, outputs, groups).
 struct Factors {
   std::int64_t n, outputs, groups;
+  std::int64_t at_once = 4;  // terms that instructions add up
   BlockCodes w;
   Quantized q;
   Tensor scales, offsets;  // of w
@@ -77,9 +87,24 @@ struct Factors {
   Factors(const Tensor& x, const GgufTensor& weight)
       : n(x.size(0)), outputs(weight.shape[0]), w(codes_of_blocks(weight.stored, weight.type)) {
     groups = w.scales.numel() / outputs;
-    q = quantized(x, x.size(1) / groups);
+    const bool are_words = make_words(weight.stored.device());
+    q = quantized(x, x.size(1) / groups, are_words ? DType::Int16 : DType::Int8);
     scales = w.scales.reshape({1, outputs, groups});
     if (w.offsets.defined()) offsets = w.offsets.reshape({1, outputs, groups});
+  }
+
+  // Codes that fill their bytes become numbers with a sign, as words, where instructions take
+  // those, and bytes of fewer bits only.  Those that many rows use are computed as words, so that a
+  // tile has them so; for few, widening a byte that is loaded is one step.
+  bool make_words(std::string_view device_name) {
+    if (!are_whole_bytes(w) || adds_up(device_name, DType::UInt8, 8) ||
+        !adds_up(device_name, DType::Int16, 8))
+      return false;
+    w.codes = n < least_many ? (w.codes ^ w.zero).bitcast(DType::Int8).cast(DType::Int16)
+                             : w.codes.cast(DType::Int16) - w.zero;
+    w.zero = 0;
+    at_once = 2;
+    return true;
   }
 
   // Sums of `terms` codes, one after the other: (n, outputs, groups, sums of a group).
@@ -99,26 +124,26 @@ Tensor product_of_many(const Factors& f) {
   return terms.sum(-1);
 }
 
-// Sums of the numbers of x by fours: (n, 1, groups, fours) Int32.
-Tensor sums_by_fours(const Factors& f) {
-  return sum_of(f.q.codes.reshape({f.n, 1, f.groups, -1, at_once}).cast(DType::Int32));
+// Sums of the numbers of x by as many as instructions add up: (n, 1, groups, sums) Int32.
+Tensor sums_at_once(const Factors& f) {
+  return sum_of(f.q.codes.reshape({f.n, 1, f.groups, -1, f.at_once}).cast(DType::Int32));
 }
 
-// The same in the scale of x: (n, 1, groups, fours).
-Tensor scaled_sums_by_fours(const Factors& f) {
+// The same in the scale of x: (n, 1, groups, sums).
+Tensor scaled_sums_at_once(const Factors& f) {
   const Tensor scales = f.q.scales.unsqueeze(1).unsqueeze(-1);
-  return (sums_by_fours(f).cast(DType::Float32) * scales).contiguous();
+  return (sums_at_once(f).cast(DType::Float32) * scales).contiguous();
 }
 
 Tensor product_of_few(const Factors& f) {
-  Tensor dots = f.dots(at_once);
-  if (f.w.zero != 0) dots = dots + (sums_by_fours(f) * -f.w.zero).contiguous();
+  Tensor dots = f.dots(f.at_once);
+  if (f.w.zero != 0) dots = dots + (sums_at_once(f) * -f.w.zero).contiguous();
   const Tensor scales = (f.scales * f.q.scales.unsqueeze(1)).unsqueeze(-1);
   const Tensor terms = dots.cast(DType::Float32) * scales;
   if (!f.offsets.defined()) return terms.sum({-2, -1});
   const bool share_a_block = f.w.scales.size(-1) > 1;
   if (share_a_block) return terms.sum({-2, -1}) + (f.offsets * f.q.sums.unsqueeze(1)).sum(-1);
-  return (terms + f.offsets.unsqueeze(-1) * scaled_sums_by_fours(f)).sum({-2, -1});
+  return (terms + f.offsets.unsqueeze(-1) * scaled_sums_at_once(f)).sum({-2, -1});
 }
 
 // Whether a vector of codes has one scale, and fours of them are bytes one after the other.
@@ -127,20 +152,14 @@ bool has_long_groups(const BlockCodes& w) {
   return group >= block && w.run >= block / 2;
 }
 
-// Whether the device has an instruction of which each lane adds up bytes of its own.
-bool adds_up_bytes(std::string_view device_name) {
-  const auto& units = device(device_index(device_name)).caps().matrix_units;
-  return std::ranges::any_of(units,
-                             [](const MatrixUnit* unit) { return has_row_for_each_column(*unit); });
-}
-
 // Whether a few inputs, whose weights are read once and used once, are faster in integers.  With
 // instructions that add up bytes they are; without, where decoding the packed scales of several
 // groups takes so long that what is multiplied hardly counts.
 bool is_for_few(const GgufTensor& weight) {
   const BlockCodes w = codes_of_blocks(weight.stored, weight.type);
   const bool has_packed_scales = w.scales.size(-1) > 1;
-  return has_long_groups(w) && (has_packed_scales || adds_up_bytes(weight.stored.device()));
+  return has_long_groups(w) &&
+         (has_packed_scales || adds_up(weight.stored.device(), DType::UInt8, 7));
 }
 
 }  // namespace
