@@ -134,6 +134,16 @@ Id extremum(Module& m, Op op, Code is_first, DType t, Id a, Id b) {
   return m.define(Code::Select, type, {is_nan, a, number});
 }
 
+// Some drivers make 0 of what is between -1 and -0: with its sign.
+Id trunc(Module& m, const Instruction& instruction, DType t, Id a) {
+  const Id type = m.type_of(t), words = m.type_int(8 * size_of(t));
+  const Id sign = m.constant(bits_of(-0.0, t), size_of(t) == 8 ? DType::UInt64 : DType::UInt32);
+  const Id bits = m.define(Code::Bitcast, words, {made(m, instruction, type, a, 0)});
+  const Id sign_of_a =
+      m.define(Code::BitwiseAnd, words, {m.define(Code::Bitcast, words, {a}), sign});
+  return m.define(Code::Bitcast, type, {m.define(Code::BitwiseOr, words, {bits, sign_of_a})});
+}
+
 bool is_rounded(Code code) {
   return code == Code::FAdd || code == Code::FMul || code == Code::FDiv || code == Code::FNegate;
 }
@@ -141,6 +151,7 @@ bool is_rounded(Code code) {
 Id of_floats(Module& m, UOp u, const Instruction& instruction, Id a, Id b) {
   const DType t = operand_type(u);
   if (u.is(Op::Max) || u.is(Op::Min)) return extremum(m, u.op(), instruction.code, t, a, b);
+  if (u.is(Op::Trunc)) return trunc(m, instruction, t, a);
   if (u.is(Op::Reciprocal)) {
     b = a;
     a = m.constant(bits_of(1.0, t), t);
