@@ -156,7 +156,9 @@ bool adds_up_short_rows(const KernelState& k, UOp columns, std::int64_t lanes) {
   for (UOp load : loads(all[0].src(0))) {
     if (!load.src(0).varies_over(columns)) continue;
     const Stride rows = stride_over(load.src(0).src(1), closed[0]);
-    in_order = along(load.src(0), columns) == Along::Contiguous && rows.affine &&
+    const bool is_read_once = std::ranges::all_of(
+        k.loops, [&](UOp r) { return r == columns || load.src(0).varies_over(r); });
+    in_order = is_read_once && along(load.src(0), columns) == Along::Contiguous && rows.affine &&
                rows.step == columns.range_size();
     if (!in_order) return false;
   }

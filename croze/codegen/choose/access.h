@@ -50,8 +50,9 @@ inline bool can_cut(UOp range, std::int64_t size) {
 // True if `reduce` varies over all output loops: it is not hoisted.
 bool is_at_full_depth(const KernelState& k, UOp reduce);
 
-// Whether the one reduction adds up rows of `columns` that follow each other in memory, each no
-// longer than the registers of the device, and there are others of it for all threads.
+// Whether the one reduction adds up rows of `columns` that follow each other in memory and are read
+// once, each no longer than the registers of the device, and there are others of it for all
+// threads.
 bool adds_up_short_rows(const KernelState& k, UOp columns, std::int64_t lanes);
 
 // How many accesses walk memory element by element along the loop.
