@@ -21,6 +21,7 @@
 #include "croze/render/lane_form.h"
 #include "croze/render/llvm_bytes.h"
 #include "croze/render/llvm_memory.h"
+#include "croze/render/llvm_order.h"
 #include "croze/render/llvm_text.h"
 
 namespace croze {
@@ -73,7 +74,6 @@ class Emitter {
   bool is_loaded_number(UOp user, int source, std::int64_t lanes) const;
   LlvmValue exchange(Rendered& r);
   LlvmValue load(UOp u);
-  void keep_behind_products();
   void store(UOp u);
   LlvmType type_in_register(UOp place, LlvmType type) const;
   LlvmValue as_type(const LlvmValue& value, LlvmType type);
@@ -92,8 +92,7 @@ class Emitter {
   std::vector<std::int64_t> params_, variables_;  // their slots
   std::vector<UOp> tiles_;                        // registers of sums of units with rows
   std::string before_loop_;                       // the block in front of the loop just opened
-  std::int64_t sums_ = 0;        // vectors in registers that are read in this block
-  bool has_multiplied_ = false;  // in this block, since loads were last kept behind products
+  LlvmOrder order_{words_.vector_registers};
   // Where the label of the last block of each loop belongs, by its id: an inner loop's, which is
   // known first, stands behind those of the loops around it, so none is moved.
   std::map<std::int64_t, std::size_t> last_block_;
@@ -347,11 +346,8 @@ LlvmPlace Emitter::place_of(UOp place, std::int64_t lanes) {
 
 void Emitter::emit(Rendered& r) {
   const UOp u = r.node;
-  if (u.is(Op::Loop) || u.is(Op::EndLoop)) {
-    sums_ = 0;
-    has_multiplied_ = false;
-  }
-  if (u.is(Op::MulAdd) || u.is(Op::Contract)) has_multiplied_ = true;
+  if (u.is(Op::Loop) || u.is(Op::EndLoop)) order_.begin_block();
+  if (u.is(Op::MulAdd) || u.is(Op::Contract)) order_.multiply();
   switch (u.op()) {
     case Op::Param:
     case Op::Local:
@@ -473,25 +469,14 @@ LlvmValue Emitter::load(UOp u) {
   const LlvmType type{u.dtype(), access_lanes(u)};
   if (place.is(Op::Index)) {
     const LlvmPlace from = place_of(place, type.lanes);
-    if (type.lanes > 1) keep_behind_products();
+    if (type.lanes > 1) order_.keep_behind_products(text_);
     return llvm_repeat(text_, llvm_load(text_, from, type.lanes), forms_.of(u).lanes / type.lanes);
   }
-  if (type.lanes > 1) sums_++;
+  if (type.lanes > 1) order_.read_sum();
   const LlvmType in_register = type_in_register(place, type);
   const LlvmValue loaded = text_.define(in_register, "load {}, ptr{} {}", in_register.text(),
                                         words_.space, name_of_register(place));
   return as_type(loaded, type);
-}
-
-// LLVM puts the first four loads of a stream side by side.  Where sums leave no registers for so
-// many, those of the next turns of a tile are spilled and reloaded; but it moves none over an
-// assembler text, were it empty.
-void Emitter::keep_behind_products() {
-  constexpr std::int64_t side_by_side = 4, factor = 1;
-  if (sums_ + side_by_side + factor <= words_.vector_registers) return;
-  if (words_.vector_registers == 0 || !std::exchange(has_multiplied_, false)) return;
-  text_.line(
-      "call void asm sideeffect \"\", \"\"() nounwind willreturn memory(inaccessiblemem: write)");
 }
 
 // LLVM keeps the sums of a unit with rows in a register of tiles from one turn of a loop to the

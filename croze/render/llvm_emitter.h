@@ -16,12 +16,10 @@ namespace croze {
 
 // What tells one kind of processor from another.
 struct LlvmWords {
-  std::string_view space;       // of the stack, behind "ptr": " addrspace(5)", or nothing
-  std::string_view stack;       // behind the type of an alloca: ", addrspace(5)", or nothing
-  bool hides_counters = false;  // counters of loops are hidden from LLVM (llvm_emitter.cpp)
-  // Where sums take nearly all of so many, loads stay where they are (llvm_emitter.cpp); 0: LLVM
-  // may move them.
-  std::int64_t vector_registers = 0;
+  std::string_view space;             // of the stack, behind "ptr": " addrspace(5)", or nothing
+  std::string_view stack;             // behind the type of an alloca: ", addrspace(5)", or nothing
+  bool hides_counters = false;        // counters of loops are hidden from LLVM (llvm_emitter.cpp)
+  std::int64_t vector_registers = 0;  // 0: LLVM may move loads (llvm_order.h)
   LlvmForms forms;
   std::span<const std::int64_t> streamed;  // slots that are written past the caches (llvm_stream.h)
   LlvmValue (*special)(LlvmText& text, UOp special);  // an integer
