@@ -243,7 +243,7 @@ class Vectorizer {
     if (!rows || !cut.outer.is(Op::Range)) return false;
     const std::int64_t vectors = cut.outer.range_size();
     bind(k_, cut.outer, LoopKind::Unroll);
-    cut_partials(rows, most_chains / vectors);
+    cut_partials(rows, std::max<std::int64_t>(1, most_chains / vectors));
     return true;
   }
 
