@@ -343,7 +343,9 @@ UOp Graph::bitcast(UOp x, DType t) {
 UOp Graph::with_sources(UOp u, std::span<const UOp> src) {
   if (u.is(Op::Cast)) return cast(src[0], u.dtype());
   if (u.is(Op::Bitcast)) return bitcast(src[0], u.dtype());
-  if (u.is_open() && u.dtype() == DType::Index) return range(u.range_id(), src[0], u.loop_kind());
+  // How often a loop turns may follow from those around it (codegen/lower/idle_reductions.h).
+  const bool has_size = u.is_open() && u.dtype() == DType::Index && src[0].ranges().empty();
+  if (has_size) return range(u.range_id(), src[0], u.loop_kind());
   if (is_elementwise(u.op()) && !src.empty()) return alu(u.op(), src);
   return make(u.op(), u.dtype(), src, u.arg());
 }

@@ -50,6 +50,18 @@ TEST_F(OpenRange, DependsOnNoLoopAndIsNotNegative) {
   EXPECT_NO_THROW(range(m - 1));
 }
 
+// As codegen makes it where a mask says how long there is anything to add for the turn of a loop.
+TEST_F(OpenRange, MayTurnAsOftenAsALoopAroundItSays) {
+  const UOp loop = range(n), other = g.range(8, 4, LoopKind::Parallel);
+  const std::int64_t arg[] = {7, 9, static_cast<std::int64_t>(LoopKind::Reduce)};
+  const UOp turns = g.make(Op::Range, DType::Index, {min(loop * 2, g.index(9))}, Arg(arg));
+  const UOp moved = substitute(turns, std::vector{std::pair{loop, other}});
+  EXPECT_TRUE(moved.is_open());
+  EXPECT_EQ(moved.trip_count(), min(other * 2, g.index(9)));
+  const UOp fixed = substitute(turns, std::vector{std::pair{loop, g.index(3)}});
+  EXPECT_EQ(fixed, g.range(7, 6, LoopKind::Reduce));
+}
+
 TEST_F(OpenRange, StaysBelowItsTripCount) {
   const UOp r = range(n), s = range(m);
   EXPECT_TRUE(simplified(less(r, n)).is_const(1));
