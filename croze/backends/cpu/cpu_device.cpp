@@ -77,10 +77,6 @@ class CpuProgram final : public TaskProgram {
   HostFunction kernel_;
 };
 
-// What the cores of a die have in common at most.  Where more is told, as of 480 MiB to a virtual
-// machine of two cores, it lies on several dies, most of it far away, and others have their part.
-constexpr std::int64_t most_last_cache = std::int64_t{96} << 20;
-
 LlvmTarget target_of(const Caps& caps) {
 #if defined(__aarch64__)
   constexpr bool casts_saturate = true, loads_numbers = false;
@@ -91,7 +87,7 @@ LlvmTarget target_of(const Caps& caps) {
   return {.avx512 = avx512,
           .casts_saturate = casts_saturate,
           .number_bytes = loads_numbers && !avx512 ? caps.vector_bytes : 0,
-          .last_cache_bytes = avx512 ? std::min(last_cache_bytes(), most_last_cache) : 0,
+          .last_cache_bytes = avx512 ? caps.last_cache_bytes : 0,
           .vector_registers = caps.vector_registers};
 }
 

@@ -26,7 +26,8 @@ struct MachineModel {
         turn_bytes(caps.l1_bytes / 2),
         near_bytes(caps.l1_bytes * 2 / 3),
         decoded_bytes(caps.l1_bytes / 6),
-        cache_bytes(static_cast<double>(caps.l2_bytes)) {}
+        cache_bytes(static_cast<double>(caps.l2_bytes)),
+        last_cache_bytes(static_cast<double>(caps.last_cache_bytes)) {}
 
   // ---- of the device ----
 
@@ -51,6 +52,7 @@ struct MachineModel {
   static constexpr double line_bytes = cache_line_bytes;
   static constexpr std::int64_t lines_of_set = 8;  // at least; 12 in newer ones
   double cache_bytes;                              // of the L2 cache of one core
+  double last_cache_bytes;                         // of the L3 cache of all
 
   // The unit of costs is half a cycle, or a whole one.
   double cycles(double count) const { return 2 * count / passes; }
@@ -159,7 +161,12 @@ struct MachineModel {
     const double held = std::min(1.0, all_caches() / bytes);
     return held / 16 / shared + (1 - held) / 4;
   }
-  double all_caches() const { return 16 * cache_bytes; }
+  // What the threads have of the L3 cache: 16 times their L2 cache, or all of a smaller one where
+  // they are few; of a larger one other machines on the same processor have their part.
+  double all_caches() const {
+    constexpr double of_die = 32 << 20;
+    return std::max(16 * cache_bytes, std::min(last_cache_bytes, of_die));
+  }
   // A line from beyond the L2 cache that the hardware does not foresee: it takes some 200 cycles,
   // and a dozen are under way.
   double far_line() const { return cycles(200.0 / 12); }
