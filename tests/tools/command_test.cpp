@@ -55,6 +55,14 @@ TEST_F(Command, ListsDevicesWithOneDefault) {
   EXPECT_NE(run("devices").out.find("INTERP"), std::string::npos);
 }
 
+TEST_F(Command, TellsWhatTheCompilerKnowsOfADevice) {
+  const std::string text = run("devices -v").out;
+  for (const char* word : {"caches", "multiply-adds in flight", "of freed memory is kept"}) {
+    EXPECT_NE(text.find(word), std::string::npos) << word;
+  }
+  EXPECT_EQ(run("devices").out.find("caches"), std::string::npos);
+}
+
 TEST_F(Command, ShowsThePresentValueOfOptions) {
   EXPECT_NE(run("options", "CROZE_THREADS=3").out.find("CROZE_THREADS = 3\n"), std::string::npos);
 }

@@ -1,12 +1,16 @@
 // devices.cpp -- croze devices: what this machine can compute on.
+#include <croze/base/options.h>
 #include <croze/device/caps.h>
+#include <croze/run/buffers.h>
 #include <croze/run/devices.h>
+#include <croze/run/statistics.h>
 #include <fmt/format.h>
 
 #include <memory>
 
 #include "command_line/json.h"
 #include "commands.h"
+#include "machine.h"
 
 namespace croze::tool {
 namespace {
@@ -45,7 +49,16 @@ Json json_of(const DeviceEntry& entry, bool is_default) {
   return json;
 }
 
-void print_devices(bool as_json) {
+// What the compiler knows of an available device, and what its memory holds.
+void print_details(int index) {
+  fmt::print("{}", machine_text(device(index).caps()));
+  const MemoryUse use = memory_use(index);
+  fmt::print("    {:<28}{} bytes in {} buffers, {} at most; up to {} MiB of freed memory is kept\n",
+             "memory", use.bytes, use.buffers, use.peak_bytes,
+             Options::integer(Option::KeptMemory));
+}
+
+void print_devices(bool as_json, bool verbose) {
   Json list = Json::array();
   for (const DeviceEntry& entry : list_devices()) {
     const bool is_default = device_index(entry.name) == default_device();
@@ -57,6 +70,7 @@ void print_devices(bool as_json) {
                entry.available ? "" : "not available: ", entry.description);
     if (entry.available) {
       fmt::print("           {}\n", summary_of(device(device_index(entry.name)).caps()));
+      if (verbose) print_details(device_index(entry.name));
     }
     if (entry.last_ordinal > 0) {
       fmt::print("           {0}:1 to {0}:{1}: the same machine, each with its own memory\n",
@@ -73,7 +87,9 @@ void add_devices(const Command& program) {
       program.subcommand("devices", "List the devices; * marks the default one");
   const auto as_json = std::make_shared<bool>(false);
   command.flag("--json", *as_json, "Print a JSON array");
-  command.action([as_json] { print_devices(*as_json); });
+  const auto verbose = std::make_shared<bool>(false);
+  command.flag("-v,--verbose", *verbose, "Print what the compiler knows of each, and its memory");
+  command.action([as_json, verbose] { print_devices(*as_json, *verbose); });
 }
 
 }  // namespace croze::tool
