@@ -346,10 +346,15 @@ TEST(ChooseTile, AShortReductionIsRightWhateverBecomesOfItsTurns) {
     edits_for(batched_product(2, 32, 48, depth), caches(48 << 10, 1 << 20));
 }
 
-// out[c, y, x] = sum over k of w[c, k] * p[k, y, x]: a line of 16 is one vector, and a tile has
-// those of several lines.
-TEST(ChooseTile, ShortLinesGiveOneVectorEach) {
-  constexpr std::int64_t channels = 32, lines = 24, width = 16, depth = 24, pitch = 20;
+// out[c, y, x] = sum over k of w[c, k] * p[k, y, x]; r0 ... r3 are c, y, x, k.  What it computes is
+// left out.
+struct Lines {
+  std::int64_t channels, lines, width, depth;
+};
+
+SmallKernel product_of_lines(const Lines& of) {
+  const auto [channels, lines, width, depth] = of;
+  const std::int64_t pitch = width + 4;
   SmallKernel k{"lines", std::make_shared<Graph>(), {}, {}, {}};
   Graph& g = *k.graph;
   k.buffers = {numbers(channels * lines * width, 1), numbers(channels * depth, 2),
@@ -363,6 +368,13 @@ TEST(ChooseTile, ShortLinesGiveOneVectorEach) {
       g.place(g.param(DType::Int32, 0, channels * lines * width), (c * lines + y) * width + x);
   const UOp sum = g.reduce(Op::Add, w * p, std::vector<UOp>{d});
   k.sink = g.sink(std::vector<UOp>{g.store(out, sum, std::vector<UOp>{c, y, x})});
+  return k;
+}
+
+// A line of 16 is one vector, and a tile has those of several lines.
+TEST(ChooseTile, ShortLinesGiveOneVectorEach) {
+  constexpr std::int64_t channels = 32, lines = 24, width = 16, depth = 24, pitch = 20;
+  SmallKernel k = product_of_lines({channels, lines, width, depth});
   for (std::int64_t n = 0; n < channels * lines * width; n++) {
     const std::int64_t channel = n / width / lines, line = n / width % lines;
     std::int32_t total = 0;
@@ -374,6 +386,21 @@ TEST(ChooseTile, ShortLinesGiveOneVectorEach) {
   }
   const std::string edits = edits_for(k, caches(32 << 10, 1 << 20));
   EXPECT_NE(edits.find("bind r2 lane; split r1 by"), std::string::npos) << edits;
+}
+
+// Seven pairs of lines are too uneven a share for two threads: they share the channels, and each
+// reads the factors of its own once for all lines.
+TEST(ChooseTile, FewPairsOfLinesAreNoTasks) {
+  Caps caps = caches(48 << 10, 2 << 20);
+  caps.threads = 2;
+  const auto task = [&](std::int64_t lines) {
+    const std::string edits = chosen_for(product_of_lines({256, lines, 16, 2304}), caps);
+    const std::vector<std::string> order = words_after(edits, "reorder");
+    EXPECT_NE(edits.find("split r1 by 2; bind r5 unroll"), edits.npos) << edits;
+    return order.size() < 2 ? "" : order[1];
+  };
+  EXPECT_NE(task(14), "r4");  // what is left of r1
+  EXPECT_EQ(task(46), "r4");
 }
 
 // The turns of a long product of rows are refused for the same reason; it is tiled all the same.

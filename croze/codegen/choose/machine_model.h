@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "croze/device/caps.h"
@@ -219,6 +220,10 @@ struct MachineModel {
   static constexpr std::int64_t least_panel_rows = 128;
   // What the threads may do more than their share where tiles are not cut for it.
   static constexpr double most_uneven = 1.05;
+  double unevenness(double tasks) const {
+    const auto shared = static_cast<double>(threads);
+    return std::ceil(tasks / shared) * shared / tasks;
+  }
   // Blocks left to each thread, so that a slow one is made up for.
   static constexpr std::int64_t blocks_per_thread = 2;
   std::int64_t wanted_blocks() const { return threads == 1 ? 1 : blocks_per_thread * threads; }

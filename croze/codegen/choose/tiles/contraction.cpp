@@ -286,7 +286,11 @@ class Tiler {
     const std::int64_t bytes = unit() ? unit()->depth * size_of(unit()->a) : element_bytes();
     const std::int64_t row_tile = turn_length() * tile_.num_rows * bytes;
     const std::int64_t blocks = machine_.wanted_blocks();
-    const bool others_feed = tile_.columns_feed || other_tasks() >= blocks;
+    const std::int64_t others = other_tasks();
+    const bool others_feed =
+        tile_.columns_feed ||
+        (others >= blocks &&
+         machine_.unevenness(static_cast<double>(others)) <= MachineModel::most_uneven);
     // Leave each thread some blocks.
     const std::int64_t most =
         others_feed

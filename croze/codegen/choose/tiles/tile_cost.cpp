@@ -145,9 +145,7 @@ std::optional<std::int64_t> TileCost::streaming_turn(const RegisterTile& t) cons
 }
 
 double TileCost::unevenness(const RegisterTile& t) const {
-  const double tiles = column_tiles(t) * other_iterations(t);
-  const auto threads = static_cast<double>(c_.machine.threads);
-  return std::ceil(tiles / threads) * threads / tiles;
+  return c_.machine.unevenness(column_tiles(t) * other_iterations(t));
 }
 
 bool TileCost::fetches_rows(const RegisterTile& t) const {
