@@ -403,6 +403,20 @@ TEST(ChooseTile, FewPairsOfLinesAreNoTasks) {
   EXPECT_EQ(task(46), "r4");
 }
 
+// The same of a reduction that goes over a tile in one go.
+TEST(ChooseTile, ThreadsShareRowsOfUnevenPanels) {
+  Caps caps = caches(48 << 10, 2 << 20);
+  caps.threads = 2;
+  const auto blocks = [&](std::int64_t lines) {
+    const std::string edits = chosen_for(product_of_lines({256, lines, 16, 128}), caps);
+    EXPECT_EQ(edits.find("accumulate"), edits.npos) << edits;
+    const std::vector<std::string> order = words_after(edits, "reorder");
+    return order.size() > 1 && order[1] != "r4";
+  };
+  EXPECT_TRUE(blocks(14));
+  EXPECT_FALSE(blocks(46));
+}
+
 // The turns of a long product of rows are refused for the same reason; it is tiled all the same.
 TEST(ChooseTile, AProductIntoItsOwnRowsTakesNoTurns) {
   SmallKernel k{"into_own", std::make_shared<Graph>(), {}, {}, {}};

@@ -218,6 +218,8 @@ struct MachineModel {
   static constexpr std::int64_t least_blocked_rows = 4, least_blocked_columns = 8;
   // Rows that make up for a panel of columns that is filled for them.
   static constexpr std::int64_t least_panel_rows = 128;
+  // The same where each thread fills the panels of all columns by itself, which lie side by side.
+  static constexpr std::int64_t least_fed_rows = 64;
   // What the threads may do more than their share where tiles are not cut for it.
   static constexpr double most_uneven = 1.05;
   double unevenness(double tasks) const {

@@ -20,4 +20,13 @@ std::int64_t tiles_of_block(const KernelState& k, UOp loop, std::int64_t most) {
   return is_large && longest(even) <= longest(overlapping) ? even : overlapping;
 }
 
+std::int64_t shared_tiles(const KernelState& k, UOp loop, const MachineModel& machine) {
+  const std::int64_t all = loop.range_size(), wanted = machine.wanted_blocks();
+  const std::int64_t some = (all + wanted - 1) / wanted;
+  const std::int64_t size = tiles_of_block(k, loop, some);
+  const auto blocks = static_cast<double>((all + size - 1) / size);
+  const bool are_uneven = machine.unevenness(blocks) > MachineModel::most_uneven;
+  return are_uneven && all % machine.threads == 0 ? all / machine.threads : some;
+}
+
 }  // namespace croze

@@ -22,8 +22,6 @@
 #include "croze/codegen/choose/tiles/contraction.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <numeric>
 #include <vector>
 
 #include "croze/codegen/choose/access.h"
@@ -31,6 +29,7 @@
 #include "croze/codegen/choose/pictures/merge_lines.h"
 #include "croze/codegen/choose/tiles/block_size.h"
 #include "croze/codegen/choose/tiles/find_contraction.h"
+#include "croze/codegen/choose/tiles/panels.h"
 #include "croze/codegen/choose/tiles/result_order.h"
 #include "croze/codegen/choose/tiles/tile_search.h"
 #include "croze/codegen/choose/vectorize.h"
@@ -38,7 +37,6 @@
 #include "croze/codegen/edits/legality.h"
 #include "croze/codegen/edits/stage.h"
 #include "croze/codegen/edits/transform.h"
-#include "croze/graph/index/index_form.h"
 #include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
@@ -282,7 +280,11 @@ class Tiler {
   void block_rows() {
     if (!row_loop_ || tile_.in_reduction || tile_.streams_rows || !contraction()) return;
     const bool must_block = unit() && copies_rows();  // or the copy may not fit
-    if (turn_ == 0 && column_tiles_ < machine_.least_blocked_columns && !must_block) return;
+    if (turn_ == 0 && column_tiles_ < machine_.least_blocked_columns && !must_block) {
+      if (rows_feed())
+        block_loop_ = cut_block(row_loop_, row_loop_.range_size() / machine_.threads);
+      return;
+    }
     const std::int64_t bytes = unit() ? unit()->depth * size_of(unit()->a) : element_bytes();
     const std::int64_t row_tile = turn_length() * tile_.num_rows * bytes;
     const std::int64_t blocks = machine_.wanted_blocks();
@@ -302,6 +304,28 @@ class Tiler {
     copies_all_rows_ = all && !unit() && turn_ == 0 && others_feed && has_rows_apart();
     if (rows < machine_.least_blocked_rows || all) return;
     block_loop_ = cut_block(row_loop_, rows);
+  }
+
+  // Whether the threads had better share the rows: of the columns they would have uneven shares,
+  // and that each fills all panels by itself is little beside what it multiplies.
+  bool rows_feed() const {
+    const std::int64_t tasks = other_tasks() * (column_loop_ ? column_loop_.range_size() : 1);
+    const std::int64_t tiles = row_loop_.range_size(), share = tiles / machine_.threads;
+    const bool is_uneven =
+        tasks > 1 && machine_.unevenness(static_cast<double>(tasks)) > MachineModel::most_uneven;
+    if (unit() || !is_uneven || tiles % machine_.threads != 0) return false;
+    if (share * tile_.num_rows < machine_.least_fed_rows) return false;
+    const std::vector<UOp> all = loads(contraction().src(0));
+    return std::ranges::any_of(all, [&](UOp l) { return fills_panel(l.src(0)); }) &&
+           std::ranges::none_of(all, [&](UOp l) {
+             return l.src(0).varies_over(lane_) && along(l.src(0), lane_) != Along::Contiguous;
+           });
+  }
+  // Whether columns are copied for all tiles of rows.
+  bool fills_panel(UOp place) const {
+    const bool is_shared = row_loop_ && !place.varies_over(row_loop_);
+    return place.varies_over(lane_) &&
+           (is_shared ? row_loop_.range_size() : 1) >= least_uses_of_panel(place, lane_, reduced());
   }
 
   bool has_block() const { return block_loop_ || copies_all_rows_; }
@@ -377,8 +401,8 @@ class Tiler {
   // Each thread wants blocks: of columns, where there are too few of rows.
   std::int64_t most_columns_of_block(std::int64_t columns) const {
     const std::int64_t rows = block_loop_ ? block_loop_.range_size() : other_tasks();
-    if (rows >= machine_.threads) return columns;
-    return (columns + machine_.wanted_blocks() - 1) / machine_.wanted_blocks();
+    if (rows >= machine_.threads || !column_loop_) return columns;
+    return shared_tiles(k_, column_loop_, machine_);
   }
 
   // From here on the loops of the tile are those of a turn.
@@ -411,11 +435,9 @@ class Tiler {
     for (UOp load : reduce ? loads(reduce.src(0)) : std::vector<UOp>{}) {
       const UOp place = load.src(0);
       if (place.varies_over(lane_)) {
-        const std::int64_t uses =
-            row_loop_ && !place.varies_over(row_loop_) ? row_loop_.range_size() : 1;
         if (unit()) {
           stage_if_it_fits(load, inner({}, with(column_unroll_, b_loops())));
-        } else if (uses >= least_uses_of_panel(place)) {
+        } else if (fills_panel(place)) {
           stage_if_it_fits(load,
                            inner({along_result_ ? column_loop_ : UOp()}, {column_unroll_, lane_}));
         }
@@ -444,25 +466,6 @@ class Tiler {
     const bool reused = column_tiles_ >= blocks * machine_.least_row_reuse();
     if (follows_reduction(place) || (side_by_side && !reused)) return;
     stage_if_it_fits(load, inner({row_loop_}, with(row_unroll_, depths_)));
-  }
-
-  // Tiles of rows from which a panel pays: there is none where the columns of all steps follow each
-  // other in memory.
-  std::int64_t least_uses_of_panel(UOp place) const {
-    if (place.num_src() > 2 || along(place, lane_) != Along::Contiguous) {
-      return MachineModel::least_reuse;
-    }
-    std::int64_t steps = 1;
-    bool collide = false;  // all in the same few sets of the L1 cache
-    for (UOp r : reduced()) {
-      const Stride s = stride_over(place.src(1), r);
-      const std::int64_t apart = s.step * element_bytes();
-      if (s.affine && apart < machine_.far_bytes) continue;
-      steps *= r.range_size();
-      collide = collide || !s.affine || apart % machine_.set_bytes == 0;
-    }
-    if (steps < machine_.many_rows) return INT64_MAX;
-    return collide ? MachineModel::least_reuse : MachineModel::least_copy_reuse;
   }
 
   // Each row of the tile is read in order, which needs no copy.
