@@ -403,6 +403,16 @@ TEST(ChooseTile, FewPairsOfLinesAreNoTasks) {
   EXPECT_EQ(task(46), "r4");
 }
 
+// A panel of vectors of several lines is written to rows of each of them.
+TEST(ChooseTile, TilesOfSeveralLinesGoAlongTheResult) {
+  const std::string edits =
+      chosen_for(product_of_lines({64, 111, 112, 27}), caches(48 << 10, 2 << 20));
+  EXPECT_NE(edits.find("split r1 by 3; bind r7 unroll; split r0 by 8"), edits.npos) << edits;
+  const std::vector<std::string> order = words_after(edits, "reorder");
+  // What is left of the rows, and of the columns.
+  EXPECT_LT(std::ranges::find(order, "r8"), std::ranges::find(order, "r4")) << edits;
+}
+
 // The same of a reduction that goes over a tile in one go.
 TEST(ChooseTile, ThreadsShareRowsOfUnevenPanels) {
   Caps caps = caches(48 << 10, 2 << 20);

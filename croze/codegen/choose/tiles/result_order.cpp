@@ -21,6 +21,16 @@ bool are_rows_far(UOp place, const TileLoops& loops) {
   return row.affine && row.step * size_of(place.dtype()) >= MachineModel::set_bytes;
 }
 
+// Rows that a panel of columns is written to: where its vectors are those of several lines each of
+// these has rows of its own.
+std::int64_t rows_of_panel(UOp place, const TileLoops& loops) {
+  const std::int64_t rows = size_of_loop(loops.row_loop) * size_of_loop(loops.row_unroll);
+  if (!loops.column_unroll) return rows;
+  const Stride line = stride_over(place.src(1), loops.column_unroll);
+  const bool are_side_by_side = line.affine && line.step == loops.lane.range_size();
+  return are_side_by_side ? rows : rows * size_of_loop(loops.column_unroll);
+}
+
 // Of the columns of all tiles.
 std::int64_t bytes_of_columns(UOp reduce, std::span<const UOp> reduced, const TileLoops& loops) {
   std::vector<UOp> over(reduced.begin(), reduced.end());
@@ -40,8 +50,8 @@ bool follows_result(const KernelState& k, UOp reduce, std::span<const UOp> reduc
                     const TileLoops& loops, const MachineModel& machine) {
   if (!loops.column_loop || !loops.row_loop || !loops.row_unroll) return false;
   const UOp place = k.sink.src(0).src(0);
-  const std::int64_t rows = loops.row_loop.range_size() * size_of_loop(loops.row_unroll);
-  if (rows <= MachineModel::many_rows || !are_rows_far(place, loops)) return false;
+  if (rows_of_panel(place, loops) <= MachineModel::many_rows || !are_rows_far(place, loops))
+    return false;
   const std::int64_t bytes = iterations(k.loops) * size_of(place.dtype());
   if (static_cast<double>(bytes) <= machine.cache_bytes) return false;
   // For each vector of columns.
