@@ -149,6 +149,18 @@ TEST(ChooseTile, TilesOfAShortReductionGoAlongTheResult) {
   EXPECT_FALSE(rows_are_outermost(128));
 }
 
+// Columns that the L2 cache does not hold do so in blocks.
+TEST(ChooseTile, BlocksOfColumnsGoAlongTheResult) {
+  const std::string edits =
+      chosen_for(large_product(2, 128, 1 << 15, 16), caches(48 << 10, 1 << 20));
+  EXPECT_NE(edits.find("split r1 by 8; bind r9 unroll; split_overlapping r4 by"), edits.npos);
+  const std::vector<std::string> order = words_after(edits, "reorder");
+  // Blocks, what is left of the rows, and the columns of a block.
+  const auto rows = std::ranges::find(order, "r8");
+  EXPECT_LT(std::ranges::find(order, "r10"), rows) << edits;
+  EXPECT_LT(rows, std::ranges::find(order, "r11")) << edits;
+}
+
 // Sums that wait are those of the innermost loops: of a loop around others they would be summed up
 // again for each of those.
 TEST(ChooseTile, SumsThatWaitAreThoseOfTheInnermostLoops) {

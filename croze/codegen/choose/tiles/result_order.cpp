@@ -46,11 +46,11 @@ std::int64_t bytes_of_columns(UOp reduce, std::span<const UOp> reduced, const Ti
 
 }  // namespace
 
-bool follows_result(const KernelState& k, UOp reduce, std::span<const UOp> reduced,
-                    const TileLoops& loops, const MachineModel& machine) {
+bool follows_result(const KernelState& k, std::span<const UOp> reduced, const TileLoops& loops,
+                    const MachineModel& machine) {
   if (!loops.column_loop || !loops.row_loop || !loops.row_unroll) return false;
   const UOp place = k.sink.src(0).src(0);
-  if (rows_of_panel(place, loops) <= MachineModel::many_rows || !are_rows_far(place, loops))
+  if (rows_of_panel(place, loops) < MachineModel::many_rows || !are_rows_far(place, loops))
     return false;
   const std::int64_t bytes = iterations(k.loops) * size_of(place.dtype());
   if (static_cast<double>(bytes) <= machine.cache_bytes) return false;
@@ -59,7 +59,14 @@ bool follows_result(const KernelState& k, UOp reduce, std::span<const UOp> reduc
       MachineModel::store_far_line * static_cast<double>(size_of_loop(loops.row_unroll));
   const double fetching =
       (MachineModel::far_load - MachineModel::load) * static_cast<double>(iterations(reduced));
-  return fetching < storing && bytes_of_columns(reduce, reduced, loops) <= machine.tile_bytes;
+  return fetching < storing;
+}
+
+std::int64_t columns_along_result(UOp reduce, std::span<const UOp> reduced, const TileLoops& loops,
+                                  const MachineModel& machine) {
+  const std::int64_t all = loops.column_loop.range_size();
+  const std::int64_t bytes = bytes_of_columns(reduce, reduced, loops);
+  return bytes <= machine.tile_bytes ? all : machine.tile_bytes / (bytes / all);
 }
 
 }  // namespace croze

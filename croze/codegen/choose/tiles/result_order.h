@@ -16,9 +16,13 @@ struct TileLoops {
 // A panel of columns in the L1 cache meets all rows, one after the other, and writes a few vectors
 // of each: the rows of a large result are so many and so far apart that each of these writes waits
 // for its page and its line.  Where the reduction is short, that is longer than fetching the
-// columns from the L2 cache, if it has room for all of them: then the loop over columns goes inside
-// of that over rows.
-bool follows_result(const KernelState& k, UOp reduce, std::span<const UOp> reduced,
-                    const TileLoops& loops, const MachineModel& machine);
+// columns from the L2 cache: then the loop over columns, or over those of a block, goes inside of
+// that over rows.
+bool follows_result(const KernelState& k, std::span<const UOp> reduced, const TileLoops& loops,
+                    const MachineModel& machine);
+
+// Of so many tiles the L2 cache has room for the columns.
+std::int64_t columns_along_result(UOp reduce, std::span<const UOp> reduced, const TileLoops& loops,
+                                  const MachineModel& machine);
 
 }  // namespace croze
