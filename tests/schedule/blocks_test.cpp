@@ -67,6 +67,20 @@ TEST(Blocks, AttentionIntoMemoryThatIsKeptIsOneSequence) {
   EXPECT_TRUE(schedule.arenas.empty());
 }
 
+// Two results of one sequence are so wherever they are wanted.
+TEST(Blocks, ResultsIntoMemoryThatIsKeptAreOneSequence) {
+  Scheduled s(small_cache_caps());
+  const UOp q = s.buffer({4, 64, 16}), keys = s.buffer({4, 16, 64});
+  const UOp p = normalised(s, product(s, q, keys));
+  const UOp first = product(s, p, s.buffer({4, 64, 16}));
+  const UOp second = product(s, p, s.buffer({4, 64, 8}));
+  const UOp a = s.buffer({4, 64, 16}), b = s.buffer({4, 64, 8});
+  const Schedule schedule = s.expect_right({s.assign(a, a, first), s.assign(b, b, second)});
+  ASSERT_EQ(schedule.sequences.size(), 1u);
+  EXPECT_EQ(schedule.launches.size(), 1U);
+  EXPECT_TRUE(schedule.arenas.empty());
+}
+
 // Blocks of queries that are written are read by others afterwards, as keys.
 TEST(Blocks, AttentionIntoItsKeysWaitsUntilAllHaveReadThem) {
   Scheduled s(small_cache_caps());

@@ -129,9 +129,15 @@ class BlockJoiner {
     if (producer == consumer || !plans_[producer].joinable || !plans_[consumer].joinable) return;
     if (steps_[producer].device != steps_[consumer].device) return;
     const std::int64_t bytes = state.elements() * size_of(state.dtype());
-    if (steps_[producer].supersedes || (steps_[consumer].supersedes && is_held(bytes, consumer)))
-      return;
+    if (overwrites(producer) || (overwrites(consumer) && is_held(bytes, consumer))) return;
     queue_.push({bytes, producer, consumer, state});
+  }
+
+  // Whether it overwrites what somebody has made or wants to read: memory of which that is not so
+  // is a result like others.
+  bool overwrites(std::size_t step) const {
+    const UOp before = steps_[step].supersedes;
+    return before && !(states_.makers(before).empty() && states_.readers(before).empty());
   }
 
   // What overwrites memory, as the updates of all parameters do, runs at once with what others
@@ -315,13 +321,15 @@ class BlockJoiner {
     return passed;
   }
 
-  // Whether only the two steps want the buffer.
+  // Whether only the two steps want the buffer: not one that came in, of which more than what is
+  // written may be wanted.
   bool becomes_inner(const Written& w, std::size_t producer, std::size_t consumer) const {
     const PendingStep& step = steps_[producer];
     const auto output = std::ranges::find(step.outputs, w.buffer);
     if (output == step.outputs.end() || w.layout.empty()) return false;
     const UOp state = step.writes[static_cast<std::size_t>(output - step.outputs.begin())];
-    return !states_.is_wanted_beside(state, consumer) && states_.makers(state).size() == 1;
+    return !is_state(state) && !states_.is_wanted_beside(state, consumer) &&
+           states_.makers(state).size() == 1;
   }
 
   // The axis of the consumer that goes with one of the producer in all buffers that pass between
