@@ -18,6 +18,11 @@
 // If each thread has heads of its own, the columns can do with the blocks along i: a sum over i is
 // added up block by block (blocks/blocks.cpp), and nothing is made again.
 //
+// Of long rows a cache has few, and who goes through blocks of them loads all that belongs to the
+// columns for each.  Once the maxima are there, readers that add up over rows and over columns can
+// have p' in blocks of both.  Others come before: those that want whole rows, and those that make
+// what such readers wait for.
+//
 // Steps are looked at from the last to the first: along which axes a value is wanted depends on the
 // axes along which its readers are cut, which depends on theirs.
 #include "croze/schedule/recompute.h"
@@ -76,6 +81,7 @@ struct Step {
   std::map<const Node*, UOp> sources;  // states in memory that the value is made of
   std::set<std::size_t> makers;        // the steps that would make the value again
   bool is_made_again = false;          // the value of a reader is, so this one must be
+  bool makes_again = false;            // it has been added to make a value again
 };
 
 // Readers of a value that want it along the same axes.
@@ -134,8 +140,16 @@ class Recomputation {
 
   bool is_joinable(const PendingStep& step) const {
     const Caps& caps = context_.caps(step.device);
-    return step.nests.size() == 1 && !step.supersedes && step.part == 0 && !is_snapshot(step) &&
-           caps.joins_nests && !caps.has_groups;
+    return step.nests.size() == 1 && !overwrites(step) && !is_snapshot(step) && caps.joins_nests &&
+           !caps.has_groups;
+  }
+
+  // Whether it overwrites what somebody has made or wants to read, or makes a part of a state.
+  bool overwrites(const PendingStep& step) const {
+    const UOp before = step.supersedes;
+    if (before && (makers_.contains(before.node()) || readers_.contains(before.node())))
+      return true;
+    return makers_.contains(step.writes[0].node()) && makers_.at(step.writes[0].node()).size() > 1;
   }
 
   void find_value(std::size_t i) {
@@ -205,6 +219,10 @@ class Recomputation {
   // ---- what its readers want ----
 
   void serve_readers(std::size_t i) {
+    if (const auto groups = groups_by_rows(i); !groups.empty()) {
+      serve_apart(i, groups, 0);
+      return;
+    }
     const std::vector<Group> groups = groups_of_readers(i);
     AxisMask common = ~AxisMask{0};
     for (const Group& g : groups) common &= g.axes;
@@ -213,11 +231,77 @@ class Recomputation {
       keep_loops(known_[i], known_[i].value, common);
       return;
     }
+    serve_apart(i, groups, first);
+  }
+
+  void serve_apart(std::size_t i, std::span<const Group> groups, std::size_t first) {
     for (std::size_t m : known_[i].makers) known_[m].is_made_again = true;
     for (std::size_t g = 0; g < groups.size(); g++) {
       if (g != first) make_again(i, groups[g]);
     }
     keep_loops(known_[i], known_[i].value, groups[first].axes);
+  }
+
+  // Of a value whose maker reduces along rows first: readers that want whole rows or come before
+  // others, and those that can be cut along all axes; none if it is as well to have whole rows.
+  std::vector<Group> groups_by_rows(std::size_t i) {
+    const Value& value = known_[i].value;
+    const AxisMask all = (AxisMask{1} << value.layout.size()) - 1;
+    const AxisMask possible = axes_possible(value);
+    if (possible == all || !is_storable(value) || !can_be_in_order(i)) return {};
+    Group whole{possible, {}}, cut{all, {}};
+    AxisMask common = all;
+    for (std::size_t r : readers_.at(value.state.node())) {
+      const Step& reader = look_at(r);
+      const AxisMask free = axes_wanted(reader, value, reader.loops);
+      const AxisMask axes = free | axes_summed(reader, value);
+      common &= free;
+      if (axes == all && (free == all || !is_before_another(i, r))) {
+        cut.readers.push_back(r);
+      } else {
+        whole.axes &= axes;
+        whole.readers.push_back(r);
+      }
+    }
+    if (whole.readers.empty() || cut.readers.empty() || !pays_by_rows(i, common)) return {};
+    return {whole, cut};
+  }
+
+  // Whether another reader of the value waits for what this one makes.
+  bool is_before_another(std::size_t i, std::size_t reader) const {
+    std::set<std::size_t> seen{reader};
+    std::vector<std::size_t> pending{reader};
+    while (!pending.empty()) {
+      const std::size_t step = pending.back();
+      pending.pop_back();
+      for (UOp state : steps_[step].writes) {
+        const auto readers = readers_.find(state.node());
+        if (readers == readers_.end()) continue;
+        for (std::size_t r : readers->second) {
+          if (readers_.at(known_[i].value.state.node()).contains(r)) return true;
+          if (seen.insert(r).second) pending.push_back(r);
+        }
+      }
+    }
+    return false;
+  }
+
+  // Whether blocks of whole rows that a cache holds, together with what is made of them, load so
+  // much again that it costs more than making the value again: what it is made of along the
+  // columns, and as much that readers have along them.
+  bool pays_by_rows(std::size_t i, AxisMask common) const {
+    const Value& value = known_[i].value;
+    const MachineModel machine(context_.caps(steps_[i].device));
+    const double in_cache = 2 * value.bytes() / static_cast<double>(machine.tile_bytes);
+    const double again = in_cache / static_cast<double>(value.blocks(common)) - 1;
+    double loaded = 0, cycles = 0;
+    for (std::size_t m : known_[i].makers) {
+      for (const BlockedNest::LoadFacts& load : known_[m].nest->loads) {
+        if (load.packed) loaded += static_cast<double>(load.elements) * machine.copy_element;
+      }
+      cycles += known_[m].nest->cycles;
+    }
+    return loaded * again > cycles;
   }
 
   std::vector<Group> groups_of_readers(std::size_t i) {
@@ -233,8 +317,11 @@ class Recomputation {
     std::ranges::stable_sort(wanted, {}, [](const auto& w) { return std::popcount(w.first); });
     std::vector<Group> groups;
     for (const auto& [axes, reader] : wanted) {
-      const auto group =
-          std::ranges::find_if(groups, [&](const Group& g) { return (g.axes & axes) == g.axes; });
+      // What is made again for some readers is so all the way.
+      const bool again = known_[reader].makes_again;
+      const auto group = std::ranges::find_if(groups, [&](const Group& g) {
+        return (g.axes & axes) == g.axes && known_[g.readers[0]].makes_again == again;
+      });
       if (group != groups.end())
         group->readers.push_back(reader);
       else
@@ -274,6 +361,15 @@ class Recomputation {
   // it reduces has no dtype of memory.
   std::size_t group_served_first(std::size_t i, std::span<const Group> groups) const {
     const Value& value = known_[i].value;
+    const AxisMask possible = axes_possible(value);
+    const bool storable = is_storable(value);
+    const auto first = std::ranges::find_if(
+        groups, [&](const Group& g) { return storable && (g.axes & ~possible) == 0; });
+    return static_cast<std::size_t>(first - groups.begin());
+  }
+
+  // Those along which the step that makes it does not reduce outside of its innermost loops.
+  static AxisMask axes_possible(const Value& value) {
     const std::vector<UOp> outer = hoisted(value.store);
     AxisMask possible = 0;
     for (std::size_t a = 0; a < value.layout.size(); a++) {
@@ -281,11 +377,13 @@ class Recomputation {
           outer, [&](UOp reduce) { return reduce.varies_over(value.layout[a].loop); });
       if (varies) possible |= AxisMask{1} << a;
     }
-    const bool storable =
-        std::ranges::none_of(outer, [](UOp reduce) { return reduce.dtype() == DType::Index; });
-    const auto first = std::ranges::find_if(
-        groups, [&](const Group& g) { return storable && (g.axes & ~possible) == 0; });
-    return static_cast<std::size_t>(first - groups.begin());
+    return possible;
+  }
+
+  // Whether what it reduces there has a dtype of memory.
+  static bool is_storable(const Value& value) {
+    return std::ranges::none_of(hoisted(value.store),
+                                [](UOp reduce) { return reduce.dtype() == DType::Index; });
   }
 
   // Whether making the value for each group costs less than blocks along the axes of all.
@@ -295,7 +393,11 @@ class Recomputation {
     const auto threads = static_cast<double>(machine.threads);
     const std::int64_t blocks = value.blocks(common);
     const double of_block = value.bytes() / static_cast<double>(blocks);
-    if (groups.size() == 1 || of_block <= static_cast<double>(machine.tile_bytes)) return false;
+    if (groups.size() == 1) return false;
+    const bool is_apart = std::ranges::any_of(
+        groups, [&](const Group& g) { return known_[g.readers[0]].makes_again; });
+    if (known_[i].is_made_again && is_apart) return true;
+    if (of_block <= static_cast<double>(machine.tile_bytes)) return false;
     for (const Group& g : groups) {
       if (value.blocks(g.axes) < least_gain * blocks) return false;
     }
@@ -364,6 +466,7 @@ class Recomputation {
 
   void add(PendingStep step, const Value& value, AxisMask axes) {
     Step known;
+    known.makes_again = true;
     known.nest = blocked_nest(step.nests[0]);
     known.loops = common_loops(step.nests[0]);
     keep_loops(known, value, axes);

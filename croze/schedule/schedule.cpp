@@ -17,6 +17,7 @@
 #include "croze/schedule/parts/in_parts.h"
 #include "croze/schedule/recompute.h"
 #include "croze/schedule/sums/chain_products.h"
+#include "croze/schedule/sums/exchange.h"
 #include "croze/schedule/sums/phases.h"
 
 namespace croze {
@@ -27,6 +28,7 @@ namespace {
 void join_steps(std::vector<PendingStep>& steps, const CanonicalGraph& graph, Schedule& schedule,
                 const ScheduleContext& context) {
   if (!context.fuse || steps.size() < 2) return;
+  exchange_sums(steps, graph.roots, context);
   merge_steps(steps, graph.roots, schedule, context);
   if (rematerialize(steps, graph, schedule, context)) {
     merge_steps(steps, graph.roots, schedule, context);

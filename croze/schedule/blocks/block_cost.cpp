@@ -126,7 +126,7 @@ Weights weights_of(const BlockSequence& sequence, const MachineModel& machine) {
       }
       if (same == 0 || (passed && passed->inner)) continue;
       const double each = load.packed ? machine.copy_element : machine.load_element;
-      weights.load_cycles[same] += static_cast<double>(load.elements) * each;
+      weights.load_cycles[same] += static_cast<double>(load.elements) * each / machine.cycles(1);
     }
   }
   return weights;
@@ -354,7 +354,11 @@ BlockCut cut_into_blocks(const BlockSequence& sequence, const MachineModel& mach
     if (wanted > 1 && of_block <= tile_bytes) break;  // smaller ones only load more
     wanted = std::max({fewest, 2 * wanted, cut.count() + 1});
   }
-  return best;
+  if (sequence.prelude > 0 || sequence.axes.size() < 2 || !sequence.axes.back().is_in_order()) {
+    return best;
+  }
+  const BlockCut both = cut_last_in_order(sequence, machine);
+  return both.gain > best.gain ? both : best;
 }
 
 BlockCut cut_last_in_order(const BlockSequence& sequence, const MachineModel& machine) {

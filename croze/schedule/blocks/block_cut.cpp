@@ -5,26 +5,11 @@
 
 #include "croze/codegen/edits/kernel_state.h"
 #include "croze/graph/rewrite/rewrite.h"
+#include "croze/schedule/blocks/open_blocks.h"
 #include "croze/schedule/nest_facts.h"
 
 namespace croze {
 namespace {
-
-// An axis that is cut: where the block begins along it, and how long it is.
-struct CutAxis {
-  const BlockAxis* axis;
-  UOp number;  // of the block
-  std::int64_t blocks;
-
-  // Of a loop along the axis.
-  std::int64_t extent(UOp loop) const { return loop.range_size() / blocks; }
-  UOp start(UOp loop) const { return number * extent(loop); }
-  // What takes the place of the loop.
-  UOp position(UOp loop) const {
-    if (extent(loop) == 1) return start(loop);
-    return start(loop) + loop.graph().range(loop.range_id(), extent(loop), loop.loop_kind());
-  }
-};
 
 class Cutter {
  public:
@@ -43,6 +28,8 @@ class Cutter {
   }
 
   void run(const Caps& caps) {
+    // Nests that add to what is there by themselves have gates already.
+    if (plan_.adds_itself.empty()) open_ = open_blocks(step_.nests, plan_, axes_);
     for (std::size_t n = 0; n < step_.nests.size(); n++) {
       RangeMap map;
       for (const CutAxis& a : axes_) {
@@ -52,6 +39,7 @@ class Cutter {
       KernelState nest(step_.nests[n], caps);
       replace_ranges(nest, map);
       step_.nests[n] = first ? added_to_memory(nest.sink, first) : nest.sink;
+      if (open_.any) step_.nests[n] = storing_where(step_.nests[n], open_.any);
     }
     for (const PassedBuffer& passed : plan_.sequence.passed) {
       if (passed.inner) move_into_block(plan_.written.at(passed.buffer.node()));
@@ -69,7 +57,8 @@ class Cutter {
     for (const CutAxis& a : axes_) {
       const UOp loop = a.axis->loops[nest];
       if (!loop || loop.loop_kind() != LoopKind::Reduce) continue;
-      const UOp here = less(a.number, a.number.graph().index(1));
+      const UOp here = open_.any && open_.first[nest] ? equal(a.number, open_.first[nest])
+                                                      : less(a.number, a.number.graph().index(1));
       first = first ? first & here : here;
     }
     return first;
@@ -149,6 +138,7 @@ class Cutter {
   Schedule& schedule_;
   std::vector<CutAxis> axes_;
   std::vector<std::int64_t> blocks_;
+  OpenBlocks open_;
 };
 
 }  // namespace

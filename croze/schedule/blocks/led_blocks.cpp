@@ -33,6 +33,7 @@
 #include "croze/graph/analysis/valid.h"
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/graph/rules/follow.h"
+#include "croze/schedule/blocks/open_blocks.h"
 
 namespace croze {
 namespace {
@@ -231,7 +232,7 @@ class Maker {
       plan_.adds_itself.insert(step_.nests.size());
       add_reader(nests[n].src(0), n, s_.reader_loops[i]);
     }
-    for (UOp& nest : step_.nests) nest = where_any(nest);
+    for (UOp& nest : step_.nests) nest = is_any_ ? storing_where(nest, is_any_) : nest;
     make_plan(nests.size());
   }
 
@@ -269,25 +270,7 @@ class Maker {
     const UOp value = step_.nests[s_.made].src(0).src(1);
     const UOp mask = mask_of_value(value, s_.leader.reduce_op());
     if (!mask) return UOp();
-    MaskedTurns turns;
-    for (UOp c : conjuncts(substitute(mask, positions))) {
-      if (c.is(Op::Where) && c.src(1).is_const(1) && c.src(2).is_const(0)) c = c.src(0);
-      if (!c.is(Op::Lt) || c.src(0).dtype() != DType::Index) continue;
-      const UOp difference = less(c.src(0) - c.src(1), g_.index(0));
-      if (!is_comparison_of_index(difference)) continue;
-      turns = both(turns, turns_of_mask(difference, s_.made_loop, {}, Open::Somewhere));
-    }
-    return turns.end;
-  }
-
-  UOp where_any(UOp nest) const {
-    if (!is_any_) return nest;
-    std::vector<UOp> stores;
-    for (UOp store : nest.sources()) {
-      const UOp place = g_.place(store.src(0).src(0), store.src(0).src(1), is_any_);
-      stores.push_back(g_.store(place, store.src(1), closed_ranges(store)));
-    }
-    return g_.sink(stores);
+    return open_turns(mask, s_.made_loop, positions).end;
   }
 
   static const Transport& law() { return transports()[exponential_law]; }
