@@ -21,6 +21,9 @@
 //     for i, e:  o[i, e] = o[i, e] * f[i] + sum(s[i, j] * v[j, e])
 //
 // where the first block has no sums before it, and the last divides o by l.
+//
+// Where others want the exponentials once more, as gradients do, what is made of the sum of a row
+// is a nest of its own: it and m are stored for those.
 #include "croze/schedule/blocks/led_blocks.h"
 
 #include <algorithm>
@@ -38,15 +41,20 @@
 namespace croze {
 namespace {
 
-// A nest that stores, for each row, terms under the maximum of the row by what they sum to.
+// A nest that stores, for each row, terms under the maximum of the row by what they sum to; or one
+// that stores them, and the next what is made of the sum.
 struct Softmax {
-  std::size_t made, nest, last;   // the nests that make the terms, the softmax, and the last reader
+  std::size_t made, nest;         // the nests that make the terms, and the softmax
+  std::size_t readers;            // the first nest behind it
+  UOp store;                      // of the weights
   UOp leader, sum;                // the reductions: the greatest of the terms, and what they sum to
   UOp made_loop, loop;            // along the rows: of the nest that makes the terms, of the store
   UOp weight;                     // a term under the maximum
   UOp factor;                     // what all terms of a row are multiplied by, made of the sum
   UOp centre;                     // what stands for the maximum in `weight`
   UOp terms, weights;             // the buffers that are read, and written
+  UOp kept_leader, kept_factor;   // where others find the maximum and the factor; null: nowhere
+  UOp sum_loop;                   // along the rows, of the nest that stores the factor
   std::vector<UOp> reader_loops;  // along the rows, of the nests behind it
 };
 
@@ -109,8 +117,11 @@ class Finder {
     if (sequence.prelude > 0 || sequence.strands != 1 || step_.nests.size() < 3) return {};
     if (std::ranges::any_of(sequence.axes, &BlockAxis::is_in_order)) return {};
     // All nests are run for each block: the first makes the terms, the others want the weights.
-    Softmax s{.made = 0, .nest = 1, .last = step_.nests.size() - 1};
-    if (looks_like_softmax(s) && terms_are_passed(s) && follows_law(s) && all_add_up(s)) return s;
+    for (const bool in_two : {false, true}) {
+      Softmax s{.made = 0, .nest = 1, .readers = in_two ? std::size_t{3} : std::size_t{2}};
+      const bool found = in_two ? is_softmax_in_two(s) : is_softmax(s);
+      if (found && terms_are_passed(s) && follows_law(s) && all_add_up(s)) return s;
+    }
     return {};
   }
 
@@ -119,24 +130,61 @@ class Finder {
     return plan_.sequence.nests[nest]->places;
   }
 
-  bool looks_like_softmax(Softmax& s) const {
+  bool is_softmax(Softmax& s) const {
     const UOp nest = step_.nests[s.nest];
-    if (nest.num_src() != 1) return false;
-    const UOp store = nest.src(0);
     const std::vector<UOp> found = reduces(nest);
-    if (found.size() != 2 || !has_one_loop(found[0]) || !has_one_loop(found[1])) return false;
+    if (nest.num_src() != 1 || found.size() != 2) return false;
+    s.store = nest.src(0);
     s.sum = found[0];
     s.leader = found[1];
-    s.weights = store.src(0).src(0);
-    std::vector<UOp> loops = closed_ranges(store);
-    std::erase_if(loops, [&](UOp r) { return s.leader.varies_over(r); });
-    if (loops.size() != 1 || !plan_.sequence.is_inner(s.weights)) return false;
-    s.loop = loops[0];
-    const Factors factors = factors_of(store.src(1), s.sum);
+    if (!has_one_loop(s.sum) || !stores_weights(s)) return false;
+    const Factors factors = factors_of(s.store.src(1), s.sum);
     if (!factors.with || !factors.without || factors.with.varies_over(s.loop)) return false;
     s.factor = factors.with;
     s.weight = factors.without;
     return is_made_of(s.factor, s.sum, s.leader);
+  }
+
+  // The same where the second nest stores what the sum makes of each row, and the first perhaps its
+  // maximum.
+  bool is_softmax_in_two(Softmax& s) const {
+    if (step_.nests.size() <= s.readers) return false;
+    const UOp nest = step_.nests[s.nest], other = step_.nests[s.nest + 1];
+    const std::vector<UOp> found = reduces(nest), sums = reduces(other);
+    if (found.size() != 1 || sums.size() != 1 || other.num_src() != 1) return false;
+    s.leader = found[0];
+    for (UOp store : nest.sources()) {
+      UOp& which = store.src(1) == s.leader ? s.kept_leader : s.store;
+      if (which) return false;
+      which = store;
+    }
+    if (!s.store || !has_one_loop(sums[0]) || !stores_weights(s)) return false;
+    if (s.kept_leader) s.kept_leader = s.kept_leader.src(0);
+    s.weight = s.store.src(1);
+    s.sum_loop = reduced_loop(sums[0]);
+    RangeMap rows;
+    for (const LayoutAxis& axis : weights_layout(s)) {
+      const UOp loop = loop_along(places(s.nest + 1), s.weights, axis);
+      if (!loop || (axis.loop == s.loop) != (loop == s.sum_loop)) return false;
+      if (loop == s.sum_loop) continue;
+      if (axis.loop.range_id() == s.sum_loop.range_id()) return false;
+      rows.emplace_back(loop, axis.loop);
+    }
+    s.sum = substitute(sums[0], rows);
+    s.factor = substitute(other.src(0).src(1), rows);
+    s.kept_factor = substitute(other.src(0).src(0), rows);
+    return s.kept_factor.num_src() == 2 && is_made_of(s.factor, s.sum, s.leader);
+  }
+
+  // A weight for each turn of one loop of each row.
+  bool stores_weights(Softmax& s) const {
+    if (!has_one_loop(s.leader)) return false;
+    s.weights = s.store.src(0).src(0);
+    std::vector<UOp> loops = closed_ranges(s.store);
+    std::erase_if(loops, [&](UOp r) { return s.leader.varies_over(r); });
+    if (loops.size() != 1 || !plan_.sequence.is_inner(s.weights)) return false;
+    s.loop = loops[0];
+    return true;
   }
 
   // The terms are loaded from where the first nest leaves them, and weights can take their place.
@@ -147,10 +195,11 @@ class Finder {
     if (!plan_.sequence.is_inner(s.terms) || s.terms.dtype() != s.weights.dtype()) return false;
     const Written& made = plan_.written.at(s.terms.node());
     if (made.nest != s.made || plan_.accessed.at(s.terms.node()).size() != 2) return false;
-    const UOp place = step_.nests[s.nest].src(0).src(0);
+    const UOp place = s.store.src(0);
     const std::vector loops{std::pair{reduced_loop(s.leader), s.loop},
                             std::pair{reduced_loop(s.sum), s.loop}};
     for (UOp p : places(s.nest)) {
+      if (p == s.kept_leader) continue;
       if (substitute(p.src(1), loops) != place.src(1)) return false;
     }
     for (const LayoutAxis& axis : made.layout) {
@@ -168,7 +217,8 @@ class Finder {
   // The weights are the terms of the sum, which move with the maximum.
   static bool follows_law(Softmax& s) {
     if (s.sum.reduce_op() != Op::Add || s.sum.dtype() != s.leader.dtype()) return false;
-    if (rebuilt(term_of(s.sum, s)) != rebuilt(s.weight)) return false;
+    const UOp term = s.kept_factor ? s.sum.graph().load(s.store.src(0)) : s.weight;
+    if (rebuilt(term_of(s.sum, s)) != rebuilt(term)) return false;
     const auto found = find_law({.op = Op::Add,
                                  .value = s.weight,
                                  .leader = s.leader,
@@ -180,27 +230,44 @@ class Finder {
     return s.weight.dtype() == s.leader.dtype() && s.weights.dtype() == s.leader.dtype();
   }
 
-  // The nests behind it store sums of multiples of the weights.
+  // The nests behind it store sums of multiples of the weights, and of the factor where that is
+  // stored.
   bool all_add_up(Softmax& s) const {
-    const LayoutAxis* axis = axis_of(s.loop);
-    for (std::size_t n = s.nest + 1; n <= s.last; n++) {
+    for (std::size_t n = s.readers; n < step_.nests.size(); n++) {
       const UOp nest = step_.nests[n];
-      const UOp loop = loop_along(places(n), s.weights, *axis);
+      RangeMap rows;
+      UOp loop;
+      for (const LayoutAxis& axis : weights_layout(s)) {
+        const UOp along = loop_along(places(n), s.weights, axis);
+        if (!along) return false;
+        if (axis.loop == s.loop) loop = along;
+        rows.emplace_back(axis.loop, along);
+      }
       const std::vector<UOp> summed = summed_loops(nest);
-      if (!loop || std::ranges::find(summed, loop) == summed.end()) return false;
+      if (std::ranges::find(summed, loop) == summed.end()) return false;
       const UOp value = reduces(nest)[0].src(0);
-      std::vector<UOp> weights = loads(value);
-      std::erase_if(weights, [&](UOp l) { return l.src(0).src(0) != s.weights; });
-      if (weights.size() != 1 || !is_proportional(value, weights[0])) return false;
+      const UOp weight = only_load(value, s.weights);
+      if (!weight || !is_proportional(value, weight)) return false;
       if (value.dtype() != s.weight.dtype()) return false;
+      if (s.kept_factor) {
+        const UOp factor = only_load(value, s.kept_factor.src(0));
+        if (!factor || !is_proportional(value, factor)) return false;
+        if (factor.src(0) != substitute(s.kept_factor, rows)) return false;
+      }
       s.reader_loops.push_back(loop);
     }
     return true;
   }
 
-  const LayoutAxis* axis_of(UOp loop) const {
-    const Layout& layout = plan_.written.at(step_.nests[1].src(0).src(0).src(0).node()).layout;
-    return &*std::ranges::find(layout, loop, &LayoutAxis::loop);
+  // The load of the buffer, if there is one.
+  static UOp only_load(UOp value, UOp buffer) {
+    std::vector<UOp> found = loads(value);
+    std::erase_if(found, [&](UOp l) { return l.src(0).src(0) != buffer; });
+    return found.size() == 1 ? found[0] : UOp();
+  }
+
+  const Layout& weights_layout(const Softmax& s) const {
+    return plan_.written.at(s.weights.node()).layout;
   }
 
   const PendingStep& step_;
@@ -226,9 +293,9 @@ class Maker {
     const std::vector<UOp> nests = std::exchange(step_.nests, {});
     made_by_.push_back({s_.made, s_.made_loop});
     step_.nests.push_back(nests[s_.made]);
-    add_softmax(nests[s_.nest].src(0));
+    add_softmax(s_.store);
     for (std::size_t i = 0; i < s_.reader_loops.size(); i++) {
-      const std::size_t n = s_.nest + 1 + i;
+      const std::size_t n = s_.readers + i;
       plan_.adds_itself.insert(step_.nests.size());
       add_reader(nests[n].src(0), n, s_.reader_loops[i]);
     }
@@ -282,6 +349,9 @@ class Maker {
                          {BufferCause::SharedReduction});
   }
   UOp place_of_row(UOp buffer) const {
+    for (UOp kept : {s_.kept_leader, s_.kept_factor}) {
+      if (kept && kept.src(0) == buffer) return kept;
+    }
     UOp row = g_.index(0);
     for (UOp loop : row_loops_) row = row * loop.range_size() + loop;
     return g_.place(buffer, row);
@@ -314,7 +384,8 @@ class Maker {
   }
 
   void add_softmax(UOp store) {
-    const UOp greatest = row_buffer(), sums = row_buffer();
+    const UOp greatest = s_.kept_leader ? s_.kept_leader.src(0) : row_buffer();
+    const UOp sums = row_buffer();
     const UOp leader = of_row(greatest), sum = of_row(sums), place = store.src(0).src(1);
     const UOp before = pass_on(leader);
     const UOp both = g_.alu(s_.leader.reduce_op(), {leader, s_.leader});
@@ -329,9 +400,16 @@ class Maker {
     const UOp weight = g_.load(g_.place(s_.terms, substitute(place, along)));
     const UOp part = g_.reduce(Op::Add, weight, std::span(&loop, 1));
     add_rows(sums, continued(sum, of_row(mover_), part), loop);
-    const std::vector at_last{std::pair{s_.sum, sum}, std::pair{s_.leader, leader}};
-    const UOp wanted = substitute(s_.centre, at_last);
-    factor_ = pass_on(substitute(s_.factor, at_last) * g_.alu(Op::Exp, {centre(leader) - wanted}));
+    const UOp wanted = substitute(s_.centre, std::vector{std::pair{s_.leader, leader}});
+    const UOp to_wanted = g_.alu(Op::Exp, {centre(leader) - wanted});
+    if (!s_.kept_factor) {
+      const std::vector at_last{std::pair{s_.sum, sum}, std::pair{s_.leader, leader}};
+      factor_ = pass_on(substitute(s_.factor, at_last) * to_wanted);
+      return;
+    }
+    const std::vector at_last{std::pair{s_.sum, sum * to_wanted}, std::pair{s_.leader, leader}};
+    add_rows(s_.kept_factor.src(0), substitute(s_.factor, at_last), UOp());
+    factor_ = pass_on(of_row(s_.kept_factor.src(0)) * to_wanted);
   }
 
   // A sum of multiples of the weights, of this block and those before it.
@@ -344,11 +422,28 @@ class Maker {
     for (UOp p : places) {
       if (p.src(0) == s_.weights) weights.emplace_back(p, g_.place(s_.terms, p.src(1)));
     }
+    // The last block multiplies by the factor.
+    if (s_.kept_factor) {
+      const UOp factor = substitute(of_row(s_.kept_factor.src(0)), rows);
+      weights.emplace_back(factor, constant_like(factor, 1));
+    }
     const UOp so_far = g_.load(store.src(0));
     const UOp sum =
         continued(so_far, substitute(of_row(mover_), rows), substitute(store.src(1), weights));
-    const UOp whole = sum * substitute(of_row(factor_), rows);
+    const UOp whole = where_any_term(sum * substitute(of_row(factor_), rows), store, along, rows);
     add(store.src(0), where(is_last_, whole, sum), closed_ranges(store), nest, along);
+  }
+
+  // What a sum comes to that has no terms is 0, whatever it is multiplied by.
+  UOp where_any_term(UOp value, UOp store, UOp along, const RangeMap& rows) const {
+    const UOp mask = mask_of_terms(reduces(g_.sink(std::span(&store, 1)))[0]);
+    if (!mask) return value;
+    RangeSet known;
+    for (const auto& [loop, row] : rows) known = known | row.ranges();
+    const MaskedTurns turns = open_turns(mask, along, {}, known);
+    const UOp none = g_.index(0), all = g_.index(along.range_size());
+    const UOp first = clamped(turns.first, along, none), end = clamped(turns.end, along, all);
+    return where(less(first, end), value, constant_like(value, 0));
   }
 
   UOp continued(UOp so_far, UOp mover, UOp part) const {
@@ -408,6 +503,7 @@ BlockSequence along_rows_too(const BlockSequence& sequence, const Softmax& s) {
   BlockSequence result = sequence;
   for (PassedBuffer& p : result.passed) p.last = p.buffer == s.terms ? p.first : p.last;
   BlockAxis axis{s.loop.range_size(), {s.made_loop, s.loop}};
+  if (s.sum_loop) axis.loops.push_back(s.sum_loop);
   axis.loops.insert(axis.loops.end(), s.reader_loops.begin(), s.reader_loops.end());
   result.axes.push_back(std::move(axis));
   return result;

@@ -105,14 +105,15 @@ class Finder {
 
 }  // namespace
 
-MaskedTurns open_turns(UOp mask, UOp loop, std::span<const std::pair<UOp, UOp>> positions) {
+MaskedTurns open_turns(UOp mask, UOp loop, std::span<const std::pair<UOp, UOp>> positions,
+                       RangeSet known) {
   MaskedTurns turns;
   for (UOp c : conjuncts(substitute(mask, positions))) {
     if (c.is(Op::Where) && c.src(1).is_const(1) && c.src(2).is_const(0)) c = c.src(0);
     if (!c.is(Op::Lt) || c.src(0).dtype() != DType::Index) continue;
     const UOp difference = less(c.src(0) - c.src(1), loop.graph().index(0));
     if (!is_comparison_of_index(difference)) continue;
-    turns = both(turns, turns_of_mask(difference, loop, {}, Open::Somewhere));
+    turns = both(turns, turns_of_mask(difference, loop, known, Open::Somewhere));
   }
   return turns;
 }

@@ -34,9 +34,10 @@ struct OpenBlocks {
 OpenBlocks open_blocks(std::span<const UOp> nests, const BlockPlan& plan,
                        std::span<const CutAxis> axes);
 
-// The turns of the loop in which the mask is open somewhere, with blocks for what is in
-// `positions`.
-MaskedTurns open_turns(UOp mask, UOp loop, std::span<const std::pair<UOp, UOp>> positions);
+// The turns of the loop in which the mask is open somewhere, for whatever its ranges but those in
+// `known` come to.  With `positions` blocks take the place of loops.
+MaskedTurns open_turns(UOp mask, UOp loop, std::span<const std::pair<UOp, UOp>> positions,
+                       RangeSet known = {});
 
 // The nest, which stores only where `condition` holds.
 UOp storing_where(UOp nest, UOp condition);
