@@ -62,7 +62,8 @@ struct BlockCut {
 
 // Cuts the outermost axes into as many blocks as gain most: fewer leave threads idle and memory out
 // of the cache, more load again what does not vary along the axes.  One block runs on one thread,
-// where waking the others costs more than they help.
+// where waking the others costs more than they help.  A last axis that is in order is cut as well
+// where that gains more.
 BlockCut cut_into_blocks(const BlockSequence& sequence, const MachineModel& machine);
 
 // The same where the last axis, which is in order, is cut as well, into blocks that fit into a
