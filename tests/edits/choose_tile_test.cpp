@@ -161,6 +161,20 @@ TEST(ChooseTile, BlocksOfColumnsGoAlongTheResult) {
   EXPECT_LT(rows, std::ranges::find(order, "r11")) << edits;
 }
 
+// Rows that lie side by side, with steps of the reduction far apart, are copied block by block for
+// the tiles of columns.  Where there are few of them they are read where they are.
+TEST(ChooseTile, RowsThatLieInPiecesAreCopied) {
+  const auto copies = [](std::int64_t rows) {
+    const std::string edits =
+        chosen_for(gradient_by_heads(2, rows, 256, 176), caches(48 << 10, 2 << 20));
+    std::int64_t found = 0;
+    for (std::size_t at = 0; (at = edits.find("stage load", at)) != edits.npos; at++) found++;
+    return found;
+  };
+  EXPECT_EQ(copies(4096), 2);
+  EXPECT_EQ(copies(64), 0);
+}
+
 // Sums that wait are those of the innermost loops: of a loop around others they would be summed up
 // again for each of those.
 TEST(ChooseTile, SumsThatWaitAreThoseOfTheInnermostLoops) {

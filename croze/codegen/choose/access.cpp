@@ -24,6 +24,16 @@ bool follows(UOp place, UOp range) {
          std::abs(s.step) * size_of(place.dtype()) * least_in_line <= line_bytes;
 }
 
+std::int64_t far_steps(UOp place, std::span<const UOp> loops) {
+  std::int64_t steps = 1;
+  for (UOp r : loops) {
+    const Stride s = stride_over(place.src(1), r);
+    const bool is_near = s.affine && s.step * size_of(place.dtype()) < MachineModel::far_bytes;
+    if (!is_near) steps *= r.range_size();
+  }
+  return steps;
+}
+
 bool is_in_one_piece(UOp load, std::span<const UOp> loops) {
   const UOp place = load.src(0);
   std::int64_t apart = 1;
@@ -33,6 +43,12 @@ bool is_in_one_piece(UOp load, std::span<const UOp> loops) {
     apart *= r.range_size();
   }
   return place.num_src() == 2;
+}
+
+bool chooses_vectors(UOp value, UOp lane) {
+  return std::ranges::any_of(toposort(value), [&](UOp u) {
+    return u.is(Op::Where) && u.varies_over(lane) && !u.src(0).varies_over(lane);
+  });
 }
 
 std::int64_t widest_bytes(UOp sink) {

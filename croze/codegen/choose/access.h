@@ -19,8 +19,14 @@ Along along(UOp place, UOp range);
 // for a few iterations at least.
 bool follows(UOp place, UOp range);
 
+// Iterations of these loops of which each finds what it accesses far from what the others do.
+std::int64_t far_steps(UOp place, std::span<const UOp> loops);
+
 // Whether what a load reads in these loops, outermost first, is one piece of memory, in order.
 bool is_in_one_piece(UOp load, std::span<const UOp> loops);
+
+// Whether one condition for all lanes chooses what some value of the lanes is.
+bool chooses_vectors(UOp value, UOp lane);
 
 // Bytes of the widest value that is computed or stored; what decides how many lanes fit a register.
 std::int64_t widest_bytes(UOp sink);

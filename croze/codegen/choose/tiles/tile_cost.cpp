@@ -291,6 +291,12 @@ bool TileCost::are_columns_in_lines(UOp place, const RegisterTile& t) const {
   return facts_of(place).far_steps >= c_.machine.many_rows;
 }
 
+bool TileCost::are_rows_in_pieces(UOp place, const RegisterTile& t) const {
+  if (!are_rows(place, t) || place.num_src() > 2 || along(place, t.rows) != Along::Contiguous)
+    return false;
+  return !facts_of(place).follows_last && facts_of(place).far_steps >= c_.machine.many_rows;
+}
+
 double TileCost::uses_in_block(UOp load, const RegisterTile& t) const {
   const UOp place = load.src(0);
   const double all = uses(place, t);
@@ -344,6 +350,7 @@ bool TileCost::columns_feed(const RegisterTile& t) const {
     if (!place.varies_over(t.rows)) continue;
     bytes += all_bytes(l);
     in_order = in_order && follows_reduction(place);
+    if (are_rows_in_pieces(place, t) && !short_blocks) return false;
   }
   bytes *= static_cast<double>(row_tiles(t) * t.num_rows) /
            static_cast<double>(t.rows.range_size());  // tiles that overlap read some twice
@@ -398,11 +405,7 @@ TileCost::PlaceFacts& TileCost::facts_of(UOp place) const {
   for (UOp u : toposort(place)) {
     if (u.is(Op::IDiv) || u.is(Op::Mod)) facts.divided = facts.divided | u.ranges();
   }
-  for (UOp r : c_.reduced) {
-    const Stride s = stride_over(place.src(1), r);
-    const bool is_near = s.affine && s.step * size_of(place.dtype()) < c_.machine.far_bytes;
-    if (!is_near) facts.far_steps *= r.range_size();
-  }
+  facts.far_steps = far_steps(place, c_.reduced);
   facts.follows_last = !c_.reduced.empty() && follows(place, c_.reduced.back());
   return facts;
 }

@@ -92,7 +92,8 @@ class TileCost {
   double cycles(const RegisterTile& t) const;
   // Whether the threads had better share the columns: each block of rows fills all panels anew,
   // which a short one does not make up for, nor a long one where all rows stay in the L2 cache.
-  // Those that are read in order come in time from other caches, too.
+  // Those that are read in order come in time from other caches, too.  Those that lie in pieces do
+  // not even from the L2 cache: long blocks of them are copied.
   bool columns_feed(const RegisterTile& t) const;
   // Whether rows that stream are fetched ahead, by a loop that is long enough.
   bool fetches_rows(const RegisterTile& t) const;
@@ -166,6 +167,9 @@ class TileCost {
   // Whether columns lie side by side, and those of each of many steps of the reduction far from the
   // others.
   bool are_columns_in_lines(UOp place, const RegisterTile& t) const;
+  // Whether rows lie side by side, and those of each of many steps of the reduction far from the
+  // others: a tile reads a piece of a line at each step.
+  bool are_rows_in_pieces(UOp place, const RegisterTile& t) const;
   // Tiles that read what is copied or fetched: those of a block, where there are any.
   double uses_in_block(UOp load, const RegisterTile& t) const;
   // Tiles of rows that stay in the L2 cache, if each thread is left some blocks; all, if there are

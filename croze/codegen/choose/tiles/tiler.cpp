@@ -460,14 +460,14 @@ class Tiler {
   }
 
   // Rows that are read in order need no copy.  Nor do those that lie side by side, of which a tile
-  // reads a piece of a line at each step, unless many do.  Others are laid out as the tile reads
-  // them.
+  // reads a piece of a line at each step, unless many do, or some where steps lie far apart. Others
+  // are laid out as the tile reads them.
   void stage_rows(UOp load) {
     const UOp place = load.src(0);
     const bool side_by_side =
         along(place, row_unroll_) == Along::Contiguous && place.num_src() == 2;
     const std::int64_t blocks = column_block_ ? column_block_.range_size() : 1;
-    const bool reused = column_tiles_ >= blocks * machine_.least_row_reuse();
+    const bool reused = column_tiles_ >= blocks * least_uses_of_rows(place, reduced(), machine_);
     if (follows_reduction(place) || (side_by_side && !reused)) return;
     stage_if_it_fits(load, inner({row_loop_}, with(row_unroll_, depths_)));
   }
@@ -503,10 +503,13 @@ class Tiler {
 
   // Some turns of the reduction's innermost loop become one: they count and find their addresses
   // once, and fetch each line of the rows to come once.  Rows of which each turn reads other lines
-  // would be too many lines to fetch.
+  // would be too many lines to fetch.  A choice is a jump, before which what all rows are is
+  // loaded: where sums take most registers they would have to make room for it.
   void unroll_turns() {
-    if (unit() || tile_.in_reduction || !contraction() || do_turns_read_other_lines()) return;
+    if (unit() || tile_.in_reduction || !contraction()) return;
     std::int64_t copies = tile_.num_rows * tile_.num_columns;
+    const bool chooses = chooses_vectors(contraction().src(0), lane_);
+    if (do_turns_read_other_lines() || (chooses && 4 * copies > 3 * machine_.registers)) return;
     for (UOp r : closed_ranges(contraction())) {
       if (r.loop_kind() == LoopKind::Unroll) copies *= r.range_size();
     }
