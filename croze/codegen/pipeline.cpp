@@ -22,6 +22,7 @@
 #include "croze/codegen/lower/lookup.h"
 #include "croze/codegen/lower/rare_work.h"
 #include "croze/codegen/lower/squares.h"
+#include "croze/codegen/lower/sums_in_lanes.h"
 #include "croze/codegen/narrow_sums.h"
 #include "croze/codegen/simplify.h"
 #include "croze/graph/graph.h"
@@ -109,8 +110,7 @@ LinearProgram make_program(UOp kernel, const Caps& caps, Chooser choose) {
     const UOp condition = launch_condition(program.graph->import(kernel));
     return rest_idle_reductions(condition ? turning_where(sink, condition, state.loops) : sink);
   });
-  // No Unroll range is left, every loop reduction is a register, what items reduce is in group
-  // memory; values are scalars or lanes.
+  // No Unroll range is left, what loops reduce is in registers, what items reduce in group memory.
   Expanded expanded;
   sink = pass("expand", [&] {
     expanded = expand(stored_once(sink, *items), caps, *items);
@@ -118,6 +118,7 @@ LinearProgram make_program(UOp kernel, const Caps& caps, Chooser choose) {
   });
   // What lies apart for lanes and side by side for copies is loaded and stored as it lies.
   sink = pass("squares", [&] { return turn_squares(sink, caps); });
+  sink = pass("sums in lanes", [&] { return keep_sums_in_lanes(sink, caps); });
   const std::vector<std::int64_t> loops = ids_of(state.loops);
   program.info.launch = launch_of(state.loops, *items);
   // Addresses are Int32 or Int64.
