@@ -116,6 +116,16 @@ std::vector<const MatrixUnit*> units_of(const Caps& caps) {
 // machine of two cores, it lies on several dies, most of it far away, and others have their part.
 constexpr std::int64_t most_last_cache = std::int64_t{96} << 20;
 
+// The cache that one core shares with others; 0 if it is not known.  sysconf() tells that of all
+// cores of the processor together, of which a virtual machine has a few.
+std::int64_t last_cache_bytes() {
+  std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index3/size");
+  std::int64_t kilobytes = 0;
+  char unit = 0;
+  if (!(file >> kilobytes >> unit) || unit != 'K') return 0;
+  return std::min(kilobytes << 10, most_last_cache);
+}
+
 }  // namespace
 
 Caps probe_cpu(int threads) {
@@ -141,17 +151,8 @@ Caps probe_cpu(int threads) {
   caps.matrix_units = units_of(caps);
   caps.l1_bytes = system_value(_SC_LEVEL1_DCACHE_SIZE, caps.l1_bytes);
   caps.l2_bytes = system_value(_SC_LEVEL2_CACHE_SIZE, caps.l2_bytes);
-  caps.last_cache_bytes = std::min(last_cache_bytes(), most_last_cache);
+  caps.last_cache_bytes = last_cache_bytes();
   return caps;
-}
-
-// sysconf() tells that of all cores of the processor together, of which a virtual machine has a
-// few.
-std::int64_t last_cache_bytes() {
-  std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index3/size");
-  std::int64_t kilobytes = 0;
-  char unit = 0;
-  return file >> kilobytes >> unit && unit == 'K' ? kilobytes << 10 : 0;
 }
 
 bool has_avx512(const Caps& caps) { return caps.vector_bytes == 64; }

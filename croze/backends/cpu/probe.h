@@ -1,7 +1,6 @@
 // probe.h -- what this machine is: instruction sets, caches, threads.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "croze/device/caps.h"
@@ -10,9 +9,6 @@ namespace croze {
 
 // The capabilities of this machine's cores, for kernels run by `threads` threads.
 Caps probe_cpu(int threads);
-
-// The cache that one core shares with others; 0 if it is not known.
-std::int64_t last_cache_bytes();
 
 // Whether these are of a processor whose AVX-512 is used, forms for narrow vectors included.
 bool has_avx512(const Caps& caps);
