@@ -27,7 +27,8 @@ constexpr std::int64_t blocks = 8;
 
 // Of 32 codes the low four bits are those of the first 16, the high ones those of the others.
 struct Buffers : PackedRows {
-  Buffers() : PackedRows(rows, columns, blocks * block, blocks) {}
+  explicit Buffers(std::int64_t of_columns = columns)
+      : PackedRows(rows, of_columns, blocks * block, blocks) {}
 
   std::vector<float> expected() const {
     return sums([&](std::int64_t i, std::int64_t j) { return sum_at(i, j); });
@@ -50,13 +51,14 @@ struct Buffers : PackedRows {
 };
 
 // r0 .. r4 are i, j, b, the half of a block and the place in it; of `count` rows.
-UOp blocks_kernel(Graph& g, std::int64_t count) {
-  const UOp i = g.range(0, count, LoopKind::Parallel), j = g.range(1, columns, LoopKind::Parallel);
+UOp blocks_kernel(Graph& g, std::int64_t count, std::int64_t of_columns = columns) {
+  const UOp i = g.range(0, count, LoopKind::Parallel),
+            j = g.range(1, of_columns, LoopKind::Parallel);
   const UOp b = g.range(2, blocks, LoopKind::Reduce), h = g.range(3, 2, LoopKind::Reduce),
             k = g.range(4, half, LoopKind::Reduce);
   const UOp of_column = j * blocks + b;
   const UOp pair =
-      g.load(g.place(g.param(DType::UInt8, 2, columns * blocks * half), of_column * half + k));
+      g.load(g.place(g.param(DType::UInt8, 2, of_columns * blocks * half), of_column * half + k));
   const auto number = [&](std::int64_t value) { return g.constant(DType::UInt8, value); };
   const UOp code =
       g.alu(Op::And, {g.alu(Op::Shr, {pair, g.cast(h, DType::UInt8) * number(4)}), number(15)});
@@ -64,10 +66,10 @@ UOp blocks_kernel(Graph& g, std::int64_t count) {
                                (i * blocks + b) * block + h * half + k));
   const UOp dot = g.reduce(Op::Add, g.cast(code, DType::Int32) * g.cast(x, DType::Int32),
                            std::vector<UOp>{h, k});
-  const UOp scale = g.load(g.place(g.param(DType::Float32, 3, columns * blocks), of_column)) +
+  const UOp scale = g.load(g.place(g.param(DType::Float32, 3, of_columns * blocks), of_column)) +
                     g.constant(DType::Float32, 1.0);
   const UOp sum = g.reduce(Op::Add, g.cast(dot, DType::Float32) * scale, std::vector<UOp>{b});
-  const UOp out = g.place(g.param(DType::Float32, 0, rows * columns), i * columns + j);
+  const UOp out = g.place(g.param(DType::Float32, 0, rows * of_columns), i * of_columns + j);
   return g.sink(std::vector<UOp>{g.store(out, sum, std::vector<UOp>{i, j})});
 }
 
@@ -128,6 +130,23 @@ TEST(BlockProducts, OfOneTileOfRowsAreDecodedAFewBlocksAtATime) {
   std::vector<float> expected = buffers.expected();
   expected.resize(few * columns);
   buffers.out.resize(few * columns);
+  EXPECT_EQ(buffers.out, expected);
+}
+
+// A column has 128 bytes, so 33 of them are more than a page.  Eight tasks would be of fewer.
+TEST(BlockProducts, OfOneTileOfRowsHaveLanesInPagesOfTheirOwn) {
+  constexpr std::int64_t few = 5, many = 16 * 33 * 4;
+  Buffers buffers(many);
+  Caps caps = caps_with_unit(unit);
+  caps.threads = 1;
+  const std::unique_ptr<Device> device = make_interpreter(caps);
+  Graph graph;
+  const std::string edits = buffers.run(*device, blocks_kernel(graph, few, many), choose_edits);
+  EXPECT_NE(edits.find("split r1 by 528; split "), std::string::npos) << edits;
+  EXPECT_NE(edits.find(" by 33; bind "), std::string::npos) << edits;
+  std::vector<float> expected = buffers.expected();
+  expected.resize(few * many);
+  buffers.out.resize(few * many);
   EXPECT_EQ(buffers.out, expected);
 }
 

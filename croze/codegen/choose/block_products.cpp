@@ -14,12 +14,24 @@
 //           out[i, j] += scales * (contract x[i, b, ..], panel[b, .., j], ..)
 //
 // Where the rows are one tile, a panel holds a few blocks, and is made anew for the next ones.
+// There reading the weights is most of the work.  Neighbouring columns that are shorter than a page
+// are read here and there in it, which the hardware does not foresee, and instructions that fetch
+// them get half of what memory gives.  So lanes are columns that lie far apart, each of which is
+// read in order, with those behind it, from pages of its own:
+//
+//     for parts of the columns:
+//       for columns j, first of a lane's in the part and then the next:
+//         for some blocks at a time: a panel of them, and sums for all rows
 #include "croze/codegen/choose/block_products.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <initializer_list>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <ranges>
+#include <set>
 
 #include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/machine_model.h"
@@ -27,6 +39,7 @@
 #include "croze/codegen/edits/legality.h"
 #include "croze/codegen/edits/panel.h"
 #include "croze/codegen/edits/transform.h"
+#include "croze/graph/index/index_form.h"
 #include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
@@ -34,6 +47,10 @@ namespace {
 
 // Rows whose sums, beside the columns of a block, stay in registers.
 constexpr std::int64_t most_rows = 12;
+
+// Tasks for each thread, at best and at least.
+constexpr std::int64_t most_tasks = 8, least_tasks = 2;
+constexpr std::int64_t page_bytes = 4096;
 
 struct Sums {
   UOp outer, inner;
@@ -85,6 +102,18 @@ UOp loop_of_one(const KernelState& k, UOp value, UOp other) {
   return best;
 }
 
+// Whether so many places, `bytes` from one to the next, find room in the first cache: few of them
+// share a set.
+bool are_in_many_sets(std::int64_t places, std::int64_t bytes) {
+  constexpr std::int64_t most = MachineModel::lines_of_set / 2;
+  std::map<std::int64_t, std::set<std::int64_t>> lines;  // of each set
+  for (std::int64_t i = 0; i < places; i++) {
+    const std::int64_t at = i * bytes / cache_line_bytes;
+    lines[at % (MachineModel::set_bytes / cache_line_bytes)].insert(at);
+  }
+  return std::ranges::all_of(lines, [](const auto& set) { return std::ssize(set.second) <= most; });
+}
+
 class BlockTiler {
  public:
   BlockTiler(KernelState& k, const Sums& sums, const Factors& factors)
@@ -101,19 +130,59 @@ class BlockTiler {
     if (columns_.is_open() || inner_.empty()) return false;
     if (rows_.range_size() < MachineModel::least_reuse) return false;
     if (inner_.back().range_size() % unit.depth != 0) return false;
-    const SplitRange vectors = split(k_, columns_, unit.columns);
-    const UOp lanes = bind(k_, vectors.inner, LoopKind::Lane);
+    const std::int64_t apart = columns_apart(unit.columns);
+    const SplitRange parts = split(k_, columns_, unit.columns * apart);
+    const SplitRange vectors = split(k_, parts.inner, apart);
+    const UOp lanes = bind(k_, vectors.outer, LoopKind::Lane);
     const SplitRange terms = split(k_, inner_.back(), unit.depth);
     inner_.back() = terms.outer;
     const UOp rows = cut_rows();
-    arrange(vectors.outer, lanes, rows);
-    const bool has_one_tile = std::ranges::all_of(
-        k_.loops, [&](UOp r) { return r == vectors.outer || r == rows || r == lanes; });
-    if (has_one_tile) cut_blocks(lanes, terms.inner);
+    arrange({parts.outer, vectors.inner}, lanes, rows);
+    const bool has_one_tile = std::ranges::all_of(k_.loops, [&](UOp r) {
+      return r == parts.outer || r == vectors.inner || r == rows || r == lanes;
+    });
+    if (has_one_tile) cut_blocks(lanes, terms.inner, apart > 1);
     return fill_panel(lanes, terms.inner) && contract_terms(lanes, terms.inner);
   }
 
  private:
+  // How many columns lie from that of one lane to that of the next.  Far apart are those that one
+  // tile of rows meets, so that each has a page to itself as long as there are tasks enough.
+  std::int64_t columns_apart(std::int64_t lanes) const {
+    if (rows_.range_size() > most_rows || k_.loops.size() != 2) return 1;
+    const std::int64_t vectors = columns_.range_size() / lanes;
+    const MachineModel machine(k_.caps());
+    if (row_bytes() >= page_bytes) return 1;
+    std::int64_t best = 1;
+    for (std::int64_t tasks = most_tasks; tasks >= least_tasks; tasks /= 2) {
+      for (std::int64_t apart = vectors / (tasks * machine.threads); apart > best; apart--) {
+        if (vectors % apart != 0 || !can_be_apart(lanes, apart)) continue;
+        best = apart;
+      }
+      if (best * row_bytes() >= page_bytes) break;
+    }
+    return best;
+  }
+
+  bool can_be_apart(std::int64_t lanes, std::int64_t columns) const {
+    return std::ranges::all_of(toposort(k_.sink), [&](UOp place) {
+      if (!place.is(Op::Index) || !place.varies_over(columns_)) return true;
+      const Stride s = stride_over(place.src(1), columns_);
+      return s.affine &&
+             are_in_many_sets(lanes, std::abs(s.step) * columns * size_of(place.dtype()));
+    });
+  }
+
+  // Of packed weights of a column.
+  std::int64_t row_bytes() const {
+    std::int64_t bytes = 0;
+    for (UOp load : loads(k_.sink)) {
+      const Stride s = stride_over(load.src(0).src(1), columns_);
+      bytes = std::max(bytes, std::abs(s.step) * size_of(load.dtype()));
+    }
+    return bytes;
+  }
+
   // The loop over rows that becomes copies of the code.
   UOp cut_rows() {
     const std::int64_t size = rows_.range_size();
@@ -125,11 +194,13 @@ class BlockTiler {
   }
 
   // Vectors of columns outermost: what stands inside shares their panel.
-  void arrange(UOp vectors, UOp lanes, UOp rows) {
+  void arrange(std::initializer_list<UOp> vectors, UOp lanes, UOp rows) {
     std::vector<UOp> order;
-    if (vectors.is(Op::Range)) order.push_back(vectors);
+    std::ranges::copy_if(vectors, std::back_inserter(order), [](UOp r) { return r.is(Op::Range); });
+    const std::vector<UOp> first = order;
     for (UOp r : k_.loops) {
-      if (r != vectors && r != lanes && r != rows) order.push_back(r);
+      const bool is_first = std::ranges::find(first, r) != first.end();
+      if (!is_first && r != lanes && r != rows) order.push_back(r);
     }
     order.push_back(rows);
     order.push_back(lanes);
@@ -138,15 +209,16 @@ class BlockTiler {
 
   // A panel that one tile of rows reads is decoded some blocks at a time, so that it stays in the
   // cache with what is read beside it, and what it is decoded from comes while others are
-  // multiplied.  Leaves the loops over these blocks in outer_.
-  void cut_blocks(UOp lanes, UOp depth) {
+  // multiplied, which is where columns lie apart, as short as can be.  Leaves the loops over these
+  // blocks in outer_.
+  void cut_blocks(UOp lanes, UOp depth, bool are_apart) {
     const std::vector<UOp> values = values_of_lanes(k_.sink, lanes);
     const MachineModel machine(k_.caps());
     std::vector<UOp> loops{lanes, depth};
     std::ranges::copy_if(inner_, std::back_inserter(loops), [](UOp r) { return r.is(Op::Range); });
     std::vector<UOp> all(loops);
     all.insert(all.end(), outer_.begin(), outer_.end());
-    if (panel_bytes(values, all) <= machine.turn_bytes) return;
+    if (!are_apart && panel_bytes(values, all) <= machine.turn_bytes) return;
     std::vector<UOp> kept;
     for (UOp r : outer_ | std::views::reverse) {
       const std::int64_t room =
