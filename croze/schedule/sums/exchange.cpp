@@ -137,18 +137,21 @@ class Exchanger {
       std::vector<UOp> others = term->factors;
       std::erase(others, load);
       if (others.size() + 1 != term->factors.size()) continue;
-      if (!is_loaded_beside(step, sum, load)) continue;
+      if (!is_wanted_beside(step, sum, load)) continue;
       const auto wanted = terms_of(step, sum, load, std::move(others), product->second);
       if (wanted && take_from_another(*wanted)) return;
     }
   }
 
   // Whether what the product makes is wanted beside the sum: else it would be made for nobody.
-  bool is_loaded_beside(std::size_t step, UOp sum, UOp load) const {
+  bool is_wanted_beside(std::size_t step, UOp sum, UOp load) const {
     const UOp buffer = load.src(0).src(0);
     const std::pair<UOp, UOp> without{sum, constant_like(sum, 0)};
     const UOp rest = substitute(steps_[step].nests[0], std::span(&without, 1));
-    return std::ranges::any_of(loads(rest), [&](UOp l) { return l.src(0).src(0) == buffer; });
+    const auto is_of_product = [&](UOp l) { return l.src(0).src(0) == buffer; };
+    if (std::ranges::any_of(loads(rest), is_of_product)) return true;
+    const UOp state = steps_[maker(load)].writes[0];
+    return StepGraph(steps_, results_).is_wanted_beside(state, step);
   }
 
   std::size_t maker(UOp load) const {
