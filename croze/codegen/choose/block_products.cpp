@@ -48,10 +48,6 @@ namespace {
 // Rows whose sums, beside the columns of a block, stay in registers.
 constexpr std::int64_t most_rows = 12;
 
-// Tasks for each thread, at best and at least.
-constexpr std::int64_t most_tasks = 8, least_tasks = 2;
-constexpr std::int64_t page_bytes = 4096;
-
 struct Sums {
   UOp outer, inner;
 };
@@ -149,12 +145,14 @@ class BlockTiler {
   // How many columns lie from that of one lane to that of the next.  Far apart are those that one
   // tile of rows meets, so that each has a page to itself as long as there are tasks enough.
   std::int64_t columns_apart(std::int64_t lanes) const {
-    if (rows_.range_size() > most_rows || k_.loops.size() != 2) return 1;
+    constexpr std::int64_t page_bytes = MachineModel::set_bytes;
+    if (rows_.range_size() > most_rows || k_.loops.size() != 2 || row_bytes() >= page_bytes)
+      return 1;
     const std::int64_t vectors = columns_.range_size() / lanes;
     const MachineModel machine(k_.caps());
-    if (row_bytes() >= page_bytes) return 1;
     std::int64_t best = 1;
-    for (std::int64_t tasks = most_tasks; tasks >= least_tasks; tasks /= 2) {
+    for (std::int64_t tasks = MachineModel::tasks_per_thread;
+         tasks >= MachineModel::blocks_per_thread; tasks /= 2) {
       for (std::int64_t apart = vectors / (tasks * machine.threads); apart > best; apart--) {
         if (vectors % apart != 0 || !can_be_apart(lanes, apart)) continue;
         best = apart;

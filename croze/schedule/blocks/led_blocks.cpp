@@ -37,6 +37,7 @@
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/graph/rules/follow.h"
 #include "croze/schedule/blocks/open_blocks.h"
+#include "croze/schedule/nest_facts.h"
 
 namespace croze {
 namespace {
@@ -83,17 +84,9 @@ struct Factors {
   UOp with, without;
 };
 
-Factors factors_of(UOp product, UOp part) {
+Factors told_apart(UOp product, UOp part) {
   Factors found;
-  std::vector<UOp> pending{product};
-  while (!pending.empty()) {
-    const UOp u = pending.back();
-    pending.pop_back();
-    if (u.is(Op::Mul)) {
-      pending.push_back(u.src(0));
-      pending.push_back(u.src(1));
-      continue;
-    }
+  for (UOp u : factors_of(product)) {
     UOp& side = is_used_by(u, part) ? found.with : found.without;
     side = side ? side * u : u;
   }
@@ -138,7 +131,7 @@ class Finder {
     s.sum = found[0];
     s.leader = found[1];
     if (!has_one_loop(s.sum) || !stores_weights(s)) return false;
-    const Factors factors = factors_of(s.store.src(1), s.sum);
+    const Factors factors = told_apart(s.store.src(1), s.sum);
     if (!factors.with || !factors.without || factors.with.varies_over(s.loop)) return false;
     s.factor = factors.with;
     s.weight = factors.without;

@@ -22,6 +22,7 @@
 #include "croze/codegen/edits/kernel_state.h"
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/schedule/blocks/block_cut.h"
+#include "croze/schedule/nest_facts.h"
 #include "croze/schedule/step_graph.h"
 
 namespace croze {
@@ -39,19 +40,9 @@ std::optional<Term> term_of(UOp value) {
     term.mask = value.src(0);
     value = value.src(1);
   }
-  std::vector<UOp> pending{value};
-  while (!pending.empty()) {
-    const UOp u = pending.back();
-    pending.pop_back();
-    if (u.is(Op::Mul)) {
-      pending.push_back(u.src(0));
-      pending.push_back(u.src(1));
-    } else if (u.is(Op::Load) || u.is_const()) {
-      term.factors.push_back(u);
-    } else {
-      return {};
-    }
-  }
+  term.factors = factors_of(value);
+  const auto is_factor = [](UOp u) { return u.is(Op::Load) || u.is_const(); };
+  if (!std::ranges::all_of(term.factors, is_factor)) return {};
   return term;
 }
 
@@ -137,21 +128,19 @@ class Exchanger {
       std::vector<UOp> others = term->factors;
       std::erase(others, load);
       if (others.size() + 1 != term->factors.size()) continue;
-      if (!is_wanted_beside(step, sum, load)) continue;
       const auto wanted = terms_of(step, sum, load, std::move(others), product->second);
-      if (wanted && take_from_another(*wanted)) return;
+      if (wanted && take_from_another(*wanted, load)) return;
     }
   }
 
   // Whether what the product makes is wanted beside the sum: else it would be made for nobody.
-  bool is_wanted_beside(std::size_t step, UOp sum, UOp load) const {
+  bool is_wanted_beside(const StepGraph& states, const Wanted& w, UOp load) const {
     const UOp buffer = load.src(0).src(0);
-    const std::pair<UOp, UOp> without{sum, constant_like(sum, 0)};
-    const UOp rest = substitute(steps_[step].nests[0], std::span(&without, 1));
+    const std::pair<UOp, UOp> without{w.sum, constant_like(w.sum, 0)};
+    const UOp rest = substitute(steps_[w.step].nests[0], std::span(&without, 1));
     const auto is_of_product = [&](UOp l) { return l.src(0).src(0) == buffer; };
-    if (std::ranges::any_of(loads(rest), is_of_product)) return true;
-    const UOp state = steps_[maker(load)].writes[0];
-    return StepGraph(steps_, results_).is_wanted_beside(state, step);
+    return std::ranges::any_of(loads(rest), is_of_product) ||
+           states.is_wanted_beside(steps_[maker(load)].writes[0], w.step);
   }
 
   std::size_t maker(UOp load) const {
@@ -192,12 +181,15 @@ class Exchanger {
     return nest.graph().range(id, size, LoopKind::Reduce);
   }
 
-  bool take_from_another(const Wanted& w) {
+  bool take_from_another(const Wanted& w, UOp load) {
     for (const auto& [step, product] : products_) {
       if (step == w.step || product.scale || steps_[step].device != steps_[w.step].device) continue;
       if (product.store.src(0).src(0).dtype() != w.sum.dtype()) continue;
       const UOp value = taken_from(product, w);
-      if (!value || !can_be_before(step, w.step)) continue;
+      if (!value) continue;
+      const StepGraph states(steps_, results_);
+      if (!is_wanted_beside(states, w, load)) return false;
+      if (!can_be_before(states, step, w.step)) continue;
       replace(w, value, step);
       return true;
     }
@@ -205,8 +197,7 @@ class Exchanger {
   }
 
   // Whether a step can run before another that has not waited for it so far.
-  bool can_be_before(std::size_t step, std::size_t other) const {
-    const StepGraph states(steps_, results_);
+  bool can_be_before(const StepGraph& states, std::size_t step, std::size_t other) const {
     const UOp overwritten = steps_[step].supersedes;
     if (overwritten && !(states.makers(overwritten).empty() && states.readers(overwritten).empty()))
       return false;

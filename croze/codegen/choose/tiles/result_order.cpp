@@ -66,7 +66,7 @@ std::int64_t columns_along_result(UOp reduce, std::span<const UOp> reduced, cons
                                   const MachineModel& machine) {
   const std::int64_t all = loops.column_loop.range_size();
   const std::int64_t bytes = bytes_of_columns(reduce, reduced, loops);
-  return bytes <= machine.tile_bytes ? all : machine.tile_bytes / (bytes / all);
+  return bytes <= machine.tile_bytes ? all : machine.tile_bytes / ((bytes + all - 1) / all);
 }
 
 }  // namespace croze

@@ -21,7 +21,7 @@ struct TileLoops {
 bool follows_result(const KernelState& k, std::span<const UOp> reduced, const TileLoops& loops,
                     const MachineModel& machine);
 
-// Of so many tiles the L2 cache has room for the columns.
+// Of so many tiles the L2 cache has room for the columns; 0: of none.
 std::int64_t columns_along_result(UOp reduce, std::span<const UOp> reduced, const TileLoops& loops,
                                   const MachineModel& machine);
 

@@ -50,7 +50,7 @@ class Tiler {
     turn_ = row_loop_ ? tile_.turn : 0;
     block_rows();
     if (turn_ > 0) choose_loops_of_turn();
-    along_result_ = goes_along_result();
+    along_result_ = cut_along_result();
     arrange();
     if (turn_ > 0) take_turns();
     stage_operands();
@@ -189,13 +189,15 @@ class Tiler {
 
   bool is_in_turn(UOp loop) const { return std::ranges::find(in_turn_, loop) != in_turn_.end(); }
 
-  // Columns of which the L2 cache does not hold all go in blocks.
-  bool goes_along_result() {
+  // Whether tiles go along the rows of the result.  Columns of which the L2 cache does not hold all
+  // are cut in blocks for it.
+  bool cut_along_result() {
     if (turn_ > 0 || block_loop_ || tile_.in_reduction || unit() || !contraction()) return false;
     const TileLoops loops{lane_, column_unroll_, row_unroll_, column_loop_, row_loop_};
     if (!follows_result(k_, reduced(), loops, machine_)) return false;
     const std::int64_t columns = columns_along_result(contraction(), reduced(), loops, machine_);
     const std::int64_t all = column_loop_.range_size();
+    if (columns == 0) return false;
     const bool in_blocks = columns < all || other_tasks() < machine_.threads;
     if (in_blocks && column_loop_.is_open()) return false;
     if (in_blocks && all / columns < machine_.wanted_blocks()) return false;
