@@ -1,15 +1,20 @@
 // How a call meets its workers.
 //
-// The pool has one job at a time.  A worker must never touch the job of a call that has returned,
-// however late it wakes up, and the caller must not wait for workers that never came.  So a job has
-// a door, `inside_`: its top bit says that it is open, the rest counts the workers inside.  The
-// caller fills in the job and opens the door; a worker enters only through an open door, and both
-// take indices from the shares until none is left.  Then the caller shuts the door and waits for
-// those inside to leave.  A worker that comes later finds it shut and waits for the next call.
+// The pool has one job at a time, of one stage or several.  A worker must never touch the job of a
+// call that has returned, however late it wakes up, and nobody must wait for workers that do not
+// come.  So a job has a door: whether it is open, the turn, which is another number for each stage
+// of each call, and how many threads are inside.  The caller fills in the job and opens the door,
+// being inside itself; a worker enters only through an open door.  Those inside take indices of the
+// stage until none is left, and leave.  The last to leave knows that the stage is done: it begins
+// the next turn, with itself inside, or shuts the door after the last stage.  The others come in
+// again when they see another turn; one that has lost its core meanwhile is not waited for.
 //
-// Sleeping follows one pattern on both sides: announce "I am asleep", look once more, sleep; the
-// waker changes the state, then looks whether anyone is asleep.  With sequentially consistent
-// accesses at least one of the two sees the other.
+// Two sets of shares are used in turns.  The last of a stage empties those of the next one, which
+// nobody can be looking at: whoever was at the stage before this one has left it.
+//
+// Sleeping follows one pattern: announce "I am asleep", look once more, sleep; who opens the door
+// or goes on to the next turn looks afterwards whether anyone is asleep.  With sequentially
+// consistent accesses at least one of the two sees the other.
 #include "croze/base/thread_pool.h"
 
 #include <sched.h>
@@ -25,8 +30,6 @@
 namespace croze {
 namespace {
 
-constexpr uint32_t open_bit = 1u << 31;
-
 using Clock = std::chrono::steady_clock;
 
 // How long a worker looks for the next call before it sleeps: longer than the gap between two
@@ -35,9 +38,12 @@ using Clock = std::chrono::steady_clock;
 // sleeping at once would have cost.
 constexpr std::chrono::microseconds between_calls{50};
 
-// The same while another thread is at the last work of a call, after which the next one usually
+// The same while another thread is at the last work of a stage, after which the next one usually
 // comes at once: waking a sleeper costs both threads more than most of them wait here.
 constexpr std::chrono::microseconds within_call{500};
+
+// More than any share has, and far from the end of the numbers.
+constexpr int64_t no_more = INT64_MAX / 2;
 
 // Looks for each one at the clock.  A pause takes from 10 to 60 nanoseconds, as processors differ.
 constexpr int looks_at_once = 16;
@@ -67,10 +73,25 @@ IndexRange share_of(int64_t count, int part, int parts) {
   return {first, first + least + (part < larger ? 1 : 0)};
 }
 
+// What the word of the door says.
+struct ThreadPool::Door {
+  uint32_t turn = 0;
+  bool is_open = false;
+  uint32_t inside = 0;
+
+  static constexpr uint32_t open_bit = 1u << 31;
+
+  static Door of(uint64_t word) {
+    const auto low = static_cast<uint32_t>(word);
+    return {static_cast<uint32_t>(word >> 32), (low & open_bit) != 0, low & ~open_bit};
+  }
+  uint64_t word() const { return uint64_t{turn} << 32 | (is_open ? open_bit : 0) | inside; }
+};
+
 ThreadPool::ThreadPool(int threads)
     : threads_(std::max(1, threads)),
       generation_(fork_generation()),
-      shares_(std::make_unique<Share[]>(static_cast<size_t>(threads_))) {}
+      shares_(std::make_unique<Share[]>(2 * static_cast<size_t>(threads_))) {}
 
 ThreadPool::~ThreadPool() {
   if (generation_ != fork_generation()) {
@@ -78,29 +99,38 @@ ThreadPool::~ThreadPool() {
     return;
   }
   stop_ = true;
-  announce_call();
+  wake();
   for (std::thread& worker : workers_) worker.join();
 }
 
-void ThreadPool::run(int64_t count, Task task, void* context) {
+void ThreadPool::run_stages(const Job& job) {
+  if (job.stages <= 0) return;
   const bool has_workers = threads_ > 1 && generation_ == fork_generation();
-  if (count <= 1 || !has_workers || busy_.exchange(true, std::memory_order_acquire)) {
-    for (int64_t i = 0; i < count; ++i) task(context, i);
-    return;
-  }
+  if (!has_workers || busy_.exchange(true, std::memory_order_acquire)) return run_alone(job);
   start_workers();
-  job_ = {task, context, count};
-  divide();
-  inside_.store(open_bit);
-  announce_call();
-  work(0);
-  inside_.fetch_and(~open_bit);
-  wait_for_workers();
+  const uint32_t first = Door::of(door_.load(std::memory_order_relaxed)).turn;
+  const uint32_t end = first + static_cast<uint32_t>(job.stages);
+  job_ = job;
+  job_.first = first;
+  door_.store(Door{first, true, 1}.word());
+  wake();
+  uint32_t left = work(0, first);
+  for (Door door = wait_for_turn(left, true); door.turn != end; door = wait_for_turn(left, true)) {
+    if (enter(door)) left = work(0, door.turn);
+  }
 
   std::exception_ptr error = std::exchange(error_, nullptr);
   failed_.store(false, std::memory_order_relaxed);
   busy_.store(false, std::memory_order_release);
   if (error) std::rethrow_exception(error);
+}
+
+void ThreadPool::run_alone(const Job& job) {
+  for (int64_t stage = 0; stage < job.stages; ++stage) {
+    Share all;
+    Indices indices(&all, 1, 0);
+    job.body(job.context, stage, indices);
+  }
 }
 
 void ThreadPool::start_workers() {
@@ -115,108 +145,122 @@ void ThreadPool::start_workers() {
 }
 
 void ThreadPool::worker_loop(int thread) {
-  uint32_t seen = 0;
+  uint32_t seen = Door::of(door_.load()).turn - 1;
   while (true) {
-    wait_for_call(seen);
-    // In this order: a worker that counts the announcement of the end as seen also sees the end.
-    seen = calls_.load();
+    const Door door = wait_for_turn(seen, false);
     if (stop_.load()) return;
-    if (enter()) {
-      work(thread);
-      leave();
-    }
+    if (enter(door)) seen = work(thread, door.turn);
   }
 }
 
-// Returns when there was a call after number `seen`.
-void ThreadPool::wait_for_call(uint32_t seen) {
+// Returns when the turn is another one than `seen`, and the door open, or shut after the last turn
+// for who wants to know that; or at the end of the pool.
+ThreadPool::Door ThreadPool::wait_for_turn(uint32_t seen, bool or_shut) {
+  Door door;
+  const auto is_over = [&] {
+    door = Door::of(door_.load());
+    return (door.turn != seen && (door.is_open || or_shut)) || stop_.load();
+  };
   const Clock::time_point start = Clock::now();
-  Clock::time_point last_busy = start, now = start;
-  while (now - last_busy < between_calls && now - start < within_call) {
+  Clock::time_point last_open = start, now = start;
+  while (now - last_open < between_calls && now - start < within_call) {
     for (int i = 0; i < looks_at_once; ++i) {
-      if (calls_.load(std::memory_order_acquire) != seen) return;
+      if (is_over()) return door;
       relax();
     }
     now = Clock::now();
-    if (busy_.load(std::memory_order_relaxed)) last_busy = now;
+    if (door.is_open) last_open = now;
   }
   std::unique_lock lock(mutex_);
   asleep_.fetch_add(1);
-  call_came_.wait(lock, [&] { return calls_.load() != seen; });
+  turn_came_.wait(lock, is_over);
   asleep_.fetch_sub(1);
+  return door;
 }
 
-void ThreadPool::announce_call() {
-  calls_.fetch_add(1);
+void ThreadPool::wake() {
   if (asleep_.load() == 0) return;
   std::lock_guard lock(mutex_);
-  call_came_.notify_all();
+  turn_came_.notify_all();
 }
 
-// Goes through the door if it is open.
-bool ThreadPool::enter() {
-  uint32_t inside = inside_.load();
-  while (inside & open_bit) {
-    if (inside_.compare_exchange_weak(inside, inside + 1)) return true;
+// Goes through the door if it is still open for this turn.
+bool ThreadPool::enter(Door door) {
+  uint64_t word = door.word();
+  const uint32_t turn = door.turn;
+  for (; door.is_open && door.turn == turn; door = Door::of(word)) {
+    ++door.inside;
+    if (door_.compare_exchange_weak(word, door.word())) return true;
   }
   return false;
 }
 
-void ThreadPool::leave() {
-  if (inside_.fetch_sub(1) != 1 || !caller_asleep_.load()) return;
-  std::lock_guard lock(mutex_);
-  workers_left_.notify_one();
+// Works at this turn, inside, and at those that begin when this thread is the last to leave.
+// Returns the turn that it has left.
+uint32_t ThreadPool::work(int thread, uint32_t turn) {
+  work_at(thread, turn);
+  while (leave(turn)) work_at(thread, ++turn);
+  return turn;
 }
 
-void ThreadPool::wait_for_workers() {
-  const Clock::time_point start = Clock::now();
-  do {
-    for (int i = 0; i < looks_at_once; ++i) {
-      if (inside_.load(std::memory_order_acquire) == 0) return;
-      relax();
-    }
-  } while (Clock::now() - start < within_call);
-  if (inside_.load() == 0) return;
-  std::unique_lock lock(mutex_);
-  caller_asleep_.store(true);
-  workers_left_.wait(lock, [&] { return inside_.load() == 0; });
-  caller_asleep_.store(false);
-}
-
-void ThreadPool::divide() {
-  for (int i = 0; i < threads_; ++i) {
-    const IndexRange range = share_of(job_.count, i, threads_);
-    shares_[i].next.store(range.first, std::memory_order_relaxed);
-    shares_[i].end = range.end;
-  }
-}
-
-// Takes indices until none is left, its own before those of others.
-void ThreadPool::work(int thread) {
-  int64_t index = 0;
-  for (int i = 0; i < threads_; ++i) {
-    const int from = (thread + i) % threads_;
-    while (take(from, index)) run_task(index);
-  }
-}
-
-// Looks before it counts up, so that threads that find nothing leave the count where it is.
-bool ThreadPool::take(int thread, int64_t& index) {
-  Share& share = shares_[thread];
-  if (share.next.load(std::memory_order_relaxed) >= share.end) return false;
-  index = share.next.fetch_add(1, std::memory_order_relaxed);
-  return index < share.end;
-}
-
-void ThreadPool::run_task(int64_t index) {
+void ThreadPool::work_at(int thread, uint32_t turn) {
+  if (failed_.load(std::memory_order_relaxed)) return;
+  Indices indices(shares_at(turn), threads_, thread);
   try {
-    job_.task(job_.context, index);
+    job_.body(job_.context, turn - job_.first, indices);
   } catch (...) {
     if (!failed_.exchange(true)) error_ = std::current_exception();
     for (int i = 0; i < threads_; ++i) {
-      shares_[i].next.store(shares_[i].end, std::memory_order_relaxed);
+      shares_at(turn)[i].taken.store(no_more, std::memory_order_relaxed);
     }
   }
+}
+
+// The last to leave begins the next turn, of which it is inside then: true.
+bool ThreadPool::leave(uint32_t turn) {
+  uint64_t word = door_.load();
+  while (true) {
+    Door door = Door::of(word);
+    if (door.inside > 1) {
+      --door.inside;
+      if (door_.compare_exchange_weak(word, door.word())) return false;
+      continue;
+    }
+    Share* const next = shares_at(turn + 1);
+    for (int i = 0; i < threads_; ++i) next[i].taken.store(0, std::memory_order_relaxed);
+    const bool goes_on = turn + 1 - job_.first < job_.stages;
+    door = {turn + 1, goes_on, goes_on};
+    if (!door_.compare_exchange_weak(word, door.word())) continue;
+    wake();
+    return goes_on;
+  }
+}
+
+// ---- indices ----------------------------------------------------------------------------------
+
+void ThreadPool::Indices::begin(int64_t count) {
+  count_ = count;
+  go_to(0);
+}
+
+void ThreadPool::Indices::go_to(int turn) {
+  turn_ = turn;
+  const int owner = (thread_ + turn) % threads_;
+  range_ = share_of(count_, owner, threads_);
+  share_ = &shares_[owner];
+}
+
+// Looks before it counts up, so that threads that find nothing leave the count where it is.
+bool ThreadPool::Indices::take(int64_t& index) {
+  while (turn_ < threads_) {
+    if (share_->taken.load(std::memory_order_relaxed) < range_.size()) {
+      const int64_t taken = share_->taken.fetch_add(1, std::memory_order_relaxed);
+      index = range_.first + taken;
+      if (taken < range_.size()) return true;
+    }
+    go_to(turn_ + 1);
+  }
+  return false;
 }
 
 }  // namespace croze

@@ -67,11 +67,12 @@ std::int64_t count_blocks(std::span<const std::int64_t> blocks) {
 
 BlockPosition position_of(std::int64_t block, std::span<const std::int64_t> blocks) {
   BlockPosition position(std::ssize(blocks));
-  for (std::int64_t axis = std::ssize(blocks); axis-- > 0;) {
+  for (std::int64_t axis = std::ssize(blocks); axis-- > 1;) {
     const std::int64_t size = blocks[static_cast<std::size_t>(axis)];
     position[axis] = block % size;
     block /= size;
   }
+  if (!blocks.empty()) position[0] = block;
   return position;
 }
 
@@ -79,6 +80,24 @@ BlockPosition variables_at(const BlockPosition& position, const Nest& nest) {
   BlockPosition variables = position;
   variables.append(nest.variables.begin(), nest.variables.end());
   return variables;
+}
+
+void check_arguments(const Sequence& sequence) {
+  if (sequence.blocks.empty()) {
+    const Nest& nest = sequence.nests[0];
+    return check_launch(nest.program->info(), nest.buffers, nest.variables);
+  }
+  const BlockPosition first = position_of(0, sequence.blocks);
+  for (const Nest& nest : sequence.nests) {
+    check_launch(nest.program->info(), nest.buffers, variables_at(first, nest));
+    ensure(nest.program->info().launch.tasks == 1, "a nest of a block has tasks of its own");
+  }
+}
+
+std::int64_t tasks_of(const Sequence& sequence) {
+  if (!sequence.blocks.empty()) return count_blocks(sequence.blocks) / sequence.in_order;
+  const Nest& nest = sequence.nests[0];
+  return nest.program->info().launch.tasks.value(nest.variables);
 }
 
 void Device::launch(std::span<const Sequence> sequences) {

@@ -116,6 +116,9 @@ struct Nest {
   Program* program;
   std::span<const MemoryView> buffers;
   std::span<const std::int64_t> variables;
+  // The buffers as programs of the host take them, where whoever launches has looked that up; else
+  // empty.  Of memory of a block: any.
+  std::span<void* const> addresses = {};
 };
 
 // Programs that run one after the other over a part of the data, and so over all parts, in any
@@ -138,12 +141,24 @@ struct Sequence {
   std::int64_t in_order = 1;
 };
 
+// One of several launches of which each waits for those before it.  Its arguments were checked by
+// check_launch(), and its nests have addresses where Device::host_address() says some.
+struct BoundLaunch {
+  std::span<const Sequence> sequences;
+  std::int64_t tasks = 1;  // of all of them
+};
+
 // The number of blocks, and the place of one of them along the axes: the last counts fastest.
 using BlockPosition = SmallVector<std::int64_t, 8>;
 std::int64_t count_blocks(std::span<const std::int64_t> blocks);
 BlockPosition position_of(std::int64_t block, std::span<const std::int64_t> blocks);
 // The variables of a nest there.
 BlockPosition variables_at(const BlockPosition& position, const Nest& nest);
+
+// check_launch() for all its nests.
+void check_arguments(const Sequence& sequence);
+// Of a device with tasks: how many there are to take.
+std::int64_t tasks_of(const Sequence& sequence);
 
 // Work that one thread at a time gives to a device, which does it in this order and apart from what
 // it is given in other ways: two streams may be at work at once.  What a queue (queue.h) gives its
@@ -155,6 +170,8 @@ class DeviceStream {
   // Enqueue, or are done when they return: the device decides.  Programs, memory and the bytes of
   // the host are used until finish() returns; what describes a launch is not.
   virtual void launch(std::span<const Sequence> sequences) = 0;
+  // Launches in this order.  Errors name the kernels.
+  virtual void launch_in_order(std::span<const BoundLaunch> launches);
   virtual void copy_in(MemoryView to, std::span<const std::byte> from) = 0;
   virtual void copy_out(std::span<std::byte> to, MemoryView from) = 0;
   // Within the device, from a view to one of the same size that it does not overlap.
@@ -224,7 +241,11 @@ class Device {
   // caps().joins_nests.  Runs them one by one unless overridden.
   virtual void launch(std::span<const Sequence> sequences);
 
-  // The same, waited for and timed: as DeviceStream::launch_timed().  (optional)
+  // Launches in this order.  Errors name the kernels.  One launch() after the other unless
+  // overridden.
+  virtual void launch_in_order(std::span<const BoundLaunch> launches);
+
+  // launch(), waited for and timed: as DeviceStream::launch_timed().  (optional)
   virtual std::optional<double> launch_timed(std::span<const Sequence>) { return {}; }
 
   // Waits for all launches, but for those of streams.  Errors of launches surface here, naming the

@@ -29,19 +29,37 @@ void DirectStream::copy(MemoryView to, MemoryView from) {
   device_.copy_in(to, host);
 }
 
+void throw_named(const Error& error, std::span<const Sequence> sequences) {
+  std::string names;
+  for (const Sequence& s : sequences) {
+    for (const Nest& n : s.nests) {
+      const std::string name = "kernel " + n.program->info().name;
+      if (error.message().find(name) != std::string::npos) throw;
+      names += (names.empty() ? "" : ", ") + name;
+    }
+  }
+  throw Error(fmt::format("{}: {}", names, error.message()), error.details());
+}
+
 void launch_named(DeviceStream& stream, std::span<const Sequence> sequences) {
   try {
     stream.launch(sequences);
   } catch (const Error& e) {
-    std::string names;
-    for (const Sequence& s : sequences) {
-      for (const Nest& n : s.nests) {
-        const std::string name = "kernel " + n.program->info().name;
-        if (e.message().find(name) != std::string::npos) throw;
-        names += (names.empty() ? "" : ", ") + name;
-      }
+    throw_named(e, sequences);
+  }
+}
+
+void DeviceStream::launch_in_order(std::span<const BoundLaunch> launches) {
+  for (const BoundLaunch& l : launches) launch_named(*this, l.sequences);
+}
+
+void Device::launch_in_order(std::span<const BoundLaunch> launches) {
+  for (const BoundLaunch& l : launches) {
+    try {
+      launch(l.sequences);
+    } catch (const Error& e) {
+      throw_named(e, l.sequences);
     }
-    throw Error(fmt::format("{}: {}", names, e.message()), e.details());
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "croze/base/error.h"
 #include "croze/device/device.h"
 
 namespace croze {
@@ -13,6 +14,9 @@ class DirectStream final : public DeviceStream {
   explicit DirectStream(Device& device) : device_(device) {}
 
   void launch(std::span<const Sequence> sequences) override { device_.launch(sequences); }
+  void launch_in_order(std::span<const BoundLaunch> launches) override {
+    device_.launch_in_order(launches);
+  }
   void copy_in(MemoryView to, std::span<const std::byte> from) override {
     device_.copy_in(to, from);
   }
@@ -29,5 +33,8 @@ class DirectStream final : public DeviceStream {
 
 // launch() of the stream; its Errors name the kernels, which not all of them do by themselves.
 void launch_named(DeviceStream& stream, std::span<const Sequence> sequences);
+
+// Throws the Error on, with the names of the kernels if it has none of them.  While it is handled.
+[[noreturn]] void throw_named(const Error& error, std::span<const Sequence> sequences);
 
 }  // namespace croze

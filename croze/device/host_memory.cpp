@@ -114,6 +114,11 @@ std::byte* host_bytes(const MemoryView& view) {
   return static_cast<std::byte*>(view.memory.handle) + view.offset;
 }
 
+void* kernel_address(const MemoryView& view) {
+  alignas(64) static std::byte nothing[64];
+  return view.bytes == 0 ? nothing : host_bytes(view);
+}
+
 void copy_to_host_memory(const MemoryView& to, std::span<const std::byte> from) {
   std::byte* target = host_bytes(to);
   ensure(to.bytes == static_cast<std::int64_t>(from.size()), "copy of {} bytes to {} bytes",

@@ -38,6 +38,10 @@ class BlockMemory {
 // The first byte of the view.  Throws InternalError if the view leaves its memory.
 std::byte* host_bytes(const MemoryView& view);
 
+// What a kernel gets for the view: its first byte.  Of an empty one, memory that may be read: a
+// kernel may read a first element whatever its gate says (render/llvm_memory.cpp).
+void* kernel_address(const MemoryView& view);
+
 // Device::copy_in and Device::copy_out.
 void copy_to_host_memory(const MemoryView& to, std::span<const std::byte> from);
 void copy_from_host_memory(std::span<std::byte> to, const MemoryView& from);

@@ -3,7 +3,6 @@
 
 #include <span>
 
-#include "croze/base/small_vector.h"
 #include "croze/base/thread_pool.h"
 #include "croze/device/device.h"
 
@@ -13,21 +12,14 @@ namespace croze {
 // the device which has loaded it is where launch() does.
 class TaskProgram : public Program {
  public:
-  // The addresses of a launch's buffers.
-  using Addresses = SmallVector<void*, 16>;
-
   TaskProgram(ProgramInfo info, ThreadPool& pool) : info_(std::move(info)), pool_(pool) {}
 
   void launch(std::span<const MemoryView> buffers, std::span<const std::int64_t> variables) final;
-  void launch_on(ThreadPool& pool, std::span<const MemoryView> buffers,
-                 std::span<const std::int64_t> variables) const;
-
-  // One task, on the calling thread.
-  virtual void run(const Addresses& buffers, std::span<const std::int64_t> variables,
+  // One task, on the calling thread.  `buffers`: their addresses.
+  virtual void run(void* const* buffers, std::span<const std::int64_t> variables,
                    std::int64_t task) const = 0;
 
   const ProgramInfo& info() const final { return info_; }
-  const LaunchSize& tasks() const { return info_.launch.tasks; }
 
  private:
   ProgramInfo info_;
@@ -37,5 +29,8 @@ class TaskProgram : public Program {
 // Device::launch for programs that are TaskPrograms: the tasks of all sequences are one queue, and
 // a thread that has finished with one begins the next.
 void launch_tasks(std::span<const Sequence> sequences, ThreadPool& pool);
+
+// Device::launch_in_order for them: the threads of the pool go through the launches together.
+void launch_tasks_in_order(std::span<const BoundLaunch> launches, ThreadPool& pool);
 
 }  // namespace croze

@@ -48,13 +48,17 @@ constexpr std::int64_t most_traces = 64;
 // For a run, which records nothing: the tensor's memory may still be unshared.
 UOp memory_of(const Tensor& t) { return storage_of(TensorRecord::of(t).node); }
 
+bool is_memory(const Tensor& t) {
+  const UOp buffer = memory_of(t);
+  return buffer && buffer.elements() == t.numel();
+}
+
 // A tensor over a Buffer of its own with the value of x.
 Tensor in_memory(const Tensor& x) {
-  if (x.numel() == 0) return x;
+  if (x.numel() == 0 || is_memory(x)) return x;
   Tensor t = x;
   t.realize();
-  const UOp buffer = memory_of(t);
-  return buffer && buffer.elements() == t.numel() ? t : copy_of(t);
+  return is_memory(t) ? t : copy_of(t);
 }
 
 }  // namespace
@@ -456,15 +460,15 @@ std::vector<Registry::Overwritten> Step::Trace::overwritten() const {
 }
 
 std::vector<bool> Step::Trace::donated() const {
-  std::vector<bool> result;
-  for (const Input& i : inputs) result.push_back(i.is_donated);
+  std::vector<bool> result(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); i++) result[i] = inputs[i].is_donated;
   return result;
 }
 
 std::vector<bool> Step::Trace::overwritten_inputs() const {
-  std::vector<bool> result;
+  std::vector<bool> result(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); i++) {
-    result.push_back(inputs[i].is_donated && (inputs[i].is_assigned || taken.is_taken(i)));
+    result[i] = inputs[i].is_donated && (inputs[i].is_assigned || taken.is_taken(i));
   }
   return result;
 }
@@ -473,6 +477,7 @@ std::vector<bool> Step::Trace::overwritten_inputs() const {
 std::vector<Tensor> Step::Trace::results_over(std::span<const UOp> made,
                                               std::span<const UOp> taken_from) const {
   std::vector<Tensor> tensors;
+  tensors.reserve(results.size());
   FlatMap<const Node*, Tensor> owners;  // a value that is returned twice stands in one Buffer
   for (std::size_t i = 0; i < results.size(); i++) {
     const Result& r = results[i];
@@ -511,9 +516,10 @@ Step::Replay Step::replay(std::span<const Tensor> inputs) {
     if (!overwritten_inputs[i]) continue;
     changing.insert(viewed_buffer(donated.memory(i).node()).node());
   }
-  registry.compute_readers(changing);
+  if (!changing.empty()) registry.compute_readers(changing);
 
   std::vector<Tensor> values;  // of the inputs, kept alive until the launch
+  values.reserve(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); i++) {
     if (overwritten_inputs[i]) {
       values.push_back(donated.memory(i));
@@ -526,6 +532,7 @@ Step::Replay Step::replay(std::span<const Tensor> inputs) {
     if (inputs[i].numel() > 0 && is_written) values.back() = copy_of(inputs[i]);
   }
   std::vector<UOp> buffers;
+  buffers.reserve(t.places.size());
   for (const Trace::Place& p : t.places) {
     buffers.push_back(memory_of(p.input < 0 ? p.owner : values[p.input]));
   }

@@ -210,9 +210,15 @@ void BufferRead::finish(std::span<std::byte> bytes) {
 
 MemoryAccess::MemoryAccess(std::span<const Use> uses) : state_(std::make_shared<State>()) {
   std::lock_guard lock(table().mutex);
-  for (const Use& use : uses) materialised(use.buffer);  // before anybody waits for this
+  std::vector<Entry*> entries;
+  entries.reserve(uses.size());
+  memory_.reserve(uses.size());
   for (const Use& use : uses) {
-    Entry& e = entry_of(use.buffer);
+    entries.push_back(&materialised(use.buffer));  // before anybody waits for this
+  }
+  for (std::size_t i = 0; i < uses.size(); i++) {
+    const Use& use = uses[i];
+    Entry& e = *entries[i];
     memory_.push_back({{e.memory, 0, e.bytes}, e.owner});
     if (e.writer && e.writer != state_) before_.push_back({e.writer, true});
     std::erase_if(e.readers, [](const auto& reader) { return reader->is_over; });

@@ -26,7 +26,7 @@
 #include "croze/run/counters.h"
 #include "croze/run/devices.h"
 #include "croze/run/explain.h"
-#include "croze/run/launch.h"
+#include "croze/run/launch/launch.h"
 #include "croze/run/liberties.h"
 #include "croze/run/memory_limit.h"
 #include "croze/run/notes/call_notes.h"
@@ -144,6 +144,7 @@ std::shared_ptr<const Plan> make_plan(const CanonicalGraph& graph) {
 
 std::shared_ptr<const Plan> plan_of_instance(const Plan& open, OpenGraph::Instance instance) {
   auto plan = std::make_shared<Plan>(open);
+  plan->launch_lists = std::make_shared<KeptLaunchLists>();  // they point into the schedule
   plan->schedule =
       with_sizes(open.schedule, instance.variables, instance.inputs, schedule_context());
   for (std::size_t i = 0; i < open.is_written.size(); i++) {
@@ -295,6 +296,7 @@ struct BoundRun::Bound {
 
   std::vector<MemoryView> views() const {
     std::vector<MemoryView> result;
+    result.reserve(plan->schedule.buffers.size());
     auto held = access.memory().begin();
     for (const ScheduleBuffer& b : plan->schedule.buffers) {
       const bool inner =
@@ -340,9 +342,11 @@ BoundRun::BoundRun(const PreparedRun& prepared, std::span<const UOp> inputs, Gra
   const Schedule& schedule = plan.schedule;
   check_planned_memory(plan);
   std::vector<RunArena> arenas;
+  arenas.reserve(schedule.arenas.size());
   for (const ArenaPlan& a : schedule.arenas) arenas.emplace_back(a.device, a.bytes);
   std::vector<UOp> outputs(schedule.buffers.size());
   std::vector<MemoryAccess::Use> uses;
+  uses.reserve(schedule.buffers.size());
   for (std::size_t i = 0; i < schedule.buffers.size(); i++) {
     const ScheduleBuffer& b = schedule.buffers[i];
     if (b.kind == ScheduleBuffer::Kind::Input) {
@@ -357,6 +361,7 @@ BoundRun::BoundRun(const PreparedRun& prepared, std::span<const UOp> inputs, Gra
       prepared.plan, prepared.variables, std::move(arenas),
       tracing::is_tracing() ? memory_of_results(outputs) : std::vector<traces::RunResult>(),
       MemoryAccess(uses));
+  values_.reserve(schedule.results.size());
   for (int result : schedule.results) {
     values_.push_back(result < 0 ? UOp() : outputs[static_cast<std::size_t>(result)]);
   }

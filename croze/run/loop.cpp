@@ -8,7 +8,7 @@
 #include "croze/base/call_site.h"
 #include "croze/base/error.h"
 #include "croze/run/arenas.h"
-#include "croze/run/launch.h"
+#include "croze/run/launch/launch.h"
 #include "croze/run/plan.h"
 #include "croze/run/queue_scope.h"
 #include "croze/run/trace/run_trace.h"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "croze/graph/uop.h"
+#include "croze/run/launch/launch_list.h"
 #include "croze/run/programs.h"
 #include "croze/schedule/explain/explanation.h"
 #include "croze/schedule/schedule.h"
@@ -22,6 +23,7 @@ class PreparedRun {
     std::vector<std::shared_ptr<const LoadedProgram>> programs;  // per step; null for a copy
     std::int64_t bytes = 0;               // that a run allocates: its temporaries and its results
     std::vector<std::int64_t> variables;  // of each launch, if the schedule is one with_sizes()
+    std::shared_ptr<KeptLaunchLists> launch_lists = std::make_shared<KeptLaunchLists>();
     // While the program is traced: with the calls that recorded what the schedule computes.
     std::shared_ptr<const Explanation> explanation;
   };

@@ -42,6 +42,11 @@ bool TensorRecord::is_seen_detached() const {
   });
 }
 
+UOp TensorRecord::node_to_use() {
+  (root ? root : this)->is_unshared = false;
+  return node;
+}
+
 TensorRecord& TensorRecord::computed_as() {
   return root && (is_whole(path) || root->owns_storage) ? *root : *this;
 }

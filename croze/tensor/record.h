@@ -55,6 +55,8 @@ struct TensorRecord {
   TensorRecord* detach_from_root();
   // Whether no gradient can come to the tensor: detached views alone keep it.
   bool is_seen_detached() const;
+  // The node, for what is made of it: from then on the Buffer is one that others know.
+  UOp node_to_use();
   // The root instead of a view of the whole or of memory: it is what gets the value.
   TensorRecord& computed_as();
 

@@ -540,12 +540,15 @@ void Registry::overwritten(std::span<const Overwritten> all) {
   FlatMap<const Node*, UOp> now;
   for (const Overwritten& written : all) {
     TensorRecord& r = *written.owner;
+    if (r.is_unshared) continue;  // nobody has seen the contents that are gone: the name may stay
     const UOp buffer = viewed_buffer(r.node);
     leave_contents(r, r.assigned_at);
     now.insert(buffer.node(), rename(buffer, r.assigned_at));
     replace_node(r, without_stores(r.node, now), true);
     forget_past_of_parts(written, buffer);
+    r.is_unshared = r.views.empty() && !past_.knows(r.node);
   }
+  if (now.empty()) return;
   drop_values([&](UOp, UOp value) { return now.contains(viewed_buffer(value).node()); });
 }
 

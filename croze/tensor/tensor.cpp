@@ -80,8 +80,7 @@ TensorRecord& Tensor::record(Location at) const {
 UOp Tensor::node(Location at) const {
   TensorRecord& r = record(at);
   GraphLock lock;
-  r.is_unshared = false;
-  return r.node;
+  return r.node_to_use();
 }
 
 namespace {

@@ -94,7 +94,7 @@ UOp stepped(const ViewStep& step, UOp x) {
 Tensor moved_view(const Tensor& x, Op op, std::span<const std::int64_t> arg) {
   GraphLock lock;
   TensorRecord& from = TensorRecord::of(x);
-  Tensor result = wrap_like(x, movement_node(op, from.node, arg));
+  Tensor result = wrap_like(x, movement_node(op, from.node_to_use(), arg));
   TensorRecord& record = TensorRecord::of(result);
   if (record.node.elements() == 0) return result;
   ViewPath path = path_of(from);
@@ -110,7 +110,7 @@ Tensor detached_view(const Tensor& x) {
   TensorRecord& from = TensorRecord::of(x);
   ViewPath path = path_of(from);
   path.steps.push_back({Op::Detach, {}});
-  const Tensor result = wrap_like(x, stepped(path.steps.back(), from.node));
+  const Tensor result = wrap_like(x, stepped(path.steps.back(), from.node_to_use()));
   TensorRecord& record = TensorRecord::of(result);
   if (record.node.elements() == 0) return result;
   record.path = std::move(path);

@@ -145,6 +145,75 @@ TEST(ThreadPool, TheFirstExceptionReachesTheCallerAndThePoolLivesOn) {
   }
 }
 
+TEST(ThreadPool, StagesFollowEachOther) {
+  for (int threads : {1, 2, 3, 8}) {
+    ThreadPool pool(threads);
+    for (int64_t stages : {1, 2, 7, 300}) {
+      // Plain memory: each index reads what all of the stage before have written.
+      std::vector<int64_t> values(9, 0);
+      std::vector<int64_t> next(9, 0);
+      pool.run_stages(stages, [&](int64_t stage, ThreadPool::Indices& indices) {
+        std::vector<int64_t>& from = stage % 2 == 0 ? values : next;
+        std::vector<int64_t>& to = stage % 2 == 0 ? next : values;
+        indices.begin(9);
+        for (int64_t i = 0; indices.take(i);) {
+          const int64_t least = *std::ranges::min_element(from);
+          EXPECT_EQ(least, *std::ranges::max_element(from));
+          to[static_cast<size_t>(i)] = least + 1;
+        }
+      });
+      EXPECT_EQ(stages % 2 == 0 ? values : next, std::vector<int64_t>(9, stages));
+    }
+  }
+}
+
+TEST(ThreadPool, StagesHaveAnyNumberOfIndices) {
+  ThreadPool pool(3);
+  const int64_t counts[] = {0, 1, 5, 0, 0, 1, 1000, 2};
+  for (int round = 0; round < 200; ++round) {
+    std::vector<std::atomic<int64_t>> done(8);
+    pool.run_stages(8, [&](int64_t stage, ThreadPool::Indices& indices) {
+      indices.begin(counts[stage]);
+      for (int64_t i = 0; indices.take(i);) ++done[static_cast<size_t>(stage)];
+    });
+    for (size_t i = 0; i < 8; ++i) EXPECT_EQ(done[i], counts[i]);
+  }
+}
+
+TEST(ThreadPool, NoStageIsBegunAfterAnException) {
+  ThreadPool pool(3);
+  std::atomic<int64_t> later{0};
+  const auto fail_in_third = [&](int64_t stage, ThreadPool::Indices& indices) {
+    indices.begin(6);
+    for (int64_t i = 0; indices.take(i);) {
+      if (stage == 2 && i == 3) throw std::runtime_error("third");
+      if (stage > 2) ++later;
+    }
+  };
+  for (int round = 0; round < 100; ++round) {
+    EXPECT_THROW(pool.run_stages(50, fail_in_third), std::runtime_error);
+  }
+  EXPECT_EQ(later, 0);
+}
+
+TEST(ThreadPool, AWorkerThatSleepsThroughAStageComesToALaterOne) {
+  ThreadPool pool(2);
+  std::atomic<int> arrived{0};
+  pool.run_stages(2, [&](int64_t stage, ThreadPool::Indices& indices) {
+    indices.begin(stage == 0 ? 1 : 2);
+    for (int64_t i = 0; indices.take(i);) {
+      if (stage == 0) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        continue;
+      }
+      // Two indices that wait for each other.
+      arrived.fetch_add(1);
+      while (arrived.load() < 2) std::this_thread::yield();
+    }
+  });
+  EXPECT_EQ(arrived, 2);
+}
+
 TEST(ThreadPool, EndsWhetherItsWorkersSpinOrSleep) {
   for (int round = 0; round < 2000; ++round) {
     ThreadPool pool(3);

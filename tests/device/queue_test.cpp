@@ -42,7 +42,7 @@ class FunctionProgram final : public TaskProgram {
   FunctionProgram(std::string name, Function function)
       : TaskProgram({.name = std::move(name), .launch = {}, .num_buffers = 1}, pool_),
         function_(std::move(function)) {}
-  void run(const Addresses& buffers, std::span<const std::int64_t>, std::int64_t) const override {
+  void run(void* const* buffers, std::span<const std::int64_t>, std::int64_t) const override {
     function_(static_cast<std::int32_t*>(buffers[0]));
   }
 

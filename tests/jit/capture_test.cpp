@@ -182,18 +182,25 @@ TEST(Capture, TheMemoryOfAResultIsFreedWithIt) {
 TEST(Capture, TheMemoryOfAResultStaysWhileSomethingIsMadeOfIt) {
   auto add = capture([](const Tensor& x) { return std::pair{x + 1, x + 1}; });
   const Tensor x = Tensor::ones({2}).realize();
-  Tensor recorded, same, view, other;
+  Tensor recorded, same, view, other, of_view, turned;
+  auto square = capture([](const Tensor& a) { return a + 1; });
+  const Tensor grid = Tensor::ones({2, 3}).realize();
   for (int i = 0; i < 2; i++) {
     recorded = add(x).first * 3;
+    of_view = add(x).first.reshape({2, 1}) * 3;
+    turned = square(grid).permute({1, 0}).reshape({6});  // no view
+
     same = add(x).first.cast(DType::Float32);
     view = add(x).first.narrow(0, 1, 1);
     other = add(x).second;
   }
-  add(x), add(x);  // would take memory that is free
+  add(x), add(x), square(grid), square(grid);  // would take memory that is free
   EXPECT_EQ(recorded.to_vector<float>(), (std::vector<float>{6, 6}));
   EXPECT_EQ(same.to_vector<float>(), (std::vector<float>{2, 2}));
   EXPECT_EQ(view.to_vector<float>(), (std::vector<float>{2}));
   EXPECT_EQ(other.to_vector<float>(), (std::vector<float>{2, 2}));
+  EXPECT_EQ(of_view.to_vector<float>(), (std::vector<float>{6, 6}));
+  EXPECT_EQ(turned.to_vector<float>(), std::vector<float>(6, 2));
 }
 
 TEST(Capture, AResultCanBeAnInputAndAnInputAResult) {
@@ -243,6 +250,28 @@ TEST(Capture, TensorsRecordedFromOldContentsKeepThemAndViewsFollow) {
   EXPECT_EQ(after.item<float>(), 300);
   step();
   EXPECT_EQ((w * 100).item<float>(), 400);
+}
+
+// Nobody has looked at the state between replays until something is made of it.
+TEST(Capture, WhatIsMadeOfAStateAfterReplaysHoldsWhatItWasThen) {
+  Tensor w = floats({1, 2}).realize();
+  auto step = capture([&](const Tensor& x) {
+    w += x;
+    return w * 10;
+  });
+  const Tensor one = floats({1, 1});
+  for (int i = 0; i < 5; i++) step(one);
+  const Tensor recorded = w * 2, view = w.narrow(0, 1, 1), turned = w.flip(0);
+  const Tensor gradient = (w * w).sum().gradient({w})[0];
+  for (int i = 0; i < 3; i++) step(one);
+  EXPECT_EQ(recorded.to_vector<float>(), (Floats{12, 14}));
+  EXPECT_EQ(gradient.to_vector<float>(), (Floats{12, 14}));
+  EXPECT_EQ(turned.to_vector<float>(), (Floats{7, 6}));
+  EXPECT_EQ(view.to_vector<float>(), (Floats{10}));
+  EXPECT_EQ(w.to_vector<float>(), (Floats{9, 10}));
+  w.assign(floats({0, 0}));
+  for (int i = 0; i < 2; i++) step(one);
+  EXPECT_EQ(w.to_vector<float>(), (Floats{2, 2}));
 }
 
 TEST(Capture, ViewsOfWhatTheStepAssignsToFollowFromTheFirstCallOn) {

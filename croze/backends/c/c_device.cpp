@@ -51,10 +51,9 @@ class CProgram final : public TaskProgram {
     check(kernel_ != nullptr, "kernel {}: its code has no function of that name", info.name);
   }
 
-  void run(const Addresses& buffers, std::span<const std::int64_t> variables,
+  void run(void* const* buffers, std::span<const std::int64_t> variables,
            std::int64_t task) const override {
-    kernel_(buffers.data(), variables.data(), task,
-            thread_scratch(info().launch.scratch_bytes, "C"));
+    kernel_(buffers, variables.data(), task, thread_scratch(info().launch.scratch_bytes, "C"));
   }
 
  private:
@@ -83,6 +82,9 @@ class CDevice final : public HostDevice {
   const Renderer& renderer() const override { return renderer_; }
 
   void launch(std::span<const Sequence> sequences) override { launch_tasks(sequences, pool_); }
+  void launch_in_order(std::span<const BoundLaunch> launches) override {
+    launch_tasks_in_order(launches, pool_);
+  }
 
   std::string compile(const std::string& name, const std::string& source) override {
     return seal(mark, compiler_.compile(name, source));

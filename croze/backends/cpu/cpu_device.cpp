@@ -62,10 +62,9 @@ class CpuProgram final : public TaskProgram {
         image_(object, find_symbol),
         kernel_(reinterpret_cast<HostFunction>(const_cast<void*>(image_.entry()))) {}
 
-  void run(const Addresses& buffers, std::span<const std::int64_t> variables,
+  void run(void* const* buffers, std::span<const std::int64_t> variables,
            std::int64_t task) const override {
-    kernel_(buffers.data(), variables.data(), task,
-            thread_scratch(info().launch.scratch_bytes, "CPU"));
+    kernel_(buffers, variables.data(), task, thread_scratch(info().launch.scratch_bytes, "CPU"));
   }
 
   HostFunction host_function() const override { return kernel_; }
@@ -103,6 +102,9 @@ class CpuDevice final : public HostDevice {
   const Renderer& renderer() const override { return renderer_; }
 
   void launch(std::span<const Sequence> sequences) override { launch_tasks(sequences, pool_); }
+  void launch_in_order(std::span<const BoundLaunch> launches) override {
+    launch_tasks_in_order(launches, pool_);
+  }
 
   std::string compile(const std::string& name, const std::string& source) override {
     return seal(code_mark, compile_llvm_ir(name, source));

@@ -1,5 +1,5 @@
 // launch.cpp -- the kernels and copies of a schedule, one after the other.
-#include "croze/run/launch.h"
+#include "croze/run/launch/launch.h"
 
 #include <algorithm>
 #include <chrono>
@@ -11,6 +11,7 @@
 #include "croze/device/peer_copy.h"
 #include "croze/run/counters.h"
 #include "croze/run/devices.h"
+#include "croze/run/launch/launch_list.h"
 #include "croze/run/trace/run_trace.h"
 
 namespace croze {
@@ -49,72 +50,6 @@ void copy_between(const Schedule& schedule, const ScheduleStep& step,
 }
 
 using Programs = std::span<const std::shared_ptr<const LoadedProgram>>;
-
-// What one launch runs: sequences of programs and, for each program, its buffers and variables.
-class LaunchList {
- public:
-  LaunchList(const Schedule& schedule, Programs programs, std::span<const MemoryView> views,
-             std::span<const std::int64_t> variables)
-      : schedule_(schedule), programs_(programs), views_(views), given_(variables) {}
-
-  std::span<const Sequence> sequences(const ScheduleLaunch& launch) {
-    nests_.clear();
-    buffers_.clear();
-    variables_.clear();
-    sequences_.clear();
-    const auto first = static_cast<std::size_t>(launch.first);
-    const auto last = static_cast<std::size_t>(launch.last);
-    std::size_t buffers = 0, variables = 0;
-    for (std::size_t i = first; i < last; i++) {
-      buffers += schedule_.steps[i].buffers.size();
-      variables += schedule_.steps[i].variables.size() + schedule_.steps[i].own_variables.size();
-    }
-    // Spans of them are taken while they are filled.
-    buffers_.reserve(buffers);
-    variables_.reserve(variables);
-    nests_.reserve(last - first);
-    for (int i = launch.first; i < launch.last;) {
-      const ScheduleChain chain = chain_at(schedule_, i, launch.last);
-      add(chain);
-      i = chain.last;
-    }
-    return sequences_;
-  }
-
- private:
-  void add(const ScheduleChain& chain) {
-    const std::size_t nest = nests_.size();
-    for (auto i = static_cast<std::size_t>(chain.first); i < static_cast<std::size_t>(chain.last);
-         i++) {
-      const ScheduleStep& step = schedule_.steps[i];
-      const std::size_t buffer = buffers_.size(), variable = variables_.size();
-      for (std::size_t b = 0; b < step.buffers.size(); b++) {
-        const MemoryView& view = views_[static_cast<std::size_t>(step.buffers[b])];
-        buffers_.push_back(view.part(step.offsets[b], view.bytes - step.offsets[b]));
-      }
-      for (int v : step.variables) variables_.push_back(given_[static_cast<std::size_t>(v)]);
-      for (std::int64_t v : step.own_variables) variables_.push_back(v);
-      nests_.push_back({programs_[i]->program.get(), std::span(buffers_).subspan(buffer),
-                        std::span(variables_).subspan(variable)});
-    }
-    Sequence& sequence = sequences_.emplace_back();
-    sequence.nests = std::span(nests_).subspan(nest);
-    if (!chain.sequence) return;
-    sequence.blocks = chain.sequence->blocks;
-    sequence.block_bytes = chain.sequence->block_bytes;
-    sequence.prelude = chain.sequence->prelude;
-    sequence.in_order = chain.sequence->in_order;
-  }
-
-  const Schedule& schedule_;
-  Programs programs_;
-  std::span<const MemoryView> views_;
-  std::span<const std::int64_t> given_;
-  std::vector<Nest> nests_;
-  std::vector<MemoryView> buffers_;
-  std::vector<std::int64_t> variables_;
-  std::vector<Sequence> sequences_;
-};
 
 // What the programs of a sequence do together, over all blocks.
 ProgramInfo info_of(Programs programs, std::int64_t blocks) {
@@ -169,39 +104,68 @@ void launch_timed(const ScheduleLaunch& launch, Programs programs, StreamOf& str
   }
 }
 
+const ScheduleStep& first_step(const Schedule& schedule, std::size_t launch) {
+  return schedule.steps[static_cast<std::size_t>(schedule.launches[launch].first)];
+}
+
+// The end of the launches from this one on that follow each other on one device.
+std::size_t end_of_launches(const Schedule& schedule, std::size_t first) {
+  const int device = first_step(schedule, first).device;
+  const auto goes_on = [&](std::size_t i) {
+    return first_step(schedule, i).kernel && first_step(schedule, i).device == device;
+  };
+  std::size_t end = first + 1;
+  while (end < schedule.launches.size() && goes_on(end)) end++;
+  return end;
+}
+
+// One launch that somebody looks at: in the log, or in a trace.
+void launch_watched(const PreparedRun::Plan& plan, std::size_t launch, StreamOf& stream,
+                    std::span<const Sequence> sequences, const tracing::RunTrace& trace) {
+  Clock::time_point start = Clock::now();
+  Clock::time_point end;
+  if (log_enabled(2)) {
+    launch_timed(plan.schedule.launches[launch], plan.programs, stream, sequences);
+    end = Clock::now();
+  } else {
+    const std::chrono::duration<double> taken(timed_run(stream, sequences));
+    end = Clock::now();
+    start = end - std::chrono::duration_cast<Clock::duration>(taken);
+  }
+  if (!trace.is_on()) return;
+  trace.launched(static_cast<int>(launch), first_step(plan.schedule, launch).device, start, end);
+}
+
 }  // namespace
 
 void launch_all(const PreparedRun::Plan& plan, std::span<const MemoryView> views,
                 std::span<const std::int64_t> variables, const tracing::RunTrace& trace,
                 QueueStream queue) {
   const Schedule& schedule = plan.schedule;
-  const Programs programs = plan.programs;
-  const bool timed = log_enabled(2);
-  LaunchList list(schedule, programs, views, variables);
-  for (std::size_t i = 0; i < schedule.launches.size(); i++) {
-    const ScheduleLaunch& launch = schedule.launches[i];
-    const ScheduleStep& first = schedule.steps[static_cast<std::size_t>(launch.first)];
-    const Clock::time_point start = trace.is_on() ? Clock::now() : Clock::time_point();
+  const bool is_watched = log_enabled(2) || trace.is_on();
+  std::unique_ptr<LaunchList> list = plan.launch_lists->take();
+  if (!list) list = std::make_unique<LaunchList>(schedule, plan.programs);
+  list->bind(views, variables);
+  for (std::size_t i = 0, end = 0; i < schedule.launches.size(); i = end) {
+    const ScheduleStep& first = first_step(schedule, i);
     if (!first.kernel) {
+      end = i + 1;
+      const Clock::time_point start = trace.is_on() ? Clock::now() : Clock::time_point();
       copy_between(schedule, first, views, queue);
       if (trace.is_on()) trace.launched(static_cast<int>(i), first.device, start, Clock::now());
       continue;
     }
-    run_counters().kernels++;
+    end = is_watched ? i + 1 : end_of_launches(schedule, i);
+    run_counters().kernels += static_cast<std::int64_t>(end - i);
     StreamOf stream(first.device, queue);
-    const std::span<const Sequence> sequences = list.sequences(launch);
-    if (timed) {
-      launch_timed(launch, programs, stream, sequences);
-      if (trace.is_on()) trace.launched(static_cast<int>(i), first.device, start, Clock::now());
-    } else if (trace.is_on()) {
-      const std::chrono::duration<double> taken(timed_run(stream, sequences));
-      const Clock::time_point end = Clock::now();
-      trace.launched(static_cast<int>(i), first.device,
-                     end - std::chrono::duration_cast<Clock::duration>(taken), end);
+    const std::span<const BoundLaunch> launches = list->launches().subspan(i, end - i);
+    if (is_watched) {
+      launch_watched(plan, i, stream, launches[0].sequences, trace);
     } else {
-      launch_named(*stream, sequences);
+      stream->launch_in_order(launches);
     }
   }
+  plan.launch_lists->give_back(std::move(list));
 }
 
 }  // namespace croze
