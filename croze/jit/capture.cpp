@@ -49,13 +49,13 @@ constexpr std::int64_t most_traces = 64;
 UOp memory_of(const Tensor& t) { return storage_of(TensorRecord::of(t).node); }
 
 bool is_memory(const Tensor& t) {
-  const UOp buffer = memory_of(t);
-  return buffer && buffer.elements() == t.numel();
+  const UOp node = TensorRecord::of(t).node, buffer = storage_of(node);
+  return buffer && buffer.elements() == node.elements();
 }
 
 // A tensor over a Buffer of its own with the value of x.
 Tensor in_memory(const Tensor& x) {
-  if (x.numel() == 0 || is_memory(x)) return x;
+  if (is_memory(x) || x.numel() == 0) return x;
   Tensor t = x;
   t.realize();
   return is_memory(t) ? t : copy_of(t);
@@ -505,6 +505,7 @@ Step::Replay Step::replay(std::span<const Tensor> inputs) {
   t.closed_over.check_held();
   t.check_apart(inputs);
   realize_all(pending_stores());
+  registry.tidy();
   DonatedInputs donated(inputs, t.donated(), t.signature);
   const std::vector<bool> overwritten_inputs = t.overwritten_inputs();
   const std::vector<Registry::Overwritten> overwritten = t.overwritten();
@@ -529,7 +530,7 @@ Step::Replay Step::replay(std::span<const Tensor> inputs) {
     // What the step writes is not what it was given.
     const bool is_written =
         t.inputs[i].is_assigned || changing.contains(memory_of(values.back()).node());
-    if (inputs[i].numel() > 0 && is_written) values.back() = copy_of(inputs[i]);
+    if (is_written && inputs[i].numel() > 0) values.back() = copy_of(inputs[i]);
   }
   std::vector<UOp> buffers;
   buffers.reserve(t.places.size());

@@ -7,6 +7,8 @@
 
 #include "croze/base/error.h"
 #include "croze/base/printable.h"
+#include "croze/run/devices.h"
+#include "croze/tensor/record.h"
 
 namespace croze {
 
@@ -20,7 +22,10 @@ Signature Signature::of(std::span<const Tensor> inputs) {
 
 void Signature::add_tensor(std::string place, const Tensor& t) {
   if (!t.defined()) return add_fact(std::move(place), "absent");
-  parts_.push_back({std::move(place), "", t.shape(), t.dtype(), std::string(t.device())});
+  const GraphLock lock;
+  const TensorRecord& record = TensorRecord::of(t);
+  const int device = record.device < 0 ? default_device() : record.device.load();
+  parts_.push_back({std::move(place), "", Shape(record.node.shape()), record.node.dtype(), device});
 }
 
 const std::string& Signature::place_of_tensor(std::size_t i) const {
@@ -60,7 +65,7 @@ void Signature::set_shape_at(std::string_view place, std::int64_t axis, std::int
 
 std::string Signature::Part::to_text() const {
   if (!is_tensor()) return shortened(fact);
-  return fmt::format("{} of shape {} on {}", name_of(dtype), shape, device);
+  return fmt::format("{} of shape {} on {}", name_of(dtype), shape, device_name(device));
 }
 
 void Signature::check_same(const Signature& now) const {

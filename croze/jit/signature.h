@@ -28,6 +28,7 @@ class Signature {
   template <typename... Inputs>
   static Signature of_values(const Inputs&... inputs) {
     Signature signature;
+    signature.parts_.reserve(sizeof...(Inputs));
     std::size_t i = 0;
     (signature.add("input " + std::to_string(i++), inputs), ...);
     return signature;
@@ -52,7 +53,7 @@ class Signature {
     std::string fact;   // of what is no tensor, in words
     Shape shape = {};
     DType dtype = DType::Void;
-    std::string device = {};
+    int device = -1;
 
     bool operator==(const Part&) const = default;
     bool is_tensor() const { return dtype != DType::Void; }

@@ -25,6 +25,7 @@ std::vector<UOp> nodes_of(std::span<const Tensor> tensors) {
 }
 
 void realize_all(std::span<const Tensor> tensors) {
+  if (tensors.empty()) return;
   std::vector<TensorRecord*> records;
   for (const Tensor& t : tensors) records.push_back(&TensorRecord::of(t));
   Registry::instance().realize(records);

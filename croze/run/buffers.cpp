@@ -220,7 +220,8 @@ MemoryAccess::MemoryAccess(std::span<const Use> uses) : state_(std::make_shared<
     const Use& use = uses[i];
     Entry& e = *entries[i];
     memory_.push_back({{e.memory, 0, e.bytes}, e.owner});
-    if (e.writer && e.writer != state_) before_.push_back({e.writer, true});
+    const bool has_value = e.writer && e.writer->is_over && !e.writer->failure;
+    if (e.writer && e.writer != state_ && !has_value) before_.push_back({e.writer, true});
     std::erase_if(e.readers, [](const auto& reader) { return reader->is_over; });
     if (!use.writes) {
       e.readers.push_back(state_);
