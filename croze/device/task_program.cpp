@@ -81,7 +81,9 @@ class ThreadOfLaunch {
     void* const* addresses = addresses_.data();
     for (std::size_t i = 0; i < sequence.nests.size(); i++) {
       const Nest& nest = sequence.nests[i];
-      if (!has_prelude || i >= sequence.prelude) {
+      const bool is_made = has_prelude && i < sequence.prelude;
+      if (!is_made && nest.variables.empty()) program_of(nest).run(addresses, position, 0);
+      if (!is_made && !nest.variables.empty()) {
         program_of(nest).run(addresses, variables_at(position, nest), 0);
       }
       addresses += nest.addresses.size();

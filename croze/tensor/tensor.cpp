@@ -185,6 +185,14 @@ void Tensor::read(std::span<std::byte> bytes, DType to, Location at) const {
   }
 }
 
+void Tensor::read_all(std::span<std::byte> bytes, DType to, Location at) const {
+  const Call call("copy_to", {this}, at);
+  const std::int64_t elements = std::ssize(bytes) / size_of(to);
+  call.require(numel() == elements, "the tensor has {} elements, and there is room for {}", numel(),
+               elements);
+  read(bytes, to, at);
+}
+
 void Tensor::read_item(std::span<std::byte> bytes, DType dtype, Location at) const {
   const Call call("item", {this}, at);
   call.require(numel() == 1, "the tensor has {} elements, not one", numel());

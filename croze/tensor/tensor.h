@@ -208,6 +208,12 @@ class Tensor {
       return values;
     }
   }
+  // The same into memory that is there.  Throws Error if it is for more elements, or fewer.
+  template <Number T>
+  requires(!std::same_as<T, bool>) void copy_to(std::span<T> values,
+                                                Location at = Location::current()) const {
+    read_all(std::as_writable_bytes(values), dtype_of<T>(), at);
+  }
   // All elements as they stand in memory, in this tensor's dtype.
   std::vector<std::byte> to_bytes(Location at = Location::current()) const;
 
@@ -413,6 +419,7 @@ class Tensor {
   // This, about to be written to through a handle that nobody keeps.
   Tensor& as_view(std::string_view function, Location at);
   void read(std::span<std::byte> bytes, DType dtype, Location at) const;
+  void read_all(std::span<std::byte> bytes, DType dtype, Location at) const;
   void read_item(std::span<std::byte> bytes, DType dtype, Location at) const;
 
   friend struct TensorRecord;

@@ -2,9 +2,11 @@
 #include <array>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "croze/run/devices.h"
 #include "support/check.h"
+#include "support/errors.h"
 
 namespace croze {
 namespace {
@@ -78,6 +80,20 @@ TEST(Creation, ReadsBackConverted) {
   EXPECT_EQ(t.to_vector<double>(), (std::vector<double>{1.75, -2.25}));
   EXPECT_EQ(t.to_bytes().size(), 8u);
   EXPECT_EQ(t[0].item<float>(), 1.75f);
+}
+
+TEST(Creation, ElementsAreCopiedToMemoryThatIsThere) {
+  const Tensor t = Tensor::from_data({1.75f, -2.25f, 4.f, 8.f}, {2, 2}).permute({1, 0});
+  std::vector<float> floats(4);
+  t.copy_to(std::span(floats));
+  EXPECT_EQ(floats, (std::vector<float>{1.75f, 4, -2.25f, 8}));
+  std::vector<std::int32_t> integers(6, -1);
+  t.copy_to(std::span(integers).subspan(1, 4));
+  EXPECT_EQ(integers, (std::vector<std::int32_t>{-1, 1, 4, -2, 8, -1}));
+  EXPECT_NE(message_of([&] { t.copy_to(std::span(integers)); })
+                .find("the tensor has 4 elements, and there is room for 6"),
+            std::string::npos);
+  Tensor::zeros({0, 3}).copy_to(std::span<float>());
 }
 
 TEST(Creation, KnowsItself) {

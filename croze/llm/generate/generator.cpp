@@ -102,9 +102,10 @@ void Generator::read_chunk(std::span<const TokenId> tokens, std::int64_t rows, b
   std::vector<std::int64_t> wanted(of_each ? filled.size() : 1, std::ssize(tokens) - 1);
   if (of_each) std::iota(wanted.begin(), wanted.end(), 0);
   Captured<Step>& step = step_for(rows, begin + rows, of_each);
-  scores_ = step(Tensor::from_data(filled, {rows}), Tensor::from_data({begin}, {1}),
-                 Tensor::from_data(wanted, {std::ssize(wanted)}))
-                .to_vector<float>();
+  const Tensor scores = step(Tensor::from_data(filled, {rows}), Tensor::from_data({begin}, {1}),
+                             Tensor::from_data(wanted, {std::ssize(wanted)}));
+  scores_.resize(static_cast<std::size_t>(scores.numel()));
+  scores.copy_to(std::span(scores_));
   tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
 }
 
