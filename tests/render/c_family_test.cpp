@@ -35,12 +35,12 @@ void croze_scale(void* const* buffers, const int64_t* variables, int64_t task, v
   const float* restrict b1 = (const float*)buffers[1];
 
   for (int32_t i0 = 0; i0 < 4; i0++) {
-    const int32_t v0 = i0 * 4;
+    int32_t v0 = i0 * 4;
     for (int32_t k1 = 0; k1 < 4; k1++) {
-      const int32_t v1 = v0 + k1;
-      const uint8_t v2 = v1 < 14;
-      const float v3 = v2 ? b1[v1] : 0;
-      const float v4 = v3 * 2.0f;
+      int32_t v1 = v0 + k1;
+      uint8_t v2 = v1 < 14;
+      float v3 = v2 ? b1[v1] : 0;
+      float v4 = v3 * 2.0f;
       if (v2) b0[v1] = v4;
     }
   }
@@ -153,14 +153,14 @@ void croze_reverse(__global uchar* p0, const long o0, __global uchar* p1, const 
   const int group0 = (int)get_group_id(0);
   const int item0 = (int)get_local_id(0);
 
-  const int v0 = group0 * 16;
-  const int v1 = v0 + item0;
-  const float v2 = b1[v1];
+  int v0 = group0 * 16;
+  int v1 = v0 + item0;
+  float v2 = b1[v1];
   l0[item0] = v2;
   barrier(CLK_LOCAL_MEM_FENCE);
-  const int v3 = -item0;
-  const int v4 = v3 + 15;
-  const float v5 = l0[v4];
+  int v3 = -item0;
+  int v4 = v3 + 15;
+  float v5 = l0[v4];
   b0[v1] = v5;
 }
 )");
@@ -175,8 +175,8 @@ TEST(OpenClRenderer, BytesAreHidden) {
   b.store(y, b.integer(0), cast(chosen, DType::Float32));
   const std::string text = OpenClRenderer().render(b.finish());
   const auto has = [&](std::string_view part) { return text.find(part) != std::string::npos; };
-  EXPECT_TRUE(has("const char v2 = select((char)(v0), (char)(7), (char)-(v1));")) << text;
-  EXPECT_TRUE(has("const float v3 = (float)(((int)v2 << 24) >> 24);")) << text;
+  EXPECT_TRUE(has("char v2 = select((char)(v0), (char)(7), (char)-(v1));")) << text;
+  EXPECT_TRUE(has("float v3 = (float)(((int)v2 << 24) >> 24);")) << text;
 }
 
 TEST(OpenClRenderer, HalvesAreMovedAndConvertedWhereTheDeviceHasThem) {
@@ -190,8 +190,7 @@ TEST(OpenClRenderer, HalvesAreMovedAndConvertedWhereTheDeviceHasThem) {
     const std::string text = OpenClRenderer(true).render(program);
     const auto has = [&](std::string_view part) { return text.find(part) != std::string::npos; };
     EXPECT_TRUE(has("#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n")) << text;
-    EXPECT_TRUE(has(lanes > 1 ? "const half4 v0 = vload4(0, &b1[0]);" : "const half v0 = b1[0];"))
-        << text;
+    EXPECT_TRUE(has(lanes > 1 ? "half4 v0 = vload4(0, &b1[0]);" : "half v0 = b1[0];")) << text;
     EXPECT_TRUE(has(lanes > 1 ? "convert_float4(v0)" : "(float)v0")) << text;
     EXPECT_TRUE(has(lanes > 1 ? "convert_half4(v2)" : "(half)v2")) << text;
   }

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "croze/base/error.h"
 #include "croze/render/renderer.h"
@@ -315,6 +316,29 @@ TEST_F(DevicePrograms, TwoLaneRangesKeepApart) {
   for (int k = 0; k < 12; k++) {
     EXPECT_EQ(ys[k], k < 4 ? static_cast<float>(k * 60) : static_cast<float>(k * k));
   }
+}
+
+// Each step chooses by and among what the step before has chosen: a compiler that looks into both
+// arms of a choice, and from there into the values that they name, would never end.
+TEST_F(DevicePrograms, ALongChainOfChoicesIsCompiled) {
+  constexpr int steps = 100;
+  ProgramBuilder b("choices");
+  const UOp x = b.param(DType::Int32, 1), y = b.param(DType::Int32, 1), zero = b.integer(0);
+  const UOp first = b.load(x, zero), limit = constant_like(first, 1000);
+  UOp a = first, c = first + constant_like(first, 1);
+  for (int k = 0; k < steps; k++) {
+    const UOp is_less = less(a, limit);
+    const UOp sum = a + c;
+    a = where(is_less, c, a);
+    c = where(is_less, sum, c);
+  }
+  b.store(y, zero, a);
+
+  std::vector<std::int32_t> in{1}, out{0};
+  run_program(device(), b.finish(), {bytes_of(in), bytes_of(out)});
+  std::int32_t p = 1, q = 2;
+  while (p < 1000) p = std::exchange(q, p + q);
+  EXPECT_EQ(out[0], p);
 }
 
 TEST_F(DevicePrograms, EmptyLoopsDoNothing) {

@@ -52,7 +52,6 @@ Dialect cuda_like() {
   d.unroll = "#pragma unroll";
   d.keep_loop = "#pragma unroll 1";
   d.array = "__align__(16) ";
-  d.value = "";
   d.wide_accesses = true;
   d.declare_param = declare_typed_param;
   d.declare_variable = declare_number;

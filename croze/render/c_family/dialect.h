@@ -55,9 +55,6 @@ struct Dialect {
   // turns copy, beside the sums that the tile was chosen for.
   std::string_view keep_loop;
   std::string_view array;  // before the type of an array of lanes
-  // Before the type of a value.  Not in dialects of C++, whose compilers look in the initializer of
-  // every constant integer for a constant expression, and in those that it reads again.
-  std::string_view value = "const ";
   bool wide_accesses = false;  // vectors move at once (wide_access.h)
   // Bytes are widened by shifts and chosen by select(): Mesa's compiler for CPUs crashes where it
   // sees that a constant or else a byte is chosen.

@@ -84,7 +84,6 @@ c_family::Helper shuffle(const Dialect& dialect, DType t) {
 
 Dialect make_dialect() {
   Dialect d{};
-  d.value = "";
   d.name = "metal";
   auto set = [&](DType t, std::string_view text) { d.types[static_cast<std::size_t>(t)] = text; };
   set(DType::Bool, "uchar");

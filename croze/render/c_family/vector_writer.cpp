@@ -70,8 +70,9 @@ class VectorWriter : VectorOperands {
     }
   }
 
+  // Not as constants: see define() of writer.cpp.
   void define(UOp u, const std::string& value) {
-    body_.line("const {} {} = {};", type_of(u), body_.name(u), value);
+    body_.line("{} {} = {};", type_of(u), body_.name(u), value);
   }
 
   // Lane by lane; `value` says what lane k is.
@@ -344,7 +345,7 @@ class VectorWriter : VectorOperands {
         return fmt::format("{} = {};", low, words_.op(u, u.reduce_op(), low, high));
       });
     }
-    body_.line("const {} {} = {}_lanes[0];", words_.type(u.dtype()), name, name);
+    body_.line("{} {} = {}_lanes[0];", words_.type(u.dtype()), name, name);
   }
 
   // ---- expressions of vectors ----
@@ -454,13 +455,13 @@ class VectorWriter : VectorOperands {
     const std::string a = all(u.src(0), lanes), b = all(u.src(1), lanes);
     const std::string &name = body_.name(u), some = name + "_some", same = name + "_same";
     // A NaN on the right is taken, one on the left is put back; of zeros the signs are joined.
-    body_.line("const {} {} = {};", type.name, some,
+    body_.line("{} {} = {};", type.name, some,
                chosen(type, fmt::format("{} {} {}", a, is_max ? ">" : "<", b), a, b));
     const VectorType bits = mask_type(size_of(u.dtype()), lanes);
     const std::string joined = fmt::format("({} {} {})", vectors_.of_same_bits(bits, a),
                                            is_max ? "&" : "|", vectors_.of_same_bits(bits, b));
     body_.line(
-        "const {} {} = {};", type.name, same,
+        "{} {} = {};", type.name, same,
         chosen(type, fmt::format("{} == {}", a, b), vectors_.of_same_bits(type, joined), some));
     return chosen(type, fmt::format("{0} != {0}", a), a, same);
   }

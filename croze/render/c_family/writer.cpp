@@ -221,11 +221,14 @@ class Writer {
     }
   }
 
+  // No value is "const": clang looks for what a constant may refer to in its initializer, in those
+  // of the constants there, and in both arms of each choice, which a chain of choices doubles at
+  // every step; compilers of C++ look for constant expressions in the same way.
   void define(UOp u, const std::string& value) {
     if (segments_.escapes(u)) {
       line("{} = {};", ref(u), value);
     } else {
-      line("{}{} {} = {};", dialect_.value, type(u), ref(u), value);
+      line("{} {} = {};", type(u), ref(u), value);
     }
   }
 
@@ -352,7 +355,7 @@ class Writer {
       line("{} = {};", low, words_.op(u, u.reduce_op(), low, high));
     }
     close_lane_loop();
-    line("{}{} {} = {}[0];", dialect_.value, type(u), name, lanes);
+    line("{} {} = {}[0];", type(u), name, lanes);
   }
 
   // ---- expressions ----
