@@ -37,7 +37,7 @@ struct GpuOptions {
   std::string device = "OPENCL";
   std::string cases;
   double seconds = 0.5;
-  bool is_large = false;
+  bool is_large = false, is_small = false;
   bool as_json = false;
 };
 
@@ -183,7 +183,7 @@ Json measure_large(const Case& c, const GpuOptions& options) {
 
 void run_large(const GpuOptions& options) {
   Json results = Json::array();
-  for (const Case& c : large_cases()) {
+  for (const Case& c : large_cases(options.is_small)) {
     if (!std::regex_search(c.name, std::regex(options.cases))) continue;
     const Json row = measure_large(c, options);
     if (!options.as_json) {
@@ -248,8 +248,12 @@ void add_gpu(const Command& program) {
   command.option("--case", options->cases, "Only the cases that this regular expression finds");
   command.option("--seconds", options->seconds, "Time for each case");
   command.flag("--large", options->is_large, "What fills a GPU, on the device alone");
+  command.flag("--small", options->is_small, "With --large: the same cases, much smaller");
   command.flag("--json", options->as_json, "One line of JSON");
-  command.action([options] { options->is_large ? run_large(*options) : run_gpu(*options); });
+  command.action([options] {
+    check(options->is_large || !options->is_small, "--small goes with --large");
+    options->is_large ? run_large(*options) : run_gpu(*options);
+  });
 }
 
 }  // namespace croze::bench

@@ -11,6 +11,7 @@
 #include "croze/tensor/movement/movement.h"
 #include "croze/tensor/network/conv.h"
 #include "croze/tensor/reduce/reduce.h"
+#include "gpu_models.h"
 
 namespace croze::bench {
 namespace {
@@ -44,10 +45,10 @@ Case attention(std::int64_t length, bool is_causal, bool is_backward) {
   return attention_case({{1, 16, length, 128}, DType::BFloat16}, is_causal, is_backward);
 }
 
-Case rows(std::string name, Compute compute) {
-  const Input input{{8192, 8192}};
-  Case c{.name = fmt::format("{} 8192x8192", name), .inputs = {input}};
-  c.work = 2.0 * 4 * 8192 * 8192;  // bytes that come and go
+Case rows(std::string name, std::int64_t n, Compute compute) {
+  const Input input{{n, n}};
+  Case c{.name = fmt::format("{} {}x{}", name, n, n), .inputs = {input}};
+  c.work = 2.0 * 4 * static_cast<double>(n * n);  // bytes that come and go
   c.prepare = steps_of(std::move(compute));
   return c;
 }
@@ -61,33 +62,54 @@ Case convolution(std::int64_t batch, std::int64_t channels, std::int64_t side) {
   return c;
 }
 
-}  // namespace
-
-std::vector<Case> large_cases() {
-  constexpr std::int64_t model = 4096, hidden = 14336;
-  std::vector<Case> all;
-  for (std::int64_t n : {4096, 8192}) all.push_back(product(DType::BFloat16, n, n, n));
+// Sizes are so many times smaller.
+void add_products(std::vector<Case>& all, std::int64_t divisor) {
+  const std::int64_t square = 4096 / divisor, model = 4096 / divisor, hidden = 14336 / divisor;
+  for (std::int64_t n : {square, 2 * square}) all.push_back(product(DType::BFloat16, n, n, n));
   for (DType t : {DType::Float16, DType::Float8E4M3, DType::Float32}) {
-    all.push_back(product(t, 4096, 4096, 4096));
+    all.push_back(product(t, square, square, square));
   }
-  all.push_back(product_by_columns(DType::Float8E4M3, 4096, 4096, 4096));
-  for (std::int64_t tokens : {2048, 16, 1}) {
+  for (std::int64_t n : {square, 2 * square}) {
+    all.push_back(product_by_columns(DType::Float8E4M3, n, n, n));
+  }
+  for (std::int64_t tokens : {2048 / divisor, std::int64_t{16}, std::int64_t{1}}) {
     all.push_back(product(DType::BFloat16, tokens, model, hidden));
   }
-  for (std::int64_t length : {2048, 4096, 8192, 16384}) {
-    for (bool is_causal : {false, true}) all.push_back(attention(length, is_causal, false));
+  for (std::int64_t tokens : {1, 8}) all.push_back(packed_product(tokens, model, hidden));
+}
+
+void add_attention(std::vector<Case>& all, std::int64_t divisor) {
+  for (bool is_backward : {false, true}) {
+    for (std::int64_t length : {2048, 4096, 8192, 16384}) {
+      for (bool is_causal : {false, true}) {
+        all.push_back(attention(length / divisor, is_causal, is_backward));
+      }
+    }
   }
-  for (std::int64_t length : {2048, 8192}) {
-    for (bool is_causal : {false, true}) all.push_back(attention(length, is_causal, true));
-  }
-  all.push_back(convolution(32, 128, 28));
-  all.push_back(rows("add", [](In in) -> Out { return {in[0] + 1.}; }));
-  all.push_back(rows("gelu", [](In in) -> Out { return {gelu(in[0])}; }));
-  all.push_back(rows("softmax", [](In in) -> Out { return {softmax(in[0], 1)}; }));
-  all.push_back(rows("layer norm", [](In in) -> Out {
+}
+
+void add_rows(std::vector<Case>& all, std::int64_t divisor) {
+  const std::int64_t n = 8192 / divisor;
+  all.push_back(rows("add", n, [](In in) -> Out { return {in[0] + 1.}; }));
+  all.push_back(rows("gelu", n, [](In in) -> Out { return {gelu(in[0])}; }));
+  all.push_back(rows("softmax", n, [](In in) -> Out { return {softmax(in[0], 1)}; }));
+  all.push_back(rows("layer norm", n, [](In in) -> Out {
     const Tensor centred = in[0] - mean(in[0], 1, true);
     return {centred / sqrt(mean(centred * centred, 1, true) + 1e-5)};
   }));
+}
+
+}  // namespace
+
+std::vector<Case> large_cases(bool is_small) {
+  const std::int64_t divisor = is_small ? 64 : 1;
+  std::vector<Case> all;
+  add_products(all, divisor);
+  add_attention(all, divisor);
+  all.push_back(is_small ? convolution(2, 16, 7) : convolution(32, 128, 28));
+  add_rows(all, divisor);
+  all.push_back(is_small ? resnet50_step(2, 32) : resnet50_step(32, 224));
+  all.push_back(is_small ? gpt2_step(1, 16, 1) : gpt2_step(4, 1024, 12));
   return all;
 }
 

@@ -52,16 +52,18 @@ run() {
       sort -V | tail -n 1)
     export CROZE_NVRTC_LIBRARY
   fi
-  step devices 30 "$folder/bin/croze" devices --json
+  step devices 15 "$folder/bin/croze" devices --json
   step device_suite 40 "$folder/bin/test_cuda_device"
   step far_offsets 20 "$folder/bin/test_op_list" '--gtest_filter=FarOffsets.*'
-  step op_list 80 "$folder/bin/test_op_list" '--gtest_filter=*OpList*'
-  step golden 90 "$folder/bin/test_golden" '--gtest_filter=*OnTheDevice*'
-  step times 80 "$folder/bin/croze-bench" gpu --device CUDA --seconds 0.3 --json
-  step large 90 "$folder/bin/croze-bench" gpu --device CUDA --large --seconds 0.2 --json
-  step wgmma 50 env CROZE_WGMMA=1 "$folder/bin/croze-bench" gpu --device CUDA --large \
+  step op_list 75 "$folder/bin/test_op_list" '--gtest_filter=*OpList*'
+  step golden 80 "$folder/bin/test_golden" '--gtest_filter=*OnTheDevice*'
+  step times 60 "$folder/bin/croze-bench" gpu --device CUDA --seconds 0.3 --json
+  step large 80 "$folder/bin/croze-bench" gpu --device CUDA --large --case '^(?!.*step)' \
+    --seconds 0.2 --json
+  step models 50 "$folder/bin/croze-bench" gpu --device CUDA --large --case step --seconds 1 --json
+  step wgmma 40 env CROZE_WGMMA=1 "$folder/bin/croze-bench" gpu --device CUDA --large \
     --case '(float16|float8_e4m3) matmul (2048|4096|8192)x|bfloat16 conv' --seconds 0.2 --json
-  step torch 60 python3 "$folder/torch_times.py"
+  step torch 75 python3 "$folder/torch_times.py" 70
   python3 "$folder/result.py" "$work" > "$result"
 }
 
