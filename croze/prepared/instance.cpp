@@ -8,6 +8,7 @@
 #include "croze/device/host_memory.h"
 #include "croze/prepared/plan.h"
 #include "croze/run/buffers.h"
+#include "croze/run/devices.h"
 #include "croze/run/memory_limit.h"
 
 namespace croze {
@@ -65,7 +66,7 @@ namespace {
 
 Memory memory_for(const Plan& plan) {
   check_memory(plan.memory_bytes, memory_use().bytes, "an instance of a step");
-  return allocate_host(plan.memory_bytes, alignment, "CPU");
+  return allocate_host(plan.memory_bytes, alignment, device(host_device()).name());
 }
 
 // Reads a byte of every page, so that no run has to wait for the system.

@@ -21,7 +21,7 @@
 namespace croze::prepared {
 namespace {
 
-int cpu() { return device_index("CPU"); }
+int cpu() { return host_device(); }
 
 // What the scheduler is told of the machine: that a step has one thread of it.
 const Caps& one_thread(int /*device*/) {
@@ -142,7 +142,7 @@ class PlanMaker {
       places_[i] = {Place::In::Weights, bytes, size};
       bytes = aligned(checked_add(bytes, std::max<std::int64_t>(size, 1)));
     }
-    const Memory memory = allocate_host(bytes, alignment, "CPU");
+    const Memory memory = allocate_host(bytes, alignment, device(cpu()).name());
     plan_.weights_owner =
         std::shared_ptr<const void>(memory.handle, [memory](const void*) { release_host(memory); });
     auto* weights = static_cast<std::byte*>(memory.handle);

@@ -50,7 +50,7 @@ std::unique_ptr<Program> load(Device& cpu, const Function& f, const std::string&
 
 LoadedStep::LoadedStep(Plan made, const std::string& source) : plan(std::move(made)) {
   check_plan(plan, source);
-  Device& cpu = device(device_index("CPU"));
+  Device& cpu = device(host_device());
   check_processor(cpu.caps(), plan, source);
   for (const Function& f : plan.functions) {
     programs.push_back(load(cpu, f, source));

@@ -189,6 +189,8 @@ int device_index(std::string_view name) {
   return *ordinal * kinds + *kind;
 }
 
+int host_device() { return device_index("CPU"); }
+
 std::string_view device_name(int index) {
   if (index % kinds == kinds - 1) {
     return brought().names[static_cast<std::size_t>(ordinal_of(index))];

@@ -28,6 +28,9 @@ std::vector<DeviceEntry> list_devices();
 // there is, for a kind that croze does not know, and for what is no ordinal of a device.  Opens
 // nothing.
 int device_index(std::string_view name);
+// The index of the one whose programs are functions of this process over its own memory
+// (Program::host_function).
+int host_device();
 // "CPU", "CPU:1": by which device_index() finds it.
 std::string_view device_name(int index);
 

@@ -1,7 +1,7 @@
 // croze-layers <root>: prints the layers of croze/ with their sizes and what each includes, and
 // fails on whatever would spoil the layout: an include against the order of the layers, a back end
 // included elsewhere than in the table of devices, a file or a function that has grown too long, a
-// header of the standard library that is used and not included.
+// header of the standard library that is used and not included, a device named outside its folder.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "layers/device_names.h"
 #include "layers/missing_includes.h"
 #include "layers/sources.h"
 
@@ -69,11 +70,15 @@ class Checker {
       std::ranges::move(files, std::back_inserter(all));
     }
     std::ranges::move(missing_includes(all), std::back_inserter(faults_));
+    const std::vector<std::string> named = device_names(all);
+    std::ranges::copy(named, std::back_inserter(faults_));
     for (const auto& [folder, files] : files_of_) {
       if (files > max_files_of_folder) fault("{}: folder of {} sources", folder, files);
     }
     print_layers();
     for (const std::string& fault : faults_) fmt::print("{}\n", fault);
+    fmt::print("{} lines name a device outside its folder and the table of devices\n",
+               named.size());
     fmt::print("{} faults\n", faults_.size());
     return faults_.empty();
   }

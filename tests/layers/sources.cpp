@@ -18,10 +18,13 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view long_table_mark = "// long-table";
 
-// Replaces comments, strings, characters and preprocessor lines by spaces, keeping all line breaks.
+enum class Blanked { Comments, AllButCode };
+
+// Replaces comments, and strings, characters and preprocessor lines if those too, by spaces,
+// keeping all line breaks.
 class Blanker {
  public:
-  explicit Blanker(std::string text) : text_(std::move(text)) {}
+  Blanker(std::string text, Blanked what) : text_(std::move(text)), what_(what) {}
 
   std::string run() {
     while (at_ < text_.size()) step();
@@ -30,6 +33,12 @@ class Blanker {
 
  private:
   bool starts(std::string_view what) const { return text_.compare(at_, what.size(), what) == 0; }
+
+  // Goes on after what is no comment.
+  void pass_to(size_t end) {
+    if (what_ == Blanked::AllButCode) return blank_to(end);
+    at_ = std::min(end, text_.size());
+  }
 
   // Blanks up to `end`, exclusive.
   void blank_to(size_t end) {
@@ -67,10 +76,10 @@ class Blanker {
     } else if (starts("R\"")) {
       size_t open = text_.find('(', at_);
       std::string close = ")" + text_.substr(at_ + 2, open - at_ - 2) + "\"";
-      blank_to(after(close, open));
+      pass_to(after(close, open));
     } else if (c == '"' || (c == '\'' && !word_before)) {  // 1'000 is a number
-      blank_to(after_quoted(c));
-    } else if (c == '#') {
+      pass_to(after_quoted(c));
+    } else if (c == '#' && what_ == Blanked::AllButCode) {
       blank_to(after_directive());
     } else {
       ++at_;
@@ -78,6 +87,7 @@ class Blanker {
   }
 
   std::string text_;
+  Blanked what_;
   size_t at_ = 0;
 };
 
@@ -179,7 +189,8 @@ SourceFile read_source(const fs::path& root, const fs::path& path) {
     }
     if (line.find(long_table_mark) != std::string::npos) marks.push_back(file.lines);
   }
-  file.code = Blanker(text).run();
+  file.code = Blanker(text, Blanked::AllButCode).run();
+  file.uncommented = Blanker(text, Blanked::Comments).run();
   file.functions = FunctionFinder(file.code).run();
   std::erase_if(file.functions, [&](const Function& function) {
     return std::any_of(marks.begin(), marks.end(), [&](int mark) {

@@ -22,7 +22,8 @@ struct SourceFile {
   int lines = 0;
   std::vector<Include> includes;
   std::vector<Function> functions;
-  std::string code;  // without comments, strings and preprocessor lines, which are blank
+  std::string code;         // without comments, strings and preprocessor lines, which are blank
+  std::string uncommented;  // without comments alone
 };
 
 // All headers and sources below root/folder, by path; none if there is no such folder.
