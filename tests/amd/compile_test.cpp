@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "amd/target_test.h"
 #include "croze/base/error.h"
 #include "croze/base/thread_pool.h"
-#include "croze/run/devices.h"
 #include "croze/tensor/elementwise/elementwise.h"
 #include "support/target_sets.h"
 #include "targets/code_object.h"
@@ -21,19 +21,7 @@ namespace {
 using targets::KernelUse;
 using targets::TargetKernel;
 
-// What does not compile says so; a processor that this LLVM does not know yet is told apart.
-class CompileForAmd : public testing::TestWithParam<std::string> {
- protected:
-  void SetUp() override {
-    try {
-      target_.compile("nothing", "define amdgpu_kernel void @nothing() { ret void }\n");
-    } catch (const Error& e) {
-      GTEST_SKIP() << e.what();
-    }
-  }
-
-  const Target target_ = target_named(GetParam());
-};
+class CompileForAmd : public TestOfAmd {};
 
 // Each kernel is compiled; then all are linked, where there is a linker, whose start takes longer
 // than a kernel does.

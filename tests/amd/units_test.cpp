@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "amd/target_test.h"
 #include "croze/base/error.h"
 #include "croze/run/devices.h"
 #include "croze/tensor/linalg/linalg.h"
@@ -61,46 +62,54 @@ std::vector<Tensor> attention() {
 struct Case {
   TargetGraph graph;
   // As the assembler calls them; nothing where the processor has none.
-  std::string_view gfx942, gfx1100, gfx1200;
+  std::string_view gfx942, gfx950, gfx1100, gfx1200;
   int units = 1;  // kernels that have it
 };
 constexpr std::string_view wmma_f16 = "v_wmma_f32_16x16x16_f16",
                            wmma_bf16 = "v_wmma_f32_16x16x16_bf16",
                            wmma_i8 = "v_wmma_i32_16x16x16_iu8",
-                           mfma_f16 = "v_mfma_f32_16x16x16_f16";
+                           mfma_f16 = "v_mfma_f32_16x16x16_f16",
+                           mfma_f16_32 = "v_mfma_f32_16x16x32_f16",
+                           mfma_fp8 = "v_mfma_f32_16x16x32_fp8_fp8",
+                           mfma_f32 = "v_mfma_f32_16x16x4_f32", mfma_f64 = "v_mfma_f64_16x16x4_f64";
 const std::vector<Case>& cases() {
   static const std::vector<Case> all{
-      {{"product of float16", product<DType::Float16>}, mfma_f16, wmma_f16, wmma_f16},
+      {{"product of float16", product<DType::Float16>}, mfma_f16, mfma_f16_32, wmma_f16, wmma_f16},
       {{"product of bfloat16", product<DType::BFloat16>},
        "v_mfma_f32_16x16x16_bf16",
+       "v_mfma_f32_16x16x32_bf16",
        wmma_bf16,
        wmma_bf16},
-      {{"product of int8", product<DType::Int8>}, "v_mfma_i32_16x16x32_i8", wmma_i8, wmma_i8},
+      {{"product of int8", product<DType::Int8>},
+       "v_mfma_i32_16x16x32_i8",
+       "v_mfma_i32_16x16x64_i8",
+       wmma_i8,
+       wmma_i8},
       {{"product of float8_e4m3", product<DType::Float8E4M3>},
        "",
+       mfma_fp8,
        "",
        "v_wmma_f32_16x16x16_fp8_fp8"},
-      {{"product of float8_e4m3fnuz", product<DType::Float8E4M3FNUZ>},
-       "v_mfma_f32_16x16x32_fp8_fp8",
-       "",
-       ""},
-      {{"product of float32", product<DType::Float32>}, "v_mfma_f32_16x16x4_f32", "", ""},
-      {{"product of float64", product<DType::Float64>}, "v_mfma_f64_16x16x4_f64", "", ""},
-      {{"product of odd sizes", product_of_odd_sizes}, mfma_f16, wmma_f16, wmma_f16},
-      {{"convolution of float16", convolution}, mfma_f16, wmma_f16, wmma_f16},
-      {{"attention of float16", attention}, mfma_f16, wmma_f16, wmma_f16, 2},
+      {{"product of float8_e4m3fnuz", product<DType::Float8E4M3FNUZ>}, mfma_fp8, "", "", ""},
+      {{"product of float32", product<DType::Float32>}, mfma_f32, mfma_f32, "", ""},
+      {{"product of float64", product<DType::Float64>}, mfma_f64, mfma_f64, "", ""},
+      {{"product of odd sizes", product_of_odd_sizes}, mfma_f16, mfma_f16_32, wmma_f16, wmma_f16},
+      {{"convolution of float16", convolution}, mfma_f16, mfma_f16_32, wmma_f16, wmma_f16},
+      {{"attention of float16", attention}, mfma_f16, mfma_f16_32, wmma_f16, wmma_f16, 2},
   };
   return all;
 }
 
 std::string_view instruction_of(const Case& c, const std::string& processor) {
-  return processor == "gfx942" ? c.gfx942 : processor == "gfx1100" ? c.gfx1100 : c.gfx1200;
+  if (processor == "gfx942") return c.gfx942;
+  if (processor == "gfx950") return c.gfx950;
+  return processor == "gfx1100" ? c.gfx1100 : c.gfx1200;
 }
 
-class UnitsOfAmd : public testing::TestWithParam<std::string> {};
+class UnitsOfAmd : public TestOfAmd {};
 
 TEST_P(UnitsOfAmd, MultiplyMatricesInRegisters) {
-  const Target target = target_named(GetParam());
+  const Target& target = target_;
   const std::optional<std::string> linker = targets::find_code_linker();
   for (const Case& c : cases()) {
     int with_units = 0;
@@ -124,7 +133,7 @@ TEST_P(UnitsOfAmd, MultiplyMatricesInRegisters) {
 }
 
 std::string test_name(const testing::TestParamInfo<std::string>& info) { return info.param; }
-INSTANTIATE_TEST_SUITE_P(All, UnitsOfAmd, testing::Values("gfx942", "gfx1100", "gfx1200"),
+INSTANTIATE_TEST_SUITE_P(All, UnitsOfAmd, testing::Values("gfx942", "gfx950", "gfx1100", "gfx1200"),
                          test_name);
 
 }  // namespace
