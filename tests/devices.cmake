@@ -16,21 +16,34 @@ set(CROZE_TESTED_DEVICES
   "PTX_INTERP device-ptx-interp"
   "CUDA device-cuda")
 
-# croze_on_devices(<name> <program> [ARGUMENTS ..] [LABELS ..] [ENVIRONMENT ..] [TIMEOUT seconds])
+# croze_on_devices(<name> <program> [ARGUMENTS ..] [LABELS ..] [ENVIRONMENT ..] [TIMEOUT seconds]
+#                  [PARTS n])
 #
 # Runs the program once for each, as test <name>_on_<device>; CROZE_DEVICE names the device, and so
-# does @DEVICE@ in the arguments.
+# does @DEVICE@ in the arguments.  In parts: each is a process that runs one in n of GoogleTest's
+# tests, <name>_on_<device>, <name>_on_<device>_2, .., and has the time to itself.
 function(croze_on_devices name program)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "ARGUMENTS;LABELS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT;PARTS" "ARGUMENTS;LABELS;ENVIRONMENT" ${ARGN})
   foreach(line ${CROZE_TESTED_DEVICES})
     separate_arguments(words UNIX_COMMAND "${line}")
     list(POP_FRONT words device label)
     string(REGEX REPLACE "^device-" "" entry ${label})
     string(REPLACE "-" "_" entry ${entry})
     string(REPLACE "@DEVICE@" ${device} arguments "${ARG_ARGUMENTS}")
-    add_test(NAME ${name}_on_${entry} COMMAND ${program} ${arguments})
-    set_tests_properties(${name}_on_${entry} PROPERTIES
-      LABELS "${label};${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT}
-      ENVIRONMENT "CROZE_DEVICE=${device};${words};${ARG_ENVIRONMENT}")
+    set(environment "CROZE_DEVICE=${device};${words};${ARG_ENVIRONMENT}")
+    if(NOT ARG_PARTS)
+      set(ARG_PARTS 1)
+    endif()
+    foreach(part RANGE 1 ${ARG_PARTS})
+      set(test ${name}_on_${entry})
+      if(part GREATER 1)
+        string(APPEND test _${part})
+      endif()
+      math(EXPR index "${part} - 1")
+      add_test(NAME ${test} COMMAND ${program} ${arguments})
+      set_tests_properties(${test} PROPERTIES
+        LABELS "${label};${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT}
+        ENVIRONMENT "${environment};GTEST_TOTAL_SHARDS=${ARG_PARTS};GTEST_SHARD_INDEX=${index}")
+    endforeach()
   endforeach()
 endfunction()
