@@ -26,7 +26,9 @@ if(NOT archives)
   return()
 endif()
 
-add_library(croze_linked_llvm MODULE ${PROJECT_SOURCE_DIR}/croze/device/llvm/linked.cpp)
+add_library(croze_linked_llvm MODULE
+  ${PROJECT_SOURCE_DIR}/croze/device/llvm/linked.cpp
+  ${PROJECT_SOURCE_DIR}/croze/device/llvm/pipeline.cpp)
 set(exports ${PROJECT_SOURCE_DIR}/croze/device/llvm/linked.map)
 set_target_properties(croze_linked_llvm PROPERTIES
   OUTPUT_NAME LLVM-croze
@@ -35,6 +37,8 @@ set_target_properties(croze_linked_llvm PROPERTIES
   CXX_STANDARD 20 CXX_EXTENSIONS OFF)
 target_link_libraries(croze_linked_llvm PRIVATE croze_flags croze_llvm_headers
   -Wl,--start-group ${archives} -Wl,--end-group ${system_libraries})
+# As LLVM is built: what derives from its classes finds no type information.
+target_compile_options(croze_linked_llvm PRIVATE -fno-rtti -fno-exceptions)
 target_compile_definitions(croze_linked_llvm PRIVATE CROZE_LLVM_HAS_AMDGPU=${has_amdgpu})
 target_link_options(croze_linked_llvm PRIVATE
   LINKER:--version-script=${exports} LINKER:--gc-sections LINKER:--as-needed LINKER:--strip-all)

@@ -48,7 +48,7 @@ bool must_start_llvm() {
 
 void start_llvm() noexcept {
   try {
-    prepare_llvm_for(host());
+    prepare_llvm_for(host(), {.name = {}, .passes = passes});
   } catch (const std::exception&) {  // compile_llvm_ir() will say it
   }
 }

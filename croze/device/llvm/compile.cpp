@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "croze/base/error.h"
+#include "croze/base/options.h"
 #include "croze/device/llvm/library.h"
 
 namespace croze {
@@ -64,40 +65,70 @@ LLVMTargetMachineRef create_target_machine(const LlvmProcessor& processor, bool 
                                       LLVMRelocPIC, LLVMCodeModelDefault);
 }
 
-// A target machine of this thread's own.  It learns what the features of the processor mean with
-// its first kernel, a twentieth of the time that one takes, so those that are done wait for the
-// next.
-class TargetMachine {
+// What one thread compiles with: a target machine, and its passes where croze's own library keeps
+// them.  The machine learns what the features of the processor mean with its first kernel, a
+// twentieth of the time that one takes, and passes take another tenth to set up, so those that are
+// done wait for the next kernel.
+class Compiler {
  public:
-  explicit TargetMachine(const LlvmProcessor& processor, bool optimizes)
+  Compiler(const LlvmProcessor& processor, const LlvmJob& job)
       : key_(processor.triple + ' ' + processor.cpu + ' ' + processor.features +
-             (optimizes ? " 2" : " 1")) {
+             (job.optimizes ? " 2 " : " 1 ") + job.passes) {
     const std::lock_guard lock(idle().mutex);
-    auto& machines = idle().machines[key_];
-    machine_ = machines.empty() ? create_target_machine(processor, optimizes) : machines.back();
-    if (!machines.empty()) machines.pop_back();
+    auto& parts = idle().parts[key_];
+    if (parts.empty()) {
+      parts_ = create(processor, job);
+    } else {
+      parts_ = parts.back();
+      parts.pop_back();
+    }
   }
-  ~TargetMachine() {
+  ~Compiler() {
+    if (parts_.pipeline && is_spoilt_) {
+      llvm_library().croze_llvm_dispose_pipeline(parts_.pipeline);
+      llvm_library().LLVMDisposeTargetMachine(parts_.machine);
+      return;
+    }
     const std::lock_guard lock(idle().mutex);
-    idle().machines[key_].push_back(machine_);
+    idle().parts[key_].push_back(parts_);
   }
-  TargetMachine(const TargetMachine&) = delete;
-  TargetMachine& operator=(const TargetMachine&) = delete;
-  LLVMTargetMachineRef get() const { return machine_; }
+  Compiler(const Compiler&) = delete;
+  Compiler& operator=(const Compiler&) = delete;
+  LLVMTargetMachineRef machine() const { return parts_.machine; }
+  // Null where the system's library is loaded.
+  CrozeLlvmPipeline* pipeline() const { return parts_.pipeline; }
+  void fail(const std::string& name, const std::string& message) {
+    is_spoilt_ = true;
+    fail_compile(name, message);
+  }
 
  private:
+  struct Parts {
+    LLVMTargetMachineRef machine = nullptr;
+    CrozeLlvmPipeline* pipeline = nullptr;
+  };
   // Process-wide: named in docs/architecture.md as global state.
   struct Idle {
     std::mutex mutex;
-    std::map<std::string, std::vector<LLVMTargetMachineRef>> machines;  // by processor
+    std::map<std::string, std::vector<Parts>> parts;  // by processor and passes
   };
   static Idle& idle() {
     static Idle& result = *new Idle;
     return result;
   }
 
+  static Parts create(const LlvmProcessor& processor, const LlvmJob& job) {
+    const LlvmLibrary& llvm = llvm_library();
+    Parts result = {create_target_machine(processor, job.optimizes)};
+    if (llvm.croze_llvm_create_pipeline) {
+      result.pipeline = llvm.croze_llvm_create_pipeline(result.machine, job.passes);
+    }
+    return result;
+  }
+
   std::string key_;
-  LLVMTargetMachineRef machine_;
+  Parts parts_;
+  bool is_spoilt_ = false;
 };
 
 // The text says nothing of the processor: how large pointers are, say.
@@ -124,6 +155,7 @@ LLVMModuleRef parse(LLVMContextRef context, const std::string& name, const std::
 
 // Text may parse and still break a rule that later passes take for granted.
 void verify(LLVMModuleRef module, const std::string& name) {
+  if (!Options::flag(Option::CheckSpec)) return;
   char* message = nullptr;
   const bool broken =
       llvm_library().LLVMVerifyModule(module, LLVMReturnStatusAction, &message) != 0;
@@ -138,6 +170,26 @@ void run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine, const LlvmJo
   if (!error) return;
   const Owned message(llvm.LLVMGetErrorMessage(error), llvm.LLVMDisposeErrorMessage);
   fail_compile(job.name, message.get());
+}
+
+// The object that the parts of LLVM's C interface make, one after the other.
+std::string emit(LLVMModuleRef module, LLVMTargetMachineRef machine, const LlvmJob& job) {
+  const LlvmLibrary& llvm = llvm_library();
+  run_passes(module, machine, job);
+  LLVMMemoryBufferRef object = nullptr;
+  char* message = nullptr;
+  if (llvm.LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMObjectFile, &message,
+                                               &object)) {
+    fail_compile(job.name, OwnedText(message).get());
+  }
+  const Owned owned_object(object, llvm.LLVMDisposeMemoryBuffer);
+  return {llvm.LLVMGetBufferStart(object), llvm.LLVMGetBufferSize(object)};
+}
+
+std::string emit(LLVMModuleRef module, CrozeLlvmPipeline* pipeline) {
+  std::size_t size = 0;
+  const char* const object = llvm_library().croze_llvm_run_pipeline(pipeline, module, &size);
+  return {object, size};
 }
 
 }  // namespace
@@ -155,32 +207,25 @@ int llvm_version() {
   return static_cast<int>(major);
 }
 
-void prepare_llvm_for(const LlvmProcessor& processor) {
-  const TargetMachine machine(processor, false);
+void prepare_llvm_for(const LlvmProcessor& processor, const LlvmJob& job) {
+  const Compiler compiler(processor, job);
 }
 
 std::string compile_llvm_ir(const LlvmProcessor& processor, const LlvmJob& job,
                             const std::string& source) {
   const LlvmLibrary& llvm = llvm_library();
-  const TargetMachine machine(processor, job.optimizes);
+  Compiler compiler(processor, job);
   const Owned context(llvm.LLVMContextCreate(), llvm.LLVMContextDispose);
   std::string complaint;
   llvm.LLVMContextSetDiagnosticHandler(context.get(), collect_diagnostic, &complaint);
 
   const Owned module(parse(context.get(), job.name, source), llvm.LLVMDisposeModule);
-  set_processor(module.get(), processor, machine.get());
+  set_processor(module.get(), processor, compiler.machine());
   verify(module.get(), job.name);
-  run_passes(module.get(), machine.get(), job);
-
-  LLVMMemoryBufferRef object = nullptr;
-  char* message = nullptr;
-  if (llvm.LLVMTargetMachineEmitToMemoryBuffer(machine.get(), module.get(), LLVMObjectFile,
-                                               &message, &object)) {
-    fail_compile(job.name, OwnedText(message).get());
-  }
-  const Owned owned_object(object, llvm.LLVMDisposeMemoryBuffer);
-  if (!complaint.empty()) fail_compile(job.name, complaint);
-  return {llvm.LLVMGetBufferStart(object), llvm.LLVMGetBufferSize(object)};
+  std::string object = compiler.pipeline() ? emit(module.get(), compiler.pipeline())
+                                           : emit(module.get(), compiler.machine(), job);
+  if (!complaint.empty()) compiler.fail(job.name, complaint);
+  return object;
 }
 
 std::vector<DisassembledInstruction> disassemble_for(const LlvmProcessor& processor,
@@ -208,7 +253,7 @@ std::vector<DisassembledInstruction> disassemble_for(const LlvmProcessor& proces
 
 int llvm_version() { return 0; }
 
-void prepare_llvm_for(const LlvmProcessor&) {}
+void prepare_llvm_for(const LlvmProcessor&, const LlvmJob&) {}
 
 LlvmProcessor llvm_host() { return {}; }
 

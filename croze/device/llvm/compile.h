@@ -21,13 +21,14 @@ struct LlvmJob {
 };
 
 // An ELF relocatable object, in the layout of data that the processor has.  May be called from
-// several threads at once.  Throws InternalError with LLVM's message if the text is not valid,
-// Error if libLLVM cannot be loaded or does not know the processor.
+// several threads at once.  Throws InternalError with LLVM's message if the text does not parse, or
+// breaks another rule of LLVM IR and CROZE_CHECK_SPEC=1 looks for that; Error if libLLVM cannot be
+// loaded or does not know the processor.
 std::string compile_llvm_ir(const LlvmProcessor& processor, const LlvmJob& job,
                             const std::string& source);
 
-// Makes what compiling for the processor needs, if nobody has yet.  Throws as compile_llvm_ir().
-void prepare_llvm_for(const LlvmProcessor& processor);
+// Makes what such jobs for the processor need.  Throws as compile_llvm_ir().
+void prepare_llvm_for(const LlvmProcessor& processor, const LlvmJob& job);
 
 // The first number of the version of libLLVM; 0 if this croze was built without it.
 int llvm_version();

@@ -72,6 +72,9 @@ LlvmLibrary load() {
 #define CROZE_FIND(name) find(handle, #name, library.name);
   CROZE_LLVM_FUNCTIONS(CROZE_FIND)
 #undef CROZE_FIND
+#define CROZE_FIND(name) library.name = reinterpret_cast<decltype(&::name)>(dlsym(handle, #name));
+  CROZE_LLVM_OWN_FUNCTIONS(CROZE_FIND)
+#undef CROZE_FIND
   initialize_native_target(handle);
   initialize_other_targets(handle);
   keep_order_of_instructions(library);

@@ -13,6 +13,8 @@
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 
+#include "croze/device/llvm/pipeline.h"
+
 namespace croze {
 
 // The functions of LLVM's C interface that croze uses.  One list, since a function pointer and the
@@ -53,11 +55,18 @@ namespace croze {
   F(LLVMSetTarget)                   \
   F(LLVMTargetMachineEmitToMemoryBuffer) \
   F(LLVMVerifyModule)
+
+// What only croze's own library has (pipeline.h): null where the system's is loaded.
+#define CROZE_LLVM_OWN_FUNCTIONS(F) \
+  F(croze_llvm_create_pipeline)     \
+  F(croze_llvm_dispose_pipeline)    \
+  F(croze_llvm_run_pipeline)
 // clang-format on
 
 struct LlvmLibrary {
 #define CROZE_DECLARE(name) decltype(&::name) name = nullptr;
   CROZE_LLVM_FUNCTIONS(CROZE_DECLARE)
+  CROZE_LLVM_OWN_FUNCTIONS(CROZE_DECLARE)
 #undef CROZE_DECLARE
 };
 
