@@ -16,6 +16,20 @@ else()
   set(CROZE_TEST_SECONDS 300)
 endif()
 
+# What ctest's preset runs: a program none of whose tests have such a label is not built by default.
+set(CROZE_TEST_LABELS ".*" CACHE STRING "Labels of the tests whose programs are built by default")
+
+# croze_left_out(<target> <label> ...)
+#
+# Leaves a program of tests with these labels out of the default build if none of them is run.
+function(croze_left_out target)
+  set(run ${ARGN})
+  list(FILTER run INCLUDE REGEX "^(${CROZE_TEST_LABELS})$")
+  if(NOT run)
+    set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
+endfunction()
+
 # croze_compiled_test(<target>)
 #
 # How tests are compiled.
@@ -43,6 +57,7 @@ function(croze_test name)
     set(ARG_LABELS quick)
   endif()
   add_executable(test_${name} ${ARG_SOURCES})
+  croze_left_out(test_${name} ${ARG_LABELS})
   croze_compiled_test(test_${name})
   set_target_properties(test_${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/tests)
