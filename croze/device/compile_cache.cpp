@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -43,13 +44,28 @@ Header header_of(std::string_view key, std::string_view program) {
   return header;
 }
 
+// They are few: to map them takes the system longer than to read them, most of all while other
+// threads map theirs.  Throws Error if the file is cut short meanwhile.
+std::string bytes_of(const FileDescriptor& file, const std::string& path) {
+  struct stat status {};
+  check(fstat(file.number(), &status) == 0, "cannot read {}", path);
+  std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
+  for (std::size_t at = 0; at < bytes.size();) {
+    const ssize_t n =
+        pread(file.number(), bytes.data() + at, bytes.size() - at, static_cast<off_t>(at));
+    if (n < 0 && errno == EINTR) continue;
+    check(n > 0, "cannot read {}", path);
+    at += static_cast<std::size_t>(n);
+  }
+  return bytes;
+}
+
 // The program in the bytes of a file, if it is what store() wrote for the key.
-std::optional<std::string> program_in(std::span<const std::byte> file, std::string_view key) {
+std::optional<std::string> program_in(std::string_view file, std::string_view key) {
   Header header;
   if (file.size() < sizeof(header) + key.size()) return std::nullopt;
   std::memcpy(&header, file.data(), sizeof(header));
-  const std::string_view rest(reinterpret_cast<const char*>(file.data()) + sizeof(header),
-                              file.size() - sizeof(header));
+  const std::string_view rest = file.substr(sizeof(header));
   const std::string_view program = rest.substr(key.size());
   const Header expected = header_of(key, program);
   if (std::memcmp(&header, &expected, sizeof(header)) != 0) return std::nullopt;
@@ -209,7 +225,7 @@ std::optional<std::string> CompileCache::find(std::string_view key) const {
       distrust(path);
       return std::nullopt;
     }
-    std::optional<std::string> program = program_in(MappedFile(file, path).data(), key);
+    std::optional<std::string> program = program_in(bytes_of(file, path), key);
     if (program)
       futimens(file.number(), nullptr);  // used now; a disk that is read-only does without
     return program;

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "croze/graph/node_map.h"
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/graph/text/serialize.h"
 #include "croze/schedule/kernels.h"
@@ -57,30 +58,30 @@ std::shared_ptr<Kernel> detach(std::span<const UOp> order, const Parts& parts,
                                std::vector<UOp>& slots, std::vector<int>& variables) {
   auto kernel = std::make_shared<Kernel>();
   kernel->graph = std::make_shared<Graph>();
-  std::unordered_map<const Node*, UOp> copy;
+  NodeMap<UOp> copy(order.back().graph());
   std::vector<UOp> src;
   for (UOp u : order) {
     if (u.is(Op::Buffer)) {
       const std::int64_t elements = parts.find(u.node())->elements(), slot = slot_of(u, slots);
-      copy[u.node()] = u.has_open_shape() ? kernel->graph->param(u.dtype(), slot, elements,
-                                                                 copy.at(u.src(0).node()))
-                                          : kernel->graph->param(u.dtype(), slot, elements);
+      copy.set(u, u.has_open_shape()
+                      ? kernel->graph->param(u.dtype(), slot, elements, copy.get(u.src(0)))
+                      : kernel->graph->param(u.dtype(), slot, elements));
       continue;
     }
     if (u.is(Op::Variable)) {
       const std::int64_t slot = slot_of(static_cast<int>(u.slot()), variables);
-      copy[u.node()] = kernel->graph->variable(slot, u.lo(), u.hi());
+      copy.set(u, kernel->graph->variable(slot, u.lo(), u.hi()));
       continue;
     }
     src.clear();
-    for (UOp s : u.sources()) src.push_back(copy.at(s.node()));
+    for (UOp s : u.sources()) src.push_back(copy.get(s));
     if (u.is(Op::Index)) src[1] = src[1] - parts.find(u.src(0).node())->first;
     // What a sum is made of has another order where it is numbered otherwise.
     const bool is_index = u.dtype() == DType::Index && is_elementwise(u.op()) && u.num_src() > 1;
-    copy[u.node()] = is_index ? kernel->graph->alu(u.op(), src)
-                              : kernel->graph->make(u.op(), u.dtype(), src, u.arg());
+    copy.set(u, is_index ? kernel->graph->alu(u.op(), src)
+                         : kernel->graph->make(u.op(), u.dtype(), src, u.arg()));
   }
-  kernel->sink = copy.at(order.back().node());
+  kernel->sink = copy.get(order.back());
   kernel->key = serialize(std::span(&kernel->sink, 1));
   return kernel;
 }
