@@ -141,8 +141,11 @@ Json measure(const Model& model, const CompileOptions& options) {
   return result;
 }
 
-Json limits_of(const Json& measured) {
+// Of medians: a few processes tell nothing.
+Json limits_of(const Json& measured, int repeat) {
+  constexpr int least_repeat = 3;
   Json rows = Json::array();
+  if (repeat < least_repeat) return rows;
   for (const Json& m : measured.elements()) {
     const std::string model = m["model"].get<std::string>();
     const double cold = total_ms(m);
@@ -182,7 +185,7 @@ void run_compile(const CompileOptions& options) {
       measured.push_back(measure(m, options));
     }
   }
-  const Json rows = limits_of(measured);
+  const Json rows = limits_of(measured, options.repeat);
   if (!options.as_json) {
     print_table(measured);
     print_limited(rows);
