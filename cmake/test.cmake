@@ -44,7 +44,9 @@ endfunction()
 #
 # Links the layers named (the one called <name> when none is) and those below.  Without sources
 # there is no test.  Every kernel compiled in a test is proven to stay inside its buffers.  A program
-# in shards is n entries, <name>_1 to <name>_n, that run its cases in turn.
+# in shards is n entries, <name>_1 to <name>_n, that run its cases in turn.  An entry that takes a
+# minute and more, here or under sanitizers, gets the property COST: ctest begins with it, so that it
+# is not the one that is left when the others are done.
 function(croze_test name)
   cmake_parse_arguments(ARG "" "SHARDS" "SOURCES;LAYERS;LINK;LABELS;ENVIRONMENT" ${ARGN})
   if(NOT ARG_SOURCES)
