@@ -43,6 +43,8 @@ target_compile_definitions(croze_linked_llvm PRIVATE CROZE_LLVM_HAS_AMDGPU=${has
 target_link_options(croze_linked_llvm PRIVATE
   LINKER:--version-script=${exports} LINKER:--gc-sections LINKER:--as-needed LINKER:--strip-all)
 
+add_dependencies(croze croze_linked_llvm)  # a program that is built alone finds it up to date
+
 # Where the loader of a program looks for it: in the tree that was built, or beside the installed
 # croze.
 set(beside_croze

@@ -95,7 +95,7 @@ class Compiler {
   Compiler(const Compiler&) = delete;
   Compiler& operator=(const Compiler&) = delete;
   LLVMTargetMachineRef machine() const { return parts_.machine; }
-  // Null where the system's library is loaded.
+  // Null where LLVM has to be asked by its C interface.
   CrozeLlvmPipeline* pipeline() const { return parts_.pipeline; }
   void fail(const std::string& name, const std::string& message) {
     is_spoilt_ = true;

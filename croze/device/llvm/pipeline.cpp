@@ -110,6 +110,10 @@ class BusyPasses final : public llvm::legacy::PassManagerBase {
   llvm::legacy::PassManagerBase& manager_;
 };
 
+bool runs_again(const llvm::Triple& processor) {
+  return processor.isX86() || processor.isAArch64();
+}
+
 // The list is of this processor at this level: others have their uses for some of these passes.
 bool has_idle_passes(const llvm::TargetMachine& machine) {
   return machine.getTargetTriple().getArch() == llvm::Triple::x86_64 &&
@@ -148,6 +152,7 @@ struct CrozeLlvmPipeline {
 
 CrozeLlvmPipeline* croze_llvm_create_pipeline(LLVMTargetMachineRef machine, const char* passes) {
   auto& target = *reinterpret_cast<llvm::TargetMachine*>(machine);
+  if (!runs_again(target.getTargetTriple())) return nullptr;
   auto pipeline = std::make_unique<CrozeLlvmPipeline>(target);
   if (llvm::Error error = pipeline->builder.parsePassPipeline(pipeline->passes, passes)) {
     llvm::consumeError(std::move(error));
