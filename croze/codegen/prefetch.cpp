@@ -72,7 +72,7 @@ constexpr std::int64_t most_row = 8 << 10;
 constexpr std::int64_t least_streamed = 1 << 20;
 // A turn that reads more lines fetches none: there is more to load than to compute.  Of packed
 // numbers there is more to compute, and rows of several places may be read at once.
-constexpr std::size_t most_lines = 4, most_packed_lines = 16;
+constexpr std::size_t most_lines = 4, most_packed_lines = 32;
 
 bool is_lane_or_load(UOp u) { return is_lane(u) || u.is(Op::Load); }
 
@@ -183,20 +183,46 @@ struct Operand {
   UOp buffer;
   std::vector<const Node*> terms;
   std::vector<std::pair<std::int64_t, UOp>> places;  // by the constant
-  std::int64_t last = 0;                             // the constant of the last of all places
   std::int64_t inner_step = 0, outer_step = 0;       // in bytes
 
   std::int64_t element_bytes() const { return size_of(buffer.dtype()); }
 };
 
-// Of places that are in one line the first is enough.
+using Places = std::vector<std::pair<std::int64_t, UOp>>;
+
+// Whether a turn reads all that lies between the places, which are in order, and the end.
+bool are_read_whole(std::span<const Places::value_type> places, std::int64_t end) {
+  const std::int64_t line = line_bytes / size_of(places[0].second.src(0).dtype());
+  for (std::size_t i = 0; i < places.size(); i++) {
+    const std::int64_t next = i + 1 < places.size() ? places[i + 1].first : end;
+    if (next - places[i].first > line) return false;
+  }
+  return true;
+}
+
+// A row of which a turn reads all has each of its lines, wherever they begin; of other places that
+// are in one line the first is enough.
 void keep_lines(Operand& operand) {
   std::ranges::stable_sort(operand.places, {}, [](const auto& p) { return p.first; });
-  operand.last = operand.places.back().first;
-  const std::int64_t line = line_bytes / operand.element_bytes();
-  std::vector<std::pair<std::int64_t, UOp>> lines;
-  for (const auto& place : operand.places) {
-    if (lines.empty() || place.first - lines.back().first >= line) lines.push_back(place);
+  const std::int64_t line = line_bytes / operand.element_bytes(),
+                     step = operand.inner_step / operand.element_bytes();
+  Places lines;
+  for (auto row = operand.places.begin(); row != operand.places.end();) {
+    const auto [first, place] = *row;
+    const std::int64_t end = first + step;
+    const auto next =
+        std::find_if(row, operand.places.end(), [end](const auto& p) { return p.first >= end; });
+    if (are_read_whole(std::span(row, next), end)) {
+      for (std::int64_t at = 0; at < step; at += line) {
+        const UOp more = place.src(1).graph().constant(place.src(1).dtype(), at);
+        lines.emplace_back(first + at, at == 0 ? place : place_after(place, more));
+      }
+    } else {
+      for (const auto& each : std::span(row, next)) {
+        if (lines.empty() || each.first - lines.back().first >= line) lines.push_back(each);
+      }
+    }
+    row = next;
   }
   operand.places = std::move(lines);
 }
@@ -277,17 +303,6 @@ std::vector<UOp> rows_ahead(const Operand& operand, UOp inner, std::int64_t next
     result.push_back(place_after(place, more));
   }
   return result;
-}
-
-// Where a turn reads one row in order and more of it than the lines that are fetched, as some
-// blocks of odd sizes: the line behind them, which else were missed every few turns.
-UOp line_behind(const Operand& operand, UOp inner) {
-  const std::int64_t line = line_bytes / operand.element_bytes(),
-                     end = operand.places[0].first + operand.inner_step / operand.element_bytes();
-  const auto& [at, place] = operand.places.back();
-  const bool is_one_row = operand.last < end && end - operand.last < line;
-  if (!is_one_row || end - at <= line) return {};
-  return place_after(place, number_like(inner, elements_ahead(operand, inner) + line));
 }
 
 // Vectors in the memory of the program, whose index has the dtype of the loop.
@@ -377,18 +392,15 @@ std::vector<UOp> places_of_later_rows(std::span<const UOp> places, UOp inner, UO
 std::vector<UOp> places_of_next_turn(std::span<const UOp> places, UOp inner, UOp outer) {
   const bool is_used_again =
       std::ranges::any_of(places, [&](UOp place) { return !place.src(1).varies_over(outer); });
-  std::vector<UOp> result, behind;
+  std::vector<UOp> result;
   if (!is_used_again) return result;
   bool is_packed = true;
   for (const Operand& operand : operands_of(vectors_of_memory(places, inner), inner, outer)) {
     is_packed = is_packed && operand.element_bytes() == 1;
     const std::vector<UOp> rows = rows_ahead(operand, inner, elements_ahead(operand, inner));
     result.insert(result.end(), rows.begin(), rows.end());
-    if (const UOp line = line_behind(operand, inner)) behind.push_back(line);
   }
-  if (result.size() > (is_packed ? most_packed_lines : most_lines)) return {};
-  result.insert(result.end(), behind.begin(), behind.end());
-  return result;
+  return result.size() > (is_packed ? most_packed_lines : most_lines) ? std::vector<UOp>() : result;
 }
 
 std::vector<UOp> places_of_next_fill(std::span<const UOp> places, std::span<const UOp> filling,

@@ -168,6 +168,23 @@ TEST_F(Prefetch, OfPackedRowsFarApartMoreLinesAreFetched) {
   }
 }
 
+// A block of 144 bytes begins anywhere in a line: vectors of 32 bytes behind its scales touch all
+// lines between, also those in which none begins.  Of scales alone the first line is enough.
+TEST_F(Prefetch, OfBlocksThatAreReadWholeEachLineIsFetched) {
+  constexpr std::int64_t block = 144;
+  const UOp packed = graph.param(DType::UInt8, 2, 1 << 20);
+  const UOp at = outer * number(64 * block) + inner * number(block);
+  for (const bool is_whole : {true, false}) {
+    std::vector<UOp> places{kept, place(packed, at), place(packed, at + number(4))};
+    for (std::int64_t byte = 16; is_whole && byte < block; byte += 32)
+      places.push_back(place(packed, at + number(byte)));
+    const std::vector<UOp> fetched = places_of_next_turn(places, inner, outer);
+    ASSERT_EQ(fetched.size(), is_whole ? 3u : 1u);
+    for (std::size_t i = 0; i < fetched.size(); i++)
+      EXPECT_EQ(apart(fetched[i], places[1]), 64 * block + static_cast<std::int64_t>(i) * 64);
+  }
+}
+
 // Of each lane another row, of a number that was loaded: there is no vector to fetch.
 TEST_F(Prefetch, NothingIsFetchedWhereLanesReadApart) {
   const UOp lane = typed(graph.range(2, 8, LoopKind::Lane));
