@@ -255,7 +255,7 @@ bool Emitter::wants_index_vector(UOp place, std::int64_t lanes) const {
   if (has_runs) {
     const bool can_be_joined =
         std::has_single_bit(static_cast<std::uint64_t>(lanes / index.period));
-    return gated || index.jump == 0 || index.step != 1 || !can_be_joined;
+    return gated || index.jump == 0 || index.step < 0 || index.step > 1 || !can_be_joined;
   }
   return gated && index.step != 1 && index.step != 2;
 }
@@ -400,14 +400,16 @@ LlvmValue Emitter::leaf(UOp u) {
   return llvm_elementwise(text_, Op::Cast, type, {&wide, 1});
 }
 
-// The low byte of words that lie apart in memory which nobody writes, one for each lane: LLVM finds
+// The low byte of words that lie apart in memory which nobody writes, one for each lane or for each
+// run of lanes: LLVM finds
 // scalars that are put together of two bytes by itself.
 UOp Emitter::word_in_memory(UOp u) const {
   const UOp low = low_byte_of_word(u);
   if (!low) return {};
   const UOp buffer = buffer_of(low.src(0));
   const LaneForm at = forms_.of(low.src(0).src(1));
-  const bool is_apart = at.lanes > 1 && at.affine && at.step > 1 && at.period == 0;
+  const bool is_apart =
+      at.lanes > 1 && at.affine && (at.period == 0 ? at.step > 1 : at.step == 0 && at.jump > 1);
   const bool is_read_only =
       buffer.is(Op::Param) && !program_.info.writes(static_cast<std::size_t>(buffer.slot()));
   return is_apart && is_read_only ? low : UOp();

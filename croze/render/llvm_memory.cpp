@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#include "croze/base/error.h"
+
 namespace croze {
 namespace {
 
@@ -24,7 +26,9 @@ class Memory {
   LlvmValue load_behind_one_gate();
   void store_behind_one_gate(const std::string& value);
   LlvmValue load_runs();
+  LlvmValue load_repeated();
   LlvmValue load_strided();
+  LlvmValue load_apart(LlvmType type, std::int64_t step);
   LlvmValue load_every_other();
   LlvmValue load_part(const std::string& pointer, std::int64_t first);
   void store_runs(const LlvmValue& value);
@@ -191,7 +195,19 @@ LlvmValue Memory::load_part(const std::string& pointer, std::int64_t first) {
                       text_.call(type.text(), "masked.load." + suffix("p0"), arguments));
 }
 
+// Runs of equal lanes are loaded as an element each, which a shuffle repeats.
+LlvmValue Memory::load_repeated() {
+  const std::int64_t count = type_.lanes / place_.run;
+  const LlvmValue elements = load_apart({memory_type().dtype, count}, place_.jump);
+  std::string chosen;
+  for (std::int64_t k = 0; k < type_.lanes; k++)
+    chosen += fmt::format("{}i32 {}", k ? ", " : "", k / place_.run);
+  return from_memory(text_.define(memory_type(), "shufflevector {}, {} poison, <{} x i32> <{}>",
+                                  elements.text(), elements.type.text(), type_.lanes, chosen));
+}
+
 LlvmValue Memory::load_runs() {
+  if (place_.step == 0) return load_repeated();
   const LlvmType run{memory_type().dtype, place_.run};
   const std::string base = address(true);
   std::vector<LlvmValue> runs;
@@ -204,17 +220,21 @@ LlvmValue Memory::load_runs() {
 
 // The offsets from lane 0 are constants, which addresses hold at no cost.
 LlvmValue Memory::load_strided() {
-  const LlvmType type = memory_type();
   if (place_.step == 2 && place_.read_as == DType::Void) return load_every_other();
+  return from_memory(load_apart(memory_type(), place_.step));
+}
+
+// Elements one by one.
+LlvmValue Memory::load_apart(LlvmType type, std::int64_t step) {
   const std::string base = address(true);
   LlvmValue result{"poison", type};
   for (std::int64_t k = 0; k < type.lanes; k++) {
-    const std::string p = offset_from(base, fmt::format("i64 {}", k * place_.step), true);
+    const std::string p = offset_from(base, fmt::format("i64 {}", k * step), true);
     const LlvmValue one =
         text_.define(type.scalar(), "load {}, ptr {}, align {}", type.scalar().text(), p, size_);
     result = text_.define(type, "insertelement {}, {}, i64 {}", result.text(), one.text(), k);
   }
-  return from_memory(result);
+  return result;
 }
 
 // ---- stores -----------------------------------------------------------------------------------
@@ -252,6 +272,7 @@ void Memory::store_behind_one_gate(const std::string& value) {
 }
 
 void Memory::store_runs(const LlvmValue& value) {
+  ensure(place_.step == 1, "llvm: lanes store into one place");
   const std::string base = address(true);
   for (std::int64_t k = 0; k < type_.lanes / place_.run; k++) {
     const LlvmValue run = llvm_part(text_, value, k * place_.run, place_.run);

@@ -17,7 +17,8 @@ struct LlvmPlace {
   LlvmValue index;              // a vector, or lane 0 of an index that moves by `step`
   std::int64_t offset = 0;      // added to a scalar index
   std::int64_t step = 0;
-  // Lanes of a run of contiguous ones, and elements from one run to the next; 0: all are one run.
+  // Lanes of a run of contiguous ones, or of equal ones if `step` is 0, and elements from one run
+  // to the next; 0: all are one run.
   std::int64_t run = 0, jump = 0;
   bool past_caches = false;       // whole cache lines are written, aligned to 64 bytes
   std::optional<LlvmValue> gate;  // one Bool, or one a lane; one for contiguous lanes alone

@@ -31,6 +31,7 @@ struct Shape {
   std::int64_t lanes = most_lanes;  // of a half
   bool begins_with_first = false;   // sums of four terms, to which the first factor is added
   bool is_twice = false;            // the sum, computed again by loops of its own, is added
+  bool adds_halves = false;         // to one sum of eight terms, before it is scaled
 
   constexpr std::int64_t half() const { return lanes * terms; }
   constexpr std::int64_t length() const { return blocks * 2 * half(); }
@@ -81,12 +82,14 @@ UOp sum_of_dots(Graph& g, const Shape& s, UOp i, UOp j, int first) {
     const UOp x = g.param(DType::Int8, 1, s.rows * s.length());
     return g.cast(g.load(g.place(x, i * s.length() + at)), DType::Int32);
   };
-  UOp dot = g.reduce(Op::Add, g.cast(code, DType::Int32) * factor(four + d), std::vector<UOp>{d});
+  std::vector<UOp> of_dot{d}, of_sum{b, l};
+  (s.adds_halves ? of_dot : of_sum).push_back(h);
+  UOp dot = g.reduce(Op::Add, g.cast(code, DType::Int32) * factor(four + d), of_dot);
   if (s.begins_with_first) dot = dot + factor(four);
   const bool is_of_half = s.lanes == most_lanes;
   const UOp group = is_of_half ? (j * blocks + b) * 2 + h : j * blocks + b;
   const UOp scale = g.load(g.place(g.param(DType::Float32, 3, s.columns * s.groups()), group));
-  return g.reduce(Op::Add, g.cast(dot, DType::Float32) * scale, std::vector<UOp>{b, h, l});
+  return g.reduce(Op::Add, g.cast(dot, DType::Float32) * scale, of_sum);
 }
 
 // r0 and r1 are i and j, r2 .. r5 the loops of the sum.
@@ -116,14 +119,36 @@ TEST(DotLanes, AreAddedUpByAUnitFromWhatLiesInMemory) {
   }
 }
 
-// Of a block that has one scale: what both halves of its bytes hold fills the lanes together.
-TEST(DotLanes, OfBothHalvesOfBytesAreOneLoop) {
-  Buffers buffers({.lanes = most_lanes / 2});
+// What lies in order is half of the lanes, so they are of two blocks: r7 is the second one of them.
+TEST(DotLanes, AreOfSeveralBlocksThatAreShort) {
+  for (const std::int64_t rows : {1, 3}) {
+    Buffers buffers({.rows = rows, .lanes = most_lanes / 2});
+    const std::unique_ptr<Device> device = make_interpreter(caps_with_unit("avx512vnni.columns"));
+    const std::string edits = run(*device, buffers, choose_edits);
+    EXPECT_NE(edits.find("split r2 by 2; merge r7 r4"), std::string::npos) << edits;
+    EXPECT_NE(edits.find("contract "), std::string::npos) << edits;
+    EXPECT_EQ(buffers.out, buffers.expected());
+  }
+}
+
+// One dot product after the other adds to the same sums, which are scaled once.
+TEST(DotLanes, AddUpBothHalvesOfBytes) {
+  const Shape shape{.lanes = most_lanes / 2, .adds_halves = true};
+  Buffers buffers(shape);
   const std::unique_ptr<Device> device = make_interpreter(caps_with_unit("avx512vnni.columns"));
   const std::string edits = run(*device, buffers, choose_edits);
-  EXPECT_NE(edits.find("merge r3 r4"), std::string::npos) << edits;
-  EXPECT_NE(edits.find("contract "), std::string::npos) << edits;
+  EXPECT_NE(edits.find("bind r3 unroll"), std::string::npos) << edits;
   EXPECT_EQ(buffers.out, buffers.expected());
+  Graph graph;
+  const LinearProgram program =
+      make_program(dots_kernel(graph, shape), caps_with_unit("avx512vnni.columns"), choose_edits);
+  int first = 0, second = 0;
+  for (UOp u : program.instructions) {
+    EXPECT_FALSE(u.is(Op::Add) && u.dtype() == DType::Int32);
+    if (u.is(Op::Contract)) (u.src(0).is(Op::Contract) ? second : first)++;
+  }
+  EXPECT_GT(first, 0);
+  EXPECT_EQ(first, second);
 }
 
 // Parts of a page at least, and as many as there are: r1 is cut.
@@ -164,8 +189,11 @@ TEST(DotLanes, AreRightOnTheProcessorAtHand) {
   for (const std::int64_t rows : {1, 3, 9}) {
     for (const std::int64_t lanes : {most_lanes, most_lanes / 2}) {
       for (const bool begins_with_first : {false, true}) {
-        Buffers buffers(
-            {.rows = rows, .columns = 256, .lanes = lanes, .begins_with_first = begins_with_first});
+        Buffers buffers({.rows = rows,
+                         .columns = 256,
+                         .lanes = lanes,
+                         .begins_with_first = begins_with_first,
+                         .adds_halves = lanes < most_lanes && !begins_with_first});
         run(device(device_index("CPU")), buffers, choose_edits);
         EXPECT_EQ(buffers.out, buffers.expected()) << rows << " rows, " << lanes << " lanes";
       }

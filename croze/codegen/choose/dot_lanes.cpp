@@ -4,8 +4,10 @@
 //
 // where x and w are bytes, w computed from packed weights that lie in the order of b, l and d, and
 // d goes over as many as an instruction adds up for each lane.  Lanes are l: both factors are read
-// as they lie, and all lanes of a group have one scale.  Where l is two loops, as where the low
-// halves of bytes are the first weights and the high halves the others, they become one.
+// as they lie, and all lanes of a group have one scale.  Where l is too short for a vector, lanes
+// are those of several b: what is done to sums, and to scales, is done for several groups at once.
+// Where the dot product has another loop, as where the low halves of bytes are the first weights of
+// a group and the high halves the others, it becomes copies of the code that add to the same sums.
 //
 // What it takes is to read w, once.  Rows j of several parts of w are multiplied side by side: one
 // place alone is not read as fast as memory gives.
@@ -17,7 +19,6 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <utility>
 
@@ -40,6 +41,10 @@ constexpr std::int64_t most_rows = 4;
 // place alone not as fast as memory gives.
 constexpr std::int64_t most_streams = 4;
 constexpr double page_bytes = 4096;
+// Bytes that are read in order for lanes, where others are read elsewhere.
+constexpr std::int64_t least_run = 16;
+// Copies of the code for what a lane adds up.
+constexpr std::int64_t most_copies = 4;
 
 // Whether all that is loaded lies in the order of the loop, so many elements apart.
 bool follow(UOp value, UOp loop, std::int64_t step) {
@@ -49,58 +54,72 @@ bool follow(UOp value, UOp loop, std::int64_t step) {
   });
 }
 
-// Whether some of what is loaded does, and all else is the same in each turn: bytes that hold
-// several fields are.
-bool some_follow(UOp value, UOp loop, std::int64_t step) {
-  bool found = false;
-  for (UOp load : loads(value)) {
-    if (!load.varies_over(loop)) continue;
-    const Stride s = stride_over(load.src(0).src(1), loop);
-    if (!s.affine || s.step != step) return false;
-    found = true;
-  }
-  return found;
+// Whether places move by some constant from turn to turn, if they do.
+bool are_affine(UOp value, UOp loop) {
+  return std::ranges::all_of(
+      loads(value), [&](UOp load) { return stride_over(load.src(0).src(1), loop).affine; });
 }
 
 struct Dots {
-  UOp sum, dot;            // the long reduction, and the short one in it
-  std::vector<UOp> lanes;  // loops of them, from the outermost on
-  UOp terms;               // loop of them
-  std::int64_t unit;       // as an edit names it
+  UOp sum, dot;             // the long reduction, and the short one in it
+  std::vector<UOp> lanes;   // loops of them, from the outermost on, of which some turns are lanes
+  UOp terms;                // loop of them
+  std::vector<UOp> more{};  // other loops of the short reduction
+  std::int64_t unit = 0;    // as an edit names it
 };
 
-// The loops of the sum along which what the dot products read goes on, as many turns as the unit
-// has columns, or of one several times as many; none if there are no such loops.
+bool has_many_turns(const std::vector<UOp>& loops) {
+  std::int64_t turns = 1;
+  for (UOp r : loops) {
+    if (r.is_open() || r.loop_kind() != LoopKind::Reduce) return true;
+    turns *= r.range_size();
+  }
+  return turns > most_copies;
+}
+
+// A loop of the sum that `takes` takes, out of `loops`; null if there is none.
+template <typename Takes>
+UOp take_loop(std::vector<UOp>& loops, Takes takes) {
+  const auto found = std::ranges::find_if(
+      loops, [&](UOp r) { return r.loop_kind() == LoopKind::Reduce && !r.is_open() && takes(r); });
+  if (found == loops.end()) return {};
+  const UOp loop = *found;
+  loops.erase(found);
+  return loop;
+}
+
+// The loops of the sum whose turns are the unit's columns: what the dot products read goes on along
+// the last one, and where that is for fewer columns, it goes on elsewhere along the first one.
+// None if there are no such loops.
 std::vector<UOp> loops_of_lanes(UOp sum, UOp dot, UOp terms, const MatrixUnit& unit) {
-  std::vector<UOp> lanes;
   std::vector<UOp> rest = closed_ranges(sum);
   if (terms.range_size() != unit.depth || !follow(dot.src(0), terms, 1)) return {};
-  for (std::int64_t count = 1; count < unit.columns; count *= lanes[0].range_size()) {
-    const auto next = std::ranges::find_if(rest, [&](UOp r) {
-      return r.loop_kind() == LoopKind::Reduce && !r.is_open() &&
-             (unit.columns % (count * r.range_size()) == 0 ||
-              (count == 1 && r.range_size() % unit.columns == 0)) &&
-             (lanes.empty() ? follow(dot.src(0), r, unit.depth)
-                            : some_follow(dot.src(0), r, unit.depth * count));
-    });
-    if (next == rest.end()) return {};
-    lanes.insert(lanes.begin(), *next);
-    rest.erase(next);
-  }
-  return lanes;
+  const UOp run = take_loop(rest, [&](UOp r) {
+    const std::int64_t size = r.range_size();
+    return (size % unit.columns == 0 || unit.columns % size == 0) &&
+           follow(dot.src(0), r, unit.depth);
+  });
+  if (!run) return {};
+  if (run.range_size() >= unit.columns) return {run};
+  const std::int64_t runs = unit.columns / run.range_size();
+  if (run.range_size() * unit.depth < least_run) return {};
+  const UOp outer = take_loop(
+      rest, [&](UOp r) { return r.range_size() % runs == 0 && are_affine(dot.src(0), r); });
+  return outer ? std::vector<UOp>{outer, run} : std::vector<UOp>();
 }
 
 std::optional<Dots> dots_of(const KernelState& k, UOp sum, UOp dot) {
-  const std::vector<UOp> terms = closed_ranges(dot);
-  const bool is_dot = terms.size() == 1 && terms[0].loop_kind() == LoopKind::Reduce &&
-                      !terms[0].is_open() && is_at_full_depth(k, dot);
-  if (sum == dot || sum.reduce_op() != Op::Add || !is_dot) return {};
+  if (sum == dot || sum.reduce_op() != Op::Add || !is_at_full_depth(k, dot)) return {};
   for (std::size_t i = 0; i < k.caps().matrix_units.size(); i++) {
     const MatrixUnit& unit = *k.caps().matrix_units[i];
     if (!has_row_for_each_column(unit)) continue;
-    std::vector<UOp> lanes = loops_of_lanes(sum, dot, terms[0], unit);
+    std::vector<UOp> more = closed_ranges(dot);
+    const UOp terms = take_loop(more, [&](UOp r) { return follow(dot.src(0), r, 1); });
+    if (!terms || has_many_turns(more)) return {};
+    std::vector<UOp> lanes = loops_of_lanes(sum, dot, terms, unit);
     if (!lanes.empty())
-      return Dots{sum, dot, std::move(lanes), terms[0], static_cast<std::int64_t>(i) + 1};
+      return Dots{
+          sum, dot, std::move(lanes), terms, std::move(more), static_cast<std::int64_t>(i) + 1};
   }
   return {};
 }
@@ -131,18 +150,22 @@ void cut_chains(KernelState& k, const std::vector<UOp>& loops, std::int64_t stre
 // The loops of lanes and of terms for the unit; nothing, and the kernel of no use, if that is not
 // legal.
 std::optional<Edit> take_lanes(KernelState& k, const Dots& dots, std::int64_t streams) {
-  std::vector<UOp> loops = closed_ranges(dots.sum);
-  std::erase_if(loops, [&](UOp r) { return std::ranges::find(dots.lanes, r) != dots.lanes.end(); });
-  UOp merged = dots.lanes.back();
-  for (UOp outer : dots.lanes | std::views::reverse | std::views::drop(1)) {
-    const Edit edit{.kind = EditKind::Merge, .ranges = {outer.range_id(), merged.range_id()}};
-    if (!is_legal(k, edit)) return {};
-    merged = merge(k, outer, merged);
-  }
   const MatrixUnit& unit = *k.caps().matrix_units[static_cast<std::size_t>(dots.unit - 1)];
-  const SplitRange parts = split_reduction(k, merged, unit.columns);
+  std::vector<UOp> loops = closed_ranges(dots.sum);
+  UOp along = dots.lanes.back();
+  std::erase(loops, along);
+  if (dots.lanes.size() > 1) {
+    const SplitRange blocks = split(k, dots.lanes[0], unit.columns / along.range_size());
+    std::ranges::replace(loops, dots.lanes[0], blocks.outer);
+    const Edit edit{.kind = EditKind::Merge, .ranges = {blocks.inner.range_id(), along.range_id()}};
+    if (!is_legal(k, edit)) return {};
+    along = merge(k, blocks.inner, along);
+  }
+  std::erase_if(loops, [](UOp r) { return !r.is(Op::Range); });
+  const SplitRange parts = split_reduction(k, along, unit.columns);
   if (parts.outer.is(Op::Range)) bind(k, parts.outer, LoopKind::Unroll);
   const UOp lanes = bind(k, parts.inner, LoopKind::Lane);
+  for (UOp r : dots.more) bind(k, r, LoopKind::Unroll);
   const Edit edit{.kind = EditKind::Contract,
                   .ranges = {lanes.range_id(), dots.terms.range_id()},
                   .size = dots.unit};

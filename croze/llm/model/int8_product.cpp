@@ -9,6 +9,8 @@
 // terms are a sum that is scaled, so that lanes go along the weights as these lie in memory
 // (dot_lanes.h), and the sums of q are what the instructions begin to add to:
 //     sum over groups and fours of  s d (sum of q w - z (sum of q))  +  o d (sum of q)
+// Where bytes hold the first weights of a group in their low halves and the others in their high
+// ones, the sum is of four terms of either.
 // Offsets lie beside the scales: where a block has one they are terms of the same sum, so that it
 // is read once, and where it has several, which are decoded together, a sum over groups.
 #include "croze/llm/model/int8_product.h"
@@ -37,7 +39,9 @@ struct Quantized {
   Tensor sums;    // (n, groups), scaled
 };
 
-Tensor sum_of(const Tensor& products) { return products.sum(-1).cast(DType::Int32); }
+Tensor sum_of(const Tensor& products, Shape axes = {-1}) {
+  return products.sum(std::move(axes)).cast(DType::Int32);
+}
 
 // To the nearest integer, of two the even one, for numbers below 2^22 in size: where all that
 // stands behind the point is cut off, adding rounds, in fewer steps than round().
@@ -107,36 +111,48 @@ struct Factors {
     return true;
   }
 
-  // Sums of `terms` codes, one after the other: (n, outputs, groups, sums of a group).
-  Tensor dots(std::int64_t terms) const {
-    return sum_of(q.codes.reshape({n, 1, groups, -1, terms}).cast(DType::Int32) *
-                  w.codes.reshape({outputs, groups, -1, terms}).cast(DType::Int32));
+  // Sums of groups: (n, outputs, groups).
+  Tensor dots() const {
+    return sum_of(q.codes.reshape({n, 1, groups, -1}).cast(DType::Int32) *
+                  w.codes.reshape({outputs, groups, -1}).cast(DType::Int32));
+  }
+
+  // Codes, or numbers of x, (.., groups, elements of a group), by what has its bits in bytes one
+  // after the other, and those by as many as instructions add up: three axes in place of the last.
+  Tensor in_runs(const Tensor& codes) const {
+    const std::int64_t group = codes.size(-1),
+                       run = w.run < at_once ? group : std::min(w.run, group);
+    Shape shape = codes.shape();
+    shape.erase(shape.size() - 1);
+    for (const std::int64_t size : {group / run, run / at_once, at_once}) shape.push_back(size);
+    return codes.reshape(shape).cast(DType::Int32);
   }
 };
 
 Tensor product_of_many(const Factors& f) {
   const Tensor sums = f.q.sums.unsqueeze(1);
-  Tensor terms =
-      f.dots(f.q.codes.size(-1)).squeeze(-1).cast(DType::Float32) * f.q.scales.unsqueeze(1);
+  Tensor terms = f.dots().cast(DType::Float32) * f.q.scales.unsqueeze(1);
   if (f.w.zero != 0) terms = terms - sums * static_cast<double>(f.w.zero);
   terms = terms * f.scales;
   if (f.offsets.defined()) terms = terms + f.offsets * sums;
   return terms.sum(-1);
 }
 
-// Sums of the numbers of x by as many as instructions add up: (n, 1, groups, sums) Int32.
+// Sums of the numbers of x that instructions multiply by what a lane has of a group: (n, 1, groups,
+// lanes) Int32.
 Tensor sums_at_once(const Factors& f) {
-  return sum_of(f.q.codes.reshape({f.n, 1, f.groups, -1, f.at_once}).cast(DType::Int32));
+  return sum_of(f.in_runs(f.q.codes), {-3, -1}).unsqueeze(1);
 }
 
-// The same in the scale of x: (n, 1, groups, sums).
+// The same in the scale of x: (n, 1, groups, lanes).
 Tensor scaled_sums_at_once(const Factors& f) {
   const Tensor scales = f.q.scales.unsqueeze(1).unsqueeze(-1);
   return (sums_at_once(f).cast(DType::Float32) * scales).contiguous();
 }
 
 Tensor product_of_few(const Factors& f) {
-  Tensor dots = f.dots(f.at_once);
+  const Tensor of_weight = f.in_runs(f.w.codes.reshape({f.outputs, f.groups, -1}));
+  Tensor dots = sum_of(f.in_runs(f.q.codes).unsqueeze(1) * of_weight, {-3, -1});
   if (f.w.zero != 0) dots = dots + (sums_at_once(f) * -f.w.zero).contiguous();
   const Tensor scales = (f.scales * f.q.scales.unsqueeze(1)).unsqueeze(-1);
   const Tensor terms = dots.cast(DType::Float32) * scales;
@@ -146,10 +162,11 @@ Tensor product_of_few(const Factors& f) {
   return (terms + f.offsets.unsqueeze(-1) * scaled_sums_at_once(f)).sum({-2, -1});
 }
 
-// Whether a vector of codes has one scale, and fours of them are bytes one after the other.
-bool has_long_groups(const BlockCodes& w) {
+// Whether lanes are filled by what one group has in order, or by that of two of them.
+bool has_long_groups(const GgufTensor& weight, const BlockCodes& w) {
   const std::int64_t group = w.codes.size(-1) / w.scales.size(-1);
-  return group >= block && w.run >= block / 2;
+  const bool in_pairs = weight.shape[1] % (2 * block) == 0;
+  return group >= block && w.run >= (in_pairs ? block / 2 : block);
 }
 
 // Whether a few inputs, whose weights are read once and used once, are faster in integers.  With
@@ -158,7 +175,7 @@ bool has_long_groups(const BlockCodes& w) {
 bool is_for_few(const GgufTensor& weight) {
   const BlockCodes w = codes_of_blocks(weight.stored, weight.type);
   const bool has_packed_scales = w.scales.size(-1) > 1;
-  return has_long_groups(w) &&
+  return has_long_groups(weight, w) &&
          (has_packed_scales || adds_up(weight.stored.device(), DType::UInt8, 7));
 }
 
