@@ -43,21 +43,26 @@ Tensor sum_of(const Tensor& products, Shape axes = {-1}) {
   return products.sum(std::move(axes)).cast(DType::Int32);
 }
 
-// To the nearest integer, of two the even one, for numbers below 2^22 in size: where all that
-// stands behind the point is cut off, adding rounds, in fewer steps than round().
-Tensor rounded(const Tensor& x) {
+// The nearest integers, of two the even one, of numbers that they hold: where all that stands
+// behind the point is cut off, adding rounds, and the integer is what the lowest bits are then.
+Tensor nearest(const Tensor& x, DType integer) {
   constexpr double without_fraction = 0x1.8p23;
-  return (x + without_fraction) - without_fraction;
+  return (x + without_fraction).bitcast(DType::Int32).cast(integer);
+}
+
+// Of the last axis, the greatest number without its sign, NaN where there is one: the bits of
+// floats without a sign are integers in the same order.
+Tensor largest_sizes(const Tensor& x) {
+  constexpr std::int32_t all_but_sign = 0x7fffffff;
+  return (x.bitcast(DType::Int32) & all_but_sign).max(-1, true).bitcast(DType::Float32);
 }
 
 Quantized quantized(const Tensor& x, std::int64_t group, DType integer) {
   const std::int64_t n = x.size(0), blocks = x.size(1) / block, per_block = block / group;
   const Tensor in_blocks = x.reshape({n, blocks, block});
-  const Tensor sizes = maximum(in_blocks, -in_blocks);  // fewer steps than abs()
-  const Tensor scales = (sizes.max(-1, true) / largest_code).contiguous();
+  const Tensor scales = (largest_sizes(in_blocks) / largest_code).contiguous();
   const Tensor inverse = where(scales > 0, scales.reciprocal(), 0.0);
-  // Vectors of floats become words at once.
-  const Tensor codes = rounded(in_blocks * inverse).cast(DType::Int32).cast(integer).contiguous();
+  const Tensor codes = nearest(in_blocks * inverse, integer).contiguous();
   const Shape of_groups{n, blocks * per_block, group};
   const Tensor of_each =
       scales.expand({n, blocks, per_block}).reshape({n, blocks * per_block}).contiguous();
