@@ -90,8 +90,9 @@ TEST(Creation, ElementsAreCopiedToMemoryThatIsThere) {
   std::vector<std::int32_t> integers(6, -1);
   t.copy_to(std::span(integers).subspan(1, 4));
   EXPECT_EQ(integers, (std::vector<std::int32_t>{-1, 1, 4, -2, 8, -1}));
-  EXPECT_NE(message_of([&] { t.copy_to(std::span(integers)); })
-                .find("the tensor has 4 elements, and there is room for 6"),
+  EXPECT_NE(message_of([&] {
+              t.copy_to(std::span(integers));
+            }).find("the tensor has 4 elements, and there is room for 6"),
             std::string::npos);
   Tensor::zeros({0, 3}).copy_to(std::span<float>());
 }
