@@ -54,7 +54,7 @@ struct Dialect {
   // The same before loops in which items meet: unrolled, they would hold in registers what several
   // turns copy, beside the sums that the tile was chosen for.
   std::string_view keep_loop;
-  std::string_view array;  // before the type of an array of lanes
+  std::string_view array;      // before the type of an array of lanes
   bool wide_accesses = false;  // vectors move at once (wide_access.h)
   // Bytes are widened by shifts and chosen by select(): Mesa's compiler for CPUs crashes where it
   // sees that a constant or else a byte is chosen.
