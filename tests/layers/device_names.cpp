@@ -24,8 +24,12 @@ std::string lower(std::string text) {
   return text;
 }
 
-// The name that a line has; empty for none.
-std::string_view name_in(const std::string& line) {
+// The name that a line has; empty for none.  The linkage of C is no device.
+std::string_view name_in(std::string line) {
+  constexpr std::string_view linkage = "extern \"C\"";
+  if (const std::size_t at = line.find(linkage); at != std::string::npos) {
+    line.erase(at, linkage.size());
+  }
   const std::string any_case = lower(line);
   for (const std::string_view name : words) {
     if (any_case.find(name) != std::string::npos) return name;
