@@ -81,13 +81,14 @@ class ThreadOfLaunch {
     void* const* addresses = addresses_.data();
     for (std::size_t i = 0; i < sequence.nests.size(); i++) {
       const Nest& nest = sequence.nests[i];
-      const bool is_made = has_prelude && i < sequence.prelude;
-      if (!is_made && nest.variables.empty()) program_of(nest).run(addresses, position, 0);
-      if (!is_made && !nest.variables.empty()) {
-        program_of(nest).run(addresses, variables_at(position, nest), 0);
-      }
+      if (!has_prelude || i >= sequence.prelude) run_nest(nest, addresses, position);
       addresses += nest.addresses.size();
     }
+  }
+
+  static void run_nest(const Nest& nest, void* const* addresses, const BlockPosition& position) {
+    if (nest.variables.empty()) return program_of(nest).run(addresses, position, 0);
+    program_of(nest).run(addresses, variables_at(position, nest), 0);
   }
 
   // Blocks of all sequences have the same memory, unless it is large.

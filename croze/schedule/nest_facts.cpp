@@ -45,19 +45,4 @@ std::optional<std::map<std::int64_t, UOp>> strides_of(UOp index) {
   return form.constant == 0 ? std::optional(strides) : std::nullopt;
 }
 
-std::vector<UOp> factors_of(UOp product) {
-  std::vector<UOp> factors, pending{product};
-  while (!pending.empty()) {
-    const UOp u = pending.back();
-    pending.pop_back();
-    if (u.is(Op::Mul)) {
-      pending.push_back(u.src(0));
-      pending.push_back(u.src(1));
-    } else {
-      factors.push_back(u);
-    }
-  }
-  return factors;
-}
-
 }  // namespace croze

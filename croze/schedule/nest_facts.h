@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <vector>
 
 #include "croze/graph/uop.h"
 
@@ -23,8 +22,5 @@ NestFacts facts_of(UOp nest);
 // The ranges by which the terms of a flat index are told apart: coefficient -> range.  None if it
 // is anything but a sum of ranges.
 std::optional<std::map<std::int64_t, UOp>> strides_of(UOp index);
-
-// What a product multiplies, last factor first; a value that is none is its own only factor.
-std::vector<UOp> factors_of(UOp product);
 
 }  // namespace croze

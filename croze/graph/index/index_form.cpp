@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "croze/graph/analysis/factors.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/index/index_division.h"
 
@@ -127,20 +128,6 @@ namespace {
 
 // ---- products ---------------------------------------------------------------------------------
 
-void append_factors(UOp atom, SmallVector<UOp, 8>* factors) {
-  SmallVector<UOp, 8> pending{atom};
-  while (!pending.empty()) {
-    const UOp u = pending.back();
-    pending.pop_back();
-    if (u.is(Op::Mul)) {
-      pending.push_back(u.src(0));
-      pending.push_back(u.src(1));
-    } else {
-      factors->push_back(u);
-    }
-  }
-}
-
 // The product of atoms is an atom: its factors in order.
 UOp product_of(SmallVector<UOp, 8> factors, Graph& graph) {
   if (factors.empty()) return graph.index(1);
@@ -153,9 +140,9 @@ UOp product_of(SmallVector<UOp, 8> factors, Graph& graph) {
 }
 
 UOp multiply_atoms(UOp a, UOp b, Graph& graph) {
-  SmallVector<UOp, 8> factors;
-  append_factors(a, &factors);
-  append_factors(b, &factors);
+  SmallVector<UOp, 8> factors = factors_of(a);
+  const SmallVector<UOp, 8> others = factors_of(b);
+  factors.append(others.begin(), others.end());
   return product_of(std::move(factors), graph);
 }
 
@@ -179,10 +166,8 @@ bool is_nonzero(UOp u) { return u.lo() > 0 || u.hi() < 0; }
 // `term` divided by coefficient * atom, if that is exact for every value.
 bool divide_term(const Term& term, const Term& by, Graph& graph, LinearForm* quotient) {
   if (term.coefficient % by.coefficient != 0) return false;
-  SmallVector<UOp, 8> factors, divisors;
-  append_factors(term.atom, &factors);
-  append_factors(by.atom, &divisors);
-  for (UOp d : divisors) {
+  SmallVector<UOp, 8> factors = factors_of(term.atom);
+  for (UOp d : factors_of(by.atom)) {
     UOp* at = std::find(factors.begin(), factors.end(), d);
     if (at == factors.end()) return false;
     factors.erase(at);

@@ -80,7 +80,7 @@ class LaunchList {
   std::vector<bool> is_changed_;  // by launch: since its arguments were checked
 };
 
-// Lists that no run is using.
+// The last list that a run has given back: one is enough, since runs that go on at once are rare.
 class KeptLaunchLists {
  public:
   // Null if there is none.

@@ -33,11 +33,11 @@
 
 #include "croze/codegen/edits/kernel_state.h"
 #include "croze/codegen/lower/masked_turns.h"
+#include "croze/graph/analysis/factors.h"
 #include "croze/graph/analysis/valid.h"
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/graph/rules/follow.h"
 #include "croze/schedule/blocks/open_blocks.h"
-#include "croze/schedule/nest_facts.h"
 
 namespace croze {
 namespace {

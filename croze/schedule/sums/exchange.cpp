@@ -20,9 +20,9 @@
 #include <optional>
 
 #include "croze/codegen/edits/kernel_state.h"
+#include "croze/graph/analysis/factors.h"
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/schedule/blocks/block_cut.h"
-#include "croze/schedule/nest_facts.h"
 #include "croze/schedule/step_graph.h"
 
 namespace croze {
@@ -40,7 +40,8 @@ std::optional<Term> term_of(UOp value) {
     term.mask = value.src(0);
     value = value.src(1);
   }
-  term.factors = factors_of(value);
+  const SmallVector<UOp, 8> factors = factors_of(value);
+  term.factors.assign(factors.begin(), factors.end());
   const auto is_factor = [](UOp u) { return u.is(Op::Load) || u.is_const(); };
   if (!std::ranges::all_of(term.factors, is_factor)) return {};
   return term;
