@@ -17,12 +17,12 @@
 #include <vector>
 
 #include "croze/base/error.h"
-#include "croze/render/joined_bytes.h"
 #include "croze/render/lane_form.h"
 #include "croze/render/llvm_bytes.h"
 #include "croze/render/llvm_memory.h"
 #include "croze/render/llvm_order.h"
 #include "croze/render/llvm_text.h"
+#include "croze/render/words_in_memory.h"
 
 namespace croze {
 namespace {
@@ -41,7 +41,11 @@ struct Rendered {
 class Emitter {
  public:
   Emitter(const LlvmWords& words, const LinearProgram& program)
-      : words_(words), program_(program), forms_(program, true), text_(words.forms) {}
+      : words_(words),
+        program_(program),
+        forms_(program, true),
+        apart_(program, forms_),
+        text_(words.forms) {}
 
   LlvmBody run();
 
@@ -69,7 +73,7 @@ class Emitter {
   void emit(Rendered& r);
   LlvmValue compute(Rendered& r);
   LlvmValue leaf(UOp u);
-  UOp word_in_memory(UOp u) const;
+  LlvmValue word_in_memory(const WordInMemory& word, LlvmType type);
   LlvmValue elementwise(const Rendered& r);
   bool is_loaded_number(UOp user, int source, std::int64_t lanes) const;
   LlvmValue exchange(Rendered& r);
@@ -87,6 +91,8 @@ class Emitter {
   const LlvmWords& words_;
   const LinearProgram& program_;
   LaneForms forms_;
+  WordsInMemory apart_;
+  std::map<std::int64_t, LlvmValue> pairs_of_words_;  // by the id of their low byte
   std::vector<Rendered> rendered_;
   std::vector<std::int32_t> position_;            // in rendered_, by node id
   std::vector<std::int64_t> params_, variables_;  // their slots
@@ -400,19 +406,23 @@ LlvmValue Emitter::leaf(UOp u) {
   return llvm_elementwise(text_, Op::Cast, type, {&wide, 1});
 }
 
-// The low byte of words that lie apart in memory which nobody writes, one for each lane or for each
-// run of lanes: LLVM finds
-// scalars that are put together of two bytes by itself.
-UOp Emitter::word_in_memory(UOp u) const {
-  const UOp low = low_byte_of_word(u);
-  if (!low) return {};
-  const UOp buffer = buffer_of(low.src(0));
-  const LaneForm at = forms_.of(low.src(0).src(1));
-  const bool is_apart =
-      at.lanes > 1 && at.affine && (at.period == 0 ? at.step > 1 : at.step == 0 && at.jump > 1);
-  const bool is_read_only =
-      buffer.is(Op::Param) && !program_.info.writes(static_cast<std::size_t>(buffer.slot()));
-  return is_apart && is_read_only ? low : UOp();
+// Words of 32 bits are loaded once for both of their halves.
+LlvmValue Emitter::word_in_memory(const WordInMemory& word, LlvmType type) {
+  LlvmPlace place = place_of(word.low.src(0), type.lanes);
+  if (!word.low_of_pair) {
+    place.read_as = type.dtype;
+    return llvm_load(text_, place, type.lanes);
+  }
+  LlvmValue& pair = pairs_of_words_[word.low_of_pair.id()];
+  if (pair.name.empty()) {
+    if (word.is_upper_half) place.offset -= 2;
+    place.read_as = DType::UInt32;
+    pair = llvm_load(text_, place, type.lanes);
+  }
+  const LlvmValue halves[] = {pair, {llvm_constant(pair.type, 16), pair.type}};
+  const LlvmValue half =
+      word.is_upper_half ? llvm_elementwise(text_, Op::Shr, pair.type, halves) : pair;
+  return llvm_elementwise(text_, Op::Cast, type, {&half, 1});
 }
 
 // Numbers that LLVM makes other instructions of stay as they are.
@@ -429,11 +439,7 @@ bool Emitter::is_loaded_number(UOp user, int source, std::int64_t lanes) const {
 LlvmValue Emitter::elementwise(const Rendered& r) {
   const UOp u = r.node;
   const std::int64_t lanes = r.form.affine ? 1 : r.form.lanes;
-  if (const UOp low = word_in_memory(u)) {
-    LlvmPlace place = place_of(low.src(0), lanes);
-    place.read_as = u.dtype();
-    return llvm_load(text_, place, lanes);
-  }
+  if (const WordInMemory* word = apart_.find(u)) return word_in_memory(*word, {u.dtype(), lanes});
   if (const std::vector<std::int64_t> amounts = shifts_of_words(u); std::ssize(amounts) == lanes)
     return llvm_shift_bytes(text_, value_of(u.src(0), lanes), amounts);
   std::vector<LlvmValue> src;

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <unordered_set>
 
 #include "croze/codegen/edits/note.h"
@@ -70,6 +71,11 @@ bool moves_by_or_stays(UOp value, UOp loop, std::int64_t step) {
   });
 }
 
+// Loops over the same turns around the fills of several tiles are one loop: what is side by side in
+// memory, as the numbers of a block and its scales, is read in the same turn.  By the loops of the
+// kernel from the outermost one on that such a loop and those around it go over, and its kind.
+using SharedLoops = std::map<std::vector<std::int64_t>, UOp>;
+
 // The loops that fill a tile, and for each loop that the value varies over its value in terms of
 // them.  The last one gives lanes.  Terms that a matrix unit takes at once are fewer than lanes:
 // with those of the loop before them, that of `runs`, they are a vector in memory, and some columns
@@ -78,12 +84,15 @@ bool moves_by_or_stays(UOp value, UOp loop, std::int64_t step) {
 // other, as scales.
 class PanelFill {
  public:
-  PanelFill(KernelState& k, UOp value, std::span<const UOp> loops)
-      : k_(k), value_(value), loops_(loops), lanes_(most_lanes(k.caps())) {
-    for (UOp r : loops) places_.push_back(plain(r, r.range_size() <= most_copies));
+  PanelFill(KernelState& k, UOp value, std::span<const UOp> loops, SharedLoops& shared)
+      : k_(k), value_(value), loops_(loops), shared_(shared), lanes_(most_lanes(k.caps())) {
+    for (std::size_t i = 0; i < loops.size(); i++) {
+      const bool is_copied = loops[i].range_size() <= most_copies;
+      places_.push_back(plain(i, is_copied ? LoopKind::Unroll : LoopKind::Loop));
+    }
     if (!turn_terms() && !turn_groups() && loops_.back().range_size() <= lanes_) {
       fill_.pop_back();
-      places_.back() = add(loops_.back().range_size(), LoopKind::Lane);
+      places_.back() = plain(loops_.size() - 1, LoopKind::Lane);
     }
   }
 
@@ -101,8 +110,15 @@ class PanelFill {
     fill_.push_back(k_.graph().range(k_.next_range++, size, kind));
     return fill_.back();
   }
-  UOp plain(UOp r, bool is_copied) {
-    return add(r.range_size(), is_copied ? LoopKind::Unroll : LoopKind::Loop);
+  // Over the loop of that number.
+  UOp plain(std::size_t number, LoopKind kind) {
+    std::vector<std::int64_t> key;
+    for (UOp r : loops_.first(number + 1)) key.push_back(r.range_id());
+    key.push_back(static_cast<std::int64_t>(kind));
+    UOp& loop = shared_[key];
+    if (!loop) return loop = add(loops_[number].range_size(), kind);
+    if (loop.is(Op::Range)) fill_.push_back(loop);
+    return loop;
   }
 
   bool turn_terms() {
@@ -180,6 +196,7 @@ class PanelFill {
   KernelState& k_;
   UOp value_;
   std::span<const UOp> loops_;
+  SharedLoops& shared_;
   std::int64_t lanes_;
   std::vector<UOp> fill_, places_;
 };
@@ -229,9 +246,10 @@ void panel(KernelState& k, std::span<const UOp> loops) {
   Graph& g = k.graph();
   std::vector<std::pair<UOp, UOp>> replacements;
   const UOp lanes = *std::ranges::find(loops, LoopKind::Lane, &UOp::loop_kind);
+  SharedLoops shared;
   for (UOp value : values_of_lanes(k.sink, lanes)) {
     const std::vector<UOp> over = loops_of(value, loops);
-    const PanelFill fill(k, value, over);
+    const PanelFill fill(k, value, over, shared);
     std::vector<std::pair<UOp, UOp>> at_place;
     for (std::size_t i = 0; i < over.size(); i++) at_place.emplace_back(over[i], fill.places()[i]);
     const UOp tile = g.local(value.dtype(), k.next_local++, iterations(over), Space::Thread);

@@ -11,9 +11,12 @@
 // place.
 #include "croze/codegen/lower/transpose.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <limits>
+#include <span>
+#include <utility>
 
 #include "croze/codegen/edits/kernel_state.h"
 #include "croze/graph/graph.h"
@@ -72,6 +75,19 @@ std::optional<TransposedTile> tile_of_runs(UOp place, UOp lane, UOp unrolled) {
   return TransposedTile{lane, unrolled, lanes, terms};
 }
 
+// Whether all vectors are made by one op with the same number of others, and as many bytes: it does
+// not mind in which order lanes are.  The fields of a byte are made so, and those tiles of them
+// that come from the same vectors are turned together.
+bool can_be_done_after(std::span<const UOp> vectors) {
+  const UOp first = vectors[0];
+  if (!is_elementwise(first.op()) || first.num_src() != 2 || !first.src(1).is_const()) return false;
+  if (first.src(0).dtype() != first.dtype()) return false;
+  return std::ranges::all_of(vectors, [&](UOp v) {
+    return v.is(first.op()) && v.dtype() == first.dtype() && v.num_src() == 2 &&
+           v.src(1) == first.src(1) && v.src(0).dtype() == first.dtype();
+  });
+}
+
 }  // namespace
 
 bool can_exchange(DType t, const Caps& caps) {
@@ -98,6 +114,13 @@ std::optional<TransposedTile> transposed_tile(UOp store, const Caps& caps) {
 
 std::vector<UOp> transposed(std::vector<UOp> vectors, std::int64_t lanes, std::int64_t terms) {
   Graph& graph = vectors[0].graph();
+  if (can_be_done_after(vectors)) {
+    const UOp like = vectors[0];
+    for (UOp& v : vectors) v = v.src(0);
+    vectors = transposed(std::move(vectors), lanes, terms);
+    for (UOp& v : vectors) v = graph.make(like.op(), like.dtype(), {v, like.src(1)});
+    return vectors;
+  }
   const auto exchange = [&](UOp x, UOp y, std::int64_t bit) {
     return graph.make(Op::Exchange, x.dtype(), {x, y}, Arg(bit));
   };

@@ -65,14 +65,15 @@ BatchGenerator::BatchGenerator(const Transformer& model, const BatchOptions& opt
               .growing = static_cast<std::size_t>(options.texts)}),
       spare_(texts_.pool().size()),
       cache_(model.config(), {.capacity = (spare_ + 1) * page, .type = options.cache_type}),
-      scores_(static_cast<std::size_t>(options.texts)),
+      scores_(static_cast<std::size_t>(options.texts),
+              static_cast<std::size_t>(model.vocabulary())),
       copy_step_(PageCopy{&cache_}) {}
 
 std::size_t BatchGenerator::join(std::span<const TokenId> beginning) {
   check(!beginning.empty(), "there are no tokens to read");
   const std::size_t number = texts_.begin(beginning);
   if (texts_.copy()) copy_page(*texts_.copy());
-  scores_[number].clear();
+  scores_.forget(number);
   return number;
 }
 
@@ -107,7 +108,7 @@ void BatchGenerator::read_chunk(std::size_t number, std::span<const TokenId> tok
     const auto count = static_cast<std::size_t>(std::min(std::ssize(tokens), width));
     Rows rows{.texts = 1, .width = width};
     add_text(rows, number, tokens.first(count));
-    scores_[number] = run(std::move(rows));
+    run(std::move(rows));
     texts_.append(number, tokens.first(count));
     tokens = tokens.subspan(count);
   }
@@ -119,13 +120,8 @@ void BatchGenerator::read_each(std::span<const Next> tokens) {
   for (const Next& next : tokens) texts_.reserve(next.number, 1);
   Rows rows{.texts = power_of_two(std::ssize(tokens))};
   for (const Next& next : tokens) add_text(rows, next.number, std::span(&next.token, 1));
-  const std::vector<float> all = run(std::move(rows));
-  const auto size = static_cast<std::size_t>(model_.vocabulary());
-  for (std::size_t i = 0; i < tokens.size(); i++) {
-    const auto scores = std::span(all).subspan(i * size, size);
-    scores_[tokens[i].number].assign(scores.begin(), scores.end());
-    texts_.append(tokens[i].number, std::span(&tokens[i].token, 1));
-  }
+  run(std::move(rows));
+  for (const Next& next : tokens) texts_.append(next.number, std::span(&next.token, 1));
 }
 
 // Rows behind the tokens of a text go to the spare page.
@@ -144,7 +140,7 @@ void BatchGenerator::add_text(Rows& rows, std::size_t number,
   }
 }
 
-std::vector<float> BatchGenerator::run(Rows rows) {
+void BatchGenerator::run(Rows rows) {
   while (std::ssize(rows.starts) < rows.texts) {
     rows.stored.push_back(
         static_cast<std::int32_t>(spare_ * page + std::ssize(rows.starts) % page));
@@ -164,11 +160,11 @@ std::vector<float> BatchGenerator::run(Rows rows) {
                            [](std::int64_t p) { return static_cast<std::int32_t>(p); });
   }
   const std::int64_t b = rows.texts, n = rows.width;
-  return step_for(b, n, pages)(
-             Tensor::from_data(rows.tokens, {b, n}), Tensor::from_data(rows.starts, {b}),
-             Tensor::from_data(rows.stored, {b * n}), Tensor::from_data(table, {b, pages}),
-             Tensor::from_data(rows.last, {b}))
-      .to_vector<float>();
+  const Tensor scores = step_for(b, n, pages)(
+      Tensor::from_data(rows.tokens, {b, n}), Tensor::from_data(rows.starts, {b}),
+      Tensor::from_data(rows.stored, {b * n}), Tensor::from_data(table, {b, pages}),
+      Tensor::from_data(rows.last, {b}));
+  scores.copy_to(scores_.rows_of(std::move(rows.numbers), static_cast<std::size_t>(b)));
 }
 
 Captured<BatchGenerator::Step>& BatchGenerator::step_for(std::int64_t texts, std::int64_t tokens,

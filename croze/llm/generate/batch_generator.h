@@ -19,6 +19,7 @@
 
 #include "croze/jit/capture.h"
 #include "croze/llm/generate/pages.h"
+#include "croze/llm/generate/text_scores.h"
 #include "croze/llm/model/transformer.h"
 #include "croze/llm/tokenizer/token_id.h"
 
@@ -53,8 +54,8 @@ class BatchGenerator {
   // Reads one token of each of several texts by one step.  A text stands there once.  Throws Error
   // as read_chunk().
   void read_each(std::span<const Next> tokens);
-  // The scores of the token behind what was read last of a text; valid until it reads again.
-  std::span<const float> scores(std::size_t number) const { return scores_[number]; }
+  // The scores of the token behind what was read last of a text; valid until any text reads again.
+  std::span<const float> scores(std::size_t number) const { return scores_.of(number); }
   // The text is done.  Unless it stays, what was read of it is of no use for others.
   void leave(std::size_t number, bool stays = true);
 
@@ -86,7 +87,7 @@ class BatchGenerator {
   void check_tokens(std::size_t number, std::span<const TokenId> tokens) const;
   void copy_page(const PagedTexts::Copy& copy);
   void add_text(Rows& rows, std::size_t number, std::span<const TokenId> tokens) const;
-  std::vector<float> run(Rows rows);
+  void run(Rows rows);
   Captured<Step>& step_for(std::int64_t texts, std::int64_t tokens, std::int64_t pages);
 
   const Transformer& model_;
@@ -94,7 +95,7 @@ class BatchGenerator {
   PagedTexts texts_;
   std::int64_t spare_;  // the page of rows that stand for nothing
   KeyValueCache cache_;
-  std::vector<std::vector<float>> scores_;  // by number
+  TextScores scores_;
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, Captured<Step>> steps_;
   Captured<PageCopy> copy_step_;
 };
