@@ -463,7 +463,7 @@ class Linearizer {
       if (unit < 0 && blocks_[static_cast<std::size_t>(~unit)].range.range_size() > 1) return {};
       if (unit < 0) continue;  // rare work
       const UOp u = order_[static_cast<std::size_t>(unit)];
-      instructions += is_elementwise(u.op()) && is_vector(unit);
+      instructions += vector_instructions(u, is_vector(unit));
       updates_register = updates_register || progress_[static_cast<std::size_t>(unit)] > 0;
       if (!u.is(Op::Load) || !u.src(0).is(Op::Index)) continue;
       places.push_back(u.src(0));

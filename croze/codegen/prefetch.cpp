@@ -64,12 +64,14 @@ constexpr std::int64_t stream_ahead = 2048;
 // The same where a tile is filled, at most: what is fetched is still in the L2 cache when it is
 // read.
 constexpr std::int64_t most_ahead = 256 << 10;
-// A loop with fewer instructions for each line that it reads waits for memory alone.
-constexpr std::int64_t least_instructions = 16;
+// A loop with fewer instructions for each line that it reads waits for memory alone, which brings
+// lines that come in order by itself; with fewer than the second number where it leaves lines out.
+constexpr std::int64_t least_instructions = 16, least_instructions_apart = 4;
 // A row up to which the next one fits into an L1 cache of 32 KiB beside it and what is kept of it.
 constexpr std::int64_t most_row = 8 << 10;
-// Smaller buffers are in the caches of a core when they are read again.
-constexpr std::int64_t least_streamed = 1 << 20;
+// Smaller buffers are in the caches of a core when they are read again, or, read in order, come into
+// them soon enough.  Lines that do not follow each other are worth fetching into the first cache.
+constexpr std::int64_t least_streamed = 1 << 20, least_streamed_apart = 1 << 16;
 // A turn that reads more lines fetches none: there is more to load than to compute.  Of packed
 // numbers there is more to compute, and rows of several places may be read at once.
 constexpr std::size_t most_lines = 4, most_packed_lines = 32;
@@ -315,6 +317,19 @@ std::vector<UOp> vectors_of_memory(std::span<const UOp> places, UOp loop) {
   return result;
 }
 
+// Whether it is known before the loop where the lanes begin in each turn of it.  A number from
+// memory may say where the stream lies.
+bool is_stream_of(UOp place, UOp loop) {
+  bool has_lanes = false;
+  for (UOp term : terms_of(place.src(1))) {
+    has_lanes = has_lanes || is_lane(term);
+    const bool is_moving = term.varies_over(loop) || std::ranges::any_of(toposort(term), is_lane);
+    if (!is_lane(term) && is_moving && std::ranges::any_of(toposort(term), is_lane_or_load))
+      return false;
+  }
+  return has_lanes;
+}
+
 // What is read in order with a mask, some way ahead.
 std::vector<UOp> places_behind_masks(std::span<const UOp> vectors, UOp loop) {
   std::vector<UOp> result, masked;
@@ -378,6 +393,7 @@ std::vector<UOp> places_of_later_rows(std::span<const UOp> places, UOp inner, UO
     if (step.value_or(0) == 0 || !is_row_by_number(place, inner, outer)) continue;
     const std::int64_t row_bytes =
         std::abs(*step) * size_of(place.src(0).dtype()) * inner.range_size();
+    if (row_bytes > most_row) continue;  // a stream by itself
     const std::int64_t ahead = (stream_ahead + row_bytes - 1) / row_bytes;
     const UOp later = outer.graph().alu(
         Op::Min, {outer + number_like(outer, ahead), number_like(outer, outer.range_size() - 1)});
@@ -426,21 +442,31 @@ std::vector<UOp> places_of_next_fill(std::span<const UOp> places, std::span<cons
 std::vector<UOp> places_of_stream(std::span<const UOp> places, UOp loop, UOp outer,
                                   std::int64_t instructions) {
   std::vector<UOp> result;
+  std::int64_t instructions_wanted = 0;
   std::vector<UOp> vectors = vectors_of_memory(places, loop);
-  std::erase_if(vectors, [](UOp place) { return !is_fetchable(place); });
+  std::erase_if(vectors, [&](UOp place) { return !is_stream_of(place, loop); });
   for (const Operand& operand : operands_of(vectors, loop, loop)) {
     const std::int64_t bytes = operand.element_bytes(), step = operand.outer_step;
-    if (step < 0 || operand.buffer.buffer_elements() * bytes < least_streamed) continue;
+    const auto lines = static_cast<std::int64_t>(operand.places.size());
+    const bool leaves_out = step > lines * line_bytes;
+    const std::int64_t least = leaves_out ? least_streamed_apart : least_streamed;
+    if (step < 0 || operand.buffer.buffer_elements() * bytes < least) continue;
     const std::int64_t row = step * loop.range_size();
     const auto to_next = outer ? step_over(operand.places[0].second.src(1), outer) : std::nullopt;
     const bool is_next_row = to_next == row / bytes && row > stream_ahead && row <= most_row;
-    const auto lines = static_cast<std::int64_t>(operand.places.size());
     const std::int64_t turns = stream_ahead / std::min(step, lines * line_bytes);
     const std::int64_t ahead = is_next_row ? row : std::max<std::int64_t>(turns, 1) * step;
+    instructions_wanted += lines * (leaves_out ? least_instructions_apart : least_instructions);
     for (const auto& [at, place] : operand.places)
       result.push_back(place_after(place, number_like(loop, ahead / bytes)));
   }
-  return instructions < least_instructions * std::ssize(result) ? std::vector<UOp>() : result;
+  return instructions < instructions_wanted ? std::vector<UOp>() : result;
+}
+
+std::int64_t vector_instructions(UOp u, bool is_vector) {
+  if (is_elementwise(u.op())) return is_vector ? 1 : 0;
+  if (!u.is(Op::Reduce) || !is_lane(u.src(1))) return 0;
+  return 2 * std::bit_width(static_cast<std::uint64_t>(u.src(1).range_size() - 1));
 }
 
 bool is_fetchable(UOp place) {

@@ -30,6 +30,10 @@ std::vector<UOp> places_of_next_fill(std::span<const UOp> places, std::span<cons
 // they are in any case.
 std::vector<UOp> places_of_later_rows(std::span<const UOp> places, UOp inner, UOp outer);
 
+// The instructions on vectors that an op takes: to combine lanes, an exchange and an op for each
+// halving.
+std::int64_t vector_instructions(UOp u, bool is_vector);
+
 // `places` are read in a turn of `loop`, the innermost, which takes so many vector instructions.
 // Returns the places that are fetched with them, if that is much beside what is read: some way
 // ahead, or where `outer` goes from row to row and these are short, in the next row.

@@ -73,7 +73,6 @@ class Emitter {
   void emit(Rendered& r);
   LlvmValue compute(Rendered& r);
   LlvmValue leaf(UOp u);
-  LlvmValue word_in_memory(const WordInMemory& word, LlvmType type);
   LlvmValue elementwise(const Rendered& r);
   bool is_loaded_number(UOp user, int source, std::int64_t lanes) const;
   LlvmValue exchange(Rendered& r);
@@ -92,7 +91,6 @@ class Emitter {
   const LinearProgram& program_;
   LaneForms forms_;
   WordsInMemory apart_;
-  std::map<std::int64_t, LlvmValue> pairs_of_words_;  // by the id of their low byte
   std::vector<Rendered> rendered_;
   std::vector<std::int32_t> position_;            // in rendered_, by node id
   std::vector<std::int64_t> params_, variables_;  // their slots
@@ -406,25 +404,6 @@ LlvmValue Emitter::leaf(UOp u) {
   return llvm_elementwise(text_, Op::Cast, type, {&wide, 1});
 }
 
-// Words of 32 bits are loaded once for both of their halves.
-LlvmValue Emitter::word_in_memory(const WordInMemory& word, LlvmType type) {
-  LlvmPlace place = place_of(word.low.src(0), type.lanes);
-  if (!word.low_of_pair) {
-    place.read_as = type.dtype;
-    return llvm_load(text_, place, type.lanes);
-  }
-  LlvmValue& pair = pairs_of_words_[word.low_of_pair.id()];
-  if (pair.name.empty()) {
-    if (word.is_upper_half) place.offset -= 2;
-    place.read_as = DType::UInt32;
-    pair = llvm_load(text_, place, type.lanes);
-  }
-  const LlvmValue halves[] = {pair, {llvm_constant(pair.type, 16), pair.type}};
-  const LlvmValue half =
-      word.is_upper_half ? llvm_elementwise(text_, Op::Shr, pair.type, halves) : pair;
-  return llvm_elementwise(text_, Op::Cast, type, {&half, 1});
-}
-
 // Numbers that LLVM makes other instructions of stay as they are.
 bool Emitter::is_loaded_number(UOp user, int source, std::int64_t lanes) const {
   const UOp u = user.src(source);
@@ -439,7 +418,8 @@ bool Emitter::is_loaded_number(UOp user, int source, std::int64_t lanes) const {
 LlvmValue Emitter::elementwise(const Rendered& r) {
   const UOp u = r.node;
   const std::int64_t lanes = r.form.affine ? 1 : r.form.lanes;
-  if (const WordInMemory* word = apart_.find(u)) return word_in_memory(*word, {u.dtype(), lanes});
+  if (const WordInMemory* word = apart_.find(u))
+    return apart_.load(text_, *word, place_of(word->low.src(0), lanes), lanes);
   if (const std::vector<std::int64_t> amounts = shifts_of_words(u); std::ssize(amounts) == lanes)
     return llvm_shift_bytes(text_, value_of(u.src(0), lanes), amounts);
   std::vector<LlvmValue> src;

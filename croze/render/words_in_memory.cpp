@@ -36,4 +36,23 @@ WordsInMemory::WordsInMemory(const LinearProgram& program, const LaneForms& form
   }
 }
 
+LlvmValue WordsInMemory::load(LlvmText& text, const WordInMemory& word, LlvmPlace place,
+                              std::int64_t lanes) {
+  const LlvmType type{DType::UInt16, lanes};
+  if (!word.low_of_pair) {
+    place.read_as = type.dtype;
+    return llvm_load(text, place, lanes);
+  }
+  LlvmValue& pair = pairs_[word.low_of_pair.id()];
+  if (pair.name.empty()) {
+    if (word.is_upper_half) place.offset -= 2;
+    place.read_as = DType::UInt32;
+    pair = llvm_load(text, place, lanes);
+  }
+  const LlvmValue halves[] = {pair, {llvm_constant(pair.type, 16), pair.type}};
+  const LlvmValue half =
+      word.is_upper_half ? llvm_elementwise(text, Op::Shr, pair.type, halves) : pair;
+  return llvm_elementwise(text, Op::Cast, type, {&half, 1});
+}
+
 }  // namespace croze

@@ -5,6 +5,8 @@
 #include <unordered_map>
 
 #include "croze/render/lane_form.h"
+#include "croze/render/llvm_memory.h"
+#include "croze/render/llvm_text.h"
 #include "croze/render/program.h"
 
 namespace croze {
@@ -30,9 +32,13 @@ class WordsInMemory {
     const auto found = words_.find(u.id());
     return found == words_.end() ? nullptr : &found->second;
   }
+  // The words of so many lanes, of which `place` is that of the low bytes.  A pair is loaded once,
+  // for both halves.
+  LlvmValue load(LlvmText& text, const WordInMemory& word, LlvmPlace place, std::int64_t lanes);
 
  private:
   std::unordered_map<std::int64_t, WordInMemory> words_;  // by the id of the word
+  std::unordered_map<std::int64_t, LlvmValue> pairs_;     // by the id of their low byte
 };
 
 }  // namespace croze

@@ -376,6 +376,24 @@ TEST_F(PrefetchOfStream, DownAColumnAsManyLinesAheadAreFetched) {
   EXPECT_EQ(fetched(down, UOp()), std::vector{place(large, down.src(1) + number(32 * 4096))});
 }
 
+TEST_F(PrefetchOfStream, LinesThatAreLeftOutAreFetchedForLessWork) {
+  const UOp apart = vector(loop * number(96));
+  EXPECT_EQ(fetched(apart, UOp(), 4), std::vector{place(large, apart.src(1) + number(32 * 96))});
+  EXPECT_TRUE(fetched(apart, UOp(), 3).empty());
+}
+
+// As a page of a cache of keys.
+TEST_F(PrefetchOfStream, ANumberFromMemoryMaySayWhereItLies) {
+  const UOp numbers = graph.param(DType::Int64, 4, 256);
+  const auto page = [&](UOp number_of_page) {
+    const UOp loaded = graph.load(place(numbers, number_of_page));
+    return vector(loaded * number(1 << 12) + loop * number(16));
+  };
+  EXPECT_EQ(fetched(page(outer), UOp()),
+            std::vector{place(large, page(outer).src(1) + number(2048 / 4))});
+  EXPECT_TRUE(fetched(page(loop), UOp()).empty());
+}
+
 TEST_F(PrefetchOfStream, WhatIsSmallOrNoVectorIsNot) {
   const UOp small = place(a, loop * number(16) + lane);
   EXPECT_TRUE(fetched(small, UOp()).empty());

@@ -13,6 +13,7 @@
 #include "croze/codegen/edits/transform.h"
 #include "croze/codegen/pipeline.h"
 #include "croze/graph/graph.h"
+#include "croze/graph/rewrite/rewrite.h"
 #include "croze/run/devices.h"
 #include "edits/packed_rows.h"
 
@@ -92,6 +93,19 @@ TEST(Panel, GivesTheSameInAnyLayout) {
     run(*device, buffers, [&](KernelState& k) { apply_all(k, parse_edits(edits)); });
     EXPECT_EQ(buffers.out, buffers.expected()) << edits;
   }
+}
+
+// Numbers and scales of a block are read in one walk.
+TEST(Panel, TilesOverTheSameBlocksAreFilledByOneLoop) {
+  Graph graph;
+  KernelState k(blocks_kernel(graph, rows), caps_with_unit(unit));
+  apply_all(k, parse_edits("split r1 by 16; bind r6 lane; panel r6 r2 r3 r4"));
+  std::vector<UOp> outermost;
+  for (UOp u : toposort(k.sink)) {
+    if (u.is(Op::Store) && tile_of(u)) outermost.push_back(closed_ranges(u)[0]);
+  }
+  ASSERT_EQ(outermost.size(), 2u);
+  EXPECT_EQ(outermost[0], outermost[1]);
 }
 
 TEST(Panel, IsRefusedWithTheReason) {

@@ -127,6 +127,28 @@ TEST(TransposedTile, FewRowsOfManyLanesAreInterleaved) {
   }
 }
 
+// The fields of bytes: two tiles of what is turned once.
+TEST(TransposedTile, FieldsOfWhatIsTurnedAreTakenApartAfterwards) {
+  Graph g;
+  const UOp pairs = g.param(DType::UInt8, 1, 64), lane = g.range(0, 4, LoopKind::Lane);
+  const auto number = [&](std::int64_t value) { return g.constant(DType::UInt8, value); };
+  std::vector<UOp> low, high;
+  for (std::int64_t i = 0; i < 4; i++) {
+    const UOp pair = g.load(g.place(pairs, lane + 4 * i));
+    low.push_back(g.alu(Op::And, {pair, number(15)}));
+    high.push_back(g.alu(Op::Shr, {pair, number(4)}));
+  }
+  const std::vector<UOp> lows = transposed(low, 4, 1), highs = transposed(high, 4, 1);
+  for (std::size_t i = 0; i < 4; i++) {
+    EXPECT_TRUE(lows[i].is(Op::And));
+    EXPECT_TRUE(highs[i].is(Op::Shr));
+    EXPECT_EQ(lows[i].src(0), highs[i].src(0));
+  }
+  // Numbers that differ, or a wider result, are as they were.
+  high[0] = g.alu(Op::Shr, {low[0].src(0), number(3)});
+  EXPECT_TRUE(transposed(high, 4, 1)[0].is(Op::Exchange));
+}
+
 TEST(TransposedTile, IsNoneWhereTheDeviceCannotExchangeLanes) {
   Graph graph;
   const UOp kernel = transposing_kernel(graph, DType::Float32, 8, 8);

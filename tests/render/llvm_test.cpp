@@ -219,6 +219,25 @@ TEST(LlvmRenderer, WordsOfBytesThatLieApartAreLoadedAsWords) {
   EXPECT_FALSE(loads_words(1, true));
 }
 
+// Two scales that a block begins with; unless a loop stands between them.
+TEST(LlvmRenderer, NeighbouringWordsThatLieApartAreLoadedTogether) {
+  const auto text = [](std::int64_t distance, bool in_loop) {
+    ProgramBuilder b("scales");
+    const UOp out = b.param(DType::UInt16, 16), in = b.param(DType::UInt8, 256), lane = b.lane(8);
+    b.store(out, lane, joined(b, in, lane * 20 + (2 + distance), 1));
+    const UOp loop = in_loop ? b.begin_loop(2) : UOp();
+    b.store(out, lane + 8, joined(b, in, lane * 20 + 2, 1));
+    if (loop) b.end_loop(loop);
+    LinearProgram program = b.finish();
+    program.info.written = 0b01;
+    return LlvmRenderer().render(program);
+  };
+  position(text(2, false), "load i32, ptr");
+  EXPECT_EQ(text(2, false).find("load i16, ptr"), std::string::npos);
+  EXPECT_EQ(text(4, false).find("load i32, ptr"), std::string::npos);
+  EXPECT_EQ(text(2, true).find("load i32, ptr"), std::string::npos);
+}
+
 // Large results that nothing is read of, by whole cache lines.
 TEST(LlvmRenderer, LargeResultsAreWrittenPastTheCaches) {
   const auto streams = [](std::int64_t stride, std::int64_t first, std::int64_t cache,

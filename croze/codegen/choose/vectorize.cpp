@@ -224,10 +224,11 @@ class Vectorizer {
 
   // Each step of a reduction of vectors waits for the one before: several vectors at once do not,
   // nor, where there are too few of them, several partial results.  False if there is no reduction,
-  // or several.
+  // or several, or one by several loops that is better read side by side.
   bool hide_latency(const SplitRange& cut) {
     const UOp reduced = only_reduction(cut.inner);
-    if (!reduced) return false;
+    if (!reduced || (loops_of_reductions(cut.inner) > 1 && bytes_of_far_rows(cut.inner) > 0))
+      return false;
     std::int64_t copies = 1;
     if (cut.outer.is(Op::Range)) {
       copies = largest_divisor(cut.outer.trip_divisor(), most_chains);
@@ -294,18 +295,28 @@ class Vectorizer {
     return partials;
   }
 
-  // The loop of the only reduction of vectors with these lanes; null if there are none or several.
+  // The innermost loop of the only reduction of vectors with these lanes; null if there are none or
+  // several.
   UOp only_reduction(UOp lane) const {
     UOp found;
     for (UOp u : reduces(k_.sink)) {
       if (is_small_reduction(u) || !u.varies_over(lane)) continue;
+      if (found) return {};
       for (UOp r : closed_ranges(u)) {
-        if (r.loop_kind() != LoopKind::Reduce) continue;
-        if (found) return {};
-        found = r;
+        if (r.loop_kind() == LoopKind::Reduce) found = r;
       }
     }
     return found;
+  }
+
+  // How many loops reduce vectors with these lanes.
+  std::int64_t loops_of_reductions(UOp lane) const {
+    std::int64_t count = 0;
+    for (UOp u : reduces(k_.sink)) {
+      if (is_small_reduction(u) || !u.varies_over(lane)) continue;
+      count += std::ranges::count(closed_ranges(u), LoopKind::Reduce, &UOp::loop_kind);
+    }
+    return count;
   }
 
   // One tile does not serve all lanes.
