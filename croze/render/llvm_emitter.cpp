@@ -56,6 +56,7 @@ class Emitter {
   void want_place(UOp place, std::int64_t lanes);
   void need_sources(UOp user);
   static bool is_left_out(const Rendered& r);
+  UOp place_of_word(UOp u) const;
   void want(UOp node, std::int64_t lanes);
   std::int64_t access_lanes(UOp load_or_store) const;
   std::int64_t operand_lanes(UOp contract, int source) const;
@@ -174,14 +175,25 @@ void Emitter::collect() {
   }
 }
 
-// Sums of an index and a constant are part of addresses, and often of nothing else.
-bool Emitter::is_left_out(const Rendered& r) { return r.node.is(Op::Add) && !r.is_needed; }
+// Sums of an index and a constant are part of addresses, and often of nothing else; so are bytes of
+// words that are loaded as such.
+bool Emitter::is_left_out(const Rendered& r) {
+  return (is_elementwise(r.node.op()) || r.node.is(Op::Load)) && !r.is_needed;
+}
+
+// The place in memory where a word or a half is loaded from; else null.
+UOp Emitter::place_of_word(UOp u) const {
+  const WordInMemory* half = apart_.find_half(u);
+  const WordInMemory* word = half ? half : apart_.find_word(u);
+  return word ? word->low.src(0) : UOp();
+}
 
 void Emitter::need_sources(UOp u) {
   const auto need = [&](UOp node) {
     const std::int32_t position = position_[without_after(node).id()];
     if (position >= 0) rendered_[static_cast<std::size_t>(position)].is_needed = true;
   };
+  if (const UOp place = place_of_word(u)) return need(split_index(place).index);
   for (UOp s : u.sources()) {
     const UOp place = without_after(s);
     if (!place.is(Op::Index)) {
@@ -211,7 +223,7 @@ void Emitter::want_sources(UOp u) {
       tiles_.push_back(without_after(u.src(0).src(0)));
   } else if (u.is(Op::Exchange) || u.is(Op::Lookup) || u.is(Op::Shuffle)) {
     for (UOp s : u.sources()) want(s, forms_.of(u).lanes);
-  } else if (is_elementwise(u.op()) && !forms_.of(u).affine) {
+  } else if (is_elementwise(u.op()) && !forms_.of(u).affine && !place_of_word(u)) {
     for (int i = 0; i < u.num_src(); i++) {
       if (!keeps_scalar(u, i)) want(u.src(i), forms_.of(u).lanes);
     }
@@ -418,8 +430,10 @@ bool Emitter::is_loaded_number(UOp user, int source, std::int64_t lanes) const {
 LlvmValue Emitter::elementwise(const Rendered& r) {
   const UOp u = r.node;
   const std::int64_t lanes = r.form.affine ? 1 : r.form.lanes;
-  if (const WordInMemory* word = apart_.find(u))
-    return apart_.load(text_, *word, place_of(word->low.src(0), lanes), lanes);
+  if (const WordInMemory* half = apart_.find_half(u))
+    return apart_.load_half(text_, *half, place_of(half->low.src(0), lanes), lanes);
+  if (const WordInMemory* word = apart_.find_word(u))
+    return apart_.load_word(text_, place_of(word->low.src(0), lanes), lanes);
   if (const std::vector<std::int64_t> amounts = shifts_of_words(u); std::ssize(amounts) == lanes)
     return llvm_shift_bytes(text_, value_of(u.src(0), lanes), amounts);
   std::vector<LlvmValue> src;

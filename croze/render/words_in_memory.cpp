@@ -1,6 +1,9 @@
-// words_in_memory.cpp -- one walk over the list; halves meet within a block of it.
+// words_in_memory.cpp -- one walk over the list finds them, another one what lies side by side.
 #include "croze/render/words_in_memory.h"
 
+#include <fmt/format.h>
+
+#include <string>
 #include <vector>
 
 #include "croze/render/joined_bytes.h"
@@ -8,51 +11,79 @@
 namespace croze {
 namespace {
 
+constexpr std::int64_t half_bytes = 2;
+
 bool are_apart(const LaneForm& at) {
   if (at.lanes == 1 || !at.affine) return false;
   return at.period == 0 ? at.step > 1 : at.step == 0 && at.jump > 1;
 }
 
+bool is_bits_of_half(UOp u) { return u.is(Op::Bitcast) && u.dtype() == DType::Float16; }
+
 }  // namespace
 
 WordsInMemory::WordsInMemory(const LinearProgram& program, const LaneForms& forms) {
+  for (UOp u : program.instructions) add(u, program, forms);
+  find_pairs(program);
+}
+
+void WordsInMemory::add(UOp u, const LinearProgram& program, const LaneForms& forms) {
+  const bool is_half = u.is(Op::Cast) && u.dtype() == DType::Float32 && is_bits_of_half(u.src(0));
+  if (is_half) {
+    if (const WordInMemory* word = find_word(u.src(0).src(0))) halves_.emplace(u.id(), *word);
+  }
+  const UOp low = low_byte_of_word(u);
+  if (!low || !are_apart(forms.of(low.src(0).src(1)))) return;
+  const UOp buffer = buffer_of(low.src(0));
+  const bool is_read_only =
+      buffer.is(Op::Param) && !program.info.writes(static_cast<std::size_t>(buffer.slot()));
+  if (is_read_only) words_.emplace(u.id(), WordInMemory{.low = low});
+}
+
+void WordsInMemory::find_pairs(const LinearProgram& program) {
   std::vector<WordInMemory*> of_block;
   for (UOp u : program.instructions) {
     if (u.is(Op::Loop) || u.is(Op::EndLoop)) of_block.clear();
-    const UOp low = low_byte_of_word(u);
-    if (!low || !are_apart(forms.of(low.src(0).src(1)))) continue;
-    const UOp buffer = buffer_of(low.src(0));
-    if (!buffer.is(Op::Param) || program.info.writes(static_cast<std::size_t>(buffer.slot())))
-      continue;
-    WordInMemory& word =
-        words_.emplace(u.id(), WordInMemory{.low = low, .low_of_pair = {}}).first->second;
+    const auto found = halves_.find(u.id());
+    if (found == halves_.end()) continue;
+    WordInMemory& half = found->second;
     for (WordInMemory* other : of_block) {
-      const std::int64_t apart = bytes_between(other->low.src(0), low.src(0));
-      if (other->low_of_pair || (apart != 2 && apart != -2)) continue;
-      (apart > 0 ? word : *other).is_upper_half = true;
-      word.low_of_pair = other->low_of_pair = apart > 0 ? other->low : low;
+      const std::int64_t apart = bytes_between(other->low.src(0), half.low.src(0));
+      if (other->low_of_pair || (apart != half_bytes && apart != -half_bytes)) continue;
+      (apart > 0 ? half : *other).is_upper = true;
+      half.low_of_pair = other->low_of_pair = apart > 0 ? other->low : half.low;
+      break;
     }
-    of_block.push_back(&word);
+    of_block.push_back(&half);
   }
 }
 
-LlvmValue WordsInMemory::load(LlvmText& text, const WordInMemory& word, LlvmPlace place,
-                              std::int64_t lanes) {
-  const LlvmType type{DType::UInt16, lanes};
-  if (!word.low_of_pair) {
-    place.read_as = type.dtype;
-    return llvm_load(text, place, lanes);
+LlvmValue WordsInMemory::load_word(LlvmText& text, LlvmPlace place, std::int64_t lanes) const {
+  place.read_as = DType::UInt16;
+  return llvm_load(text, place, lanes);
+}
+
+LlvmValue WordsInMemory::load_half(LlvmText& text, const WordInMemory& half, LlvmPlace place,
+                                   std::int64_t lanes) {
+  const std::int64_t run = place.run == 0 ? 1 : place.run, per_word = half.low_of_pair ? 2 : 1;
+  LlvmValue& widened = widened_[(half.low_of_pair ? half.low_of_pair : half.low).id()];
+  if (widened.name.empty()) {
+    if (half.is_upper) place.offset -= half_bytes;
+    if (place.run != 0) place.step = place.jump;
+    place.run = place.jump = 0;
+    place.read_as = half.low_of_pair ? DType::UInt32 : DType::UInt16;
+    const LlvmValue words = llvm_load(text, place, lanes / run);
+    const LlvmType bits{DType::Float16, lanes / run * per_word};
+    const LlvmValue all = text.define(bits, "bitcast {} to {}", words.text(), bits.text());
+    widened = llvm_elementwise(text, Op::Cast, bits.with(DType::Float32), {&all, 1});
   }
-  LlvmValue& pair = pairs_[word.low_of_pair.id()];
-  if (pair.name.empty()) {
-    if (word.is_upper_half) place.offset -= 2;
-    place.read_as = DType::UInt32;
-    pair = llvm_load(text, place, lanes);
-  }
-  const LlvmValue halves[] = {pair, {llvm_constant(pair.type, 16), pair.type}};
-  const LlvmValue half =
-      word.is_upper_half ? llvm_elementwise(text, Op::Shr, pair.type, halves) : pair;
-  return llvm_elementwise(text, Op::Cast, type, {&half, 1});
+  const LlvmType type{DType::Float32, lanes};
+  if (widened.type == type) return widened;
+  std::string chosen;
+  for (std::int64_t k = 0; k < lanes; k++)
+    chosen += fmt::format("{}i32 {}", k ? ", " : "", k / run * per_word + (half.is_upper ? 1 : 0));
+  return text.define(type, "shufflevector {}, {} poison, <{} x i32> <{}>", widened.text(),
+                     widened.type.text(), lanes, chosen);
 }
 
 }  // namespace croze

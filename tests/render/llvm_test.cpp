@@ -220,19 +220,25 @@ TEST(LlvmRenderer, WordsOfBytesThatLieApartAreLoadedAsWords) {
 }
 
 // Two scales that a block begins with; unless a loop stands between them.
-TEST(LlvmRenderer, NeighbouringWordsThatLieApartAreLoadedTogether) {
+TEST(LlvmRenderer, NeighbouringHalvesThatLieApartAreLoadedAndWidenedTogether) {
   const auto text = [](std::int64_t distance, bool in_loop) {
     ProgramBuilder b("scales");
-    const UOp out = b.param(DType::UInt16, 16), in = b.param(DType::UInt8, 256), lane = b.lane(8);
-    b.store(out, lane, joined(b, in, lane * 20 + (2 + distance), 1));
+    const UOp out = b.param(f32, 16), in = b.param(DType::UInt8, 256), lane = b.lane(8);
+    const auto half = [&](std::int64_t at) {
+      const UOp word = joined(b, in, lane * 20 + at, 1);
+      return cast(b.graph().bitcast(word, DType::Float16), f32);
+    };
+    b.store(out, lane, half(2 + distance));
     const UOp loop = in_loop ? b.begin_loop(2) : UOp();
-    b.store(out, lane + 8, joined(b, in, lane * 20 + 2, 1));
+    b.store(out, lane + 8, half(2));
     if (loop) b.end_loop(loop);
     LinearProgram program = b.finish();
     program.info.written = 0b01;
     return LlvmRenderer().render(program);
   };
   position(text(2, false), "load i32, ptr");
+  position(text(2, false), "fpext <16 x half>");
+  EXPECT_EQ(text(2, false).find("load i8, ptr"), std::string::npos);
   EXPECT_EQ(text(2, false).find("load i16, ptr"), std::string::npos);
   EXPECT_EQ(text(4, false).find("load i32, ptr"), std::string::npos);
   EXPECT_EQ(text(2, true).find("load i32, ptr"), std::string::npos);
