@@ -16,7 +16,7 @@
 namespace croze::llm {
 namespace {
 
-constexpr std::int64_t page = 64, least_pages = 4;
+constexpr std::int64_t page = 64;
 
 std::int64_t power_of_two(std::int64_t count) {
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(count)));
@@ -148,7 +148,7 @@ void BatchGenerator::run(Rows rows) {
     rows.starts.push_back(0);
     rows.tokens.push_back(0);
   }
-  const std::int64_t wanted = std::max(power_of_two(pages_for(rows.end)), least_pages);
+  const std::int64_t wanted = power_of_two(pages_for(rows.end));
   const std::int64_t pages = std::min(wanted, pages_for(context_));
   std::vector<std::int32_t> table(static_cast<std::size_t>(rows.texts * pages),
                                   static_cast<std::int32_t>(spare_));
