@@ -69,8 +69,9 @@ constexpr std::int64_t most_ahead = 256 << 10;
 constexpr std::int64_t least_instructions = 16, least_instructions_apart = 4;
 // A row up to which the next one fits into an L1 cache of 32 KiB beside it and what is kept of it.
 constexpr std::int64_t most_row = 8 << 10;
-// Smaller buffers are in the caches of a core when they are read again, or, read in order, come into
-// them soon enough.  Lines that do not follow each other are worth fetching into the first cache.
+// Smaller buffers are in the caches of a core when they are read again, or, read in order, come
+// into them soon enough.  Lines that do not follow each other are worth fetching into the first
+// cache.
 constexpr std::int64_t least_streamed = 1 << 20, least_streamed_apart = 1 << 16;
 // A turn that reads more lines fetches none: there is more to load than to compute.  Of packed
 // numbers there is more to compute, and rows of several places may be read at once.
