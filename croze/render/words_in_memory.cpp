@@ -78,7 +78,7 @@ LlvmValue WordsInMemory::load_half(LlvmText& text, const WordInMemory& half, Llv
     widened = llvm_elementwise(text, Op::Cast, bits.with(DType::Float32), {&all, 1});
   }
   const LlvmType type{DType::Float32, lanes};
-  if (widened.type == type) return widened;
+  if (run == 1 && per_word == 1) return widened;
   std::string chosen;
   for (std::int64_t k = 0; k < lanes; k++)
     chosen += fmt::format("{}i32 {}", k ? ", " : "", k / run * per_word + (half.is_upper ? 1 : 0));

@@ -244,6 +244,24 @@ TEST(LlvmRenderer, NeighbouringHalvesThatLieApartAreLoadedAndWidenedTogether) {
   EXPECT_EQ(text(2, true).find("load i32, ptr"), std::string::npos);
 }
 
+// Runs of two lanes are as many as a word has halves: the lanes are still those of one half each.
+TEST(LlvmRenderer, HalvesOfAPairAreToldApartInRunsOfTwoLanes) {
+  ProgramBuilder b("runs");
+  Graph& g = b.graph();
+  const UOp out = b.param(f32, 16), in = b.param(DType::UInt8, 256), lane = b.lane(8);
+  const UOp block = g.alu(Op::Shr, {lane, b.integer(1)});
+  const auto half = [&](std::int64_t at) {
+    return cast(g.bitcast(joined(b, in, block * 20 + at, 1), DType::Float16), f32);
+  };
+  b.store(out, lane, half(0));
+  b.store(out, lane + 8, half(2));
+  LinearProgram program = b.finish();
+  program.info.written = 0b01;
+  const std::string text = LlvmRenderer().render(program);
+  position(text, "<i32 0, i32 0, i32 2, i32 2, i32 4, i32 4, i32 6, i32 6>");
+  position(text, "<i32 1, i32 1, i32 3, i32 3, i32 5, i32 5, i32 7, i32 7>");
+}
+
 // Large results that nothing is read of, by whole cache lines.
 TEST(LlvmRenderer, LargeResultsAreWrittenPastTheCaches) {
   const auto streams = [](std::int64_t stride, std::int64_t first, std::int64_t cache,
