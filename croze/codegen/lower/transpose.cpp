@@ -15,8 +15,8 @@
 #include <bit>
 #include <cstdlib>
 #include <limits>
+#include <ranges>
 #include <span>
-#include <utility>
 
 #include "croze/codegen/edits/kernel_state.h"
 #include "croze/graph/graph.h"
@@ -114,12 +114,10 @@ std::optional<TransposedTile> transposed_tile(UOp store, const Caps& caps) {
 
 std::vector<UOp> transposed(std::vector<UOp> vectors, std::int64_t lanes, std::int64_t terms) {
   Graph& graph = vectors[0].graph();
-  if (can_be_done_after(vectors)) {
-    const UOp like = vectors[0];
+  std::vector<UOp> after;  // what is done to all elements alike, from the last one on
+  while (can_be_done_after(vectors)) {
+    after.push_back(vectors[0]);
     for (UOp& v : vectors) v = v.src(0);
-    vectors = transposed(std::move(vectors), lanes, terms);
-    for (UOp& v : vectors) v = graph.make(like.op(), like.dtype(), {v, like.src(1)});
-    return vectors;
   }
   const auto exchange = [&](UOp x, UOp y, std::int64_t bit) {
     return graph.make(Op::Exchange, x.dtype(), {x, y}, Arg(bit));
@@ -143,6 +141,9 @@ std::vector<UOp> transposed(std::vector<UOp> vectors, std::int64_t lanes, std::i
     const std::size_t from =
         (number << turned | number >> (row_bits - turned)) & (vectors.size() - 1);
     result.push_back(vectors[from]);
+  }
+  for (UOp like : after | std::views::reverse) {
+    for (UOp& v : result) v = graph.make(like.op(), like.dtype(), {v, like.src(1)});
   }
   return result;
 }
