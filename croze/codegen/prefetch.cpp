@@ -33,6 +33,9 @@
 //
 // The number of a later row is read early, and in turn k the k-th line of that row is fetched.
 //
+// Within a long row of that kind, as a page of a cache of keys, of which a head is some lines here
+// and there, what lies some way ahead is fetched as of any other loop.
+//
 // What comes in order the hardware foresees, as far as the processor looks ahead, which is some
 // hundred instructions.  Of a loop that takes dozens for a vector these are a few turns: less than
 // memory takes to answer, so such a loop fetches what it reads some way ahead by itself.  Where a
@@ -76,8 +79,6 @@ constexpr std::int64_t least_streamed = 1 << 20, least_streamed_apart = 1 << 16;
 // A turn that reads more lines fetches none: there is more to load than to compute.  Of packed
 // numbers there is more to compute, and rows of several places may be read at once.
 constexpr std::size_t most_lines = 4, most_packed_lines = 32;
-
-bool is_lane_or_load(UOp u) { return is_lane(u) || u.is(Op::Load); }
 
 // What is added to an index from one turn of a range to the next; nothing if that varies.
 std::optional<std::int64_t> step_over(UOp index, UOp range) {
@@ -318,19 +319,6 @@ std::vector<UOp> vectors_of_memory(std::span<const UOp> places, UOp loop) {
   return result;
 }
 
-// Whether it is known before the loop where the lanes begin in each turn of it.  A number from
-// memory may say where the stream lies.
-bool is_stream_of(UOp place, UOp loop) {
-  bool has_lanes = false;
-  for (UOp term : terms_of(place.src(1))) {
-    has_lanes = has_lanes || is_lane(term);
-    const bool is_moving = term.varies_over(loop) || std::ranges::any_of(toposort(term), is_lane);
-    if (!is_lane(term) && is_moving && std::ranges::any_of(toposort(term), is_lane_or_load))
-      return false;
-  }
-  return has_lanes;
-}
-
 // What is read in order with a mask, some way ahead.
 std::vector<UOp> places_behind_masks(std::span<const UOp> vectors, UOp loop) {
   std::vector<UOp> result, masked;
@@ -392,9 +380,10 @@ std::vector<UOp> places_of_later_rows(std::span<const UOp> places, UOp inner, UO
   for (UOp place : places) {
     const auto step = step_over(place.src(1), inner);
     if (step.value_or(0) == 0 || !is_row_by_number(place, inner, outer)) continue;
-    const std::int64_t row_bytes =
-        std::abs(*step) * size_of(place.src(0).dtype()) * inner.range_size();
-    if (row_bytes > most_row) continue;  // a stream by itself
+    const std::int64_t step_bytes = std::abs(*step) * size_of(place.src(0).dtype()),
+                       row_bytes = step_bytes * inner.range_size();
+    // That leaves lines out: a stream by itself.
+    if (row_bytes > most_row && step_bytes > line_bytes) continue;
     const std::int64_t ahead = (stream_ahead + row_bytes - 1) / row_bytes;
     const UOp later = outer.graph().alu(
         Op::Min, {outer + number_like(outer, ahead), number_like(outer, outer.range_size() - 1)});
@@ -445,7 +434,7 @@ std::vector<UOp> places_of_stream(std::span<const UOp> places, UOp loop, UOp out
   std::vector<UOp> result;
   std::int64_t instructions_wanted = 0;
   std::vector<UOp> vectors = vectors_of_memory(places, loop);
-  std::erase_if(vectors, [&](UOp place) { return !is_stream_of(place, loop); });
+  std::erase_if(vectors, [&](UOp place) { return !is_fetchable(place, loop); });
   for (const Operand& operand : operands_of(vectors, loop, loop)) {
     const std::int64_t bytes = operand.element_bytes(), step = operand.outer_step;
     const auto lines = static_cast<std::int64_t>(operand.places.size());
@@ -470,12 +459,14 @@ std::int64_t vector_instructions(UOp u, bool is_vector) {
   return 2 * std::bit_width(static_cast<std::uint64_t>(u.src(1).range_size() - 1));
 }
 
-bool is_fetchable(UOp place) {
+bool is_fetchable(UOp place, UOp loop) {
   if (!place.is(Op::Index) || !place.src(0).is(Op::Param)) return false;
   bool has_lanes = false;
   for (UOp term : terms_of(place.src(1))) {
     has_lanes = has_lanes || is_lane(term);
-    if (!is_lane(term) && std::ranges::any_of(toposort(term), is_lane_or_load)) return false;
+    const bool may_be_loaded = loop && !term.varies_over(loop);
+    const auto is_unknown = [&](UOp u) { return is_lane(u) || (u.is(Op::Load) && !may_be_loaded); };
+    if (!is_lane(term) && std::ranges::any_of(toposort(term), is_unknown)) return false;
   }
   return has_lanes;
 }

@@ -41,7 +41,8 @@ std::vector<UOp> places_of_stream(std::span<const UOp> places, UOp loop, UOp out
                                   std::int64_t instructions);
 
 // Whether a vector of consecutive elements is known without loading anything: lanes are a term of
-// the index, and the rest of it is the same for all of them.
-bool is_fetchable(UOp place);
+// the index, and the rest of it is the same for all of them.  What is loaded once for all turns of
+// `loop` is known in them; null: nothing is.
+bool is_fetchable(UOp place, UOp loop = UOp());
 
 }  // namespace croze

@@ -330,6 +330,18 @@ TEST_F(PrefetchOfRows, RowsOfALoopThatTurnsAsOftenAsTheirNumberSaysAreNot) {
   EXPECT_TRUE(places_of_later_rows({{read}}, open, outer).empty());
 }
 
+// Long ones, as long as all lines of them are read: of others what lies ahead in the row is
+// fetched.
+TEST_F(PrefetchOfRows, LongRowsAreIfNoLineIsLeftOut) {
+  const UOp long_inner = typed(graph.range(3, 256, LoopKind::Parallel));
+  const auto fetched = [&](std::int64_t step) {
+    const UOp read = place(a, row(outer) * number(1 << 20) + long_inner * number(step));
+    return places_of_later_rows({{read}}, long_inner, outer);
+  };
+  EXPECT_EQ(fetched(16).size(), 1u);
+  EXPECT_TRUE(fetched(17).empty());
+}
+
 TEST_F(PrefetchOfRows, RowsThatAreKnownWithoutMemoryAreNot) {
   EXPECT_TRUE(places_of_later_rows({{entry(outer)}}, inner, outer).empty());
 }
