@@ -98,7 +98,8 @@ TEST(Panel, GivesTheSameInAnyLayout) {
 // Numbers and scales of a block are read in one walk.
 TEST(Panel, TilesOverTheSameBlocksAreFilledByOneLoop) {
   Graph graph;
-  KernelState k(blocks_kernel(graph, rows), caps_with_unit(unit));
+  const Caps caps = caps_with_unit(unit);
+  KernelState k(blocks_kernel(graph, rows), caps);
   apply_all(k, parse_edits("split r1 by 16; bind r6 lane; panel r6 r2 r3 r4"));
   std::vector<UOp> outermost;
   for (UOp u : toposort(k.sink)) {
