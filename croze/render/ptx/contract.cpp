@@ -62,6 +62,16 @@ Registers packed(Text& text, DType t, std::span<const std::string> elements) {
   return words;
 }
 
+Registers unpacked(Text& text, std::span<const std::string> words) {
+  Registers halves;
+  for (const std::string& word : words) {
+    halves.push_back(text.define(RegisterClass::Bits16, "cvt.u16.u32", {word}));
+    const std::string high = text.define(RegisterClass::Bits32, "shr.u32", {word, "16"});
+    halves.push_back(text.define(RegisterClass::Bits16, "cvt.u16.u32", {high}));
+  }
+  return halves;
+}
+
 Registers contract(Text& text, const MatrixUnit& unit, Registers sums, Registers a, Registers b) {
   for (Registers* factors : {&a, &b}) {
     for (std::string& x : *factors) {

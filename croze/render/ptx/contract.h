@@ -14,6 +14,9 @@ namespace croze::ptx {
 // Elements of less than 32 bits, one in a register, side by side in registers of 32 bits.
 std::vector<std::string> packed(Text& text, DType t, std::span<const std::string> elements);
 
+// The elements of two bytes of such words.
+std::vector<std::string> unpacked(Text& text, std::span<const std::string> words);
+
 // The sums and the products, as registers or constants; factors of less than 32 bits in words.
 std::vector<std::string> contract(Text& text, const MatrixUnit& unit, std::vector<std::string> sums,
                                   std::vector<std::string> a, std::vector<std::string> b);

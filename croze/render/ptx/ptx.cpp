@@ -323,14 +323,17 @@ class Writer {
     return size_of(t) < 4 ? ptx::packed(text_, t, elements) : elements;
   }
 
-  // In words, of which units make their factors.
+  // In words, of which units make their factors; what is added to products is wanted by elements.
   void load_matrix(UOp u) {
     if (is_read_by_unit(u)) return;
-    ensure(factors_.contains(u.node()) && !others_.contains(u.node()),
-           "linear program: a matrix is loaded that no unit multiplies");
+    Lanes words = ptx::load_matrix(text_, place_of(u.src(0), 0, false), u.src(1).range_size() / 2,
+                                   u.arg().value == 1);
+    if (others_.contains(u.node())) {
+      values_[u.node()] = ptx::unpacked(text_, words);
+      return;
+    }
     in_words_.insert(u.node());
-    values_[u.node()] = ptx::load_matrix(text_, place_of(u.src(0), 0, false),
-                                         u.src(1).range_size() / 2, u.arg().value == 1);
+    values_[u.node()] = std::move(words);
   }
 
   // Whether the load is of a factor and nothing else, and of whole words that lie side by side.

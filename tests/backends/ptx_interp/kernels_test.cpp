@@ -2,8 +2,12 @@
 // vectors, run under the interpreter's watch.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
+
 #include "backends/ptx_interp/run_ptx.h"
 #include "croze/codegen/pipeline.h"
+#include "croze/graph/eval.h"
 #include "croze/render/renderer.h"
 #include "support/programs.h"
 
@@ -91,6 +95,58 @@ TEST(PtxKernels, AProductWithoutItsBarriersIsARace) {
 }
 
 // A view may begin at any element: where it is not aligned, neighbours are read one by one.
+std::vector<std::byte> counted_halves(std::int64_t n, std::int32_t seed) {
+  std::vector<std::byte> bytes;
+  for (std::int32_t x : counted(n, seed)) {
+    std::byte half[2];
+    store_bits(std::bit_cast<std::int64_t>(static_cast<double>(x)), DType::Float16, half);
+    bytes.insert(bytes.end(), half, half + 2);
+  }
+  return bytes;
+}
+
+// c = a * b + c: the tile of c is staged as those of a and b are, and read by elements.
+TEST(PtxKernels, WhatIsAddedToProductsOfUnitsIsLoadedAsMatricesToo) {
+  constexpr std::int64_t rows = 19, columns = 35, depth = 27;
+  const DType half = DType::Float16, whole = DType::Float32;
+  Graph g;
+  const UOp i = g.range(0, rows, LoopKind::Parallel), j = g.range(1, columns, LoopKind::Parallel);
+  const UOp d = g.range(2, depth, LoopKind::Reduce);
+  const UOp a = g.load(g.place(g.param(half, 0, rows * depth), i * depth + d)),
+            b = g.load(g.place(g.param(half, 1, depth * columns), d * columns + j)),
+            c = g.load(g.place(g.param(half, 2, rows * columns), i * columns + j));
+  const UOp product = g.reduce(Op::Add, g.cast(a, whole) * g.cast(b, whole), std::span(&d, 1));
+  const UOp sum = g.cast(g.cast(product, half), whole) + g.cast(c, whole);
+  const UOp over[] = {i, j};
+  const UOp store =
+      g.store(g.place(g.param(half, 3, rows * columns), i * columns + j), g.cast(sum, half), over);
+  const auto device = make_ptx_interp_device();
+  const LinearProgram program = make_program(g.sink(std::span(&store, 1)), device->caps());
+  EXPECT_TRUE(std::ranges::any_of(
+      program.instructions, [](UOp u) { return u.is(Op::Cast) && u.src(0).is(Op::LoadMatrix); }));
+
+  std::vector<std::byte> x = counted_halves(rows * depth, 1),
+                         y = counted_halves(depth * columns, 2),
+                         z = counted_halves(rows * columns, 3), result(z.size());
+  const auto loaded =
+      device->load(program.info, device->compile("sum", device->renderer().render(program)));
+  const std::span<std::byte> buffers[] = {x, y, z, result};
+  fuzz::launch_program(*device, *loaded, buffers);
+
+  const auto number = [](std::span<const std::byte> of, std::int64_t at) {
+    return std::bit_cast<double>(load_bits(&of[static_cast<std::size_t>(2 * at)], half));
+  };
+  for (std::int64_t r = 0; r < rows; r++) {
+    for (std::int64_t k = 0; k < columns; k++) {
+      double expected = number(z, r * columns + k);
+      for (std::int64_t n = 0; n < depth; n++) {
+        expected += number(x, r * depth + n) * number(y, n * columns + k);
+      }
+      ASSERT_EQ(number(result, r * columns + k), expected) << r << ", " << k;
+    }
+  }
+}
+
 TEST(PtxKernels, BuffersOfVectorsMayBeginAnywhere) {
   ProgramBuilder builder("halves");
   const UOp x = builder.param(DType::Float32, 8), y = builder.param(DType::Float32, 8);
