@@ -4,7 +4,7 @@
 // CROZE_DEVICE names the device.  Its results are compared with the interpreter's, and the
 // interpreter's with what plain loops make of the graph (fuzz/reference.h).  Only what the device's
 // capabilities lack is left out, and counted.  A sample with other sizes that the function refuses
-// means nothing.  OP_LIST_ONE_IN=n takes one call in n.
+// means nothing.  OP_LIST_ONE_IN=n takes one call in n, OP_LIST_ONLY=name those of one function.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -256,13 +256,15 @@ TEST_P(OpList, MeansWhatItsReferenceSays) {
   }
   const char* const text = std::getenv("OP_LIST_ONE_IN");
   const unsigned each = text ? static_cast<unsigned>(std::atoi(text)) : 1;
+  const char* const only = std::getenv("OP_LIST_ONLY");
   std::mt19937 random(static_cast<unsigned>(GetParam()));
   Checker checker(name, GetParam());
   for (const OpFamily& family : op_families()) {
     // Small matrices are inverted and factored with small errors.
     const int least_rank = family.name == "Equations and factors" ? 3 : 0;
     for (const OpEntry& op : family.ops) {
-      if (!has_dtype(op.dtypes, GetParam())) continue;
+      if (!has_dtype(op.dtypes, GetParam()) || (only && op.name != std::string_view(only)))
+        continue;
       for (const std::string& call : calls_of(op.samples)) {
         for (const Sizes& sizes : size_variants()) {
           const std::string other = resized(call, sizes, least_rank);
@@ -274,7 +276,7 @@ TEST_P(OpList, MeansWhatItsReferenceSays) {
   checker.finish();
   const Totals& totals = checker.totals();
   totals.print(fmt::format("{} {}", name, name_of(GetParam())));
-  if (each > 1) return;
+  if (each > 1 || only) return;
   EXPECT_GT(totals.calls + totals.lacking, 500);
   // Few functions compute in float64 what has another dtype.
   EXPECT_TRUE(GetParam() == DType::Float64 || totals.calls > 20 * totals.lacking);

@@ -25,6 +25,8 @@ class GnuVectors final : public VectorWords {
   }
   bool names_each_lane() const override { return false; }
 
+  // Narrower integers are done lane by lane, promoted to int as C has it.
+  bool has_operators(DType t) const override { return t != DType::Bool && size_of(t) >= 4; }
   // The difference to zero is the number itself, -0 and all.
   std::string of_one(const VectorType& type, std::string_view number) const override {
     return fmt::format("({} - ({}){{0}})", number, type.name);

@@ -38,6 +38,10 @@ class OpenClVectors final : public VectorWords {
   }
   bool names_each_lane() const override { return true; }
 
+  // Vectors of narrow integers are not promoted.  Of floats those below 32 bits are stored only.
+  bool has_operators(DType t) const override {
+    return t != DType::Bool && (!is_float(t) || size_of(t) >= 4);
+  }
   std::string of_one(const VectorType& type, std::string_view number) const override {
     return fmt::format("({})({})", type.name, number);
   }

@@ -72,7 +72,8 @@ std::string VectorOperands::all(UOp u, std::int64_t lanes) {
 }
 
 std::string VectorOperands::side(UOp u, std::int64_t lanes) {
-  return forms_.of(u).affine && forms_.of(u).step == 0 ? first(u) : all(u, lanes);
+  const LaneForm form = forms_.of(u);
+  return form.affine && form.step == 0 && !is_narrow(u.dtype()) ? first(u) : all(u, lanes);
 }
 
 std::string VectorOperands::mask(UOp u, std::int64_t bytes, std::int64_t lanes) {

@@ -39,7 +39,8 @@ class VectorOperands {
   std::string lane(UOp u, const std::string& k) const;
   // All lanes.
   std::string all(UOp u, std::int64_t lanes);
-  // All lanes, or one number for all of them, which operators take as well.
+  // All lanes, or one number for all of them, which operators take as well if it is no wider than
+  // an element.
   std::string side(UOp u, std::int64_t lanes);
   // A Bool as a mask whose elements have so many bytes.
   std::string mask(UOp u, std::int64_t bytes, std::int64_t lanes);

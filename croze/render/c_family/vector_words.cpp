@@ -12,8 +12,13 @@ DType signed_of(std::int64_t bytes) {
   }
 }
 
-DType unsigned_of(std::int64_t bytes) { return bytes == 8 ? DType::UInt64 : DType::UInt32; }
-
-bool has_operators(DType t) { return t != DType::Bool && size_of(t) >= 4; }
+DType unsigned_of(std::int64_t bytes) {
+  switch (bytes) {
+    case 1: return DType::UInt8;
+    case 2: return DType::UInt16;
+    case 4: return DType::UInt32;
+    default: return DType::UInt64;
+  }
+}
 
 }  // namespace croze::c_family

@@ -37,6 +37,8 @@ class VectorWords {
 
   // ---- expressions; operands are names, or stand in parentheses ----
 
+  // Whether the operators of C mean for vectors of these what the ops mean.
+  virtual bool has_operators(DType t) const = 0;
   virtual std::string of_one(const VectorType& type, std::string_view number) const = 0;
   virtual std::string of_all(const VectorType& type, std::string_view numbers) const = 0;
   virtual std::string of_same_bits(const VectorType& type, std::string_view x) const = 0;
@@ -70,9 +72,8 @@ class VectorWords {
   virtual Helper select(const VectorType& type, const VectorType& mask) const = 0;
 };
 
-// Whether elements have the operators of C: narrower integers would be promoted to int, lane by
-// lane.
-bool has_operators(DType t);
+// Of fewer bits than an int, to which a scalar of them is promoted.
+inline bool is_narrow(DType t) { return size_of(t) < 4; }
 
 // Integers of so many bytes.
 DType signed_of(std::int64_t bytes);

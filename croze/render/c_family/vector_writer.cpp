@@ -359,7 +359,7 @@ class VectorWriter : VectorOperands {
     }
     if (is_comparison(u.op())) return comparison_text(u, lanes);
     if (u.dtype() == DType::Bool) return logic_text(u, lanes);
-    if (!has_operators(u.dtype())) return {};
+    if (!vectors_.has_operators(u.dtype())) return {};
     return is_float(u.dtype()) ? float_text(u, lanes) : integer_text(u, lanes);
   }
 
@@ -396,16 +396,17 @@ class VectorWriter : VectorOperands {
       return vectors_.converted(vector(u.dtype(), lanes), ones_of(mask(x, bytes, lanes), bytes));
     }
     if (u.dtype() == DType::Bool) {
-      if (!has_operators(x.dtype())) return {};
+      if (!vectors_.has_operators(x.dtype())) return {};
+      const std::string none = is_narrow(x.dtype()) ? zero(x.dtype()) : literal(0, x.dtype());
       return vectors_.of_same_bits(vector_of(u, lanes),
-                                   fmt::format("({} != {})", all(x, lanes), literal(0, x.dtype())));
+                                   fmt::format("({} != {})", all(x, lanes), none));
     }
     if (is_float(x.dtype()) && !is_float(u.dtype())) return {};
     return vectors_.converted(vector(u.dtype(), lanes), all(x, lanes));
   }
 
   std::optional<std::string> comparison_text(UOp u, std::int64_t lanes) {
-    if (!has_operators(u.src(0).dtype())) return {};
+    if (!vectors_.has_operators(u.src(0).dtype())) return {};
     const std::string text =
         fmt::format("({} {} {})", side(u.src(0), lanes), infix(u.op()), side(u.src(1), lanes));
     return vectors_.of_same_bits(vector_of(u, lanes), text);
@@ -475,11 +476,18 @@ class VectorWriter : VectorOperands {
     return vectors_.selected(type, bits, mask, a, b);
   }
 
+  static bool shifts_within(UOp u) {
+    return u.src(1).lo() >= 0 && u.src(1).hi() < 8 * size_of(u.dtype());
+  }
+
   std::optional<std::string> integer_text(UOp u, std::int64_t lanes) {
     const VectorType type = vector(u.dtype(), lanes);
     const VectorType wraps = vector(unsigned_of(size_of(u.dtype())), lanes);
     const std::string a = all(u.src(0), lanes);
     const std::string b = u.num_src() > 1 ? all(u.src(1), lanes) : "";
+    // Lane by lane bits may be shifted out of an int, of a vector by fewer than an element has.
+    const bool is_shift = u.is(Op::Shl) || u.is(Op::Shr);
+    if (is_shift && is_narrow(u.dtype()) && !shifts_within(u)) return {};
     switch (u.op()) {
       case Op::Neg:
         return vectors_.of_same_bits(type, fmt::format("(-{})", vectors_.of_same_bits(wraps, a)));
