@@ -1,9 +1,7 @@
 # The devices that lists of tests are run on, one a line: its name, its label, and what its
 # libraries are told.  A device that the machine lacks skips its tests.
 
-# That of Mesa 25.0 passes but for products of int8 whose rows do not fill a tile of group memory
-# (int8 tensordot(t(7,9,11), t(9,11,7))); that of 22.3 computes wrong values, and croze does not use
-# it.
+# That of Mesa 25.0; that of 22.3 computes wrong values, and croze does not use it.
 set(CROZE_RUSTICL_ICD "/etc/OpenCL/vendors/rusticl.icd" CACHE FILEPATH
   "The file by which the loader of OpenCL finds rusticl")
 

@@ -67,6 +67,20 @@ TEST_F(DevicePrograms, GatedLoadIsZeroAndTouchesNoMemory) {
   }
 }
 
+// A compiler may unroll the loop, know that the last byte is zero, and forget that it is a byte.
+TEST_F(DevicePrograms, AByteThatAGateClosesIsStoredAsOne) {
+  ProgramBuilder b("closed");
+  const UOp x = b.param(DType::Int8, 7), y = b.param(DType::Int8, 9);
+  const UOp i = b.begin_loop(8);
+  b.store(y, i, b.load(x, i, less(i, 7)));
+  b.end_loop(i);
+
+  std::vector<std::int8_t> from(7), to(9, 99);
+  std::iota(from.begin(), from.end(), std::int8_t{5});
+  run_program(device(), b.finish(), {bytes_of(from), bytes_of(to)});
+  EXPECT_EQ(to, (std::vector<std::int8_t>{5, 6, 7, 8, 9, 10, 11, 0, 99}));
+}
+
 TEST_F(DevicePrograms, GatedStoreLeavesTheRestAlone) {
   for (std::int64_t lanes : {1, 8}) {
     if (lanes > 1 && !has_lanes()) continue;

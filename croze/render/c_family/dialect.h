@@ -56,8 +56,9 @@ struct Dialect {
   std::string_view keep_loop;
   std::string_view array;      // before the type of an array of lanes
   bool wide_accesses = false;  // vectors move at once (wide_access.h)
-  // Bytes are widened by shifts and chosen by select(): Mesa's compiler for CPUs crashes where it
-  // sees that a constant or else a byte is chosen.
+  // Bytes are widened by shifts, chosen by select() and loaded behind a gate by an if: where C
+  // promotes a byte or else a constant to int, Mesa's compiler (25.0) gives the constant 16 bits;
+  // for CPUs it crashes then, or a byte beside the one that is stored is overwritten.
   bool hides_bytes = false;
 
   std::string_view type(DType t) const { return types[static_cast<std::size_t>(t)]; }

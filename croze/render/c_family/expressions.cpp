@@ -30,6 +30,8 @@ OperandKind kind_of(UOp u) {
   return is_integer(u.dtype()) && cannot_wrap(u) ? OperandKind::Exact : OperandKind::Integer;
 }
 
+bool is_choice(Op op) { return op == Op::Where || op == Op::Max || op == Op::Min; }
+
 }  // namespace
 
 std::string_view Expressions::type(DType t) const {
@@ -67,8 +69,12 @@ std::string Expressions::op(UOp u, Op op, const std::string& a, const std::strin
   const std::string_view text = c_family::op_text(op, kind);
   ensure(!text.empty(), "the {} renderer has no {} of {}", dialect_.name, info(op).name,
          name_of(u.dtype()));
-  if (dialect_.hides_bytes && op == Op::Where && size_of(u.dtype()) == 1) {
-    return fmt::format("select(({0})({3}), ({0})({2}), ({0})-({1}))", type(u.dtype()), a, b, c);
+  if (dialect_.hides_bytes && size_of(u.dtype()) == 1 && is_choice(op)) {
+    const bool is_where = op == Op::Where;
+    const std::string condition =
+        is_where ? a : fmt::format("{} {} {}", a, op == Op::Max ? '>' : '<', b);
+    return fmt::format("select(({0})({3}), ({0})({2}), ({0})-({1}))", type(u.dtype()), condition,
+                       is_where ? b : a, is_where ? c : b);
   }
   if (kind == OperandKind::Float && (op == Op::Max || op == Op::Min)) {
     use(dialect_.extremum(dialect_, op, u.dtype()));

@@ -204,7 +204,7 @@ class Writer {
     switch (u.op()) {
       case Op::Loop: return open_loop(u.src(0), end_of(u.src(0)));
       case Op::EndLoop: return close_loop();
-      case Op::Load: return define(u, load_text(u.src(0)));
+      case Op::Load: return load(u);
       case Op::Store: return store(u);
       case Op::Reduce: return reduce(u);
       case Op::Contract: return contract(u);
@@ -230,6 +230,16 @@ class Writer {
     } else {
       line("{} {} = {};", type(u), ref(u), value);
     }
+  }
+
+  void load(UOp u) {
+    const UOp place = u.src(0);
+    const bool is_gated = place.num_src() > 2 && !buffer_of(place).is(Op::Register);
+    if (!is_gated || !dialect_.hides_bytes || size_of(u.dtype()) > 1) {
+      return define(u, load_text(place));
+    }
+    define(u, "0");
+    line("if ({}) {} = {};", ref(place.src(2)), ref(u), element(place));
   }
 
   std::string load_text(UOp place) const {
