@@ -31,33 +31,24 @@ bool is_final(Status status) {
 }  // namespace
 
 Context::Context(const Driver& driver, Ordinal ordinal, std::string name)
-    : driver_(driver), ordinal_(ordinal), name_(std::move(name)) {
+    : driver_(driver), ordinal_(ordinal), name_(std::move(name)), loss_(name_) {
   check(driver_.retain_context(&handle_, ordinal_), "opening the device");
 }
 
 Context::~Context() { driver_.release_context(ordinal_); }
 
 void Context::enter() const {
-  if (is_lost_) {
-    const std::lock_guard lock(mutex_);
-    fail({.devices = {name_}}, "{} is lost to this process: {}", name_, lost_by_);
-  }
+  loss_.check_alive();
   driver_.set_context(handle_);
 }
 
 bool Context::try_enter() const noexcept {
-  return !is_lost_ && driver_.set_context(handle_) == Status::Success;
+  return !loss_.is_lost() && driver_.set_context(handle_) == Status::Success;
 }
 
 void Context::check(Status status, std::string_view what) {
   if (status == Status::Success) return;
-  const std::string failure = fmt::format("{}: {}", what, driver_.text_of(status));
-  if (is_final(status)) {
-    const std::lock_guard lock(mutex_);
-    if (!is_lost_) lost_by_ = failure;
-    is_lost_ = true;
-  }
-  fail({.devices = {name_}}, "{}: {}", name_, failure);
+  loss_.fail(fmt::format("{}: {}", what, driver_.text_of(status)), is_final(status));
 }
 
 }  // namespace croze::cuda

@@ -1,18 +1,16 @@
 // context.h -- one device of CUDA as this process sees it, and whether it still works.
 #pragma once
 
-#include <atomic>
-#include <mutex>
 #include <string>
 #include <string_view>
 
 #include "croze/backends/cuda/driver_library.h"
+#include "croze/device/loss.h"
 
 namespace croze::cuda {
 
 // After some failures (an access outside of memory, a kernel over its time) the driver answers
-// every call with the same error until the process ends.  Then the device is lost: what is asked of
-// it is refused with the first failure, and other devices go on.
+// every call with the same error until the process ends: then the device is lost.
 class Context {
  public:
   // Throws Error if the driver does not open the device.
@@ -33,7 +31,7 @@ class Context {
   // Throws Error, naming the device and what was tried, unless the call was a success.
   void check(Status status, std::string_view what);
 
-  bool is_lost() const { return is_lost_; }
+  Loss& loss() { return loss_; }
 
  private:
   const Driver& driver_;
@@ -41,9 +39,7 @@ class Context {
   const std::string name_;
   ContextHandle handle_ = nullptr;
 
-  std::atomic<bool> is_lost_ = false;
-  mutable std::mutex mutex_;
-  std::string lost_by_;
+  Loss loss_;
 };
 
 }  // namespace croze::cuda

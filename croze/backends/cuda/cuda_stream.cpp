@@ -39,16 +39,10 @@ CudaStream::~CudaStream() {
   order_.destroy_stream(handle_);
 }
 
-// An error that loses the device is also about what was launched before.
 template <typename Work>
 void CudaStream::enqueue(Work work) {
   context_.enter();
-  try {
-    work(context_.driver());
-  } catch (const Error& e) {
-    if (!context_.is_lost() || launches_.count() == 0) throw;
-    throw Error(fmt::format("{}: {}", launches_.text(), e.message()), e.details());
-  }
+  context_.loss().named(launches_, [&] { work(context_.driver()); });
 }
 
 void CudaStream::launch(std::span<const Sequence> sequences) {

@@ -36,16 +36,16 @@ class Event {
     return status;
   }
 
-  // Of a command that is done, of a queue that notes times: how long the device was at it.
-  double seconds() const {
+  // Of a command that is done, of a queue that notes times: adds how long the device was at it.
+  cl_int add_seconds(double& seconds) const {
     cl_ulong begin = 0, end = 0;
-    check_status(cl_->get_event_profiling_info(event_, CL_PROFILING_COMMAND_START, sizeof(begin),
-                                               &begin, nullptr),
-                 "the time of a kernel");
-    check_status(
-        cl_->get_event_profiling_info(event_, CL_PROFILING_COMMAND_END, sizeof(end), &end, nullptr),
-        "the time of a kernel");
-    return static_cast<double>(end - begin) * 1e-9;
+    cl_int status = cl_->get_event_profiling_info(event_, CL_PROFILING_COMMAND_START, sizeof(begin),
+                                                  &begin, nullptr);
+    if (status != CL_SUCCESS) return status;
+    status =
+        cl_->get_event_profiling_info(event_, CL_PROFILING_COMMAND_END, sizeof(end), &end, nullptr);
+    seconds += static_cast<double>(end - begin) * 1e-9;
+    return status;
   }
 
  private:

@@ -41,10 +41,11 @@ class OpenClDevice final : public Device {
 
   Memory allocate(std::int64_t bytes) override {
     check(bytes >= 0, "{}: cannot allocate {} bytes", name(), bytes);
+    context_.loss.check_alive();
     cl_int status = CL_SUCCESS;
     const auto size = static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1));
     cl_mem memory = cl_.create_buffer(context_.handle, CL_MEM_READ_WRITE, size, nullptr, &status);
-    if (status != CL_SUCCESS) check_status(status, fmt::format("allocating {} bytes", bytes));
+    if (status != CL_SUCCESS) context_.check(status, fmt::format("allocating {} bytes", bytes));
     return {.handle = memory, .bytes = bytes};
   }
   void release(Memory memory) noexcept override {
@@ -59,29 +60,31 @@ class OpenClDevice final : public Device {
   }
 
   std::string compile(const std::string& name, const std::string& source) override {
+    context_.loss.check_alive();
     const char* text = source.c_str();
     cl_int status = CL_SUCCESS;
     cl_program program =
         cl_.create_program_with_source(context_.handle, 1, &text, nullptr, &status);
-    check_status(status, "kernel " + name);
+    context_.check(status, "kernel " + name);
     const ProgramGuard guard{cl_, program};
     status = build(program);
-    ensure(status == CL_SUCCESS, "kernel {}: the OpenCL compiler failed:\n{}", name,
-           build_log(program));
+    ensure(status == CL_SUCCESS, "{}: kernel {}: the OpenCL compiler failed:\n{}", this->name(),
+           name, build_log(program));
     return seal(mark, binary_of(program));
   }
 
   std::unique_ptr<Program> load(const ProgramInfo& info, std::string_view code) override {
+    context_.loss.check_alive();
     const std::string_view binary = unseal(mark, code);
     const auto* bytes = reinterpret_cast<const unsigned char*>(binary.data());
     const std::size_t size = binary.size();
     cl_int status = CL_SUCCESS, binary_status = CL_SUCCESS;
     cl_program program = cl_.create_program_with_binary(context_.handle, 1, &context_.device, &size,
                                                         &bytes, &binary_status, &status);
-    check_status(status, "loading kernel " + info.name);
+    context_.check(status, "loading kernel " + info.name);
     status = build(program);
     if (status != CL_SUCCESS) cl_.release_program(program);
-    check_status(status, "loading kernel " + info.name);
+    context_.check(status, "loading kernel " + info.name);
     return std::make_unique<OpenClProgram>(context_, main_, info, program);
   }
 
@@ -114,8 +117,8 @@ class OpenClDevice final : public Device {
     if (!begun) return;
     const cl_event event = begun->event.get();
     const cl_int status = cl_.wait_for_events(1, &event);
-    check(begun->event.status() >= 0, "{}: {}", name(), failure_of(*begun));
-    check_status(status, begun->what);
+    check_done(context_, *begun);
+    context_.check_begun(status, begun->what);
   }
 
   cl_int build(cl_program program) const {
@@ -133,13 +136,14 @@ class OpenClDevice final : public Device {
 
   std::string binary_of(cl_program program) const {
     std::size_t size = 0;
-    check_status(
+    context_.check(
         cl_.get_program_info(program, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, nullptr),
         "size of a binary");
     std::string binary(size, '\0');
     auto* bytes = reinterpret_cast<unsigned char*>(binary.data());
-    check_status(cl_.get_program_info(program, CL_PROGRAM_BINARIES, sizeof(bytes), &bytes, nullptr),
-                 "reading a binary");
+    context_.check(
+        cl_.get_program_info(program, CL_PROGRAM_BINARIES, sizeof(bytes), &bytes, nullptr),
+        "reading a binary");
     return binary;
   }
 
@@ -152,13 +156,18 @@ class OpenClDevice final : public Device {
 };
 
 }  // namespace
+
+std::unique_ptr<Device> make_device(const OpenCl& found, int ordinal) {
+  if (ordinal >= std::ssize(found.devices)) return nullptr;
+  return std::make_unique<OpenClDevice>(found, ordinal);
+}
+
 }  // namespace opencl
 
 int count_opencl_devices() { return static_cast<int>(std::ssize(opencl::opencl().devices)); }
 
 std::unique_ptr<Device> make_opencl_device(int ordinal) {
-  if (ordinal >= count_opencl_devices()) return nullptr;
-  return std::make_unique<opencl::OpenClDevice>(opencl::opencl(), ordinal);
+  return opencl::make_device(opencl::opencl(), ordinal);
 }
 
 }  // namespace croze

@@ -91,8 +91,8 @@ std::string OpenClLibrary::platform_text(cl_platform_id platform, cl_platform_in
   return text_of(get_platform_info, platform, property);
 }
 
-void check_status(cl_int status, std::string_view what) {
-  check(status == CL_SUCCESS, "OPENCL: {}: {} (error {})", what, name_of_status(status), status);
+std::string text_of_status(cl_int status) {
+  return fmt::format("{} (error {})", name_of_status(status), status);
 }
 
 }  // namespace croze::opencl

@@ -61,7 +61,7 @@ struct OpenClLibrary {
   std::string platform_text(cl_platform_id platform, cl_platform_info property) const;
 };
 
-// Throws Error, saying what was tried and how OpenCL calls the failure, unless status is success.
-void check_status(cl_int status, std::string_view what);
+// "out of resources (error -5)"
+std::string text_of_status(cl_int status);
 
 }  // namespace croze::opencl

@@ -19,7 +19,7 @@ std::vector<Access> accesses_of(const ProgramInfo& info, std::span<const MemoryV
 
 OpenClProgram::OpenClProgram(const Context& context, MainStream& main, ProgramInfo info,
                              cl_program program)
-    : cl_(context.cl), main_(main), info_(std::move(info)), program_(program) {
+    : context_(context), main_(main), info_(std::move(info)), program_(program) {
   try {
     kernel_ = make_kernel();
   } catch (...) {
@@ -52,7 +52,7 @@ cl_kernel OpenClProgram::make_kernel() const {
   cl_int status = CL_SUCCESS;
   cl_kernel kernel =
       cl_.create_kernel(program_, OpenClRenderer::entry(info_.name).c_str(), &status);
-  check_status(status, "kernel " + info_.name);
+  context_.check(status, "kernel " + info_.name);
   return kernel;
 }
 
@@ -72,7 +72,8 @@ void OpenClProgram::set_arguments(cl_kernel kernel, std::span<const MemoryView> 
                                   std::span<const std::int64_t> variables) const {
   cl_uint next = 0;
   const auto set = [&](auto value) {
-    check_status(cl_.set_kernel_arg(kernel, next++, sizeof(value), &value), info_.name);
+    context_.check(cl_.set_kernel_arg(kernel, next++, sizeof(value), &value),
+                   "kernel " + info_.name);
   };
   for (const MemoryView& view : buffers) {
     set(buffer_of(view.memory));

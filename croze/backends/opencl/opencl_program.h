@@ -53,7 +53,8 @@ class OpenClProgram final : public Program {
   void set_arguments(cl_kernel kernel, std::span<const MemoryView> buffers,
                      std::span<const std::int64_t> variables) const;
 
-  const OpenClLibrary& cl_;
+  const Context& context_;
+  const OpenClLibrary& cl_ = context_.cl;
   MainStream& main_;
   ProgramInfo info_;
   cl_program program_;

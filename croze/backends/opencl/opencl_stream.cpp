@@ -29,7 +29,7 @@ constexpr cl_int failed_before = -14;  // CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAI
 }  // namespace
 
 OpenClStream::OpenClStream(const Context& context)
-    : context_(context),
+    : context_((context.loss.check_alive(), context)),
       queue_(context.make_queue(
           context.has_queues_without_order ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0)) {
   if (context.command_buffers) buffers_.emplace(context);
@@ -62,6 +62,7 @@ cl_command_queue OpenClStream::timed() {
 template <typename Enqueue>
 void OpenClStream::begin_in(cl_command_queue queue, std::string what,
                             std::span<const Access> accesses, Enqueue enqueue) {
+  context_.loss.check_alive();
   if (begun_.size() == most_begun) finish();
   std::vector<cl_event> before;
   if (context_.has_queues_without_order) {
@@ -71,10 +72,10 @@ void OpenClStream::begin_in(cl_command_queue queue, std::string what,
   }
   const Waits waits{static_cast<cl_uint>(before.size()), before.empty() ? nullptr : before.data()};
   cl_event event = nullptr;
-  check_status(enqueue(queue, waits, &event), what);
+  context_.check(enqueue(queue, waits, &event), what);
   begun_.push_back({std::move(what), Event(context_.cl, event)});
   if (context_.has_queues_without_order) dependencies_.note(begun_.size() - 1, accesses);
-  check_status(context_.cl.flush(queue), "beginning what was enqueued");
+  context_.check_begun(context_.cl.flush(queue), begun_.back().what);
 }
 
 template <typename Enqueue>
@@ -151,7 +152,7 @@ bool OpenClStream::submit(const RecordedBatch& batch) {
   if (!recorded) return false;
   if (recorded->last) {  // it is not enqueued again while it is at work
     const cl_event last = recorded->last.get();
-    check_status(context_.cl.wait_for_events(1, &last), recorded->names);
+    context_.check_begun(context_.cl.wait_for_events(1, &last), recorded->names);
   }
   begin_in(in_order(), recorded->names, recorded->accesses,
            [&](cl_command_queue, const Waits& waits, cl_event* event) {
@@ -176,14 +177,16 @@ std::optional<double> OpenClStream::launch_timed(std::span<const Sequence> seque
   const std::vector<Begun> timed = begun_;
   finish();
   double seconds = 0;
-  for (const Begun& b : timed) seconds += b.event.seconds();
+  for (const Begun& b : timed) context_.check(b.event.add_seconds(seconds), "time of " + b.what);
   return seconds;
 }
 
 // ---- waiting ------------------------------------------------------------------------------------
 
-std::string failure_of(const OpenClStream::Begun& begun) {
-  return fmt::format("{} (error {}): failed while it ran", begun.what, begun.event.status());
+void check_done(const Context& context, const OpenClStream::Begun& begun) {
+  const cl_int status = begun.event.status();
+  if (status >= 0) return;
+  context.check_begun(status, begun.what + ": failed while it ran");
 }
 
 std::optional<OpenClStream::Begun> OpenClStream::last() const {
@@ -191,22 +194,26 @@ std::optional<OpenClStream::Begun> OpenClStream::last() const {
   return begun_.back();
 }
 
+// Of commands that failed the first is to blame; if the queue has failed, all that are not done may
+// be.
 void OpenClStream::finish() {
+  context_.loss.check_alive();
   cl_int finished = CL_SUCCESS;
   for (cl_command_queue queue : {queue_, in_order_, timed_}) {
     const cl_int status = queue ? context_.cl.finish(queue) : CL_SUCCESS;
     if (finished == CL_SUCCESS) finished = status;
   }
-  const Begun* failed = nullptr;
+  std::optional<Begun> failed;
+  std::string open;
   for (const Begun& b : begun_) {
     const cl_int status = b.event.status();
-    if (status < 0 && (!failed || failed->event.status() == failed_before)) failed = &b;
+    if (status < 0 && (!failed || failed->event.status() == failed_before)) failed = b;
+    if (status > 0) open += (open.empty() ? "" : ", ") + b.what;
   }
-  const std::string text = failed ? failure_of(*failed) : std::string();
   begun_.clear();
   dependencies_.forget();
-  check(text.empty(), "{}: {}", context_.name, text);
-  check_status(finished, "waiting for kernels");
+  if (failed) check_done(context_, *failed);
+  context_.check_begun(finished, open.empty() ? "waiting for what was enqueued" : open);
 }
 
 }  // namespace croze::opencl

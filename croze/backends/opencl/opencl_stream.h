@@ -69,8 +69,8 @@ class OpenClStream final : public DeviceStream {
   std::optional<CommandBuffers> buffers_;
 };
 
-// What an error says of a command whose event has failed.
-std::string failure_of(const OpenClStream::Begun& begun);
+// Throws Error if the event of a command has failed.
+void check_done(const Context& context, const OpenClStream::Begun& begun);
 
 // The stream of a device that all threads share.
 class MainStream {

@@ -2,13 +2,12 @@
 
 #include <fmt/format.h>
 
-#include "croze/base/error.h"
 #include "croze/render/spirv/arguments.h"
 
 namespace croze::vulkan {
 
 Context::Context(const Library& vk, const Offer& offer, std::string name)
-    : vk_(vk), offer_(offer), name_(std::move(name)) {
+    : vk_(vk), offer_(offer), name_(std::move(name)), loss_(name_) {
   open();
   try {
     make_layout();
@@ -57,28 +56,13 @@ void Context::make_layout() {
   check(vk_.create_layout(device_, &wanted, nullptr, &layout_), "opening the device");
 }
 
-void Context::check_alive() const {
-  if (!is_lost_) return;
-  const std::lock_guard lock(mutex_);
-  fail({.devices = {name_}}, "{} is lost to this process: {}", name_, lost_by_);
-}
-
 void Context::check(Status status, std::string_view what) {
-  if (status != Status::Success) fail_with(status, what, status == Status::DeviceLost);
+  if (status == Status::Success) return;
+  loss_.fail(fmt::format("{}: {}", what, text_of(status)), status == Status::DeviceLost);
 }
 
 void Context::check_final(Status status, std::string_view what) {
-  if (status != Status::Success) fail_with(status, what, true);
-}
-
-void Context::fail_with(Status status, std::string_view what, bool is_final) {
-  const std::string failure = fmt::format("{}: {}", what, text_of(status));
-  if (is_final) {
-    const std::lock_guard lock(mutex_);
-    if (!is_lost_) lost_by_ = failure;
-    is_lost_ = true;
-  }
-  fail({.devices = {name_}}, "{}: {}", name_, failure);
+  if (status != Status::Success) loss_.fail(fmt::format("{}: {}", what, text_of(status)), true);
 }
 
 }  // namespace croze::vulkan

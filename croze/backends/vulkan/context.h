@@ -1,17 +1,14 @@
 // context.h -- one device of Vulkan as this process sees it, and whether it still works.
 #pragma once
 
-#include <atomic>
-#include <mutex>
 #include <string>
 #include <string_view>
 
 #include "croze/backends/vulkan/physical_device.h"
+#include "croze/device/loss.h"
 
 namespace croze::vulkan {
 
-// A device that is lost stays so: what is asked of it is refused with the first failure, and other
-// devices go on.
 class Context {
  public:
   // Throws Error if the driver does not open the device.
@@ -32,12 +29,9 @@ class Context {
   void check(Status status, std::string_view what);
   // The same of calls after whose failure nothing can go on: then the device is lost.
   void check_final(Status status, std::string_view what);
-  // Throws Error if the device is lost.
-  void check_alive() const;
-  bool is_lost() const { return is_lost_; }
+  Loss& loss() { return loss_; }
 
  private:
-  [[noreturn]] void fail_with(Status status, std::string_view what, bool is_final);
   void open();
   void make_layout();
 
@@ -48,9 +42,7 @@ class Context {
   QueueHandle queue_ = nullptr;
   PipelineLayout layout_ = nullptr;
 
-  std::atomic<bool> is_lost_ = false;
-  mutable std::mutex mutex_;
-  std::string lost_by_;
+  Loss loss_;
 };
 
 }  // namespace croze::vulkan

@@ -35,7 +35,7 @@ class VulkanDevice final : public Device {
   const Renderer& renderer() const override { return renderer_; }
 
   Memory allocate(std::int64_t bytes) override {
-    shared_->context.check_alive();
+    shared_->context.loss().check_alive();
     Block* block = shared_->memory.allocate(bytes);
     if (!block) {
       shared_->work.wait(shared_->work.last());
@@ -72,7 +72,7 @@ class VulkanDevice final : public Device {
   void synchronize() override { shared_->work.wait(shared_->work.last()); }
 
   std::unique_ptr<DeviceStream> make_stream() override {
-    shared_->context.check_alive();
+    shared_->context.loss().check_alive();
     return std::make_unique<VulkanStream>(shared_);
   }
 

@@ -15,7 +15,7 @@ namespace {
 
 Pipeline make_pipeline(Context& context, const std::string& kernel, std::string_view words) {
   const Library& vk = context.vk();
-  context.check_alive();
+  context.loss().check_alive();
   const std::string what = "loading kernel " + kernel;
   std::vector<std::uint32_t> aligned(words.size() / 4);
   std::copy_n(words.data(), aligned.size() * 4, reinterpret_cast<char*>(aligned.data()));

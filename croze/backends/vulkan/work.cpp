@@ -45,16 +45,9 @@ void Work::destroy() noexcept {
   if (pool_) vk.destroy_pool(context_.device(), pool_, nullptr);
 }
 
-// An error that loses the device is also about what was launched before.
 template <typename Call>
 void Work::named(Call call) {
-  context_.check_alive();
-  try {
-    call(context_.vk());
-  } catch (const Error& e) {
-    if (!context_.is_lost() || launches_.count() == 0) throw;
-    throw Error(fmt::format("{}: {}", launches_.text(), e.message()), e.details());
-  }
+  context_.loss().named(launches_, [&] { call(context_.vk()); });
 }
 
 // ---- recording ----------------------------------------------------------------------------------
@@ -80,7 +73,7 @@ CommandBuffer Work::commands() {
 }
 
 void Work::begin() {
-  context_.check_alive();
+  context_.loss().check_alive();
   if (open_) return;
   CommandBuffer next = nullptr;
   named([&](const Library& vk) {
@@ -175,7 +168,7 @@ std::uint64_t Work::last() const {
 void Work::wait(std::uint64_t number) {
   {
     const std::lock_guard lock(mutex_);
-    context_.check_alive();
+    context_.loss().check_alive();
     if (open_ && number > submissions_) submit();
   }
   SemaphoreWaitInfo info;

@@ -9,6 +9,7 @@
 // one.
 #include "croze/backends/webgpu/webgpu_context.h"
 
+#include <fmt/format.h>
 #include <sched.h>
 #include <time.h>
 
@@ -50,8 +51,7 @@ CallbackInfo<Callback> call(Callback callback, Answer& a) {
 
 // ---- opening ------------------------------------------------------------------------------------
 
-std::unique_ptr<Context> Context::open() {
-  std::unique_ptr<Library> library = Library::load();
+std::unique_ptr<Context> Context::open(std::unique_ptr<Library> library) {
   if (!library) return nullptr;
   std::unique_ptr<Context> context(new Context(std::move(library)));
   return context->start() ? std::move(context) : nullptr;
@@ -154,14 +154,20 @@ void Context::wait_until(Done done) {
 }
 
 void Context::check_alive() {
-  check(lost_.empty(), "WEBGPU: the device is gone and takes no more work: {}", lost_);
+  loss_.check_alive();
+  fail_if_lost("work");
+}
+
+// What is noticed first is about the kernels that were launched before.
+void Context::fail_if_lost(std::string_view during) {
+  if (lost_.empty()) return;
+  loss_.named(begun_, [&] { loss_.fail(fmt::format("{}: {}", during, lost_), true); });
 }
 
 // Throws the error that something enqueued has met.
 void Context::fail_if_wrong(std::string_view during) {
-  if (error_.empty()) return check_alive();
-  const std::string text = std::exchange(error_, {});
-  fail({.devices = {"WEBGPU"}}, "WEBGPU: {}: {}", during, text);
+  fail_if_lost(during);
+  if (!error_.empty()) loss_.fail(fmt::format("{}: {}", during, std::exchange(error_, {})), false);
 }
 
 // What goes wrong between the two is the text that end_scopes() gives.
@@ -210,7 +216,8 @@ Buffer Context::allocate(std::uint64_t bytes) {
   Buffer buffer = make_buffer(bytes, usage_storage | usage_copy_source | usage_copy_target);
   const std::string wrong = end_scopes();
   if (!wrong.empty() && buffer) library_->release_buffer(buffer);
-  check(wrong.empty() && buffer, "WEBGPU: cannot allocate {} bytes: {}", bytes, wrong);
+  check(wrong.empty() && buffer, "WEBGPU: cannot allocate {} bytes: {}", bytes,
+        wrong.empty() ? "there is no memory left" : wrong);
   return buffer;
 }
 
@@ -255,6 +262,7 @@ void Context::read_some(Buffer buffer, std::uint64_t offset, std::span<std::byte
   library_->release_buffer(seen);
   fail_if_wrong("copy from the device");
   check(is_there, "WEBGPU: copy from the device: {}", mapped.text);
+  begun_.forget();
 }
 
 // ---- kernels ------------------------------------------------------------------------------------
@@ -335,6 +343,7 @@ void Context::launch(std::string_view name, Pipeline pipeline, std::span<const B
   }
   last_ = name;
   launches_++;
+  begun_.note(name);
   library_->set_pipeline(pass_, pipeline);
   library_->set_bind_group(pass_, 0, group, 0, nullptr);
   library_->dispatch(pass_, x, y, 1);

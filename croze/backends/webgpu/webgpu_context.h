@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "croze/backends/webgpu/webgpu_library.h"
+#include "croze/device/begun_launches.h"
+#include "croze/device/loss.h"
 
 namespace croze::webgpu {
 
@@ -26,11 +28,14 @@ struct Bound {
 
 class Context {
  public:
-  // Null if no library is there or none of its adapters has a device.
-  static std::unique_ptr<Context> open();
+  // Null if there is no library or none of its adapters has a device.
+  static std::unique_ptr<Context> open(std::unique_ptr<Library> library);
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
+
+  // Throws Error if the device is lost.
+  void check_alive();
 
   const Limits& limits() const { return limits_; }
   const std::string& description() const { return description_; }
@@ -71,8 +76,8 @@ class Context {
   void begin_scopes();
   std::string end_scopes();
   std::string end_scope();
-  void check_alive();
   void fail_if_wrong(std::string_view during);
+  void fail_if_lost(std::string_view during);
   ShaderModule make_module(std::string_view name, std::string_view text);
   Buffer make_buffer(std::uint64_t bytes, std::uint64_t usage);
   std::uint64_t keep_numbers(std::span<const std::int32_t> numbers);
@@ -87,8 +92,10 @@ class Context {
   std::string description_;
   bool is_processor_ = false;
   std::uint32_t subgroup_items_ = 0;
-  std::string error_;  // of something enqueued, not yet told
-  std::string lost_;   // why the device is gone
+  std::string error_;    // of something enqueued, not yet told
+  std::string lost_;     // why the device is gone, as the library says
+  BegunLaunches begun_;  // which may still be at work
+  Loss loss_{"WEBGPU"};
 
   // The launches gathered.
   Encoder encoder_ = nullptr;

@@ -209,7 +209,7 @@ class WebGpuDevice final : public Device {
   std::string compile(const std::string& name, const std::string& source) override {
     const std::lock_guard lock(shared_->mutex);
     const std::string wrong = context().check_module(name, source);
-    ensure(wrong.empty(), "kernel {}: WebGPU refuses the module:\n{}", name, wrong);
+    ensure(wrong.empty(), "{}: kernel {}: the module is refused:\n{}", this->name(), name, wrong);
     return seal(mark, source);
   }
 
@@ -227,6 +227,12 @@ class WebGpuDevice final : public Device {
   void synchronize() override {
     const std::lock_guard lock(shared_->mutex);
     context().wait();
+  }
+
+  std::unique_ptr<DeviceStream> make_stream() override {
+    const std::lock_guard lock(shared_->mutex);
+    context().check_alive();
+    return Device::make_stream();
   }
 
  private:
@@ -264,9 +270,13 @@ class WebGpuDevice final : public Device {
 
 }  // namespace
 
-std::unique_ptr<Device> make_webgpu_device() {
-  std::unique_ptr<Context> context = Context::open();
+std::unique_ptr<Device> webgpu::make_device(std::unique_ptr<Library> library) {
+  std::unique_ptr<Context> context = Context::open(std::move(library));
   return context ? std::make_unique<WebGpuDevice>(std::move(context)) : nullptr;
+}
+
+std::unique_ptr<Device> make_webgpu_device() {
+  return webgpu::make_device(webgpu::Library::load());
 }
 
 }  // namespace croze

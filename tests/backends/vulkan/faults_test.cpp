@@ -1,14 +1,12 @@
 // faults_test.cpp -- memory that runs out, kernels that are refused, devices that are lost: by
 // drivers that fail when they are told to.
+#include "support/faults.h"
+
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <vector>
 
 #include "croze/backends/vulkan/vulkan_device.h"
-#include "croze/base/error.h"
-#include "croze/device/queue.h"
-#include "support/programs.h"
 
 namespace croze::test {
 namespace {
@@ -63,52 +61,19 @@ const Drivers& drivers() {
   return found;
 }
 
-template <typename Call>
-std::string message_of(Call call) {
-  try {
-    call();
-  } catch (const Error& e) {
-    return e.message();
-  }
-  return "no error";
-}
-
-void expect_contains(const std::string& text, std::string_view part) {
-  EXPECT_NE(text.find(part), std::string::npos) << part << " is not in: " << text;
-}
-
-LinearProgram doubling(const std::string& name) {
-  ProgramBuilder b(name);
-  const UOp x = b.param(DType::Int32, 16);
-  const UOp i = b.begin_loop(16);
-  b.store(x, i, b.load(x, i) * 2);
-  b.end_loop(i);
-  return b.finish();
-}
-
 class VulkanFaults : public testing::Test {
  protected:
   void SetUp() override {
     failures = {};
-    device = make_device(drivers(), 0);
-    if (!device) GTEST_SKIP() << "no driver of Vulkan here";
-    memory = device->allocate(64);
+    std::unique_ptr<Device> made = make_device(drivers(), 0);
+    if (!made) GTEST_SKIP() << "no driver of Vulkan here";
+    faulty = std::make_unique<FaultyDevice>(std::move(made));
+    device = &faulty->device();
   }
-  void TearDown() override {
-    failures = {};
-    if (device) device->release(memory);
-  }
+  void TearDown() override { failures = {}; }
 
-  std::unique_ptr<Program> loaded(const std::string& name) {
-    return compile_program(*device, doubling(name));
-  }
-  void launch(Program& program) {
-    const MemoryView view = MemoryView::all_of(memory);
-    program.launch(std::span(&view, 1), {});
-  }
-
-  std::unique_ptr<Device> device;
-  Memory memory;
+  std::unique_ptr<FaultyDevice> faulty;
+  Device* device = nullptr;
 };
 
 TEST_F(VulkanFaults, NoMemoryLeftIsAnErrorAndPassesByItself) {
@@ -121,19 +86,19 @@ TEST_F(VulkanFaults, NoMemoryLeftIsAnErrorAndPassesByItself) {
 
 TEST_F(VulkanFaults, AKernelThatTheDriverRefusesIsNamedWithItsDevice) {
   failures.pipeline = Status::OutOfHostMemory;
-  expect_contains(message_of([&] { loaded("refused"); }),
+  expect_contains(message_of([&] { faulty->loaded("refused"); }),
                   "VULKAN: loading kernel refused: VK_ERROR_OUT_OF_HOST_MEMORY");
   failures = {};
-  const auto program = loaded("taken");
-  launch(*program);
+  const auto program = faulty->loaded("taken");
+  faulty->launch(*program);
   device->synchronize();
 }
 
 TEST_F(VulkanFaults, ADeviceThatIsLostWhileAKernelRunsNamesIt) {
-  const auto good = loaded("good"), slow = loaded("slow");
-  launch(*good);
+  const auto good = faulty->loaded("good"), slow = faulty->loaded("slow");
+  faulty->launch(*good);
   device->synchronize();
-  launch(*slow);
+  faulty->launch(*slow);
   failures.wait = Status::DeviceLost;
   const std::string said = message_of([&] { device->synchronize(); });
   expect_contains(said, "kernel slow: VULKAN: ");
@@ -142,27 +107,21 @@ TEST_F(VulkanFaults, ADeviceThatIsLostWhileAKernelRunsNamesIt) {
 }
 
 TEST_F(VulkanFaults, ALostDeviceRefusesWorkAndOthersGoOn) {
-  const auto program = loaded("doomed");
+  const auto program = faulty->loaded("doomed");
   const std::unique_ptr<Device> other = make_device(drivers(), 0);
-  launch(*program);
+  faulty->launch(*program);
   failures.submit = Status::DeviceLost;
   expect_contains(message_of([&] { device->synchronize(); }), "kernel doomed");
   failures = {};
-  for (const std::string& said :
-       {message_of([&] { device->allocate(16); }), message_of([&] { launch(*program); }),
-        message_of([&] { device->synchronize(); }), message_of([&] { device->make_stream(); }),
-        message_of([&] { loaded("new"); })}) {
-    expect_contains(said, "VULKAN is lost to this process: submitting work: VK_ERROR_DEVICE_LOST");
-  }
-  std::vector<std::int32_t> values(16, 4);
-  run_program(*other, doubling("good"), {bytes_of(values)});
-  EXPECT_EQ(values, std::vector<std::int32_t>(16, 8));
+  faulty->expect_refused(*program,
+                         "VULKAN is lost to this process: submitting work: VK_ERROR_DEVICE_LOST");
+  expect_doubles(*other);
 }
 
 // Nobody would ever reach the number that is waited for.
 TEST_F(VulkanFaults, WhatCannotBeSubmittedLosesTheDevice) {
-  const auto program = loaded("unsent");
-  launch(*program);
+  const auto program = faulty->loaded("unsent");
+  faulty->launch(*program);
   failures.submit = Status::OutOfHostMemory;
   expect_contains(message_of([&] { device->synchronize(); }), "kernel unsent: VULKAN: ");
   failures = {};
@@ -170,20 +129,8 @@ TEST_F(VulkanFaults, WhatCannotBeSubmittedLosesTheDevice) {
 }
 
 TEST_F(VulkanFaults, AQueueOfALostDeviceFailsWhatItWasToSignal) {
-  const auto program = loaded("doomed");
-  const MemoryView view = MemoryView::all_of(memory);
-  const Nest nest{program.get(), std::span(&view, 1), {}};
-  const Sequence sequence{std::span(&nest, 1)};
-  Queue queue(*device);
-  const Timeline done;
-  failures.submit = Status::DeviceLost;
-  queue.launch(std::span(&sequence, 1));
-  queue.signal(done, 1);
-  expect_contains(message_of([&] { done.wait(1); }), "kernel doomed");
-  EXPECT_THROW(queue.synchronize(), Error);
-  failures = {};
-  queue.launch(std::span(&sequence, 1));
-  expect_contains(message_of([&] { queue.synchronize(); }), "VULKAN is lost to this process");
+  faulty->expect_queue_fails("doomed", "VULKAN is lost to this process",
+                             [] { failures.submit = Status::DeviceLost; });
 }
 
 }  // namespace
