@@ -6,10 +6,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "croze/backends/opencl/built_programs.h"
 #include "croze/backends/opencl/capabilities.h"
 #include "croze/backends/opencl/opencl_program.h"
 #include "croze/backends/opencl/opencl_stream.h"
+#include "croze/base/options.h"
 #include "croze/device/sealed.h"
 #include "croze/render/c_family/opencl.h"
 
@@ -17,7 +20,7 @@ namespace croze {
 namespace opencl {
 namespace {
 
-constexpr std::string_view mark = "opencl 1";
+constexpr std::string_view mark = "opencl 1", mark_of_text = "opencl t";
 
 class OpenClDevice final : public Device {
  public:
@@ -26,6 +29,7 @@ class OpenClDevice final : public Device {
                  device_label("OPENCL", ordinal)),
         caps_(probe(cl_, context_.device)),
         renderer_(has_halves(cl_, context_.device)),
+        built_(cl_),
         main_(context_) {
     options_ = "-cl-std=CL1.2";
     const auto single =
@@ -60,20 +64,19 @@ class OpenClDevice final : public Device {
   }
 
   std::string compile(const std::string& name, const std::string& source) override {
-    context_.loss.check_alive();
-    const char* text = source.c_str();
-    cl_int status = CL_SUCCESS;
-    cl_program program =
-        cl_.create_program_with_source(context_.handle, 1, &text, nullptr, &status);
-    context_.check(status, "kernel " + name);
-    const ProgramGuard guard{cl_, program};
-    status = build(program);
-    ensure(status == CL_SUCCESS, "{}: kernel {}: the OpenCL compiler failed:\n{}", this->name(),
-           name, build_log(program));
-    return seal(mark, binary_of(program));
+    ProgramGuard built{cl_, built_from(name, source)};
+    if (Options::flag(Option::Cache)) return seal(mark, binary_of(built.program));
+    built_.put(source, std::exchange(built.program, nullptr));
+    return seal(mark_of_text, source);
   }
 
   std::unique_ptr<Program> load(const ProgramInfo& info, std::string_view code) override {
+    if (code.starts_with(mark_of_text)) {
+      const std::string source(unseal(mark_of_text, code));
+      cl_program program = built_.take(source);
+      if (!program) program = built_from(info.name, source);
+      return std::make_unique<OpenClProgram>(context_, main_, info, program);
+    }
     context_.loss.check_alive();
     const std::string_view binary = unseal(mark, code);
     const auto* bytes = reinterpret_cast<const unsigned char*>(binary.data());
@@ -104,8 +107,24 @@ class OpenClDevice final : public Device {
   struct ProgramGuard {
     const OpenClLibrary& cl;
     cl_program program;
-    ~ProgramGuard() { cl.release_program(program); }
+    ~ProgramGuard() {
+      if (program) cl.release_program(program);
+    }
   };
+
+  // The caller's.
+  cl_program built_from(const std::string& name, const std::string& source) const {
+    context_.loss.check_alive();
+    const char* text = source.c_str();
+    cl_int status = CL_SUCCESS;
+    ProgramGuard made{cl_,
+                      cl_.create_program_with_source(context_.handle, 1, &text, nullptr, &status)};
+    context_.check(status, "kernel " + name);
+    status = build(made.program);
+    ensure(status == CL_SUCCESS, "{}: kernel {}: the OpenCL compiler failed:\n{}", this->name(),
+           name, build_log(made.program));
+    return std::exchange(made.program, nullptr);
+  }
 
   // Enqueues one command and waits for it, while others may enqueue theirs.
   template <typename Enqueue>
@@ -152,6 +171,7 @@ class OpenClDevice final : public Device {
   Caps caps_;
   OpenClRenderer renderer_;
   std::string options_;
+  BuiltPrograms built_;
   MainStream main_;
 };
 
