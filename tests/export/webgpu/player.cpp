@@ -11,7 +11,8 @@ namespace croze::test {
 namespace {
 
 webgpu::Context* context() {
-  static const std::unique_ptr<webgpu::Context> one = webgpu::Context::open();
+  static const std::unique_ptr<webgpu::Context> one =
+      webgpu::Context::open(webgpu::Library::load());
   return one.get();
 }
 
