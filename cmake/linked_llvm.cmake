@@ -37,6 +37,17 @@ set_target_properties(croze_linked_llvm PROPERTIES
   CXX_STANDARD 20 CXX_EXTENSIONS OFF)
 target_link_libraries(croze_linked_llvm PRIVATE croze_flags croze_llvm_headers
   -Wl,--start-group ${archives} -Wl,--end-group ${system_libraries})
+# Its small pieces of memory are its own, and then the C++ library has to be, too: what one allocates
+# the other frees.  Sanitizers want to see them all.
+if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+  target_sources(croze_linked_llvm PRIVATE
+    ${PROJECT_SOURCE_DIR}/croze/device/llvm/linked_malloc.cpp
+    ${PROJECT_SOURCE_DIR}/croze/device/llvm/small_blocks.cpp)
+  target_link_options(croze_linked_llvm PRIVATE -static-libstdc++ -static-libgcc)
+  foreach(function malloc free calloc realloc aligned_alloc posix_memalign)
+    target_link_options(croze_linked_llvm PRIVATE LINKER:--wrap=${function})
+  endforeach()
+endif()
 # As LLVM is built: what derives from its classes finds no type information.
 target_compile_options(croze_linked_llvm PRIVATE -fno-rtti -fno-exceptions)
 target_compile_definitions(croze_linked_llvm PRIVATE CROZE_LLVM_HAS_AMDGPU=${has_amdgpu})

@@ -41,10 +41,30 @@ constexpr llvm::StringLiteral idle_passes[] = {
     "Expand vector predication intrinsics",
     "TLS Variable Hoist",
     "Local Dynamic TLS Access Clean-up",
+    "Lower constant intrinsics",
     "Expand indirectbr instructions",
     "Prepare callbr",
     "Argument Stack Rebase",
-    // Variables on the stack that live at different times.
+    "X86 FP Stackifier",
+    "X86 insert wait instruction",
+    // Counters that codegen has made already, which LLVM doesn't see through.
+    "Canonicalize Freeze Instructions in Loops",
+    "Loop Strength Reduction",
+    // What codegen has joined, ordered and chosen already: constants, shuffles, blocks, sides.
+    "Constant Hoisting",
+    "Interleaved Access Pass",
+    "Early Tail Duplication",
+    "Tail Duplication",
+    "Optimize machine instruction PHIs",
+    "Early If-Conversion",
+    "X86 Domain Reassignment Pass",
+    "X86 LEA Optimize",
+    // What bytes and words, small processors and copies of structures make slow.
+    "X86 Byte/Word Instruction Fixup",
+    "X86 Atom pad short functions",
+    "X86 Avoid Store Forwarding Blocks",
+    // Variables on the stack, of changing size or that live at different times.
+    "X86 DynAlloca Expander",
     "Merge disjoint stack slots",
     "Local Stack Slot Allocation",
     // Exceptions and unwinding.
