@@ -31,7 +31,8 @@ LlvmWords words(const LlvmTarget& target) {
           .forms = {.fences_halfs = true,
                     .bounds_casts = !target.casts_saturate,
                     .ranks_floats = target.avx512,
-                    .number_bytes = target.number_bytes},
+                    .number_bytes = target.number_bytes,
+                    .gathers = target.gathers},
           .special = task_number,
           .barrier = no_barrier,
           .contract = llvm_contract};

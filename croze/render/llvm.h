@@ -9,7 +9,9 @@ namespace croze {
 
 // What the text may use of the processor, beside what every one has.
 struct LlvmTarget {
-  bool avx512 = false;  // AVX-512 with its forms for narrow vectors
+  bool avx512 = false;   // AVX-512 with its forms for narrow vectors
+  bool gathers = false;  // an instruction loads lanes of 64 bytes that lie apart, not slower than
+                         // one by one
   bool casts_saturate =
       false;  // an instruction makes integers of vectors of floats as Op::Cast does
   // Operations take a vector of so many bytes from memory, but no number for all of its lanes; 0

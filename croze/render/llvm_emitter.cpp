@@ -19,9 +19,11 @@
 #include "croze/base/error.h"
 #include "croze/render/lane_form.h"
 #include "croze/render/llvm_bytes.h"
+#include "croze/render/llvm_index.h"
 #include "croze/render/llvm_memory.h"
 #include "croze/render/llvm_order.h"
 #include "croze/render/llvm_text.h"
+#include "croze/render/step_neighbours.h"
 #include "croze/render/words_in_memory.h"
 
 namespace croze {
@@ -45,6 +47,7 @@ class Emitter {
         program_(program),
         forms_(program, true),
         apart_(program, forms_),
+        neighbours_(program, forms_),
         text_(words.forms) {}
 
   LlvmBody run();
@@ -92,6 +95,7 @@ class Emitter {
   const LinearProgram& program_;
   LaneForms forms_;
   WordsInMemory apart_;
+  StepNeighbours neighbours_;
   std::vector<Rendered> rendered_;
   std::vector<std::int32_t> position_;            // in rendered_, by node id
   std::vector<std::int64_t> params_, variables_;  // their slots
@@ -104,23 +108,6 @@ class Emitter {
   LlvmText text_;
 };
 
-UOp without_after(UOp u) {
-  while (u.is(Op::After)) u = u.src(0);
-  return u;
-}
-
-// Whether an integer is known not to have wrapped (see Bounds).  What may have has the bounds of
-// its type, or the multiples of its divisor next to them.
-bool fits(UOp u) {
-  if (!is_integer(u.dtype())) return false;
-  const auto distance = [](std::int64_t from, std::int64_t to) {
-    return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
-  };
-  const auto divisor = static_cast<std::uint64_t>(std::max<std::int64_t>(u.bounds().multiple, 1));
-  return distance(min_value(u.dtype()), u.lo()) >= divisor ||
-         distance(u.hi(), max_value(u.dtype())) >= divisor;
-}
-
 // A half that memory gives to all lanes at once is widened in them: one by itself goes through
 // three registers first.
 bool widens_half(UOp u) {
@@ -132,29 +119,6 @@ bool widens_half(UOp u) {
 bool has_tiles(const MatrixUnit& unit) { return unit.rows > 1 && unit.threads == 1; }
 
 std::string name_of_register(UOp u) { return fmt::format("%r{}", u.arg().value); }
-
-// The place of lane 0.  Accesses whose indices differ by a constant share an address, and the
-// constants stand apart, where machine instructions have a field for them.
-struct SplitIndex {
-  UOp index;
-  std::int64_t offset = 0;
-};
-
-SplitIndex split_index(UOp place) {
-  SplitIndex result{.index = place.src(1)};
-  UOp& index = result.index;
-  while (index.is(Op::Add) && fits(index)) {
-    if (index.src(1).is_const()) {
-      result.offset += index.src(1).const_int();
-      index = index.src(0);
-    } else if (is_lane(index.src(0)) || is_lane(index.src(1))) {  // lane 0 is 0
-      index = index.src(is_lane(index.src(0)) ? 1 : 0);
-    } else {
-      break;
-    }
-  }
-  return result;
-}
 
 // ---- what is wanted as a vector ---------------------------------------------------------------
 
@@ -368,7 +332,10 @@ void Emitter::emit(Rendered& r) {
     case Op::Param:
     case Op::Local:
     case Op::Register: break;  // declared in front of all
-    case Op::Barrier: words_.barrier(text_); break;
+    case Op::Barrier:
+      text_.forget_loaded();
+      words_.barrier(text_);
+      break;
     case Op::Loop: open_loop(u.src(0)); break;
     case Op::EndLoop: close_loop(u.src(0)); break;
     case Op::Store: store(u); break;
@@ -448,7 +415,7 @@ LlvmValue Emitter::elementwise(const Rendered& r) {
     if (src[0].name == "0") return src[1];
     if (src[1].name == "0") return src[0];
   }
-  return llvm_elementwise(text_, u.op(), {u.dtype(), lanes}, src, fits(u));
+  return llvm_elementwise(text_, u.op(), {u.dtype(), lanes}, src, fits_its_type(u));
 }
 
 // LLVM looks for one shuffle that does the work of several, through as many as there are in a row:
@@ -470,7 +437,10 @@ LlvmValue Emitter::load(UOp u) {
   const UOp place = without_after(u.src(0));
   const LlvmType type{u.dtype(), access_lanes(u)};
   if (place.is(Op::Index)) {
-    const LlvmPlace from = place_of(place, type.lanes);
+    LlvmPlace from = place_of(place, type.lanes);
+    const StepNeighbours::Reach reach = neighbours_.of(u);
+    from.before = reach.before;
+    from.behind = reach.behind;
     if (type.lanes > 1) order_.keep_behind_products(text_);
     return llvm_repeat(text_, llvm_load(text_, from, type.lanes), forms_.of(u).lanes / type.lanes);
   }

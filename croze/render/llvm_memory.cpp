@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "croze/base/error.h"
@@ -29,13 +30,22 @@ class Memory {
   LlvmValue load_repeated();
   LlvmValue load_strided();
   LlvmValue load_apart(LlvmType type, std::int64_t step);
+  LlvmValue gather(const LlvmArgument& from);
   LlvmValue load_every_other();
+  bool has_short_steps() const;
+  std::int64_t spanned() const {
+    return place_.before + place_.behind + (type_.lanes - 1) * place_.step + 1;
+  }
+  std::int64_t vectors_spanned() const { return (spanned() + type_.lanes - 1) / type_.lanes; }
+  LlvmValue load_short_steps();
+  std::string lanes_up_to(std::int64_t v, std::int64_t begin) const;
   LlvmValue load_part(const std::string& pointer, std::int64_t first);
   void store_runs(const LlvmValue& value);
   void store_strided(const LlvmValue& value);
   // Processors with registers of 64 bytes write the lanes of one apart by an instruction.  It is as
   // fast as so many stores, but those take LLVM ten times as long to compile.
   bool has_scatter() const { return size_ >= 4 && type_.lanes * size_ == 64; }
+  bool is_full_register() const { return has_scatter() && place_.read_as == DType::Void; }
 
   std::string address(bool in_bounds);
   std::string offset_from(std::string_view pointer, std::string_view index, bool in_bounds);
@@ -138,11 +148,18 @@ LlvmValue Memory::load() {
     const std::string p = address(true);
     return from_memory(text_.define(type, "load {}, ptr {}, align {}", type.text(), p, size_));
   }
-  const LlvmArgument where = contiguous ? LlvmArgument("ptr", masked_address()) : pointers();
-  const LlvmArgument arguments[] = {where, alignment(), gate(), llvm_zero(type)};
-  const std::string name = contiguous ? "masked.load." + suffix("p0")
-                                      : "masked.gather." + suffix(fmt::format("v{}p0", type.lanes));
-  return from_memory(text_.define(type, "{}", text_.call(type.text(), name, arguments)));
+  if (!contiguous) return from_memory(gather(pointers()));
+  const LlvmArgument arguments[] = {
+      {"ptr", masked_address()}, alignment(), gate(), llvm_zero(type)};
+  return from_memory(
+      text_.define(type, "{}", text_.call(type.text(), "masked.load." + suffix("p0"), arguments)));
+}
+
+LlvmValue Memory::gather(const LlvmArgument& from) {
+  const LlvmType type = memory_type();
+  const LlvmArgument arguments[] = {from, alignment(), gate(), llvm_zero(type)};
+  const std::string name = "masked.gather." + suffix(fmt::format("v{}p0", type.lanes));
+  return text_.define(type, "{}", text_.call(type.text(), name, arguments));
 }
 
 // Element 0 is always there to be read, and so are as many as there would be behind an open gate:
@@ -218,9 +235,60 @@ LlvmValue Memory::load_runs() {
   return from_memory(llvm_joined(text_, runs));
 }
 
+// Vectors that hold all from the first element to the last take half as many instructions as lanes
+// one by one, if there are half as many, where a shuffle takes any element of two of them: on
+// processors with registers of 64 bytes.
+bool Memory::has_short_steps() const {
+  return is_full_register() && place_.step > 0 && 2 * vectors_spanned() <= type_.lanes;
+}
+
+// The vectors are the same for all that are loaded at this step nearby, so they begin with the
+// first element of any and end with the last: between elements that are there others are, too.
+LlvmValue Memory::load_short_steps() {
+  const LlvmType type = memory_type();
+  const std::string base = text_.address(element_text(), place_.pointer, place_.index.text());
+  const auto vector = [&](std::int64_t begin) {
+    const std::int64_t offset = place_.offset - place_.before + begin;
+    return text_.loaded(type, element_text(), base, offset, size_);
+  };
+  LlvmValue result = vector(0);
+  for (std::int64_t v = 1; v < vectors_spanned(); v++) {
+    const std::int64_t begin = std::min(v * type.lanes, spanned() - type.lanes);
+    const std::string chosen = lanes_up_to(v, begin);
+    if (chosen.empty()) continue;
+    result = text_.define(type, "shufflevector {}, {}, <{} x i32> <{}>", result.text(),
+                          vector(begin).text(), type.lanes, chosen);
+  }
+  return result;
+}
+
+// Of what the vectors before number v have given and of that one, which begins with the element
+// `begin`: the lanes so far, those to come being anything; empty if it gives none.
+std::string Memory::lanes_up_to(std::int64_t v, std::int64_t begin) const {
+  const std::int64_t lanes = type_.lanes;
+  std::string result;
+  bool takes_any = v == 1;
+  for (std::int64_t k = 0; k < lanes; k++) {
+    const std::int64_t element = place_.before + k * place_.step;
+    const bool is_new = element >= v * lanes && element < begin + lanes;
+    takes_any = takes_any || is_new;
+    result += k ? ", i32 " : "i32 ";
+    if (is_new) {
+      result += fmt::format("{}", lanes + element - begin);
+    } else if (element < v * lanes) {
+      result += fmt::format("{}", v == 1 ? element : k);
+    } else {
+      result += "poison";
+    }
+  }
+  return takes_any ? result : std::string();
+}
+
 // The offsets from lane 0 are constants, which addresses hold at no cost.
 LlvmValue Memory::load_strided() {
   if (place_.step == 2 && place_.read_as == DType::Void) return load_every_other();
+  if (has_short_steps()) return from_memory(load_short_steps());
+  if (text_.forms().gathers && is_full_register()) return from_memory(gather(strided_pointers()));
   return from_memory(load_apart(memory_type(), place_.step));
 }
 
@@ -240,6 +308,7 @@ LlvmValue Memory::load_apart(LlvmType type, std::int64_t step) {
 // ---- stores -----------------------------------------------------------------------------------
 
 void Memory::store(const LlvmValue& value) {
+  text_.forget_loaded();
   const LlvmValue stored = to_memory(value);
   const bool contiguous = place_.contiguous(type_.lanes);
   const bool strided = !contiguous && place_.index.type.lanes == 1;

@@ -17,6 +17,9 @@ struct LlvmPlace {
   LlvmValue index;              // a vector, or lane 0 of an index that moves by `step`
   std::int64_t offset = 0;      // added to a scalar index
   std::int64_t step = 0;
+  // Scalar indices behind `offset` of lane 0 and before it at which lanes of the same step are
+  // loaded, too, in the same block.
+  std::int64_t before = 0, behind = 0;
   // Lanes of a run of contiguous ones, or of equal ones if `step` is 0, and elements from one run
   // to the next; 0: all are one run.
   std::int64_t run = 0, jump = 0;

@@ -105,6 +105,7 @@ void LlvmText::label(std::string_view name) {
   body_ += fmt::format("{}:\n", name);
   block_ = name;
   addresses_.clear();
+  loaded_.clear();
 }
 
 std::string LlvmText::address(std::string_view element, std::string_view pointer,
@@ -116,6 +117,19 @@ std::string LlvmText::address(std::string_view element, std::string_view pointer
     line("{} = getelementptr {}", name, what);
   }
   return name;
+}
+
+LlvmValue LlvmText::loaded(LlvmType type, std::string_view element, std::string_view pointer,
+                           std::int64_t offset, std::int64_t alignment) {
+  LlvmValue& value = loaded_[fmt::format("{}, {}, {} + {}", type.text(), element, pointer, offset)];
+  if (!value.name.empty()) return value;
+  std::string from(pointer);
+  if (offset != 0) {
+    from = fresh();
+    line("{} = getelementptr inbounds {}, ptr {}, i64 {}", from, element, pointer, offset);
+  }
+  value = define(type, "load {}, ptr {}, align {}", type.text(), from, alignment);
+  return value;
 }
 
 // LLVM takes what it knows of a constant for a number to be spread over a register anew each time:

@@ -67,6 +67,8 @@ struct LlvmForms {
   // A number that is the same in all lanes of a vector of so many bytes is loaded as one, from
   // constants of the module: operations take it from there where registers are wanted for others.
   std::int64_t number_bytes = 0;
+  // A register of lanes that lie apart is loaded as fast by one instruction as one by one.
+  bool gathers = false;
   // Quotients and remainders of 64-bit integers are functions of the module, and not copies of what
   // the processor needs for one.
   bool calls_long_divisions = false;
@@ -112,6 +114,12 @@ class LlvmText {
   // to find.
   std::string address(std::string_view element, std::string_view pointer, std::string_view index);
 
+  // The vector of elements that begins so many of them behind a pointer.  Loaded once in a block as
+  // long as nothing is stored.
+  LlvmValue loaded(LlvmType type, std::string_view element, std::string_view pointer,
+                   std::int64_t offset, std::int64_t alignment);
+  void forget_loaded() { loaded_.clear(); }
+
   // The number of a vector type, loaded at the start of the function.
   LlvmValue loaded_number(LlvmType type, std::int64_t bits);
   const std::string& loads_of_numbers() const { return loads_of_numbers_; }
@@ -128,6 +136,7 @@ class LlvmText {
   std::string block_ = "entry";
   std::set<std::string> declarations_;
   std::map<std::string, std::string> addresses_;  // of the open block: the names of instructions
+  std::map<std::string, LlvmValue> loaded_;       // the same of vectors
   std::set<std::string> numbers_;                 // that are loaded: their names
   std::string loads_of_numbers_;
   LlvmForms forms_;

@@ -44,6 +44,38 @@ TEST(LlvmRenderer, NeighbouringLanesAreOneAccess) {
             std::string::npos);
 }
 
+// Columns 0, 1 and 3 of rows of `width`.
+std::string text_of_columns(std::int64_t width, const LlvmTarget& target) {
+  ProgramBuilder b("columns");
+  const UOp out = b.param(f32, 48), in = b.param(f32, 16 * width), lane = b.lane(16);
+  std::vector<UOp> columns;
+  for (const std::int64_t column : {0, 1, 3}) columns.push_back(b.load(in, lane * width + column));
+  for (std::int64_t i = 0; i < 3; i++)
+    b.store(out, lane + i * 16, columns[static_cast<std::size_t>(i)]);
+  return LlvmRenderer(target).render(b.finish());
+}
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+    count++;
+  }
+  return count;
+}
+
+TEST(LlvmRenderer, ColumnsOfShortRowsArePartsOfTheSameVectors) {
+  const std::string text = text_of_columns(4, {});
+  EXPECT_EQ(count_of(text, "load <16 x float>"), 4U) << text;
+  EXPECT_EQ(count_of(text, "shufflevector"), 9U) << text;
+  EXPECT_EQ(count_of(text, "insertelement"), 0U) << text;
+}
+
+TEST(LlvmRenderer, ColumnsOfLongRowsAreGatheredWhereThatIsFast) {
+  EXPECT_EQ(count_of(text_of_columns(40, {.gathers = true}), "call <16 x float> @llvm.masked.gath"),
+            3U);
+  EXPECT_EQ(count_of(text_of_columns(40, {}), "insertelement"), 48U);
+}
+
 // As rows are gathered whose number may be out of range: a row is there or is not.
 TEST(LlvmRenderer, NeighbouringLanesBehindOneGateHaveNoMask) {
   ProgramBuilder b("row");

@@ -35,6 +35,17 @@ std::int64_t datapath_bytes() {
   return in_halves ? 32 : 64;
 }
 
+// AMD's processors make a gather of several instructions for each lane, and so do Intel's that leak
+// what others have gathered and are kept from it: the system says which.  As fast as loads and
+// shuffles are those of Intel's that do not leak.
+bool has_fast_gather() {
+  constexpr unsigned is_intel = 0x756e6547;  // "Genu" of "GenuineIntel"
+  if (cpuid(0)[ebx] != is_intel) return false;
+  std::ifstream file("/sys/devices/system/cpu/vulnerabilities/gather_data_sampling");
+  std::string answer;
+  return std::getline(file, answer) && answer == "Not affected";
+}
+
 std::string brand() {
   char text[49] = "";
   for (unsigned i = 0; i < 3; i++) {
@@ -66,12 +77,16 @@ std::string features_here() {
 std::string brand() { return "CPU"; }
 std::string features_here() { return "unknown"; }
 std::int64_t datapath_bytes() { return 0; }
+bool has_fast_gather() { return false; }
 
 #endif
 
+constexpr std::string_view gathering = " gathering";
+
 std::string architecture() {
   const std::string& without = left_out_extensions();
-  return features_here() + (without.empty() ? "" : " without " + without);
+  return features_here() + (without.empty() ? "" : " without " + without) +
+         std::string(has_fast_gather() ? gathering : "");
 }
 
 struct Features {
@@ -153,6 +168,11 @@ Caps probe_cpu(int threads) {
   caps.l2_bytes = system_value(_SC_LEVEL2_CACHE_SIZE, caps.l2_bytes);
   caps.last_cache_bytes = last_cache_bytes();
   return caps;
+}
+
+// Named by the architecture, since compiled code depends on it.
+bool gathers_fast(const Caps& caps) {
+  return has_avx512(caps) && caps.architecture.ends_with(gathering);
 }
 
 bool has_avx512(const Caps& caps) { return caps.vector_bytes == 64; }
