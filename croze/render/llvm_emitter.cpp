@@ -400,7 +400,7 @@ LlvmValue Emitter::elementwise(const Rendered& r) {
   if (const WordInMemory* half = apart_.find_half(u))
     return apart_.load_half(text_, *half, place_of(half->low.src(0), lanes), lanes);
   if (const WordInMemory* word = apart_.find_word(u))
-    return apart_.load_word(text_, place_of(word->low.src(0), lanes), lanes);
+    return apart_.load_word(text_, *word, place_of(word->low.src(0), lanes), lanes);
   if (const std::vector<std::int64_t> amounts = shifts_of_words(u); std::ssize(amounts) == lanes)
     return llvm_shift_bytes(text_, value_of(u.src(0), lanes), amounts);
   std::vector<LlvmValue> src;

@@ -288,7 +288,7 @@ std::string Memory::lanes_up_to(std::int64_t v, std::int64_t begin) const {
 LlvmValue Memory::load_strided() {
   if (place_.step == 2 && place_.read_as == DType::Void) return load_every_other();
   if (has_short_steps()) return from_memory(load_short_steps());
-  if (text_.forms().gathers && is_full_register()) return from_memory(gather(strided_pointers()));
+  if (llvm_gathers(text_, memory_type())) return from_memory(gather(strided_pointers()));
   return from_memory(load_apart(memory_type(), place_.step));
 }
 
@@ -373,6 +373,11 @@ void Memory::prefetch(std::int64_t cache) {
 }
 
 }  // namespace
+
+bool llvm_gathers(const LlvmText& text, LlvmType type) {
+  const auto size = static_cast<std::int64_t>(size_of(type.dtype));
+  return text.forms().gathers && size >= 4 && type.lanes * size == 64;
+}
 
 LlvmValue llvm_load(LlvmText& text, const LlvmPlace& place, std::int64_t lanes) {
   return Memory(text, place, lanes).load();

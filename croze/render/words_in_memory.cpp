@@ -18,6 +18,11 @@ bool are_apart(const LaneForm& at) {
   return at.period == 0 ? at.step > 1 : at.step == 0 && at.jump > 1;
 }
 
+bool has_two_behind(UOp low) {
+  const UOp place = low.src(0);
+  return place.src(1).hi() + 2 * half_bytes <= buffer_of(place).least_elements();
+}
+
 bool is_bits_of_half(UOp u) { return u.is(Op::Bitcast) && u.dtype() == DType::Float16; }
 
 }  // namespace
@@ -37,7 +42,7 @@ void WordsInMemory::add(UOp u, const LinearProgram& program, const LaneForms& fo
   const UOp buffer = buffer_of(low.src(0));
   const bool is_read_only =
       buffer.is(Op::Param) && !program.info.writes(static_cast<std::size_t>(buffer.slot()));
-  if (is_read_only) words_.emplace(u.id(), WordInMemory{.low = low});
+  if (is_read_only) words_.emplace(u.id(), WordInMemory{low, has_two_behind(low)});
 }
 
 void WordsInMemory::find_pairs(const LinearProgram& program) {
@@ -58,9 +63,14 @@ void WordsInMemory::find_pairs(const LinearProgram& program) {
   }
 }
 
-LlvmValue WordsInMemory::load_word(LlvmText& text, LlvmPlace place, std::int64_t lanes) const {
-  place.read_as = DType::UInt16;
-  return llvm_load(text, place, lanes);
+// Where an instruction gathers twice as much, the bytes behind the word are loaded with it.
+LlvmValue WordsInMemory::load_word(LlvmText& text, const WordInMemory& word, LlvmPlace place,
+                                   std::int64_t lanes) const {
+  const LlvmType type{DType::UInt16, lanes}, wider{DType::UInt32, lanes};
+  const bool gathers = word.has_two_behind && place.run == 0 && llvm_gathers(text, wider);
+  place.read_as = gathers ? wider.dtype : type.dtype;
+  const LlvmValue loaded = llvm_load(text, place, lanes);
+  return gathers ? llvm_elementwise(text, Op::Cast, type, {&loaded, 1}) : loaded;
 }
 
 LlvmValue WordsInMemory::load_half(LlvmText& text, const WordInMemory& half, LlvmPlace place,
@@ -71,8 +81,9 @@ LlvmValue WordsInMemory::load_half(LlvmText& text, const WordInMemory& half, Llv
     if (half.is_upper) place.offset -= half_bytes;
     if (place.run != 0) place.step = place.jump;
     place.run = place.jump = 0;
-    place.read_as = half.low_of_pair ? DType::UInt32 : DType::UInt16;
-    const LlvmValue words = llvm_load(text, place, lanes / run);
+    if (half.low_of_pair) place.read_as = DType::UInt32;
+    const LlvmValue words = half.low_of_pair ? llvm_load(text, place, lanes / run)
+                                             : load_word(text, half, place, lanes / run);
     const LlvmType bits{DType::Float16, lanes / run * per_word};
     const LlvmValue all = text.define(bits, "bitcast {} to {}", words.text(), bits.text());
     widened = llvm_elementwise(text, Op::Cast, bits.with(DType::Float32), {&all, 1});

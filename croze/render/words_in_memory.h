@@ -14,7 +14,8 @@ namespace croze {
 // A word of 16 bits put together of two bytes in memory, one for each lane or for each run of
 // lanes, far from that of the next one.
 struct WordInMemory {
-  UOp low;  // the Load of its low byte
+  UOp low;                      // the Load of its low byte
+  bool has_two_behind = false;  // two more bytes lie behind it in all lanes
   // Of a half, the low byte of two halves side by side, of which it is the upper or the lower one
   // and another instruction of the same block the other; null if there is none.  Blocks of packed
   // numbers begin so.
@@ -34,7 +35,8 @@ class WordsInMemory {
 
   // In so many lanes; `place` is that of the low bytes.  Halves are widened once for all lanes of a
   // run, and those of a pair together.
-  LlvmValue load_word(LlvmText& text, LlvmPlace place, std::int64_t lanes) const;
+  LlvmValue load_word(LlvmText& text, const WordInMemory& word, LlvmPlace place,
+                      std::int64_t lanes) const;
   LlvmValue load_half(LlvmText& text, const WordInMemory& half, LlvmPlace place,
                       std::int64_t lanes);
 
