@@ -10,7 +10,6 @@
 #include "croze/codegen/linearize.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <span>
 #include <unordered_map>
@@ -18,9 +17,9 @@
 
 #include "croze/base/error.h"
 #include "croze/base/flat_map.h"
+#include "croze/codegen/block_fetches.h"
 #include "croze/codegen/edits/kernel_state.h"
 #include "croze/codegen/edits/warps/fill_ahead.h"
-#include "croze/codegen/prefetch.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/render/program.h"
@@ -28,21 +27,7 @@
 namespace croze {
 namespace {
 
-struct Block {
-  int parent = -1;
-  int depth = 0;
-  UOp range;               // null: the root
-  std::vector<int> units;  // nodes as they come; inner blocks as ~block
-};
-
 bool is_loop(UOp u) { return u.is(Op::Range) && !is_lane(u); }
-
-// Whither the next contents of a tile are fetched: what it is used with stays in the first cache.
-constexpr std::int64_t second_cache = 2;
-// Turns of a loop in which memory can be fetched.
-constexpr std::int64_t long_loop = 16;
-// The same of what its next runs read.
-constexpr std::int64_t fetching_loop = 4;
 
 // What stands at the head of the program.
 bool is_head(UOp u) { return is_declaration(u) || is_lane(u); }
@@ -54,7 +39,6 @@ class Linearizer {
  public:
   explicit Linearizer(const LinearizeInput& input) : input_(input), order_(toposort(input.sink)) {
     for (std::size_t i = 0; i < order_.size(); i++) number_[order_[i].node()] = static_cast<int>(i);
-    std::ranges::copy_if(order_, std::back_inserter(lanes_), is_lane);
     blocks_.push_back({});
   }
 
@@ -339,8 +323,9 @@ class Linearizer {
     std::vector<std::pair<int, int>> ordered;
     for (int unit : updates) {
       const std::vector<int> all = operands_of(unit);
-      const auto rarest = std::ranges::min_element(
-          all, {}, [&](int operand) { return std::pair(users.at(operand), is_vector(operand)); });
+      const auto rarest = std::ranges::min_element(all, {}, [&](int operand) {
+        return std::pair(users.at(operand), fetches_.is_vector(operand));
+      });
       const int at = static_cast<int>(ordered.size());
       const int joins = rarest == all.end() ? at : first.try_emplace(*rarest, at).first->second;
       ordered.emplace_back(joins, unit);
@@ -367,118 +352,10 @@ class Linearizer {
     return operands;
   }
 
-  bool is_vector(int number) const {
-    return std::ranges::any_of(lanes_, [&](UOp lane) {
-      return order_[static_cast<std::size_t>(number)].varies_over(lane);
-    });
-  }
-
-  // Memory that a block reads in vectors when its long loops are over is fetched while they run:
-  // rows of a tile are too far apart for the hardware to foresee.
-  std::vector<UOp> fetched_ahead(int block) const {
-    std::vector<UOp> places;
-    if (!input_.prefetches) return places;
-    FlatSet<int> before;
-    bool has_long_loop = false;
-    const std::vector<int>& units = blocks_[static_cast<std::size_t>(block)].units;
-    for (int unit : units) {
-      if (unit >= 0) continue;
-      const UOp range = blocks_[static_cast<std::size_t>(~unit)].range;
-      has_long_loop = has_long_loop || range.range_size() >= long_loop;
-      if (const auto it = waits_for_.find(unit); it != waits_for_.end()) {
-        for (int w : it->second) before.insert(w);
-      }
-    }
-    if (!has_long_loop) return places;
-    for (int unit : units) {
-      if (unit < 0 || before.contains(unit)) continue;
-      const UOp u = order_[static_cast<std::size_t>(unit)];
-      if (u.is(Op::Load) && is_fetchable(u.src(0))) places.push_back(u.src(0));
-    }
-    return places;
-  }
-
-  // What a block reads that has no loops in it; nothing of others.
-  std::vector<UOp> places_read(const Block& block) const {
-    std::vector<UOp> places;
-    for (int unit : block.units) {
-      if (unit < 0) return {};
-      const UOp u = order_[static_cast<std::size_t>(unit)];
-      if (u.is(Op::Load) && u.src(0).is(Op::Index)) places.push_back(u.src(0));
-    }
-    return places;
-  }
-
-  // What the next turn of the loop around a reduction reads is fetched in its own turns.
-  std::vector<UOp> fetched_for_next_turn(int block) const {
-    const Block& inner = blocks_[static_cast<std::size_t>(block)];
-    if (!input_.prefetches || inner.parent <= 0 || inner.range.range_size() < fetching_loop)
-      return {};
-    const bool updates_register = std::ranges::any_of(inner.units, [&](int unit) {
-      return unit >= 0 && progress_[static_cast<std::size_t>(unit)] > 0;
-    });
-    if (!updates_register) return {};
-    const UOp outer = blocks_[static_cast<std::size_t>(inner.parent)].range;
-    return places_of_next_turn(places_read(inner), inner.range, outer);
-  }
-
-  // What a tile is filled with later on, or in a next turn of the loops around its filling, is
-  // fetched while it is filled.
-  std::vector<UOp> fetched_for_next_fill(int block) const {
-    const Block& inner = blocks_[static_cast<std::size_t>(block)];
-    if (!input_.prefetches || !inner.range) return {};
-    const auto fill = std::ranges::find_if(inner.units, [&](int unit) {
-      if (unit < 0) return false;
-      const UOp u = order_[static_cast<std::size_t>(unit)];
-      return u.is(Op::Store) && u.src(0).is(Op::Index) && tile_of(u) && closes(u, inner.range);
-    });
-    if (fill == inner.units.end()) return {};
-    std::vector<UOp> around, filling{inner.range};
-    for (int b = inner.parent; b > 0; b = blocks_[static_cast<std::size_t>(b)].parent) {
-      const UOp range = blocks_[static_cast<std::size_t>(b)].range;
-      auto& loops = closes(order_[static_cast<std::size_t>(*fill)], range) ? filling : around;
-      loops.insert(loops.begin(), range);
-    }
-    return places_of_next_fill(places_read(inner), filling, around, input_.is_blind_to_masks);
-  }
-
-  // Rows of a table that come later, as numbers in memory say.
-  std::vector<UOp> fetched_of_later_rows(int block) const {
-    const Block& inner = blocks_[static_cast<std::size_t>(block)];
-    if (!input_.prefetches || inner.parent <= 0) return {};
-    const UOp outer = blocks_[static_cast<std::size_t>(inner.parent)].range;
-    return places_of_later_rows(places_read(inner), inner.range, outer);
-  }
-
-  // What a loop reads and computes much with, unless it is a product, whose tile is the work.
-  std::vector<UOp> fetched_of_stream(int block) const {
-    const Block& inner = blocks_[static_cast<std::size_t>(block)];
-    if (!input_.prefetches || !inner.range || inner.range.range_size() < long_loop) return {};
-    const UOp outer =
-        inner.parent > 0 ? blocks_[static_cast<std::size_t>(inner.parent)].range : UOp();
-    std::vector<UOp> places;
-    std::int64_t instructions = 0;
-    bool updates_register = false, reads_again = false;
-    for (int unit : inner.units) {
-      if (unit < 0 && blocks_[static_cast<std::size_t>(~unit)].range.range_size() > 1) return {};
-      if (unit < 0) continue;  // rare work
-      const UOp u = order_[static_cast<std::size_t>(unit)];
-      instructions += vector_instructions(u, is_vector(unit));
-      updates_register = updates_register || progress_[static_cast<std::size_t>(unit)] > 0;
-      if (!u.is(Op::Load) || !u.src(0).is(Op::Index)) continue;
-      places.push_back(u.src(0));
-      reads_again = reads_again || (outer && !u.src(0).varies_over(outer));
-    }
-    if (updates_register && reads_again) return {};
-    return places_of_stream(places, inner.range, outer, instructions);
-  }
-
   void emit(int block) {
-    for (UOp place : fetched_ahead(block)) emit_prefetch(place);
-    for (UOp place : fetched_of_later_rows(block)) emit_prefetch(place);
-    for (UOp place : fetched_for_next_turn(block)) emit_prefetch(place);
-    for (UOp place : fetched_for_next_fill(block)) emit_prefetch(place, second_cache);
-    for (UOp place : fetched_of_stream(block)) emit_prefetch(place);
+    if (input_.prefetches) {
+      for (const auto& [place, cache] : fetches_.of(block)) emit_prefetch(place, cache);
+    }
     for (int root : demands(block)) emit_with_sources(root);
   }
 
@@ -492,7 +369,16 @@ class Linearizer {
     }
   }
 
-  void emit_prefetch(UOp place, std::int64_t cache = 1) {
+  // Those are read before the loop that fetches the rows.
+  void emit_numbers_of_later_rows(int block) {
+    for (UOp place : fetches_.of_later_rows(block)) {
+      for (UOp u : toposort(place.src(1))) {
+        if (!u.varies_over(blocks_[static_cast<std::size_t>(block)].range)) emit_for_prefetch(u);
+      }
+    }
+  }
+
+  void emit_prefetch(UOp place, std::int64_t cache) {
     for (UOp u : toposort(place.src(1))) emit_for_prefetch(u);
     Graph& g = place.graph();
     const UOp fetched = g.place(place.src(0), place.src(1));
@@ -544,11 +430,7 @@ class Linearizer {
     }
     const bool shared = fills_.size() > around;
     if (shared) barrier();
-    for (UOp place : fetched_of_later_rows(~unit)) {
-      for (UOp u : toposort(place.src(1))) {
-        if (!u.varies_over(inner.range)) emit_for_prefetch(u);
-      }
-    }
+    if (input_.prefetches) emit_numbers_of_later_rows(~unit);
     result_.push_back(g.make(Op::Loop, DType::Void, {inner.range}));
     result_.push_back(inner.range);
     emit(~unit);
@@ -576,7 +458,6 @@ class Linearizer {
 
   LinearizeInput input_;
   std::vector<UOp> order_;
-  std::vector<UOp> lanes_;
   std::unordered_map<const Node*, int> number_;
   std::vector<Block> blocks_;
   std::unordered_map<std::int64_t, int> block_of_range_;
@@ -587,6 +468,7 @@ class Linearizer {
   std::vector<int> progress_;  // of each node in the update of a register
   std::unordered_map<int, int> twin_;
   std::unordered_map<int, std::vector<int>> waits_for_;
+  BlockFetches fetches_{order_, blocks_, progress_, waits_for_, input_.is_blind_to_masks};
   std::unordered_map<int, State> states_;
   std::vector<UOp> fills_;      // tiles whose fill the loops at hand are, outermost first
   FlatSet<const Node*> added_;  // to compute what is fetched

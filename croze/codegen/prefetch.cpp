@@ -18,8 +18,8 @@
 //
 // A tile that is filled with pieces of rows which lie pages apart comes to a surprise with each of
 // them: while one is copied some later one is fetched.  A tile that is filled from columns of
-// packed numbers reads a little of each at a time.  While it is filled, what the next turn of the
-// loop around fills it with is fetched, and that comes while the tile is used.
+// packed numbers reads a little of each at a time.  What the next turn of the loop around fills it
+// with is fetched while the tile is used, when memory has nothing else to do.
 //
 // Lines of a picture with its border fill a tile by loads with masks, which come in order, but
 // where masks have no registers the hardware has been seen not to learn from them.  What lies some
@@ -410,12 +410,19 @@ std::vector<UOp> places_of_next_turn(std::span<const UOp> places, UOp inner, UOp
 }
 
 std::vector<UOp> places_of_next_fill(std::span<const UOp> places, std::span<const UOp> filling,
-                                     std::span<const UOp> around, bool is_blind_to_masks) {
+                                     bool is_blind_to_masks) {
   const UOp inner = filling.back();
   const std::vector<UOp> vectors = vectors_of_memory(places, inner);
   std::vector<UOp> result;
   if (filling.size() > 1) result = places_of_next_pages(vectors, inner, filling.rbegin()[1]);
   if (is_blind_to_masks && result.empty()) result = places_behind_masks(vectors, inner);
+  return result;
+}
+
+std::vector<UOp> places_of_later_fill(std::span<const UOp> places, UOp inner,
+                                      std::span<const UOp> around) {
+  const std::vector<UOp> vectors = vectors_of_memory(places, inner);
+  std::vector<UOp> result;
   for (UOp outer : around) {
     std::vector<Operand> operands = operands_of(vectors, inner, outer);
     // What is copied as it is comes as fast as it is stored, but for new pages.

@@ -17,18 +17,29 @@ namespace croze {
 // the hardware to foresee.
 std::vector<UOp> places_of_next_turn(std::span<const UOp> places, UOp inner, UOp outer);
 
-// `places` are read in a turn of the last of the loops `filling`, which fill a tile, in each turn
-// of the loops `around` them anew; both come outermost first.  Returns the places that are fetched
-// with them so that what the tile is filled with soon is near: where that lies pages apart, or
-// comes in order behind a mask and the hardware does not see that, or of packed numbers what it is
-// filled with in the next turn of one of the loops around.
+// `places` are read in a turn of the last of the loops `filling`, which fill a tile and come
+// outermost first.  Returns the places that are fetched with them so that what the tile is filled
+// with soon is near: where that lies pages apart, or comes in order behind a mask and the hardware
+// does not see that.
 std::vector<UOp> places_of_next_fill(std::span<const UOp> places, std::span<const UOp> filling,
-                                     std::span<const UOp> around, bool is_blind_to_masks);
+                                     bool is_blind_to_masks);
+
+// Packed numbers at `places` are read in a turn of `inner`, which fills a tile, in each turn of the
+// loops `around`, outermost first, anew.  Returns the places that are fetched in as many turns so
+// that what the tile is filled with in the next turn of one of the loops around is near.
+std::vector<UOp> places_of_later_fill(std::span<const UOp> places, UOp inner,
+                                      std::span<const UOp> around);
 
 // The same of rows that `inner` walks along and whose numbers `outer` reads from memory: places in
 // a row that comes some turns of `outer` later, or of its last one.  The numbers are read where
 // they are in any case.
 std::vector<UOp> places_of_later_rows(std::span<const UOp> places, UOp inner, UOp outer);
+
+// A place that is fetched, into the first or the second cache.
+struct Fetch {
+  UOp place;
+  std::int64_t cache = 1;
+};
 
 // The instructions on vectors that an op takes: to combine lanes, an exchange and an op for each
 // halving.

@@ -217,7 +217,7 @@ TEST_F(Prefetch, ATileFetchesWhatItIsFilledWithNext) {
   for (std::int64_t column = 0; column < 4; column++)
     places.push_back(
         place(packed, (outer * number(4 * 256) + inner * number(4)) + number(column * 256)));
-  const std::vector<UOp> fetched = places_of_next_fill(places, {{inner}}, {{outer}}, false);
+  const std::vector<UOp> fetched = places_of_later_fill(places, inner, {{outer}});
   EXPECT_EQ(fetched.size(), 1u);
   EXPECT_EQ(lines(fetched, inner, outer, 2), lines(places, inner, outer, 3));
 }
@@ -229,8 +229,7 @@ TEST_F(Prefetch, ATileFetchesAsFarAheadAsACacheHolds) {
   for (const std::int64_t step : {1 << 17, 1 << 19}) {
     const UOp read =
         place(packed, (far * number(step) + outer * number(64 * 64)) + inner * number(64));
-    const std::vector<UOp> fetched =
-        places_of_next_fill({{read}}, {{inner}}, std::vector{far, outer}, false);
+    const std::vector<UOp> fetched = places_of_later_fill({{read}}, inner, std::vector{far, outer});
     ASSERT_EQ(fetched.size(), 1u);
     EXPECT_EQ(apart(fetched[0], read), step < 1 << 18 ? step : 64 * 64);
   }
@@ -247,14 +246,14 @@ TEST_F(Prefetch, ATileFetchesWhatItReadsInOrderBehindMasks) {
     return graph.place(buffer, at, graph.alu(Op::Lt, {lane + inner, number(12)}));
   };
   const UOp read = masked(picture, 8);
-  const std::vector<UOp> fetched = places_of_next_fill({{read}}, {{inner}}, {{outer}}, true);
+  const std::vector<UOp> fetched = places_of_next_fill({{read}}, {{inner}}, true);
   ASSERT_EQ(fetched.size(), 1u);
   EXPECT_EQ(apart(fetched[0], read), 2048 / 4);
-  EXPECT_TRUE(places_of_next_fill({{read}}, {{inner}}, {{outer}}, false).empty());
-  EXPECT_TRUE(places_of_next_fill({{masked(picture, 512)}}, {{inner}}, {{outer}}, true).empty());
-  EXPECT_TRUE(places_of_next_fill({{masked(small, 8)}}, {{inner}}, {{outer}}, true).empty());
+  EXPECT_TRUE(places_of_next_fill({{read}}, {{inner}}, false).empty());
+  EXPECT_TRUE(places_of_next_fill({{masked(picture, 512)}}, {{inner}}, true).empty());
+  EXPECT_TRUE(places_of_next_fill({{masked(small, 8)}}, {{inner}}, true).empty());
   const UOp open = place(picture, (outer * number(512) + inner * number(8)) + lane);
-  EXPECT_TRUE(places_of_next_fill({{open}}, {{inner}}, {{outer}}, true).empty());
+  EXPECT_TRUE(places_of_next_fill({{open}}, {{inner}}, true).empty());
 }
 
 // Of lanes in four runs of 16 bytes, a row apart each.
@@ -265,7 +264,7 @@ TEST_F(Prefetch, LanesInRunsReadALineOfEach) {
             in_run = graph.alu(Op::And, {lane, number(15)});
   const UOp read =
       place(packed, ((outer * number(2048) + inner * number(64)) + run * number(512)) + in_run);
-  const std::vector<UOp> fetched = places_of_next_fill({{read}}, {{inner}}, {{outer}}, false);
+  const std::vector<UOp> fetched = places_of_later_fill({{read}}, inner, {{outer}});
   ASSERT_EQ(fetched.size(), 4u);
   for (std::size_t row = 0; row < 4; row++)
     EXPECT_EQ(apart(fetched[row], read), 2048 + static_cast<std::int64_t>(row) * 512);
@@ -277,7 +276,7 @@ TEST_F(Prefetch, LanesAtNoEqualStepsAreLeftOut) {
   const UOp lane = typed(graph.range(3, 8, LoopKind::Lane));
   const UOp turned = graph.alu(Op::CMod, {lane * number(3), number(5)});
   const UOp read = place(packed, (outer * number(2048) + inner * number(32)) + turned);
-  const std::vector<UOp> fetched = places_of_next_fill({{read}}, {{inner}}, {{outer}}, false);
+  const std::vector<UOp> fetched = places_of_later_fill({{read}}, inner, {{outer}});
   ASSERT_EQ(fetched.size(), 1u);
   EXPECT_EQ(apart(fetched[0], read), 2048);
   EXPECT_FALSE(fetched[0].src(1).varies_over(lane));
@@ -287,8 +286,8 @@ TEST_F(Prefetch, ATileFetchesALineOnceAndNothingThatStays) {
   const UOp packed = graph.param(DType::UInt8, 2, 1 << 16);
   const UOp at = outer * number(64 * 64) + inner * number(64);
   const std::vector<UOp> places{place(packed, at), place(packed, at + number(32)), kept};
-  EXPECT_EQ(places_of_next_fill(places, {{inner}}, {{outer}}, false).size(), 1u);
-  EXPECT_TRUE(places_of_next_fill({{place(a, at)}}, {{inner}}, {{outer}}, false).empty());
+  EXPECT_EQ(places_of_later_fill(places, inner, {{outer}}).size(), 1u);
+  EXPECT_TRUE(places_of_later_fill({{place(a, at)}}, inner, {{outer}}).empty());
 }
 
 // Pieces of 1 KiB, of which the last overlaps the one before it: two ahead are 2 KiB.  Within a
@@ -297,12 +296,11 @@ TEST_F(Prefetch, ATileFetchesLaterPiecesThatLieInOtherPages) {
   const UOp rows = typed(graph.range(3, 32, LoopKind::Loop));
   const UOp along = graph.alu(Op::Min, {inner * number(4), number(240)});
   const UOp far = place(a, rows * number(1024) + along);
-  const std::vector<UOp> fetched =
-      places_of_next_fill({{far}}, std::vector{rows, inner}, {}, false);
+  const std::vector<UOp> fetched = places_of_next_fill({{far}}, std::vector{rows, inner}, false);
   ASSERT_EQ(fetched.size(), 1u);
   EXPECT_EQ(apart(fetched[0], far), 2 * 1024);
   const UOp near = place(a, rows * number(256) + along);
-  EXPECT_TRUE(places_of_next_fill({{near}}, std::vector{rows, inner}, {}, false).empty());
+  EXPECT_TRUE(places_of_next_fill({{near}}, std::vector{rows, inner}, false).empty());
 }
 
 // Of a table, by numbers that come in order.

@@ -1,0 +1,174 @@
+// block_fetches.cpp -- for each block, what it reads and the loops around it.
+#include "croze/codegen/block_fetches.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "croze/base/flat_map.h"
+#include "croze/codegen/edits/kernel_state.h"
+#include "croze/graph/rewrite/rewrite.h"
+
+namespace croze {
+namespace {
+
+// Turns of a loop in which memory can be fetched.
+constexpr std::int64_t long_loop = 16;
+// The same of what its next runs read.
+constexpr std::int64_t fetching_loop = 4;
+// Whither the next contents of a tile are fetched: what it is used with stays in the first cache.
+constexpr std::int64_t second_cache = 2;
+
+}  // namespace
+
+std::vector<Fetch> BlockFetches::of(int block) const {
+  std::vector<Fetch> fetches;
+  const auto add = [&](const std::vector<UOp>& places, std::int64_t cache) {
+    for (UOp place : places) fetches.push_back({place, cache});
+  };
+  add(behind_long_loops(block), 1);
+  add(of_later_rows(block), 1);
+  add(of_next_turn(block), 1);
+  add(of_next_fill(block), second_cache);
+  add(of_next_fill_while_used(block), second_cache);
+  add(of_stream(block), 1);
+  return fetches;
+}
+
+// Memory that a block reads in vectors when its long loops are over is fetched while they run:
+// rows of a tile are too far apart for the hardware to foresee.
+std::vector<UOp> BlockFetches::behind_long_loops(int block) const {
+  std::vector<UOp> places;
+  FlatSet<int> before;
+  bool has_long_loop = false;
+  for (int unit : at(block).units) {
+    if (unit >= 0) continue;
+    has_long_loop = has_long_loop || at(~unit).range.range_size() >= long_loop;
+    if (const auto it = waits_for_.find(unit); it != waits_for_.end()) {
+      for (int w : it->second) before.insert(w);
+    }
+  }
+  if (!has_long_loop) return places;
+  for (int unit : at(block).units) {
+    if (unit < 0 || before.contains(unit)) continue;
+    const UOp u = node(unit);
+    if (u.is(Op::Load) && is_fetchable(u.src(0))) places.push_back(u.src(0));
+  }
+  return places;
+}
+
+// What a block reads that has no loops in it; nothing of others.
+std::vector<UOp> BlockFetches::places_read(const Block& block) const {
+  std::vector<UOp> places;
+  for (int unit : block.units) {
+    if (unit < 0) return {};
+    const UOp u = node(unit);
+    if (u.is(Op::Load) && u.src(0).is(Op::Index)) places.push_back(u.src(0));
+  }
+  return places;
+}
+
+bool BlockFetches::updates_register(const Block& block) const {
+  return std::ranges::any_of(block.units, [&](int unit) {
+    return unit >= 0 && progress_[static_cast<std::size_t>(unit)] > 0;
+  });
+}
+
+// What the next turn of the loop around a reduction reads is fetched in its own turns.
+std::vector<UOp> BlockFetches::of_next_turn(int block) const {
+  const Block& inner = at(block);
+  if (inner.parent <= 0 || inner.range.range_size() < fetching_loop) return {};
+  if (!updates_register(inner)) return {};
+  return places_of_next_turn(places_read(inner), inner.range, at(inner.parent).range);
+}
+
+// The store to a tile that closes the loop; null: it fills none.
+UOp BlockFetches::fill_of(const Block& block) const {
+  if (!block.range) return UOp();
+  for (int unit : block.units) {
+    if (unit < 0) continue;
+    const UOp u = node(unit);
+    if (u.is(Op::Store) && u.src(0).is(Op::Index) && tile_of(u) && closes(u, block.range)) return u;
+  }
+  return UOp();
+}
+
+BlockFetches::FillLoops BlockFetches::loops_of_fill(int block, UOp fill) const {
+  FillLoops loops{.filling = {at(block).range}, .around = {}};
+  for (int b = at(block).parent; b > 0; b = at(b).parent) {
+    auto& of_kind = closes(fill, at(b).range) ? loops.filling : loops.around;
+    of_kind.insert(of_kind.begin(), at(b).range);
+  }
+  return loops;
+}
+
+// Whether the block reads the tile in as many turns as the other fills it in, for the same turn of
+// the loop around both.
+bool BlockFetches::uses(const Block& block, UOp fill, const Block& filling) const {
+  if (!block.range || block.range == filling.range || block.parent != filling.parent) return false;
+  if (block.range.is_open() || block.range.range_size() != filling.range.range_size()) return false;
+  return std::ranges::any_of(block.units, [&](int unit) {
+    return unit >= 0 && node(unit).is(Op::Load) &&
+           buffer_of(node(unit).src(0)) == buffer_of(fill.src(0));
+  });
+}
+
+// What a tile is filled with later on is fetched while it is filled; in a next turn of the loops
+// around its filling, while it is used, which leaves memory alone, or else while it is filled.
+std::vector<UOp> BlockFetches::of_next_fill(int block) const {
+  const UOp fill = fill_of(at(block));
+  if (!fill) return {};
+  const FillLoops loops = loops_of_fill(block, fill);
+  const std::vector<UOp> places = places_read(at(block));
+  std::vector<UOp> fetched = places_of_next_fill(places, loops.filling, is_blind_to_masks_);
+  const bool is_used_so =
+      std::ranges::any_of(blocks_, [&](const Block& b) { return uses(b, fill, at(block)); });
+  if (is_used_so) return fetched;
+  const std::vector<UOp> later = places_of_later_fill(places, at(block).range, loops.around);
+  fetched.insert(fetched.end(), later.begin(), later.end());
+  return fetched;
+}
+
+std::vector<UOp> BlockFetches::of_next_fill_while_used(int block) const {
+  std::vector<UOp> fetched;
+  for (std::size_t b = 1; b < blocks_.size(); b++) {
+    const Block& filling = blocks_[b];
+    const UOp fill = fill_of(filling);
+    if (!fill || !uses(at(block), fill, filling)) continue;
+    const FillLoops loops = loops_of_fill(static_cast<int>(b), fill);
+    const std::pair<UOp, UOp> turns[] = {{filling.range, at(block).range}};
+    for (UOp place : places_of_later_fill(places_read(filling), filling.range, loops.around)) {
+      fetched.push_back(place.graph().place(place.src(0), substitute(place.src(1), turns)));
+    }
+  }
+  return fetched;
+}
+
+// Rows of a table that come later, as numbers in memory say.
+std::vector<UOp> BlockFetches::of_later_rows(int block) const {
+  const Block& inner = at(block);
+  if (inner.parent <= 0) return {};
+  return places_of_later_rows(places_read(inner), inner.range, at(inner.parent).range);
+}
+
+// What a loop reads and computes much with, unless it is a product, whose tile is the work.
+std::vector<UOp> BlockFetches::of_stream(int block) const {
+  const Block& inner = at(block);
+  if (!inner.range || inner.range.range_size() < long_loop) return {};
+  const UOp outer = inner.parent > 0 ? at(inner.parent).range : UOp();
+  std::vector<UOp> places;
+  std::int64_t instructions = 0;
+  bool reads_again = false;
+  for (int unit : inner.units) {
+    if (unit < 0 && at(~unit).range.range_size() > 1) return {};
+    if (unit < 0) continue;  // rare work
+    const UOp u = node(unit);
+    instructions += vector_instructions(u, is_vector(unit));
+    if (!u.is(Op::Load) || !u.src(0).is(Op::Index)) continue;
+    places.push_back(u.src(0));
+    reads_again = reads_again || (outer && !u.src(0).varies_over(outer));
+  }
+  if (updates_register(inner) && reads_again) return {};
+  return places_of_stream(places, inner.range, outer, instructions);
+}
+
+}  // namespace croze
