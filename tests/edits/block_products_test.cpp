@@ -14,6 +14,7 @@
 #include "croze/codegen/pipeline.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/rewrite/rewrite.h"
+#include "croze/render/program.h"
 #include "croze/run/devices.h"
 #include "edits/packed_rows.h"
 
@@ -107,6 +108,27 @@ TEST(Panel, TilesOverTheSameBlocksAreFilledByOneLoop) {
   }
   ASSERT_EQ(outermost.size(), 2u);
   EXPECT_EQ(outermost[0], outermost[1]);
+}
+
+// Memory has nothing else to do then.
+TEST(Panel, IsUsedWhileWhatFillsItNextIsFetched) {
+  Graph graph;
+  Caps caps = caps_with_unit(unit);
+  caps.prefetches = true;
+  const LinearProgram program = make_program(blocks_kernel(graph, 2), caps, [](KernelState& k) {
+    apply_all(k, parse_edits("bind r0 unroll; split r1 by 16; bind r6 lane; split r2 by 4; "
+                             "panel r8 r3 r4 r6; bind r3 unroll; bind r4 unroll"));
+  });
+  std::int64_t fetched = 0;
+  bool reads_panel = false, fetches = false;
+  for (UOp u : program.instructions) {
+    if (u.is(Op::Loop)) reads_panel = fetches = false;
+    reads_panel = reads_panel || (u.is(Op::Load) && buffer_of(u.src(0)).is(Op::Local));
+    fetches = fetches || u.is(Op::Prefetch);
+    fetched += u.is(Op::Prefetch);
+    EXPECT_TRUE(!u.is(Op::EndLoop) || !fetches || reads_panel);
+  }
+  EXPECT_GT(fetched, 0);
 }
 
 TEST(Panel, IsRefusedWithTheReason) {
