@@ -55,7 +55,7 @@ constexpr Header headers[] = {
     {"condition_variable", "condition_variable"},
     {"csetjmp", "jmp_buf longjmp"},
     {"csignal", "signal"},
-    {"cstddef", "byte ptrdiff_t size_t to_integer"},
+    {"cstddef", "byte max_align_t ptrdiff_t size_t to_integer"},
     {"cstdint",
      "int16_t int32_t int64_t int8_t intptr_t size_t uint16_t uint32_t uint64_t uint8_t "
      "uintmax_t uintptr_t"},
