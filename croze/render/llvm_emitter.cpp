@@ -47,7 +47,8 @@ class Emitter {
         program_(program),
         forms_(program, true),
         apart_(program, forms_),
-        neighbours_(program, forms_),
+        indices_(program, words.hides_counters),
+        neighbours_(program, forms_, indices_),
         text_(words.forms) {}
 
   LlvmBody run();
@@ -95,6 +96,7 @@ class Emitter {
   const LinearProgram& program_;
   LaneForms forms_;
   WordsInMemory apart_;
+  IndexSplitter indices_;
   StepNeighbours neighbours_;
   std::vector<Rendered> rendered_;
   std::vector<std::int32_t> position_;            // in rendered_, by node id
@@ -157,7 +159,10 @@ void Emitter::need_sources(UOp u) {
     const std::int32_t position = position_[without_after(node).id()];
     if (position >= 0) rendered_[static_cast<std::size_t>(position)].is_needed = true;
   };
-  if (const UOp place = place_of_word(u)) return need(split_index(place).index);
+  if (const UOp place = place_of_word(u)) {
+    for (UOp term : indices_.split(place).terms) need(term);
+    return;
+  }
   for (UOp s : u.sources()) {
     const UOp place = without_after(s);
     if (!place.is(Op::Index)) {
@@ -166,7 +171,11 @@ void Emitter::need_sources(UOp u) {
       continue;
     }
     const std::int64_t lanes = u.is(Op::Prefetch) ? 1 : access_lanes(u);
-    need(wants_index_vector(place, lanes) ? place.src(1) : split_index(place).index);
+    if (wants_index_vector(place, lanes)) {
+      need(place.src(1));
+    } else {
+      for (UOp term : indices_.split(place).terms) need(term);
+    }
     if (place.num_src() > 2) need(place.src(2));
   }
 }
@@ -300,6 +309,7 @@ LlvmPlace Emitter::place_of(UOp place, std::int64_t lanes) {
   const UOp buffer = buffer_of(place);
   LlvmPlace result{.pointer = llvm_buffer_name(buffer),
                    .dtype = buffer.dtype(),
+                   .outer = {},
                    .index = {},
                    .offset = 0,
                    .step = forms_.of(place.src(1)).step,
@@ -312,9 +322,14 @@ LlvmPlace Emitter::place_of(UOp place, std::int64_t lanes) {
       result.run = form.period;
       result.jump = form.jump;
     }
-    const SplitIndex split = split_index(place);
+    const SplitIndex split = indices_.split(place);
     result.offset = split.offset;
-    result.index = value_of(split.index, 1);
+    result.index = {"0", {DType::Int64, 1}};
+    for (UOp term : split.terms) result.outer.push_back(value_of(term, 1));
+    if (!result.outer.empty()) {
+      result.index = result.outer.back();
+      result.outer.pop_back();
+    }
   }
   if (place.num_src() > 2) {
     result.gate = value_of(place.src(2), has_one_gate(place, lanes) ? 1 : lanes);

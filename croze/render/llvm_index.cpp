@@ -1,9 +1,8 @@
-// llvm_index.cpp -- constants are found where sums end in them.
+// llvm_index.cpp -- sums are taken apart where their parts belong to different places.
 #include "croze/render/llvm_index.h"
 
 #include <algorithm>
-
-#include "croze/render/program.h"
+#include <utility>
 
 namespace croze {
 
@@ -22,19 +21,51 @@ bool fits_its_type(UOp u) {
          distance(u.hi(), max_value(u.dtype())) >= divisor;
 }
 
-SplitIndex split_index(UOp place) {
-  SplitIndex result{.index = place.src(1)};
-  UOp& index = result.index;
-  while (index.is(Op::Add) && fits_its_type(index)) {
-    if (index.src(1).is_const()) {
-      result.offset += index.src(1).const_int();
-      index = index.src(0);
-    } else if (is_lane(index.src(0)) || is_lane(index.src(1))) {  // lane 0 is 0
-      index = index.src(is_lane(index.src(0)) ? 1 : 0);
-    } else {
-      break;
-    }
+IndexSplitter::IndexSplitter(const LinearProgram& program, bool by_loops) {
+  int depth = 0;
+  for (UOp u : program.instructions) {
+    if (u.is(Op::EndLoop)) depth--;
+    if (!by_loops || !u.is(Op::Loop)) continue;
+    loops_.push_back(u.src(0));
+    depths_.push_back(++depth);
   }
+}
+
+// The innermost loop that it varies over, as so many loops around it, itself included.
+int IndexSplitter::depth_of(UOp u) const {
+  int depth = 0;
+  for (std::size_t i = 0; i < loops_.size(); i++) {
+    if (u.varies_over(loops_[i])) depth = std::max(depth, depths_[i]);
+  }
+  return depth;
+}
+
+struct IndexSplitter::Sum {
+  std::vector<std::pair<int, UOp>> terms;  // with their depths
+  std::int64_t offset = 0;
+  bool is_whole = true;  // there is nothing to take apart
+};
+
+IndexSplitter::Sum IndexSplitter::sum_of(UOp u) const {
+  if (is_lane(u)) return {.terms = {}, .is_whole = false};  // lane 0 is 0
+  if (u.is_const()) return {.terms = {}, .offset = u.const_int(), .is_whole = false};
+  const Sum one{.terms = {{depth_of(u), u}}};
+  if (!u.is(Op::Add) || !fits_its_type(u)) return one;
+  Sum sum = sum_of(u.src(0));
+  const Sum second = sum_of(u.src(1));
+  sum.offset += second.offset;
+  sum.is_whole = sum.is_whole && second.is_whole;
+  sum.terms.insert(sum.terms.end(), second.terms.begin(), second.terms.end());
+  const bool has_one_depth = std::ranges::all_of(
+      sum.terms, [&](const auto& term) { return term.first == sum.terms.front().first; });
+  return sum.is_whole && has_one_depth ? one : sum;
+}
+
+SplitIndex IndexSplitter::split(UOp place) const {
+  Sum sum = sum_of(place.src(1));
+  std::ranges::stable_sort(sum.terms, {}, [](const auto& term) { return term.first; });
+  SplitIndex result{.terms = {}, .offset = sum.offset};
+  for (const auto& [depth, term] : sum.terms) result.terms.push_back(term);
   return result;
 }
 

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
-#include "croze/graph/uop.h"
+#include "croze/render/program.h"
 
 namespace croze {
 
@@ -16,10 +17,25 @@ bool fits_its_type(UOp u);
 // The place of lane 0.  Accesses whose indices differ by a constant share an address, and the
 // constants stand apart, where machine instructions have a field for them.
 struct SplitIndex {
-  UOp index;
+  std::vector<UOp> terms;  // none: 0
   std::int64_t offset = 0;
 };
 
-SplitIndex split_index(UOp place);
+class IndexSplitter {
+ public:
+  // `by_loops`: what varies over different loops are terms of their own, those of outer loops
+  // first, so that the sums of these stand outside of the inner ones.
+  IndexSplitter(const LinearProgram& program, bool by_loops);
+
+  SplitIndex split(UOp place) const;
+
+ private:
+  struct Sum;
+  int depth_of(UOp u) const;
+  Sum sum_of(UOp u) const;
+
+  std::vector<UOp> loops_;   // ranges
+  std::vector<int> depths_;  // how many loops they stand in, themselves included
+};
 
 }  // namespace croze

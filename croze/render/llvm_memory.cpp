@@ -48,6 +48,7 @@ class Memory {
   bool is_full_register() const { return has_scatter() && place_.read_as == DType::Void; }
 
   std::string address(bool in_bounds);
+  std::string address_of_index();
   std::string offset_from(std::string_view pointer, std::string_view index, bool in_bounds);
   bool has_one_gate() const { return place_.gate && place_.gate->type.lanes == 1; }
   LlvmArgument gate();
@@ -79,9 +80,17 @@ class Memory {
 
 // An address behind a closed gate may lie anywhere.
 std::string Memory::address(bool in_bounds) {
-  const std::string base = text_.address(element_text(), place_.pointer, place_.index.text());
+  const std::string base = address_of_index();
   if (place_.offset == 0) return base;
   return offset_from(base, fmt::format("i64 {}", place_.offset), in_bounds);
+}
+
+std::string Memory::address_of_index() {
+  std::string result = place_.pointer;
+  for (const LlvmValue& part : place_.outer)
+    result = text_.address(element_text(), result, part.text());
+  if (place_.index.name == "0") return result;
+  return text_.address(element_text(), result, place_.index.text());
 }
 
 std::string Memory::offset_from(std::string_view pointer, std::string_view index, bool in_bounds) {
@@ -102,11 +111,9 @@ LlvmArgument Memory::gate() {
 std::string Memory::masked_address() {
   const std::string far = address(false);
   if (!place_.gate) return far;
-  const std::string any = text_.fresh(), near = text_.fresh();
-  const LlvmArgument arguments[] = {gate()};
-  text_.line("{} = {}", any,
-             text_.call("i1", fmt::format("vector.reduce.or.v{}i1", type_.lanes), arguments));
-  text_.line("{} = select i1 {}, ptr {}, ptr {}", near, any, far, place_.pointer);
+  const LlvmValue any = llvm_any(text_, *place_.gate);
+  const std::string near = text_.fresh();
+  text_.line("{} = select {}, ptr {}, ptr {}", near, any.text(), far, place_.pointer);
   return near;
 }
 
@@ -246,7 +253,7 @@ bool Memory::has_short_steps() const {
 // first element of any and end with the last: between elements that are there others are, too.
 LlvmValue Memory::load_short_steps() {
   const LlvmType type = memory_type();
-  const std::string base = text_.address(element_text(), place_.pointer, place_.index.text());
+  const std::string base = address_of_index();
   const auto vector = [&](std::int64_t begin) {
     const std::int64_t offset = place_.offset - place_.before + begin;
     return text_.loaded(type, element_text(), base, offset, size_);

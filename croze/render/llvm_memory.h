@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "croze/render/llvm_text.h"
 
@@ -11,11 +12,12 @@ namespace croze {
 // Where an access goes.  Pointers are aligned to the element, and to more only
 // where that is said.
 struct LlvmPlace {
-  std::string pointer;          // of element 0
-  DType dtype = DType::Void;    // of the elements
-  DType read_as = DType::Void;  // wider, what is loaded from an element on; Void: an element
-  LlvmValue index;              // a vector, or lane 0 of an index that moves by `step`
-  std::int64_t offset = 0;      // added to a scalar index
+  std::string pointer;           // of element 0
+  DType dtype = DType::Void;     // of the elements
+  DType read_as = DType::Void;   // wider, what is loaded from an element on; Void: an element
+  std::vector<LlvmValue> outer;  // parts of a scalar index that are added to the pointer first
+  LlvmValue index;               // a vector, or lane 0 of an index that moves by `step`
+  std::int64_t offset = 0;       // added to a scalar index
   std::int64_t step = 0;
   // Scalar indices behind `offset` of lane 0 and before it at which lanes of the same step are
   // loaded, too, in the same block.

@@ -435,9 +435,16 @@ LlvmValue llvm_joined(LlvmText& text, std::span<const LlvmValue> parts) {
   return all[0];
 }
 
+LlvmValue llvm_any(LlvmText& text, const LlvmValue& mask) {
+  const LlvmType one{DType::Bool, 1};
+  const LlvmValue bits = text.define(one, "bitcast {} to i{}", mask.text(), mask.type.lanes);
+  return text.define(one, "icmp ne i{} {}, 0", mask.type.lanes, bits.name);
+}
+
 LlvmValue llvm_reduce(LlvmText& text, Op op, const LlvmValue& vector) {
   LlvmValue result = vector;
-  if (op == Op::Or) {  // of a mask it is one instruction
+  if (op == Op::Or && vector.type.dtype == DType::Bool) return llvm_any(text, vector);
+  if (op == Op::Or) {
     const std::string name = fmt::format("vector.reduce.or.{}", vector.type.suffix());
     const LlvmArgument arguments[] = {vector};
     return text.define(vector.type.scalar(), "{}",

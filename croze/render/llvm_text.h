@@ -153,6 +153,9 @@ LlvmValue llvm_elementwise(LlvmText& text, Op op, LlvmType result, std::span<con
 // else one after another.
 LlvmValue llvm_reduce(LlvmText& text, Op op, const LlvmValue& vector);
 
+// Whether any lane of a mask is set.
+LlvmValue llvm_any(LlvmText& text, const LlvmValue& mask);
+
 // Op::Contract of vectors with all places of the unit.
 LlvmValue llvm_contract(LlvmText& text, const MatrixUnit& unit, const LlvmValue& sums,
                         const LlvmValue& a, const LlvmValue& b);

@@ -22,9 +22,11 @@ bool has_steps(UOp place, const LaneForms& forms) {
 
 }  // namespace
 
-StepNeighbours::StepNeighbours(const LinearProgram& program, const LaneForms& forms) {
+StepNeighbours::StepNeighbours(const LinearProgram& program, const LaneForms& forms,
+                               const IndexSplitter& indices) {
   // Of a block, a buffer, an index but for its constant, lanes and a step.
-  using Kind = std::tuple<std::int64_t, std::uint32_t, std::uint32_t, std::int64_t, std::int64_t>;
+  using Kind = std::tuple<std::int64_t, std::uint32_t, std::vector<std::uint32_t>, std::int64_t,
+                          std::int64_t>;
   std::map<Kind, std::vector<std::pair<std::int64_t, UOp>>> kinds;
   std::int64_t block = 0;
   for (UOp u : program.instructions) {
@@ -32,10 +34,12 @@ StepNeighbours::StepNeighbours(const LinearProgram& program, const LaneForms& fo
     if (!u.is(Op::Load)) continue;
     const UOp place = without_after(u.src(0));
     if (!has_steps(place, forms)) continue;
-    const SplitIndex split = split_index(place);
+    const SplitIndex split = indices.split(place);
+    std::vector<std::uint32_t> terms;
+    for (UOp term : split.terms) terms.push_back(term.id());
     const LaneForm form = forms.of(place.src(1));
-    kinds[{block, buffer_of(place).id(), split.index.id(), form.lanes, form.step}].emplace_back(
-        split.offset, u);
+    kinds[{block, buffer_of(place).id(), terms, form.lanes, form.step}].emplace_back(split.offset,
+                                                                                     u);
   }
   for (auto& [kind, loads] : kinds) {
     const std::int64_t step = std::get<4>(kind);

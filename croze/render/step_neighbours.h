@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "croze/render/lane_form.h"
+#include "croze/render/llvm_index.h"
 #include "croze/render/program.h"
 
 namespace croze {
@@ -20,7 +21,8 @@ class StepNeighbours {
     std::int64_t before = 0, behind = 0;
   };
 
-  StepNeighbours(const LinearProgram& program, const LaneForms& forms);
+  StepNeighbours(const LinearProgram& program, const LaneForms& forms,
+                 const IndexSplitter& indices);
 
   Reach of(UOp load) const {
     const auto it = reaches_.find(load.id());
