@@ -15,8 +15,8 @@ namespace croze {
 namespace {
 
 // Codegen has made vectors and unrolled loops already and merges equal expressions by construction.
-// What is left for LLVM: registers out of allocas, what addresses have in common, and invariants out
-// of loops. Instcombine is left out: it takes longer than these together, finds little in what
+// What is left for LLVM: registers out of allocas, what addresses have in common, and invariants
+// out of loops. Instcombine is left out: it takes longer than these together, finds little in what
 // codegen has simplified, and of one select for all sums makes one for each.
 constexpr const char* passes = "function(mem2reg,early-cse,loop-mssa(licm))";
 // Sums of tiles stay in their registers only if nothing stands between a loop and the store that
