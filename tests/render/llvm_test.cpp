@@ -31,8 +31,10 @@ LinearProgram scaled_copy(std::int64_t stride) {
 TEST(LlvmRenderer, TheTextIsAFunctionOfTheProgramAlone) {
   const std::string text = LlvmRenderer().render(scaled_copy(1));
   EXPECT_EQ(text, LlvmRenderer().render(scaled_copy(1)));
-  position(text,
-           "define void @\"scaled_copy\"(ptr %buffers, ptr %variables, i64 %task, ptr %scratch)");
+  position(
+      text,
+      "define void @\"scaled_copy\"(ptr %buffers, ptr %variables, i64 %task, ptr noalias align "
+      "64 %scratch)");
 }
 
 TEST(LlvmRenderer, NeighbouringLanesAreOneAccess) {
