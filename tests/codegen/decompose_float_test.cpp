@@ -195,6 +195,38 @@ TEST(Decompose, ExponentialsOfOppositeMagnitudesAreWithinOneUlp) {
   }
 }
 
+// Of an integer of 24 bits: no infinity, no NaN, no denormal, and no argument that is large.
+TEST(Decompose, FunctionsOfBoundedNumbersChooseNothingAndAreWithinOneUlp) {
+  for (DType t : {DType::Float32, DType::Float64}) {
+    Graph graph;
+    const UOp word = unknown(graph, DType::UInt32), leaves[] = {word};
+    const UOp u =
+        cast(graph.alu(Op::Shr, {word, graph.constant(DType::UInt32, std::int64_t{8})}), t) *
+        graph.constant(t, 0x1p-24);
+    const UOp rest = graph.constant(t, 1.0) + -u, angle = u * graph.constant(t, 6.25);
+    const Function of_rest{Op::Log, std::log},
+        of_angle[] = {{Op::Sin, std::sin}, {Op::Cos, std::cos}};
+    const auto compare = [&](const Function& f, UOp x, auto argument) {
+      const UOp expanded = decompose(graph.alu(f.op, {x}), processor());
+      expect_legal(expanded, processor());
+      EXPECT_LE(std::ranges::count_if(toposort(expanded), [](UOp n) { return n.is(Op::Where); }),
+                f.op == Op::Log ? 0 : 1);
+      Evaluator evaluate(expanded, leaves);
+      for (std::int64_t w = 0; w < std::int64_t{1} << 32; w += 1299721) {
+        const double value = std::bit_cast<double>(evaluate({w}));
+        const Real x_there = argument(std::ldexp(static_cast<double>(w >> 8), -24));
+        ASSERT_TRUE(is_right(value, f.truth(x_there), t, 1)) << info(f.op).name << " of word " << w;
+      }
+    };
+    compare(of_rest, rest, [](double v) { return static_cast<Real>(1 - v); });
+    for (const Function& f : of_angle) {
+      compare(f, angle, [&](double v) {
+        return static_cast<Real>(std::bit_cast<double>(bits_of(v * 6.25, t)));
+      });
+    }
+  }
+}
+
 // Arguments whose bounds are seen need not be held against those of the exponential.
 std::vector<UOp> bounded_arguments(UOp x) {
   Graph& g = x.graph();

@@ -95,11 +95,47 @@ TEST(Random, ATensorKeepsItsNumbers) {
   EXPECT_EQ(x.to_vector<float>(), first);
 }
 
+TEST(Random, AnElementDependsOnItsPositionAlone) {
+  const auto drawn = [](const Shape& shape) {
+    manual_seed(9);
+    auto values = Tensor::rand(shape).to_vector<float>();
+    const auto normal = Tensor::randn(shape).to_vector<float>();
+    values.resize(60);
+    values.insert(values.end(), normal.begin(), normal.begin() + 60);
+    return values;
+  };
+  const auto first = drawn({60});
+  EXPECT_EQ(drawn({64}), first);
+  EXPECT_EQ(drawn({1000}), first);
+  EXPECT_EQ(drawn({33, 100}), first);
+}
+
+// Elements that a call of Threefry gives together are of no more use for guessing each other than
+// any others.
+TEST(Random, ElementsThatLieARunApartAreIndependent) {
+  manual_seed(2);
+  constexpr std::int64_t count = 1 << 16, apart = 32;
+  for (const Tensor& x : {Tensor::rand({count}) - 0.5, Tensor::randn({count})}) {
+    for (const Tensor& y : {x, abs(x), x * x}) {
+      const Tensor z = y - mean(y);
+      for (std::int64_t lag : {std::int64_t{1}, apart, 2 * apart}) {
+        const Tensor products = narrow(z, 0, 0, count - lag) * narrow(z, 0, lag, count - lag);
+        EXPECT_LT(std::fabs((mean(products) / mean(z * z)).item<double>()), 0.02) << lag;
+      }
+    }
+  }
+}
+
 TEST(Random, IsThreefryOfThePosition) {
   manual_seed(5);
   expect_reference(Tensor::rand({16}), 0);
   expect_reference(Tensor::randint(0, 1000, {16}));
   expect_reference(Tensor::randn({16}), 1e-6);
+  for (const Shape& shape : {Shape{128}, Shape{100}, Shape{6, 50}, Shape{3, 2001}}) {
+    expect_reference(Tensor::rand(shape), 0);
+    expect_reference(Tensor::randn(shape), 1e-6);
+    expect_reference(sum(Tensor::rand(shape), -1), 1e-4);
+  }
 }
 
 }  // namespace

@@ -16,20 +16,6 @@ namespace {
 
 // ---- merging ----------------------------------------------------------------------------------
 
-// Index expressions where they leave index arithmetic: addresses, comparisons, casts to other
-// types.
-std::vector<UOp> index_uses(UOp sink) {
-  std::vector<UOp> uses;
-  for (UOp u : toposort(sink)) {
-    if (u.dtype() == DType::Index) continue;
-    const int closed = u.first_closed();
-    for (int i = 0; i < std::min(closed, u.num_src()); i++) {
-      if (u.src(i).dtype() == DType::Index) uses.push_back(u.src(i));
-    }
-  }
-  return uses;
-}
-
 // The indices of what is accessed, whatever the gates say.
 std::vector<UOp> places_in_memory(UOp sink) {
   std::vector<UOp> uses;
@@ -69,12 +55,23 @@ bool walked_as_one(const std::vector<UOp>& uses, UOp outer, UOp inner) {
 
 namespace {
 
+// As walked_as_one, where some are no multiples of the place in both loops but quotients of it.
+bool divided_as_one(const KernelState& k, const std::vector<UOp>& uses, UOp outer, UOp inner) {
+  if (outer.is_open() || inner.is_open()) return false;
+  const UOp both = merged_range(k, outer, inner);
+  return std::ranges::all_of(uses, [&](UOp use) {
+    const bool is_idle = !use.varies_over(outer) && !use.varies_over(inner);
+    return is_idle || in_merged(use, outer, inner, both);
+  });
+}
+
 // One pass over the neighbours in `loops`; true if two were merged.
 bool merge_one(KernelState& k, std::span<const UOp> loops) {
   const std::vector<UOp> uses = index_uses(k.sink);
   for (std::size_t i = 0; i + 1 < loops.size(); i++) {
     const UOp outer = loops[i], inner = loops[i + 1];
-    if (outer.loop_kind() != inner.loop_kind() || !walked_as_one(uses, outer, inner)) continue;
+    if (outer.loop_kind() != inner.loop_kind()) continue;
+    if (!walked_as_one(uses, outer, inner) && !divided_as_one(k, uses, outer, inner)) continue;
     merge(k, outer, inner);
     return true;
   }
@@ -163,6 +160,7 @@ void order_loops(KernelState& k) {
 void normalize_loops(KernelState& k) {
   split_loops(k);
   merge_neighbours(k);
+  split_loops(k);  // merged loops may be divided as one
   while (share_one(k)) {
   }
   order_loops(k);

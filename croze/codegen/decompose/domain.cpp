@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <vector>
+
+#include "croze/graph/eval.h"
 
 namespace croze::expand {
 namespace {
@@ -16,14 +19,45 @@ bool are_opposite(UOp x, UOp y) {
 
 Domain domain_of(UOp x, int depth);
 
+// A bound as the dtype rounds it.  Rounding keeps order, so bounds of casts, sums and multiples are
+// bounds of what is computed, too.
+double rounded(double bound, DType t) {
+  return t == DType::Float32 ? static_cast<double>(static_cast<float>(bound)) : bound;
+}
+
+Domain rounded(Domain d, DType t) { return {rounded(d.lo, t), rounded(d.hi, t), d.may_be_nan}; }
+
+bool is_finite(const Domain& d) { return std::isfinite(d.lo) && std::isfinite(d.hi); }
+
+Domain domain_of_integer(UOp x) {
+  const bool is_unbounded = x.dtype() == DType::UInt64 && x.hi() == max_value(DType::UInt64);
+  if (is_unbounded) return {0, 0x1p64, false};
+  return {static_cast<double>(x.lo()), static_cast<double>(x.hi()), false};
+}
+
+// Infinities of both signs make a NaN.
+Domain domain_of_sum(const Domain& a, const Domain& b) {
+  if (!is_finite(a) || !is_finite(b)) return {};
+  return {a.lo + b.lo, a.hi + b.hi, a.may_be_nan || b.may_be_nan};
+}
+
+Domain domain_of_multiple(const Domain& d, double factor) {
+  const double a = d.lo * factor, b = d.hi * factor;
+  return {std::min(a, b), std::max(a, b), d.may_be_nan};
+}
+
 // Of where(x < lo, lo, x) and where(hi < x, hi, x).
 Domain domain_of_limited(UOp x, int depth) {
   if (!x.src(0).is(Op::Lt) || !x.src(1).is(Op::Const)) return {};
   const UOp small = x.src(0).src(0), large = x.src(0).src(1), limit = x.src(1), inner = x.src(2);
   const double number = limit.const_double();
   const Domain d = domain_of(inner, depth);
-  if (small == inner && large == limit) return {std::max(d.lo, number), std::max(d.hi, number)};
-  if (small == limit && large == inner) return {std::min(d.lo, number), std::min(d.hi, number)};
+  if (small == inner && large == limit) {
+    return {std::max(d.lo, number), std::max(d.hi, number), d.may_be_nan};
+  }
+  if (small == limit && large == inner) {
+    return {std::min(d.lo, number), std::min(d.hi, number), d.may_be_nan};
+  }
   return {};
 }
 
@@ -55,16 +89,22 @@ Domain domain_of(UOp x, int depth) {
   switch (x.op()) {
     case Op::Where: return domain_of_limited(x, depth - 1);
     case Op::MulAdd: return domain_of_polynomial(x, depth - 1);
-    case Op::Neg: {
-      const Domain d = domain_of(x.src(0), depth - 1);
-      return {-d.hi, -d.lo};
+    case Op::Const: {
+      const double value = x.const_double();
+      return std::isnan(value) ? Domain{} : Domain{value, value, false};
     }
+    case Op::Cast:
+      return is_integer(x.src(0).dtype()) ? rounded(domain_of_integer(x.src(0)), x.dtype())
+                                          : Domain{};
+    case Op::Add:
+      return rounded(domain_of_sum(domain_of(x.src(0), depth - 1), domain_of(x.src(1), depth - 1)),
+                     x.dtype());
+    case Op::Neg: return domain_of_multiple(domain_of(x.src(0), depth - 1), -1);
     case Op::Mul: {
       if (x.src(0) == x.src(1)) return domain_of_square(x.src(0), depth - 1);
       const double factor = x.src(1).is(Op::Const) ? x.src(1).const_double() : 0;
       if (factor == 0 || !std::isfinite(factor)) return {};
-      const Domain d = domain_of(x.src(0), depth - 1);
-      return {std::min(d.lo * factor, d.hi * factor), std::max(d.lo * factor, d.hi * factor)};
+      return rounded(domain_of_multiple(domain_of(x.src(0), depth - 1), factor), x.dtype());
     }
     default: return {};
   }

@@ -7,15 +7,16 @@
 
 namespace croze::expand {
 
-// Unless the number is NaN.
 struct Domain {
   double lo = -std::numeric_limits<double>::infinity();
   double hi = std::numeric_limits<double>::infinity();
+  bool may_be_nan = true;
 };
 
-// Of magnitudes and squares, of what is held against a limit as where(x < lo, lo, x) and
+// Of integers, sums and numbers, of magnitudes and squares, of what is held against a limit as where(x < lo, lo, x) and
 // where(hi < x, hi, x), of opposites and multiples of these, and of polynomials in them by Horner's
-// rule.  Bounds are those of exact arithmetic; a result may be off by its rounding.
+// rule.  Bounds of squares and polynomials are those of exact arithmetic; a result may be off by
+// its rounding.
 Domain domain_of(UOp x);
 
 // The y of which x is where(y < 0, -y, y); null if it is no such thing.

@@ -145,6 +145,10 @@ UOp exponential(const Builder& b, const Exponential& table, UOp x, UOp tail) {
 
 // ---- logarithms -------------------------------------------------------------------------------
 
+bool is_normal_number(const Builder& b, const Domain& d) {
+  return !d.may_be_nan && d.lo >= b.real().min_normal() && d.hi < infinity;
+}
+
 UOp logarithm(const Builder& b, const Logarithm& table, UOp x) {
   const auto [m, e] = take_apart(b, x);
   const UOp f = m - b.number(1);
@@ -153,6 +157,7 @@ UOp logarithm(const Builder& b, const Logarithm& table, UOp x) {
   if (table.step_lo != 0) tail = b.mul_add(e, table.step_lo, tail);
   UOp y = table.slope_hi == 1 ? f + tail : b.mul_add(f, table.slope_hi, tail);
   y = table.step_hi == 1 ? e + y : b.mul_add(e, table.step_hi, y);
+  if (is_normal_number(b, domain_of(x))) return y;
 
   const UOp zero = b.number(0);
   const UOp positive = where(less(x, b.number(infinity)), y, x);
@@ -170,14 +175,16 @@ const Table& of_type(UOp x, const Table& float32, const Table& float64) {
 Parts take_apart(const Builder& b, UOp x) {
   const Real& real = b.real();
   const int up = real.mantissa + 1;
+  const bool is_normal = domain_of(x).lo >= real.min_normal();
   const UOp small = less(x, b.number(real.min_normal()));
-  const UOp i = b.bits(where(small, x * b.number(std::ldexp(1.0, up)), x));
+  const UOp i = b.bits(is_normal ? x : where(small, x * b.number(std::ldexp(1.0, up)), x));
   const UOp root_half = b.bits(b.number(std::sqrt(0.5)));
   const UOp above = i - root_half;
   const UOp fraction = above & b.integer((std::int64_t{1} << real.mantissa) - 1);
-  const UOp e = cast(binary(Op::Shr, above, b.integer(real.mantissa)), DType::Int32);
+  const UOp e =
+      cast(cast(binary(Op::Shr, above, b.integer(real.mantissa)), DType::Int32), real.type);
   return {b.from_bits(fraction + root_half),
-          cast(e, real.type) + where(small, b.number(-up), b.number(0))};
+          is_normal ? e : e + where(small, b.number(-up), b.number(0))};
 }
 
 UOp exp(UOp x, const Caps& caps) {

@@ -27,6 +27,7 @@
 #include <limits>
 
 #include "croze/base/small_vector.h"
+#include "croze/codegen/decompose/domain.h"
 #include "croze/codegen/decompose/expand.h"
 
 namespace croze::expand {
@@ -167,17 +168,26 @@ Remainder reduce_moderate(const Builder& b, const Tables& tables, UOp a) {
   return {b.bits(shifted), r, b.mul_add(q, -tables.parts[2], lost)};
 }
 
-// sin(x) if `quarter` is 0, sin(x + pi/2) if it is 1.
-UOp sine(const Builder& b, const Tables& tables, UOp x, int quarter) {
-  const Real& real = b.real();
-  const UOp a = b.abs(x);
+// Of a >= 0 of any size.
+Remainder reduce_any(const Builder& b, const Tables& tables, UOp a) {
   const UOp infinity = b.number(std::numeric_limits<double>::infinity());
   const UOp nan = b.number(std::numeric_limits<double>::quiet_NaN());
   const Remainder near = reduce_moderate(b, tables, a), far = reduce(b, tables, a);
   const UOp is_near = less(a, b.number(moderate));
-  const UOp r = where(is_near, near.r, where(less(a, infinity), far.r, nan));
-  const UOp lo = where(is_near, near.correction, far.correction);
-  const UOp n = where(is_near, near.quadrant, far.quadrant) + b.integer(quarter);
+  return {where(is_near, near.quadrant, far.quadrant),
+          where(is_near, near.r, where(less(a, infinity), far.r, nan)),
+          where(is_near, near.correction, far.correction)};
+}
+
+// sin(x) if `quarter` is 0, sin(x + pi/2) if it is 1.
+UOp sine(const Builder& b, const Tables& tables, UOp x, int quarter) {
+  const Real& real = b.real();
+  const Domain domain = domain_of(x);
+  const bool is_moderate = !domain.may_be_nan && -moderate < domain.lo && domain.hi < moderate;
+  const UOp a = b.abs(x);
+  const auto [quadrant, r, lo] =
+      is_moderate ? reduce_moderate(b, tables, a) : reduce_any(b, tables, a);
+  const UOp n = quadrant + b.integer(quarter);
 
   // sin(r + lo) = sin(r) + lo * cos(r) and cos(r + lo) = cos(r) - lo * r, nearly.
   const UOp z = r * r;

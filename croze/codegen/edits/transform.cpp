@@ -7,6 +7,7 @@
 #include "croze/codegen/edits/legality.h"
 #include "croze/codegen/edits/note.h"
 #include "croze/codegen/simplify.h"
+#include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
 namespace {
@@ -110,12 +111,43 @@ SplitRange split_overlapping(KernelState& k, UOp range, std::int64_t inner_size)
   return {outer, inner};
 }
 
+std::vector<UOp> index_uses(UOp sink) {
+  std::vector<UOp> uses;
+  for (UOp u : toposort(sink)) {
+    if (u.dtype() == DType::Index) continue;
+    const int closed = u.first_closed();
+    for (int i = 0; i < std::min(closed, u.num_src()); i++) {
+      if (u.src(i).dtype() == DType::Index) uses.push_back(u.src(i));
+    }
+  }
+  return uses;
+}
+
+UOp merged_range(const KernelState& k, UOp outer, UOp inner) {
+  const UOp trips = outer.trip_count() * inner.trip_count();
+  return k.graph().range(k.next_range, Extent(trips), outer.loop_kind());
+}
+
+// What it is in the first turn of the outer loop, if the inner one went on, is what it is anywhere:
+// that is so if it becomes the same again with the place in both loops put there.
+UOp in_merged(UOp use, UOp outer, UOp inner, UOp merged) {
+  const UOp none = use.graph().index(0);
+  const std::pair<UOp, UOp> first_turn[] = {{outer, none}, {inner, merged}};
+  const UOp result = substitute(use, first_turn);
+  const std::pair<UOp, UOp> place[] = {{merged, outer * inner.trip_count() + inner}};
+  return substitute(result, place) == use ? result : UOp();
+}
+
 UOp merge(KernelState& k, UOp outer, UOp inner) {
   note(k, {.kind = EditKind::Merge, .ranges = {outer.range_id(), inner.range_id()}});
-  const UOp size = inner.trip_count();
-  const UOp m =
-      k.graph().range(k.next_range++, Extent(outer.trip_count() * size), outer.loop_kind());
-  replace_ranges(k, {{outer, m / size}, {inner, m % size}});
+  const UOp size = inner.trip_count(), m = merged_range(k, outer, inner);
+  k.next_range++;
+  RangeMap parts{{outer, m / size}, {inner, m % size}};
+  for (UOp use : index_uses(k.sink)) {
+    if (!use.varies_over(outer) && !use.varies_over(inner)) continue;
+    if (const UOp whole = in_merged(use, outer, inner, m)) parts.emplace_back(use, whole);
+  }
+  replace_ranges(k, parts);
   return m;
 }
 

@@ -40,8 +40,19 @@ SplitRange split(KernelState& k, UOp range, std::int64_t inner_size);
 // and stores what was stored (Halide's "shift inwards"): no iteration is masked.
 SplitRange split_overlapping(KernelState& k, UOp range, std::int64_t inner_size);
 
-// Two ranges to one of the product of their trip counts: outer -> m / size, inner -> m % size.
+// Two ranges to one of the product of their trip counts: outer -> m / size, inner -> m % size, and
+// what is computed of outer * size + inner is computed of m.
 UOp merge(KernelState& k, UOp outer, UOp inner);
+
+// The range that they would become.
+UOp merged_range(const KernelState& k, UOp outer, UOp inner);
+// `use`, which varies over the two, computed of `merged` if it follows from their place together,
+// as (outer * size + inner) / 64 does; null if not.
+UOp in_merged(UOp use, UOp outer, UOp inner, UOp merged);
+
+// Index expressions where they leave index arithmetic: addresses, comparisons, casts to other
+// types.
+std::vector<UOp> index_uses(UOp sink);
 
 // Makes the trip count of the range a multiple of `multiple`; the added iterations load and store
 // nothing, and contribute the identity to a reduction.
