@@ -2,6 +2,7 @@
 #include "croze/codegen/block_fetches.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "croze/base/flat_map.h"
@@ -30,7 +31,7 @@ std::vector<Fetch> BlockFetches::of(int block) const {
   add(of_next_turn(block), 1);
   add(of_next_fill(block), second_cache);
   add(of_next_fill_while_used(block), second_cache);
-  add(of_stream(block), 1);
+  std::ranges::copy(of_stream(block), std::back_inserter(fetches));
   return fetches;
 }
 
@@ -151,7 +152,7 @@ std::vector<UOp> BlockFetches::of_later_rows(int block) const {
 }
 
 // What a loop reads and computes much with, unless it is a product, whose tile is the work.
-std::vector<UOp> BlockFetches::of_stream(int block) const {
+std::vector<Fetch> BlockFetches::of_stream(int block) const {
   const Block& inner = at(block);
   if (!inner.range || inner.range.range_size() < long_loop) return {};
   const UOp outer = inner.parent > 0 ? at(inner.parent).range : UOp();

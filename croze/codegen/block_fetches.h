@@ -64,7 +64,7 @@ class BlockFetches {
   std::vector<UOp> of_next_turn(int block) const;
   std::vector<UOp> of_next_fill(int block) const;
   std::vector<UOp> of_next_fill_while_used(int block) const;
-  std::vector<UOp> of_stream(int block) const;
+  std::vector<Fetch> of_stream(int block) const;
 
   const std::vector<UOp>& order_;
   const std::vector<Block>& blocks_;

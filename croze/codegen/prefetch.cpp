@@ -70,8 +70,9 @@ constexpr std::int64_t most_ahead = 256 << 10;
 // A loop with fewer instructions for each line that it reads waits for memory alone, which brings
 // lines that come in order by itself; with fewer than the second number where it leaves lines out.
 constexpr std::int64_t least_instructions = 16, least_instructions_apart = 4;
-// A row up to which the next one fits into an L1 cache of 32 KiB beside it and what is kept of it.
-constexpr std::int64_t most_row = 8 << 10;
+// A row up to which the next one fits into an L1 cache of 32 KiB beside it and what is kept of it,
+// and up to which it does so into an L2 cache of 512 KiB.
+constexpr std::int64_t most_row = 8 << 10, most_far_row = 128 << 10;
 // Smaller buffers are in the caches of a core when they are read again, or, read in order, come
 // into them soon enough.  Lines that do not follow each other are worth fetching into the first
 // cache.
@@ -436,9 +437,9 @@ std::vector<UOp> places_of_later_fill(std::span<const UOp> places, UOp inner,
   return result;
 }
 
-std::vector<UOp> places_of_stream(std::span<const UOp> places, UOp loop, UOp outer,
-                                  std::int64_t instructions) {
-  std::vector<UOp> result;
+std::vector<Fetch> places_of_stream(std::span<const UOp> places, UOp loop, UOp outer,
+                                    std::int64_t instructions) {
+  std::vector<Fetch> result;
   std::int64_t instructions_wanted = 0;
   std::vector<UOp> vectors = vectors_of_memory(places, loop);
   std::erase_if(vectors, [&](UOp place) { return !is_fetchable(place, loop); });
@@ -450,14 +451,15 @@ std::vector<UOp> places_of_stream(std::span<const UOp> places, UOp loop, UOp out
     if (step < 0 || operand.buffer.buffer_elements() * bytes < least) continue;
     const std::int64_t row = step * loop.range_size();
     const auto to_next = outer ? step_over(operand.places[0].second.src(1), outer) : std::nullopt;
-    const bool is_next_row = to_next == row / bytes && row > stream_ahead && row <= most_row;
+    const bool is_next_row = to_next == row / bytes && row > stream_ahead && row <= most_far_row;
+    const std::int64_t cache = is_next_row && row > most_row ? 2 : 1;
     const std::int64_t turns = stream_ahead / std::min(step, lines * line_bytes);
     const std::int64_t ahead = is_next_row ? row : std::max<std::int64_t>(turns, 1) * step;
     instructions_wanted += lines * (leaves_out ? least_instructions_apart : least_instructions);
     for (const auto& [at, place] : operand.places)
-      result.push_back(place_after(place, number_like(loop, ahead / bytes)));
+      result.push_back({place_after(place, number_like(loop, ahead / bytes)), cache});
   }
-  return instructions < instructions_wanted ? std::vector<UOp>() : result;
+  return instructions < instructions_wanted ? std::vector<Fetch>() : result;
 }
 
 std::int64_t vector_instructions(UOp u, bool is_vector) {

@@ -47,9 +47,10 @@ std::int64_t vector_instructions(UOp u, bool is_vector);
 
 // `places` are read in a turn of `loop`, the innermost, which takes so many vector instructions.
 // Returns the places that are fetched with them, if that is much beside what is read: some way
-// ahead, or where `outer` goes from row to row and these are short, in the next row.
-std::vector<UOp> places_of_stream(std::span<const UOp> places, UOp loop, UOp outer,
-                                  std::int64_t instructions);
+// ahead, or where `outer` goes from row to row and a cache has room for two of these, in the next
+// row.
+std::vector<Fetch> places_of_stream(std::span<const UOp> places, UOp loop, UOp outer,
+                                    std::int64_t instructions);
 
 // Whether a vector of consecutive elements is known without loading anything: lanes are a term of
 // the index, and the rest of it is the same for all of them.  What is loaded once for all turns of

@@ -356,8 +356,15 @@ class PrefetchOfStream : public Prefetch {
   static constexpr std::int64_t enough = 16, elements = 1 << 20;
 
   UOp vector(UOp first) { return place(large, first + lane); }
-  std::vector<UOp> fetched(UOp at, UOp around, std::int64_t instructions = enough) {
-    return places_of_stream({{at}}, loop, around, instructions);
+  // Into this cache, that is.
+  std::vector<UOp> fetched(UOp at, UOp around, std::int64_t instructions = enough,
+                           std::int64_t cache = 1) {
+    std::vector<UOp> places;
+    for (const Fetch& fetch : places_of_stream({{at}}, loop, around, instructions)) {
+      EXPECT_EQ(fetch.cache, cache);
+      places.push_back(fetch.place);
+    }
+    return places;
   }
 
   UOp large = graph.param(DType::Float32, 2, elements);
@@ -379,6 +386,17 @@ TEST_F(PrefetchOfStream, OfRowsTheNextOneIsFetched) {
   const UOp of_far_row = vector(outer * number(2 * row) + loop * number(16));
   EXPECT_EQ(fetched(of_far_row, outer),
             std::vector{place(large, of_far_row.src(1) + number(2048 / 4))});
+}
+
+TEST_F(PrefetchOfStream, OfLongerRowsItGoesToTheSecondCache) {
+  for (const std::int64_t vectors : {2, 16, 32}) {
+    const std::int64_t row = 128 * 16 * vectors;
+    const UOp at = vector(outer * number(row) + loop * number(16 * vectors));
+    const bool has_room = row * 4 <= 128 << 10;
+    const std::vector<UOp> places = fetched(at, outer, 1000, has_room ? 2 : 1);
+    ASSERT_FALSE(places.empty());
+    EXPECT_EQ(places[0].src(1) == at.src(1) + number(row), has_room);
+  }
 }
 
 TEST_F(PrefetchOfStream, DownAColumnAsManyLinesAheadAreFetched) {
