@@ -5,17 +5,25 @@
 // reads an element of each line of `in`, and when it comes to the next i the lines are gone from
 // the cache.  In squares, a vector of each of as many lines is loaded, and one of each is stored:
 //
-//     for block of i:  for block of j:  for square in block:
+//     for block of j:  for block of i:  for square in block:
 //       out[i .. i + 8, j .. j + 8] = transposed in[j .. j + 8, i .. i + 8]
+//
+// Blocks follow each other along the lines that are read: the hardware fetches those ahead, and
+// what is written waits for nobody.  Squares of whole cache lines do so, too.  Of shorter vectors
+// all that makes the lines of a few rows of the result comes first: where rows lie a power of two
+// apart, other squares would throw them out of the cache half written.
 #include "croze/codegen/choose/square_tiles.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <utility>
 #include <vector>
 
 #include "croze/codegen/choose/access.h"
+#include "croze/codegen/choose/machine_model.h"
 #include "croze/codegen/edits/transform.h"
+#include "croze/codegen/estimate.h"
 #include "croze/graph/rewrite/rewrite.h"
 
 namespace croze {
@@ -73,6 +81,24 @@ Squares cut_squares(KernelState& k, UOp loop, std::int64_t lanes, LoopKind kind)
   return result;
 }
 
+bool fits_second_caches(const KernelState& k) {
+  const MachineModel model(k.caps());
+  std::int64_t bytes = 0;
+  for (std::int64_t touched : bytes_touched(k.sink)) bytes += touched;
+  return static_cast<double>(bytes) <= model.cache_bytes * static_cast<double>(model.threads);
+}
+
+// Outermost first: of what is cut along the lines that are read and along those that are written.
+std::array<UOp, 6> order_of(const Squares& down, const Squares& across, const KernelState& k) {
+  const bool in_written_order = fits_second_caches(k);
+  const bool fills_lines = k.caps().vector_bytes >= cache_line_bytes;
+  std::array<UOp, 6> order{down.blocks,    across.blocks, down.squares,
+                           across.squares, down.lines,    across.lines};
+  if (in_written_order) std::swap(order[0], order[1]);
+  if (in_written_order || !fills_lines) std::swap(order[2], order[3]);
+  return order;
+}
+
 }  // namespace
 
 bool make_square_tiles(KernelState& k) {
@@ -86,11 +112,10 @@ bool make_square_tiles(KernelState& k) {
   if (!read) return false;
   const Squares down = cut_squares(k, written, lanes, LoopKind::Unroll);
   const Squares across = cut_squares(k, read, lanes, LoopKind::Lane);
-  const UOp last[] = {across.blocks, down.blocks, across.squares,
-                      down.squares,  down.lines,  across.lines};
+  const auto last = order_of(down, across, k);
   std::vector<UOp> order;
   std::ranges::copy_if(k.loops, std::back_inserter(order),
-                       [&](UOp r) { return std::ranges::find(last, r) == std::end(last); });
+                       [&](UOp r) { return std::ranges::find(last, r) == last.end(); });
   std::ranges::copy_if(last, std::back_inserter(order), [](UOp r) { return bool(r); });
   reorder(k, order);
   return true;
