@@ -96,6 +96,36 @@ TEST(Accumulate, ShortRowsThatFollowEachOtherAreReadWhole) {
   EXPECT_EQ(result, kernel.expected);
 }
 
+// Sums down the columns whose result lies across, as the totals of the blocks of a scan do: out[j,
+// p] = sum over d of a[p, d, j]; r0, r1, r2 are j, p, d.
+SmallKernel parts_across(std::int64_t parts, std::int64_t columns, std::int64_t depth) {
+  SmallKernel k{"across", std::make_shared<Graph>(), {}, {}, {}};
+  Graph& g = *k.graph;
+  k.buffers = {numbers(parts * columns, 1), numbers(parts * depth * columns, 2)};
+  const UOp j = g.range(0, columns, LoopKind::Parallel), p = g.range(1, parts, LoopKind::Parallel);
+  const UOp d = g.range(2, depth, LoopKind::Reduce);
+  const UOp in = g.param(DType::Int32, 1, parts * depth * columns);
+  const UOp a = g.load(g.place(in, (p * depth + d) * columns + j));
+  const UOp out = g.place(g.param(DType::Int32, 0, parts * columns), j * parts + p);
+  const UOp sum = g.reduce(Op::Add, a, std::vector<UOp>{d});
+  k.sink = g.sink(std::vector<UOp>{g.store(out, sum, std::vector<UOp>{j, p})});
+  k.expected.assign(static_cast<std::size_t>(parts * columns), 0);
+  for (std::int64_t n = 0; n < parts * depth * columns; n++) {
+    const std::int64_t to = n % columns * parts + n / (depth * columns);
+    k.expected[static_cast<std::size_t>(to)] += k.buffers[1][static_cast<std::size_t>(n)];
+  }
+  return k;
+}
+
+TEST(Accumulate, FarRowsAreReadInOrderWhereverTheResultLies) {
+  Caps caps = small_caches();
+  caps.l2_bytes = 64 << 10;
+  const SmallKernel kernel = parts_across(8, 1024, 32);
+  const auto [result, edits] = run(kernel, caps, choose_edits);
+  EXPECT_NE(edits.find("accumulate r2"), std::string::npos) << edits;
+  EXPECT_EQ(result, kernel.expected);
+}
+
 TEST(Accumulate, ATileMayBeLanesAndCopiesAlone) {
   const SmallKernel kernel = columns_kernel(4, 16, 12);
   const auto edit = [](KernelState& k) {

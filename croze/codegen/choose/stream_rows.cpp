@@ -49,6 +49,17 @@ bool reads_far_rows(UOp reduce, UOp columns) {
   return far;
 }
 
+// The loop over the columns, in whole vectors: the innermost one, or another where the result is
+// stored across; null if there is none.
+UOp loop_over_columns(const KernelState& k, UOp reduce, std::int64_t lanes) {
+  const auto is_one = [&](UOp r) {
+    return is_parallel(r) && !r.is_open() && r.range_size() % lanes == 0 &&
+           reads_far_rows(reduce, r);
+  };
+  const auto found = std::find_if(k.loops.rbegin(), k.loops.rend(), is_one);
+  return found == k.loops.rend() ? UOp() : *found;
+}
+
 // The loops over what one matrix is read for.
 std::vector<UOp> loops_of_uses(const KernelState& k, UOp reduce, UOp columns) {
   std::vector<UOp> uses;
@@ -85,13 +96,14 @@ bool stream_rows(KernelState& k) {
   const std::int64_t lanes = full_lanes(k.sink, k.caps());
   const std::vector<UOp> all = reduces(k.sink);
   if (lanes <= 1 || all.size() != 1 || k.sink.num_src() != 1 || k.loops.empty()) return false;
-  const UOp reduce = all[0], columns = k.loops.back();
+  const UOp reduce = all[0];
   const std::vector<UOp> closed = closed_ranges(reduce);
   if (closed.size() != 1 || closed[0].is_open() || !is_at_full_depth(k, reduce)) return false;
-  if (!is_parallel(columns) || columns.is_open() || columns.range_size() % lanes != 0) return false;
+  const UOp columns = loop_over_columns(k, reduce, lanes);
+  if (!columns) return false;
   const auto bytes_of_thread = bytes_read(k, reduce) / static_cast<double>(machine.threads);
   if (adds_up_short_rows(k, columns, lanes)) return false;  // registers hold the sums
-  if (!reads_far_rows(reduce, columns) || bytes_of_thread <= machine.cache_bytes) return false;
+  if (bytes_of_thread <= machine.cache_bytes) return false;
   const std::vector<UOp> uses = loops_of_uses(k, reduce, columns);
   if (iterations(uses) > most_uses) return false;
   const std::int64_t turn = largest_divisor(closed[0].range_size(), most_rows);
@@ -99,6 +111,9 @@ bool stream_rows(KernelState& k) {
   const std::int64_t block = vectors_of_block(columns.range_size() / lanes, bytes_of_sums, machine);
   if (turn < least_rows || block < least_vectors) return false;
   KernelState streamed = k;
+  std::vector<UOp> order = k.loops;
+  std::stable_partition(order.begin(), order.end(), [&](UOp r) { return r != columns; });
+  reorder(streamed, order);
   const SplitRange parts = split(streamed, columns, lanes);
   const UOp lane = bind(streamed, parts.inner, LoopKind::Lane);
   std::vector<UOp> over{split(streamed, parts.outer, block).inner};
