@@ -154,8 +154,10 @@ std::vector<UOp> BlockFetches::of_later_rows(int block) const {
 // What a loop reads and computes much with, unless it is a product, whose tile is the work.
 std::vector<Fetch> BlockFetches::of_stream(int block) const {
   const Block& inner = at(block);
-  if (!inner.range || inner.range.range_size() < long_loop) return {};
+  if (!inner.range) return {};
   const UOp outer = inner.parent > 0 ? at(inner.parent).range : UOp();
+  const std::int64_t turns = outer ? outer.range_size() : 1;
+  if (std::max(turns, inner.range.range_size()) < long_loop) return {};
   std::vector<UOp> places;
   std::int64_t instructions = 0;
   bool reads_again = false;

@@ -372,6 +372,13 @@ std::vector<UOp> places_of_next_pages(std::span<const UOp> vectors, UOp inner, U
   return result.size() > most_lines ? std::vector<UOp>() : result;
 }
 
+// Bytes to rows that come so much later, of short ones that follow each other soon, or of as many
+// at once as lie side by side.
+std::optional<std::int64_t> later_row(std::int64_t to_next, std::int64_t rows) {
+  if (to_next <= 0 || (to_next > stream_ahead && to_next != rows)) return {};
+  return (stream_ahead + to_next - 1) / to_next * to_next;
+}
+
 }  // namespace
 
 std::vector<UOp> places_of_later_rows(std::span<const UOp> places, UOp inner, UOp outer) {
@@ -454,7 +461,9 @@ std::vector<Fetch> places_of_stream(std::span<const UOp> places, UOp loop, UOp o
     const bool is_next_row = to_next == row / bytes && row > stream_ahead && row <= most_far_row;
     const std::int64_t cache = is_next_row && row > most_row ? 2 : 1;
     const std::int64_t turns = stream_ahead / std::min(step, lines * line_bytes);
-    const std::int64_t ahead = is_next_row ? row : std::max<std::int64_t>(turns, 1) * step;
+    std::int64_t ahead = is_next_row ? row : std::max<std::int64_t>(turns, 1) * step;
+    if (row < stream_ahead)
+      ahead = later_row(to_next.value_or(0) * bytes, lines * row).value_or(ahead);
     instructions_wanted += lines * (leaves_out ? least_instructions_apart : least_instructions);
     for (const auto& [at, place] : operand.places)
       result.push_back({place_after(place, number_like(loop, ahead / bytes)), cache});

@@ -388,6 +388,28 @@ TEST_F(PrefetchOfStream, OfRowsTheNextOneIsFetched) {
             std::vector{place(large, of_far_row.src(1) + number(2048 / 4))});
 }
 
+// Short rows, one of which a few turns read, or as many side by side as lie in a turn of the loop
+// around.
+TEST_F(PrefetchOfStream, OfShortRowsALaterOneIsFetched) {
+  constexpr std::int64_t row = 128;
+  const UOp turns = typed(graph.range(5, row / 16, LoopKind::Reduce));
+  const auto later = [&](std::int64_t rows, std::int64_t ahead) {
+    std::vector<UOp> read, expected;
+    for (std::int64_t i = 0; i < rows; i++) {
+      read.push_back(vector(outer * number(rows * row) + turns * number(16) + number(i * row)));
+      expected.push_back(place(large, read.back().src(1) + number(ahead)));
+    }
+    std::vector<UOp> places;
+    for (const Fetch& fetch : places_of_stream(read, turns, outer, 1000)) {
+      places.push_back(fetch.place);
+    }
+    EXPECT_EQ(places, expected) << rows;
+  };
+  later(1, 4 * row);
+  later(2, 4 * row);
+  later(16, 16 * row);
+}
+
 TEST_F(PrefetchOfStream, OfLongerRowsItGoesToTheSecondCache) {
   for (const std::int64_t vectors : {2, 16, 32}) {
     const std::int64_t row = 128 * 16 * vectors;
