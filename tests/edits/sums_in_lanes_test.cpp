@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -79,6 +80,52 @@ TEST(SumsInLanes, AsManyAsThereAreLanesAreOneVectorThatIsStoredInRuns) {
       EXPECT_EQ(run_edited(*target, kernel, edit).result, kernel.expected)
           << t.rows << " x " << t.columns << " on " << target->caps().architecture;
     }
+  }
+}
+
+// out[i] = (sum over n of x[i, n] below the largest of row i) * 3 + that largest; r0, r1, r2 are i
+// and the loops of both reductions.
+SmallKernel sums_below_maximum(std::int64_t rows, std::int64_t columns) {
+  SmallKernel k{"sums below the maximum", std::make_shared<Graph>(), {}, {}, {}};
+  Graph& g = *k.graph;
+  k.buffers = {numbers(rows, 1), numbers(rows * columns, 2)};
+  const UOp in = g.param(DType::Int32, 1, rows * columns);
+  const UOp i = g.range(0, rows, LoopKind::Parallel);
+  const UOp m = g.range(1, columns, LoopKind::Reduce), n = g.range(2, columns, LoopKind::Reduce);
+  const auto x = [&](UOp column) { return g.load(g.place(in, i * columns + column)); };
+  const UOp most = g.reduce(Op::Max, x(m), std::vector<UOp>{m});
+  const UOp sum = g.reduce(Op::Add, x(n) - most, std::vector<UOp>{n});
+  const UOp value = sum * g.constant(DType::Int32, std::int64_t{3}) + most;
+  const UOp out = g.place(g.param(DType::Int32, 0, rows), i);
+  k.sink = g.sink(std::vector<UOp>{g.store(out, value, std::vector<UOp>{i})});
+  for (std::int64_t r = 0; r < rows; r++) {
+    const auto first = k.buffers[1].begin() + r * columns;
+    const std::int32_t largest = *std::max_element(first, first + columns);
+    const std::int32_t total = std::accumulate(first, first + columns, 0);
+    k.expected.push_back((total - static_cast<std::int32_t>(columns) * largest) * 3 + largest);
+  }
+  return k;
+}
+
+// The terms of one need what the other comes to, in each row by itself; what follows needs both.
+TEST(SumsInLanes, ReductionsThatFollowEachOtherShareTheirLanes) {
+  constexpr std::int64_t lanes = 8;
+  const SmallKernel kernel = sums_below_maximum(16, 32);
+  const std::unique_ptr<Device> interpreter = make_interp_device(cpu_shaped_caps());
+  const auto edit = [&](KernelState& k) {
+    bind(k, split(k, k.loops[0], lanes).inner, LoopKind::Unroll);
+    for (int i = 0; i < 2; i++) {
+      const std::vector<UOp> all = reduces(k.sink);
+      const auto whole = std::ranges::find_if(
+          all, [](UOp reduce) { return closed_ranges(reduce)[0].range_size() == 32; });
+      bind(k, split_reduction(k, closed_ranges(*whole)[0], lanes).inner, LoopKind::Lane);
+    }
+  };
+  const LinearProgram program = make_program(kernel.sink, interpreter->caps(), edit);
+  EXPECT_EQ(count(program, Op::Reduce), lanes);  // the maxima that the terms need
+  EXPECT_EQ(count(program, Op::Exchange), 2 * 2 * (lanes - 1));
+  for (Device* target : {interpreter.get(), &device(device_index("CPU"))}) {
+    EXPECT_EQ(run_edited(*target, kernel, edit).result, kernel.expected);
   }
 }
 

@@ -97,6 +97,20 @@ TEST(Reduce, SoftmaxIsSafe) {
   EXPECT_EQ(y.cast(DType::Float16).softmax().dtype(), DType::Float16);
 }
 
+// As many rows as there are lanes, some at once, or one after the other.
+TEST(Reduce, RowsOfAFewVectorsComeToTheSameHoweverManyThereAre) {
+  for (const Shape& shape : {Shape{64, 128}, Shape{48, 100}, Shape{7, 64}, Shape{32, 48}}) {
+    const Tensor x = random_tensor(shape, -3, 3);
+    for (const Tensor& y : {x, where(x > 2.5, INFINITY, x), where(x < 2.9, -INFINITY, x)}) {
+      expect_reference(y.logsumexp({1}), 1e-5);
+      expect_reference(y.softmax(1), 1e-5);
+      expect_reference(y.log_softmax(1), 1e-5);
+      expect_reference(log(sum(abs(y), 1)) + max(y, 1), 1e-5);
+    }
+    expect_reference(var(x, 1), 1e-5);
+  }
+}
+
 TEST(Reduce, SumsUp) {
   expect_numbers(Tensor::arange(1, 5).cumsum(0), {1, 3, 6, 10});
   expect_reference(random_tensor({3, 5}, -1, 1).cumsum(0), 1e-5);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "croze/codegen/choose/access.h"
+#include "croze/codegen/choose/machine_model.h"
 #include "croze/codegen/choose/vectorize.h"
 #include "croze/codegen/edits/transform.h"
 #include "croze/graph/rewrite/rewrite.h"
@@ -104,11 +105,37 @@ void copy_uses(KernelState& k) {
   }
 }
 
-std::int64_t rows_at_once(const std::vector<UOp>& all, UOp rows, std::int64_t lanes) {
+// Whether so many rows have their sums in half of the registers, and instructions take what a row
+// has for all of its terms from memory.
+bool has_room_for_rows(const Caps& caps, std::int64_t rows) {
+  return caps.exchanges_lanes && 2 * rows <= caps.vector_registers &&
+         MachineModel(caps).broadcast() < 1;
+}
+
+// Whether what a row comes to is computed dearly, as a logarithm of a sum is, and stored beside
+// that of the next row: of as many rows as there are lanes it is computed in a vector.
+bool is_dear_and_side_by_side(const KernelState& k, const std::vector<UOp>& all, UOp rows) {
+  const auto is_of_row = [&](UOp u) {
+    return std::ranges::none_of(all, [&](UOp reduce) {
+      return std::ranges::any_of(closed_ranges(reduce), [&](UOp r) { return u.varies_over(r); });
+    });
+  };
+  for (UOp store : k.sink.sources()) {
+    if (along(store.src(0), rows) != Along::Contiguous) return false;
+  }
+  return std::ranges::any_of(toposort(k.sink), [&](UOp u) {
+    return has_trait(u.op(), trait_transcendental) && u.varies_over(rows) && is_of_row(u);
+  });
+}
+
+std::int64_t rows_at_once(const KernelState& k, const std::vector<UOp>& all, UOp rows,
+                          std::int64_t lanes) {
   const auto each = [&](auto holds) { return std::ranges::all_of(all, holds); };
   if (each([&](UOp u) { return is_row_of_matrix(u, rows, lanes); })) return matrix_rows_at_once;
   if (each([&](UOp u) { return is_short(u, lanes) && has_lanes_along_row(u, rows); })) {
-    return short_rows_at_once;
+    const bool as_vector = has_room_for_rows(k.caps(), lanes) && rows.range_size() % lanes == 0 &&
+                           is_dear_and_side_by_side(k, all, rows);
+    return as_vector ? lanes : short_rows_at_once;
   }
   return 1;
 }
@@ -122,7 +149,7 @@ void interleave_rows(KernelState& k) {
   const std::vector<UOp> all = long_reductions(k);
   const UOp rows = loop_over_rows(k, all);
   if (!rows || !is_parallel(rows) || rows.is_open()) return;
-  const std::int64_t count = largest_divisor(rows.range_size(), rows_at_once(all, rows, lanes));
+  const std::int64_t count = largest_divisor(rows.range_size(), rows_at_once(k, all, rows, lanes));
   if (count == 1 || count == rows.range_size()) return;
   bind(k, split(k, rows, count).inner, LoopKind::Unroll);
 }

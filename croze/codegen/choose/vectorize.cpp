@@ -27,6 +27,9 @@ constexpr std::int64_t most_chains = 4;
 // Vectors of a row that are all copies of the code: a loop of two turns or three costs more than it
 // saves, since each of its loads goes on unevenly, which the hardware does not fetch ahead for.
 constexpr std::int64_t most_whole_row = 8;
+// Registers for each vector of a row that is kept: two rows come at a time, and half of all are for
+// what is computed.
+constexpr std::int64_t row_registers = 4;
 // Vectors of a block from which two blocks at once are enough: what more copies of the code gain,
 // they lose by what they hold.
 constexpr std::int64_t long_block = 16;
@@ -390,7 +393,9 @@ class Vectorizer {
 
   void cut_reduction(UOp reduce, UOp range) {
     const std::int64_t size = range.range_size(), lanes = lanes_for(range);
-    const std::int64_t most = is_whole_row(range, lanes) ? most_whole_row : most_chains;
+    const std::int64_t most = rows_at_once(reduce) > most_chains ? 1
+                              : is_whole_row(range, lanes)       ? most_whole_row
+                                                                 : most_chains;
     // Under masks some more idle lanes cost less than waiting for one chain of results.
     const bool masked = range.is_open() || size % lanes != 0;
     const bool long_chain = size >= 2 * most_chains * lanes;
@@ -407,22 +412,24 @@ class Vectorizer {
     cut_partials(blocks, are_long ? 2 : most_chains / chains);
   }
 
-  // Whether all vectors of a row are copies of the code.
+  // Whether all vectors of a row are copies of the code: where ops on them are an instruction or
+  // two, and they are gone over once, or registers hold them from one reduction to the next.
   bool is_whole_row(UOp range, std::int64_t lanes) const {
-    return !range.is_open() && range.range_size() <= most_whole_row * lanes && is_short(range) &&
-           goes_once_over(range);
+    if (range.is_open() || range.range_size() > most_whole_row * lanes || !is_short(range)) {
+      return false;
+    }
+    const bool is_quick = std::ranges::none_of(toposort(k_.sink), [&](UOp u) {
+      return has_trait(u.op(), trait_transcendental) && u.varies_over(range);
+    });
+    return is_quick && (goes_once_over() ||
+                        range.range_size() * row_registers <= caps_.vector_registers * lanes);
   }
 
-  // Whether a loop is all that is done for a row, with ops that are an instruction or two: copies
-  // of the code of several loops, or of long ones, have more values than there are registers.
-  bool goes_once_over(UOp loop) const {
+  // Whether a loop is all that is done for a row.
+  bool goes_once_over() const {
     const std::vector<UOp> all = reduces(k_.sink);
-    if (all.size() != 1) return false;
-    const bool is_inside =
-        std::ranges::all_of(k_.loops, [&](UOp r) { return all[0].varies_over(r); });
-    return is_inside && std::ranges::none_of(toposort(k_.sink), [&](UOp u) {
-             return has_trait(u.op(), trait_transcendental) && u.varies_over(loop);
-           });
+    return all.size() == 1 &&
+           std::ranges::all_of(k_.loops, [&](UOp r) { return all[0].varies_over(r); });
   }
 
   // Copies of the code, whose reductions do not wait for each other.

@@ -44,6 +44,29 @@ UOp summed_lanes(UOp value) {
   return lane;
 }
 
+// Reductions of one value that follow each other, as the maximum of a row and the sum of its
+// exponentials, have lanes of their own.  The same serve all of as many, where nothing has both.
+UOp with_shared_lanes(UOp sink) {
+  const std::vector<UOp> all = toposort(sink);
+  std::vector<UOp> lanes;
+  for (UOp u : all) {
+    if (is_over_lanes(u) && std::ranges::find(lanes, u.src(1)) == lanes.end()) {
+      lanes.push_back(u.src(1));
+    }
+  }
+  std::vector<std::pair<UOp, UOp>> shared;
+  for (std::size_t i = 1; i < lanes.size(); i++) {
+    const UOp first = lanes[0], lane = lanes[i];
+    if (lane.range_size() != first.range_size()) return sink;
+    if (std::ranges::any_of(all,
+                            [&](UOp u) { return u.varies_over(lane) && u.varies_over(first); })) {
+      return sink;
+    }
+    shared.emplace_back(lane, first);
+  }
+  return shared.empty() ? sink : substitute(sink, shared);
+}
+
 // Places by their constant, which differ in it alone.
 struct Family {
   UOp lane;
@@ -234,7 +257,9 @@ class SumsInLanes {
 }  // namespace
 
 UOp keep_sums_in_lanes(UOp sink, const Caps& caps) {
-  return caps.exchanges_lanes ? SumsInLanes(sink, caps).kept() : sink;
+  if (!caps.exchanges_lanes) return sink;
+  const UOp shared = with_shared_lanes(sink), kept = SumsInLanes(shared, caps).kept();
+  return kept == shared ? sink : kept;
 }
 
 }  // namespace croze
