@@ -393,9 +393,9 @@ class Vectorizer {
 
   void cut_reduction(UOp reduce, UOp range) {
     const std::int64_t size = range.range_size(), lanes = lanes_for(range);
-    const std::int64_t most = rows_at_once(reduce) > most_chains ? 1
-                              : is_whole_row(range, lanes)       ? most_whole_row
-                                                                 : most_chains;
+    const std::int64_t most = is_whole_row(range, lanes)           ? most_whole_row
+                              : rows_at_once(reduce) > most_chains ? 1
+                                                                   : most_chains;
     // Under masks some more idle lanes cost less than waiting for one chain of results.
     const bool masked = range.is_open() || size % lanes != 0;
     const bool long_chain = size >= 2 * most_chains * lanes;
