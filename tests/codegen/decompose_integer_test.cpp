@@ -193,5 +193,24 @@ TEST(DecomposeInteger, ThreefryIsThreefry) {
   EXPECT_EQ(of(0x85a308d3243f6a88u, 0x0370734413198a2eu), 0x483df7a0c4923a9cu);
 }
 
+TEST(DecomposeInteger, ThreefryOfACountOfOneWordIsShorter) {
+  Graph graph;
+  const UOp word = unknown(graph, DType::UInt32, 0), key = unknown(graph, DType::UInt64, 1);
+  const UOp any = unknown(graph, DType::UInt64, 2);
+  const UOp count = cast(word, DType::UInt64);
+  const UOp root = decompose(graph.alu(Op::Threefry, {count, key}), processor());
+  const UOp longer = decompose(graph.alu(Op::Threefry, {any, key}), processor());
+  EXPECT_LT(toposort(root).size(), toposort(longer).size());
+  const UOp leaves[] = {word, key};
+  Evaluator evaluate(root, leaves);
+  std::mt19937_64 random(6);
+  for (int i = 0; i < 1000; i++) {
+    const std::uint64_t c = random() >> 32, k = random();
+    ASSERT_EQ(static_cast<std::uint64_t>(
+                  evaluate({static_cast<std::int64_t>(c), static_cast<std::int64_t>(k)})),
+              threefry2x32(c, k));
+  }
+}
+
 }  // namespace
 }  // namespace croze
