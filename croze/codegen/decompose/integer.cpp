@@ -321,15 +321,13 @@ UOp shift_right(UOp x, UOp amount) {
 UOp threefry(UOp counter, UOp key) {
   constexpr int rotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
   auto low = [](UOp x) { return cast(x, DType::UInt32); };
-  auto high = [](UOp x) {
-    const UOp word = cast(binary(Op::Shr, x, constant_like(x, 32)), DType::UInt32);
-    return greatest(x) >> 32 == 0 ? constant_like(word, 0) : word;
-  };
+  auto high = [](UOp x) { return cast(binary(Op::Shr, x, constant_like(x, 32)), DType::UInt32); };
   const UOp k0 = low(key), k1 = high(key);
   const UOp parity = constant_like(k0, 0x1bd11bda);
   const UOp keys[3] = {k0, k1, binary(Op::Xor, binary(Op::Xor, k0, k1), parity)};
 
-  UOp x0 = low(counter) + keys[0], x1 = high(counter) + keys[1];
+  const bool has_one_word = greatest(counter) >> 32 == 0;
+  UOp x0 = low(counter) + keys[0], x1 = has_one_word ? keys[1] : high(counter) + keys[1];
   for (int block = 0; block < 5; block++) {
     for (int rotation : rotations[block % 2]) {
       x0 = x0 + x1;
