@@ -379,6 +379,24 @@ std::optional<std::int64_t> later_row(std::int64_t to_next, std::int64_t rows) {
   return (stream_ahead + to_next - 1) / to_next * to_next;
 }
 
+// How many bytes ahead a stream is fetched, and into which cache.
+struct Ahead {
+  std::int64_t bytes, cache = 1;
+};
+
+Ahead ahead_of(const Operand& stream, UOp loop, UOp outer) {
+  const std::int64_t step = stream.outer_step, row = step * loop.range_size();
+  const auto lines = static_cast<std::int64_t>(stream.places.size());
+  const auto next = outer ? step_over(stream.places[0].second.src(1), outer) : std::nullopt;
+  const std::int64_t to_next = next.value_or(0) * stream.element_bytes();
+  if (to_next == row && row > stream_ahead && row <= most_far_row) {
+    return {.bytes = row, .cache = row > most_row ? 2 : 1};
+  }
+  const std::int64_t turns = stream_ahead / std::min(step, lines * line_bytes);
+  const std::int64_t in_row = std::max<std::int64_t>(turns, 1) * step;
+  return {.bytes = row < stream_ahead ? later_row(to_next, lines * row).value_or(in_row) : in_row};
+}
+
 }  // namespace
 
 std::vector<UOp> places_of_later_rows(std::span<const UOp> places, UOp inner, UOp outer) {
@@ -456,17 +474,10 @@ std::vector<Fetch> places_of_stream(std::span<const UOp> places, UOp loop, UOp o
     const bool leaves_out = step > lines * line_bytes;
     const std::int64_t least = leaves_out ? least_streamed_apart : least_streamed;
     if (step < 0 || operand.buffer.buffer_elements() * bytes < least) continue;
-    const std::int64_t row = step * loop.range_size();
-    const auto to_next = outer ? step_over(operand.places[0].second.src(1), outer) : std::nullopt;
-    const bool is_next_row = to_next == row / bytes && row > stream_ahead && row <= most_far_row;
-    const std::int64_t cache = is_next_row && row > most_row ? 2 : 1;
-    const std::int64_t turns = stream_ahead / std::min(step, lines * line_bytes);
-    std::int64_t ahead = is_next_row ? row : std::max<std::int64_t>(turns, 1) * step;
-    if (row < stream_ahead)
-      ahead = later_row(to_next.value_or(0) * bytes, lines * row).value_or(ahead);
+    const Ahead ahead = ahead_of(operand, loop, outer);
     instructions_wanted += lines * (leaves_out ? least_instructions_apart : least_instructions);
     for (const auto& [at, place] : operand.places)
-      result.push_back({place_after(place, number_like(loop, ahead / bytes)), cache});
+      result.push_back({place_after(place, number_like(loop, ahead.bytes / bytes)), ahead.cache});
   }
   return instructions < instructions_wanted ? std::vector<Fetch>() : result;
 }

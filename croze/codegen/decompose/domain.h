@@ -13,10 +13,10 @@ struct Domain {
   bool may_be_nan = true;
 };
 
-// Of integers, sums and numbers, of magnitudes and squares, of what is held against a limit as where(x < lo, lo, x) and
-// where(hi < x, hi, x), of opposites and multiples of these, and of polynomials in them by Horner's
-// rule.  Bounds of squares and polynomials are those of exact arithmetic; a result may be off by
-// its rounding.
+// Of integers, sums and numbers, of magnitudes and squares, of what is held against a limit as
+// where(x < lo, lo, x) and where(hi < x, hi, x), of opposites and multiples of these, and of
+// polynomials in them by Horner's rule.  Bounds of squares and polynomials are those of exact
+// arithmetic; a result may be off by its rounding.
 Domain domain_of(UOp x);
 
 // The y of which x is where(y < 0, -y, y); null if it is no such thing.
