@@ -12,9 +12,7 @@
 namespace croze {
 namespace {
 
-// Turns of a loop in which memory can be fetched.
-constexpr std::int64_t long_loop = 16;
-// The same of what its next runs read.
+// Turns of a loop in which what its next runs read can be fetched.
 constexpr std::int64_t fetching_loop = 4;
 // Whither the next contents of a tile are fetched: what it is used with stays in the first cache.
 constexpr std::int64_t second_cache = 2;

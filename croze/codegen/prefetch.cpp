@@ -379,22 +379,27 @@ std::optional<std::int64_t> later_row(std::int64_t to_next, std::int64_t rows) {
   return (stream_ahead + to_next - 1) / to_next * to_next;
 }
 
-// How many bytes ahead a stream is fetched, and into which cache.
+// How many bytes ahead a stream is fetched, and into which cache; none if a few turns come to the
+// end of the row and nothing is known to be read behind it soon.
 struct Ahead {
   std::int64_t bytes, cache = 1;
 };
 
-Ahead ahead_of(const Operand& stream, UOp loop, UOp outer) {
+std::optional<Ahead> ahead_of(const Operand& stream, UOp loop, UOp outer) {
   const std::int64_t step = stream.outer_step, row = step * loop.range_size();
   const auto lines = static_cast<std::int64_t>(stream.places.size());
   const auto next = outer ? step_over(stream.places[0].second.src(1), outer) : std::nullopt;
   const std::int64_t to_next = next.value_or(0) * stream.element_bytes();
   if (to_next == row && row > stream_ahead && row <= most_far_row) {
-    return {.bytes = row, .cache = row > most_row ? 2 : 1};
+    return Ahead{.bytes = row, .cache = row > most_row ? 2 : 1};
+  }
+  if (row < stream_ahead) {
+    if (const auto later = later_row(to_next, lines * row)) return Ahead{.bytes = *later};
   }
   const std::int64_t turns = stream_ahead / std::min(step, lines * line_bytes);
   const std::int64_t in_row = std::max<std::int64_t>(turns, 1) * step;
-  return {.bytes = row < stream_ahead ? later_row(to_next, lines * row).value_or(in_row) : in_row};
+  if (in_row >= row && loop.range_size() < long_loop) return {};
+  return Ahead{.bytes = in_row};
 }
 
 }  // namespace
@@ -474,10 +479,11 @@ std::vector<Fetch> places_of_stream(std::span<const UOp> places, UOp loop, UOp o
     const bool leaves_out = step > lines * line_bytes;
     const std::int64_t least = leaves_out ? least_streamed_apart : least_streamed;
     if (step < 0 || operand.buffer.buffer_elements() * bytes < least) continue;
-    const Ahead ahead = ahead_of(operand, loop, outer);
+    const std::optional<Ahead> ahead = ahead_of(operand, loop, outer);
+    if (!ahead) continue;
     instructions_wanted += lines * (leaves_out ? least_instructions_apart : least_instructions);
     for (const auto& [at, place] : operand.places)
-      result.push_back({place_after(place, number_like(loop, ahead.bytes / bytes)), ahead.cache});
+      result.push_back({place_after(place, number_like(loop, ahead->bytes / bytes)), ahead->cache});
   }
   return instructions < instructions_wanted ? std::vector<Fetch>() : result;
 }

@@ -9,6 +9,9 @@
 
 namespace croze {
 
+// Turns of a loop in which memory can be fetched.
+inline constexpr std::int64_t long_loop = 16;
+
 // `places` are read in each turn of `inner`, a reduction that stands in `outer`; their indices are
 // sized integers.  Returns the places that are fetched in a turn of `inner` so that after all its
 // turns what the next turn of `outer` reads, or where that is little a later one, is near: about a

@@ -410,6 +410,14 @@ TEST_F(PrefetchOfStream, OfShortRowsALaterOneIsFetched) {
   later(16, 16 * row);
 }
 
+// Sums down columns read some rows a turn, side by side: what lies below is read much later.
+TEST_F(PrefetchOfStream, BelowAFewRowsOfColumnsNothingIs) {
+  constexpr std::int64_t columns = 1 << 14;
+  const UOp turns = typed(graph.range(5, 8, LoopKind::Reduce));
+  const UOp read = vector(turns * number(columns) + outer * number(16));
+  EXPECT_TRUE(places_of_stream({{read}}, turns, outer, 1000).empty());
+}
+
 TEST_F(PrefetchOfStream, OfLongerRowsItGoesToTheSecondCache) {
   for (const std::int64_t vectors : {2, 16, 32}) {
     const std::int64_t row = 128 * 16 * vectors;

@@ -9,9 +9,10 @@
 //       out[i .. i + 8, j .. j + 8] = transposed in[j .. j + 8, i .. i + 8]
 //
 // Blocks follow each other along the lines that are read: the hardware fetches those ahead, and
-// what is written waits for nobody.  Squares of whole cache lines do so, too.  Of shorter vectors
-// all that makes the lines of a few rows of the result comes first: where rows lie a power of two
-// apart, other squares would throw them out of the cache half written.
+// what is written waits for nobody; but lines of a page or less it meets anew each time.
+// Squares of whole cache lines do so, too.  Of shorter vectors all that makes the lines of a few
+// rows of the result comes first: where rows lie a power of two apart, other squares would throw
+// them out of the cache half written.
 #include "croze/codegen/choose/square_tiles.h"
 
 #include <algorithm>
@@ -32,6 +33,7 @@ namespace {
 // Along each side of a block: whole cache lines on both, and 16 KiB of elements of 4 bytes, which
 // the L1 cache holds with vectors of any width.
 constexpr std::int64_t bytes_of_side = 256;
+constexpr std::int64_t page_bytes = 4096;
 
 bool writes_along(const KernelState& k, UOp loop) {
   for (UOp store : k.sink.sources()) {
@@ -88,9 +90,14 @@ bool fits_second_caches(const KernelState& k) {
   return static_cast<double>(bytes) <= model.cache_bytes * static_cast<double>(model.threads);
 }
 
+// The hardware starts anew at each page, so that within one no order of blocks is better for it.
+bool are_within_pages(UOp read, const KernelState& k) {
+  return read.range_size() * size_of(k.sink.src(0).src(1).dtype()) <= page_bytes;
+}
+
 // Outermost first: of what is cut along the lines that are read and along those that are written.
-std::array<UOp, 6> order_of(const Squares& down, const Squares& across, const KernelState& k) {
-  const bool in_written_order = fits_second_caches(k);
+std::array<UOp, 6> order_of(const Squares& down, const Squares& across, bool in_written_order,
+                            const KernelState& k) {
   const bool fills_lines = k.caps().vector_bytes >= cache_line_bytes;
   std::array<UOp, 6> order{down.blocks,    across.blocks, down.squares,
                            across.squares, down.lines,    across.lines};
@@ -110,9 +117,10 @@ bool make_square_tiles(KernelState& k) {
   if (!has_squares(written, lanes) || !writes_along(k, written)) return false;
   const UOp read = loop_of_loads(k, written, lanes);
   if (!read) return false;
+  const bool in_written_order = fits_second_caches(k) || are_within_pages(read, k);
   const Squares down = cut_squares(k, written, lanes, LoopKind::Unroll);
   const Squares across = cut_squares(k, read, lanes, LoopKind::Lane);
-  const auto last = order_of(down, across, k);
+  const auto last = order_of(down, across, in_written_order, k);
   std::vector<UOp> order;
   std::ranges::copy_if(k.loops, std::back_inserter(order),
                        [&](UOp r) { return std::ranges::find(last, r) == last.end(); });
