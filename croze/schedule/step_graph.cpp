@@ -112,8 +112,11 @@ void StepGraph::join(std::size_t producer, std::size_t consumer,
     const UOp state = from.writes[i];
     std::vector<std::size_t>& makers = makers_[state.node()];
     std::erase(makers, producer);
-    std::erase(to.reads, state);
-    readers_[state.node()].erase(consumer);
+    // Of memory that is assigned to in part the rest may be read: that must not be overwritten yet.
+    if (!is_state(state)) {
+      std::erase(to.reads, state);
+      readers_[state.node()].erase(consumer);
+    }
     const bool made_by_both = std::ranges::find(to.writes, state) != to.writes.end();
     if (made_by_both || (may_vanish(from.outputs[i]) && !is_wanted_beside(state, consumer)))
       continue;

@@ -105,6 +105,25 @@ TEST(Assign, AReaderWaitsForWhatItReadsOnly) {
   EXPECT_EQ(schedule.launches.size(), 1U);
 }
 
+// A copy of what an assignment has made reads what it left alone, too.
+TEST(Assign, WhatIsCopiedWithTheAssignmentBeforeIsNotOverwrittenYet) {
+  Scheduled s;
+  const UOp x = s.buffer({4, 4});
+  const UOp number = s.graph.constant(DType::Float32, 50.0);
+  const UOp row = s.expand(s.reshape(number, {1, 1}), {1, 2});
+  const UOp first = s.assign(x, s.shrink(x, {1, 2, 0, 2}), row);
+  UOp later = first;
+  for (int i = 1; i < 4; i++) {
+    const UOp part = s.shrink(later, {i, i + 1, 0, 4});
+    later = s.assign(later, part, -part);
+  }
+  const UOp copy = s.contiguous(first);
+  s.expect_right({copy, later});
+  const Schedule schedule = s.expect_right({later, copy});
+  ASSERT_EQ(schedule.sequences.size(), 1U);
+  EXPECT_EQ(schedule.launches[0].last, 2);  // the rest of the copied rows is turned later
+}
+
 // Rows are read when later ones have been written: nothing has to be copied for that.
 TEST(Assign, RowsOfSeveralStatesAreReadTogether) {
   Scheduled s;

@@ -219,6 +219,7 @@ class BlockJoiner {
       const std::set<std::size_t>& of_state = states_.readers(state);
       readers.insert(of_state.begin(), of_state.end());
     }
+    readers.erase(producer);  // nests of it pass on memory that they assign to
     std::vector<std::size_t> sorted(readers.begin(), readers.end());
     const auto overwriting =
         std::ranges::stable_partition(sorted, [&](std::size_t r) { return !steps_[r].supersedes; });
