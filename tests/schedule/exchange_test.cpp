@@ -65,6 +65,27 @@ TEST(Exchange, SumsOfOtherTermsDoNot) {
   EXPECT_EQ(masked, of_other);
 }
 
+// The sum does not read the product any more, but what the product is made from.
+TEST(Exchange, SumsWaitForTheTermsThatTheyTake) {
+  Sums a;
+  const UOp by_rows = a.stored(a.by_rows * 3 + 5);
+  const UOp made = a.stored(a.s.reduce(Op::Add, a.product(by_rows, a.values), {2}));
+  const UOp sum = a.stored(a.s.reduce(Op::Add, a.weights * made, {1}) * 2);
+  const UOp result = a.stored(a.s.reduce(Op::Add, a.product(a.weights, a.values), {1}));
+  a.s.expect_right({result, sum, made}, 1e-5);
+  a.s.expect_right({made, sum, result}, 1e-5);
+}
+
+// What stands in one place at two times are other terms.
+TEST(Exchange, SumsOfWhatHasBeenOverwrittenDoNot) {
+  Sums a;
+  const UOp later = a.s.assign(a.values, a.values, a.values * 2);
+  const UOp made = a.stored(a.s.reduce(Op::Add, a.product(a.by_rows, a.values), {2}));
+  const UOp sum = a.stored(a.s.reduce(Op::Add, a.weights * made, {1}) * 2);
+  const UOp result = a.stored(a.s.reduce(Op::Add, a.product(a.weights, later), {1}));
+  a.s.expect_right({result, sum, made, later}, 1e-5);
+}
+
 // A factor that may be 0 cannot be divided by.
 TEST(Exchange, FactorsOfAllTermsAreReciprocals) {
   Sums a, b;

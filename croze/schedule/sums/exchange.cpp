@@ -16,6 +16,7 @@
 #include "croze/schedule/sums/exchange.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <map>
 #include <optional>
 
@@ -23,6 +24,7 @@
 #include "croze/graph/analysis/factors.h"
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/schedule/blocks/block_cut.h"
+#include "croze/schedule/memory/memory_states.h"
 #include "croze/schedule/step_graph.h"
 
 namespace croze {
@@ -191,7 +193,8 @@ class Exchanger {
       const StepGraph states(steps_, results_);
       if (!is_wanted_beside(states, w, load)) return false;
       if (!can_be_before(states, step, w.step)) continue;
-      replace(w, value, step);
+      if (read_other_states({w.step, maker(load), step})) continue;
+      replace(w, value, maker(load), step);
       return true;
     }
     return false;
@@ -271,23 +274,45 @@ class Exchanger {
     return map;
   }
 
-  void replace(const Wanted& w, UOp value, std::size_t maker) {
+  // Whether steps read memory as it was at different times: then equal loads are of other values.
+  bool read_other_states(std::initializer_list<std::size_t> steps) {
+    std::vector<UOp> reads;
+    for (std::size_t step : steps)
+      reads.insert(reads.end(), steps_[step].reads.begin(), steps_[step].reads.end());
+    return std::ranges::any_of(reads, [&](UOp a) {
+      return std::ranges::any_of(reads,
+                                 [&](UOp b) { return a != b && memory_states_.are_of_one(a, b); });
+    });
+  }
+
+  // The sum has terms now that the makers of the two products have read.
+  void replace(const Wanted& w, UOp value, std::size_t product, std::size_t other) {
     PendingStep& step = steps_[w.step];
     const std::pair<UOp, UOp> taken{w.sum, value};
     step.nests = {substitute(step.nests[0], std::span(&taken, 1))};
-    step.reads.push_back(steps_[maker].writes[0]);
+    std::vector<UOp> reads = step.reads;
+    for (std::size_t maker : {product, other})
+      reads.insert(reads.end(), steps_[maker].reads.begin(), steps_[maker].reads.end());
+    reads.push_back(steps_[other].writes[0]);
+    step.reads.clear();
     const std::vector<UOp> loaded = loads(step.nests[0]);
-    std::erase_if(step.reads, [&](UOp state) {
-      const auto memory = memory_of_.find(state.node());
-      return memory != memory_of_.end() && std::ranges::none_of(loaded, [&](UOp load) {
-               return load.src(0).src(0) == memory->second;
-             });
-    });
+    for (UOp state : reads) {
+      const auto known = memory_of_.find(state.node());
+      const UOp memory = known == memory_of_.end() ? state : known->second;
+      const bool is_loaded = !memory.is(Op::Buffer) || std::ranges::any_of(loaded, [&](UOp load) {
+        return load.src(0).src(0) == memory;
+      });
+      const bool is_new = std::ranges::find(step.reads, state) == step.reads.end();
+      if (is_loaded && is_new) step.reads.push_back(state);
+    }
+    products_.erase(w.step);  // the sum that it stored was another one
+    if (auto now = stored_product(step)) products_.emplace(w.step, std::move(*now));
   }
 
   std::vector<PendingStep>& steps_;
   std::span<const UOp> results_;
   const ScheduleContext& context_;
+  MemoryStates memory_states_;
   std::map<const Node*, std::size_t> maker_of_;  // by buffer
   std::map<const Node*, UOp> memory_of_;         // by state
   std::map<std::size_t, Product> products_;      // by step
