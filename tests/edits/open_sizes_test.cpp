@@ -117,6 +117,17 @@ TEST(OpenSizes, OfASoftmax) {
   }
 }
 
+// Threads share the rows where tiles of columns would be uneven shares, if there are so many: of
+// rows that are open nobody knows whether the shares are whole.
+TEST(OpenSizes, OfProductsOfManyRows) {
+  const std::unique_ptr<Device> device = make_interpreter(cpu_shaped_caps());
+  constexpr SizeBounds rows{0, 10080}, depth{0, 78};  // even shares of tiles of any height
+  for (std::int64_t columns = 24; columns <= 216; columns += 16) {
+    OpenProgram program(*device, open_form("product"), {rows, {0, columns}, depth});
+    for (const std::int64_t n : {0, 1, 7, 100}) program.expect_right_at({n, columns - 3, 5});
+  }
+}
+
 // For all values of the sizes.
 TEST(OpenSizes, HaveAccessesThatAreProvenToStayInside) {
   if (!Solver::available()) GTEST_SKIP() << "libz3 is not installed";

@@ -321,6 +321,7 @@ class Tiler {
         tasks > 1 && machine_.unevenness(static_cast<double>(tasks)) > MachineModel::most_uneven;
     if (unit() || !is_uneven || tiles % machine_.threads != 0) return false;
     if (share * tile_.num_rows < machine_.least_fed_rows) return false;
+    if (row_loop_.trip_divisor() % share != 0) return false;  // open: the shares may not be whole
     const std::vector<UOp> all = loads(contraction().src(0));
     return std::ranges::any_of(all, [&](UOp l) { return fills_panel(l.src(0)); }) &&
            std::ranges::none_of(all, [&](UOp l) {
