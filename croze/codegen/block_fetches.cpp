@@ -129,11 +129,13 @@ std::vector<UOp> BlockFetches::of_next_fill(int block) const {
 
 std::vector<UOp> BlockFetches::of_next_fill_while_used(int block) const {
   std::vector<UOp> fetched;
-  for (std::size_t b = 1; b < blocks_.size(); b++) {
-    const Block& filling = blocks_[b];
+  if (at(block).parent < 0) return fetched;
+  for (int unit : at(at(block).parent).units) {
+    if (unit >= 0) continue;
+    const Block& filling = at(~unit);
     const UOp fill = fill_of(filling);
     if (!fill || !uses(at(block), fill, filling)) continue;
-    const FillLoops loops = loops_of_fill(static_cast<int>(b), fill);
+    const FillLoops loops = loops_of_fill(~unit, fill);
     const std::pair<UOp, UOp> turns[] = {{filling.range, at(block).range}};
     for (UOp place : places_of_later_fill(places_read(filling), filling.range, loops.around)) {
       fetched.push_back(place.graph().place(place.src(0), substitute(place.src(1), turns)));
