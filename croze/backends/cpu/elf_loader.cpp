@@ -28,6 +28,9 @@ namespace {
 constexpr std::uint64_t max_image_bytes = 1 << 30;
 constexpr std::uint64_t slot_bytes = 16;
 constexpr std::uint64_t slot_address = 6;  // of the address in a slot
+// Bytes that are there to be read in front of the code: programs compiled to check their indirect
+// calls (-fsanitize=function) look for a signature there.
+constexpr std::uint64_t bytes_before_code = 16;
 constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
 
 #if defined(__x86_64__)
@@ -79,7 +82,7 @@ class ElfLoader {
   std::vector<Elf64_Sym> symbols_;
   std::string_view names_;            // of the symbols
   std::vector<std::uint64_t> slots_;  // of symbols, offset in the image
-  std::uint64_t size_ = 0;
+  std::uint64_t size_ = bytes_before_code;
   std::byte* image_ = nullptr;
 };
 

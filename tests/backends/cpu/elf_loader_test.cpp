@@ -4,6 +4,8 @@
 #include <elf.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <random>
 #include <string>
@@ -49,6 +51,20 @@ TEST(ElfLoader, ResolvesConstantsAndCalls) {
     EXPECT_EQ(sample(i), 2 * static_cast<double>(1 << i) + 0.3);
   }
   EXPECT_FALSE(image.code().empty());
+}
+
+// A caller that checks what it calls reads there; code begins with a page otherwise.
+TEST(ElfLoader, BytesInFrontOfTheCodeCanBeRead) {
+  const CodeImage image(compile_llvm_ir("alone", R"(
+define double @alone(i64 %i) nounwind {
+  ret double 0.3
+}
+)"),
+                        resolve);
+  std::uint64_t signature = 1;
+  std::memcpy(&signature, static_cast<const std::byte*>(image.entry()) - sizeof(signature),
+              sizeof(signature));
+  EXPECT_EQ(signature, 0u);
 }
 
 TEST(ElfLoader, AnUnknownSymbolIsNamed) {
