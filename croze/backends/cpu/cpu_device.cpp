@@ -84,7 +84,7 @@ LlvmTarget target_of(const Caps& caps) {
 #endif
   const bool avx512 = has_avx512(caps);
   return {.avx512 = avx512,
-          .gathers = gathers_fast(caps),
+          .gathers = avx512 && gathers_fast(),
           .casts_saturate = casts_saturate,
           .number_bytes = loads_numbers && !avx512 ? caps.vector_bytes : 0,
           .last_cache_bytes = avx512 ? caps.last_cache_bytes : 0,

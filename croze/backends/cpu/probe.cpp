@@ -81,12 +81,11 @@ bool has_fast_gather() { return false; }
 
 #endif
 
-constexpr std::string_view gathering = " gathering";
-
+// What compiled code depends on: how lanes are gathered, too.
 std::string architecture() {
   const std::string& without = left_out_extensions();
   return features_here() + (without.empty() ? "" : " without " + without) +
-         std::string(has_fast_gather() ? gathering : "");
+         (gathers_fast() ? " gathering" : "");
 }
 
 struct Features {
@@ -170,9 +169,9 @@ Caps probe_cpu(int threads) {
   return caps;
 }
 
-// Named by the architecture, since compiled code depends on it.
-bool gathers_fast(const Caps& caps) {
-  return has_avx512(caps) && caps.architecture.ends_with(gathering);
+bool gathers_fast() {
+  static const bool result = has_fast_gather();
+  return result;
 }
 
 bool has_avx512(const Caps& caps) { return caps.vector_bytes == 64; }
