@@ -5,6 +5,12 @@
 #include <utility>
 
 namespace croze {
+namespace {
+
+// An index that takes more, as one does whose sums are operands of several others, stays whole.
+constexpr int most_steps = 256;
+
+}  // namespace
 
 UOp without_after(UOp u) {
   while (u.is(Op::After)) u = u.src(0);
@@ -46,19 +52,41 @@ struct IndexSplitter::Sum {
   bool is_whole = true;  // there is nothing to take apart
 };
 
-IndexSplitter::Sum IndexSplitter::sum_of(UOp u) const {
+IndexSplitter::Sum IndexSplitter::term(UOp u) const {
   if (is_lane(u)) return {.terms = {}, .is_whole = false};  // lane 0 is 0
   if (u.is_const()) return {.terms = {}, .offset = u.const_int(), .is_whole = false};
-  const Sum one{.terms = {{depth_of(u), u}}};
-  if (!u.is(Op::Add) || !fits_its_type(u)) return one;
-  Sum sum = sum_of(u.src(0));
-  const Sum second = sum_of(u.src(1));
-  sum.offset += second.offset;
-  sum.is_whole = sum.is_whole && second.is_whole;
-  sum.terms.insert(sum.terms.end(), second.terms.begin(), second.terms.end());
+  return {.terms = {{depth_of(u), u}}};
+}
+
+// Of the addition whose operands these are: itself if they belong to one place.
+IndexSplitter::Sum IndexSplitter::joined(UOp add, Sum first, const Sum& second) const {
+  first.offset += second.offset;
+  first.is_whole = first.is_whole && second.is_whole;
+  first.terms.insert(first.terms.end(), second.terms.begin(), second.terms.end());
   const bool has_one_depth = std::ranges::all_of(
-      sum.terms, [&](const auto& term) { return term.first == sum.terms.front().first; });
-  return sum.is_whole && has_one_depth ? one : sum;
+      first.terms, [&](const auto& term) { return term.first == first.terms.front().first; });
+  return first.is_whole && has_one_depth ? Sum{.terms = {{depth_of(add), add}}} : std::move(first);
+}
+
+// Operands first, in a loop, however deep it is.
+IndexSplitter::Sum IndexSplitter::sum_of(UOp index) const {
+  std::vector<std::pair<UOp, bool>> pending{{index, false}};  // whether its operands are done
+  std::vector<Sum> done;
+  for (int steps = 0; !pending.empty(); steps++) {
+    if (steps == most_steps) return {.terms = {{depth_of(index), index}}};
+    const auto [u, has_operands] = pending.back();
+    pending.pop_back();
+    if (has_operands) {
+      const Sum second = std::move(done.back());
+      done.pop_back();
+      done.back() = joined(u, std::move(done.back()), second);
+    } else if (u.is(Op::Add) && fits_its_type(u)) {
+      pending.insert(pending.end(), {{u, true}, {u.src(1), false}, {u.src(0), false}});
+    } else {
+      done.push_back(term(u));
+    }
+  }
+  return std::move(done[0]);
 }
 
 SplitIndex IndexSplitter::split(UOp place) const {

@@ -32,7 +32,9 @@ class IndexSplitter {
  private:
   struct Sum;
   int depth_of(UOp u) const;
-  Sum sum_of(UOp u) const;
+  Sum term(UOp u) const;
+  Sum joined(UOp add, Sum first, const Sum& second) const;
+  Sum sum_of(UOp index) const;
 
   std::vector<UOp> loops_;   // ranges
   std::vector<int> depths_;  // how many loops they stand in, themselves included

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "croze/base/error.h"
 #include "support/programs.h"
 
@@ -251,6 +253,18 @@ TEST(LlvmRenderer, WordsOfBytesThatLieApartAreLoadedAsWords) {
   EXPECT_TRUE(loads_words(1, false));
   EXPECT_FALSE(loads_words(2, false));
   EXPECT_FALSE(loads_words(1, true));
+}
+
+// Each sum is an operand of the next two: there are more ways through them than can be gone.
+TEST(LlvmRenderer, AnIndexOfSumsOfSumsIsNotTakenApart) {
+  ProgramBuilder b("sums");
+  const UOp in = b.param(f32, 1 << 20), out = b.param(f32, 1);
+  const UOp loop = b.begin_loop(2);
+  UOp last = loop, index = loop + 1;
+  for (int i = 0; i < 40; i++) last = std::exchange(index, index + last);
+  b.store(out, b.integer(0), b.load(in, index));
+  b.end_loop(loop);
+  position(LlvmRenderer().render(b.finish()), "load float, ptr");
 }
 
 // Two scales that a block begins with; unless a loop stands between them.
