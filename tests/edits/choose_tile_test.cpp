@@ -190,16 +190,16 @@ TEST(ChooseTile, SumsThatWaitAreThoseOfTheInnermostLoops) {
   EXPECT_TRUE(std::equal(loops.rbegin(), loops.rend(), order.rbegin())) << edits;
 }
 
-// out[i, j] = sum over d of a * b[d, j], of `size` rows and columns, with so many operations on
-// each of the factors; a is [i, d], or [d, i] where rows lie side by side.
+// out[i, j] = sum over d of a * b[d, j], with so many operations on each of the factors; a is
+// [i, d], or [d, i] where rows lie side by side.
 struct Factors {
-  std::int64_t size = 64, depth = 64;
+  std::int64_t rows = 64, columns = 64, depth = 64;
   int on_rows = 0, on_columns = 0;
   bool rows_side_by_side = false;
 };
 
 std::string chosen_for(const Factors& f, const Caps& caps = caches(64 << 10, 1 << 20)) {
-  const std::int64_t rows = f.size, columns = f.size;
+  const auto [rows, columns] = std::pair(f.rows, f.columns);
   SmallKernel k{"factors", std::make_shared<Graph>(), {}, {}, {}};
   Graph& g = *k.graph;
   const UOp i = g.range(0, rows, LoopKind::Parallel), j = g.range(1, columns, LoopKind::Parallel);
@@ -230,6 +230,19 @@ TEST(ChooseTile, WhatIsComputedOfAnOperandIsComputedOnVectors) {
   };
   EXPECT_NE(chosen(0).find("split r1 by 16; bind r4 lane"), std::string::npos) << chosen(0);
   EXPECT_NE(chosen(2).find("split r0 by 16; bind r4 lane"), std::string::npos) << chosen(2);
+}
+
+// Rows that lie in pieces are copied for a few tiles of columns, too, which have no blocks of rows
+// else; for two they are not.
+TEST(ChooseTile, RowsThatLieInPiecesMakeBlocksForFewColumns) {
+  const auto chosen = [](std::int64_t columns) {
+    return chosen_for({.rows = 512, .columns = columns, .depth = 1024, .rows_side_by_side = true},
+                      caches(48 << 10, 2 << 20));
+  };
+  const std::string few = chosen(192), two = chosen(96);
+  EXPECT_NE(few.find("split r0 by 8; bind r8 unroll; split r7 by 16; reorder"), few.npos) << few;
+  EXPECT_NE(few.find("stage load 0 over r12 r16 r17"), few.npos) << few;
+  EXPECT_EQ(two.find("bind r8 unroll; split r7"), two.npos) << two;
 }
 
 // out[j] = sum over i of x[i, j]: 256 columns, of rows that are 4 KiB apart.
@@ -318,7 +331,7 @@ TEST(ChooseTile, BlocksOverlapWhereDivisorsAreFarLess) {
   caps.vector_registers = 16;
   caps.threads = 2;
   const std::string edits =
-      chosen_for({.size = 512, .depth = 512, .rows_side_by_side = true}, caps);
+      chosen_for({.rows = 512, .columns = 512, .depth = 512, .rows_side_by_side = true}, caps);
   EXPECT_NE(edits.find("split_overlapping r7 by 22"), std::string::npos) << edits;
 }
 

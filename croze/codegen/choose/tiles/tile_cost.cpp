@@ -297,6 +297,11 @@ bool TileCost::are_rows_in_pieces(UOp place, const RegisterTile& t) const {
   return !facts_of(place).follows_last && facts_of(place).far_steps >= c_.machine.many_rows;
 }
 
+bool TileCost::copies_pieces(const RegisterTile& t) const {
+  return !c_.unit && column_tiles(t) >= static_cast<double>(MachineModel::least_reuse) &&
+         std::ranges::any_of(c_.loads, [&](UOp l) { return are_rows_in_pieces(l.src(0), t); });
+}
+
 double TileCost::uses_in_block(UOp load, const RegisterTile& t) const {
   const UOp place = load.src(0);
   const double all = uses(place, t);
@@ -313,7 +318,7 @@ double TileCost::rows_of_block(const RegisterTile& t) const {
   const auto all = static_cast<double>(row_tiles(t));
   if (t.streams_rows) return all;
   const bool is_short = column_tiles(t) < c_.machine.least_blocked_columns;
-  if (t.turn == 0 && is_short && !copies_terms_of_rows(t)) return all;
+  if (t.turn == 0 && is_short && !copies_terms_of_rows(t) && !copies_pieces(t)) return all;
   const double steps = t.turn > 0 ? static_cast<double>(t.turn * c_.inner_turns) : c_.turns;
   const double bytes = steps * static_cast<double>(t.num_rows * c_.bytes_of_turn());
   double rows = std::floor(static_cast<double>(c_.machine.tile_bytes) / bytes);

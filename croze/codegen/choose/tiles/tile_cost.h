@@ -170,6 +170,8 @@ class TileCost {
   // Whether rows lie side by side, and those of each of many steps of the reduction far from the
   // others: a tile reads a piece of a line at each step.
   bool are_rows_in_pieces(UOp place, const RegisterTile& t) const;
+  // Whether enough tiles read such rows that they are copied, block by block.
+  bool copies_pieces(const RegisterTile& t) const;
   // Tiles that read what is copied or fetched: those of a block, where there are any.
   double uses_in_block(UOp load, const RegisterTile& t) const;
   // Tiles of rows that stay in the L2 cache, if each thread is left some blocks; all, if there are

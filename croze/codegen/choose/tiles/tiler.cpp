@@ -285,7 +285,8 @@ class Tiler {
   // A block of rows: half of the L2 cache holds what a turn reads of it.
   void block_rows() {
     if (!row_loop_ || tile_.in_reduction || tile_.streams_rows || !contraction()) return;
-    const bool must_block = unit() && copies_rows();  // or the copy may not fit
+    // Of a unit the copy may not fit else, and without blocks there is none of what lies in pieces.
+    const bool must_block = (unit() && copies_rows()) || has_rows_in_pieces();
     if (turn_ == 0 && column_tiles_ < machine_.least_blocked_columns && !must_block) {
       if (rows_feed())
         block_loop_ = cut_block(row_loop_, row_loop_.range_size() / machine_.threads);
@@ -336,6 +337,17 @@ class Tiler {
   }
 
   bool has_block() const { return block_loop_ || copies_all_rows_; }
+  // Whether rows lie side by side, those of each step of the reduction far from the others, and
+  // enough tiles read them that a copy pays.
+  bool has_rows_in_pieces() const {
+    return !unit() && row_unroll_ && column_tiles_ >= MachineModel::least_reuse &&
+           std::ranges::any_of(loads(contraction().src(0)), [&](UOp load) {
+             const UOp place = load.src(0);
+             return !place.varies_over(lane_) && place.num_src() == 2 &&
+                    along(place, row_unroll_) == Along::Contiguous && !follows_reduction(place) &&
+                    far_steps(place, reduced()) >= MachineModel::many_rows;
+           });
+  }
   // Whether rows lie neither side by side nor in the order of the reduction.
   bool has_rows_apart() const {
     return row_unroll_ && std::ranges::any_of(loads(contraction().src(0)), [&](UOp load) {
