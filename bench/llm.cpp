@@ -2,8 +2,8 @@
 // installed.
 //
 // What writing a token costs is to read the weights, so decoding is held against what a sum reads
-// from memory.  llama-bench runs with as many threads, before and after, and the better of its
-// numbers counts: other programs take and give back cores.
+// from memory.  llama-bench runs with as many threads and takes its turn in every round; medians
+// count of both.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -11,13 +11,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "command_line/temporary_folder.h"
 #include "croze/base/error.h"
 #include "croze/base/file.h"
+#include "croze/base/thread_pool.h"
 #include "croze/io/gguf/encode.h"
 #include "llm_speed/llm_speed.h"
 #include "measure.h"
@@ -43,30 +43,51 @@ struct LlmOptions {
   std::string llama_bench = "llama-bench", random;
 };
 
-struct LlamaSpeed {
-  double prompt = 0, decode = 0;  // tokens a second
-};
+// What llama-bench measures, round by round.
+class Llama {
+ public:
+  explicit Llama(const LlmOptions& options)
+      : line_{options.llama_bench,
+              "-m",
+              options.speed.model,
+              "-t",
+              fmt::format("{}", default_thread_count()),
+              "-p",
+              fmt::format("{}", options.speed.prompt),
+              "-n",
+              fmt::format("{}", options.speed.tokens),
+              "-r",
+              "1",
+              "-o",
+              "json"} {}
 
-// Nothing if it is not installed.
-std::optional<LlamaSpeed> llama_speed(const LlmOptions& options, int threads) {
-  ProcessResult result;
-  try {
-    result = run_process({options.llama_bench, "-m", options.speed.model, "-t",
-                          fmt::format("{}", threads), "-p", fmt::format("{}", options.speed.prompt),
-                          "-n", fmt::format("{}", options.speed.tokens), "-r",
-                          fmt::format("{}", options.speed.rounds), "-o", "json"});
-  } catch (const Error&) {
-    return std::nullopt;
+  // Throws Error if it fails; that it is not installed is no failure.
+  void take_turn() {
+    if (!is_installed_) return;
+    ProcessResult result;
+    try {
+      result = run_process(line_);
+    } catch (const Error&) {
+      is_installed_ = false;
+      return;
+    }
+    check(result.status == 0, "{} ends with status {}", line_[0], result.status);
+    const Json tests = Json::parse(result.output);
+    for (const Json& test : tests.elements()) {
+      (test["n_gen"].get<int>() > 0 ? decode_ : prompt_).push_back(test["avg_ts"].get<double>());
+    }
   }
-  check(result.status == 0, "{} ends with status {}", options.llama_bench, result.status);
-  LlamaSpeed speed;
-  const Json tests = Json::parse(result.output);
-  for (const Json& test : tests.elements()) {
-    double& of = test["n_gen"].get<int>() > 0 ? speed.decode : speed.prompt;
-    of = test["avg_ts"].get<double>();
-  }
-  return speed;
-}
+
+  bool is_installed() const { return is_installed_; }
+  // Tokens a second.
+  double prompt_speed() const { return median(prompt_); }
+  double decode_speed() const { return median(decode_); }
+
+ private:
+  std::vector<std::string> line_;
+  bool is_installed_ = true;
+  std::vector<double> prompt_, decode_;
+};
 
 // A file that has come into the system's cache bit by bit, as it does while it is written, lies
 // there in small pages, which are read a fifth slower than the large ones of a file that is read in
@@ -111,12 +132,13 @@ Json rows_of(const Json& m, bool is_random) {
   return rows;
 }
 
-void add_llama_rows(Json& rows, const Json& m, const LlamaSpeed& llama) {
-  rows.push_back(limited("decoding beside llama.cpp", number(m, "tokens_per_second") / llama.decode,
-                         "x llama.cpp", least_times_llama_decode, Limit::Least));
+void add_llama_rows(Json& rows, const Json& m, const Llama& llama) {
+  rows.push_back(limited("decoding beside llama.cpp",
+                         number(m, "tokens_per_second") / llama.decode_speed(), "x llama.cpp",
+                         least_times_llama_decode, Limit::Least));
   rows.push_back(limited("reading a prompt beside llama.cpp",
-                         number(m, "prompt_tokens_per_second") / llama.prompt, "x llama.cpp",
-                         least_times_llama_prompt, Limit::Least));
+                         number(m, "prompt_tokens_per_second") / llama.prompt_speed(),
+                         "x llama.cpp", least_times_llama_prompt, Limit::Least));
 }
 
 void run_llm(const LlmOptions& options) {
@@ -126,18 +148,16 @@ void run_llm(const LlmOptions& options) {
   if (options.peak) return fmt::print("{}\n", measure_peak(options.speed).dump());
   Json rows = Json::array(), others = Json::object();
   if (std::filesystem::exists(options.speed.model)) {
-    const int threads = machine()["threads"].get<int>();
     read_anew(options.speed.model);
-    std::optional<LlamaSpeed> llama = llama_speed(options, threads);
-    const Json measured = measure_llm_speed(options.speed);
+    Llama llama(options);
+    LlmSpeedOptions speed = options.speed;
+    speed.end_of_round = [&] { llama.take_turn(); };
+    const Json measured = measure_llm_speed(speed);
     rows = rows_of(measured, !options.random.empty());
-    if (llama) {
-      const LlamaSpeed after = llama_speed(options, threads).value_or(*llama);
-      llama->prompt = std::max(llama->prompt, after.prompt);
-      llama->decode = std::max(llama->decode, after.decode);
-      add_llama_rows(rows, measured, *llama);
-      others["llama_cpp"] =
-          Json{{"prompt_tokens_per_second", llama->prompt}, {"tokens_per_second", llama->decode}};
+    if (llama.is_installed()) {
+      add_llama_rows(rows, measured, llama);
+      others["llama_cpp"] = Json{{"prompt_tokens_per_second", llama.prompt_speed()},
+                                 {"tokens_per_second", llama.decode_speed()}};
     } else {
       others["skipped"] = options.llama_bench + " is not installed";
     }
@@ -184,7 +204,7 @@ void add_llm(const Command& program) {
       .shows_default();
   command.option("--prompt", options->speed.prompt, "Tokens to read").positive().shows_default();
   command.option("--tokens", options->speed.tokens, "Tokens to write").positive().shows_default();
-  command.option("--rounds", options->speed.rounds, "The best of so many counts")
+  command.option("--rounds", options->speed.rounds, "The median of so many counts")
       .positive()
       .shows_default();
   command.option("--llama-bench", options->llama_bench, "llama.cpp's own program").shows_default();

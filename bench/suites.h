@@ -14,6 +14,7 @@ void add_beam(const Command& program);
 void add_compile(const Command& program);
 void add_cpu(const Command& program);
 void add_fusion(const Command& program);
+void add_gpt(const Command& program);
 void add_gpu(const Command& program);
 void add_kernels(const Command& program);
 void add_llm(const Command& program);

@@ -5,7 +5,9 @@
 #include "corpus/transformer_block.h"
 #include "cpu/case.h"
 #include "cpu/train_runs.h"
+#include "croze/llm/train/gpt.h"
 #include "croze/nn/nn.h"
+#include "croze/tensor/movement/movement.h"
 #include "croze/tensor/network/loss.h"
 #include "examples/data/fashion_net.h"
 
@@ -33,6 +35,16 @@ Runs block_runs(Inputs in) {
                  [x = in[0], target = in[1]](auto& block) { return mse_loss(block(x), target); });
 }
 
+// The network of croze train gpt, over windows of one token more than its context.
+Runs gpt_runs(Inputs in) {
+  const std::int64_t n = in[0].size(1) - 1;
+  return runs_of(std::make_shared<llm::Gpt>(llm::GptShape{.context = n}), adam,
+                 [windows = in[0], n](auto& net) {
+                   return cross_entropy(net(windows.narrow(1, 0, n)).flatten(0, 1),
+                                        windows.narrow(1, 1, n).flatten());
+                 });
+}
+
 Runs lstm_runs(Inputs in) {
   const auto lstm = std::make_shared<nn::LSTM>(in[0].size(2), 256);
   return runs_of(lstm, adam, [x = in[0]](auto& net) { return net(x).output.square().mean(); });
@@ -57,6 +69,7 @@ std::vector<Row> rows() {
        resnet18_runs},
       {"transformer block, 4x64 of 256", "block", {block, block}, block_runs<4>},
       {"GPT-2-small block, 512 of 768", "gpt2_block", {gpt, gpt}, block_runs<12>},
+      {"GPT of 4 layers of 192, 8x128 tokens", "gpt", {classes({8, 129}, 1024)}, gpt_runs},
       {"LSTM 128->256, sequence 64, batch 8", "lstm", {{{64, 8, 128}}}, lstm_runs},
   };
 }

@@ -29,12 +29,10 @@ double seconds_of(F function) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// The shortest of several rounds: whatever else runs makes them longer.
-template <typename F>
-double best_of(int rounds, F function) {
-  double best = seconds_of(function);
-  for (int i = 1; i < rounds; i++) best = std::min(best, seconds_of(function));
-  return best;
+double median(std::vector<double> values) {
+  const auto half = values.begin() + std::ssize(values) / 2;
+  std::ranges::nth_element(values, half);
+  return *half;
 }
 
 std::vector<TokenId> some_tokens(std::int64_t count, std::int64_t vocabulary) {
@@ -76,69 +74,118 @@ Json first_token(const LlmSpeedOptions& options) {
 // Of a process that finds on disk what this one has compiled.
 std::int64_t peak_of_process(const LlmSpeedOptions& options) {
   std::vector<std::string> arguments = arguments_to(options, "--peak");
-  arguments.insert(arguments.end(),
-                   {"--prompt", std::to_string(options.prompt), "--tokens",
-                    std::to_string(options.tokens), "--rounds", std::to_string(options.rounds)});
+  arguments.insert(arguments.end(), {"--prompt", std::to_string(options.prompt), "--tokens",
+                                     std::to_string(options.tokens)});
   return Json::parse(run_self(arguments, {}))["peak_bytes"].get<std::int64_t>();
 }
 
 // ---- speed ------------------------------------------------------------------------------------
 
-// Bytes a second that a sum reads from memory, at best: what generation is held against.
-double read_bandwidth() {
-  constexpr std::int64_t elements = std::int64_t{64} << 20;
-  const Tensor numbers = Tensor::ones({elements}).realize();
-  auto sum = capture([](const Tensor& x) { return x.sum(); });
-  sum(numbers).item<float>();
-  const double seconds = best_of(8, [&] { sum(numbers).item<float>(); });
-  return static_cast<double>(elements) * sizeof(float) / seconds;
-}
+// Memory that a sum reads, which generation is held against.
+class Memory {
+ public:
+  Memory() { read(); }
+  // Bytes a second.
+  double bandwidth() {
+    constexpr int reads = 8;
+    const double seconds = seconds_of([&] {
+      for (int i = 0; i < reads; i++) read();
+    });
+    return static_cast<double>(elements) * sizeof(float) * reads / seconds;
+  }
 
-struct Speeds {
-  double prompt = 0, decode = 0;  // tokens a second
-  std::int64_t kernels = 0, cache_bytes = 0;
+ private:
+  void read() { sum_(numbers_).item<float>(); }
+
+  static constexpr std::int64_t elements = std::int64_t{64} << 20;
+  static Tensor sum_of(const Tensor& x) { return x.sum(); }
+  Tensor numbers_ = Tensor::ones({elements}).realize();
+  Captured<Tensor (*)(const Tensor&)> sum_{sum_of};
 };
 
-Speeds speeds_of(const LlmSpeedOptions& options, const llm::Transformer& model) {
-  llm::Generator generator(model, {.context = std::max(options.prompt, options.tokens + 1)});
-  const std::vector<TokenId> tokens =
-      some_tokens(std::max(options.prompt, options.tokens + 1), model.vocabulary());
-  const auto read = [&](std::int64_t count, std::int64_t at_once) {
-    generator.truncate(0);
-    for (std::int64_t i = 0; i < count; i += at_once) {
-      generator.read(std::span(tokens).subspan(static_cast<std::size_t>(i),
-                                               static_cast<std::size_t>(at_once)));
-    }
-  };
-  // Each once before, so that nothing is traced or compiled while it is timed.
-  read(options.prompt, options.prompt);
-  read(options.tokens, 1);
-  const double prompt = best_of(options.rounds, [&] { read(options.prompt, options.prompt); });
-  const double decode = best_of(options.rounds, [&] { read(options.tokens, 1); });
-  return {.prompt = static_cast<double>(options.prompt) / prompt,
-          .decode = static_cast<double>(options.tokens) / decode,
-          .kernels = generator.kernels_per_token(),
-          .cache_bytes = generator.cache_bytes()};
-}
+// One text.  What is timed was read once before, so that nothing is traced or compiled then.
+class OneText {
+ public:
+  OneText(const LlmSpeedOptions& options, const llm::Transformer& model)
+      : prompt_(options.prompt),
+        tokens_(options.tokens),
+        generator_(model, {.context = std::max(prompt_, tokens_ + 1)}),
+        text_(some_tokens(std::max(prompt_, tokens_ + 1), model.vocabulary())) {
+    read(prompt_, prompt_);
+    read(tokens_, 1);
+  }
+  // Tokens a second.
+  double prompt_speed() { return read(prompt_, prompt_); }
+  double decode_speed() { return read(tokens_, 1); }
 
-// Tokens a second of several texts at once, all together.
-double parallel_speed(const LlmSpeedOptions& options, const llm::Transformer& model) {
-  llm::BatchGenerator batch(model, {.context = options.tokens + 1, .texts = options.parallel});
-  std::vector<llm::BatchGenerator::Next> next(static_cast<std::size_t>(options.parallel));
-  const auto write = [&] {
-    for (std::size_t i = 0; i < next.size(); i++) {
-      next[i].number = batch.join(some_tokens(1, model.vocabulary()));
+  std::int64_t kernels_per_token() const { return generator_.kernels_per_token(); }
+  std::int64_t cache_bytes() const { return generator_.cache_bytes(); }
+
+ private:
+  double read(std::int64_t count, std::int64_t at_once) {
+    const double seconds = seconds_of([&] {
+      generator_.truncate(0);
+      for (std::int64_t i = 0; i < count; i += at_once) {
+        generator_.read(std::span(text_).subspan(static_cast<std::size_t>(i),
+                                                 static_cast<std::size_t>(at_once)));
+      }
+    });
+    return static_cast<double>(count) / seconds;
+  }
+
+  std::int64_t prompt_, tokens_;
+  llm::Generator generator_;
+  std::vector<TokenId> text_;
+};
+
+// Several texts at once.
+class Texts {
+ public:
+  Texts(const LlmSpeedOptions& options, const llm::Transformer& model)
+      : tokens_(options.tokens),
+        vocabulary_(model.vocabulary()),
+        batch_(model, {.context = options.tokens + 1, .texts = options.parallel}),
+        next_(static_cast<std::size_t>(options.parallel)) {
+    write();
+  }
+  // Tokens a second, of all together.
+  double speed() {
+    const double seconds = seconds_of([&] { write(); });
+    return static_cast<double>(tokens_ * std::ssize(next_)) / seconds;
+  }
+
+ private:
+  void write() {
+    for (auto& each : next_) each.number = batch_.join(some_tokens(1, vocabulary_));
+    for (std::int64_t i = 0; i < tokens_; i++) {
+      for (auto& each : next_) each.token = static_cast<TokenId>((i * 7919 + 1) % vocabulary_);
+      batch_.read_each(next_);
     }
-    for (std::int64_t i = 0; i < options.tokens; i++) {
-      for (auto& each : next)
-        each.token = static_cast<TokenId>((i * 7919 + 1) % model.vocabulary());
-      batch.read_each(next);
-    }
-    for (const auto& each : next) batch.leave(each.number, false);
-  };
-  write();
-  const double seconds = best_of(options.rounds, write);
-  return static_cast<double>(options.parallel * options.tokens) / seconds;
+    for (const auto& each : next_) batch_.leave(each.number, false);
+  }
+
+  std::int64_t tokens_, vocabulary_;
+  llm::BatchGenerator batch_;
+  std::vector<llm::BatchGenerator::Next> next_;
+};
+
+struct Speeds {
+  double prompt = 0, decode = 0, together = 0;  // tokens a second
+  double bandwidth = 0;                         // bytes a second
+};
+
+Speeds speeds_of(const LlmSpeedOptions& options, OneText& text, const llm::Transformer& model) {
+  Texts texts(options, model);
+  Memory memory;
+  std::vector<double> prompt, decode, together, bandwidth;
+  for (int round = 0; round < options.rounds; round++) {
+    bandwidth.push_back(memory.bandwidth());
+    decode.push_back(text.decode_speed());
+    together.push_back(texts.speed());
+    prompt.push_back(text.prompt_speed());
+    options.end_of_round();
+  }
+  return {median(prompt), median(decode), median(together), median(bandwidth)};
 }
 
 }  // namespace
@@ -159,7 +206,7 @@ Json measure_first_token(const LlmSpeedOptions& options) {
 
 Json measure_peak(const LlmSpeedOptions& options) {
   const auto model = loaded(options);
-  speeds_of(options, model->transformer);
+  const OneText text(options, model->transformer);
   return Json{{"peak_bytes", peak_rss_bytes()}};
 }
 
@@ -167,10 +214,9 @@ Json measure_llm_speed(const LlmSpeedOptions& options) {
   Json first = first_token(options);
   const auto model = loaded(options);
   const llm::Transformer& transformer = model->transformer;
-  const Speeds speeds = speeds_of(options, transformer);
-  const double together = parallel_speed(options, transformer);
-  const double bandwidth = read_bandwidth();
-  const auto bytes = static_cast<double>(transformer.bytes_per_token());
+  OneText text(options, transformer);
+  const Speeds speeds = speeds_of(options, text, transformer);
+  const double bytes = static_cast<double>(transformer.bytes_per_token()) * speeds.decode;
   return Json{{"model", model->name},
               {"threads", default_thread_count()},
               {"layers", transformer.config().layers},
@@ -179,15 +225,15 @@ Json measure_llm_speed(const LlmSpeedOptions& options) {
               {"prompt_tokens_per_second", speeds.prompt},
               {"tokens", options.tokens},
               {"tokens_per_second", speeds.decode},
-              {"kernels_per_token", speeds.kernels},
+              {"kernels_per_token", text.kernels_per_token()},
               {"parallel", options.parallel},
-              {"parallel_tokens_per_second", together},
-              {"bytes_per_second", bytes * speeds.decode},
-              {"read_bandwidth", bandwidth},
-              {"share_of_bandwidth", bytes * speeds.decode / bandwidth},
+              {"parallel_tokens_per_second", speeds.together},
+              {"bytes_per_second", bytes},
+              {"read_bandwidth", speeds.bandwidth},
+              {"share_of_bandwidth", bytes / speeds.bandwidth},
               {"first_token", std::move(first)},
               {"file_bytes", MappedFile(options.model).data().size()},
-              {"cache_bytes", speeds.cache_bytes},
+              {"cache_bytes", text.cache_bytes()},
               {"peak_bytes", peak_of_process(options)}};
 }
 

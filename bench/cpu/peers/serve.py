@@ -1,13 +1,5 @@
-"""serve.py: prepares cases and takes turns, as the bench asks, one line of JSON each."""
-import gc
+"""serve.py: prepares cases and takes turns, as the bench asks."""
 import time
-
-
-def bind(is_bound):
-    """OpenMP's threads are bound to one processor each: two that met on one would wait for each
-    other, as long as one looks for work. Others have threads of their own, which go where this one
-    may."""
-    os.sched_setaffinity(0, CPUS[:1] if is_bound else CPUS)
 
 
 def loop(run, count):
@@ -59,18 +51,4 @@ class Server:
         return {"results": results, "failed": failed}
 
 
-def serve():
-    # What libraries print must not come between answers.
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-    gc.disable()
-    server = Server()
-    for line in sys.stdin:
-        try:
-            answer = json.dumps(server.answer(json.loads(line)), allow_nan=False)
-        except Exception as e:  # the bench shows it
-            answer = json.dumps({"error": f"{type(e).__name__}: {e}"})
-        print(answer, file=answers, flush=True)
-
-
-serve()
+serve(Server().answer)

@@ -109,6 +109,7 @@ MODELS = {
     "resnet18": (ResNet18, sgd, cross_entropy_of),
     "block": (lambda: Block(256, 4), adam, distance_to),
     "gpt2_block": (lambda: Block(768, 12), adam, distance_to),
+    "gpt": (Gpt, adam, losses_of),
     "lstm": (lambda: nn.LSTM(128, 256), adam, squares_of_outputs),
 }
 

@@ -3,7 +3,9 @@
 #include <croze/llm/generate/language_model.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "command_line/json.h"
 #include "croze/commands.h"
@@ -27,17 +29,19 @@ Json measure_guesses(const Settings& settings) {
   llm::Generator generator(model->transformer);
   const std::vector<llm::TokenId> prompt = model->tokenizer.encode(
       "The quick brown fox jumps over the lazy dog. The quick brown fox jumps over the lazy");
-  const auto best = [&](bool by_guesses) {
+  const auto median = [&](bool by_guesses) {
     llm::AnswerOptions options{.sampling = {.temperature = 0}, .max_tokens = settings.speed.tokens};
     if (by_guesses) drafter.set(options);
-    llm::Answer result = answer(*model, generator, prompt, options);  // traces and compiles
+    answer(*model, generator, prompt, options);  // traces and compiles
+    std::vector<llm::Answer> answers;
     for (int i = 0; i < settings.speed.rounds; i++) {
-      llm::Answer next = answer(*model, generator, prompt, options);
-      if (i == 0 || next.answer_seconds < result.answer_seconds) result = std::move(next);
+      answers.push_back(answer(*model, generator, prompt, options));
     }
-    return result;
+    const auto half = answers.begin() + std::ssize(answers) / 2;
+    std::ranges::nth_element(answers, half, {}, &llm::Answer::answer_seconds);
+    return *half;
   };
-  const llm::Answer plain = best(false), guessed = best(true);
+  const llm::Answer plain = median(false), guessed = median(true);
   const auto speed = [](const llm::Answer& a) {
     return static_cast<double>(a.tokens.size()) / a.answer_seconds;
   };
@@ -97,7 +101,7 @@ void add_bench_llm(const Command& program) {
   command.option("--parallel", settings->speed.parallel, "Texts to write at once")
       .in_range(1, 256)
       .shows_default();
-  command.option("--rounds", settings->speed.rounds, "The best of so many counts")
+  command.option("--rounds", settings->speed.rounds, "The median of so many counts")
       .positive()
       .shows_default();
   add_draft_options(command, settings->draft);
