@@ -30,7 +30,7 @@ constexpr double least_times_pytorch = 1.5;
 
 struct GptOptions {
   std::string text, python;
-  double seconds = 900;
+  double seconds = 900, dropout = 0;
   bool as_json = false;
 };
 
@@ -47,11 +47,12 @@ class Learner {
 
 class Croze : public Learner {
  public:
-  explicit Croze(const llm::Corpus& corpus, const llm::GptShape& shape)
-      : corpus_(corpus), shape_(shape) {}
+  Croze(const llm::Corpus& corpus, const llm::GptShape& shape, const llm::GptSettings& settings)
+      : corpus_(corpus), shape_(shape), settings_(settings) {}
 
   void begin(std::int64_t steps) override {
-    training_.emplace(corpus_, shape_, llm::GptSettings{.steps = steps});
+    settings_.steps = steps;
+    training_.emplace(corpus_, shape_, settings_);
   }
   std::vector<double> learn(std::int64_t steps) override {
     std::vector<double> seconds;
@@ -67,6 +68,7 @@ class Croze : public Learner {
  private:
   const llm::Corpus& corpus_;
   llm::GptShape shape_;
+  llm::GptSettings settings_;
   std::optional<llm::GptTraining> training_;
 };
 
@@ -86,13 +88,15 @@ Json windows_of(const Tensor& batch) {
 
 class PyTorch : public Learner {
  public:
-  PyTorch(const std::string& python, const llm::Corpus& corpus, const llm::GptShape& shape)
+  PyTorch(const std::string& python, const llm::Corpus& corpus, const llm::GptShape& shape,
+          const llm::GptSettings& settings)
       : corpus_(corpus),
         shape_(shape.checked()),
+        settings_(settings),
         process_(python, scripts, static_cast<int>(default_thread_count())) {}
 
   void begin(std::int64_t steps) override {
-    settings_ = {.steps = steps};
+    settings_.steps = steps;
     done_ = 0;
     const Json answer = process_.ask({{"threads", default_thread_count()},
                                       {"shape",
@@ -107,6 +111,7 @@ class PyTorch : public Learner {
                                       {"settings",
                                        {{"seed", settings_.seed},
                                         {"clip", settings_.clip},
+                                        {"dropout", settings_.dropout},
                                         {"weight_decay", settings_.weight_decay}}}});
     version_ = answer["version"].get<std::string>();
   }
@@ -218,10 +223,12 @@ void run_gpt(const GptOptions& options) {
   const auto tokenizer = llm::Tokenizer::from_gguf({options.text, vocabulary.metadata()});
   const llm::Corpus corpus(text, options.text, tokenizer, shape.context);
 
-  Croze croze(corpus, shape);
+  const llm::GptSettings settings{.dropout = options.dropout};
+  Croze croze(corpus, shape, settings);
   std::optional<PyTorch> pytorch;
   std::vector<Learner*> learners{&croze};
-  if (!options.python.empty()) learners.push_back(&pytorch.emplace(options.python, corpus, shape));
+  if (!options.python.empty())
+    learners.push_back(&pytorch.emplace(options.python, corpus, shape, settings));
   std::vector<Learned> learned = planned(learners, options.seconds);
   learn_in_turns(learners, learned, 100);
   for (std::size_t i = 0; i < learners.size(); i++) {
@@ -253,6 +260,9 @@ void add_gpt(const Command& program) {
       .required();
   command.option("--seconds", options->seconds, "Time for each to learn")
       .positive()
+      .shows_default();
+  command.option("--dropout", options->dropout, "Part of what both drop; 0: none")
+      .not_negative()
       .shows_default();
   command.option("--python", options->python,
                  "Command that runs a Python with PyTorch, such as \"chroot FOLDER python3\"");

@@ -22,7 +22,7 @@ def start(network):
 class Training:
     def __init__(self, shape, settings):
         torch.manual_seed(settings["seed"])
-        self.network = start(Gpt(**shape))
+        self.network = start(Gpt(**shape, dropout=settings["dropout"]))
         self.clip = settings["clip"]
         self.adam = torch.optim.AdamW(self.network.parameters(), betas=(0.9, 0.95),
                                       weight_decay=settings["weight_decay"], fused=True)
@@ -39,6 +39,7 @@ class Training:
 
     def steps(self, batches, rates):
         """Seconds that each takes."""
+        self.network.train()
         seconds = []
         for windows, rate in zip(torch.tensor(batches), rates):
             begin = time.perf_counter()
@@ -48,7 +49,7 @@ class Training:
 
     @torch.inference_mode()
     def nats(self, windows):
-        losses = losses_of(self.network, torch.tensor(windows), "none")
+        losses = losses_of(self.network.eval(), torch.tensor(windows), "none")
         return losses.view(len(windows), -1).sum(1).tolist()
 
 

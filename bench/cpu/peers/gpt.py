@@ -4,9 +4,10 @@ from torch import nn
 
 
 class GptBlock(nn.Module):
-    def __init__(self, width, heads, hidden, epsilon):
+    def __init__(self, width, heads, hidden, epsilon, dropout):
         super().__init__()
         self.heads = heads
+        self.kept = nn.Dropout(dropout) if dropout > 0 else nn.Identity()
         self.attention_norm = nn.RMSNorm(width, epsilon)
         self.query, self.key, self.value, self.output = (
             nn.Linear(width, width, bias=False) for _ in range(4))
@@ -28,18 +29,19 @@ class GptBlock(nn.Module):
         return mixed.transpose(1, 2).flatten(2)
 
     def forward(self, x, turns):
-        x = x + self.output(self.attention(self.attention_norm(x), turns))
+        x = x + self.kept(self.output(self.attention(self.attention_norm(x), turns)))
         normed = self.mlp_norm(x)
-        return x + self.down(F.silu(self.gate(normed)) * self.up(normed))
+        return x + self.kept(self.down(F.silu(self.gate(normed)) * self.up(normed)))
 
 
 class Gpt(nn.Module):
     def __init__(self, vocabulary=1024, context=128, width=192, layers=4, heads=3, hidden=512,
-                 epsilon=1e-5, rotary_base=10000):
+                 epsilon=1e-5, rotary_base=10000, dropout=0):
         super().__init__()
         self.embedding = nn.Embedding(vocabulary, width)
+        self.kept = nn.Dropout(dropout) if dropout > 0 else nn.Identity()
         self.blocks = nn.ModuleList(
-            GptBlock(width, heads, hidden, epsilon) for _ in range(layers))
+            GptBlock(width, heads, hidden, epsilon, dropout) for _ in range(layers))
         self.norm = nn.RMSNorm(width, epsilon)
         self.output = nn.Linear(width, vocabulary, bias=False)
         elements = width // heads
@@ -48,7 +50,7 @@ class Gpt(nn.Module):
         self.register_buffer("turns", torch.polar(torch.ones_like(angles), angles))
 
     def forward(self, tokens):
-        x = self.embedding(tokens)
+        x = self.kept(self.embedding(tokens))
         for block in self.blocks:
             x = block(x, self.turns)
         return self.output(self.norm(x))

@@ -105,16 +105,17 @@ Tensor Gpt::attend(const GptBlock& block, const Tensor& x, std::int64_t n) const
   return block.attn_output(mixed.transpose(1, 2).reshape(x.shape()));
 }
 
-Tensor Gpt::operator()(const Tensor& tokens) const {
+Tensor Gpt::operator()(const Tensor& tokens, double dropped) const {
   check(tokens.ndim() == 2 && tokens.size(1) <= shape_.context,
         "a network with a context of {} was given tokens of shape {}", shape_.context,
         tokens.shape());
   const std::int64_t n = tokens.size(1);
-  Tensor x = embedding_(tokens.flatten());
+  const auto kept = [&](const Tensor& t) { return dropped > 0 ? dropout(t, dropped, true) : t; };
+  Tensor x = kept(embedding_(tokens.flatten()));
   for (const GptBlock& block : blocks_) {
-    x = x + attend(block, block.attn_norm(x), n);
+    x = x + kept(attend(block, block.attn_norm(x), n));
     const Tensor normed = block.ffn_norm(x);
-    x = x + block.ffn_down(silu(block.ffn_gate(normed)) * block.ffn_up(normed));
+    x = x + kept(block.ffn_down(silu(block.ffn_gate(normed)) * block.ffn_up(normed)));
   }
   return output_(norm_(x)).reshape({-1, n, shape_.vocabulary});
 }

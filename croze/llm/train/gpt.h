@@ -55,8 +55,9 @@ class Gpt {
   explicit Gpt(const GptShape& shape);
 
   // Tokens (rows, n), n <= context, to the scores of the tokens that may follow each:
-  // (rows, n, vocabulary).
-  Tensor operator()(const Tensor& tokens) const;
+  // (rows, n, vocabulary).  In training a part of what is embedded, and of what each attention and
+  // each perceptron adds to it, may be dropped.
+  Tensor operator()(const Tensor& tokens, double dropped = 0) const;
 
   const GptShape& shape() const { return shape_; }
 

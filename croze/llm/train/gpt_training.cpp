@@ -6,9 +6,11 @@
 #include <algorithm>
 
 #include "croze/base/error.h"
+#include "croze/base/hash.h"
 #include "croze/base/printable.h"
 #include "croze/io/checkpoint.h"
 #include "croze/nn/optim/gradients.h"
+#include "croze/run/random_state.h"
 #include "croze/tensor/movement/movement.h"
 #include "croze/tensor/network/loss.h"
 
@@ -23,12 +25,28 @@ Gpt seeded_network(const GptShape& shape, std::uint64_t seed) {
 }
 
 // The losses of all predictions in the windows.
-Tensor losses_of(const Gpt& network, const Tensor& windows, Reduction reduction) {
+Tensor losses_of(const Gpt& network, const Tensor& windows, Reduction reduction,
+                 double dropped = 0) {
   const std::int64_t n = windows.size(1) - 1;
-  const Tensor scores = network(windows.narrow(1, 0, n));
+  const Tensor scores = network(windows.narrow(1, 0, n), dropped);
   return cross_entropy(scores.flatten(0, 1), windows.narrow(1, 1, n).flatten(),
                        {.reduction = reduction});
 }
+
+// Draws of random numbers, for as long as it lives, depend on a seed and a step alone: a training
+// that was interrupted needs to know no more than its step.
+class DrawsOfStep {
+ public:
+  DrawsOfStep(std::uint64_t seed, std::int64_t step) {
+    set_random_state({.seed = hash_mix(hash_word(seed), static_cast<std::uint64_t>(step))});
+  }
+  ~DrawsOfStep() { set_random_state(before_); }
+  DrawsOfStep(const DrawsOfStep&) = delete;
+  DrawsOfStep& operator=(const DrawsOfStep&) = delete;
+
+ private:
+  RandomState before_ = random_state();
+};
 
 }  // namespace
 
@@ -54,6 +72,8 @@ GptTraining::GptTraining(const Corpus& corpus, const GptShape& shape, const GptS
       validate_(capture(Validate{&network_})) {
   check(settings.batch >= 1 && settings.batch <= 65536, "{} windows in a step: from 1 to 65536",
         settings.batch);
+  check(settings.dropout >= 0 && settings.dropout < 1, "a dropout of {}: from 0 to less than 1",
+        settings.dropout);
   check(corpus.context() == shape.context,
         "windows of {} tokens, and a network with a context of {}", corpus.context(),
         shape.context);
@@ -61,7 +81,8 @@ GptTraining::GptTraining(const Corpus& corpus, const GptShape& shape, const GptS
 
 std::vector<Tensor> GptTraining::Train::operator()(const Tensor& windows) const {
   optim::AdamW& adam = training->adam_;
-  const Tensor loss = losses_of(training->network_, windows, Reduction::Mean);
+  const Tensor loss =
+      losses_of(training->network_, windows, Reduction::Mean, training->settings_.dropout);
   const auto [gradients, norm] =
       optim::clip_grad_norm(loss.gradient(adam.parameters), training->settings_.clip);
   const Tensor rate = training->schedule_(adam.steps);
@@ -77,6 +98,7 @@ Tensor GptTraining::Validate::operator()(const Tensor& windows) const {
 }
 
 const TrainingStep& GptTraining::step() {
+  const DrawsOfStep draws(settings_.seed, steps());
   const std::vector<Tensor> results =
       train_(corpus_.batch(settings_.seed, steps(), settings_.batch));
   history_.push_back({.loss = results[0].item<float>(),
@@ -106,9 +128,10 @@ std::map<std::string, std::string> GptTraining::description() const {
       {"network", fmt::format("{} tokens, context {}, width {}, {} layers, {} heads, hidden {}",
                               n.vocabulary, n.context, n.width, n.layers, n.heads, n.hidden)},
       {"settings", fmt::format("batch {}, {} steps, {} to warm up, learning rate {} to {}, "
-                               "weight decay {}, clip {}, seed {}",
+                               "weight decay {}, clip {}, seed {}{}",
                                s.batch, s.steps, s.warmup, s.learning_rate,
-                               s.learning_rate * s.last_rate, s.weight_decay, s.clip, s.seed)},
+                               s.learning_rate * s.last_rate, s.weight_decay, s.clip, s.seed,
+                               s.dropout > 0 ? fmt::format(", dropout {}", s.dropout) : "")},
       {"text", fmt::format("{} tokens, hash {:016x}", corpus_.training_tokens(), corpus_.hash())}};
 }
 

@@ -30,6 +30,7 @@ struct GptSettings {
   double last_rate = 0.1;       // to this share
   double weight_decay = 0.1;
   double clip = 1;         // the most that the norm of all gradients may be
+  double dropout = 0;      // part of what is dropped: for many passes over a short text
   std::uint64_t seed = 1;  // of weights and windows
 };
 
@@ -39,8 +40,8 @@ optim::Schedule schedule_of(const GptSettings& settings);
 class GptTraining {
  public:
   // Begins with random weights, which are those of the seed.  The corpus must outlive it.  Throws
-  // Error as Gpt, schedule_of() and clip_grad_norm() do, and unless 1 <= batch <= 65536 and the
-  // windows of the corpus are those of the network.
+  // Error as Gpt, schedule_of() and clip_grad_norm() do, and unless 1 <= batch <= 65536,
+  // 0 <= dropout < 1 and the windows of the corpus are those of the network.
   GptTraining(const Corpus& corpus, const GptShape& shape, const GptSettings& settings);
   GptTraining(const GptTraining&) = delete;
   GptTraining& operator=(const GptTraining&) = delete;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "croze/io/checkpoint.h"
+#include "croze/run/random_state.h"
 #include "croze/tensor/network/loss.h"
 #include "llm/train/texts.h"
 #include "support/files.h"
@@ -60,24 +61,48 @@ TEST_F(Training, FollowsItsSchedule) {
 }
 
 TEST_F(Training, GoesOnFromACheckpointToTheLastBit) {
-  GptTraining whole(small.corpus, small_shape(), small_settings());
-  for (int i = 0; i < 10; i++) {
-    whole.step();
-    if (i == 5) whole.validate();
-  }
-  GptTraining cut(small.corpus, small_shape(), small_settings());
-  for (int i = 0; i < 6; i++) cut.step();
-  cut.validate();
-  cut.save(path("cut"));
-  cut.step();  // is lost
+  for (const double dropout : {0., 0.25}) {
+    GptSettings settings = small_settings();
+    settings.dropout = dropout;
+    GptTraining whole(small.corpus, small_shape(), settings);
+    for (int i = 0; i < 10; i++) {
+      whole.step();
+      if (i == 5) whole.validate();
+    }
+    GptTraining cut(small.corpus, small_shape(), settings);
+    for (int i = 0; i < 6; i++) cut.step();
+    cut.validate();
+    cut.save(path("cut"));
+    cut.step();  // is lost
 
-  GptTraining rest(small.corpus, small_shape(), small_settings());
-  rest.step();  // is forgotten
-  rest.load(path("cut"));
-  EXPECT_EQ(rest.steps(), 6);
-  for (int i = 6; i < 10; i++) rest.step();
-  EXPECT_EQ(rest.history(), whole.history());
-  EXPECT_EQ(rest.validate(), whole.validate());
+    GptTraining rest(small.corpus, small_shape(), settings);
+    rest.step();  // is forgotten
+    rest.load(path("cut"));
+    EXPECT_EQ(rest.steps(), 6);
+    for (int i = 6; i < 10; i++) rest.step();
+    EXPECT_EQ(rest.history(), whole.history()) << dropout;
+    EXPECT_EQ(rest.validate(), whole.validate()) << dropout;
+  }
+}
+
+// In training alone, and what others draw does not change by it.
+TEST_F(Training, DropsOutWhenItLearns) {
+  GptSettings settings = small_settings();
+  GptTraining whole(small.corpus, small_shape(), settings);
+  settings.dropout = 0.25;
+  GptTraining dropping(small.corpus, small_shape(), settings);
+  EXPECT_EQ(dropping.validate(), whole.validate());
+  const RandomState before = random_state();
+  std::vector<float> differences;
+  for (int i = 0; i < 4; i++) {
+    differences.push_back(dropping.step().gradient_norm - whole.step().gradient_norm);
+  }
+  EXPECT_EQ(random_state(), before);
+  for (const float d : differences) EXPECT_NE(d, 0);
+  settings.dropout = 1;
+  EXPECT_NE(
+      error_of([&] { GptTraining t(small.corpus, small_shape(), settings); }).find("dropout of 1"),
+      std::string::npos);
 }
 
 TEST_F(Training, RefusesCheckpointsOfOthers) {

@@ -258,6 +258,11 @@ void add_training_options(const Command& command, llm::GptSettings& training) {
   command.option("--clip", training.clip, "The most that the norm of the gradients may be")
       .positive()
       .shows_default();
+  command
+      .option("--dropout", training.dropout,
+              "Part of what is dropped, for many passes over a short text; 0: none")
+      .not_negative()
+      .shows_default();
   command.option("--seed", training.seed, "Seed of weights and windows").shows_default();
 }
 
