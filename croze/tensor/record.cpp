@@ -18,7 +18,13 @@ std::string to_text(const Shape& shape) {
                      shape.size() == 1 ? "," : "");
 }
 
-GraphLock::GraphLock() { Registry::instance().mutex.lock(); }
+// Nobody has a raw UOp when the lock is taken, so that even who records without ever realizing is
+// collected after.
+GraphLock::GraphLock() {
+  Registry& registry = Registry::instance();
+  registry.mutex.lock();
+  if (registry.mutex.depth() == 1 && registry.has_grown()) registry.collect();
+}
 GraphLock::~GraphLock() { Registry::instance().mutex.unlock(); }
 Graph& tensor_graph() { return Registry::instance().graph; }
 

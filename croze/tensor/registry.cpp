@@ -33,8 +33,6 @@
 namespace croze {
 namespace {
 
-// A collection costs a pass over the graph, so it waits until graph or memory has doubled.
-constexpr std::size_t nodes_grown = 20'000;
 constexpr std::int64_t bytes_grown = 64 << 20;
 
 // A walk over what live tensors reach takes some 500 cycles a node, as long as a kilobyte of fresh
@@ -223,10 +221,7 @@ void Registry::for_each_record(F f) {
 // ---- memory -----------------------------------------------------------------------------------
 
 void Registry::collect_if_grown() {
-  if (graph.size() > 2 * nodes_kept_ + nodes_grown ||
-      memory_use().bytes > 2 * bytes_kept_ + bytes_grown) {
-    collect();
-  }
+  if (has_grown() || memory_use().bytes > 2 * bytes_kept_ + bytes_grown) collect();
 }
 
 void Registry::collect() {
@@ -236,7 +231,7 @@ void Registry::collect() {
   past_.for_each_recorded([&](UOp history) { roots.push_back(history); });
   drop_values([&](UOp node, UOp) { return !seen.contains(node.node()); });
   graph.collect(roots, [](UOp buffer, void*) { release_buffer(buffer.buffer_id()); });
-  nodes_kept_ = graph.size();
+  most_nodes_ = 2 * graph.size() + nodes_grown;
   bytes_kept_ = memory_use().bytes;
 }
 

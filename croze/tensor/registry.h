@@ -53,6 +53,8 @@ class Registry {
   // Frees all memory and nodes that no tensor needs.  It is done by itself when graph or memory has
   // doubled, and changes no value and no gradient.
   void collect();
+  // Whether the graph has doubled since.
+  bool has_grown() const { return graph.size() > most_nodes_; }
 
   // How what stands in memory came about, for gradients; and the tensor as what one is asked by.
   const Past& past() const { return past_; }
@@ -126,7 +128,9 @@ class Registry {
   Past past_;
   FlatMap<const Node*, UOp> values_;  // computed nodes, and where their values stand
   bool is_unsettled_ = false;         // tensors may not know of them yet
-  std::size_t nodes_kept_ = 0;        // after the last collection
+  // A collection costs a pass over the graph, so it waits until graph or memory has doubled.
+  static constexpr std::size_t nodes_grown = 20'000;
+  std::size_t most_nodes_ = nodes_grown;
   std::int64_t bytes_kept_ = 0;
 
   // Buffers without an owner, which recorded work may still read, and what may be freed of them.

@@ -1,9 +1,11 @@
 // What realizing does to tensors: nothing twice, old values kept, memory given back.
+#include <algorithm>
 #include <cmath>
 
 #include "croze/base/options.h"
 #include "croze/run/buffers.h"
 #include "croze/run/execute.h"
+#include "croze/tensor/registry.h"
 #include "support/check.h"
 
 namespace croze {
@@ -35,6 +37,19 @@ TEST(Realize, CopiesAreTheSameTensor) {
   expect_numbers(b, {5});
   a += 1;
   expect_numbers(b, {6});
+}
+
+// What is recorded and dropped goes, though nothing is ever computed.
+TEST(Realize, IsNotNeededForTheGraphToStaySmall) {
+  const Tensor x = Tensor::ones({4}).realize();
+  const Tensor kept = x + 0.5;
+  std::size_t most = 0;
+  for (int i = 0; i < 100'000; i++) {
+    const Tensor dropped = (x + i).sqrt();
+    most = std::max(most, Registry::instance().graph.size());
+  }
+  EXPECT_LT(most, 100'000U);
+  expect_numbers(kept, {1.5, 1.5, 1.5, 1.5});
 }
 
 TEST(Realize, AssignKeepsMemory) {

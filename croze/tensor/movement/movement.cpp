@@ -200,7 +200,7 @@ Tensor pad(const Tensor& x, const Shape& amounts, Scalar value, Location at) {
   const Tensor zero_padded = moved(result, Op::Pad, arg);
   if (value.number() == 0 && !std::signbit(value.number())) return zero_padded;
   const Tensor inside = Tensor::ones(result.shape(), {.dtype = DType::Bool}, at);
-  return where(moved(inside, Op::Pad, arg), zero_padded, wrap(scalar_node(x.dtype(), value), -1));
+  return where(moved(inside, Op::Pad, arg), zero_padded, operand_as(value, x.dtype()));
 }
 
 // ---- axes -------------------------------------------------------------------------------------
