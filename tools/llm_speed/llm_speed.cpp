@@ -85,13 +85,12 @@ std::int64_t peak_of_process(const LlmSpeedOptions& options) {
 class Memory {
  public:
   Memory() { read(); }
-  // Bytes a second.
+  // Bytes a second.  The first reads behind other work are slow, and do not count by the median.
   double bandwidth() {
-    constexpr int reads = 8;
-    const double seconds = seconds_of([&] {
-      for (int i = 0; i < reads; i++) read();
-    });
-    return static_cast<double>(elements) * sizeof(float) * reads / seconds;
+    constexpr int reads = 15;
+    std::vector<double> seconds;
+    for (int i = 0; i < reads; i++) seconds.push_back(seconds_of([&] { read(); }));
+    return static_cast<double>(elements) * sizeof(float) / median(std::move(seconds));
   }
 
  private:
