@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -259,7 +258,9 @@ void add_gpt(const Command& program) {
   auto options = std::make_shared<GptOptions>();
   const Command command =
       program.subcommand("gpt", "A language model learns a text, beside PyTorch");
-  command.option("--text", options->text, "File of text, such as Debian's bible-kjv-text")
+  command
+      .option("--text", options->text,
+              "File of text, such as what Debian's bible -f gen1:1-rev22:21 writes")
       .required();
   command.option("--seconds", options->seconds, "Time for each to learn")
       .positive()

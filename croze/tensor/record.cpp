@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 
 #include "croze/base/checked.h"
 #include "croze/run/devices.h"
@@ -22,8 +23,9 @@ std::string to_text(const Shape& shape) {
 // collected after.
 GraphLock::GraphLock() {
   Registry& registry = Registry::instance();
-  registry.mutex.lock();
+  std::unique_lock lock(registry.mutex);
   if (registry.mutex.depth() == 1 && registry.has_grown()) registry.collect();
+  lock.release();  // for as long as this lives
 }
 GraphLock::~GraphLock() { Registry::instance().mutex.unlock(); }
 Graph& tensor_graph() { return Registry::instance().graph; }

@@ -33,6 +33,7 @@
 namespace croze {
 namespace {
 
+// Beside the double of what was kept, so that small programs are left alone.
 constexpr std::int64_t bytes_grown = 64 << 20;
 
 // A walk over what live tensors reach takes some 500 cycles a node, as long as a kilobyte of fresh

@@ -31,6 +31,7 @@
 #include "croze/device/host_memory.h"
 #include "croze/graph/eval.h"
 #include "croze/graph/rewrite/rewrite.h"
+#include "croze/tune/median.h"
 
 namespace croze::tune {
 namespace {
@@ -49,12 +50,6 @@ constexpr double hopeless = 1.5;
 // Runs are joined until they take so long, so that the clock is no part of what is measured.
 constexpr double least_timed = 50e-6;
 constexpr std::size_t least_pairs = 5, most_pairs = 200;
-
-double median(std::vector<double>& values) {
-  const auto half = values.begin() + std::ssize(values) / 2;
-  std::ranges::nth_element(values, half);
-  return *half;
-}
 
 // The parameter that a Store writes; null if it fills a tile.
 UOp written_param(UOp store) {

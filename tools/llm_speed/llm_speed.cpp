@@ -16,6 +16,7 @@
 #include "croze/llm/generate/language_model.h"
 #include "croze/run/statistics.h"
 #include "croze/tensor/tensor.h"
+#include "croze/tune/median.h"
 
 namespace croze {
 namespace {
@@ -27,12 +28,6 @@ double seconds_of(F function) {
   const auto begin = std::chrono::steady_clock::now();
   function();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-double median(std::vector<double> values) {
-  const auto half = values.begin() + std::ssize(values) / 2;
-  std::ranges::nth_element(values, half);
-  return *half;
 }
 
 std::vector<TokenId> some_tokens(std::int64_t count, std::int64_t vocabulary) {
