@@ -15,6 +15,7 @@
 #include "croze/codegen/choose/normalize.h"
 #include "croze/codegen/choose/pictures/slide_windows.h"
 #include "croze/codegen/choose/pictures/whole_pictures.h"
+#include "croze/codegen/choose/share_rows.h"
 #include "croze/codegen/choose/square_tiles.h"
 #include "croze/codegen/choose/stream_rows.h"
 #include "croze/codegen/choose/tabulate_work.h"
@@ -175,6 +176,7 @@ void choose_edits(KernelState& k) {
   }
   shorten_sums(k);
   tabulate_work(k);
+  share_rows(k);
   bind_tasks(k);
 }
 

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <functional>
-#include <unordered_map>
 
 #include "croze/codegen/choose/split_loops.h"
 #include "croze/codegen/edits/legality.h"
+#include "croze/codegen/edits/share.h"
 #include "croze/codegen/edits/transform.h"
 #include "croze/graph/index/index_form.h"
 #include "croze/graph/rewrite/rewrite.h"
@@ -107,32 +107,14 @@ bool merge_pair(KernelState& k, const std::vector<UOp>& loops) {
 
 // ---- sharing ----------------------------------------------------------------------------------
 
-bool same_sizes(const std::vector<UOp>& a, const std::vector<UOp>& b) {
-  return std::ranges::equal(a, b, turn_alike);
-}
-
-// For each reduction, how many stand one below the other in what it reduces.
-std::unordered_map<const Node*, int> reduction_levels(UOp sink) {
-  std::unordered_map<const Node*, int> levels;
-  for (UOp u : toposort(sink)) {
-    int level = 0;
-    for (UOp s : u.sources())
-      level = std::max(level, levels.at(s.node()) + (s.is(Op::Reduce) || s.is(Op::TupleReduce)));
-    levels[u.node()] = level;
-  }
-  return levels;
-}
-
-// Two reductions in the same place over the same sizes run in one loop.  They must be of one level:
-// loops that are shared across levels can come to wait for each other.
+// Two reductions in the same place over the same sizes run in one loop.
 bool share_one(KernelState& k) {
-  const std::vector<UOp> all = reduces(k.sink);
-  const auto levels = reduction_levels(k.sink);
+  const std::vector<UOp> all = reduces(k.sink), order = toposort(k.sink);
   for (std::size_t i = 0; i < all.size(); i++) {
     for (std::size_t j = i + 1; j < all.size(); j++) {
+      if (all[i].ranges() != all[j].ranges()) continue;
       const std::vector<UOp> a = closed_ranges(all[i]), b = closed_ranges(all[j]);
-      if (a == b || !same_sizes(a, b) || all[i].ranges() != all[j].ranges()) continue;
-      if (levels.at(all[i].node()) != levels.at(all[j].node())) continue;
+      if (!refuse_sharing(order, a, b).empty()) continue;
       share(k, a, b);
       return true;
     }

@@ -226,6 +226,7 @@ bool leaves_contractions(UOp sink, EditKind kind, UOp range) {
     case EditKind::Merge:
     case EditKind::Bind:
     case EditKind::Reorder:
+    case EditKind::Share:
     case EditKind::Accumulate:
     case EditKind::Contract:
     case EditKind::Stage:

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "croze/codegen/edits/legality.h"
+#include "croze/codegen/edits/share.h"
 
 namespace croze {
 namespace {
@@ -121,8 +122,8 @@ class Enumerator {
     for (UOp kept : all) {
       for (UOp dropped : all) {
         Edit edit{.kind = EditKind::Share};
-        for (UOp r : closed_ranges(kept)) edit.ranges.push_back(r.range_id());
-        for (UOp r : closed_ranges(dropped)) edit.ranges.push_back(r.range_id());
+        for (UOp r : turning_ranges(kept)) edit.ranges.push_back(r.range_id());
+        for (UOp r : turning_ranges(dropped)) edit.ranges.push_back(r.range_id());
         add_if_legal(std::move(edit));
       }
     }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <limits>
 #include <ranges>
-#include <unordered_map>
 
 #include "croze/base/error.h"
 #include "croze/codegen/decompose/words.h"
@@ -16,6 +15,7 @@
 #include "croze/codegen/edits/keep.h"
 #include "croze/codegen/edits/one_pass.h"
 #include "croze/codegen/edits/panel.h"
+#include "croze/codegen/edits/share.h"
 #include "croze/codegen/edits/stage.h"
 #include "croze/codegen/edits/tabulate.h"
 #include "croze/codegen/edits/warps/contract_wave.h"
@@ -37,22 +37,6 @@ bool contains(const std::vector<UOp>& list, UOp u) {
 bool is_free(UOp range) {
   const LoopKind kind = range.loop_kind();
   return kind == LoopKind::Parallel || kind == LoopKind::Reduce || kind == LoopKind::Serial;
-}
-
-// For each node, how many reductions stand one below the other in what it is computed from.
-std::unordered_map<const Node*, int> reduction_levels(const std::vector<UOp>& order) {
-  std::unordered_map<const Node*, int> levels;
-  for (UOp u : order) {
-    int level = 0;
-    for (UOp s : u.sources())
-      level = std::max(level, levels.at(s.node()) + (s.is(Op::Reduce) || s.is(Op::TupleReduce)));
-    levels[u.node()] = level;
-  }
-  return levels;
-}
-
-bool same_sizes(const std::vector<UOp>& a, const std::vector<UOp>& b) {
-  return std::ranges::equal(a, b, turn_alike);
 }
 
 // "a loop of 12", "a loop of a multiple of 4".
@@ -396,42 +380,11 @@ std::string Legality::refuse_reorder(const Edit& e) const {
   return refuse_launch(order);
 }
 
-// Two reductions in the same place over the same sizes.  They must be of one level: loops that are
-// shared across levels can come to wait for each other.
 std::string Legality::refuse_share(const Edit& e) const {
   const std::vector<UOp> all = named(e);
-  const auto half = static_cast<std::ptrdiff_t>(all.size() / 2);
   if (all.empty() || all.size() % 2 != 0) return "it names an odd number of loops, or none";
-  const std::vector<UOp> kept(all.begin(), all.begin() + half),
-      dropped(all.begin() + half, all.end());
-  if (kept == dropped) return "the reductions share their loops already";
-  if (!same_sizes(kept, dropped)) return "the loops have other sizes";
-  for (std::size_t i = 0; i < dropped.size(); i++) {
-    const bool is_again = std::ranges::count(dropped, dropped[i]) > 1;
-    if (is_again || (contains(kept, dropped[i]) && kept[i] != dropped[i])) {
-      return fmt::format("loop r{} would be two others", dropped[i].range_id());
-    }
-  }
-  UOp host;
-  for (UOp u : closers_) {
-    if (u.is(Op::Reduce) && closed_ranges(u) == kept) host = u;
-  }
-  if (!host) return "no reduction has just the loops that are kept";
-  for (UOp r : all) {
-    if (r.loop_kind() != LoopKind::Reduce) return "something has been decided about the loops";
-  }
-  const auto levels = reduction_levels(order_);
-  for (UOp u : closers_) {
-    const std::vector<UOp> closed = closed_ranges(u);
-    const bool concerned = std::ranges::any_of(
-        dropped, [&](UOp r) { return !contains(kept, r) && contains(closed, r); });
-    if (!concerned) continue;
-    if (closed != dropped || u.ranges() != host.ranges() ||
-        levels.at(u.node()) != levels.at(host.node())) {
-      return "the reductions do not stand in the same place";
-    }
-  }
-  return {};
+  const auto half = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+  return refuse_sharing(order_, {all.begin(), half}, {half, all.end()});
 }
 
 std::string Legality::refuse_one_pass(const Edit& e) const {
