@@ -18,10 +18,7 @@ std::span<const std::byte> ByteReader::bytes(int64_t count) {
   return result;
 }
 
-std::string_view ByteReader::text(int64_t count) {
-  auto raw = bytes(count);
-  return {reinterpret_cast<const char*>(raw.data()), raw.size()};
-}
+std::string_view ByteReader::text(int64_t count) { return as_text(bytes(count)); }
 
 std::span<const std::byte> ByteReader::elements(int64_t count, int64_t element_bytes) {
   if (count < 0) fail_here(fmt::format("{} elements wanted", count));

@@ -14,6 +14,10 @@
 
 namespace croze {
 
+inline std::string_view as_text(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 // Reads numbers and byte ranges one after another.  Every read is checked against what remains and
 // throws Error, naming the source and the offset, when it asks for more.
 class ByteReader {

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "croze/base/bytes.h"
 #include "croze/base/hash.h"
 
 namespace croze::exporting {
@@ -12,7 +13,7 @@ namespace {
 std::int64_t append(std::string& bytes, const Array& array, std::int64_t alignment) {
   const std::int64_t at = (std::ssize(bytes) + alignment - 1) & -alignment;
   bytes.resize(static_cast<std::size_t>(at));
-  bytes.append(reinterpret_cast<const char*>(array.contents.data()), array.contents.size());
+  bytes.append(as_text(array.contents));
   return at;
 }
 

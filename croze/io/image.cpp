@@ -15,10 +15,6 @@
 namespace croze {
 namespace {
 
-std::string_view text_of(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 // A format and how its files begin.
 struct Format {
   std::string_view begin;
@@ -41,7 +37,7 @@ constexpr Format formats[] = {
 };
 
 Picture read_picture(std::span<const std::byte> file, const std::string& path) {
-  const std::string_view text = text_of(file);
+  const std::string_view text = as_text(file);
   for (const Format& format : formats) {
     if (text.starts_with(format.begin)) return format.read(file, path);
   }
@@ -138,9 +134,9 @@ void check_unpacked(std::int64_t samples, std::size_t file_bytes, const std::str
 }
 
 Picture read_ppm(std::span<const std::byte> file, const std::string& path) {
-  PpmHeader header(text_of(file), path);
+  PpmHeader header(as_text(file), path);
   Picture picture;
-  picture.channels = text_of(file)[1] == '6' ? 3 : 1;
+  picture.channels = as_text(file)[1] == '6' ? 3 : 1;
   picture.width = header.number();
   picture.height = header.number();
   check_size(picture.height, picture.width, path);

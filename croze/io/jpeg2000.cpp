@@ -218,8 +218,7 @@ Picture picture_of(const opj_image_t& image, const std::string& path) {
 
 Picture read_jpeg2000(std::span<const std::byte> file, const std::string& path) {
   ByteReader in(file, path);
-  const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
-  const bool is_alone = text.starts_with(start_and_sizes);
+  const bool is_alone = as_text(file).starts_with(start_and_sizes);
   if (!is_alone) find_codestream(in);
   check_tiles(in, read_sizes(in, file.size(), path), path);
   Session session{.file = file};

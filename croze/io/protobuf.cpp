@@ -48,10 +48,7 @@ std::span<const std::byte> Field::bytes() const {
   return bytes_;
 }
 
-std::string_view Field::text() const {
-  const auto raw = bytes();
-  return {reinterpret_cast<const char*>(raw.data()), raw.size()};
-}
+std::string_view Field::text() const { return as_text(bytes()); }
 
 void Field::append_to(std::vector<std::int64_t>& values) const {
   if (type_ == Type::Varint) {

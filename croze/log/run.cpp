@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "croze/base/bytes.h"
 #include "croze/base/call_site.h"
 #include "croze/base/error.h"
 #include "croze/base/log.h"
@@ -147,8 +148,7 @@ void Run::image(std::string_view tag, const Tensor& image, std::int64_t step, Im
   const std::vector<std::byte> png = write_png(picture, path_);
   add({.step = step,
        .tag = std::string(tag),
-       .value = Picture{height, width, channels,
-                        std::string(reinterpret_cast<const char*>(png.data()), png.size())}});
+       .value = Picture{height, width, channels, std::string(as_text(png))}});
 }
 
 void Run::text(std::string_view tag, std::string_view text, std::int64_t step, Location at) {

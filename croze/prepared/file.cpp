@@ -38,10 +38,6 @@ struct Head {
   std::uint64_t weights_hash = 0;
 };
 
-std::string_view text_of(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 // ---- fields -----------------------------------------------------------------------------------
 // An archive is a writer or a reader: a(x) writes the member or reads it.
 
@@ -225,7 +221,7 @@ void write_step(const Plan& plan, const std::string& path, const std::string& we
         "the weights of a step are in a file beside it, which \"{}\" does not name", weights);
   check(!is_beside || std::filesystem::path(path).filename() != weights,
         "the weights of a step cannot be in the file of the step, {}", path);
-  Head head{plan, weights, std::ssize(plan.weights), hash_bytes(text_of(plan.weights))};
+  Head head{plan, weights, std::ssize(plan.weights), hash_bytes(as_text(plan.weights))};
   if (is_beside) {
     FileWriter file(folder_of(path) + "/" + weights);
     write_padded(file, front(weights_mark, {0, head.weights_hash}));
@@ -248,7 +244,7 @@ Plan read_step(const std::string& path) {
   check(front.bytes <= static_cast<std::uint64_t>(reader.remaining()),
         "{} is damaged: it is cut short", path);
   const auto bytes = reader.bytes(static_cast<std::int64_t>(front.bytes));
-  check(hash_bytes(text_of(bytes)) == front.hash, "{} is damaged", path);
+  check(hash_bytes(as_text(bytes)) == front.hash, "{} is damaged", path);
   Head head;
   Reader fields_of_head(ByteReader(bytes, path));
   fields_of_head(head);

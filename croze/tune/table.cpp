@@ -56,8 +56,7 @@ TunedTable::TunedTable(std::string path, std::string_view machine)
   if (path_.empty() || access(path_.c_str(), R_OK) != 0) return;
   try {
     const MappedFile file(path_);
-    const auto* text = reinterpret_cast<const char*>(file.data().data());
-    read({text, std::min(file.data().size(), most_bytes)});
+    read(as_text(file.data()).substr(0, most_bytes));
   } catch (const Error&) {
     // A folder, say: there is nothing to be taken from it.
   }

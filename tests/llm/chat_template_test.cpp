@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "croze/base/bytes.h"
 #include "croze/io/gguf/value.h"
 #include "croze/io/gzip.h"
 #include "croze/llm/tokenizer/tokenizer.h"
@@ -44,8 +45,7 @@ ChatInput input_of(const Json& chat, const Json& tokens) {
 TEST(ChatTemplates, PrintWhatJinjaPrintsAndRefuseWhatItRefuses) {
   const std::vector<std::byte> bytes =
       GzipReader(CHAT_TEMPLATES "/expected.json.gz").read(std::int64_t{1} << 30);
-  const auto* text = reinterpret_cast<const char*>(bytes.data());
-  const Json recorded = Json::parse(text, text + bytes.size());
+  const Json recorded = Json::parse(as_text(bytes));
   ASSERT_GT(recorded["cases"].size(), 500u);
   for (const Json& one : recorded["cases"]) {
     const auto source = one["template"].get<std::string>();

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "croze/base/bytes.h"
 #include "croze/io/gzip.h"
 #include "croze/llm/tokenizer/tokenizer.h"
 #include "croze/llm/tokenizer/unicode.h"
@@ -28,8 +29,7 @@ const Recorded& recorded() {
   static const Recorded result = [] {
     const std::vector<std::byte> bytes =
         GzipReader(TOKENIZERS "/expected.json.gz").read(std::int64_t{1} << 30);
-    const auto* text = reinterpret_cast<const char*>(bytes.data());
-    Json json = Json::parse(text, text + bytes.size());
+    Json json = Json::parse(as_text(bytes));
     Recorded made;
     for (const Json& entry : json["texts"]) {
       Text t{entry["name"], ""};

@@ -3,6 +3,7 @@
 
 #include <ctime>
 
+#include "croze/base/bytes.h"
 #include "croze/base/error.h"
 #include "croze/log/event.h"
 #include "croze/log/record_frame.h"
@@ -17,8 +18,7 @@ std::vector<std::string> records_of(const std::string& file) {
   std::span<const std::byte> rest = std::as_bytes(std::span(file));
   while (!rest.empty()) {
     const auto size = static_cast<std::size_t>(frame_size(rest, "seed"));
-    const auto record = record_in(rest.first(size), "seed");
-    records.emplace_back(reinterpret_cast<const char*>(record.data()), record.size());
+    records.emplace_back(as_text(record_in(rest.first(size), "seed")));
     rest = rest.subspan(size);
   }
   return records;

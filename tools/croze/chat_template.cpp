@@ -25,8 +25,7 @@ struct Settings {
 
 Value value_of(const std::string& path) {
   const MappedFile file(path);
-  return Value::parse({reinterpret_cast<const char*>(file.data().data()), file.data().size()},
-                      path);
+  return Value::parse(as_text(file.data()), path);
 }
 
 void print_chat(const Settings& settings) {

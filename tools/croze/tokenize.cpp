@@ -29,7 +29,7 @@ std::string input_of(const Settings& settings) {
   check(settings.has_text != !settings.file.empty(), "give --text or a file, and one of them");
   if (settings.has_text) return settings.text;
   const MappedFile file(settings.file);
-  return {reinterpret_cast<const char*>(file.data().data()), file.data().size()};
+  return std::string(as_text(file.data()));
 }
 
 // Numbers with anything between that is no letter and no digit, as a list of JSON has them.

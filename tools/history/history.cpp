@@ -87,8 +87,7 @@ std::vector<Measurement> measurements_in(const std::string& folder) {
   std::vector<Measurement> all;
   for (const std::string& path : paths) {
     const MappedFile file(path);
-    const std::string_view text(reinterpret_cast<const char*>(file.data().data()),
-                                file.data().size());
+    const std::string_view text = as_text(file.data());
     if (text.find(fmt::format("\"{}\"", measurement_mark)) == std::string_view::npos) continue;
     all.push_back(measurement_of(Json::parse(text), path));
   }

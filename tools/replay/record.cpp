@@ -77,7 +77,7 @@ KernelRecord kernel_of(const Json& json, const std::string& path) {
 
 std::optional<Json> parsed(std::span<const std::byte> bytes) {
   try {
-    return Json::parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    return Json::parse(as_text(bytes));
   } catch (const Error&) {  // which quotes the whole text
     return {};
   }

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string_view>
 
+#include "croze/base/bytes.h"
 #include "croze/base/checked.h"
 #include "croze/base/error.h"
 #include "croze/base/printable.h"
@@ -34,10 +35,6 @@ struct Checkpoint {
 // ---- the zip format ---------------------------------------------------------------------------
 
 constexpr std::string_view pickle_name = "data.pkl";
-
-std::string_view text_of(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
 
 // The folder that all files of the archive lie in, with its slash.
 std::string folder_of(const ZipReader& archive, const std::string& path) {
@@ -67,7 +64,7 @@ Checkpoint read_zip(const std::string& path) {
       result.storages.by_key[e.name.substr(data.size())] = bytes_of(archive, e);
     } else if (e.name == folder + "byteorder") {
       const std::vector<std::byte> bytes = archive.read(e);
-      const std::string_view order = text_of(bytes);
+      const std::string_view order = as_text(bytes);
       check(order == "little" || order == "big", "{}: a byte order \"{}\"", path, shortened(order));
       result.storages.big_endian = order == "big";
     } else if (e.name == folder + std::string(pickle_name)) {
@@ -246,7 +243,7 @@ void Flattener::open(const std::string& name, const Object& container) {
 }  // namespace pytorch
 
 bool begins_as_pytorch(std::span<const std::byte> bytes) {
-  return pytorch::begins_as_legacy(bytes) || pytorch::text_of(bytes).starts_with("PK");
+  return pytorch::begins_as_legacy(bytes) || as_text(bytes).starts_with("PK");
 }
 
 PyTorchFile load_pytorch(const std::string& path, const TensorOptions& options) {

@@ -17,10 +17,6 @@ namespace {
 using jinja::Dict;
 using jinja::Value;
 
-std::string_view text_of(const MappedFile& file) {
-  return {reinterpret_cast<const char*>(file.data().data()), file.data().size()};
-}
-
 bool exists(const std::string& path) {
   struct stat status {};
   return stat(path.c_str(), &status) == 0;
@@ -91,7 +87,7 @@ ChatTemplate ChatTemplate::from_gguf(const GgufMetadata& metadata) {
 
 ChatTemplate ChatTemplate::load(const std::string& path) {
   const MappedFile file(path);
-  if (text_of(file).starts_with("GGUF")) {
+  if (as_text(file.data()).starts_with("GGUF")) {
     return from_gguf(read_gguf_header(file.data(), path).metadata);
   }
   const std::size_t slash = path.rfind('/');
@@ -102,10 +98,10 @@ ChatTemplate ChatTemplate::load(const std::string& path) {
   const bool of_folder = name == "tokenizer_config.json" || name == "tokenizer.json";
   const bool has_source = of_folder && exists(source);
   ChatTemplate result;
-  if (!of_folder) result.add("default", text_of(file), path);
-  if (has_source) result.add("default", text_of(MappedFile(source)), source);
+  if (!of_folder) result.add("default", as_text(file.data()), path);
+  if (has_source) result.add("default", as_text(MappedFile(source).data()), source);
   if (exists(config)) {
-    result.read_config(text_of(MappedFile(config)), config, of_folder && !has_source);
+    result.read_config(as_text(MappedFile(config).data()), config, of_folder && !has_source);
   }
   check(!result.templates_.empty(), "{}: there is no chat template", path);
   return result;

@@ -15,10 +15,6 @@
 namespace croze::llm {
 namespace {
 
-std::string_view text_of(const MappedFile& file) {
-  return {reinterpret_cast<const char*>(file.data().data()), file.data().size()};
-}
-
 // The names that families of models give these tokens.
 constexpr std::array<std::string_view, 7> bos_names = {
     "<s>", "<bos>", "<|begin_of_text|>", "<|startoftext|>", "[CLS]", "<|endoftext|>", "[BOS]"};
@@ -66,17 +62,17 @@ Tokenizer Tokenizer::from_gguf(const GgufMetadata& metadata) {
 
 Tokenizer Tokenizer::load(const std::string& path) {
   const MappedFile file(path);
-  if (text_of(file).starts_with("GGUF")) {
+  if (as_text(file.data()).starts_with("GGUF")) {
     return from_gguf(read_gguf_header(file.data(), path).metadata);
   }
-  TokenizerParts parts = parts_from_json(text_of(file), path);
+  TokenizerParts parts = parts_from_json(as_text(file.data()), path);
   const std::size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
   const std::string config = folder + "tokenizer_config.json";
   struct stat status {};
   if (stat(config.c_str(), &status) == 0) {
     const MappedFile config_file(config);
-    read_special_tokens(text_of(config_file), config, parts);
+    read_special_tokens(as_text(config_file.data()), config, parts);
   }
   find_special_tokens(parts);
   return Tokenizer(std::move(parts));

@@ -150,8 +150,7 @@ void Dialogue::save(const std::string& path) const {
 void Dialogue::load(const std::string& path) {
   check(!path.empty(), "/load wants the name of a file");
   const MappedFile file(path);
-  const Json json =
-      Json::parse({reinterpret_cast<const char*>(file.data().data()), file.data().size()});
+  const Json json = Json::parse(as_text(file.data()));
   check(json.is_array(), "{}: no list of messages", path);
   std::vector<llm::Message> messages;
   for (const Json& m : json.elements()) messages.push_back(message_of(m, path));

@@ -26,7 +26,7 @@ std::vector<std::string> texts_of(const Settings& settings) {
   std::vector<std::string> texts = settings.texts;
   if (!settings.file.empty()) {
     const MappedFile file(settings.file);
-    std::string_view rest(reinterpret_cast<const char*>(file.data().data()), file.data().size());
+    std::string_view rest = as_text(file.data());
     while (!rest.empty()) {
       const std::string_view line = rest.substr(0, rest.find('\n'));
       texts.emplace_back(line);

@@ -31,7 +31,7 @@ std::string key_of(const Settings& settings) {
   if (settings.key_file.empty()) return settings.http.key;
   check(settings.http.key.empty(), "--api-key and --api-key-file: one of them");
   const MappedFile file(settings.key_file);
-  std::string key(reinterpret_cast<const char*>(file.data().data()), file.data().size());
+  std::string key(as_text(file.data()));
   key.erase(std::min(key.find_first_of("\r\n"), key.size()));
   check(!key.empty(), "{}: there is no key in it", settings.key_file);
   return key;

@@ -137,9 +137,7 @@ class TextTraining {
   }
 
  private:
-  std::string_view text() const {
-    return {reinterpret_cast<const char*>(file_.data().data()), file_.data().size()};
-  }
+  std::string_view text() const { return as_text(file_.data()); }
   // With the vocabulary that the text has given.
   llm::GptShape learned_shape() const {
     llm::GptShape shape = settings_.shape;

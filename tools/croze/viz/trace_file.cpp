@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 std::string content_of(const std::string& path) {
   const MappedFile file(path);
-  return std::string(reinterpret_cast<const char*>(file.data().data()), file.data().size());
+  return std::string(as_text(file.data()));
 }
 
 bool was_written_here(const traces::Trace& trace) {
