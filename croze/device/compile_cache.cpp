@@ -20,6 +20,7 @@
 #include "croze/base/hash.h"
 #include "croze/base/log.h"
 #include "croze/base/options.h"
+#include "croze/device/cache_tally.h"
 
 namespace croze {
 namespace {
@@ -176,7 +177,7 @@ std::string default_directory() {
 
 struct CompileCache::State {
   std::mutex mutex;
-  std::int64_t bytes = -1;  // in the folder; -1: not counted yet
+  std::optional<std::int64_t> bytes;  // in the folder, as far as this process knows
   std::once_flag warned;
 };
 
@@ -255,12 +256,20 @@ void CompileCache::store(std::string_view key, std::string_view program) {
   }
 }
 
-// Looks at the folder at the first store of a process, and again when what it stored itself reaches
-// the limit.
+// Counts the programs where nobody has, and when they may have grown too many.
 void CompileCache::account(const FileDescriptor& folder, std::int64_t bytes) {
   const std::lock_guard lock(state_->mutex);
-  if (state_->bytes >= 0) state_->bytes += bytes;
-  if (state_->bytes < 0 || state_->bytes > max_bytes_) state_->bytes = trim(folder, max_bytes_);
+  const bool has_tally = add_to_tally(folder, bytes);
+  if (!has_tally) {
+    state_->bytes = {};
+  } else if (state_->bytes) {
+    *state_->bytes += bytes;
+  } else {
+    state_->bytes = read_tally(folder);
+  }
+  if (state_->bytes && *state_->bytes <= max_bytes_) return;
+  state_->bytes = trim(folder, max_bytes_);
+  begin_tally(folder, *state_->bytes, folder_);
 }
 
 }  // namespace croze

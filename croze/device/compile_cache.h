@@ -1,7 +1,8 @@
 // compile_cache.h -- compiled programs on disk, so that a kernel is compiled once per machine.
 //
 // One file per program.  Its name is a hash of the key; the whole key stands inside, so that two
-// keys of one hash are told apart.  Whatever is wrong with a file or with the folder, the worst
+// keys of one hash are told apart.  There may be many, so how large they are together is kept in a
+// tally (cache_tally.h).  Whatever is wrong with a file or with the folder, the worst
 // that happens is that a program is compiled again.
 //
 // What is found is run, so it must come from the user.  Programs stand in a folder of the cache's

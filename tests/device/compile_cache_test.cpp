@@ -5,7 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -149,6 +152,45 @@ TEST_F(CompileCacheTest, WhatHasNotBeenUsedForLongestGoesFirst) {
   EXPECT_TRUE(small.find("used"));
   EXPECT_FALSE(small.find("unused"));
   EXPECT_TRUE(small.find("new"));
+}
+
+// Bytes of all programs there, as the tally has them: a single number where it has just begun.
+std::int64_t number_in(const std::string& tally) {
+  std::int64_t number = 0;
+  EXPECT_EQ(tally.size(), sizeof(number));
+  std::memcpy(&number, tally.data(), std::min(tally.size(), sizeof(number)));
+  return number;
+}
+
+TEST_F(CompileCacheTest, TheNextProcessNeedNotCount) {
+  CompileCache(directory()).store("key", "program");
+  CompileCache(directory()).store("another", "program");
+  EXPECT_EQ(content(programs() / "sizes").size(), 2 * sizeof(std::int64_t));
+  CompileCache(directory(), 150).store("third", "program");
+  EXPECT_LE(files().size(), 2u);
+  EXPECT_LE(number_in(content(programs() / "sizes")), 150);
+}
+
+TEST_F(CompileCacheTest, ATallyThatIsDamagedOrTooHighIsCountedAnew) {
+  const std::string huge = "\xff\xff\xff\xff\xff\xff\xff\x7f", negative(8, '\xff');
+  for (const std::string& tally : {std::string("half"), negative, huge, huge + huge}) {
+    CompileCache(directory()).store("key", "program");
+    write_over(programs() / "sizes", tally);
+    CompileCache(directory()).store("key", "program");
+    EXPECT_EQ(number_in(content(programs() / "sizes")),
+              static_cast<std::int64_t>(fs::file_size(files().at(0))));
+  }
+}
+
+TEST_F(CompileCacheTest, NothingIsWrittenThroughALinkInPlaceOfTheTally) {
+  CompileCache(directory()).store("key", "program");
+  const fs::path victim = path("victim");
+  write_over(victim, "kept");
+  fs::remove(programs() / "sizes");
+  fs::create_symlink(victim, programs() / "sizes");
+  CompileCache(directory()).store("another", "program");
+  EXPECT_EQ(content(victim), "kept");
+  EXPECT_EQ(CompileCache(directory()).find("another"), "program");
 }
 
 TEST_F(CompileCacheTest, ManyThreadsMayStoreAndFind) {
