@@ -288,7 +288,8 @@ void Graph::sweep() {
     if (!keep) release_words(free_, content.data(), words_for(content.size()));
     it = keep ? std::next(it) : interned_.erase(it);
   }
-  std::size_t size = first_table_size;
+  // Who makes nodes and drops them makes as many again.
+  std::size_t size = std::max(first_table_size, table_.size() / 2);
   while (size < kept.size() * 2 + 2) size *= 2;
   table_.assign(size, {});
   live_ = 0;
