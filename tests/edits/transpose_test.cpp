@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <memory>
 #include <numeric>
 #include <vector>
@@ -262,6 +263,35 @@ TEST(TransposedTile, SeveralTilesOfRunsFillARegister) {
   for (Device* target : {interpreter.get(), &device(device_index("CPU"))}) {
     std::vector<std::byte> result(expected.size());
     const std::vector<std::span<std::byte>> buffers{result, in};
+    run_kernel(*target, kernel, buffers, edit);
+    EXPECT_EQ(result, expected) << target->name();
+  }
+}
+
+// The same of numbers: those of a column, one behind the other, come to stand below each other.
+TEST(TransposedTile, SeveralTilesOfNumbersFillARegister) {
+  constexpr std::int64_t columns = 8, numbers = 4, row = 6;
+  Graph g;
+  const UOp copy = g.range(0, 4, LoopKind::Parallel), lane = g.range(1, 8, LoopKind::Parallel);
+  const UOp column = lane / 4 * 4 + copy, number = lane % 4;
+  const UOp x = g.load(g.place(g.param(DType::Int32, 1, columns * row), column * row + number));
+  const UOp out = g.place(g.param(DType::Int32, 0, columns * numbers), number * columns + column);
+  const UOp kernel = g.sink(std::vector<UOp>{g.store(out, x, std::vector<UOp>{copy, lane})});
+  const auto edit = [](KernelState& k) {
+    bind(k, k.loops[0], LoopKind::Unroll);
+    bind_lanes(k, k.loops[1]);
+  };
+  EXPECT_EQ(exchanges(make_program(kernel, cpu_shaped_caps(), edit)), 8);
+  const std::vector<std::byte> in = noise(columns * row * 4);
+  std::vector<std::byte> expected(columns * numbers * 4);
+  for (std::size_t c = 0; c < columns; c++) {
+    for (std::size_t n = 0; n < numbers; n++)
+      std::memcpy(&expected[(n * columns + c) * 4], &in[(c * row + n) * 4], 4);
+  }
+  const std::unique_ptr<Device> interpreter = make_interp_device(cpu_shaped_caps());
+  for (Device* target : {interpreter.get(), &device(device_index("CPU"))}) {
+    std::vector<std::byte> result(expected.size()), input = in;
+    const std::vector<std::span<std::byte>> buffers{result, input};
     run_kernel(*target, kernel, buffers, edit);
     EXPECT_EQ(result, expected) << target->name();
   }

@@ -181,15 +181,16 @@ class PanelFill {
                       columns.range_size() % lanes == 0;
     if (!fits || !can_exchange(value_.dtype(), k_.caps()) || moves_by_or_stays(value_, columns, 1))
       return false;
+    const std::int64_t tiles = tiles_of_register(lanes, columns.range_size() / lanes);
     fill_.resize(fill_.size() - count - 1);
-    const UOp column = add(columns.range_size() / lanes, LoopKind::Loop),
-              copy = add(lanes, LoopKind::Unroll), lane = add(lanes, LoopKind::Lane);
-    UOp rest = lane;
+    const UOp column = add(columns.range_size() / lanes / tiles, LoopKind::Loop),
+              copy = add(lanes, LoopKind::Unroll), lane = add(lanes * tiles, LoopKind::Lane);
+    UOp rest = lane % lanes;
     for (std::size_t i = loops_.size() - 1; i-- > loops_.size() - 1 - count;) {
       places_[i] = i + count + 1 == loops_.size() ? rest : rest % loops_[i].range_size();
       rest = rest / loops_[i].range_size();
     }
-    places_.back() = column * lanes + copy;
+    places_.back() = column * (lanes * tiles) + lane / lanes * lanes + copy;
     return true;
   }
 

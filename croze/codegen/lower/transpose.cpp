@@ -61,7 +61,7 @@ UOp nearest_copies(UOp store) {
 std::optional<TransposedTile> tile_of_runs(UOp place, UOp lane, UOp unrolled) {
   const Stride copies = stride_over(place.src(1), unrolled);
   const std::int64_t terms = copies.affine ? copies.step : 0, lanes = terms * unrolled.range_size();
-  if (terms < 2 || lane.range_size() % lanes != 0) return {};
+  if (terms < 1 || lane.range_size() % lanes != 0) return {};
   const auto at_lane = [&](UOp at) {
     const std::pair<UOp, UOp> map[] = {{lane, at}};
     return substitute(place.src(1), map);
