@@ -33,26 +33,42 @@ std::vector<Fetch> BlockFetches::of(int block) const {
   return fetches;
 }
 
+// Turns of all loops in a block, one in the other.
+std::int64_t BlockFetches::turns_of(int block) const {
+  std::int64_t most = 1;
+  for (int unit : at(block).units) {
+    if (unit < 0) most = std::max(most, turns_of(~unit));
+  }
+  return std::min(at(block).range.range_size(), long_loop) * std::min(most, long_loop);
+}
+
 // Memory that a block reads in vectors when its long loops are over is fetched while they run:
-// rows of a tile are too far apart for the hardware to foresee.
+// rows of a tile are too far apart for the hardware to foresee.  What lanes read or are stored to
+// one by one is so many lines that shorter loops, one in the other, are worth it.
 std::vector<UOp> BlockFetches::behind_long_loops(int block) const {
-  std::vector<UOp> places;
   FlatSet<int> before;
-  bool has_long_loop = false;
+  bool has_long_loop = false, has_long_nest = false;
   for (int unit : at(block).units) {
     if (unit >= 0) continue;
     has_long_loop = has_long_loop || at(~unit).range.range_size() >= long_loop;
+    has_long_nest = has_long_nest || turns_of(~unit) >= long_loop;
     if (const auto it = waits_for_.find(unit); it != waits_for_.end()) {
       for (int w : it->second) before.insert(w);
     }
   }
-  if (!has_long_loop) return places;
+  std::vector<UOp> vectors, scattered;
   for (int unit : at(block).units) {
     if (unit < 0 || before.contains(unit)) continue;
     const UOp u = node(unit);
-    if (u.is(Op::Load) && is_fetchable(u.src(0))) places.push_back(u.src(0));
+    if (has_long_loop && u.is(Op::Load) && is_fetchable(u.src(0))) {
+      vectors.push_back(u.src(0));
+    } else if (has_long_nest && (u.is(Op::Load) || u.is(Op::Store)) && is_scattered(u.src(0))) {
+      scattered.push_back(u.src(0));
+    }
   }
-  return places;
+  const std::vector<UOp> lines = lines_of(scattered);
+  vectors.insert(vectors.end(), lines.begin(), lines.end());
+  return vectors;
 }
 
 // What a block reads that has no loops in it; nothing of others.

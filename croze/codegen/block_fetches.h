@@ -60,6 +60,7 @@ class BlockFetches {
   FillLoops loops_of_fill(int block, UOp fill) const;
   bool uses(const Block& block, UOp fill, const Block& filling) const;
 
+  std::int64_t turns_of(int block) const;
   std::vector<UOp> behind_long_loops(int block) const;
   std::vector<UOp> of_next_turn(int block) const;
   std::vector<UOp> of_next_fill(int block) const;

@@ -36,6 +36,9 @@
 // Within a long row of that kind, as a page of a cache of keys, of which a head is some lines here
 // and there, what lies some way ahead is fetched as of any other loop.
 //
+// Lanes that lie apart read or store what a tile has come to in a line each, all of which are a
+// surprise when the loops of the tile are over, and are fetched before these.
+//
 // What comes in order the hardware foresees, as far as the processor looks ahead, which is some
 // hundred instructions.  Of a loop that takes dozens for a vector these are a few turns: less than
 // memory takes to answer, so such a loop fetches what it reads some way ahead by itself.  Where a
@@ -486,6 +489,40 @@ std::vector<Fetch> places_of_stream(std::span<const UOp> places, UOp loop, UOp o
       result.push_back({place_after(place, number_like(loop, ahead->bytes / bytes)), ahead->cache});
   }
   return instructions < instructions_wanted ? std::vector<Fetch>() : result;
+}
+
+std::vector<UOp> lines_of(std::span<const UOp> places) {
+  struct Line {
+    UOp buffer;
+    std::vector<const Node*> terms;
+    std::int64_t number;
+    bool operator==(const Line&) const = default;
+  };
+  std::vector<Line> seen;
+  std::vector<UOp> result;
+  for (UOp place : places) {
+    const UOp first = first_place(place);
+    const Sum sum = sum_of(place.src(1));
+    const std::int64_t line = line_bytes / size_of(place.src(0).dtype());
+    const bool is_known = offsets_of_lanes(place.src(1)).has_value();
+    for (const std::int64_t offset :
+         is_known ? lines_of_lanes(place) : std::vector<std::int64_t>{0}) {
+      Line at{place.src(0), sum.terms, (sum.number + offset) / line};
+      if (std::ranges::find(seen, at) != seen.end()) continue;
+      seen.push_back(std::move(at));
+      result.push_back(offset == 0 ? first : place_after(first, number_like(first.src(1), offset)));
+    }
+  }
+  return result;
+}
+
+bool is_scattered(UOp place) {
+  if (!place.is(Op::Index) || !place.src(0).is(Op::Param)) return false;
+  const auto is_load = [](UOp u) { return u.is(Op::Load); };
+  if (std::ranges::any_of(toposort(place.src(1)), is_load)) return false;
+  const std::optional<std::vector<std::int64_t>> offsets = offsets_of_lanes(place.src(1));
+  return offsets && offsets->size() > 1 && std::abs((*offsets)[1] - (*offsets)[0]) > 1 &&
+         lines_of_lanes(place).size() > 1;
 }
 
 std::int64_t vector_instructions(UOp u, bool is_vector) {

@@ -55,6 +55,13 @@ std::int64_t vector_instructions(UOp u, bool is_vector);
 std::vector<Fetch> places_of_stream(std::span<const UOp> places, UOp loop, UOp outer,
                                     std::int64_t instructions);
 
+// Whether lanes lie in several cache lines, none beside the next, which is known without loading
+// anything.
+bool is_scattered(UOp place);
+
+// The places where the lanes come to other cache lines, each line once.
+std::vector<UOp> lines_of(std::span<const UOp> places);
+
 // Whether a vector of consecutive elements is known without loading anything: lanes are a term of
 // the index, and the rest of it is the same for all of them.  What is loaded once for all turns of
 // `loop` is known in them; null: nothing is.

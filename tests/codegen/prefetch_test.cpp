@@ -350,6 +350,30 @@ TEST_F(PrefetchOfRows, NumbersThatVaryWithinTheRowAreNot) {
   EXPECT_TRUE(places_of_later_rows({{entry(row(row(outer)))}}, inner, outer).empty());
 }
 
+// Sixteen lanes, two to a line, each of which has what copies of the code read beside it.
+TEST_F(Prefetch, EachLineOfScatteredLanesIsFetchedOnce) {
+  const UOp lane = typed(graph.range(2, 16, LoopKind::Lane));
+  const UOp first = place(a, outer * number(4096) + lane * number(8));
+  const std::vector<UOp> places{first, place(a, first.src(1) + number(1)),
+                                place(a, first.src(1) + number(2048))};
+  for (UOp p : places) EXPECT_TRUE(is_scattered(p));
+  const std::vector<UOp> fetched = lines_of(places);
+  ASSERT_EQ(fetched.size(), 16u);
+  std::set<std::int64_t> offsets;
+  for (UOp p : fetched) offsets.insert(apart(p, first));
+  std::set<std::int64_t> expected;
+  for (std::int64_t line = 0; line < 8; line++) expected.insert({16 * line, 2048 + 16 * line});
+  EXPECT_EQ(offsets, expected);
+}
+
+TEST_F(Prefetch, VectorsAndNumbersFromMemoryAreNotScattered) {
+  const UOp lane = typed(graph.range(2, 16, LoopKind::Lane));
+  EXPECT_FALSE(is_scattered(place(a, outer * number(64) + lane)));
+  EXPECT_FALSE(is_scattered(place(a, outer * number(64))));
+  const UOp numbers = graph.param(DType::Int64, 3, 64);
+  EXPECT_FALSE(is_scattered(place(a, graph.load(place(numbers, lane)) + lane * number(8))));
+}
+
 // Of a loop that computes much: 2 KiB ahead, or what the next row has in the same turn.
 class PrefetchOfStream : public Prefetch {
  protected:
