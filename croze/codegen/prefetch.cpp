@@ -504,9 +504,7 @@ std::vector<UOp> lines_of(std::span<const UOp> places) {
     const UOp first = first_place(place);
     const Sum sum = sum_of(place.src(1));
     const std::int64_t line = line_bytes / size_of(place.src(0).dtype());
-    const bool is_known = offsets_of_lanes(place.src(1)).has_value();
-    for (const std::int64_t offset :
-         is_known ? lines_of_lanes(place) : std::vector<std::int64_t>{0}) {
+    for (const std::int64_t offset : lines_of_lanes(place)) {
       Line at{place.src(0), sum.terms, (sum.number + offset) / line};
       if (std::ranges::find(seen, at) != seen.end()) continue;
       seen.push_back(std::move(at));

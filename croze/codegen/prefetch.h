@@ -59,7 +59,7 @@ std::vector<Fetch> places_of_stream(std::span<const UOp> places, UOp loop, UOp o
 // anything.
 bool is_scattered(UOp place);
 
-// The places where the lanes come to other cache lines, each line once.
+// Where the lanes of scattered places come to other cache lines, each line once.
 std::vector<UOp> lines_of(std::span<const UOp> places);
 
 // Whether a vector of consecutive elements is known without loading anything: lanes are a term of

@@ -19,11 +19,11 @@ namespace croze {
 namespace {
 
 // Whether the loads go along the same memory in equal steps.
-bool walk_alike(UOp a, UOp loop_a, UOp b, UOp loop_b) {
-  const UOp from = a.src(0), too = b.src(0);
-  if (!from.is(Op::Index) || !too.is(Op::Index) || from.src(0) != too.src(0)) return false;
-  const Stride step_a = stride_over(from.src(1), loop_a), step_b = stride_over(too.src(1), loop_b);
-  return step_a.affine && step_b.affine && step_a.step != 0 && step_a.step == step_b.step;
+bool walk_alike(UOp load_a, UOp loop_a, UOp load_b, UOp loop_b) {
+  const UOp a = load_a.src(0), b = load_b.src(0);
+  if (!a.is(Op::Index) || !b.is(Op::Index) || a.src(0) != b.src(0)) return false;
+  const Stride of_a = stride_over(a.src(1), loop_a), of_b = stride_over(b.src(1), loop_b);
+  return of_a.affine && of_b.affine && of_a.step != 0 && of_a.step == of_b.step;
 }
 
 bool read_one_row(UOp a, UOp loop_a, UOp b, UOp loop_b) {
