@@ -519,7 +519,8 @@ bool is_scattered(UOp place) {
   const auto is_load = [](UOp u) { return u.is(Op::Load); };
   if (std::ranges::any_of(toposort(place.src(1)), is_load)) return false;
   const std::optional<std::vector<std::int64_t>> offsets = offsets_of_lanes(place.src(1));
-  return offsets && offsets->size() > 1 && std::abs((*offsets)[1] - (*offsets)[0]) > 1 &&
+  const auto are_near = [](std::int64_t a, std::int64_t b) { return std::abs(a - b) <= 1; };
+  return offsets && std::ranges::adjacent_find(*offsets, are_near) == offsets->end() &&
          lines_of_lanes(place).size() > 1;
 }
 

@@ -256,7 +256,8 @@ void CompileCache::store(std::string_view key, std::string_view program) {
   }
 }
 
-// Counts the programs where nobody has, and when they may have grown too many.
+// Counts the programs where nobody has, and when they may have grown too many.  Then, too, what
+// writers that died have left is removed (trim).
 void CompileCache::account(const FileDescriptor& folder, std::int64_t bytes) {
   const std::lock_guard lock(state_->mutex);
   const bool has_tally = add_to_tally(folder, bytes);
