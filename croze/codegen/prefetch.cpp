@@ -516,6 +516,8 @@ std::vector<UOp> lines_of(std::span<const UOp> places) {
 
 bool is_scattered(UOp place) {
   if (!place.is(Op::Index) || !place.src(0).is(Op::Param)) return false;
+  const UOp buffer = place.src(0);
+  if (buffer.buffer_elements() * size_of(buffer.dtype()) < least_streamed_apart) return false;
   const auto is_load = [](UOp u) { return u.is(Op::Load); };
   if (std::ranges::any_of(toposort(place.src(1)), is_load)) return false;
   const std::optional<std::vector<std::int64_t>> offsets = offsets_of_lanes(place.src(1));

@@ -55,8 +55,8 @@ std::int64_t vector_instructions(UOp u, bool is_vector);
 std::vector<Fetch> places_of_stream(std::span<const UOp> places, UOp loop, UOp outer,
                                     std::int64_t instructions);
 
-// Whether lanes lie in several cache lines, none beside the next, which is known without loading
-// anything.
+// Whether lanes lie in several cache lines, none beside the next, of memory that does not stay in
+// the caches of a core, which is known without loading anything.
 bool is_scattered(UOp place);
 
 // Where the lanes of scattered places come to other cache lines, each line once.

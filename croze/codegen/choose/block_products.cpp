@@ -13,6 +13,9 @@
 //         for blocks b:
 //           out[i, j] += scales * (contract x[i, b, ..], panel[b, .., j], ..)
 //
+// A unit of tiles makes the sums of a block for all these rows at once, which are then read from
+// memory.
+//
 // Where the rows are one tile, a panel holds a few blocks, and is made anew for the next ones.
 // There reading the weights is most of the work.  Neighbouring columns that are shorter than a page
 // are read here and there in it, which the hardware does not foresee, and instructions that fetch
@@ -26,6 +29,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <initializer_list>
 #include <iterator>
 #include <map>
@@ -47,6 +51,8 @@ namespace {
 
 // Rows whose sums, beside the columns of a block, stay in registers.
 constexpr std::int64_t most_rows = 12;
+// Blocks from which on half a tile is faster than the rows one by one: a whole one takes as long.
+constexpr std::int64_t least_blocks_of_half = 32;
 
 struct Sums {
   UOp outer, inner;
@@ -71,21 +77,32 @@ struct Factors {
   std::int64_t unit;  // that multiplies them, as an edit names it
 };
 
-std::optional<Factors> factors_of(const KernelState& k, UOp inner) {
+// With each unit that can multiply them: those of the most rows first, of others the best.
+std::vector<Factors> factors_of(const KernelState& k, UOp inner) {
   const UOp product = inner.src(0);
   if (!product.is(Op::Mul)) return {};
   UOp rows = not_widened(product.src(0)), columns = not_widened(product.src(1));
   if (!rows.is(Op::Load) || columns.is(Op::Load)) std::swap(rows, columns);
   if (!rows.is(Op::Load)) return {};
-  for (std::size_t i = 0; i < k.caps().matrix_units.size(); i++) {
-    const MatrixUnit& unit = *k.caps().matrix_units[i];
-    const bool fits = unit.rows == 1 && !has_row_for_each_column(unit) &&
+  const auto& units = k.caps().matrix_units;
+  std::vector<Factors> result;
+  for (std::size_t i = 0; i < units.size(); i++) {
+    const MatrixUnit& unit = *units[i];
+    const bool fits = unit.threads == 1 && !has_row_for_each_column(unit) &&
                       takes_dtype(unit.a, rows.dtype()) && takes_dtype(unit.b, columns.dtype()) &&
                       unit.accumulator == inner.dtype() && unit.shifted.empty() &&
                       takes_values(unit, rows) && takes_values(unit, columns);
-    if (fits) return Factors{rows, columns, static_cast<std::int64_t>(i) + 1};
+    if (fits) result.push_back({rows, columns, static_cast<std::int64_t>(i) + 1});
   }
-  return {};
+  std::ranges::stable_sort(result, std::greater(), [&](const Factors& f) {
+    return units[static_cast<std::size_t>(f.unit - 1)]->rows;
+  });
+  return result;
+}
+
+// How many terms of a column lie side by side in the unit's operand.
+std::int64_t terms_side_by_side(const MatrixUnit& unit) {
+  return std::int64_t{1} << place_bits(unit.places_of_b)[0].count;
 }
 
 // The longest output loop that the first of two values varies over and the other does not.
@@ -116,21 +133,22 @@ class BlockTiler {
       : k_(k),
         outer_(closed_ranges(sums.outer)),
         inner_(closed_ranges(sums.inner)),
-        unit_(factors.unit),
+        number_(factors.unit),
+        unit_(*k.caps().matrix_units[static_cast<std::size_t>(number_ - 1)]),
         columns_(loop_of_one(k, factors.columns, factors.rows)),
         rows_(loop_of_one(k, factors.rows, factors.columns)) {}
 
   bool run() {
-    const MatrixUnit& unit = *k_.caps().matrix_units[static_cast<std::size_t>(unit_ - 1)];
-    if (!columns_ || !rows_ || columns_.range_size() % unit.columns != 0) return false;
+    if (!columns_ || !rows_ || columns_.range_size() % unit_.columns != 0) return false;
     if (columns_.is_open() || inner_.empty()) return false;
     if (rows_.range_size() < MachineModel::least_reuse) return false;
-    if (inner_.back().range_size() % unit.depth != 0) return false;
-    const std::int64_t apart = columns_apart(unit.columns);
-    const SplitRange parts = split(k_, columns_, unit.columns * apart);
+    if (inner_.back().range_size() % terms_side_by_side(unit_) != 0) return false;
+    if (has_tiles() && !fills_tiles()) return false;
+    const std::int64_t apart = columns_apart(unit_.columns);
+    const SplitRange parts = split(k_, columns_, unit_.columns * apart);
     const SplitRange vectors = split(k_, parts.inner, apart);
     const UOp lanes = bind(k_, vectors.outer, LoopKind::Lane);
-    const SplitRange terms = split(k_, inner_.back(), unit.depth);
+    const SplitRange terms = split(k_, inner_.back(), terms_side_by_side(unit_));
     inner_.back() = terms.outer;
     const UOp rows = cut_rows();
     arrange({parts.outer, vectors.inner}, lanes, rows);
@@ -142,6 +160,16 @@ class BlockTiler {
   }
 
  private:
+  bool has_tiles() const { return unit_.rows > 1; }
+
+  // Whether tiles are filled by rows, and by the terms of a block.
+  bool fills_tiles() const {
+    const bool is_whole = unit_.rows == unit_.columns;
+    return !rows_.is_open() && rows_.range_size() % unit_.rows == 0 &&
+           iterations(inner_) == unit_.depth &&
+           (is_whole || iterations(outer_) >= least_blocks_of_half);
+  }
+
   // How many columns lie from that of one lane to that of the next.  Far apart are those that one
   // tile of rows meets, so that each has a page to itself as long as there are tasks enough.
   std::int64_t columns_apart(std::int64_t lanes) const {
@@ -184,6 +212,7 @@ class BlockTiler {
   // The loop over rows that becomes copies of the code.
   UOp cut_rows() {
     const std::int64_t size = rows_.range_size();
+    if (has_tiles()) return bind(k_, split(k_, rows_, unit_.rows).inner, LoopKind::Unroll);
     const std::int64_t tiles = (size + most_rows - 1) / most_rows;
     const std::int64_t count = (size + tiles - 1) / tiles;
     const SplitRange parts = can_cut(rows_, count) ? split(k_, pad(k_, rows_, count), count)
@@ -249,20 +278,30 @@ class BlockTiler {
     return true;
   }
 
-  bool contract_terms(UOp lanes, UOp depth) {
-    const Edit edit{
-        .kind = EditKind::Contract, .ranges = {lanes.range_id(), depth.range_id()}, .size = unit_};
-    if (!is_legal(k_, edit)) return false;
-    for (UOp& r : inner_) {
-      if (r.is(Op::Range) && !(r = try_bind(k_, r, LoopKind::Unroll))) return false;
+  // What an instruction takes at once are the terms that lie side by side, of which others are
+  // copies of the code, or the loops of the sum together.
+  bool contract_terms(UOp lanes, UOp side_by_side) {
+    std::vector<UOp> terms;
+    for (UOp r : inner_) {
+      if (!r.is(Op::Range)) continue;
+      if (has_tiles()) {
+        terms.push_back(r);
+      } else if (!try_bind(k_, r, LoopKind::Unroll)) {
+        return false;
+      }
     }
-    contract(k_, lanes, depth, unit_);
+    terms.push_back(side_by_side);
+    Edit edit{.kind = EditKind::Contract, .ranges = {lanes.range_id()}, .size = number_};
+    for (UOp r : terms) edit.ranges.push_back(r.range_id());
+    if (!is_legal(k_, edit)) return false;
+    contract(k_, lanes, terms, number_);
     return true;
   }
 
   KernelState& k_;
   std::vector<UOp> outer_, inner_;  // loops of the sums
-  std::int64_t unit_;
+  std::int64_t number_;             // of the unit, as an edit names it
+  const MatrixUnit& unit_;
   UOp columns_, rows_;
 };
 
@@ -271,12 +310,13 @@ class BlockTiler {
 bool tile_block_products(KernelState& k) {
   const std::optional<Sums> sums = find_sums(k);
   if (!sums) return false;
-  const std::optional<Factors> factors = factors_of(k, sums->inner);
-  if (!factors) return false;
-  KernelState tiled = k;
-  if (!BlockTiler(tiled, *sums, *factors).run()) return false;
-  k = std::move(tiled);
-  return true;
+  for (const Factors& factors : factors_of(k, sums->inner)) {
+    KernelState tiled = k;
+    if (!BlockTiler(tiled, *sums, factors).run()) continue;
+    k = std::move(tiled);
+    return true;
+  }
+  return false;
 }
 
 }  // namespace croze

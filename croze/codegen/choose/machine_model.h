@@ -72,8 +72,8 @@ struct MachineModel {
   // sixteen takes 52 cycles until it can be added to again, so that four have to be under way.
   double unit_row() const { return cycles(1); }
   static constexpr std::int64_t tiles_in_flight = 4;
-  // Registers of tiles.
-  static constexpr std::int64_t tile_registers = 8;
+  // Registers of tiles, and the bytes of a row of one.
+  static constexpr std::int64_t tile_registers = 8, tile_row_bytes = 64;
   // One turn of a loop: count, compare and jump are one fused instruction.
   static constexpr double turn = 1;
   // Arithmetic and loads overlap, but not wholly: this part of the lesser of the two shows.

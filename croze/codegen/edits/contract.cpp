@@ -102,6 +102,51 @@ std::vector<std::int64_t> terms_together(const MatrixUnit& unit) {
   return terms;
 }
 
+// Whether the loops, outermost first, can be cut where the unit wants other elements between the
+// terms.
+bool can_be_cut(std::span<const UOp> depth, const MatrixUnit& unit) {
+  std::size_t loops = depth.size();
+  std::int64_t left = depth.back().range_size();
+  for (std::int64_t terms : terms_together(unit)) {
+    while (left < terms && terms % left == 0 && loops > 1) {
+      terms /= left;
+      left = depth[--loops - 1].range_size();
+    }
+    if (left % terms != 0) return false;
+    left /= terms;
+  }
+  return true;
+}
+
+// The terms of a unit, by loops that end where it wants other elements between them.
+class Depths {
+ public:
+  Depths(KernelState& k, std::span<const UOp> loops) : k_(k), loops_(loops.begin(), loops.end()) {}
+
+  // The innermost of them become loops over so many terms.  The last one that does so first.
+  UOp take(std::int64_t terms) {
+    UOp innermost;
+    while (terms > 1) {
+      UOp inner = loops_.back();
+      loops_.pop_back();
+      if (inner.range_size() > terms) {
+        const SplitRange parts = split_in_two(k_, inner, terms);
+        loops_.push_back(parts.outer);
+        inner = parts.inner;
+      }
+      terms /= inner.range_size();
+      const UOp marked = k_.graph().range_of_kind(inner, LoopKind::Depth);
+      replace_ranges(k_, {{inner, marked}});
+      if (!innermost) innermost = marked;
+    }
+    return innermost;
+  }
+
+ private:
+  KernelState& k_;
+  std::vector<UOp> loops_;
+};
+
 // What an integer is at most: one that is loaded from a tile as much as what is stored there.
 std::int64_t greatest_of(UOp value) {
   const std::int64_t greatest = value.bounds().hi;
@@ -202,19 +247,29 @@ std::string plan_contraction(UOp sink, UOp reduce, UOp lanes, std::span<const UO
   return {};
 }
 
-std::string refuse_contraction(const KernelState& k, UOp lanes, UOp depth, std::int64_t unit) {
+bool is_of_wave(const Caps& caps, std::int64_t unit) {
+  const auto& units = caps.matrix_units;
+  return unit >= 1 && unit <= std::ssize(units) &&
+         units[static_cast<std::size_t>(unit - 1)]->threads > 1;
+}
+
+std::string refuse_contraction(const KernelState& k, UOp lanes, std::span<const UOp> depth,
+                               std::int64_t unit) {
   const auto& units = k.caps().matrix_units;
   if (unit < 1 || unit > std::ssize(units)) return "the device has no such unit";
-  if (units[static_cast<std::size_t>(unit - 1)]->threads > 1)
-    return "the unit is one of several threads";
-  const std::vector<UOp> all = reductions_over(k.sink, depth);
-  if (all.empty()) return fmt::format("loop r{} is not that of sums alone", depth.range_id());
+  const MatrixUnit& taken = *units[static_cast<std::size_t>(unit - 1)];
+  const std::vector<UOp> all = reductions_over(k.sink, depth.back());
+  if (all.empty())
+    return fmt::format("loop r{} is not that of sums alone", depth.back().range_id());
   for (UOp reduce : all) {
     if (!depths_of(reduce).empty()) return "a matrix unit adds them up already";
-    std::string why = plan_contraction(k.sink, reduce, lanes, std::span(&depth, 1),
-                                       *units[static_cast<std::size_t>(unit - 1)], nullptr);
+    if (!std::ranges::all_of(depth, [&](UOp r) { return closes(reduce, r); }))
+      return "the loops are not of one sum";
+    std::string why = plan_contraction(k.sink, reduce, lanes, depth, taken, nullptr);
     if (!why.empty()) return why;
   }
+  if (depth.size() > 1 && (iterations(depth) != taken.depth || !can_be_cut(depth, taken)))
+    return fmt::format("the loops do not make up the {} terms of the unit", taken.depth);
   return {};
 }
 
@@ -238,22 +293,18 @@ bool leaves_contractions(UOp sink, EditKind kind, UOp range) {
   }
 }
 
-UOp contract(KernelState& k, UOp lanes, UOp depth, std::int64_t unit) {
-  note(k,
-       {.kind = EditKind::Contract, .ranges = {lanes.range_id(), depth.range_id()}, .size = unit});
+UOp contract(KernelState& k, UOp lanes, std::span<const UOp> depth, std::int64_t unit) {
+  Edit edit{.kind = EditKind::Contract, .ranges = {lanes.range_id()}, .size = unit};
+  for (UOp r : depth) edit.ranges.push_back(r.range_id());
+  note(k, edit);
   const MatrixUnit& taken = *k.caps().matrix_units[static_cast<std::size_t>(unit - 1)];
-  if (depth.range_size() != taken.depth) depth = split_in_two(k, depth, taken.depth).inner;
+  const bool is_part = depth.size() == 1 && depth[0].range_size() != taken.depth;
+  const UOp part = is_part ? split_in_two(k, depth[0], taken.depth).inner : UOp();
+  Depths depths(k, is_part ? std::span(&part, 1) : depth);
   UOp innermost;
   for (std::int64_t terms : terms_together(taken)) {
-    UOp inner = depth;
-    if (depth.range_size() != terms) {
-      const SplitRange parts = split_in_two(k, depth, terms);
-      inner = parts.inner;
-      depth = parts.outer;
-    }
-    const UOp marked = k.graph().range_of_kind(inner, LoopKind::Depth);
-    replace_ranges(k, {{inner, marked}});
-    if (!innermost) innermost = marked;
+    const UOp inner = depths.take(terms);
+    if (!innermost) innermost = inner;
   }
   std::vector<std::pair<UOp, UOp>> ungated;
   for (UOp reduce : reductions_over(k.sink, innermost)) {

@@ -32,8 +32,13 @@ bool takes_dtype(DType of_unit, DType factor);
 // a tile, what is stored there.
 bool takes_values(const MatrixUnit& unit, UOp factor);
 
-// Why the edit of this name cannot be made with unit number `unit` of the device; empty if it can.
-std::string refuse_contraction(const KernelState& k, UOp lanes, UOp depth, std::int64_t unit);
+// Why the edit of this name cannot be made with unit number `unit` of the device, of one thread;
+// empty if it can.
+std::string refuse_contraction(const KernelState& k, UOp lanes, std::span<const UOp> depth,
+                               std::int64_t unit);
+
+// Whether the unit of this number is one of the threads of a wave together.
+bool is_of_wave(const Caps& caps, std::int64_t unit);
 
 // The factors of the products that a reduction adds up, as they are loaded.  Null if it adds up no
 // products, or leaves out some that are not zero.

@@ -31,7 +31,7 @@ constexpr Form forms[] = {
     {"reorder", 1, any, false, false, false},      {"share", 2, any, false, false, false},
     {"one_pass", 2, any, true, false, false},      {"keep", 2, 2, true, false, false},
     {"tabulate", 1, any, true, false, false},      {"panel", 2, any, false, false, false},
-    {"accumulate", 2, any, true, false, false},    {"contract", 2, 3, true, false, false},
+    {"accumulate", 2, any, true, false, false},    {"contract", 2, any, true, false, false},
     {"stage", 1, any, true, false, true},          {"simplify", 0, 0, false, false, false},
     {"fill_ahead", 1, 1, true, false, false},
 };

@@ -34,9 +34,10 @@ enum class EditKind : std::uint8_t {
                // is the same for all rows is computed, in the order in which the tile is laid out
   Accumulate,  // ranges: of a reduction, and output loops over which a tile of its sums extends.
                // size: of turns
-  Contract,    // ranges: lanes, and a loop of a reduction whose products a matrix unit adds up for
-               // them; or two output loops, whose tile the threads of a wave make together, and
-               // such a loop.  size: number of the unit in Caps::matrix_units, from 1
+  Contract,    // ranges: lanes, and a loop of a reduction, or those that make up its terms, whose
+               // products a matrix unit adds up for them; or two output loops, whose tile the
+               // threads of a wave make together, and such a loop.  size: number of the unit in
+               // Caps::matrix_units, from 1
   Stage,       // load, ranges: what is tabulated, over which loops.  space, size: lanes
   Simplify,    // rewrites index arithmetic to its canonical form
   FillAhead,   // ranges: a loop of a reduction, in which tiles in group memory are filled.  size:

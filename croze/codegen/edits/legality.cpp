@@ -114,11 +114,9 @@ std::string Legality::refuse_names(const Edit& e) const {
   const bool is_list = e.kind == EditKind::Reorder || e.kind == EditKind::Share ||
                        e.kind == EditKind::Accumulate || e.kind == EditKind::Stage ||
                        e.kind == EditKind::Tabulate || e.kind == EditKind::Panel ||
-                       e.kind == EditKind::OnePass;
-  const bool is_pair =
-      e.kind == EditKind::Merge || e.kind == EditKind::Keep || e.kind == EditKind::Contract;
-  const bool is_wave = e.kind == EditKind::Contract && e.ranges.size() == 3;
-  const std::size_t count = e.kind == EditKind::Simplify ? 0 : is_wave ? 3 : is_pair ? 2 : 1;
+                       e.kind == EditKind::OnePass || e.kind == EditKind::Contract;
+  const bool is_pair = e.kind == EditKind::Merge || e.kind == EditKind::Keep;
+  const std::size_t count = e.kind == EditKind::Simplify ? 0 : is_pair ? 2 : 1;
   if (!is_list && e.ranges.size() != count) {
     return fmt::format("it names {} loops", e.ranges.size());
   }
@@ -532,14 +530,19 @@ std::string Legality::refuse_accumulate(const Edit& e) const {
 }
 
 std::string Legality::refuse_contract(const Edit& e) const {
-  if (e.ranges.size() == 3) {
+  const bool is_wave = is_of_wave(k_.caps(), e.size);
+  if (is_wave ? e.ranges.size() != 3 : e.ranges.size() < 2)
+    return fmt::format("it names {} loops", e.ranges.size());
+  if (is_wave) {
     std::string why =
         refuse_wave(k_, range(e.ranges[0]), range(e.ranges[1]), range(e.ranges[2]), e.size);
     if (why.empty()) why = refuse_group_factors(e);
     return why.empty() ? refuse_new_ranges(12) : why;
   }
-  const UOp lanes = range(e.ranges[0]), depth = range(e.ranges[1]);
-  if (std::string why = refuse_contraction(k_, lanes, depth, e.size); !why.empty()) return why;
+  std::vector<UOp> depth;
+  for (std::int64_t id : std::span(e.ranges).subspan(1)) depth.push_back(range(id));
+  if (std::string why = refuse_contraction(k_, range(e.ranges[0]), depth, e.size); !why.empty())
+    return why;
   return refuse_new_ranges(8 + ranges_for_contractions(k_.sink));
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "croze/base/error.h"
+#include "croze/codegen/edits/contract.h"
 #include "croze/codegen/edits/legality.h"
 #include "croze/codegen/edits/note.h"
 #include "croze/codegen/simplify.h"
@@ -51,10 +52,10 @@ void apply(KernelState& k, const Edit& edit) {
     case EditKind::Panel: panel(k, r); return;
     case EditKind::Accumulate: accumulate(k, r[0], std::span(r).subspan(1), edit.size); return;
     case EditKind::Contract:
-      if (r.size() == 3) {
+      if (is_of_wave(k.caps(), edit.size)) {
         contract(k, r[0], r[1], r[2], edit.size);
       } else {
-        contract(k, r[0], r[1], edit.size);
+        contract(k, r[0], std::span(r).subspan(1), edit.size);
       }
       return;
     case EditKind::Stage: {

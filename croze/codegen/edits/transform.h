@@ -114,9 +114,9 @@ std::optional<TurnLoops> try_accumulate(KernelState& k, UOp range, std::span<con
 
 // The products that a reduction adds up are added up by the matrix unit, number `unit` of the
 // device's from 1, for the vector of `lanes`: `depth`, a loop of the reduction, is split by the
-// unit's depth.  Returns the inner loop, the terms that an instruction takes at once, which lie
-// side by side in a tile that has it innermost.
-UOp contract(KernelState& k, UOp lanes, UOp depth, std::int64_t unit);
+// unit's depth, or loops, outermost first, make that up.  Returns the innermost one, the terms that
+// an instruction takes side by side, which lie so in a tile that has it innermost.
+UOp contract(KernelState& k, UOp lanes, std::span<const UOp> depth, std::int64_t unit);
 
 // The same by a unit whose operands the threads of a wave hold together: `rows` and `columns` are
 // output loops of its sizes, which become the loop over those threads, which is returned, and

@@ -57,20 +57,24 @@ Tensor largest_sizes(const Tensor& x) {
   return (x.bitcast(DType::Int32) & all_but_sign).max(-1, true).bitcast(DType::Float32);
 }
 
+// In memory, what the same group of many rows has lies together: a tile of them is one piece.
+Tensor laid_out(const Tensor& of_rows) {
+  if (of_rows.size(0) < least_many) return of_rows.contiguous();
+  return of_rows.transpose(0, 1).contiguous().transpose(0, 1);
+}
+
 Quantized quantized(const Tensor& x, std::int64_t group, DType integer) {
   const std::int64_t n = x.size(0), blocks = x.size(1) / block, per_block = block / group;
   const Tensor in_blocks = x.reshape({n, blocks, block});
-  const Tensor scales = (largest_sizes(in_blocks) / largest_code).contiguous();
+  const Tensor scales = laid_out(largest_sizes(in_blocks) / largest_code);
   const Tensor inverse = where(scales > 0, scales.reciprocal(), 0.0);
-  const Tensor codes = nearest(in_blocks * inverse, integer).contiguous();
   const Shape of_groups{n, blocks * per_block, group};
+  const Tensor codes = laid_out(nearest(in_blocks * inverse, integer).reshape(of_groups));
   const Tensor of_each =
-      scales.expand({n, blocks, per_block}).reshape({n, blocks * per_block}).contiguous();
-  const Tensor in_groups = codes.reshape(of_groups);
-  return {
-      .codes = in_groups,
-      .scales = of_each,
-      .sums = (sum_of(in_groups.cast(DType::Int32)).cast(DType::Float32) * of_each).contiguous()};
+      laid_out(scales.expand({n, blocks, per_block}).reshape({n, blocks * per_block}));
+  return {.codes = codes,
+          .scales = of_each,
+          .sums = laid_out(sum_of(codes.cast(DType::Int32)).cast(DType::Float32) * of_each)};
 }
 
 // Whether the device has an instruction that adds up products of such integers, of which each lane

@@ -28,13 +28,18 @@ struct TiledKernel {
   RegisterTile tile;
 };
 
+// Others are for sums that end with a part of a tile (block_products.h).
+bool fills_tiles(const MatrixUnit& unit) {
+  return unit.rows == 1 || unit.depth * size_of(unit.a) == MachineModel::tile_row_bytes;
+}
+
 // The tile of each matrix unit, for which the terms that it takes at once are a loop.
 void add_by_units(const KernelState& k, const std::vector<UOp>& reduced, UOp lane,
                   std::vector<TiledKernel>& tiles) {
   const UOp reduce = reduction_over(k, reduced);
   for (std::size_t unit = 0; unit < k.caps().matrix_units.size(); unit++) {
     const MatrixUnit& u = *k.caps().matrix_units[unit];
-    if (u.threads > 1 || !multiplies_for(reduce, u)) continue;
+    if (u.threads > 1 || !fills_tiles(u) || !multiplies_for(reduce, u)) continue;
     for (UOp r : reduced) {
       if (r.is_open() || r.range_size() < u.depth) continue;
       KernelState terms = k;

@@ -66,7 +66,8 @@ class Tiler {
                     .ranges = {lane_.range_id(), tile_.by_unit.depth.range_id()},
                     .size = tile_.by_unit.unit};
     if (!is_legal(k_, edit)) return false;
-    const UOp innermost = contract(k_, lane_, tile_.by_unit.depth, tile_.by_unit.unit);
+    const UOp innermost =
+        contract(k_, lane_, std::span(&tile_.by_unit.depth, 1), tile_.by_unit.unit);
     const std::vector<UOp> all = reduces(k_.sink);
     depths_ = depths_of(*std::ranges::find_if(all, [&](UOp u) { return closes(u, innermost); }));
     return static_cast<bool>(contraction());
