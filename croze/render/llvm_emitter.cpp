@@ -244,7 +244,7 @@ bool Emitter::wants_index_vector(UOp place, std::int64_t lanes) const {
   if (has_runs) {
     const bool can_be_joined =
         std::has_single_bit(static_cast<std::uint64_t>(lanes / index.period));
-    return gated || index.jump == 0 || index.step < 0 || index.step > 1 || !can_be_joined;
+    return gated || index.jump == 0 || index.step < 0 || (index.step <= 1 && !can_be_joined);
   }
   return gated && index.step != 1 && index.step != 2;
 }

@@ -29,7 +29,7 @@ class Memory {
   LlvmValue load_runs();
   LlvmValue load_repeated();
   LlvmValue load_strided();
-  LlvmValue load_apart(LlvmType type, std::int64_t step);
+  LlvmValue load_apart(LlvmType type, std::int64_t run);
   LlvmValue gather(const LlvmArgument& from);
   LlvmValue load_every_other();
   bool has_short_steps() const;
@@ -41,6 +41,8 @@ class Memory {
   std::string lanes_up_to(std::int64_t v, std::int64_t begin) const;
   LlvmValue load_part(const std::string& pointer, std::int64_t first);
   void store_runs(const LlvmValue& value);
+  // Of lanes side by side, or equal ones.
+  bool has_whole_runs() const { return place_.run != 0 && place_.step <= 1; }
   void store_strided(const LlvmValue& value);
   // Processors with registers of 64 bytes write the lanes of one apart by an instruction.  It is as
   // fast as so many stores, but those take LLVM ten times as long to compile.
@@ -121,7 +123,7 @@ std::string Memory::masked_address() {
 LlvmArgument Memory::strided_pointers() {
   std::string steps;
   for (std::int64_t k = 0; k < type_.lanes; k++) {
-    steps += fmt::format("{}i64 {}", k ? ", " : "", k * place_.step);
+    steps += fmt::format("{}i64 {}", k ? ", " : "", place_.offset_of_lane(k));
   }
   const std::string index = fmt::format("<{} x i64> <{}>", type_.lanes, steps);
   const bool in_bounds = !place_.gate;
@@ -148,7 +150,7 @@ LlvmValue Memory::to_memory(const LlvmValue& value) {
 LlvmValue Memory::load() {
   const LlvmType type = memory_type();
   const bool contiguous = place_.contiguous(type.lanes);
-  if (place_.run != 0) return load_runs();
+  if (has_whole_runs()) return load_runs();
   if (!contiguous && place_.index.type.lanes == 1) return load_strided();
   if (has_one_gate()) return load_behind_one_gate();
   if (contiguous && !place_.gate) {
@@ -222,7 +224,7 @@ LlvmValue Memory::load_part(const std::string& pointer, std::int64_t first) {
 // Runs of equal lanes are loaded as an element each, which a shuffle repeats.
 LlvmValue Memory::load_repeated() {
   const std::int64_t count = type_.lanes / place_.run;
-  const LlvmValue elements = load_apart({memory_type().dtype, count}, place_.jump);
+  const LlvmValue elements = load_apart({memory_type().dtype, count}, place_.run);
   std::string chosen;
   for (std::int64_t k = 0; k < type_.lanes; k++)
     chosen += fmt::format("{}i32 {}", k ? ", " : "", k / place_.run);
@@ -246,7 +248,8 @@ LlvmValue Memory::load_runs() {
 // one by one, if there are half as many, where a shuffle takes any element of two of them: on
 // processors with registers of 64 bytes.
 bool Memory::has_short_steps() const {
-  return is_full_register() && place_.step > 0 && 2 * vectors_spanned() <= type_.lanes;
+  return is_full_register() && place_.run == 0 && place_.step > 0 &&
+         2 * vectors_spanned() <= type_.lanes;
 }
 
 // The vectors are the same for all that are loaded at this step nearby, so they begin with the
@@ -293,18 +296,20 @@ std::string Memory::lanes_up_to(std::int64_t v, std::int64_t begin) const {
 
 // The offsets from lane 0 are constants, which addresses hold at no cost.
 LlvmValue Memory::load_strided() {
-  if (place_.step == 2 && place_.read_as == DType::Void) return load_every_other();
+  if (place_.run == 0 && place_.step == 2 && place_.read_as == DType::Void)
+    return load_every_other();
   if (has_short_steps()) return from_memory(load_short_steps());
   if (llvm_gathers(text_, memory_type())) return from_memory(gather(strided_pointers()));
-  return from_memory(load_apart(memory_type(), place_.step));
+  return from_memory(load_apart(memory_type(), 1));
 }
 
-// Elements one by one.
-LlvmValue Memory::load_apart(LlvmType type, std::int64_t step) {
+// Elements one by one, each for a run of lanes.
+LlvmValue Memory::load_apart(LlvmType type, std::int64_t run) {
   const std::string base = address(true);
   LlvmValue result{"poison", type};
   for (std::int64_t k = 0; k < type.lanes; k++) {
-    const std::string p = offset_from(base, fmt::format("i64 {}", k * step), true);
+    const std::string p =
+        offset_from(base, fmt::format("i64 {}", place_.offset_of_lane(k * run)), true);
     const LlvmValue one =
         text_.define(type.scalar(), "load {}, ptr {}, align {}", type.scalar().text(), p, size_);
     result = text_.define(type, "insertelement {}, {}, i64 {}", result.text(), one.text(), k);
@@ -319,7 +324,7 @@ void Memory::store(const LlvmValue& value) {
   const LlvmValue stored = to_memory(value);
   const bool contiguous = place_.contiguous(type_.lanes);
   const bool strided = !contiguous && place_.index.type.lanes == 1;
-  if (place_.run != 0) return store_runs(stored);
+  if (has_whole_runs()) return store_runs(stored);
   if (strided && !place_.gate && !has_scatter()) return store_strided(stored);
   if (has_one_gate()) return store_behind_one_gate(stored.text());
   if (contiguous && !place_.gate) {
@@ -362,7 +367,7 @@ void Memory::store_strided(const LlvmValue& value) {
   const LlvmType element = value.type.scalar();
   for (std::int64_t k = 0; k < value.type.lanes; k++) {
     const LlvmValue one = text_.define(element, "extractelement {}, i64 {}", value.text(), k);
-    const std::string p = offset_from(base, fmt::format("i64 {}", k * place_.step), true);
+    const std::string p = offset_from(base, fmt::format("i64 {}", place_.offset_of_lane(k)), true);
     text_.line("store {}, ptr {}, align {}", one.text(), p, size_);
   }
 }

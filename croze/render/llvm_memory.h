@@ -22,12 +22,16 @@ struct LlvmPlace {
   // Scalar indices behind `offset` of lane 0 and before it at which lanes of the same step are
   // loaded, too, in the same block.
   std::int64_t before = 0, behind = 0;
-  // Lanes of a run of contiguous ones, or of equal ones if `step` is 0, and elements from one run
+  // Lanes of a run, which are contiguous, equal if `step` is 0, or apart, and elements from one run
   // to the next; 0: all are one run.
   std::int64_t run = 0, jump = 0;
   bool past_caches = false;       // whole cache lines are written, aligned to 64 bytes
   std::optional<LlvmValue> gate;  // one Bool, or one a lane; one for contiguous lanes alone
 
+  // Elements from that of lane 0 to that of another one.
+  std::int64_t offset_of_lane(std::int64_t k) const {
+    return run == 0 ? k * step : k % run * step + k / run * jump;
+  }
   bool contiguous(std::int64_t lanes) const {
     return index.type.lanes == 1 && run == 0 && (step == 1 || lanes == 1);
   }

@@ -15,7 +15,7 @@ constexpr std::int64_t half_bytes = 2;
 
 bool are_apart(const LaneForm& at) {
   if (at.lanes == 1 || !at.affine) return false;
-  return at.period == 0 ? at.step > 1 : at.step == 0 && at.jump > 1;
+  return at.period == 0 ? at.step > 1 : at.step != 1 && at.step >= 0 && at.jump > 1;
 }
 
 bool has_two_behind(UOp low) {
@@ -67,7 +67,8 @@ void WordsInMemory::find_pairs(const LinearProgram& program) {
 LlvmValue WordsInMemory::load_word(LlvmText& text, const WordInMemory& word, LlvmPlace place,
                                    std::int64_t lanes) const {
   const LlvmType type{DType::UInt16, lanes}, wider{DType::UInt32, lanes};
-  const bool gathers = word.has_two_behind && place.run == 0 && llvm_gathers(text, wider);
+  const bool are_equal = place.run != 0 && place.step == 0;
+  const bool gathers = word.has_two_behind && !are_equal && llvm_gathers(text, wider);
   place.read_as = gathers ? wider.dtype : type.dtype;
   const LlvmValue loaded = llvm_load(text, place, lanes);
   return gathers ? llvm_elementwise(text, Op::Cast, type, {&loaded, 1}) : loaded;
@@ -75,12 +76,15 @@ LlvmValue WordsInMemory::load_word(LlvmText& text, const WordInMemory& word, Llv
 
 LlvmValue WordsInMemory::load_half(LlvmText& text, const WordInMemory& half, LlvmPlace place,
                                    std::int64_t lanes) {
-  const std::int64_t run = place.run == 0 ? 1 : place.run, per_word = half.low_of_pair ? 2 : 1;
+  const bool are_equal = place.run != 0 && place.step == 0;
+  const std::int64_t run = are_equal ? place.run : 1, per_word = half.low_of_pair ? 2 : 1;
   LlvmValue& widened = widened_[(half.low_of_pair ? half.low_of_pair : half.low).id()];
   if (widened.name.empty()) {
     if (half.is_upper) place.offset -= half_bytes;
-    if (place.run != 0) place.step = place.jump;
-    place.run = place.jump = 0;
+    if (are_equal) {
+      place.step = place.jump;
+      place.run = place.jump = 0;
+    }
     if (half.low_of_pair) place.read_as = DType::UInt32;
     const LlvmValue words = half.low_of_pair ? llvm_load(text, place, lanes / run)
                                              : load_word(text, half, place, lanes / run);

@@ -310,6 +310,30 @@ TEST(LlvmRenderer, HalvesOfAPairAreToldApartInRunsOfTwoLanes) {
   position(text, "<i32 1, i32 1, i32 3, i32 3, i32 5, i32 5, i32 7, i32 7>");
 }
 
+// As columns of which a few lie side by side, and the next ones pages behind them.
+TEST(LlvmRenderer, LanesOfARunMayLieApart) {
+  ProgramBuilder b("runs");
+  Graph& g = b.graph();
+  const UOp out = b.param(f32, 256), in = b.param(DType::UInt8, 512), lane = b.lane(8);
+  const auto in_runs = [&](std::int64_t step, std::int64_t jump) {
+    return g.alu(Op::And, {lane, b.integer(3)}) * step +
+           g.alu(Op::Shr, {lane, b.integer(2)}) * jump;
+  };
+  const auto half = [&](std::int64_t at) {
+    return cast(g.bitcast(joined(b, in, in_runs(20, 200) + at, 1), DType::Float16), f32);
+  };
+  b.store(out, in_runs(3, 100), half(0));
+  b.store(out, in_runs(3, 100) + 1, half(2));
+  LinearProgram program = b.finish();
+  program.info.written = 0b01;
+  const std::string text = LlvmRenderer().render(program);
+  EXPECT_EQ(count_of(text, "load i32, ptr"), 8U);
+  EXPECT_EQ(count_of(text, "store float"), 16U);
+  for (const char* offset :
+       {"i64 60\n", "i64 200\n", "i64 260\n", "i64 9\n", "i64 100\n", "i64 109\n"})
+    position(text, offset);
+}
+
 // Large results that nothing is read of, by whole cache lines.
 TEST(LlvmRenderer, LargeResultsAreWrittenPastTheCaches) {
   const auto streams = [](std::int64_t stride, std::int64_t first, std::int64_t cache,

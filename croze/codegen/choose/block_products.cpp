@@ -19,8 +19,8 @@
 // Where the rows are one tile, a panel holds a few blocks, and is made anew for the next ones.
 // There reading the weights is most of the work.  Neighbouring columns that are shorter than a page
 // are read here and there in it, which the hardware does not foresee, and instructions that fetch
-// them get half of what memory gives.  So lanes are columns that lie far apart, each of which is
-// read in order, with those behind it, from pages of its own:
+// them get half of what memory gives.  So lanes are columns that lie far apart, each of which, or a
+// few that are short, is read in order, with those behind it, from pages of its own:
 //
 //     for parts of the columns:
 //       for columns j, first of a lane's in the part and then the next:
@@ -36,6 +36,8 @@
 #include <optional>
 #include <ranges>
 #include <set>
+#include <span>
+#include <vector>
 
 #include "croze/codegen/choose/access.h"
 #include "croze/codegen/choose/machine_model.h"
@@ -51,8 +53,9 @@ namespace {
 
 // Rows whose sums, beside the columns of a block, stay in registers.
 constexpr std::int64_t most_rows = 12;
-// Blocks from which on half a tile is faster than the rows one by one: a whole one takes as long.
-constexpr std::int64_t least_blocks_of_half = 32;
+// Blocks of all vectors from which on half a tile is faster than the rows one by one: a whole one
+// takes as long, and each task begins with telling the processor the sizes of its tiles.
+constexpr std::int64_t least_blocks_of_half = 1 << 12;
 
 struct Sums {
   UOp outer, inner;
@@ -115,13 +118,13 @@ UOp loop_of_one(const KernelState& k, UOp value, UOp other) {
   return best;
 }
 
-// Whether so many places, `bytes` from one to the next, find room in the first cache: few of them
+// Whether places so many bytes apart from the first one find room in the first cache: few of them
 // share a set.
-bool are_in_many_sets(std::int64_t places, std::int64_t bytes) {
+bool are_in_many_sets(std::span<const std::int64_t> bytes) {
   constexpr std::int64_t most = MachineModel::lines_of_set / 2;
   std::map<std::int64_t, std::set<std::int64_t>> lines;  // of each set
-  for (std::int64_t i = 0; i < places; i++) {
-    const std::int64_t at = i * bytes / cache_line_bytes;
+  for (const std::int64_t b : bytes) {
+    const std::int64_t at = b / cache_line_bytes;
     lines[at % (MachineModel::set_bytes / cache_line_bytes)].insert(at);
   }
   return std::ranges::all_of(lines, [](const auto& set) { return std::ssize(set.second) <= most; });
@@ -144,16 +147,16 @@ class BlockTiler {
     if (rows_.range_size() < MachineModel::least_reuse) return false;
     if (inner_.back().range_size() % terms_side_by_side(unit_) != 0) return false;
     if (has_tiles() && !fills_tiles()) return false;
-    const std::int64_t apart = columns_apart(unit_.columns);
+    const std::int64_t apart = columns_apart();
     const SplitRange parts = split(k_, columns_, unit_.columns * apart);
-    const SplitRange vectors = split(k_, parts.inner, apart);
-    const UOp lanes = bind(k_, vectors.outer, LoopKind::Lane);
+    const Vectors vectors = cut_vectors(parts.inner, apart);
+    const UOp lanes = bind(k_, vectors.lanes, LoopKind::Lane);
     const SplitRange terms = split(k_, inner_.back(), terms_side_by_side(unit_));
     inner_.back() = terms.outer;
     const UOp rows = cut_rows();
-    arrange({parts.outer, vectors.inner}, lanes, rows);
+    arrange({parts.outer, vectors.steps}, lanes, rows);
     const bool has_one_tile = std::ranges::all_of(k_.loops, [&](UOp r) {
-      return r == parts.outer || r == vectors.inner || r == rows || r == lanes;
+      return r == parts.outer || r == vectors.steps || r == rows || r == lanes;
     });
     if (has_one_tile) cut_blocks(lanes, terms.inner, apart > 1);
     return fill_panel(lanes, terms.inner) && contract_terms(lanes, terms.inner);
@@ -165,24 +168,25 @@ class BlockTiler {
   // Whether tiles are filled by rows, and by the terms of a block.
   bool fills_tiles() const {
     const bool is_whole = unit_.rows == unit_.columns;
+    const std::int64_t blocks = columns_.range_size() / unit_.columns * iterations(outer_);
     return !rows_.is_open() && rows_.range_size() % unit_.rows == 0 &&
-           iterations(inner_) == unit_.depth &&
-           (is_whole || iterations(outer_) >= least_blocks_of_half);
+           iterations(inner_) == unit_.depth && (is_whole || blocks >= least_blocks_of_half);
   }
 
-  // How many columns lie from that of one lane to that of the next.  Far apart are those that one
-  // tile of rows meets, so that each has a page to itself as long as there are tasks enough.
-  std::int64_t columns_apart(std::int64_t lanes) const {
+  // How many vectors there are in a part of the columns.  More than one have lanes apart: where one
+  // tile of rows meets columns, so that each lane's have a page to themselves as long as there are
+  // tasks enough.
+  std::int64_t columns_apart() const {
     constexpr std::int64_t page_bytes = MachineModel::set_bytes;
     if (rows_.range_size() > most_rows || k_.loops.size() != 2 || row_bytes() >= page_bytes)
       return 1;
-    const std::int64_t vectors = columns_.range_size() / lanes;
+    const std::int64_t vectors = columns_.range_size() / unit_.columns;
     const MachineModel machine(k_.caps());
     std::int64_t best = 1;
     for (std::int64_t tasks = MachineModel::tasks_per_thread;
          tasks >= MachineModel::blocks_per_thread; tasks /= 2) {
       for (std::int64_t apart = vectors / (tasks * machine.threads); apart > best; apart--) {
-        if (vectors % apart != 0 || !can_be_apart(lanes, apart)) continue;
+        if (vectors % apart != 0 || !can_be_apart(apart)) continue;
         best = apart;
       }
       if (best * row_bytes() >= page_bytes) break;
@@ -190,13 +194,40 @@ class BlockTiler {
     return best;
   }
 
-  bool can_be_apart(std::int64_t lanes, std::int64_t columns) const {
+  // Lanes of neighbouring columns, whose results are stored together.  The hardware follows one
+  // place in a page, which goes on from column to column where a few of them are short.
+  std::int64_t lanes_together() const {
+    constexpr std::int64_t few = 4;
+    return few * row_bytes() <= MachineModel::set_bytes / 2 ? few : 1;
+  }
+
+  bool can_be_apart(std::int64_t apart) const {
     return std::ranges::all_of(toposort(k_.sink), [&](UOp place) {
       if (!place.is(Op::Index) || !place.varies_over(columns_)) return true;
       const Stride s = stride_over(place.src(1), columns_);
-      return s.affine &&
-             are_in_many_sets(lanes, std::abs(s.step) * columns * size_of(place.dtype()));
+      std::vector<std::int64_t> bytes;
+      for (std::int64_t lane = 0; lane < unit_.columns; lane++) {
+        const std::int64_t together = lanes_together(), run = lane / together;
+        const std::int64_t column = run * together * apart + lane % together;
+        bytes.push_back(std::abs(s.step) * column * size_of(place.dtype()));
+      }
+      return s.affine && are_in_many_sets(bytes);
     });
+  }
+
+  // The lanes of a part of the columns, and the steps in which they go through it.
+  struct Vectors {
+    UOp lanes, steps;
+  };
+  Vectors cut_vectors(UOp part, std::int64_t apart) {
+    const std::int64_t together = lanes_together();
+    if (apart == 1 || together == 1) {
+      const SplitRange lanes = split(k_, part, apart);
+      return {.lanes = lanes.outer, .steps = lanes.inner};
+    }
+    const SplitRange runs = split(k_, part, together * apart);
+    const SplitRange steps = split(k_, runs.inner, together);
+    return {.lanes = merge(k_, runs.outer, steps.inner), .steps = steps.outer};
   }
 
   // Of packed weights of a column.
