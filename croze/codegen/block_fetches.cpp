@@ -17,6 +17,19 @@ constexpr std::int64_t fetching_loop = 4;
 // Whither the next contents of a tile are fetched: what it is used with stays in the first cache.
 constexpr std::int64_t second_cache = 2;
 
+// Places as they are outside of a loop that turns once or not at all (lower/rare_work.h).
+std::vector<UOp> places_outside(std::span<const UOp> places, UOp jump) {
+  std::vector<UOp> result;
+  for (UOp place : places) {
+    std::vector<std::pair<UOp, UOp>> outside;
+    for (UOp u : toposort(place.src(1))) {
+      if (u.is(Op::After) && u.src(1) == jump) outside.emplace_back(u, u.src(0));
+    }
+    result.push_back(place.graph().place(place.src(0), substitute(place.src(1), outside)));
+  }
+  return result;
+}
+
 }  // namespace
 
 std::vector<Fetch> BlockFetches::of(int block) const {
@@ -71,15 +84,30 @@ std::vector<UOp> BlockFetches::behind_long_loops(int block) const {
   return vectors;
 }
 
-// What a block reads that has no loops in it; nothing of others.
-std::vector<UOp> BlockFetches::places_read(const Block& block) const {
+// What a block reads, but for the loops in it.
+std::vector<UOp> BlockFetches::places_read_directly(const Block& block) const {
   std::vector<UOp> places;
   for (int unit : block.units) {
-    if (unit < 0) return {};
+    if (unit < 0) continue;
     const UOp u = node(unit);
     if (u.is(Op::Load) && u.src(0).is(Op::Index)) places.push_back(u.src(0));
   }
   return places;
+}
+
+// The same of a block that has no loops in it; nothing of others.
+std::vector<UOp> BlockFetches::places_read(const Block& block) const {
+  const auto is_loop = [](int unit) { return unit < 0; };
+  if (std::ranges::any_of(block.units, is_loop)) return {};
+  return places_read_directly(block);
+}
+
+std::int64_t BlockFetches::instructions_in(const Block& block) const {
+  std::int64_t count = 0;
+  for (int unit : block.units) {
+    if (unit >= 0) count += vector_instructions(node(unit), is_vector(unit));
+  }
+  return count;
 }
 
 bool BlockFetches::updates_register(const Block& block) const {
@@ -174,18 +202,18 @@ std::vector<Fetch> BlockFetches::of_stream(int block) const {
   const UOp outer = inner.parent > 0 ? at(inner.parent).range : UOp();
   const std::int64_t turns = outer ? outer.range_size() : 1;
   if (std::max(turns, inner.range.range_size()) < long_loop) return {};
-  std::vector<UOp> places;
-  std::int64_t instructions = 0;
-  bool reads_again = false;
+  std::vector<UOp> places = places_read_directly(inner);
+  std::int64_t instructions = instructions_in(inner);
   for (int unit : inner.units) {
-    if (unit < 0 && at(~unit).range.range_size() > 1) return {};
-    if (unit < 0) continue;  // rare work
-    const UOp u = node(unit);
-    instructions += vector_instructions(u, is_vector(unit));
-    if (!u.is(Op::Load) || !u.src(0).is(Op::Index)) continue;
-    places.push_back(u.src(0));
-    reads_again = reads_again || (outer && !u.src(0).varies_over(outer));
+    if (unit >= 0) continue;
+    const Block& rare_work = at(~unit);
+    if (rare_work.range.range_size() > 1) return {};
+    instructions += instructions_in(rare_work);
+    const std::vector<UOp> outside = places_outside(places_read(rare_work), rare_work.range);
+    places.insert(places.end(), outside.begin(), outside.end());
   }
+  const bool reads_again =
+      outer && std::ranges::any_of(places, [&](UOp place) { return !place.varies_over(outer); });
   if (updates_register(inner) && reads_again) return {};
   return places_of_stream(places, inner.range, outer, instructions);
 }

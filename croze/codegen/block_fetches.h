@@ -48,7 +48,9 @@ class BlockFetches {
  private:
   const Block& at(int block) const { return blocks_[static_cast<std::size_t>(block)]; }
   UOp node(int unit) const { return order_[static_cast<std::size_t>(unit)]; }
+  std::vector<UOp> places_read_directly(const Block& block) const;
   std::vector<UOp> places_read(const Block& block) const;
+  std::int64_t instructions_in(const Block& block) const;
   bool updates_register(const Block& block) const;
 
   // The loops around the fill of a tile, outermost first: those that fill it, and those in each

@@ -55,6 +55,7 @@
 #include <unordered_map>
 
 #include "croze/graph/graph.h"
+#include "croze/graph/node_set.h"
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/render/lane_form.h"
 #include "croze/render/program.h"
@@ -112,9 +113,23 @@ UOp place_after(UOp place, UOp more) {
   return place.graph().place(place.src(0), place.src(1) + more);
 }
 
+// What an index is made of, but for how often the loops among it turn.
+std::vector<UOp> parts_of(UOp index) {
+  std::vector<UOp> parts{index};
+  NodeSet seen;
+  seen.insert(index.node());
+  for (std::size_t i = 0; i < parts.size(); i++) {
+    if (parts[i].is(Op::Range)) continue;
+    for (UOp s : parts[i].sources()) {
+      if (seen.insert(s.node())) parts.push_back(s);
+    }
+  }
+  return parts;
+}
+
 std::vector<UOp> lanes_in(UOp u) {
   std::vector<UOp> lanes;
-  std::ranges::copy_if(toposort(u), std::back_inserter(lanes), is_lane);
+  std::ranges::copy_if(parts_of(u), std::back_inserter(lanes), is_lane);
   return lanes;
 }
 
@@ -344,7 +359,7 @@ bool is_row_by_number(UOp place, UOp inner, UOp outer) {
   const UOp index = place.src(1);
   if (!place.src(0).is(Op::Param) || index.dtype() != inner.dtype()) return false;
   bool has_number = false;
-  for (UOp u : toposort(index)) {
+  for (UOp u : parts_of(index)) {
     if (!u.is(Op::Load)) continue;
     const UOp from = u.src(0);
     const bool comes_in_order = from.is(Op::Index) && from.src(0).is(Op::Param) &&
@@ -519,7 +534,7 @@ bool is_scattered(UOp place) {
   const UOp buffer = place.src(0);
   if (buffer.buffer_elements() * size_of(buffer.dtype()) < least_streamed_apart) return false;
   const auto is_load = [](UOp u) { return u.is(Op::Load); };
-  if (std::ranges::any_of(toposort(place.src(1)), is_load)) return false;
+  if (std::ranges::any_of(parts_of(place.src(1)), is_load)) return false;
   const std::optional<std::vector<std::int64_t>> offsets = offsets_of_lanes(place.src(1));
   const auto are_near = [](std::int64_t a, std::int64_t b) { return std::abs(a - b) <= 1; };
   return offsets && std::ranges::adjacent_find(*offsets, are_near) == offsets->end() &&
@@ -539,7 +554,7 @@ bool is_fetchable(UOp place, UOp loop) {
     has_lanes = has_lanes || is_lane(term);
     const bool may_be_loaded = loop && !term.varies_over(loop);
     const auto is_unknown = [&](UOp u) { return is_lane(u) || (u.is(Op::Load) && !may_be_loaded); };
-    if (!is_lane(term) && std::ranges::any_of(toposort(term), is_unknown)) return false;
+    if (!is_lane(term) && std::ranges::any_of(parts_of(term), is_unknown)) return false;
   }
   return has_lanes;
 }

@@ -174,5 +174,54 @@ TEST(MaskedTerms, AddUpToTheSameInAllTiles) {
   }
 }
 
+// out[i, d] = sum over k, below the number ends[i], of a[i, k] * b[k, d].
+SmallKernel terms_before_a_number(std::int64_t slot_of_ends = 3) {
+  SmallKernel kernel{"terms before a number", std::make_shared<Graph>(), {}, {}, {}};
+  Graph& g = *kernel.graph;
+  kernel.buffers = {numbers(queries * width, 1),
+                    numbers(queries * keys, 2),
+                    numbers(keys * width, 3),
+                    {0, 1, 24, 25, 1 << 30, -1, -(1 << 30), 7}};
+  const UOp i = g.range(0, queries, LoopKind::Parallel), d = g.range(1, width, LoopKind::Parallel);
+  const UOp k = g.range(2, keys, LoopKind::Reduce);
+  const UOp a = g.load(g.place(g.param(DType::Int32, 1, queries * keys), i * keys + k));
+  const UOp b = g.load(g.place(g.param(DType::Int32, 2, keys * width), k * width + d));
+  const std::int64_t count = slot_of_ends == 3 ? queries : queries * width;
+  const UOp end = g.load(g.place(g.param(DType::Int32, slot_of_ends, count), i));
+  const UOp mask = less(g.cast(k, DType::Int32), end);
+  const UOp term = where(mask, a * b, g.constant(DType::Int32, std::int64_t{0}));
+  const UOp sum = g.reduce(Op::Add, term, std::vector<UOp>{k});
+  const UOp out = g.place(g.param(DType::Int32, 0, queries * width), i * width + d);
+  kernel.sink = g.sink(std::vector<UOp>{g.store(out, sum, std::vector<UOp>{i, d})});
+  for (std::size_t x = 0; x < queries; x++) {
+    for (std::size_t y = 0; y < width; y++) {
+      std::int32_t result = 0;
+      for (std::size_t z = 0; z < keys && static_cast<std::int32_t>(z) < kernel.buffers[3][x]; z++)
+        result += kernel.buffers[1][x * keys + z] * kernel.buffers[2][z * width + y];
+      kernel.expected.push_back(result);
+    }
+  }
+  return kernel;
+}
+
+TEST(MaskedTerms, AreAddedUpAsFarAsANumberInMemorySays) {
+  EXPECT_EQ(open_trips(terms_before_a_number().sink, ""), std::vector<std::string>{"0 to 24"});
+  // Of what the kernel stores to nobody knows what it will be.
+  EXPECT_TRUE(open_trips(terms_before_a_number(0).sink, "").empty());
+  const std::unique_ptr<Device> interpreter = make_interpreter(cpu_shaped_caps());
+  const SmallKernel kernel = terms_before_a_number();
+  for (const char* edits :
+       {"", "split r0 by 2; bind r4 unroll",
+        "split r1 by 8; bind r4 lane; split r0 by 4; bind r6 unroll",
+        "split_reduction r2 by 4; bind r4 lane", "split_reduction r2 by 8; pad r4 by 16",
+        "bind r0 lane", "merge r0 r1"}) {
+    for (Device* device : {interpreter.get(), &croze::device(device_index("CPU"))}) {
+      const Edited edited =
+          run_edited(*device, kernel, [&](KernelState& k) { apply_all(k, parse_edits(edits)); });
+      EXPECT_EQ(edited.result, kernel.expected) << edits;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace croze

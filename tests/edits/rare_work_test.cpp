@@ -254,6 +254,53 @@ TEST(RareWork, WhatTheKernelStoresToIsNotJumpedByBeforeAllLoops) {
   EXPECT_EQ(jumps(stored(l, where(is_negative(y), dear(y), y) + l.x), by_numbers), 0);
 }
 
+// out[row] = a sum over 16 numbers of four places each where one in memory is negative, and else 1.
+UOp sums_of_some_rows(Graph& g, std::int64_t slot = 1) {
+  const UOp row = g.range(0, rows, LoopKind::Parallel), k = g.range(1, 16, LoopKind::Reduce);
+  const auto at = [&](UOp index) {
+    return g.load(g.place(g.param(f32, slot, rows * columns), index));
+  };
+  const auto near = [&](std::int64_t more) { return at(row * 4 + k + more); };
+  const UOp sum = g.reduce(Op::Add, near(0) * near(8) + near(16) * near(28), std::vector<UOp>{k});
+  const UOp place = g.place(g.param(f32, 0, rows * columns), row);
+  const UOp value = where(is_negative(at(row)), sum, g.constant(f32, 1.0));
+  return g.sink(std::vector<UOp>{g.store(place, value, std::vector<UOp>{row})});
+}
+
+// As keys of attention that a query does not see.
+TEST(RareWork, WhatIsLoadedForAllLanesIsNotReadWhereItIsNotWanted) {
+  const auto in_lanes = [](KernelState& k) {
+    bind(k, closed_ranges(reduces(k.sink)[0])[0], LoopKind::Lane);
+  };
+  Graph g;
+  const UOp kernel = sums_of_some_rows(g);
+  EXPECT_EQ(jumps(kernel, in_lanes), 1);
+  const LinearProgram program = make_program(kernel, caps_without_sine(), in_lanes);
+  std::int64_t loops = 0, loads = 0;
+  for (UOp u : program.instructions) {
+    loops += u.is(Op::Loop) - u.is(Op::EndLoop);
+    loads += loops == 2 && u.is(Op::Load) && buffer_of(u.src(0)).is(Op::Param);
+  }
+  EXPECT_EQ(loads, 4);
+  // They may be others before the store.
+  EXPECT_EQ(jumps(sums_of_some_rows(g, 0), in_lanes), 0);
+
+  const std::vector<float> x = numbers();
+  std::vector<double> expected;
+  for (std::size_t row = 0; row < rows; row++) {
+    double sum = 0;
+    for (std::size_t i = row * 4; i < row * 4 + 16; i++)
+      sum += double{x[i]} * x[i + 8] + double{x[i + 16]} * x[i + 28];
+    expected.push_back(x[row] < 0 ? sum : 1);
+  }
+  const std::unique_ptr<Device> interpreter = make_interp_device(caps_without_sine());
+  for (Device* device : {interpreter.get(), &croze::device(device_index("CPU"))}) {
+    const std::vector<float> out = run(*device, kernel, rows, in_lanes);
+    for (std::size_t i = 0; i < rows; i++)
+      EXPECT_NEAR(out[i], expected[i], 1e-5 * std::abs(expected[i])) << i;
+  }
+}
+
 // Which places are wanted is no matter of chance.
 TEST(RareWork, WhatIndicesChooseIsComputedAnyway) {
   Graph g;

@@ -147,9 +147,9 @@ class BlockTiler {
     if (rows_.range_size() < MachineModel::least_reuse) return false;
     if (inner_.back().range_size() % terms_side_by_side(unit_) != 0) return false;
     if (has_tiles() && !fills_tiles()) return false;
-    const std::int64_t apart = columns_apart();
+    const std::int64_t together = lanes_together(), apart = columns_apart(together);
     const SplitRange parts = split(k_, columns_, unit_.columns * apart);
-    const Vectors vectors = cut_vectors(parts.inner, apart);
+    const Vectors vectors = cut_vectors(parts.inner, apart, together);
     const UOp lanes = bind(k_, vectors.lanes, LoopKind::Lane);
     const SplitRange terms = split(k_, inner_.back(), terms_side_by_side(unit_));
     inner_.back() = terms.outer;
@@ -176,7 +176,7 @@ class BlockTiler {
   // How many vectors there are in a part of the columns.  More than one have lanes apart: where one
   // tile of rows meets columns, so that each lane's have a page to themselves as long as there are
   // tasks enough.
-  std::int64_t columns_apart() const {
+  std::int64_t columns_apart(std::int64_t together) const {
     constexpr std::int64_t page_bytes = MachineModel::set_bytes;
     if (rows_.range_size() > most_rows || k_.loops.size() != 2 || row_bytes() >= page_bytes)
       return 1;
@@ -186,7 +186,7 @@ class BlockTiler {
     for (std::int64_t tasks = MachineModel::tasks_per_thread;
          tasks >= MachineModel::blocks_per_thread; tasks /= 2) {
       for (std::int64_t apart = vectors / (tasks * machine.threads); apart > best; apart--) {
-        if (vectors % apart != 0 || !can_be_apart(apart)) continue;
+        if (vectors % apart != 0 || !can_be_apart(apart, together)) continue;
         best = apart;
       }
       if (best * row_bytes() >= page_bytes) break;
@@ -201,14 +201,13 @@ class BlockTiler {
     return few * row_bytes() <= MachineModel::set_bytes / 2 ? few : 1;
   }
 
-  bool can_be_apart(std::int64_t apart) const {
+  bool can_be_apart(std::int64_t apart, std::int64_t together) const {
     return std::ranges::all_of(toposort(k_.sink), [&](UOp place) {
       if (!place.is(Op::Index) || !place.varies_over(columns_)) return true;
       const Stride s = stride_over(place.src(1), columns_);
       std::vector<std::int64_t> bytes;
       for (std::int64_t lane = 0; lane < unit_.columns; lane++) {
-        const std::int64_t together = lanes_together(), run = lane / together;
-        const std::int64_t column = run * together * apart + lane % together;
+        const std::int64_t column = lane / together * together * apart + lane % together;
         bytes.push_back(std::abs(s.step) * column * size_of(place.dtype()));
       }
       return s.affine && are_in_many_sets(bytes);
@@ -219,8 +218,7 @@ class BlockTiler {
   struct Vectors {
     UOp lanes, steps;
   };
-  Vectors cut_vectors(UOp part, std::int64_t apart) {
-    const std::int64_t together = lanes_together();
+  Vectors cut_vectors(UOp part, std::int64_t apart, std::int64_t together) {
     if (apart == 1 || together == 1) {
       const SplitRange lanes = split(k_, part, apart);
       return {.lanes = lanes.outer, .steps = lanes.inner};

@@ -30,7 +30,7 @@ using Conditions = std::vector<UOp>;
 void add_comparisons(Conditions& conditions, UOp condition) {
   for (UOp c : conjuncts(condition)) {
     const bool is_new = std::ranges::find(conditions, c) == conditions.end();
-    if (is_comparison_of_index(c) && is_new) conditions.push_back(c);
+    if (compares_indices(c) && is_new) conditions.push_back(c);
   }
 }
 
@@ -137,6 +137,8 @@ std::vector<ReductionLoop> reduction_loops(const std::vector<UOp>& order, const 
       known->around = known->around & u.ranges();
     }
   }
+  for (ReductionLoop& l : loops)
+    std::erase_if(l.conditions, [&](UOp c) { return !is_settled(c, order); });
   std::erase_if(loops, [&](const ReductionLoop& l) {
     return l.conditions.empty() || others.contains(l.range.range_id());
   });

@@ -50,7 +50,7 @@ std::vector<MaskedPart> parts_by_mask(UOp reduce, std::span<const UOp> order,
   MaskedTurns turns;
   const RangeSet known = loops_in_common(reduce, order);
   for (UOp c : conjuncts(mask)) {
-    if (!is_comparison_of_index(c)) return {};
+    if (!compares_indices(c) || !is_settled(c, order)) return {};
     turns = both(turns, turns_of_mask(c, loop, known, Open::Everywhere));
   }
   const bool is_never_open = turns.end && turns.end.hi() <= 0;

@@ -1,6 +1,8 @@
 // masked_turns.h -- the turns of a loop in which a mask is open.
 #pragma once
 
+#include <span>
+
 #include "croze/graph/uop.h"
 
 namespace croze {
@@ -13,7 +15,7 @@ struct MaskedTurns {
   UOp first, end;
 };
 
-// Of the turns of `loop` those in which `comparison`, one of an index with a number, holds
+// Of the turns of `loop` those in which `comparison`, one of indices (compares_indices), holds
 // somewhere or everywhere, for whatever its ranges but those in `known` come to.  First and end
 // vary over ranges in `known` alone, and may be less than 0 or beyond the last turn.
 //
@@ -39,5 +41,12 @@ struct MaskedTurns {
 
 // Whether it is `index < number`.
 [[nodiscard]] bool is_comparison_of_index(UOp u);
+
+// Whether it is `index < index`, or compares integers that are as good as indices, of which one may
+// be loaded.
+[[nodiscard]] bool compares_indices(UOp u);
+
+// Whether it comes to the same all the while: what it loads no store of the kernel changes.
+[[nodiscard]] bool is_settled(UOp comparison, std::span<const UOp> order);
 
 }  // namespace croze

@@ -3,6 +3,9 @@
 // The nodes of one side are found from the choices down: a node belongs to it when all its uses
 // have been found to.
 //
+// What is loaded belongs to it where all lanes have one condition, and so do sums over lanes: keys
+// that a query does not see are not read.
+//
 // Choices by one condition want one jump, since they often share their work, as the three numbers
 // that a remainder is made of do.  They cannot share one if one of them waits for another, be it
 // through a second jump, whose choices lie between them, or through a loop of a reduction, which
@@ -30,8 +33,11 @@ namespace {
 // the jump is also there where it helps nobody.
 constexpr std::int64_t least_work = 80;
 
-// A vector of wide integers is several.
-std::int64_t cost_of(UOp u) { return std::max<std::int64_t>(size_of(u.dtype()) / 4, 1); }
+// A vector of wide integers is several.  What is loaded may come from far away.
+std::int64_t cost_of(UOp u) {
+  constexpr std::int64_t load = 20;
+  return u.is(Op::Load) ? load : std::max<std::int64_t>(size_of(u.dtype()) / 4, 1);
+}
 
 bool is_one_of(UOp range, std::span<const std::int64_t> ids) {
   return std::ranges::find(ids, range.range_id()) != ids.end();
@@ -43,6 +49,7 @@ class Facts {
   Facts(std::span<const UOp> order, std::span<const std::int64_t> loops) {
     for (UOp u : order) {
       if (u.is(Op::Range) && is_one_of(u, loops)) outputs_ = outputs_ | u.ranges();
+      if (is_lane(u)) lanes_ = lanes_ | u.ranges();
       if (u.is(Op::Store)) stored_.insert(buffer_of(u.src(0)).node());
     }
     for (UOp u : order) note(u);
@@ -53,6 +60,19 @@ class Facts {
 
   // Whether it stands in no loop that it does not vary over.
   bool stands_where_it_varies(UOp u) const { return !held_.contains(u.node()); }
+
+  bool is_for_all_lanes(UOp u) const { return (u.ranges() & lanes_).empty(); }
+  // Whether it varies over these and besides over lanes at most.
+  bool varies_over(UOp u, RangeSet ranges) const { return u.ranges() - lanes_ == ranges; }
+
+  // What is loaded from memory that the kernel leaves as it is, where that lies, and what comes to
+  // one number for all lanes.
+  bool is_of_vectors(UOp u) const {
+    if (u.is(Op::Reduce)) return is_lane(u.src(1)) && u.num_src() == 2;
+    const UOp place = u.is(Op::Load) ? u.src(0) : u;
+    return place.is(Op::Index) && place.src(0).is(Op::Param) &&
+           !stored_.contains(place.src(0).node());
+  }
 
  private:
   void note(UOp u) {
@@ -79,7 +99,7 @@ class Facts {
     return !place.is(Op::After) || closed_ranges(place.src(1)).empty();
   }
 
-  RangeSet outputs_;
+  RangeSet outputs_, lanes_;
   FlatMap<const Node*, std::int64_t> uses_;
   NodeSet stored_, loaded_, held_;
 };
@@ -102,18 +122,24 @@ class Finder {
  private:
   std::vector<RareSide> candidates() const {
     std::vector<RareSide> result;
-    FlatMap<const Node*, std::size_t> place;
     for (UOp u : order_) {
       if (!u.is(Op::Where) || !facts_.follows_memory(u.src(0))) continue;
-      if (u.ranges() != u.src(0).ranges() || !facts_.stands_where_it_varies(u)) continue;
-      const auto [at, is_new] = place.insert(u.src(0).node(), result.size());
-      if (is_new) {
-        result.push_back({.condition = u.src(0), .source = 1});
-        result.push_back({.condition = u.src(0), .source = 2});
-      }
-      for (std::size_t side : {*at, *at + 1}) result[side].choices.push_back(u);
+      const bool varies_alike = u.ranges() == u.src(0).ranges() || facts_.is_for_all_lanes(u);
+      if (!varies_alike || !facts_.stands_where_it_varies(u)) continue;
+      for (int source : {1, 2}) side_of(result, u, source).choices.push_back(u);
     }
     return result;
+  }
+
+  // That of choices by the same condition, for the same turns of the loops.
+  static RareSide& side_of(std::vector<RareSide>& sides, UOp choice, int source) {
+    const auto known = std::ranges::find_if(sides, [&](const RareSide& side) {
+      return side.condition == choice.src(0) && side.source == source &&
+             side.choices[0].ranges() == choice.ranges();
+    });
+    if (known != sides.end()) return *known;
+    sides.push_back({.condition = choice.src(0), .source = source});
+    return sides.back();
   }
 
   void keep_dear(std::vector<RareSide>& sides) const {
@@ -131,10 +157,13 @@ class Finder {
     side.work.clear();
     side.cost = 0;
     FlatMap<const Node*, std::int64_t> found;
+    const RangeSet ranges = side.choices[0].ranges();
+    const bool is_for_all = facts_.is_for_all_lanes(side.choices[0]);
     const auto use = [&](UOp u) {
       const bool is_last = ++*found.insert(u.node(), 0).first == facts_.uses_of(u);
-      const bool varies_alike = u.ranges() == side.condition.ranges();
-      const bool is_by_lanes = is_elementwise(u.op()) || u.is(Op::Lookup);
+      const bool varies_alike = is_for_all ? facts_.varies_over(u, ranges) : u.ranges() == ranges;
+      const bool is_by_lanes =
+          is_elementwise(u.op()) || u.is(Op::Lookup) || (is_for_all && facts_.is_of_vectors(u));
       if (is_last && varies_alike && is_by_lanes) side.work.push_back(u);
     };
     for (UOp choice : side.choices) use(choice.src(side.source));

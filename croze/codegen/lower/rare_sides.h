@@ -9,8 +9,8 @@
 
 namespace croze {
 
-// One side of choices by one condition, which is about values of memory: what indices say is known
-// to the edits.
+// One side of choices by one condition for the same turns of loops.  It is about values of memory:
+// what indices say is known to the edits.
 struct RareSide {
   UOp condition;
   int source = 1;              // of the choices: 1 or 2

@@ -82,7 +82,7 @@ class Jumper {
     make_inside(jump);
     const UOp rare = *jump.inside.find(choice.src(jump.side.source).node());
     const UOp common = *copies_.find(choice.src(3 - jump.side.source).node());
-    const UOp reg = new_register(jump.wanted, common.dtype());
+    const UOp reg = new_register(choice, common.dtype());
     const UOp start = graph_.store(reg, common);
     const UOp before = graph_.load(graph_.after(reg, std::span(&start, 1)));
     const UOp update =
@@ -99,7 +99,7 @@ class Jumper {
         const UOp* outside = copies_.find(s.node());
         const UOp* made = outside ? outside : jump.inside.find(s.node());
         if (!made) break;
-        const bool is_free = !outside || s.is_const();
+        const bool is_free = !outside || s.is_const() || s.is(Op::Param) || is_lane(s);
         sources.push_back(is_free ? *made : graph_.after(*made, std::span(&jump.loop, 1)));
       }
       if (std::ssize(sources) == u.num_src())

@@ -89,7 +89,10 @@ Tensor Transformer::attend(const AttentionLayer& layer, const Tensor& x, const T
       config_.attention_cap);
   const Tensor& visible = layer.is_local ? tokens.local_visible : tokens.visible;
   const Tensor shares = where(visible, scores, never).softmax();
-  const Tensor mixed = matmul(shares, values.transpose(-3, -2).unsqueeze(-3).cast(DType::Float32));
+  // What is not seen is not multiplied, nor read.
+  const Tensor terms = shares.unsqueeze(-2) *
+                       movedim(values, -3, -1).unsqueeze(-3).unsqueeze(-3).cast(DType::Float32);
+  const Tensor mixed = where(visible.unsqueeze(-2), terms, 0.0).sum(-1);
   const Tensor heads = movedim(mixed, -2, -4).reshape({x.size(0), config_.heads, -1});
   return layer.output((layer.latent ? layer.latent->values(heads) : heads).flatten(1));
 }
@@ -104,10 +107,11 @@ void Transformer::place(Tokens& tokens, const Tensor& starts) const {
   tokens.places = places.flatten();
   if (rotary_) tokens.turn = rotary_->at(tokens.places);
   if (local_rotary_) tokens.local_turn = local_rotary_->at(tokens.places);
-  const Shape of_keys = tokens.of_each({1, 1, n, 1});
-  const Tensor before = places.reshape(of_keys) - Tensor::arange(tokens.keys, DType::Int32);
-  tokens.visible = before >= 0;
-  tokens.local_visible = logical_and(tokens.visible, before < config_.window);
+  // Compared with numbers in memory, so that each kernel does it again and knows where to end.
+  const Tensor keys = Tensor::arange(tokens.keys, DType::Int32),
+               end = (places + 1).contiguous().reshape(tokens.of_each({1, 1, n, 1}));
+  tokens.visible = keys < end;
+  tokens.local_visible = logical_and(tokens.visible, end - keys <= config_.window);
 }
 
 Tensor Transformer::operator()(const Tensor& tokens, const Tensor& start, KeyValueCache& cache,
