@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "croze/base/error.h"
+#include "croze/graph/matrix_unit.h"
 #include "croze/render/llvm.h"
 #include "croze/render/llvm_emitter.h"
 #include "croze/render/scratch.h"

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "croze/base/error.h"
+#include "croze/render/llvm_contract.h"
 #include "croze/render/llvm_emitter.h"
 #include "croze/render/llvm_stream.h"
 #include "croze/render/scratch.h"

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "croze/base/error.h"
+#include "croze/graph/matrix_unit.h"
 #include "croze/render/lane_form.h"
 #include "croze/render/llvm_bytes.h"
 #include "croze/render/llvm_index.h"

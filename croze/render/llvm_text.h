@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "croze/base/function_ref.h"
-#include "croze/graph/matrix_unit.h"
 #include "croze/graph/uop.h"
 
 namespace croze {
@@ -155,10 +154,6 @@ LlvmValue llvm_reduce(LlvmText& text, Op op, const LlvmValue& vector);
 
 // Whether any lane of a mask is set.
 LlvmValue llvm_any(LlvmText& text, const LlvmValue& mask);
-
-// Op::Contract of vectors with all places of the unit.
-LlvmValue llvm_contract(LlvmText& text, const MatrixUnit& unit, const LlvmValue& sums,
-                        const LlvmValue& a, const LlvmValue& b);
 
 // A vector that repeats the lanes of another so often.
 LlvmValue llvm_repeat(LlvmText& text, const LlvmValue& vector, std::int64_t times);
