@@ -55,6 +55,17 @@ TEST(Functional, CausalAttentionDoesNotLookAhead) {
                  1e-6);
 }
 
+TEST(Functional, AMaskedProductLeavesOutWhateverStandsThere) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Tensor a = Tensor::from_data({1.0f, 2.0f, 3.0f, 4.0f}, {2, 2}),
+               b = Tensor::from_data({5.0f, 6.0f, 7.0f, 8.0f}, {2, 2}),
+               mask = Tensor::ones({2, 2}, {.dtype = DType::Bool}).tril();
+  expect_numbers(masked_matmul(a, b, mask), {5, 6, 43, 50}, 0);
+  const Tensor spoiled = where((Tensor::arange(2) == 1).unsqueeze(1), nan, b);
+  expect_numbers(masked_matmul(a, spoiled, mask)[0], {5, 6}, 0);
+  EXPECT_THROW(masked_matmul(a, b.narrow(0, 0, 1), mask), Error);
+}
+
 TEST(Functional, CausalAttentionIsNotSpoiledByWhatIsAhead) {
   const Tensor q = random_tensor({3, 8}, -1, 1), k = random_tensor({4, 8}, -1, 1, {}, 2),
                v = random_tensor({4, 3}, -1, 1, {}, 3);

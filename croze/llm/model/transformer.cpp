@@ -8,6 +8,7 @@
 #include "croze/tensor/linalg/linalg.h"
 #include "croze/tensor/movement/indexing.h"
 #include "croze/tensor/movement/movement.h"
+#include "croze/tensor/network/functional.h"
 
 namespace croze::llm {
 namespace {
@@ -89,10 +90,8 @@ Tensor Transformer::attend(const AttentionLayer& layer, const Tensor& x, const T
       config_.attention_cap);
   const Tensor& visible = layer.is_local ? tokens.local_visible : tokens.visible;
   const Tensor shares = where(visible, scores, never).softmax();
-  // What is not seen is not multiplied, nor read.
-  const Tensor terms = shares.unsqueeze(-2) *
-                       movedim(values, -3, -1).unsqueeze(-3).unsqueeze(-3).cast(DType::Float32);
-  const Tensor mixed = where(visible.unsqueeze(-2), terms, 0.0).sum(-1);
+  const Tensor mixed =
+      masked_matmul(shares, values.transpose(-3, -2).unsqueeze(-3).cast(DType::Float32), visible);
   const Tensor heads = movedim(mixed, -2, -4).reshape({x.size(0), config_.heads, -1});
   return layer.output((layer.latent ? layer.latent->values(heads) : heads).flatten(1));
 }

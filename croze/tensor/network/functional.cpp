@@ -152,16 +152,14 @@ Tensor local_response_norm(const Tensor& x, std::int64_t size, double alpha, dou
 
 // ---- attention --------------------------------------------------------------------------------
 
-namespace {
-
-// Products of a (.., n, m) and b (.., m, k) without the terms that the mask (n, m) leaves out:
-// those add nothing, whatever stands there, and need not be computed.
 Tensor masked_matmul(const Tensor& a, const Tensor& b, const Tensor& mask, Location at) {
+  const Call call("masked_matmul", {&a, &b, &mask}, at);
+  call.require(a.ndim() >= 2 && b.ndim() >= 2 && mask.ndim() >= 2,
+               "matrices and mask have at least two axes");
+  call.require(a.size(-1) == b.size(-2), "there must be as many columns as rows of the second");
   const Tensor terms = unsqueeze(a, -2, at) * unsqueeze(transpose(b, -2, -1, at), -3, at);
   return sum(where(unsqueeze(mask, -2, at), terms, 0), {-1}, false, at);
 }
-
-}  // namespace
 
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const AttentionOptions& options, Location at) {

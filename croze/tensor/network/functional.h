@@ -36,6 +36,11 @@ Tensor rms_norm(const Tensor& x, int axes = 1, const Tensor& weight = {},
 Tensor local_response_norm(const Tensor& x, std::int64_t size, double alpha = 1e-4,
                            double beta = 0.75, double k = 1, Location at = Location::current());
 
+// a (.., n, m) times b (.., m, k) without the terms that the mask, Bool, broadcast to (.., n, m),
+// leaves out: those add nothing, whatever stands there, and need not be computed nor read.
+Tensor masked_matmul(const Tensor& a, const Tensor& b, const Tensor& mask,
+                     Location at = Location::current());
+
 struct AttentionOptions {
   Tensor mask = {};     // broadcast to (.., q, k): Bool (false is left out) or added to the scores
   bool causal = false;  // query i sees keys 0..i, whatever stands behind them
