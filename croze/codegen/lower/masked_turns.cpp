@@ -65,9 +65,11 @@ LinearForm form_of_index(UOp side) {
 
 MaskedTurns solved(UOp comparison, UOp loop, RangeSet known, Open open) {
   Graph& g = comparison.graph();
-  LinearForm form = form_of_index(comparison.src(0));
-  form.add(form_of_index(comparison.src(1)), -1);
-  const std::int64_t limit = -std::exchange(form.constant, 0), step = form.coefficient(loop);
+  LinearForm difference = form_of_index(comparison.src(1)), form;
+  difference.add(form_of_index(comparison.src(0)), -1);
+  const std::int64_t limit = std::exchange(difference.constant, 0);
+  form.add(difference, -1);
+  const std::int64_t step = form.coefficient(loop);
   form.add(loop, -step);
   const LinearForm others = extreme(form, known, open);
   if (step == 0) {
