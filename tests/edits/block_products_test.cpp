@@ -26,11 +26,16 @@ using namespace test;
 constexpr std::int64_t rows = 13, columns = 32, half = 16, block = 2 * half;
 // As many as lanes whose scales are turned.
 constexpr std::int64_t blocks = 8;
+// Of a row of which four are more than half a page.
+constexpr std::int64_t long_row = 34;
 
 // Of 32 codes the low four bits are those of the first 16, the high ones those of the others.
 struct Buffers : PackedRows {
-  explicit Buffers(std::int64_t of_columns = columns, std::int64_t of_rows = rows)
-      : PackedRows(of_rows, of_columns, blocks * block, blocks) {}
+  std::int64_t block_count;
+
+  explicit Buffers(std::int64_t of_columns = columns, std::int64_t of_rows = rows,
+                   std::int64_t of_blocks = blocks)
+      : PackedRows(of_rows, of_columns, of_blocks * block, of_blocks), block_count(of_blocks) {}
 
   std::vector<float> expected() const {
     return sums([&](std::int64_t i, std::int64_t j) { return sum_at(i, j); });
@@ -39,36 +44,37 @@ struct Buffers : PackedRows {
  private:
   float sum_at(std::int64_t i, std::int64_t j) const {
     float sum = 0;
-    for (std::int64_t b = 0; b < blocks; b++) {
+    for (std::int64_t b = 0; b < block_count; b++) {
       int dot = 0;
       for (std::int64_t k = 0; k < block; k++) {
-        const int pair = packed[static_cast<std::size_t>((j * blocks + b) * half + k % half)];
+        const int pair = packed[static_cast<std::size_t>((j * block_count + b) * half + k % half)];
         const int code = k < half ? pair & 15 : pair >> 4;
-        dot += code * x[static_cast<std::size_t>((i * blocks + b) * block + k)];
+        dot += code * x[static_cast<std::size_t>((i * block_count + b) * block + k)];
       }
-      sum += static_cast<float>(dot) * (scales[static_cast<std::size_t>(j * blocks + b)] + 1);
+      sum += static_cast<float>(dot) * (scales[static_cast<std::size_t>(j * block_count + b)] + 1);
     }
     return sum;
   }
 };
 
 // r0 .. r4 are i, j, b, the half of a block and the place in it; of `count` rows.
-UOp blocks_kernel(Graph& g, std::int64_t count, std::int64_t of_columns = columns) {
+UOp blocks_kernel(Graph& g, std::int64_t count, std::int64_t of_columns = columns,
+                  std::int64_t of_blocks = blocks) {
   const UOp i = g.range(0, count, LoopKind::Parallel),
             j = g.range(1, of_columns, LoopKind::Parallel);
-  const UOp b = g.range(2, blocks, LoopKind::Reduce), h = g.range(3, 2, LoopKind::Reduce),
+  const UOp b = g.range(2, of_blocks, LoopKind::Reduce), h = g.range(3, 2, LoopKind::Reduce),
             k = g.range(4, half, LoopKind::Reduce);
-  const UOp of_column = j * blocks + b;
-  const UOp pair =
-      g.load(g.place(g.param(DType::UInt8, 2, of_columns * blocks * half), of_column * half + k));
+  const UOp of_column = j * of_blocks + b;
+  const UOp pair = g.load(
+      g.place(g.param(DType::UInt8, 2, of_columns * of_blocks * half), of_column * half + k));
   const auto number = [&](std::int64_t value) { return g.constant(DType::UInt8, value); };
   const UOp code =
       g.alu(Op::And, {g.alu(Op::Shr, {pair, g.cast(h, DType::UInt8) * number(4)}), number(15)});
-  const UOp x = g.load(g.place(g.param(DType::Int8, 1, count * blocks * block),
-                               (i * blocks + b) * block + h * half + k));
+  const UOp x = g.load(g.place(g.param(DType::Int8, 1, count * of_blocks * block),
+                               (i * of_blocks + b) * block + h * half + k));
   const UOp dot = g.reduce(Op::Add, g.cast(code, DType::Int32) * g.cast(x, DType::Int32),
                            std::vector<UOp>{h, k});
-  const UOp scale = g.load(g.place(g.param(DType::Float32, 3, of_columns * blocks), of_column)) +
+  const UOp scale = g.load(g.place(g.param(DType::Float32, 3, of_columns * of_blocks), of_column)) +
                     g.constant(DType::Float32, 1.0);
   const UOp sum = g.reduce(Op::Add, g.cast(dot, DType::Float32) * scale, std::vector<UOp>{b});
   const UOp out = g.place(g.param(DType::Float32, 0, count * of_columns), i * of_columns + j);
@@ -187,6 +193,20 @@ TEST(BlockProducts, OfOneTileOfRowsHaveLanesInPagesOfTheirOwn) {
   expected.resize(few * many);
   buffers.out.resize(few * many);
   EXPECT_EQ(buffers.out, expected);
+}
+
+// Eight of these rows are more than a page.
+TEST(BlockProducts, OfLongRowsHaveLanesThatLieApartOneByOne) {
+  constexpr std::int64_t few = 5, many = 16 * 8 * 4;
+  Buffers buffers(many, few, long_row);
+  Caps caps = caps_with_unit(unit);
+  caps.threads = 1;
+  const std::unique_ptr<Device> device = make_interpreter(caps);
+  Graph graph;
+  const std::string edits =
+      buffers.run(*device, blocks_kernel(graph, few, many, long_row), choose_edits);
+  EXPECT_NE(edits.find("split r1 by 128; split r6 by 8; bind r7 lane"), std::string::npos) << edits;
+  EXPECT_EQ(buffers.out, buffers.expected());
 }
 
 // Each product waits for the one before it of the same sum.

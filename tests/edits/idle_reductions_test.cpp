@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -113,7 +114,9 @@ bool is_open(Keys keys, std::int64_t i, std::int64_t k, std::int64_t more) {
 
 constexpr std::int64_t queries = 8, width = 16, keys = 24;
 
-SmallKernel masked_terms(Keys kind, std::int64_t more) {
+// Of a mask of i and k; `is_seen` says where it is open.
+SmallKernel kernel_of_terms(const std::function<UOp(Graph&, UOp, UOp)>& mask,
+                            const std::function<bool(std::int64_t, std::int64_t)>& is_seen) {
   SmallKernel kernel{"masked terms", std::make_shared<Graph>(), {}, {}, {}};
   Graph& g = *kernel.graph;
   kernel.buffers = {numbers(queries * width, 1), numbers(queries * keys, 2),
@@ -122,8 +125,7 @@ SmallKernel masked_terms(Keys kind, std::int64_t more) {
   const UOp k = g.range(2, keys, LoopKind::Reduce);
   const UOp a = g.load(g.place(g.param(DType::Int32, 1, queries * keys), i * keys + k));
   const UOp b = g.load(g.place(g.param(DType::Int32, 2, keys * width), k * width + d));
-  const UOp mask = kind == Keys::Before ? less(k, i + 1 + more) : less(i + more, k + 1);
-  const UOp term = where(mask, a * b, g.constant(DType::Int32, std::int64_t{0}));
+  const UOp term = where(mask(g, i, k), a * b, g.constant(DType::Int32, std::int64_t{0}));
   const UOp sum = g.reduce(Op::Add, term, std::vector<UOp>{k});
   const UOp out = g.place(g.param(DType::Int32, 0, queries * width), i * width + d);
   kernel.sink = g.sink(std::vector<UOp>{g.store(out, sum, std::vector<UOp>{i, d})});
@@ -131,7 +133,7 @@ SmallKernel masked_terms(Keys kind, std::int64_t more) {
     for (std::int64_t y = 0; y < width; y++) {
       std::int32_t result = 0;
       for (std::int64_t z = 0; z < keys; z++) {
-        if (!is_open(kind, x, z, more)) continue;
+        if (!is_seen(x, z)) continue;
         result += kernel.buffers[1][static_cast<std::size_t>(x * keys + z)] *
                   kernel.buffers[2][static_cast<std::size_t>(z * width + y)];
       }
@@ -139,6 +141,14 @@ SmallKernel masked_terms(Keys kind, std::int64_t more) {
     }
   }
   return kernel;
+}
+
+SmallKernel masked_terms(Keys kind, std::int64_t more) {
+  return kernel_of_terms(
+      [&](Graph&, UOp i, UOp k) {
+        return kind == Keys::Before ? less(k, i + 1 + more) : less(i + more, k + 1);
+      },
+      [&](std::int64_t i, std::int64_t k) { return is_open(kind, i, k, more); });
 }
 
 TEST(MaskedTerms, AreAddedUpAsFarAsTheMaskIsOpen) {
@@ -174,33 +184,17 @@ TEST(MaskedTerms, AddUpToTheSameInAllTiles) {
   }
 }
 
-// out[i, d] = sum over k, below the number ends[i], of a[i, k] * b[k, d].
-SmallKernel terms_before_a_number(std::int64_t slot_of_ends = 3) {
-  SmallKernel kernel{"terms before a number", std::make_shared<Graph>(), {}, {}, {}};
-  Graph& g = *kernel.graph;
-  kernel.buffers = {numbers(queries * width, 1),
-                    numbers(queries * keys, 2),
-                    numbers(keys * width, 3),
-                    {0, 1, 24, 25, 1 << 30, -1, -(1 << 30), 7}};
-  const UOp i = g.range(0, queries, LoopKind::Parallel), d = g.range(1, width, LoopKind::Parallel);
-  const UOp k = g.range(2, keys, LoopKind::Reduce);
-  const UOp a = g.load(g.place(g.param(DType::Int32, 1, queries * keys), i * keys + k));
-  const UOp b = g.load(g.place(g.param(DType::Int32, 2, keys * width), k * width + d));
-  const std::int64_t count = slot_of_ends == 3 ? queries : queries * width;
-  const UOp end = g.load(g.place(g.param(DType::Int32, slot_of_ends, count), i));
-  const UOp mask = less(g.cast(k, DType::Int32), end);
-  const UOp term = where(mask, a * b, g.constant(DType::Int32, std::int64_t{0}));
-  const UOp sum = g.reduce(Op::Add, term, std::vector<UOp>{k});
-  const UOp out = g.place(g.param(DType::Int32, 0, queries * width), i * width + d);
-  kernel.sink = g.sink(std::vector<UOp>{g.store(out, sum, std::vector<UOp>{i, d})});
-  for (std::size_t x = 0; x < queries; x++) {
-    for (std::size_t y = 0; y < width; y++) {
-      std::int32_t result = 0;
-      for (std::size_t z = 0; z < keys && static_cast<std::int32_t>(z) < kernel.buffers[3][x]; z++)
-        result += kernel.buffers[1][x * keys + z] * kernel.buffers[2][z * width + y];
-      kernel.expected.push_back(result);
-    }
-  }
+// Keys below the number ends[i] in memory, which is what the kernel stores to where `slot` is 0.
+SmallKernel terms_before_a_number(std::int64_t slot = 3) {
+  const std::vector<std::int32_t> ends{0, 1, 24, 25, 1 << 30, -1, -(1 << 30), 7};
+  SmallKernel kernel = kernel_of_terms(
+      [&](Graph& g, UOp i, UOp k) {
+        const std::int64_t count = slot == 0 ? queries * width : queries;
+        return less(g.cast(k, DType::Int32),
+                    g.load(g.place(g.param(DType::Int32, slot, count), i)));
+      },
+      [&](std::int64_t i, std::int64_t k) { return k < ends[static_cast<std::size_t>(i)]; });
+  kernel.buffers.push_back(ends);
   return kernel;
 }
 

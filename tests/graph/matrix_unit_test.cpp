@@ -105,7 +105,8 @@ TEST(MatrixUnit, OperandsOfProcessorsFillTheirRegisters) {
     const i64 of_a = count_places(place_bits(u.places_of_a)) * size_of(u.a),
               of_b = count_places(place_bits(u.places_of_b)) * size_of(u.b);
     const bool is_part = u.rows > 1 && u.depth * size_of(u.a) < 64;  // of a tile
-    EXPECT_TRUE(is_part ? of_a < 1024 && of_b < 1024 : of_a == bytes && of_b == bytes) << u.name;
+    EXPECT_EQ(of_a, is_part ? u.rows * u.depth * size_of(u.a) : bytes) << u.name;
+    EXPECT_EQ(of_b, is_part ? u.columns * u.depth * size_of(u.b) : bytes) << u.name;
   }
 }
 
