@@ -37,10 +37,10 @@ struct LlvmPlace {
   }
 };
 
-// The element, or the `lanes` elements; zero where the gate is false.
 // Whether lanes that lie apart are loaded by one instruction.
 bool llvm_gathers(const LlvmText& text, LlvmType type);
 
+// The element, or the `lanes` elements; zero where the gate is false.
 LlvmValue llvm_load(LlvmText& text, const LlvmPlace& place, std::int64_t lanes);
 void llvm_store(LlvmText& text, const LlvmPlace& place, const LlvmValue& value);
 
