@@ -63,7 +63,9 @@ struct Caps {
   std::int64_t l1_bytes = 32 << 10;
   std::int64_t l2_bytes = 1 << 20;
   std::int64_t last_cache_bytes = 0;  // of the cache that cores share; 0: it is not known
-  std::int64_t alignment = 64;        // of allocations and of offsets in an arena
+  // Places that a thread reads in order side by side where it gets most from memory.
+  std::int64_t memory_places = 4;
+  std::int64_t alignment = 64;  // of allocations and of offsets in an arena
 
   std::int64_t max_buffers = 64;  // buffers of one loop nest
   bool joins_nests = false;       // one launch can run many nests and sequences (Device::launch)

@@ -538,7 +538,7 @@ Step::Replay Step::replay(std::span<const Tensor> inputs) {
     buffers.push_back(memory_of(p.input < 0 ? p.owner : values[p.input]));
   }
   for (int i : t.random_keys) refresh_random_key(buffers[i]);
-  BoundRun run(*t.prepared, buffers, tensor_graph());
+  BoundRun run(*t.prepared, buffers, tensor_graph(), &registry.spare);
   registry.overwritten(overwritten);
   const std::vector<UOp> taken_from = donated.end(overwritten_inputs);
   std::vector<Tensor> results = t.results_over(run.values(), taken_from);

@@ -36,6 +36,7 @@ struct BufferEntry {
   bool owned = true;  // by this table, not adopted
   bool random_key = false;
   bool stands_in = false;
+  bool is_spare = false;              // nobody's (SpareBuffers)
   std::shared_ptr<const void> owner;  // keeps the memory alive
   std::string name;                   // "blocks.0.query.weight"; mostly there is none
   std::int64_t traced_id = 0;         // under which a trace knows the memory: the first one
@@ -292,17 +293,61 @@ std::string name_of_buffer(std::int64_t buffer_id) {
   return it == table().entries.end() ? "" : it->second.name;
 }
 
-void release_buffer(std::int64_t buffer_id) noexcept {
-  std::shared_ptr<const void> owner;  // lets go of the memory without the lock
-  std::lock_guard lock(table().mutex);
-  auto it = table().entries.find(buffer_id);
-  if (it == table().entries.end()) return;
-  Entry& e = it->second;
+namespace {
+
+// Leaves the entry of a buffer that nobody has.  Returns what keeps its memory alive, to be let go
+// of without the lock.
+std::shared_ptr<const void> without_memory(Entry& e) {
+  if (e.is_spare) return {};
   const bool has_own = e.owned && e.memory.handle;
   if (has_own) tracing::buffer_released(e.traced_id);
   count(table(), e.device, has_own ? -e.bytes : 0, -1);
-  owner = std::move(e.owner);
+  return std::move(e.owner);
+}
+
+}  // namespace
+
+void release_buffer(std::int64_t buffer_id) noexcept {
+  std::shared_ptr<const void> owner;
+  std::lock_guard lock(table().mutex);
+  auto it = table().entries.find(buffer_id);
+  if (it == table().entries.end()) return;
+  owner = without_memory(it->second);
   table().entries.erase(it);
+}
+
+void SpareBuffers::put(UOp buffer) noexcept {
+  constexpr std::size_t most = 8;
+  // A trace knows memory by the number of its first buffer.
+  if (tracing::is_tracing()) return release_buffer(buffer.buffer_id());
+  if (buffers_.size() == most) {
+    release_buffer(buffers_.front().buffer_id());
+    buffers_.erase(buffers_.begin());
+  }
+  std::shared_ptr<const void> owner;
+  std::lock_guard lock(table().mutex);
+  Entry& e = entry_of(buffer);
+  owner = without_memory(e);
+  Entry spare;
+  spare.bytes = e.bytes;
+  spare.device = e.device;
+  spare.is_spare = true;
+  e = std::move(spare);
+  buffers_.push_back(buffer);
+}
+
+UOp SpareBuffers::take(DType dtype, std::int64_t elements, int device) {
+  const auto fits = [&](UOp b) {
+    return b.dtype() == dtype && b.buffer_elements() == elements && b.buffer_device() == device;
+  };
+  const auto found = std::ranges::find_if(buffers_, fits);
+  if (found == buffers_.end()) return UOp();
+  const UOp buffer = *found;
+  buffers_.erase(found);
+  std::lock_guard lock(table().mutex);
+  entry_of(buffer).is_spare = false;
+  count(table(), device, 0, 1);
+  return buffer;
 }
 
 UOp new_random_key(Graph& graph, int device) {

@@ -110,6 +110,22 @@ std::string name_of_buffer(std::int64_t buffer_id);
 // Lets go of the memory of a Buffer that nothing refers to any more.  Unknown ids are ignored.
 void release_buffer(std::int64_t buffer_id) noexcept;
 
+// Buffers whose memory was let go of before anything else came to know their nodes, for results of
+// later runs: to make and to collect nodes and entries of the table takes longer than a small
+// kernel.  The nodes are those of one graph, and stay until it is collected.
+class SpareBuffers {
+ public:
+  // Lets go of the memory; of the node of the oldest, too, where enough are there.
+  void put(UOp buffer) noexcept;
+  // One without memory yet; null if there is none like that.
+  UOp take(DType dtype, std::int64_t elements, int device);
+  // To be called before the graph is collected, whose collector lets go of them.
+  void clear() { buffers_.clear(); }
+
+ private:
+  std::vector<UOp> buffers_;
+};
+
 // A Buffer of one UInt64 holding a fresh random key: the seed mixed with a counter that advances
 // with each call.  A captured step gives such buffers a new key at each replay
 // (refresh_random_key).  random_state.h reads and sets seed and counter.

@@ -337,7 +337,8 @@ std::vector<traces::RunResult> memory_of_results(std::span<const UOp> outputs) {
 
 }  // namespace
 
-BoundRun::BoundRun(const PreparedRun& prepared, std::span<const UOp> inputs, Graph& results) {
+BoundRun::BoundRun(const PreparedRun& prepared, std::span<const UOp> inputs, Graph& results,
+                   SpareBuffers* spare) {
   const Plan& plan = *prepared.plan;
   const Schedule& schedule = plan.schedule;
   check_planned_memory(plan);
@@ -353,7 +354,8 @@ BoundRun::BoundRun(const PreparedRun& prepared, std::span<const UOp> inputs, Gra
       const auto input = static_cast<std::size_t>(b.input);
       uses.push_back({inputs[input], plan.is_written[input]});
     } else if (b.kind == ScheduleBuffer::Kind::Output) {
-      outputs[i] = new_buffer(results, b.dtype, b.elements, b.device);
+      if (spare) outputs[i] = spare->take(b.dtype, b.elements, b.device);
+      if (!outputs[i]) outputs[i] = new_buffer(results, b.dtype, b.elements, b.device);
       uses.push_back({outputs[i], true});
     }
   }

@@ -18,6 +18,7 @@ namespace croze {
 
 class Graph;
 struct CanonicalGraph;
+class SpareBuffers;
 
 // Computes every root of a tensor graph and returns, in order, the node that now stands for its
 // value: a Reshape of a Buffer (the Buffer itself if the root is flat), or the assigned view for a
@@ -59,7 +60,9 @@ std::vector<UOp> run(const PreparedRun& prepared, std::span<const UOp> inputs, G
 // writes, until launch() returns.
 class BoundRun {
  public:
-  BoundRun(const PreparedRun& prepared, std::span<const UOp> inputs, Graph& results);
+  // `spare`: of the graph of the results, which are taken from there if some are like them.
+  BoundRun(const PreparedRun& prepared, std::span<const UOp> inputs, Graph& results,
+           SpareBuffers* spare = nullptr);
   ~BoundRun();
   BoundRun(BoundRun&&) noexcept;
   BoundRun& operator=(BoundRun&&) = delete;

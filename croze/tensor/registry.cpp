@@ -141,9 +141,8 @@ void Registry::add(TensorRecord& record) {
 void Registry::remove(TensorRecord& record) {
   unlink(record);
   is_any_dropped_ = true;
-  if (record.is_given_away || record.is_unshared) {
-    return release_buffer(viewed_buffer(record.node).buffer_id());
-  }
+  if (record.is_given_away) return release_buffer(viewed_buffer(record.node).buffer_id());
+  if (record.is_unshared) return spare.put(viewed_buffer(record.node));
   if (record.owns_storage) leave(viewed_buffer(record.node), record.borrows);
 }
 
@@ -231,6 +230,7 @@ void Registry::collect() {
   for_each_record([&](TensorRecord& r) { roots.push_back(r.node); });
   past_.for_each_recorded([&](UOp history) { roots.push_back(history); });
   drop_values([&](UOp node, UOp) { return !seen.contains(node.node()); });
+  spare.clear();
   graph.collect(roots, [](UOp buffer, void*) { release_buffer(buffer.buffer_id()); });
   most_nodes_ = 2 * graph.size() + nodes_grown;
   bytes_kept_ = memory_use().bytes;

@@ -10,6 +10,7 @@
 #include "croze/base/flat_map.h"
 #include "croze/base/function_ref.h"
 #include "croze/graph/graph.h"
+#include "croze/run/buffers.h"
 #include "croze/tensor/given_gradients.h"
 #include "croze/tensor/graph_mutex.h"
 #include "croze/tensor/past.h"
@@ -91,6 +92,7 @@ class Registry {
 
   GraphMutex mutex;
   Graph graph;
+  SpareBuffers spare;  // of unshared tensors that are gone, for what captured steps return
   GivenGradients given;
 
  private:

@@ -169,6 +169,19 @@ TEST(DotLanes, AreOfRowsFromSeveralPartsOfAMatrix) {
   }
 }
 
+// Where the hardware follows one place best, rows are read one after the other.
+TEST(DotLanes, AreOfOneRowWhereOnePlaceIsReadFastest) {
+  constexpr std::int64_t columns = 1024;
+  Caps caps = caps_with_unit("avx512vnni.columns");
+  caps.memory_places = 1;
+  const std::unique_ptr<Device> device = make_interpreter(caps);
+  Buffers buffers({.columns = columns});
+  const std::string edits = run(*device, buffers, choose_edits);
+  EXPECT_NE(edits.find("contract "), std::string::npos) << edits;
+  EXPECT_FALSE(edits.starts_with("split r1")) << edits;
+  EXPECT_EQ(buffers.out, buffers.expected());
+}
+
 // What is added to the four products is no addition of its own.
 TEST(DotLanes, BeginWithWhatIsAddedToThem) {
   const Shape shape{.begins_with_first = true};

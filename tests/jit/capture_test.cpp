@@ -10,6 +10,7 @@
 #include "croze/croze.h"
 #include "croze/run/statistics.h"
 #include "croze/tensor/custom_gradient.h"
+#include "croze/tensor/registry.h"
 #include "support/errors.h"
 
 namespace croze {
@@ -177,6 +178,21 @@ TEST(Capture, TheMemoryOfAResultIsFreedWithIt) {
     EXPECT_EQ(held(), before + 64 * 4);
   }
   EXPECT_EQ(held(), before);
+}
+
+// The next one is given the same Buffer, which a collection between them may not take away.
+TEST(Capture, ResultsThatFollowEachOtherMakeTheGraphNoLarger) {
+  auto add = capture([](const Tensor& x) { return x + 1; });
+  const Tensor x = Tensor::ones({64}).realize();
+  Tensor y = add(add(x));
+  Registry& registry = Registry::instance();
+  const auto nodes = registry.graph.size();
+  for (int i = 0; i < 50; i++) {
+    if (i % 10 == 9) registry.collect();
+    y = add(y);
+  }
+  EXPECT_LE(registry.graph.size(), nodes + 4);
+  EXPECT_EQ(y.to_vector<float>(), std::vector<float>(64, 53));
 }
 
 TEST(Capture, TheMemoryOfAResultStaysWhileSomethingIsMadeOfIt) {

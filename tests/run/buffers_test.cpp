@@ -12,6 +12,7 @@
 #include "croze/base/error.h"
 #include "croze/run/devices.h"
 #include "croze/run/random_state.h"
+#include "croze/run/statistics.h"
 
 namespace croze {
 namespace {
@@ -49,6 +50,44 @@ TEST(Buffers, WhatIsWrittenIsReadBackOnEveryDevice) {
     release_buffer(a.buffer_id());
     release_buffer(b.buffer_id());
   }
+}
+
+TEST(Buffers, OneThatIsSpareIsTakenAgainWithoutItsContents) {
+  Graph graph;
+  const int device = device_index("CPU");
+  const MemoryUse before = memory_use();
+  const UOp b = new_buffer(graph, DType::Float32, 5, device);
+  write(b, std::vector<float>{1, 2, 3, 4, 5});
+  SpareBuffers spare;
+  spare.put(b);
+  EXPECT_EQ(memory_use().bytes, before.bytes);
+  EXPECT_EQ(memory_use().buffers, before.buffers);
+  EXPECT_FALSE(spare.take(DType::Float32, 6, device));
+  EXPECT_FALSE(spare.take(DType::Int32, 5, device));
+  EXPECT_EQ(spare.take(DType::Float32, 5, device), b);
+  EXPECT_FALSE(spare.take(DType::Float32, 5, device));
+  EXPECT_EQ(memory_use().buffers, before.buffers + 1);
+  EXPECT_EQ(read<float>(b), std::vector<float>(5, 0.0f));
+  write(b, std::vector<float>{5, 4, 3, 2, 1});
+  spare.put(b);
+  release_buffer(b.buffer_id());  // as the collector does
+  EXPECT_EQ(memory_use().bytes, before.bytes);
+  EXPECT_EQ(memory_use().buffers, before.buffers);
+}
+
+TEST(Buffers, OfThoseThatAreSpareAFewAreKept) {
+  Graph graph;
+  const std::int64_t before = memory_use().buffers;
+  SpareBuffers spare;
+  for (int i = 0; i < 100; i++) {
+    spare.put(new_buffer(graph, DType::Float32, 5, device_index("CPU")));
+  }
+  EXPECT_EQ(memory_use().buffers, before);
+  std::vector<UOp> taken;
+  while (const UOp b = spare.take(DType::Float32, 5, device_index("CPU"))) taken.push_back(b);
+  EXPECT_LT(taken.size(), 20u);
+  for (UOp b : taken) release_buffer(b.buffer_id());
+  EXPECT_EQ(memory_use().buffers, before);
 }
 
 TEST(Buffers, ABufferNeverWrittenReadsAsZeros) {

@@ -1,6 +1,8 @@
 // blocks_test.cpp -- steps that run one after the other, block by block, and those that must not.
 #include <algorithm>
+#include <vector>
 
+#include "croze/schedule/blocks/block_cost.h"
 #include "schedule/products.h"
 
 namespace croze::test {
@@ -220,6 +222,26 @@ TEST(Blocks, WhatAllBlocksLoadAgainKeepsThemApart) {
   const UOp x = s.buffer({64, 512}), up = s.buffer({512, 1024}), down = s.buffer({1024, 512});
   const UOp hidden = s.contiguous(product(s, x, up));
   EXPECT_TRUE(s.schedule({s.contiguous(product(s, hidden, down))}).sequences.empty());
+}
+
+// Rows of which all that are at hand are added up, or as many as a number in memory says.
+TEST(Blocks, ALoopThatEndsWhereANumberSaysIsTakenToTurnHalfAsOften) {
+  constexpr std::int64_t rows = 64, keys = 256;
+  Graph g;
+  const UOp i = g.range(0, rows, LoopKind::Parallel), k = g.range(1, keys, LoopKind::Reduce);
+  const UOp x = g.load(g.place(g.param(DType::Float32, 1, rows * keys), i * keys + k));
+  const UOp limit = g.load(g.place(g.param(DType::Int32, 2, 1), g.index(0)));
+  const UOp seen = where(less(g.cast(k, DType::Int32), limit), x, g.constant(DType::Float32, 0.0));
+  const auto read_by = [&](UOp term) {
+    const UOp sum = g.reduce(Op::Add, term, std::vector<UOp>{k});
+    const UOp out = g.place(g.param(DType::Float32, 0, rows), i);
+    const BlockedNest nest =
+        blocked_nest(g.sink(std::vector<UOp>{g.store(out, sum, std::vector<UOp>{i})}));
+    const auto load = std::ranges::find(nest.loads, x.src(0), &BlockedNest::LoadFacts::place);
+    return load == nest.loads.end() ? -1 : load->elements;
+  };
+  EXPECT_EQ(read_by(x), rows * keys);
+  EXPECT_EQ(read_by(seen), rows * keys / 2);
 }
 
 }  // namespace

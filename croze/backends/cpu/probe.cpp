@@ -23,24 +23,31 @@ std::int64_t system_value(int name, std::int64_t fallback) {
 
 #if defined(__x86_64__)
 
+// Of CPUID's leaf 0: "Auth" of "AuthenticAMD", and "Genu" of "GenuineIntel".
+constexpr unsigned vendor_is_amd = 0x68747541, vendor_is_intel = 0x756e6547;
+
 // Of a register of 512 bits.  AMD says how wide the units are (CPUID 8000_001A, bits 2 and 3: 256
 // and 512 bits); the first with such registers, family 19h, compute one in two halves.  A machine
 // that is virtual may say neither.
 std::int64_t datapath_bytes() {
-  constexpr unsigned amd_leaf = 0x8000001a, is_amd = 0x68747541;  // "Auth" of "AuthenticAMD"
-  if (cpuid(0)[ebx] != is_amd) return 64;
+  constexpr unsigned amd_leaf = 0x8000001a;
+  if (cpuid(0)[ebx] != vendor_is_amd) return 64;
   const unsigned widths = cpuid(amd_leaf)[eax] >> 2 & 3, version = cpuid(1)[eax];
   const unsigned family = (version >> 8 & 15) + (version >> 20 & 255);
   const bool in_halves = widths == 0 ? family <= 0x19 : widths == 1;
   return in_halves ? 32 : 64;
 }
 
+// AMD's processors fetch far ahead of a thread that reads in one place, into the L2 cache: up to 27
+// GB/s of a core of family 19h, and half of that where two or more places take turns, each of which
+// is found out about anew.  Intel's fetch no further than a page, of one as of several at once.
+std::int64_t memory_places() { return cpuid(0)[ebx] == vendor_is_amd ? 1 : 4; }
+
 // AMD's processors make a gather of several instructions for each lane, and so do Intel's that leak
 // what others have gathered and are kept from it: the system says which.  As fast as loads and
 // shuffles are those of Intel's that do not leak.
 bool has_fast_gather() {
-  constexpr unsigned is_intel = 0x756e6547;  // "Genu" of "GenuineIntel"
-  if (cpuid(0)[ebx] != is_intel) return false;
+  if (cpuid(0)[ebx] != vendor_is_intel) return false;
   std::ifstream file("/sys/devices/system/cpu/vulnerabilities/gather_data_sampling");
   std::string answer;
   return std::getline(file, answer) && answer == "Not affected";
@@ -78,6 +85,7 @@ std::string brand() { return "CPU"; }
 std::string features_here() { return "unknown"; }
 std::int64_t datapath_bytes() { return 0; }
 bool has_fast_gather() { return false; }
+std::int64_t memory_places() { return 4; }
 
 #endif
 
@@ -166,6 +174,7 @@ Caps probe_cpu(int threads) {
   caps.l1_bytes = system_value(_SC_LEVEL1_DCACHE_SIZE, caps.l1_bytes);
   caps.l2_bytes = system_value(_SC_LEVEL2_CACHE_SIZE, caps.l2_bytes);
   caps.last_cache_bytes = last_cache_bytes();
+  caps.memory_places = memory_places();
   return caps;
 }
 

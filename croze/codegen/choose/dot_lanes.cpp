@@ -9,8 +9,8 @@
 // Where the dot product has another loop, as where the low halves of bytes are the first weights of
 // a group and the high halves the others, it becomes copies of the code that add to the same sums.
 //
-// What it takes is to read w, once.  Rows j of several parts of w are multiplied side by side: one
-// place alone is not read as fast as memory gives.
+// What it takes is to read w, once.  Rows j of several parts of w are multiplied side by side where
+// one place alone is not read as fast as memory gives (Caps::memory_places).
 //
 // Where each weight is used for several rows of x, lanes along j and a tile of decoded weights do
 // better (block_products.h).
@@ -37,9 +37,6 @@ namespace {
 constexpr std::int64_t most_chains = 2;
 // Rows of x that the weights are read once for.
 constexpr std::int64_t most_rows = 4;
-// Places of the weights that are read at once.  Processors fetch ahead within a page, and of one
-// place alone not as fast as memory gives.
-constexpr std::int64_t most_streams = 4;
 constexpr double page_bytes = 4096;
 // Bytes that are read in order for lanes, where others are read elsewhere.
 constexpr std::int64_t least_run = 16;
@@ -193,8 +190,8 @@ double bytes_of(UOp load, UOp except = {}) {
 }
 
 // In how many parts a loop over rows is cut, so that each has a page of them at least; 1: in none.
-std::int64_t count_streams(UOp rows, double row_bytes) {
-  std::int64_t count = most_streams;
+std::int64_t count_streams(UOp rows, double row_bytes, std::int64_t most) {
+  std::int64_t count = most;
   const auto are_pages = [&] {
     const std::int64_t size = rows.range_size();
     return size % count == 0 && row_bytes * static_cast<double>(size / count) >= page_bytes;
@@ -211,7 +208,7 @@ std::int64_t read_streams(KernelState& k, UOp dot) {
       *std::ranges::max_element(loaded, {}, [](UOp load) { return bytes_of(load); });
   for (UOp rows : std::vector<UOp>(k.loops)) {
     if (!is_parallel(rows) || rows.is_open() || !weights.varies_over(rows)) continue;
-    const std::int64_t count = count_streams(rows, bytes_of(weights, rows));
+    const std::int64_t count = count_streams(rows, bytes_of(weights, rows), k.caps().memory_places);
     if (count == 1) continue;
     bind(k, split(k, rows, rows.range_size() / count).outer, LoopKind::Unroll);
     return count;

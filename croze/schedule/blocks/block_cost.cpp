@@ -6,6 +6,8 @@
 #include <span>
 
 #include "croze/codegen/edits/kernel_state.h"
+#include "croze/codegen/lower/masked_turns.h"
+#include "croze/graph/analysis/valid.h"
 #include "croze/graph/index/index_form.h"
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/schedule/fuse.h"
@@ -204,6 +206,21 @@ double idle(const Weights& weights, std::int64_t tasks, const MachineModel& mach
   return weights.parallel_cycles * (share - 1 / static_cast<double>(machine.threads));
 }
 
+// Loops of reductions whose terms end where a number in memory says: they turn half as often as
+// they could, for all that is known.
+RangeSet loops_cut_short(std::span<const UOp> order) {
+  RangeSet loops;
+  for (UOp u : order) {
+    const UOp mask = u.is(Op::Reduce) ? mask_of_terms(u) : UOp();
+    if (!mask) continue;
+    for (UOp c : conjuncts(mask)) {
+      if (!compares_indices(c) || loads(c).empty()) continue;
+      for (UOp r : closed_ranges(u)) loops = c.varies_over(r) ? loops | r.ranges() : loops;
+    }
+  }
+  return loops;
+}
+
 // The least number of parts of an axis, a divisor of its size, so that there are `wanted`.
 std::int64_t parts_of(std::int64_t size, std::int64_t wanted) {
   for (std::int64_t parts = std::min(std::max<std::int64_t>(wanted, 1), size); parts < size;
@@ -220,13 +237,16 @@ BlockedNest blocked_nest(UOp sink) {
   BlockedNest nest;
   std::vector<UOp> ranges;
   std::int64_t most_visits = 0;
+  const std::vector<UOp> order = toposort(sink);
+  const RangeSet cut_short = loops_cut_short(order);
   const auto visits_over = [&](RangeSet open) {
     std::int64_t visits = 1;
     for (UOp r : ranges) visits *= open.contains(r.range_id()) ? r.range_size() : 1;
+    if (open.intersects(cut_short)) visits = (visits + 1) / 2;
     most_visits = std::max(most_visits, visits);
     return visits;
   };
-  for (UOp u : toposort(sink)) {
+  for (UOp u : order) {
     if (u.is(Op::Range)) ranges.push_back(u);
     if (u.is(Op::Index)) nest.places.push_back(u);
     if (u.is(Op::Store)) {
