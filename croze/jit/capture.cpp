@@ -478,7 +478,9 @@ std::vector<Tensor> Step::Trace::results_over(std::span<const UOp> made,
                                               std::span<const UOp> taken_from) const {
   std::vector<Tensor> tensors;
   tensors.reserve(results.size());
-  FlatMap<const Node*, Tensor> owners;  // a value that is returned twice stands in one Buffer
+  // A value that is returned twice stands in one Buffer.
+  const bool may_repeat = results.size() > 1;
+  FlatMap<const Node*, Tensor> owners;
   for (std::size_t i = 0; i < results.size(); i++) {
     const Result& r = results[i];
     if (r.shape.numel() == 0) {
@@ -489,12 +491,12 @@ std::vector<Tensor> Step::Trace::results_over(std::span<const UOp> made,
     const UOp buffer = input < 0 ? made[i] : taken_from[static_cast<std::size_t>(input)];
     ensure(static_cast<bool>(buffer), "a replay gave no buffer for result {}", i);
     tensors.push_back(wrap(reshape_node(buffer, r.shape), buffer.buffer_device()));
-    const auto [owner, is_first] = owners.insert(buffer.node(), tensors.back());
-    if (is_first) {
-      own_unshared(tensors.back());
-    } else {
+    if (const Tensor* owner = may_repeat ? owners.find(buffer.node()) : nullptr) {
       TensorRecord::of(*owner).is_unshared = false;
+      continue;
     }
+    if (may_repeat) owners.insert(buffer.node(), tensors.back());
+    own_unshared(tensors.back());
   }
   return tensors;
 }

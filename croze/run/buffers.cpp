@@ -56,8 +56,14 @@ struct Table {
   std::unordered_map<std::int64_t, Entry> entries;
   std::int64_t next_id = 1;
   RandomState random{.seed = static_cast<std::uint64_t>(Options::integer(Option::Seed))};
-  MemoryUse use;                              // of all devices
-  std::unordered_map<int, MemoryUse> use_of;  // by device
+  MemoryUse use;  // of all devices
+  std::vector<MemoryUse> by_device;
+
+  MemoryUse& use_of(int device) {
+    const auto i = static_cast<std::size_t>(device);
+    if (i >= by_device.size()) by_device.resize(i + 1);
+    return by_device[i];
+  }
 };
 
 // Counts what was allocated, or let go of.
@@ -69,7 +75,7 @@ void count(MemoryUse& use, std::int64_t bytes, std::int64_t buffers) {
 
 void count(Table& t, int device, std::int64_t bytes, std::int64_t buffers) {
   count(t.use, bytes, buffers);
-  count(t.use_of[device], bytes, buffers);
+  count(t.use_of(device), bytes, buffers);
 }
 
 Table& table() {
@@ -295,14 +301,27 @@ std::string name_of_buffer(std::int64_t buffer_id) {
 
 namespace {
 
+// Of a buffer that nobody has from now on, or that somebody has again.
+void count_again(const Entry& e, int sign) {
+  const bool has_own = e.owned && e.memory.handle;
+  count(table(), e.device, has_own ? sign * e.bytes : 0, sign);
+}
+
 // Leaves the entry of a buffer that nobody has.  Returns what keeps its memory alive, to be let go
 // of without the lock.
 std::shared_ptr<const void> without_memory(Entry& e) {
-  if (e.is_spare) return {};
-  const bool has_own = e.owned && e.memory.handle;
-  if (has_own) tracing::buffer_released(e.traced_id);
-  count(table(), e.device, has_own ? -e.bytes : 0, -1);
+  if (!e.is_spare) {
+    if (e.owned && e.memory.handle) tracing::buffer_released(e.traced_id);
+    count_again(e, -1);
+  }
   return std::move(e.owner);
+}
+
+// Whether nothing is under way that wants the contents, or that they depend on.
+bool is_at_rest(const Entry& e) {
+  const auto is_over = [](const auto& access) { return access->is_over; };
+  return e.writer && e.writer->is_over && !e.writer->failure &&
+         std::ranges::all_of(e.readers, is_over);
 }
 
 }  // namespace
@@ -318,6 +337,7 @@ void release_buffer(std::int64_t buffer_id) noexcept {
 
 void SpareBuffers::put(UOp buffer) noexcept {
   constexpr std::size_t most = 8;
+  constexpr std::int64_t most_bytes = 256 << 10;  // of memory that is kept with the entry
   // A trace knows memory by the number of its first buffer.
   if (tracing::is_tracing()) return release_buffer(buffer.buffer_id());
   if (buffers_.size() == most) {
@@ -327,12 +347,16 @@ void SpareBuffers::put(UOp buffer) noexcept {
   std::shared_ptr<const void> owner;
   std::lock_guard lock(table().mutex);
   Entry& e = entry_of(buffer);
-  owner = without_memory(e);
-  Entry spare;
-  spare.bytes = e.bytes;
-  spare.device = e.device;
-  spare.is_spare = true;
-  e = std::move(spare);
+  if (e.bytes <= most_bytes && e.owned && e.name.empty() && is_at_rest(e)) {
+    count_again(e, -1);
+  } else {
+    owner = without_memory(e);
+    Entry bare;
+    bare.bytes = e.bytes;
+    bare.device = e.device;
+    e = std::move(bare);
+  }
+  e.is_spare = true;
   buffers_.push_back(buffer);
 }
 
@@ -345,8 +369,9 @@ UOp SpareBuffers::take(DType dtype, std::int64_t elements, int device) {
   const UOp buffer = *found;
   buffers_.erase(found);
   std::lock_guard lock(table().mutex);
-  entry_of(buffer).is_spare = false;
-  count(table(), device, 0, 1);
+  Entry& e = entry_of(buffer);
+  e.is_spare = false;
+  count_again(e, 1);
   return buffer;
 }
 
@@ -397,7 +422,7 @@ MemoryUse memory_use() {
 
 MemoryUse memory_use(int device) {
   std::lock_guard lock(table().mutex);
-  return table().use_of[device];
+  return table().use_of(device);
 }
 
 }  // namespace croze

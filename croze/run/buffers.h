@@ -110,14 +110,15 @@ std::string name_of_buffer(std::int64_t buffer_id);
 // Lets go of the memory of a Buffer that nothing refers to any more.  Unknown ids are ignored.
 void release_buffer(std::int64_t buffer_id) noexcept;
 
-// Buffers whose memory was let go of before anything else came to know their nodes, for results of
-// later runs: to make and to collect nodes and entries of the table takes longer than a small
-// kernel.  The nodes are those of one graph, and stay until it is collected.
+// Buffers that were let go of before anything else came to know their nodes, for results of later
+// runs: to make and to collect nodes and entries of the table takes longer than a small kernel.
+// What they take counts as free.  The nodes are those of one graph, and stay until it is collected.
 class SpareBuffers {
  public:
-  // Lets go of the memory; of the node of the oldest, too, where enough are there.
+  // Lets go of the memory, unless it is small; of the node of the oldest, too, where enough are
+  // there.
   void put(UOp buffer) noexcept;
-  // One without memory yet; null if there is none like that.
+  // One whose contents may be anything; null if there is none like that.
   UOp take(DType dtype, std::int64_t elements, int device);
   // To be called before the graph is collected, whose collector lets go of them.
   void clear() { buffers_.clear(); }

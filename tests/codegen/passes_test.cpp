@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 
 #include "croze/codegen/edits/transform.h"
 #include "croze/codegen/lower/expand.h"
@@ -123,6 +124,26 @@ UOp number_of(int slot, UOp at) {
 std::ptrdiff_t count(const Expanded& expanded, Op op) {
   return std::ranges::count_if(toposort(expanded.sink),
                                [&](UOp u) { return u.is(op) && u.dtype() == DType::Float32; });
+}
+
+// Of eight copies three wait for each other, and a fourth for what the turns before came to.
+TEST(Expand, ExtremesOfCopiesAreThoseOfNeighbours) {
+  constexpr std::int64_t copies = 8, turns = 4;
+  Graph g;
+  const UOp k = g.range(0, turns, LoopKind::Reduce), c = g.range(1, copies, LoopKind::Unroll);
+  const UOp a = g.load(g.place(g.param(DType::Float32, 1, turns * copies), k * copies + c));
+  const UOp most = g.reduce(Op::Max, a, std::vector<UOp>{k, c});
+  const UOp store = g.store(g.place(g.param(DType::Float32, 0, 1), g.index(0)), most);
+  const Expanded expanded = expand(g.sink(std::vector<UOp>{store}), scalar_caps());
+  EXPECT_EQ(count(expanded, Op::Max), copies);
+  std::map<const Node*, int> waits;  // for so many others
+  int most_waits = 0;
+  for (UOp u : toposort(expanded.sink)) {
+    if (!u.is(Op::Max)) continue;
+    const auto of = [&](UOp s) { return waits.contains(s.node()) ? waits.at(s.node()) : 0; };
+    most_waits = std::max(most_waits, waits[u.node()] = 1 + std::max(of(u.src(0)), of(u.src(1))));
+  }
+  EXPECT_EQ(most_waits, 4);
 }
 
 TEST(Expand, ASumOfProductsIsMadeOfMultiplyAdds) {

@@ -286,8 +286,15 @@ class Expander {
     return u;
   }
 
-  // op(.. op(op(start, v0), v1) ..)
+  // op(.. op(op(start, v0), v1) ..).  Extremes are the same in any order: neighbours come first, of
+  // which fewer wait for each other.
   UOp chained(Op op, UOp start, std::span<const UOp> values) {
+    if ((op == Op::Max || op == Op::Min) && values.size() > 1) {
+      const std::size_t half = values.size() / 2;
+      const UOp both = combined(op, chained(op, UOp(), values.first(half)),
+                                chained(op, UOp(), values.subspan(half)));
+      return start ? combined(op, start, both) : both;
+    }
     UOp result = start;
     for (UOp v : values) result = result ? combined(op, result, v) : v;
     return result;
