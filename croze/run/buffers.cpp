@@ -317,10 +317,11 @@ std::shared_ptr<const void> without_memory(Entry& e) {
   return std::move(e.owner);
 }
 
-// Whether nothing is under way that wants the contents, or that they depend on.
+// Whether nobody holds the memory, and nothing is under way that wants the contents, or that they
+// depend on.
 bool is_at_rest(const Entry& e) {
   const auto is_over = [](const auto& access) { return access->is_over; };
-  return e.writer && e.writer->is_over && !e.writer->failure &&
+  return e.owner.use_count() == 1 && e.writer && e.writer->is_over && !e.writer->failure &&
          std::ranges::all_of(e.readers, is_over);
 }
 
@@ -372,6 +373,7 @@ UOp SpareBuffers::take(DType dtype, std::int64_t elements, int device) {
   Entry& e = entry_of(buffer);
   e.is_spare = false;
   count_again(e, 1);
+  if (e.memory.handle) tracing::buffer_allocated(buffer, e.bytes, e.name);
   return buffer;
 }
 

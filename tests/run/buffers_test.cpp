@@ -79,6 +79,23 @@ TEST(Buffers, OneThatIsSpareIsTakenAgain) {
   }
 }
 
+TEST(Buffers, MemoryOfOneThatIsSpareIsNotTakenFromWhoHoldsIt) {
+  Graph graph;
+  const int cpu = device_index("CPU");
+  const UOp b = new_buffer(graph, DType::Float32, 5, cpu);
+  write(b, std::vector<float>(5, 1));
+  const HeldMemory held = buffer_memory(b);
+  SpareBuffers spare;
+  spare.put(b);
+  ASSERT_EQ(spare.take(DType::Float32, 5, cpu), b);
+  write(b, std::vector<float>(5, 2));
+  std::vector<float> values(5);
+  device(cpu).copy_out(std::as_writable_bytes(std::span(values)), held.view);
+  EXPECT_EQ(values, std::vector<float>(5, 1));
+  EXPECT_EQ(read<float>(b), std::vector<float>(5, 2));
+  release_buffer(b.buffer_id());
+}
+
 // What was lost with its writer is no loss to who writes next.
 TEST(Buffers, OneThatIsSpareForgetsThatItWasNeverWritten) {
   Graph graph;
