@@ -347,7 +347,9 @@ void SpareBuffers::put(UOp buffer) noexcept {
   }
   std::shared_ptr<const void> owner;
   std::lock_guard lock(table().mutex);
-  Entry& e = entry_of(buffer);
+  const auto it = table().entries.find(buffer.buffer_id());
+  if (it == table().entries.end()) return;
+  Entry& e = it->second;
   if (e.bytes <= most_bytes && e.owned && e.name.empty() && is_at_rest(e)) {
     count_again(e, -1);
   } else {

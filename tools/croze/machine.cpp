@@ -45,7 +45,10 @@ std::string caches_of(const Caps& caps) {
   const std::string last = caps.last_cache_bytes > 0 ? bytes_text(caps.last_cache_bytes) + " shared"
                                                      : "the last unknown";
   return line("caches", fmt::format("{}, {}, {}; lines of {} bytes", bytes_text(caps.l1_bytes),
-                                    bytes_text(caps.l2_bytes), last, cache_line_bytes));
+                                    bytes_text(caps.l2_bytes), last, cache_line_bytes)) +
+         line("memory is read best",
+              fmt::format("in order, in {} place{} at once", caps.memory_places,
+                          caps.memory_places == 1 ? "" : "s"));
 }
 
 std::string groups_of(const Caps& caps) {

@@ -215,7 +215,9 @@ RangeSet loops_cut_short(std::span<const UOp> order) {
     if (!mask) continue;
     for (UOp c : conjuncts(mask)) {
       if (!compares_indices(c) || loads(c).empty()) continue;
-      for (UOp r : closed_ranges(u)) loops = c.varies_over(r) ? loops | r.ranges() : loops;
+      for (UOp r : closed_ranges(u)) {
+        if (c.varies_over(r)) loops = loops | r.ranges();
+      }
     }
   }
   return loops;
