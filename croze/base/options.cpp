@@ -27,6 +27,7 @@ constexpr OptionInfo option_table[] = {
   {Option::CheckIndices, "CROZE_CHECK_INDICES", OptionType::Flag, "0", 0, 1,   "Check the elements of index tensors (index, gather, scatter, embedding, ...) where they are used: one out of range is an error that names the call, instead of reading 0 and writing nowhere."},
   {Option::CheckNan,  "CROZE_CHECK_NAN",  OptionType::Flag,    "0", 0, 1,      "Run each operation as a kernel of its own and look at what it gives: where a result is not finite, the operation that first made a NaN or an infinity of finite numbers is named in an error, with its call, line and kernel. Slow."},
   {Option::CheckSpec, "CROZE_CHECK_SPEC", OptionType::Flag,    "0", 0, 1,      "Check each tensor graph, kernel and linear program against the spec of its stage."},
+  {Option::Cooperative, "CROZE_COOPERATIVE", OptionType::Integer, "-1", -1, 1, "Multiply matrices by the cooperative matrices of Vulkan's drivers that have them, as the device VULKAN finds when it is opened: 1 yes, 0 no; -1 means unless the driver runs on a processor, where they are slower than what is chosen without them."},
   {Option::CpuWithout, "CROZE_CPU_WITHOUT", OptionType::Text, "", 0, 0,        "Extensions of the instruction set that kernels of the device CPU do not use, with a comma between: `avx512f` leaves out AVX-512, `avx2` AVX2 as well. LLVM's names; what is made of one that is left out is left out with it."},
   {Option::CudaCompiler, "CROZE_CUDA_COMPILER", OptionType::Text, "", 0, 0,    "How the device CUDA compiles kernels: `nvrtc`, or `ptx`, which the driver compiles; empty means NVRTC where it is found, else PTX."},
   {Option::CudaLibrary, "CROZE_CUDA_LIBRARY", OptionType::Text, "", 0, 0,      "Library with the functions of CUDA's driver that the device CUDA uses; empty means `libcuda.so.1`."},
@@ -37,6 +38,7 @@ constexpr OptionInfo option_table[] = {
   {Option::Explain,   "CROZE_EXPLAIN",    OptionType::Flag,    "0", 0, 1,      "Print each schedule that is made: its launches with their buffers and costs, why each buffer is there, and what is alive when most memory is."},
   {Option::FastMath,  "CROZE_FAST_MATH",  OptionType::Flag,    "0", 0, 1,      "Take floats for real numbers when kernels are compiled: reorder and cancel, as if nothing were rounded, infinite, NaN or -0."},
   {Option::Fusion,    "CROZE_FUSION",     OptionType::Flag,    "1", 0, 1,      "Compute several operations in one kernel; 0 gives each operation a kernel and a buffer, to compare with."},
+  {Option::Images,    "CROZE_IMAGES",     OptionType::Integer, "-1", -1, 1,    "Whether kernels of the device OPENCL read as images what they read several times, which then comes through the cache of textures: 1 where the device makes images of buffers, 0 nowhere, -1 where it is a GPU besides that shares the memory of the machine, as those of phones do."},
   {Option::KeptMemory, "CROZE_KEPT_MEMORY", OptionType::Integer, "256", 0, 1 << 20, "Megabytes (MiB) of freed memory that a device which computes in the memory of the process keeps for what is allocated next."},
   {Option::MemoryBudget, "CROZE_MEMORY_BUDGET", OptionType::Integer, "0", 0, any, "Bytes of intermediate values that one run may have alive at once: values are computed again where that helps to stay below, as far as it can be done. 0 means any number."},
   {Option::MemoryLimit, "CROZE_MEMORY_LIMIT", OptionType::Integer, "0", 0, 1 << 30, "Megabytes (MiB) that tensors and the temporaries of a run may take together: what would take more is an error before it is allocated. 0 means three quarters of the machine's memory."},
@@ -53,7 +55,7 @@ constexpr OptionInfo option_table[] = {
   {Option::Tuned,     "CROZE_TUNED",      OptionType::Text,    "",  0, 0,      "File with the edits that searches have found, which kernels get; empty means `tuned-kernels.txt` beside the cache of compiled kernels, or none where that is off."},
   {Option::VulkanLibrary, "CROZE_VULKAN_LIBRARY", OptionType::Text, "", 0, 0,  "Loader of Vulkan's drivers that the device VULKAN uses; empty means `libvulkan.so.1`."},
   {Option::WebgpuLibrary, "CROZE_WEBGPU_LIBRARY", OptionType::Text, "", 0, 0,  "Library with the functions of `webgpu.h` (Dawn's) that the device WEBGPU uses; empty means `libwebgpu_dawn.so` or `libwebgpu.so`."},
-  {Option::Wgmma,     "CROZE_WGMMA",      OptionType::Flag,    "0", 0, 1,      "Multiply matrices by `wgmma` on processors of NVIDIA's that have it (sm_90a), as the device CUDA finds when it is opened and `--target sm_90a` does, too. Off because no device has run such kernels yet; an interpreter of PTX has."},
+  {Option::Wgmma,     "CROZE_WGMMA",      OptionType::Flag,    "0", 0, 1,      "Multiply matrices by `wgmma`, and fill its tiles by the TMA, on processors of NVIDIA's that have it (sm_90a), as the device CUDA finds when it is opened and `--target sm_90a` does, too. Off because no device has run such kernels yet; an interpreter of PTX has."},
 };
 // clang-format on
 

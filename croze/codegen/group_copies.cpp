@@ -4,7 +4,8 @@
 // its head awaits those that it reads itself.  What is begun between two such barriers is a batch,
 // and batches come in their order: where tiles are filled n turns ahead those of the last n - 1
 // turns may still be on their way.  The copies for the first turns are one batch, which is waited
-// for in front of the loop where it is for more than one turn.
+// for in front of the loop where it is for more than one turn.  Boxes (Op::CopyBox) are copies,
+// too; those to a tile that is not filled ahead are awaited by the next barrier.
 #include "croze/codegen/group_copies.h"
 
 #include <algorithm>
@@ -20,7 +21,8 @@ namespace {
 
 class GroupCopies {
  public:
-  explicit GroupCopies(const LinearProgram& program) : program_(program), forms_(program) {
+  GroupCopies(const LinearProgram& program, bool of_items)
+      : program_(program), of_items_(of_items), forms_(program) {
     for (UOp u : program.instructions) {
       for (UOp s : u.sources()) users_[s.node()]++;
       if (u.is(Op::Store)) written_.insert(buffer_of(u.src(0)).node());
@@ -29,7 +31,7 @@ class GroupCopies {
 
   std::vector<UOp> run() {
     find_copies();
-    if (copied_.empty()) return program_.instructions;
+    if (copied_.empty() && !has_boxes_) return program_.instructions;
     for (UOp u : program_.instructions) add(u);
     return std::move(result_);
   }
@@ -39,9 +41,12 @@ class GroupCopies {
 
   void find_copies() {
     for (UOp u : program_.instructions) {
-      if (!u.is(Op::Store) || !is_copy_of_row(u)) continue;
-      copied_.insert(u.src(1).node());
+      const bool is_box = u.is(Op::CopyBox);
+      has_boxes_ = has_boxes_ || is_box;
+      if (!is_box && (!of_items_ || !u.is(Op::Store) || !is_copy_of_row(u))) continue;
+      if (!is_box) copied_.insert(u.src(1).node());
       const UOp tile = buffer_of(u.src(0));
+      if (slots_of(tile) < 2) continue;
       tiles_.emplace_back(turns_of_slots(tile, program_.instructions), turns_ahead(tile));
     }
   }
@@ -83,10 +88,12 @@ class GroupCopies {
     if (u.is(Op::Loop)) return begin_loop(u);
     if (u.is(Op::EndLoop)) return end_loop(u);
     if (u.is(Op::Barrier) && !waiting_.empty() && waiting_.back() >= 0) {
-      await(waiting_.back());
+      await(has_begun_box_ ? 0 : waiting_.back());
       waiting_.back() = none;
       return;
     }
+    if (u.is(Op::Barrier) && has_begun_box_) return await(0);
+    has_begun_box_ = has_begun_box_ || (u.is(Op::CopyBox) && slots_of(buffer_of(u.src(0))) < 2);
     if (copied_.contains(u.node())) return;  // the load
     const bool copies = u.is(Op::Store) && copied_.contains(u.src(1).node());
     result_.push_back(copies ? begun(u) : u);
@@ -114,16 +121,20 @@ class GroupCopies {
   }
 
   void await(std::int64_t batches) {
+    if (batches == 0) has_begun_box_ = false;
     result_.push_back(program_.graph->make(Op::Barrier, DType::Void, {}, Arg(batches)));
   }
 
   static constexpr std::int64_t none = -1;
 
   const LinearProgram& program_;
+  const bool of_items_;  // what they store is copied
   const LaneForms forms_;
   FlatMap<const Node*, int> users_;
   FlatSet<const Node*> written_;
   FlatSet<const Node*> copied_;  // loads
+  bool has_boxes_ = false;
+  bool has_begun_box_ = false;  // that the next barrier awaits
   // The turns of those they go to, and how many of them ahead.
   std::vector<std::pair<RangeSet, std::int64_t>> tiles_;
   // Of each open loop, how many batches its next barrier leaves on their way.
@@ -133,8 +144,8 @@ class GroupCopies {
 
 }  // namespace
 
-std::vector<UOp> with_copies_begun(const LinearProgram& program) {
-  return GroupCopies(program).run();
+std::vector<UOp> with_copies_begun(const LinearProgram& program, bool of_items) {
+  return GroupCopies(program, of_items).run();
 }
 
 }  // namespace croze

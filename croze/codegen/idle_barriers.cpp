@@ -8,6 +8,8 @@
 // lead around the loops, too.  If no tile is read on the one side and written on the other, or
 // written on both, it goes.
 //
+// Boxes that are copied to a tile are parts of it of their own: nobody waits between them.
+//
 // Of a tile that is filled ahead (edits/warps/fill_ahead.h) a turn of the loop fills another slot
 // than it reads: there only what is touched in different turns is the same memory.
 #include "croze/codegen/idle_barriers.h"
@@ -26,9 +28,9 @@ namespace {
 
 // How a tile has been touched, in bits: in the turn at hand, and `earlier` bits higher before it.
 // What has no turns is touched before.
-enum Touch : std::uint8_t { is_read = 1, is_written = 2 };
-constexpr int earlier = 2;
-constexpr std::uint8_t in_turn = is_read | is_written;
+enum Touch : std::uint8_t { is_read = 1, is_written = 2, is_boxed = 4 };
+constexpr int earlier = 3;
+constexpr std::uint8_t in_turn = is_read | is_written | is_boxed;
 
 // What matters here of an instruction.
 struct Event {
@@ -53,7 +55,10 @@ bool add(Touches& touches, const Touches& more) {
 
 bool conflict(std::uint8_t before, std::uint8_t after) {
   const auto is_conflict = [](int a, int b) {
-    return (a & in_turn) != 0 && (b & in_turn) != 0 && ((a | b) & is_written) != 0;
+    a &= in_turn;
+    b &= in_turn;
+    const bool is_changed = ((a | b) & (is_written | is_boxed)) != 0;
+    return a != 0 && b != 0 && is_changed && (a != is_boxed || b != is_boxed);
   };
   return is_conflict(before >> earlier, after | after >> earlier) ||
          is_conflict(before | before >> earlier, after >> earlier);
@@ -155,6 +160,7 @@ class IdleBarriers {
       case Op::Load:
       case Op::LoadMatrix: return add_access(u.src(0), is_read);
       case Op::Store: return add_access(u.src(0), is_written);
+      case Op::CopyBox: return add_access(u.src(0), is_boxed);
       default: return;
     }
   }

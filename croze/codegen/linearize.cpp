@@ -98,12 +98,12 @@ class Linearizer {
     innermost_output_ = block;
   }
 
-  // Stores that close loops of their own: reductions (into a Register) and staged tiles (into a
+  // Writes that close loops of their own: reductions (into a Register) and staged tiles (into a
   // Local). Walked from the users down, so that the loops around are known first.
   void make_inner_blocks() {
     for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
       const UOp u = *it;
-      if (!u.is(Op::Store) || closed_ranges(u).empty()) continue;
+      if (!is_write(u) || closed_ranges(u).empty()) continue;
       const UOp target = buffer_of(u.src(0));
       if (target.is(Op::Param)) continue;
       const bool reduction = target.is(Op::Register);
@@ -141,7 +141,7 @@ class Linearizer {
       const UOp u = order_[i];
       int block = is_loop(u) ? block_of_range_.at(u.range_id()) : 0;
       for (UOp s : u.sources()) block = deeper(block, place(s));
-      if (u.is(Op::Load) || u.is(Op::Store)) {
+      if (u.is(Op::Load) || is_write(u)) {
         const UOp target = buffer_of(u.src(0));
         if (target.is(Op::Register)) {
           block = register_block(u, target);
@@ -149,7 +149,7 @@ class Linearizer {
           block = deeper(block, innermost_output_);
         } else if (u.is(Op::Load) && u.src(0).src(0).is(Op::Local)) {  // sums so far
           block = deeper(block, filled_in_.at(target.node()));
-        } else if (u.is(Op::Store)) {
+        } else if (is_write(u)) {
           for (UOp r : closed_ranges(u)) block = deeper(block, place(r));
           block = deeper(block, block_before_turns(u));
         }
@@ -292,7 +292,7 @@ class Linearizer {
       if (node && progress_[n] > 0) {
         updates.push_back(unit);
       } else {
-        (!node || order_[n].is(Op::Store) ? effects : rest).push_back(unit);
+        (!node || is_write(order_[n]) ? effects : rest).push_back(unit);
       }
     }
     std::stable_sort(updates.begin(), updates.end(), [&](int a, int b) {
@@ -442,7 +442,7 @@ class Linearizer {
   // The tile in group memory that an instruction fills, if that is not what the loops around it do
   // already: everyone has read the old one before, and written the new one after.
   UOp filled_tile(UOp u) const {
-    if (!u.is(Op::Store)) return {};
+    if (!is_write(u)) return {};
     const UOp target = buffer_of(u.src(0));
     const bool is_new = std::ranges::find(fills_, target) == fills_.end();
     return is_group_tile(target) && is_new ? target : UOp();

@@ -14,6 +14,7 @@
 #include "croze/codegen/estimate.h"
 #include "croze/codegen/group_copies.h"
 #include "croze/codegen/idle_barriers.h"
+#include "croze/codegen/image_reads.h"
 #include "croze/codegen/linearize.h"
 #include "croze/codegen/lower/expand.h"
 #include "croze/codegen/lower/idle_reductions.h"
@@ -64,6 +65,20 @@ std::uint64_t written_buffers(std::span<const UOp> instructions) {
     if (buffer.is(Op::Param) && buffer.slot() < 64) written |= std::uint64_t{1} << buffer.slot();
   }
   return written;
+}
+
+// What goes on behind the items' backs is begun and awaited; what else there is to know of the
+// instructions is found.
+void finish(LinearProgram& program, const Caps& caps) {
+  program.lanes = lanes_in(program.instructions);
+  if (caps.copies_async || caps.copies_boxes)
+    program.instructions = with_copies_begun(program, caps.copies_async);
+  program.instructions = with_products_awaited(std::move(program.instructions));
+  program.info.written = written_buffers(program.instructions);
+  program.info.boxed = boxed_buffers(program.instructions);
+  // What is read several times comes through the cache of images.
+  if (caps.image_vectors > 0) program.info.images = images_to_read(program, caps);
+  program.info.launch.scratch_bytes = scratch_layout(program).bytes;
 }
 
 }  // namespace
@@ -135,11 +150,7 @@ LinearProgram make_program(UOp kernel, const Caps& caps, Chooser choose) {
   program.instructions =
       without_idle_barriers(linearize({sink, loops, expanded.registers, caps.prefetches,
                                        caps.masked_vectors && caps.vector_bytes < 64}));
-  program.lanes = lanes_in(program.instructions);
-  if (caps.copies_async) program.instructions = with_copies_begun(program);
-  program.instructions = with_products_awaited(std::move(program.instructions));
-  program.info.written = written_buffers(program.instructions);
-  program.info.launch.scratch_bytes = scratch_layout(program).bytes;
+  finish(program, caps);
   return program;
 }
 

@@ -52,6 +52,7 @@ struct Caps {
   // vectors and caches, as below, to itself, and groups are what tasks are elsewhere.
   std::int64_t warp_items = 1;
   bool shuffles_items = false;  // has Op::Shuffle, of warps whose items are neighbours in a group
+  bool ballots_items = false;   // has Op::Ballot, of such warps
   bool loads_matrices = false;  // has Op::LoadMatrix, of group memory
   std::int64_t item_registers = 64;  // of 4 bytes, before values of an item go to memory
   std::int64_t unit_registers = 0;   // that the items of a compute unit share; 0: each has its own
@@ -74,6 +75,10 @@ struct Caps {
   bool prefetches = false;        // has Op::Prefetch
   bool looks_up = false;          // has Op::Lookup, of whole vectors of elements of four bytes
   bool copies_async = false;      // an item goes on while what it copies to its group is on the way
+  bool copies_boxes = false;      // has Op::CopyBox
+  // Buffers may be read as images (ProgramInfo::images): four elements at once, through a cache of
+  // its own.  The most vectors of four in one; 0: there are no images.
+  std::int64_t image_vectors = 0;
   std::vector<const MatrixUnit*> matrix_units;  // by which it has Op::Contract; the best first
 
   // Whether items of a group work together.  Else a group is one item, and what a task is.

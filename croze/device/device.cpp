@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "croze/base/error.h"
 
 namespace croze {
@@ -26,6 +28,10 @@ MemoryView MemoryView::part(std::int64_t first, std::int64_t size) const {
   check(first >= 0 && size >= 0 && first <= bytes && size <= bytes - first,
         "a part of {} bytes from byte {} on leaves a view of {} bytes", size, first, bytes);
   return {memory, offset + first, size, per_block};
+}
+
+bool ProgramInfo::reads_image(std::int64_t buffer) const {
+  return std::ranges::find(images, buffer, &ImageBuffer::slot) != images.end();
 }
 
 std::string device_label(std::string_view kind, int ordinal) {

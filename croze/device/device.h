@@ -59,6 +59,22 @@ struct BufferSize {
   LaunchSize bytes;
 };
 
+// How a kernel copies parts of a buffer by Op::CopyBox: axes in elements, the innermost first.
+struct BoxedBuffer {
+  std::int64_t slot = 0;
+  DType dtype = DType::Void;
+  std::vector<std::int64_t> sizes, strides, box;
+  bool operator==(const BoxedBuffer&) const = default;
+};
+
+// A buffer that a kernel reads as an image, of whose elements four are a pixel.
+struct ImageBuffer {
+  std::int64_t slot = 0;
+  std::int64_t element_bytes = 0;
+  std::int64_t pixel_bytes() const { return 4 * element_bytes; }
+  bool operator==(const ImageBuffer&) const = default;
+};
+
 // What is known of a compiled kernel beside its code.
 struct ProgramInfo {
   std::string name;
@@ -70,8 +86,11 @@ struct ProgramInfo {
   std::vector<VariableBounds> variables = {};  // by slot; those beyond the end are any number
   std::vector<BufferSize> sizes = {};          // of buffers whose size is open
   std::uint64_t written = ~std::uint64_t{0};   // which buffers it stores into, where that is known
+  std::vector<ImageBuffer> images = {};        // that it reads; a launch may have none of them
+  std::vector<BoxedBuffer> boxed = {};         // how it copies from buffers by boxes
 
   bool writes(std::size_t buffer) const { return buffer >= 64 || (written >> buffer & 1) != 0; }
+  bool reads_image(std::int64_t buffer) const;
 };
 
 // One task of a kernel, on the calling thread.  `buffers` and `variables` are in the order of its

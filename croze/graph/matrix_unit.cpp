@@ -14,6 +14,7 @@
 
 #include "croze/base/error.h"
 #include "croze/base/options.h"
+#include "croze/graph/cooperative_units.h"
 #include "croze/graph/eval.h"
 #include "croze/graph/warpgroup_units.h"
 
@@ -424,6 +425,7 @@ std::span<const MatrixUnit> matrix_units() {
   static const std::vector<MatrixUnit>& all = *new std::vector<MatrixUnit>([] {
     std::vector<MatrixUnit> result(units.begin(), units.end());
     std::ranges::copy(warpgroup_units(), std::back_inserter(result));
+    std::ranges::copy(cooperative_units(), std::back_inserter(result));
     return result;
   }());
   return all;
@@ -459,6 +461,10 @@ std::int64_t count_places(std::span<const PlaceBits> bits) {
 
 std::int64_t places_of_thread(const MatrixUnit& unit, std::string_view places) {
   return count_places(place_bits(places)) / unit.threads;
+}
+
+std::int64_t bytes_of_kept_sums(const MatrixUnit& unit) {
+  return unit.keeps_sums ? unit.rows * unit.columns * size_of(unit.accumulator) : 0;
 }
 
 std::int64_t repeating_places(std::string_view places) {

@@ -48,6 +48,9 @@ struct MatrixUnit {
   // places, and the unit reads them there by itself while the threads go on: until what it does is
   // awaited (Op::AwaitProducts) nobody touches them, nor the sums.
   bool reads_group_memory = false;
+  // Which sums an item has nobody knows before they are awaited: until then they are the unit's,
+  // and begin with zeros.
+  bool keeps_sums = false;
   // Name of the unit that does the work, where this one is made of it: `a` is shifted by 128 to be
   // unsigned, and what that adds to the sums is subtracted.
   std::string_view shifted{};
@@ -84,6 +87,9 @@ std::vector<PlaceBits> element_bits(std::string_view places);
 std::int64_t count_places(std::span<const PlaceBits> bits);
 // Of an operand, those in the registers of one of the threads.
 std::int64_t places_of_thread(const MatrixUnit& unit, std::string_view places);
+
+// Bytes of group memory by which threads get the sums of a unit that keeps them; 0 of other units.
+std::int64_t bytes_of_kept_sums(const MatrixUnit& unit);
 
 // After so many elements of the operand the order of bits begins anew: where it may begin.
 std::int64_t repeating_places(std::string_view places);

@@ -67,6 +67,7 @@ constexpr std::array<OpInfo, num_ops> table = {{
     {Op::Lookup, "lookup", 2, 0},
     {Op::Contract, "contract", 6, 0}, {Op::Shuffle, "shuffle", 1, 0},
     {Op::LoadMatrix, "load_matrix", 2, 0}, {Op::AwaitProducts, "await_products", -1, trait_effect},
+    {Op::Ballot, "ballot", 1, 0}, {Op::CopyBox, "copy_box", -1, trait_effect},
 }};
 // clang-format on
 

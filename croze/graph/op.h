@@ -93,9 +93,15 @@ enum class Op : std::uint8_t {
                 // them, and item i mod n has the i-th of n parts of what follows the place
   AwaitProducts,  // (sums ...); arg n: what units that read for themselves are at work on is awaited, but for
                 // the last n Contracts; the sums, Registers or Contracts, may be looked at from then on
+  Ballot,       // (condition); arg: items of a warp, a power of two: a number of 4 bytes, or of 8 for more than 32
+                // items, whose bit i says whether it holds in item i of the warp. All of them do it together
+  CopyBox,      // (place in a tile, parameter, coordinate ...); arg {size, stride, box} of each axis, in elements,
+                // the innermost first: what stands in the box from these coordinates on, zeros beyond the
+                // sizes, is on its way to the tile, to rows of 128 bytes whose pieces of 16 are flipped by the
+                // row; it is there once a Barrier has awaited it. One item of the group does it for all
 };
 // clang-format on
-inline constexpr int num_ops = static_cast<int>(Op::AwaitProducts) + 1;
+inline constexpr int num_ops = static_cast<int>(Op::CopyBox) + 1;
 
 // How a range is run.  The scheduler makes the first three; the edits of codegen bind them to the
 // others.

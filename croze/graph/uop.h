@@ -80,6 +80,7 @@ constexpr int first_closed(Op op, const Arg& arg) {
     case Op::TupleReduce: return static_cast<int>(arg.size / 3);  // tuple.h
     case Op::Store: return 2;
     case Op::Contract: return 4;
+    case Op::CopyBox: return 2 + static_cast<int>(arg.size / 3);
     default: return 1 << 20;
   }
 }
@@ -180,6 +181,9 @@ class UOp::Sources {
   const Node* node_;
 };
 inline UOp::Sources UOp::sources() const { return Sources(node_); }
+
+// Whether it writes to its first source: a store, or a copy that begins.
+inline bool is_write(UOp u) { return u.is(Op::Store) || u.is(Op::CopyBox); }
 
 // Algebra on nodes.  Both operands must have one dtype; a number takes the dtype of the node beside
 // it.  `/` is floor division on integers and division on floats; `%` is floor modulo.

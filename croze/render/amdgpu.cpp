@@ -133,13 +133,34 @@ LlvmValue shuffle(LlvmText& text, const LlvmValue& value, std::int64_t bit) {
   return text.define(value.type, "bitcast {} {} to {}", type, result, value.type.text());
 }
 
+// Of the items of the wave that the target has, whose number the type of the result says; lane by
+// lane.
+LlvmValue ballot(LlvmText& text, const LlvmValue& condition, LlvmType type) {
+  const std::string number = type.scalar().text(), intrinsic = "amdgcn.ballot." + number;
+  const auto of = [&](std::string_view holds) {
+    return text.call(number, intrinsic, std::vector<LlvmArgument>{{"i1", holds}});
+  };
+  if (type.lanes == 1) return text.define(type, "{}", of(condition.name));
+  std::string result = "poison";
+  for (std::int64_t k = 0; k < type.lanes; k++) {
+    const LlvmValue holds =
+        text.define(condition.type.scalar(), "extractelement {}, i64 {}", condition.text(), k);
+    const LlvmValue one = text.define(type.scalar(), "{}", of(holds.name));
+    result =
+        text.define(type, "insertelement {} {}, {}, i64 {}", type.text(), result, one.text(), k)
+            .name;
+  }
+  return {result, type};
+}
+
 constexpr LlvmWords words{.space = " addrspace(5)",
                           .stack = ", addrspace(5)",
                           .hides_counters = false,
                           .special = place_in_launch,
                           .barrier = meet,
                           .contract = contract,
-                          .shuffle = shuffle};
+                          .shuffle = shuffle,
+                          .ballot = ballot};
 
 // These processors divide integers of 64 bits by some hundred instructions, branches among them.
 // Kernels of very many (a greatest common divisor has its steps one after the other) would be

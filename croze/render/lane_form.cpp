@@ -113,6 +113,7 @@ LaneForm LaneForms::derive(UOp u) const {
     }
     case Op::Contract: return {.lanes = u.src(3).range_size(), .affine = false, .step = 0};
     case Op::LoadMatrix: return {.lanes = u.src(1).range_size(), .affine = false, .step = 0};
+    case Op::Ballot:
     case Op::Shuffle: {
       const std::int64_t lanes = of(u.src(0)).lanes;
       return {.lanes = lanes, .affine = lanes == 1, .step = 0};

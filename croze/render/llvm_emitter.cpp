@@ -195,7 +195,7 @@ void Emitter::want_sources(UOp u) {
     for (int i : {0, 1, 2}) want(u.src(i), operand_lanes(u, i));
     if (u.src(0).is(Op::Load) && has_tiles(*find_matrix_unit(u.arg().as_text())))
       tiles_.push_back(without_after(u.src(0).src(0)));
-  } else if (u.is(Op::Exchange) || u.is(Op::Lookup) || u.is(Op::Shuffle)) {
+  } else if (u.is(Op::Exchange) || u.is(Op::Lookup) || u.is(Op::Shuffle) || u.is(Op::Ballot)) {
     for (UOp s : u.sources()) want(s, forms_.of(u).lanes);
   } else if (is_elementwise(u.op()) && !forms_.of(u).affine && !place_of_word(u)) {
     for (int i = 0; i < u.num_src(); i++) {
@@ -381,6 +381,9 @@ LlvmValue Emitter::compute(Rendered& r) {
     case Op::Shuffle:
       ensure(words_.shuffle != nullptr, "llvm: the processor has no warps");
       return words_.shuffle(text_, value_of(u.src(0), r.form.lanes), u.arg().value);
+    case Op::Ballot:
+      ensure(words_.ballot != nullptr, "llvm: the processor has no warps");
+      return words_.ballot(text_, value_of(u.src(0), r.form.lanes), {u.dtype(), r.form.lanes});
     case Op::Lookup:
       return llvm_lookup(text_, value_of(u.src(0), r.form.lanes), value_of(u.src(1), r.form.lanes));
     default:

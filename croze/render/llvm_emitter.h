@@ -27,6 +27,7 @@ struct LlvmWords {
   LlvmValue (*contract)(LlvmText& text, const MatrixUnit& unit, const LlvmValue& sums,
                         const LlvmValue& a, const LlvmValue& b);
   LlvmValue (*shuffle)(LlvmText& text, const LlvmValue& value, std::int64_t bit) = nullptr;
+  LlvmValue (*ballot)(LlvmText& text, const LlvmValue& condition, LlvmType result) = nullptr;
 };
 
 // The body reads generic pointers %buffer0, .. and %local0, .. (llvm_buffer_name), and integers of

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include "croze/graph/text/print.h"
 
@@ -23,7 +25,8 @@ class Listing {
     }
     line += info(u.op()).name;
     if (u.dtype() != DType::Void) line += fmt::format(" {}", name_of(u.dtype()));
-    const int operands = u.is(Op::Store) ? 2 : u.num_src();  // then come the ranges that it closes
+    // Then come the ranges that it closes.
+    const int operands = is_write(u) ? u.first_closed() : u.num_src();
     for (int i = 0; i < operands; i++) line += " " + operand(u.src(i));
     text_ += line + argument(u) + "\n";
     if (u.is(Op::Loop)) depth_++;
@@ -41,10 +44,21 @@ class Listing {
     return it == numbers_.end() ? to_string(u) : fmt::format("%{}", it->second);
   }
 
+  // " (64 of 1000, 128 of 70 by 1000)"
+  static std::string box_text(const BoxedBuffer& b) {
+    std::string text;
+    for (std::size_t i = 0; i < b.box.size(); i++) {
+      text += fmt::format("{}{} of {}", i ? ", " : " (", b.box[i], b.sizes[i]);
+      if (i > 0) text += fmt::format(" by {}", b.strides[i]);
+    }
+    return text + ")";
+  }
+
   static std::string argument(UOp u) {
     switch (u.op()) {
       case Op::Const: return " " + to_string(u);
       case Op::Reduce: return fmt::format(" ({})", info(u.reduce_op()).name);
+      case Op::CopyBox: return box_text(box_of(u));
       case Op::Range: {
         const std::string_view most = u.is_open() ? "to " : "";
         return fmt::format(" [{}{} {}]", most, u.range_size(), name_of(u.loop_kind()));
@@ -83,6 +97,33 @@ UOp buffer_of(UOp place_or_buffer) {
 
 bool is_group_tile(UOp buffer) {
   return buffer.is(Op::Local) && static_cast<Space>(buffer.arg().ints[2]) == Space::Group;
+}
+
+BoxedBuffer box_of(UOp copy) {
+  BoxedBuffer b{.slot = copy.src(1).slot(), .dtype = copy.src(1).dtype()};
+  const auto words = copy.arg().as_ints();
+  for (std::size_t i = 0; i < words.size(); i += 3) {
+    b.sizes.push_back(words[i]);
+    b.strides.push_back(words[i + 1]);
+    b.box.push_back(words[i + 2]);
+  }
+  return b;
+}
+
+std::int64_t bytes_of(const BoxedBuffer& b) {
+  std::int64_t bytes = size_of(b.dtype);
+  for (std::int64_t extent : b.box) bytes *= extent;
+  return bytes;
+}
+
+std::vector<BoxedBuffer> boxed_buffers(std::span<const UOp> instructions) {
+  std::vector<BoxedBuffer> boxed;
+  for (UOp u : instructions) {
+    if (!u.is(Op::CopyBox)) continue;
+    BoxedBuffer b = box_of(u);
+    if (std::ranges::find(boxed, b) == boxed.end()) boxed.push_back(std::move(b));
+  }
+  return boxed;
 }
 
 std::string print_program(const LinearProgram& program) {

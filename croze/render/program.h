@@ -25,12 +25,19 @@
 //   contiguous vector, otherwise each lane its own element.  Where the gate is false the memory is
 //   not touched and the value is zero.
 //
+//   A Param of ProgramInfo::images is only loaded, and by rows of 4, 8 or 16 lanes alone that begin
+//   at a multiple of 4 and have one gate or none; renderers without images take it as any other.
+//
 // Store(Index(buffer, i), value), Store(Index(buffer, i, gate), value): the same for writing.
 //
 // Store(place, Index(buffer, i)), of a place in group memory and of a Param that is not stored to,
 //   each perhaps with a gate: what is at the one place is on its way to the other one, and is there
 //   once a Barrier has awaited it; zero where the gate of the source is false.  A row of lanes, or
 //   an element, of 4, 8 or 16 bytes. On devices that have it (Caps::copies_async).
+//
+// CopyBox(place, param, coordinate ..): such a store of a place, of a whole box (graph/op.h), that
+//   one item of the group begins; the coordinates and the gate of the place are the same for all.
+//   On devices that have it (Caps::copies_boxes).
 //
 // Load(register), Store(register, value): a mutable variable; a vector if the Register has a Lane
 //   range among its sources.  The register may stand under After.
@@ -62,11 +69,12 @@
 //   that have the op, whose warps are whole.
 //
 // After(x, ...) is x; it only tells apart reads before and after a write.  After, Index and the
-// ranges of a Store are not instructions and do not stand in the list.  An Unroll range never
-// occurs: unrolling has made copies.
+// ranges of a Store or CopyBox are not instructions and do not stand in the list.  An Unroll range
+// never occurs: unrolling has made copies.
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -97,6 +105,12 @@ UOp buffer_of(UOp place_or_buffer);
 
 // Whether the store begins a copy.
 inline bool is_copy(UOp store) { return store.src(1).is(Op::Index); }
+// How a CopyBox copies.
+BoxedBuffer box_of(UOp copy);
+std::int64_t bytes_of(const BoxedBuffer& box);
+// The ways in which the instructions do, each once.
+std::vector<BoxedBuffer> boxed_buffers(std::span<const UOp> instructions);
+
 // Whether the barrier awaits copies.
 inline bool awaits_copies(UOp barrier) { return barrier.arg().kind == Arg::Kind::Int; }
 

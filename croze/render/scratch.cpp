@@ -3,6 +3,7 @@
 #include "croze/render/scratch.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "croze/base/checked.h"
 #include "croze/graph/matrix_unit.h"
@@ -42,6 +43,16 @@ std::int64_t group_alignment(const LinearProgram& program) {
 
 ScratchLayout group_layout(const LinearProgram& program) {
   return layout_of(program, Space::Group, group_alignment(program));
+}
+
+// Those that a barrier leaves on their way, and the one that begins behind it.
+std::int64_t batch_barriers(const LinearProgram& program) {
+  if (program.info.boxed.empty()) return 0;
+  std::int64_t left = 0;
+  for (UOp u : program.instructions) {
+    if (u.is(Op::Barrier) && awaits_copies(u)) left = std::max(left, u.arg().value);
+  }
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(left + 1)));
 }
 
 std::int64_t ScratchLayout::offset_of(UOp local) const {

@@ -28,4 +28,9 @@ std::int64_t group_alignment(const LinearProgram& program);
 // Those of Space::Group in the memory of a group.
 ScratchLayout group_layout(const LinearProgram& program);
 
+// Barriers in the memory of a group for batches of boxes that may be on their way at once: a power
+// of two of them, or none if no boxes are copied.
+std::int64_t batch_barriers(const LinearProgram& program);
+inline constexpr std::int64_t bytes_of_batch_barrier = 8;
+
 }  // namespace croze

@@ -102,6 +102,17 @@ std::string encode(const ProgramInfo& info, const std::string& code) {
     append(out, size.buffer);
     append_text(out, size.bytes.text());
   }
+  append(out, std::ssize(info.images));
+  for (const ImageBuffer& image : info.images) append(out, image);
+  append(out, std::ssize(info.boxed));
+  for (const BoxedBuffer& b : info.boxed) {
+    append(out, b.slot);
+    append(out, b.dtype);
+    for (const auto* axes : {&b.sizes, &b.strides, &b.box}) {
+      append(out, std::ssize(*axes));
+      for (std::int64_t axis : *axes) append(out, axis);
+    }
+  }
   return out + code;
 }
 
@@ -120,6 +131,19 @@ void take_count(ByteReader& reader, std::int64_t item_bytes, std::vector<T>& lis
   const auto count = reader.read<std::ptrdiff_t>();
   check(count >= 0 && count <= reader.remaining() / item_bytes, "program cache: {} items", count);
   list.resize(static_cast<std::size_t>(count));
+}
+
+void take_box(ByteReader& reader, const ProgramInfo& info, BoxedBuffer& b) {
+  take(reader, b.slot);
+  take(reader, b.dtype);
+  for (auto* axes : {&b.sizes, &b.strides, &b.box}) {
+    take_count(reader, sizeof(std::int64_t), *axes);
+    for (std::int64_t& axis : *axes) take(reader, axis);
+  }
+  const bool is_box = 0 <= b.slot && b.slot < info.num_buffers &&
+                      static_cast<int>(b.dtype) < num_dtypes && b.sizes.size() == b.box.size() &&
+                      b.strides.size() == b.box.size();
+  check(is_box, "program cache: a box of no buffer");
 }
 
 std::string_view decode(std::string_view entry, ProgramInfo& info) {
@@ -143,6 +167,13 @@ std::string_view decode(std::string_view entry, ProgramInfo& info) {
     check(0 <= size.buffer && size.buffer < info.num_buffers, "program cache: no such buffer");
     size.bytes = LaunchSize::parse(take_text(reader));
   }
+  take_count(reader, sizeof(ImageBuffer), info.images);
+  for (ImageBuffer& image : info.images) {
+    take(reader, image);
+    check(0 <= image.slot && image.slot < info.num_buffers, "program cache: no such buffer");
+  }
+  take_count(reader, sizeof(std::int64_t), info.boxed);
+  for (BoxedBuffer& b : info.boxed) take_box(reader, info, b);
   return entry.substr(static_cast<std::size_t>(reader.offset()));
 }
 

@@ -221,6 +221,31 @@ TEST_F(CudaCode, OfFourWarpsKeepsItsSumsInRegisters) {
   for (const Products& p : products) expect_units(target, p);
 }
 
+// What they read the processor copies by boxes, where rows begin at multiples of 16 bytes.
+TEST_F(CudaCode, OfFourWarpsIsFedByBoxes) {
+  const Options::Scope asked{{Option::Wgmma, 1}};
+  const Target target = target_named("sm_90a");
+  const Products products[] = {
+      {"bf16 4096 x 4096 x 4096", "UTMALDG.2D", 1,
+       [] {
+         return product(BFloat16, {4096, 4096}, {4096, 4096});
+       }},
+      {"f16 500 x 336 x 776", "UTMALDG.2D", 1,
+       [] {
+         return product(Float16, {500, 336}, {336, 776});
+       }},
+      {"f16 500 x 333 x 777", "UTMALDG", 0,
+       [] {
+         return product(Float16, {500, 333}, {333, 777});
+       }},
+      {"bf16, 16 of them", "UTMALDG", 1,
+       [] {
+         return product(BFloat16, {16, 256, 128}, {16, 128, 256});
+       }},
+  };
+  for (const Products& p : products) expect_units(target, p);
+}
+
 std::string test_name(const testing::TestParamInfo<std::string>& info) { return info.param; }
 INSTANTIATE_TEST_SUITE_P(All, CudaUnits, testing::Values("sm_80", "sm_90a", "sm_100a"), test_name);
 

@@ -83,6 +83,28 @@ TEST(CombineItems, OfWarpsThatAreNotWholeThereIsATree) {
   EXPECT_GT(count(program, Op::Barrier), 4);
 }
 
+TEST(CombineItems, WhetherSomethingHoldsIsVotedOn) {
+  const auto share = [](KernelState& k) {
+    apply_all(k, parse_edits("bind r0 group; bind r1 item; bind r2 item"));
+  };
+  const LinearProgram program = make_program(votes_kernel().sink, warps_of(8), share);
+  EXPECT_EQ(count(program, Op::Ballot), 2);
+  EXPECT_EQ(count(program, Op::Shuffle), 0);
+  EXPECT_EQ(count(program, Op::Barrier), 0);
+}
+
+// A warp has several rows, of neighbours or of items that lie apart, or a row several warps.
+TEST(CombineItems, EachRowHasItsBitsOfABallot) {
+  for (std::int64_t warp : {4, 8, 16, 32, 64}) {
+    for (const SmallKernel& kernel :
+         {votes_kernel(8, 8), votes_kernel(4, 16), votes_kernel(3, 8)}) {
+      expect_same(kernel, "bind r0 group; bind r1 item; bind r2 item", warp);
+      expect_same(kernel, "bind r0 item; bind r1 item; bind r2 item", warp);
+      expect_same(kernel, "bind r1 item; bind r0 item; bind r2 item", warp);
+    }
+  }
+}
+
 TEST(CombineItems, WarpsOfAllSizesComeToTheSame) {
   for (std::int64_t warp : {2, 4, 8, 16}) {
     expect_same(rows_kernel(), "bind r0 group; bind r1 item; bind r2 item; bind r3 item", warp);

@@ -4,9 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bit>
 #include <memory>
-#include <random>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,11 +14,11 @@
 #include "croze/codegen/edits/legality.h"
 #include "croze/codegen/pipeline.h"
 #include "croze/device/llvm/compile.h"
-#include "croze/graph/eval.h"
 #include "croze/graph/graph.h"
 #include "croze/graph/matrix_unit.h"
 #include "croze/render/amdgpu.h"
 #include "croze/render/ptx/ptx.h"
+#include "support/matrix_products.h"
 #include "support/schedule_runner.h"
 
 namespace croze {
@@ -29,72 +27,31 @@ namespace {
 using namespace test;
 using i64 = std::int64_t;
 
-struct Sizes {
-  i64 rows, inner, columns;
-};
-
-// out[i, j] = sum over k of a[i, k] * b[k, j], each loaded as the unit has it.
-UOp product_kernel(Graph& g, const Sizes& s, const MatrixUnit& unit) {
-  const UOp i = g.range(0, s.rows, LoopKind::Parallel),
-            j = g.range(1, s.columns, LoopKind::Parallel),
-            k = g.range(2, s.inner, LoopKind::Reduce);
-  const UOp a = g.load(g.place(g.param(unit.a, 1, s.rows * s.inner), i * s.inner + k));
-  const UOp b = g.load(g.place(g.param(unit.b, 2, s.inner * s.columns), k * s.columns + j));
-  const UOp sum = g.reduce(Op::Add, g.cast(a, unit.accumulator) * g.cast(b, unit.accumulator),
-                           std::vector<UOp>{k});
-  const UOp out = g.place(g.param(unit.accumulator, 0, s.rows * s.columns), i * s.columns + j);
-  return g.sink(std::vector<UOp>{g.store(out, sum, std::vector<UOp>{i, j})});
-}
-
-// Small whole numbers: sums are exact in any order.
-std::vector<std::byte> numbers(i64 count, DType t, unsigned seed) {
-  std::mt19937 random(seed);
-  std::uniform_int_distribution<int> number(is_unsigned(t) ? 0 : -8, 8);
-  std::vector<std::byte> memory(static_cast<std::size_t>(count * size_of(t)));
-  for (i64 i = 0; i < count; i++) {
-    store_bits(bits_of(static_cast<double>(number(random)), t), t,
-               &memory[static_cast<std::size_t>(i * size_of(t))]);
-  }
-  return memory;
-}
-
-double number_at(const std::vector<std::byte>& memory, i64 i, DType t) {
-  const i64 bits = load_bits(&memory[static_cast<std::size_t>(i * size_of(t))], t);
-  return std::bit_cast<double>(convert(bits, t, DType::Float64));
-}
-
-Caps caps_with(const MatrixUnit& unit) {
+Caps caps_with(const MatrixUnit& unit, bool copies_boxes = false) {
   Caps caps = ptx_caps();
+  caps.copies_boxes = copies_boxes;
   caps.threads = 1;  // of compute units: a small product is work enough
-  caps.warp_items = unit.reads_group_memory ? 32 : unit.threads;
+  caps.warp_items = unit.extension == "wgmma" ? 32 : unit.threads;
   caps.matrix_units = {&unit};
   return caps;
 }
 
-void expect_product(const MatrixUnit& unit, const Sizes& s) {
+// Returns how many boxes are copied.
+i64 expect_product(const MatrixUnit& unit, const ProductSizes& s, const Caps& caps) {
   Graph graph;
-  const Caps caps = caps_with(unit);
   const LinearProgram program = make_program(product_kernel(graph, s, unit), caps);
   EXPECT_GT(std::ranges::count_if(program.instructions, [](UOp u) { return u.is(Op::Contract); }),
             0)
       << unit.name << ", " << s.rows << " x " << s.inner << " x " << s.columns;
-  std::vector<std::byte> a = numbers(s.rows * s.inner, unit.a, 1),
-                         b = numbers(s.inner * s.columns, unit.b, 2),
-                         out(static_cast<std::size_t>(s.rows * s.columns *
-                                                      size_of(unit.accumulator)));
-  const std::vector<std::span<std::byte>> buffers{out, a, b};
+  Product product(s, unit);
   const std::unique_ptr<Device> device = make_interp_device(caps);
-  run_kernel(*device, product_kernel(graph, s, unit), buffers, {});
-  for (i64 r = 0; r < s.rows; r++) {
-    for (i64 c = 0; c < s.columns; c++) {
-      double expected = 0;
-      for (i64 k = 0; k < s.inner; k++) {
-        expected += number_at(a, r * s.inner + k, unit.a) * number_at(b, k * s.columns + c, unit.b);
-      }
-      ASSERT_EQ(number_at(out, r * s.columns + c, unit.accumulator), expected)
-          << unit.name << ": " << r << ", " << c;
-    }
-  }
+  run_kernel(*device, product_kernel(graph, s, unit), product.buffers(), {});
+  product.expect_right();
+  return std::ranges::count_if(program.instructions, [](UOp u) { return u.is(Op::CopyBox); });
+}
+
+void expect_product(const MatrixUnit& unit, const ProductSizes& s) {
+  EXPECT_EQ(expect_product(unit, s, caps_with(unit)), 0);
 }
 
 TEST(ContractWave, ItemsOfAWaveMakeAProductTogether) {
@@ -117,10 +74,21 @@ TEST(ContractWave, UnitsOfFourWarpsReadGroupMemory) {
   }
 }
 
+// By the device itself, where rows begin at multiples of 16 bytes; for two units side by side two.
+TEST(ContractWave, BoxesAreCopiedToWhatUnitsRead) {
+  for (const char* name : {"wgmma.bf16.kn.n64", "wgmma.f16.kn.n128"}) {
+    const MatrixUnit& unit = *find_matrix_unit(name);
+    const Caps caps = caps_with(unit, true);
+    EXPECT_GT(expect_product(unit, {64, 2 * unit.depth, 128}, caps), 1);
+    EXPECT_GT(expect_product(unit, {70, 72, 136}, caps), 1);
+    EXPECT_EQ(expect_product(unit, {70, 75, 41}, caps), 0);
+  }
+}
+
 TEST(ContractWave, TilesOfUnitsThatReadGroupMemoryTakeRoom) {
   const MatrixUnit& unit = *find_matrix_unit("wgmma.bf16.kk.n64");
   const Edit whole{.kind = EditKind::Contract, .ranges = {0, 1, 2}, .size = 1};
-  const auto why = [&](const Sizes& s, i64 group_memory) {
+  const auto why = [&](const ProductSizes& s, i64 group_memory) {
     Graph graph;
     Caps caps = caps_with(unit);
     caps.group_memory = group_memory;
@@ -206,8 +174,8 @@ void expect_convolution(const Picture& p, const MatrixUnit& unit) {
   const LinearProgram program = make_program(convolution_kernel(graph, p, unit), caps);
   EXPECT_TRUE(std::ranges::any_of(program.instructions, [](UOp u) { return u.is(Op::Contract); }));
   const i64 results = p.batch * p.outputs * p.places();
-  std::vector<std::byte> in = numbers(p.batch * p.inputs * p.places(), unit.a, 1),
-                         f = numbers(p.outputs * p.inputs * p.taps(), unit.a, 2),
+  std::vector<std::byte> in = small_numbers(p.batch * p.inputs * p.places(), unit.a, 1),
+                         f = small_numbers(p.outputs * p.inputs * p.taps(), unit.a, 2),
                          out(static_cast<std::size_t>(results * size_of(unit.accumulator)));
   const std::vector<std::span<std::byte>> buffers{out, in, f};
   const std::unique_ptr<Device> device = make_interp_device(caps);
@@ -219,7 +187,7 @@ void expect_convolution(const Picture& p, const MatrixUnit& unit) {
 
 // Lines and columns become one axis of the tile, whose copies alone ask what is inside.
 TEST(ContractWave, PlacesOfAPictureAreAnAxis) {
-  for (const char* unit : {"mma.sync.bf16", "wgmma.bf16.kn.n64"})
+  for (const char* unit : {"mma.sync.bf16", "wgmma.bf16.kn.n64", "cooperative.f16.8x8x8.8"})
     expect_convolution({2, 32, 24, 12, 3}, *find_matrix_unit(unit));
 }
 

@@ -105,6 +105,33 @@ inline SmallKernel rows_kernel(std::int64_t rows = 3, std::int64_t columns = 8) 
   return k;
 }
 
+// out[i] = 2 if one of x[i, ..] is greater than 3, and one more if all are greater than -5; r0 is
+// i, r1 and r2 the loops of the reductions.
+inline SmallKernel votes_kernel(std::int64_t rows = 6, std::int64_t columns = 8) {
+  SmallKernel k{"votes", std::make_shared<Graph>(), {}, {}, {}};
+  Graph& g = *k.graph;
+  k.buffers = {numbers(rows, 1), numbers(rows * columns, 4)};
+  const UOp i = g.range(0, rows, LoopKind::Parallel);
+  const UOp memory = g.param(DType::Int32, 1, rows * columns);
+  const auto is_greater = [&](UOp column, std::int64_t than) {
+    const UOp x = g.load(g.place(memory, i * columns + column));
+    return g.alu(Op::Lt, {g.constant(DType::Int32, than), x});
+  };
+  const UOp m = g.range(1, columns, LoopKind::Reduce), l = g.range(2, columns, LoopKind::Reduce);
+  const UOp any = g.reduce(Op::Max, is_greater(m, 3), std::vector<UOp>{m});
+  const UOp all = g.reduce(Op::Min, is_greater(l, -5), std::vector<UOp>{l});
+  const UOp sum = g.cast(any, DType::Int32) * 2 + g.cast(all, DType::Int32);
+  const UOp out = g.place(g.param(DType::Int32, 0, rows), i);
+  k.sink = g.sink(std::vector<UOp>{g.store(out, sum, std::vector<UOp>{i})});
+  const auto width = static_cast<std::size_t>(columns);
+  for (std::size_t r = 0; r < static_cast<std::size_t>(rows); r++) {
+    const auto row = std::span(k.buffers[1]).subspan(r * width, width);
+    const auto [least, greatest] = std::ranges::minmax(row);
+    k.expected.push_back((greatest > 3 ? 2 : 0) + (least > -5 ? 1 : 0));
+  }
+  return k;
+}
+
 // out[(i * j) % 4, p] = x[i, j, p], one after the other, so that the last one stays: r0 and r2 are
 // the loops i and j, whose iterations stay in order, r1 is p.
 inline SmallKernel ordered_kernel() {
@@ -209,7 +236,7 @@ inline SmallKernel last_kernel() {
 }
 
 inline std::vector<SmallKernel> small_kernels() {
-  return {product_kernel(),  window_kernel(),  rows_kernel(), squares_kernel(),
+  return {product_kernel(),  window_kernel(),  rows_kernel(), votes_kernel(), squares_kernel(),
           position_kernel(), ordered_kernel(), last_kernel(), cubes_kernel()};
 }
 

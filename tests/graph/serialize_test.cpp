@@ -26,7 +26,13 @@ std::vector<UOp> sample(Graph& g) {
   const UOp values[] = {g.constant(DType::Float32, 1.5), g.constant(DType::Float32, 2.5)};
   const UOp loops[] = {g.range(5, 8, LoopKind::Reduce)};
   const UOp sum = part_of(tuple_reduce(form, values, loops), 1);
-  return {g.reduce_axes(Op::Add, copied, axes), loaded, x, loaded, sum,
+  const UOp tile = g.local(DType::Int8, 0, 1024, Space::Group), at = g.index(0);
+  const std::int64_t box[] = {90, 1, 128, 8, 96, 8};
+  const UOp boxed =
+      g.make(Op::CopyBox, DType::Void,
+             {g.place(tile, at), g.param(DType::Int8, 2, 768), loops[0], at, loops[0]},
+             Arg(std::span(box)));
+  return {g.reduce_axes(Op::Add, copied, axes), loaded, x, loaded, sum, boxed,
           g.constant(DType::Int64, INT64_MIN)};
 }
 

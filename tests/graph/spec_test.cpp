@@ -71,5 +71,26 @@ TEST_F(Spec, AcceptsAProgramAndRejectsBrokenOrder) {
   EXPECT_THROW(check_program(unrolled), InternalError);
 }
 
+TEST_F(Spec, BoxesAreRowsOf128BytesFromAParameterToAGroup) {
+  const UOp from = graph.param(DType::BFloat16, 1, 4096), at = graph.constant(DType::Int32, i64{0}),
+            tile = graph.local(DType::BFloat16, 0, 4096, Space::Group);
+  const auto accepts = [&](UOp to, i64 in_row, UOp coordinate) {
+    const i64 box[] = {64, 1, in_row, 64, 64, 8};
+    const UOp copy = graph.make(Op::CopyBox, DType::Void,
+                                {graph.place(to, at), from, coordinate, at}, Arg(std::span(box)));
+    const UOp program[] = {from, at, to, copy};
+    try {
+      check_program(program);
+      return true;
+    } catch (const InternalError&) {
+      return false;
+    }
+  };
+  EXPECT_TRUE(accepts(tile, 64, at));
+  EXPECT_FALSE(accepts(tile, 32, at));
+  EXPECT_FALSE(accepts(graph.local(DType::BFloat16, 1, 4096, Space::Thread), 64, at));
+  EXPECT_FALSE(accepts(tile, 64, from));
+}
+
 }  // namespace
 }  // namespace croze

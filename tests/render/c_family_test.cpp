@@ -192,6 +192,46 @@ TEST(OpenClRenderer, BytesThatMayBeConstantsAreHidden) {
   EXPECT_TRUE(has("char v2 = select((char)(3), (char)(v1), (char)-(v1 > 3));")) << text;
 }
 
+// Of one dimension, and in rows of 64 pixels.
+TEST(OpenClRenderer, ImagesAreReadByPixels) {
+  for (const std::int64_t row : {0, 64}) {
+    ProgramBuilder b("image");
+    const UOp y = b.param(DType::Int16, 64), x = b.param(DType::Int16, 64), lane = b.lane(8);
+    const UOp i = b.begin_loop(8);
+    b.store(y, i * 8 + lane, b.load(x, i * 8 + lane, less(i, 7)));
+    b.end_loop(i);
+    LinearProgram program = b.finish();
+    program.info.images = {{1, 2}};
+    const std::string text = OpenClRenderer({.image_row = row}).render(program);
+    const auto has = [&](std::string_view part) { return text.find(part) != std::string::npos; };
+    EXPECT_TRUE(OpenClRenderer::reads_images(text));
+    EXPECT_TRUE(has("(__global uchar* p0, const long o0, IMAGE p1, const long o1)")) << text;
+    EXPECT_TRUE(has(row ? "#define IMAGE __read_only image2d_t\n"
+                        : "#define IMAGE __read_only image1d_buffer_t\n"))
+        << text;
+    EXPECT_EQ(has("#define pixel_at(number) (int2)((number) & 63, (number) >> 6)\n"), row > 0);
+    EXPECT_TRUE(
+        has("((short8)(as_short4(pixel2(image, first, at)), "
+            "as_short4(pixel2(image, first, (at) + 4))))"))
+        << text;
+    EXPECT_TRUE(has("short8 v3 = (short8)(0);\n    if (v2) v3 = pixels_short8(p1, o1, v1);"))
+        << text;
+    EXPECT_FALSE(has(" b1")) << text;
+  }
+}
+
+TEST(OpenClRenderer, AShortThatIsMadeAFloatIsNotChosenBeforeThat) {
+  ProgramBuilder b("widened");
+  const UOp y = b.param(DType::Float32, 1), x = b.param(DType::Int16, 1);
+  const UOp wide = cast(b.load(x, b.integer(0)), DType::Float32);
+  const UOp half = b.graph().constant(DType::Float32, 0.5);
+  b.store(y, b.integer(0), where(b.graph().alu(Op::Lt, {half, wide}), half, wide));
+  const std::string text = OpenClRenderer().render(b.finish());
+  EXPECT_NE(text.find("float v3 = select((float)(v1), (float)(0.5f), (int)-(v2));"),
+            std::string::npos)
+      << text;
+}
+
 TEST(OpenClRenderer, HalvesAreMovedAndConvertedWhereTheDeviceHasThem) {
   for (const std::int64_t lanes : {1, 4}) {
     ProgramBuilder b("half");
@@ -200,7 +240,7 @@ TEST(OpenClRenderer, HalvesAreMovedAndConvertedWhereTheDeviceHasThem) {
     const UOp wide = cast(b.load(x, at), DType::Float32);
     b.store(y, at, cast(wide + wide, DType::Float16));
     const LinearProgram program = b.finish();
-    const std::string text = OpenClRenderer(true).render(program);
+    const std::string text = OpenClRenderer({.halves = true}).render(program);
     const auto has = [&](std::string_view part) { return text.find(part) != std::string::npos; };
     EXPECT_TRUE(has("#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n")) << text;
     EXPECT_TRUE(has(lanes > 1 ? "half4 v0 = vload4(0, &b1[0]);" : "half v0 = b1[0];")) << text;

@@ -13,6 +13,7 @@
 
 #include "croze/base/error.h"
 #include "croze/render/spirv/codes.h"
+#include "croze/render/spirv/module.h"
 #include "support/programs.h"
 
 namespace croze::test {
@@ -160,6 +161,19 @@ LinearProgram jump() {
   return b.finish();
 }
 
+// Items of a subgroup give values of 4 and 8 bytes to each other, and vote.
+LinearProgram subgroup(bool is_wide) {
+  ProgramBuilder b("subgroup");
+  const DType t = is_wide ? DType::Float64 : DType::Float32;
+  const UOp x = b.param(t, 64), y = b.param(t, 64);
+  const UOp votes = b.param(is_wide ? DType::UInt64 : DType::UInt32, 64);
+  const UOp item = b.special(0, 64, LoopKind::Item), own = b.load(x, item);
+  const UOp there = b.shuffle(own, 4);
+  b.store(y, item, there);
+  b.store(votes, item, b.ballot(b.emit(b.graph().alu(Op::Lt, {own, there})), is_wide ? 64 : 8));
+  return b.finish();
+}
+
 // ---- spirv-val ----
 
 void expect_valid(const std::string& module, const std::string& what) {
@@ -209,6 +223,8 @@ TEST_P(SpirvModules, WithLoopsGatesAndGroupsAreValid) {
   }
   expect_valid(renderer.render(increment(DType::Int8)), "increment");
   expect_valid(renderer.render(jump()), "jump");
+  expect_valid(renderer.render(subgroup(false)), "subgroup");
+  if (GetParam() == &full) expect_valid(renderer.render(subgroup(true)), "subgroup of 64 items");
 }
 
 TEST_P(SpirvModules, WithFoldedGroupsAndManyArgumentsAreValid) {
@@ -236,6 +252,18 @@ TEST(SpirvRenderer, AModuleHasAnEntryAndABoundForItsResults) {
     if (i.code == Code::Label) greatest = std::max(greatest, i.operands[0]);
   }
   EXPECT_LT(greatest, words[3]);
+}
+
+TEST(SpirvRenderer, SubgroupsAreAskedForWhereItemsWorkTogether) {
+  const std::string module = SpirvRenderer(full).render(subgroup(false));
+  EXPECT_EQ(count(module, Code::GroupNonUniformShuffleXor), 1);
+  EXPECT_EQ(count(module, Code::GroupNonUniformBallot), 1);
+  EXPECT_TRUE(has(module, Code::Capability, 0, spirv::Capability::GroupNonUniformShuffle));
+  EXPECT_TRUE(has(module, Code::Capability, 0, spirv::Capability::GroupNonUniformBallot));
+  const std::string alone = SpirvRenderer(full).render(increment(DType::Int32));
+  EXPECT_FALSE(has(alone, Code::Capability, 0, spirv::Capability::GroupNonUniform));
+  EXPECT_TRUE(spirv::needs(words_of(module), spirv::Capability::GroupNonUniform));
+  EXPECT_FALSE(spirv::needs(words_of(alone), spirv::Capability::GroupNonUniform));
 }
 
 TEST(SpirvRenderer, NoFloatIsFusedWithAnother) {

@@ -2,6 +2,8 @@
 // compared with what C++ computes.
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "support/device_suite.h"
 #include "support/programs.h"
 
@@ -33,33 +35,61 @@ TEST_F(DeviceGroups, ItemsOfAGroupMeetAtABarrier) {
   for (int k = 0; k < 64; k++) EXPECT_EQ(ys[k], xs[k / 16 * 16 + (15 - k % 16)]);
 }
 
-// Two warps of two rows each, whose first axis counts fastest; what has 8 bytes is more than a
-// word.
+// Two warps of two rows each, whose first axis counts fastest: what items have of others that
+// differ in the bit.
+template <typename T>
+void expect_shuffled(Device& device, DType t, std::int64_t bit) {
+  const std::int64_t width = device.caps().warp_items, count = 2 * width;
+  ProgramBuilder b("shuffled");
+  const UOp x = b.param(t, count), y = b.param(t, count);
+  const UOp column = b.special(0, width / 2, LoopKind::Item), row = b.special(1, 4, LoopKind::Item);
+  const UOp item = row * (width / 2) + column;
+  b.store(y, item, b.shuffle(b.load(x, item), bit));
+
+  std::vector<T> xs(static_cast<std::size_t>(count)), ys(xs.size());
+  for (std::size_t k = 0; k < xs.size(); k++)
+    xs[k] = static_cast<T>(-1'000'000'000'007) * static_cast<T>(k);
+  run_program(device, b.finish(), {bytes_of(xs), bytes_of(ys)});
+  for (std::size_t k = 0; k < xs.size(); k++) {
+    EXPECT_EQ(ys[k], xs[k ^ static_cast<std::size_t>(bit)])
+        << name_of(t) << ", item " << k << ", bit " << bit;
+  }
+}
+
 TEST_F(DeviceGroups, ItemsOfAWarpShuffle) {
   const Caps& caps = device().caps();
   if (!caps.shuffles_items) GTEST_SKIP() << "the device shuffles nothing";
-  const std::int64_t width = caps.warp_items, count = 2 * width;
-  for (std::int64_t bit = 1; bit < width; bit *= 2) {
-    ProgramBuilder b("shuffled");
-    const UOp x = b.param(DType::Float32, count), y = b.param(DType::Float32, count);
-    const UOp wide = b.param(DType::Int64, count), other = b.param(DType::Int64, count);
-    const UOp column = b.special(0, width / 2, LoopKind::Item),
-              row = b.special(1, 4, LoopKind::Item);
-    const UOp item = row * (width / 2) + column;
-    b.store(y, item, b.shuffle(b.load(x, item), bit));
-    b.store(other, item, b.shuffle(b.load(wide, item), bit));
+  for (std::int64_t bit = 1; bit < caps.warp_items; bit *= 2) {
+    expect_shuffled<float>(device(), DType::Float32, bit);
+    // What has 8 bytes is more than a word.
+    if (caps.has_dtype(DType::Int64)) expect_shuffled<std::int64_t>(device(), DType::Int64, bit);
+  }
+}
 
-    std::vector<float> xs = consecutive(count), ys(xs.size());
-    std::vector<std::int64_t> wides(xs.size()), others(xs.size());
-    for (std::size_t k = 0; k < xs.size(); k++) {
-      wides[k] = -1'000'000'000'007 * static_cast<std::int64_t>(k);
+TEST_F(DeviceGroups, ItemsOfAWarpVote) {
+  const Caps& caps = device().caps();
+  if (!caps.ballots_items) GTEST_SKIP() << "the device has no ballots";
+  const std::int64_t width = caps.warp_items, count = 2 * width;
+  ProgramBuilder b("ballot");
+  const UOp x = b.param(DType::Float32, count);
+  const UOp y = b.param(width > 32 ? DType::UInt64 : DType::UInt32, count);
+  const UOp column = b.special(0, width / 2, LoopKind::Item), row = b.special(1, 4, LoopKind::Item);
+  const UOp item = row * (width / 2) + column, two = b.graph().constant(DType::Float32, 2.0);
+  b.store(y, item, b.ballot(b.emit(b.graph().alu(Op::Lt, {b.load(x, item), two})), width));
+
+  std::vector<float> xs(static_cast<std::size_t>(count));
+  for (std::size_t k = 0; k < xs.size(); k++) xs[k] = static_cast<float>(k * k % 7);
+  std::vector<std::byte> ys(xs.size() * (width > 32 ? 8 : 4));
+  run_program(device(), b.finish(), {bytes_of(xs), ys});
+  for (std::int64_t k = 0; k < count; k++) {
+    std::uint64_t expected = 0, voted = 0;
+    for (std::int64_t i = 0; i < width; i++) {
+      const bool holds = xs[static_cast<std::size_t>(k / width * width + i)] < 2;
+      expected |= std::uint64_t{holds} << i;
     }
-    run_program(device(), b.finish(),
-                {bytes_of(xs), bytes_of(ys), bytes_of(wides), bytes_of(others)});
-    for (std::size_t k = 0; k < xs.size(); k++) {
-      EXPECT_EQ(ys[k], xs[k ^ static_cast<std::size_t>(bit)]) << k << ", bit " << bit;
-      EXPECT_EQ(others[k], wides[k ^ static_cast<std::size_t>(bit)]) << k << ", bit " << bit;
-    }
+    const std::size_t bytes = width > 32 ? 8 : 4;
+    std::memcpy(&voted, &ys[static_cast<std::size_t>(k) * bytes], bytes);
+    EXPECT_EQ(voted, expected) << k;
   }
 }
 

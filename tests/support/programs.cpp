@@ -111,6 +111,11 @@ UOp ProgramBuilder::shuffle(UOp value, std::int64_t bit) {
   return emit(graph().make(Op::Shuffle, value.dtype(), {value}, Arg(bit)));
 }
 
+UOp ProgramBuilder::ballot(UOp condition, std::int64_t items) {
+  const DType t = items > 32 ? DType::UInt64 : DType::UInt32;
+  return emit(graph().make(Op::Ballot, t, {condition}, Arg(items)));
+}
+
 UOp ProgramBuilder::barrier() {
   const UOp barrier = graph().make(Op::Barrier, DType::Void, {});
   append(barrier);

@@ -57,6 +57,7 @@ class ProgramBuilder {
   UOp reduce(Op op, UOp value, UOp lane);
   UOp exchange(UOp x, UOp y, std::int64_t bit);
   UOp shuffle(UOp value, std::int64_t bit);
+  UOp ballot(UOp condition, std::int64_t items);
   UOp barrier();
   // Begins to copy an element, or a row of lanes, to group memory; a barrier awaits all copies but
   // those of the last `batches`.

@@ -184,7 +184,7 @@ Caps gpu_shaped_caps() {
   for (std::int64_t& limit : caps.max_groups_axis) limit = 65535;
   caps.group_memory = 48 << 10;
   caps.warp_items = 32;
-  caps.shuffles_items = true;
+  caps.shuffles_items = caps.ballots_items = true;
   caps.copies_async = true;
   caps.threads = 4;
   caps.max_buffers = 8;
@@ -195,7 +195,7 @@ Caps vector_warps_caps() {
   Caps caps = gpu_shaped_caps();
   caps.warp_items = 8;
   caps.group_memory_banks = 1;
-  caps.shuffles_items = caps.copies_async = false;
+  caps.shuffles_items = caps.ballots_items = caps.copies_async = false;
   caps.group_memory = 32 << 10;
   caps.threads = 2;
   return caps;

@@ -59,7 +59,7 @@ Caps caps_of(const Architecture& architecture, std::uint64_t ops, std::uint32_t 
   caps.threads = architecture.compute_units;
   caps.has_groups = true;
   caps.warp_items = architecture.wave;
-  caps.shuffles_items = true;
+  caps.shuffles_items = caps.ballots_items = true;
   caps.max_items = 1024;
   std::ranges::fill(caps.max_group_axis, 1024);
   std::ranges::copy(std::initializer_list<std::int64_t>{most_groups, 65'535, 65'535},

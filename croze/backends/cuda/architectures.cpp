@@ -19,6 +19,15 @@ constexpr std::string_view of_fp8 = "mma.sync-fp8", of_warpgroups = "wgmma";
 constexpr std::int64_t registers_of_a_thread = 255;
 constexpr std::int64_t registers_of_a_multiprocessor = 1 << 16;
 
+// By cp.async.bulk.tensor, which fills what these units read; the barriers that await it lie in
+// memory of the group, in front of tiles or behind them.
+void copy_boxes(Caps& caps) {
+  constexpr std::int64_t bytes_of_barriers = 1 << 10;
+  caps.copies_boxes = true;
+  caps.group_memory -= bytes_of_barriers;
+  caps.architecture += " tma";
+}
+
 }  // namespace
 
 std::string architecture_name(int major, int minor) {
@@ -70,7 +79,7 @@ Caps caps_of(const Architecture& architecture, Language language) {
   caps.threads = architecture.multiprocessors;
   caps.has_groups = true;
   caps.warp_items = warp;
-  caps.shuffles_items = true;
+  caps.shuffles_items = caps.ballots_items = true;
   caps.loads_matrices = true;
   caps.item_registers = registers_of_a_thread;
   caps.unit_registers = registers_of_a_multiprocessor;
@@ -88,6 +97,7 @@ Caps caps_of(const Architecture& architecture, Language language) {
     if (set == of_warpgroups) {
       if (!Options::flag(Option::Wgmma)) continue;
       caps.architecture += " wgmma";
+      if (architecture.copies_boxes) copy_boxes(caps);
     }
     std::ranges::copy(units_of_extension(set), std::back_inserter(caps.matrix_units));
   }

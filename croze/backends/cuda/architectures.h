@@ -22,6 +22,7 @@ struct Architecture {
   // Instruction sets of its matrix units, as in their records (graph/matrix_unit.h).
   std::vector<std::string_view> units = {};
   bool copies_async = true;  // has cp.async
+  bool copies_boxes = true;  // if it can: who launches has tensor maps for it
   std::int64_t max_items = 1024;
   std::int64_t max_group_axis[3] = {1024, 1024, 64};
   std::int64_t max_groups_axis[3] = {INT32_MAX, 65'535, 65'535};

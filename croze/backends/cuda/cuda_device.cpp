@@ -36,6 +36,7 @@ Architecture architecture_of(const Driver& driver, Ordinal device) {
           .l2_bytes = asked(Attribute::L2CacheSize),
           .units = units_of_capability(major, minor),
           .copies_async = major >= 8,
+          .copies_boxes = driver.encode_map != nullptr,
           .max_items = asked(Attribute::MaxThreadsPerBlock),
           .max_group_axis = {asked(Attribute::MaxBlockDimX), asked(Attribute::MaxBlockDimY),
                              asked(Attribute::MaxBlockDimZ)},

@@ -6,6 +6,14 @@
 #include "croze/render/c_family/dialect.h"
 
 namespace croze::cuda {
+namespace {
+
+// How many elements a buffer begins behind an address that a map may have.
+std::uint64_t elements_behind(const BoxedBuffer& box, Address begin) {
+  return begin % map_alignment / static_cast<std::uint64_t>(size_of(box.dtype));
+}
+
+}  // namespace
 
 CudaProgram::CudaProgram(std::shared_ptr<Shared> shared, ProgramInfo info, std::string_view image,
                          std::int64_t group_bytes)
@@ -56,6 +64,29 @@ void CudaProgram::launch(std::span<const MemoryView> buffers,
   shared_->stream->launch(*this, buffers, variables);
 }
 
+TensorMap CudaProgram::encoded(const BoxedBuffer& box, Address begin) const {
+  const std::size_t axes = box.box.size();
+  const auto element = static_cast<std::uint64_t>(size_of(box.dtype));
+  std::vector<std::uint64_t> sizes, strides;
+  std::vector<unsigned> extents, steps(axes, 1);
+  for (std::size_t i = 0; i < axes; i++) {
+    sizes.push_back(static_cast<std::uint64_t>(box.sizes[i]));
+    strides.push_back(static_cast<std::uint64_t>(box.strides[i]) * element);
+    extents.push_back(static_cast<unsigned>(box.box[i]));
+  }
+  sizes[0] += elements_behind(box, begin);
+  TensorMap map;
+  Context& context = shared_->context;
+  // The stride of the first axis is that of elements.
+  context.check(context.driver().encode_map(&map, element == 1 ? map_of_bytes : map_of_halves,
+                                            static_cast<unsigned>(axes),
+                                            reinterpret_cast<void*>(begin - begin % map_alignment),
+                                            sizes.data(), strides.data() + 1, extents.data(),
+                                            steps.data(), 0, map_swizzle_128, map_fetches_256, 0),
+                fmt::format("the map of buffer {} of kernel {}", box.slot, info_.name));
+  return map;
+}
+
 void CudaProgram::launch_on(StreamHandle stream, std::span<const MemoryView> buffers,
                             std::span<const std::int64_t> variables) const {
   check_launch(info_, buffers, variables);
@@ -66,8 +97,17 @@ void CudaProgram::launch_on(StreamHandle stream, std::span<const MemoryView> buf
   for (std::int64_t v : variables.first(static_cast<std::size_t>(info_.num_variables))) {
     values.push_back(static_cast<std::uint64_t>(v));
   }
+  std::vector<TensorMap> maps;
+  std::vector<std::uint64_t> shifts;
+  for (const BoxedBuffer& box : info_.boxed) {
+    const Address begin = values[static_cast<std::size_t>(box.slot)];
+    maps.push_back(encoded(box, begin));
+    shifts.push_back(elements_behind(box, begin));
+  }
   std::vector<void*> arguments;
   for (std::uint64_t& v : values) arguments.push_back(&v);
+  for (std::size_t i = 0; i < maps.size(); i++)
+    arguments.insert(arguments.end(), {&maps[i], &shifts[i]});
 
   unsigned groups[3], items[3];
   for (int axis = 0; axis < 3; axis++) {

@@ -45,6 +45,7 @@ class CudaProgram final : public Program {
 
  private:
   void load_module(std::string_view image);
+  TensorMap encoded(const BoxedBuffer& box, Address begin) const;
 
   std::shared_ptr<Shared> shared_;
   ProgramInfo info_;

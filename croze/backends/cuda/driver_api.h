@@ -2,6 +2,7 @@
 // with names.  Declared here, so croze builds on machines without a toolkit of CUDA.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace croze::cuda {
@@ -16,6 +17,11 @@ using GraphHandle = struct GraphObject*;
 using GraphExecHandle = struct GraphExecObject*;
 using Ordinal = int;
 using Address = std::uint64_t;
+
+// Where a processor finds boxes of a buffer, as the driver encodes it.
+struct alignas(64) TensorMap {
+  std::byte bytes[128];
+};
 
 enum class Status : int {
   Success = 0,
@@ -60,6 +66,14 @@ enum class Attribute : int {
   MaxSharedMemoryPerMultiprocessor = 81,
   MaxSharedMemoryPerBlockOptin = 97,
 };
+
+// Of a map: elements of a byte and of two, whose bits alone matter; that the pieces of 16 bytes of
+// a row of 128 are flipped by the row; lines of memory that are fetched into the cache at once.
+inline constexpr int map_of_bytes = 0, map_of_halves = 1;
+inline constexpr int map_swizzle_128 = 3, map_fetches_256 = 3;
+// What it can say: axes, elements of a box along one of them, what addresses and strides are
+// multiples of.
+inline constexpr int map_most_axes = 5, map_most_box = 256, map_alignment = 16;
 
 // Of a function: bytes of group memory that a launch may ask for.
 inline constexpr int attribute_max_dynamic_shared = 8;

@@ -80,6 +80,7 @@ std::unique_ptr<Driver> Driver::load() {
   bind_devices(binder, *table);
   bind_memory(binder, *table);
   bind_work(binder, *table);
+  FunctionBinder(library).bind(table->encode_map, "cuTensorMapEncodeTiled");
   if (!binder.missing().empty()) {
     log_line(1, "CUDA: the driver has no {}", binder.missing());
     return nullptr;

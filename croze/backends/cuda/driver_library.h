@@ -56,6 +56,12 @@ struct Driver {
                    unsigned items_x, unsigned items_y, unsigned items_z, unsigned group_bytes,
                    StreamHandle, void** arguments, void** extra);
 
+  // Null if the driver is older than the maps.
+  Status (*encode_map)(TensorMap*, int type, unsigned axes, void* address,
+                       const std::uint64_t* sizes, const std::uint64_t* stride_bytes,
+                       const unsigned* box, const unsigned* steps, int interleaved, int swizzle,
+                       int fetches, int fill);
+
   Status (*begin_capture)(StreamHandle, int mode);
   Status (*end_capture)(StreamHandle, GraphHandle*);
   Status (*instantiate)(GraphExecHandle*, GraphHandle, unsigned long long flags);

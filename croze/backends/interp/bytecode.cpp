@@ -41,8 +41,10 @@ class Decoder {
       case Op::Exchange: return of_two_vectors(u, Step::Kind::Exchange, u.arg().value);
       case Op::Lookup: return of_two_vectors(u, Step::Kind::Lookup, 0);
       case Op::Contract: return contract(u);
-      case Op::Shuffle: return shuffle(u);
+      case Op::Shuffle: return of_warp(u, Step::Kind::Shuffle);
+      case Op::Ballot: return of_warp(u, Step::Kind::Ballot);
       case Op::LoadMatrix: return load_matrix(u);
+      case Op::CopyBox: return copy_box(u);
       case Op::AwaitProducts: return;  // products are there at once
       case Op::Barrier: code_.steps.push_back({.kind = Step::Kind::Barrier}); return;
       default: return elementwise(u);
@@ -104,8 +106,8 @@ class Decoder {
     code_.steps.push_back(step);
   }
 
-  void shuffle(UOp u) {
-    Step step{.kind = Step::Kind::Shuffle, .lanes = lanes(u), .size = u.arg().value};
+  void of_warp(UOp u, Step::Kind kind) {
+    Step step{.kind = kind, .dtype = u.dtype(), .lanes = lanes(u), .size = u.arg().value};
     step.in[0] = operand(u.src(0));
     step.result = slot(u);
     code_.steps.push_back(step);
@@ -187,6 +189,16 @@ class Decoder {
     step.kind = Step::Kind::Store;
     step.in[2] = operand(u.src(1));
     step.lanes = std::max(step.lanes, lanes(u.src(1)));
+    code_.steps.push_back(step);
+  }
+
+  void copy_box(UOp u) {
+    Step step = access(u.src(0));
+    step.kind = Step::Kind::CopyBox;
+    step.size = std::ssize(code_.boxes);
+    BoxCopy copy{.box = box_of(u), .memory = *memories_.find(u.src(1).node()), .coordinates = {}};
+    for (int i = 2; i < u.first_closed(); i++) copy.coordinates.push_back(operand(u.src(i)));
+    code_.boxes.push_back(std::move(copy));
     code_.steps.push_back(step);
   }
 

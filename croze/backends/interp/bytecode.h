@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "croze/device/device.h"
 #include "croze/graph/graph.h"
 
 namespace croze::interp {
@@ -30,10 +31,12 @@ struct Step {
     Lookup,       // result = the lanes of in[0] that in[1] says
     Contract,     // result = in[0] + products of in[1] and in[2]; `size` is the number of the unit
     Shuffle,      // result = in[0] of the item whose number differs in the bit `size`
+    Ballot,       // result = for which items of their warp, of `size`, in[0] holds
     LoadMatrix,  // result = squares of which items have in[0], a row; `size` is the argument of the
                  // op
     Loop,        // result = 0; to `target`, behind the loop, if it is empty
     EndLoop,  // result += 1; to `target`, the body, while below in[0], or `size` if there is none
+    CopyBox,  // memory[in[0]] = box `size` of Code::boxes, where in[1]; by one item of the group
     Barrier,
   };
 
@@ -59,6 +62,13 @@ struct MemoryInfo {
   std::int64_t bytes = 0;  // of a Local
 };
 
+// What a CopyBox copies.
+struct BoxCopy {
+  BoxedBuffer box;
+  std::int32_t memory = -1;          // that it copies from; index in Code::memories
+  std::vector<Operand> coordinates;  // of its first element
+};
+
 // A slot that the launch fills in: a variable's value, or the index of a task, group or item.
 struct Input {
   std::int32_t slot;
@@ -70,6 +80,7 @@ struct Input {
 struct Code {
   std::vector<Step> steps;
   std::vector<MemoryInfo> memories;
+  std::vector<BoxCopy> boxes;
   std::vector<Input> inputs;
   std::vector<std::int64_t> frame;  // initial slots: constants and lane numbers are in place
   std::int64_t thread_bytes = 0;    // all Locals of an item

@@ -10,6 +10,7 @@
 #include "croze/base/error.h"
 #include "croze/graph/eval.h"
 #include "croze/graph/matrix_unit.h"
+#include "croze/render/program.h"
 
 namespace croze::interp {
 namespace {
@@ -62,6 +63,7 @@ class Item {
         case MemoryInfo::Kind::Group: views_.push_back({group_memory + m.slot, m.bytes}); break;
       }
     }
+    is_first_ = std::ranges::all_of(position.item, [](std::int64_t i) { return i == 0; });
     next_ = 0;
   }
 
@@ -79,6 +81,9 @@ class Item {
         case Step::Kind::Reduce: reduce(step); break;
         case Step::Kind::Exchange: exchange(step); break;
         case Step::Kind::Lookup: look_up(step); break;
+        case Step::Kind::CopyBox:
+          if (is_first_ && open(step, 0)) copy_box(step);
+          break;
         case Step::Kind::Contract:
           if (unit_of(step).threads > 1) return false;
           contract(step);
@@ -91,6 +96,7 @@ class Item {
           if (++slots_[step.result] < turns(step)) next_ = step.target;
           break;
         case Step::Kind::Shuffle:
+        case Step::Kind::Ballot:
         case Step::Kind::LoadMatrix:
         case Step::Kind::Barrier: return false;
       }
@@ -103,9 +109,18 @@ class Item {
     if (next_ == 0) return nullptr;
     const Step& step = code_.steps[next_ - 1];
     const bool is_of_wave = step.kind == Step::Kind::Contract && unit_of(step).threads > 1;
-    const bool is_exchanged =
-        step.kind == Step::Kind::Shuffle || step.kind == Step::Kind::LoadMatrix;
+    const bool is_exchanged = step.kind == Step::Kind::Shuffle || step.kind == Step::Kind::Ballot ||
+                              step.kind == Step::Kind::LoadMatrix;
     return is_of_wave || is_exchanged ? &step : nullptr;
+  }
+
+  // The step, of all items of a warp.
+  static void step_together(const Step& step, std::span<Item> warp) {
+    switch (step.kind) {
+      case Step::Kind::Ballot: return ballot_together(step, warp);
+      case Step::Kind::LoadMatrix: return load_matrix_together(step, warp);
+      default: return contract_together(step, warp);
+    }
   }
 
   // The step, of all items of a group.
@@ -119,7 +134,19 @@ class Item {
     }
   }
 
-  // The step, of all items of a warp.
+  static void ballot_together(const Step& step, std::span<Item> warp) {
+    for (std::size_t lane = 0; lane < static_cast<std::size_t>(step.lanes); lane++) {
+      std::uint64_t holds = 0;
+      for (std::size_t i = 0; i < warp.size(); i++) {
+        holds |= std::uint64_t{warp[i].values(step.in[0], step.lanes)[lane] != 0} << i;
+      }
+      for (Item& item : warp) {
+        item.slots_[static_cast<std::size_t>(step.result) + lane] =
+            bits_of(static_cast<std::int64_t>(holds), step.dtype);
+      }
+    }
+  }
+
   static void load_matrix_together(const Step& step, std::span<Item> warp) {
     if (step.size > 1) return load_parts_together(step, warp);
     for (std::size_t i = 0; i < warp.size(); i++) {
@@ -294,8 +321,35 @@ class Item {
     }
   }
 
+  // Element by element, the first axis counting fastest; a copy has come as soon as it begins.
+  void copy_box(const Step& step) {
+    const BoxCopy& copy = code_.boxes[static_cast<std::size_t>(step.size)];
+    const View& from = views_[copy.memory];
+    const std::int64_t element = size_of(step.dtype);
+    std::byte* const to = views_[step.memory].base;
+    const std::int64_t begin = value(step.in[0], 0) * element;
+    ensure(begin >= 0 && begin + bytes_of(copy.box) <= views_[step.memory].bytes,
+           "kernel {}: a box leaves its tile", kernel_);
+    for (std::int64_t at = 0; at < bytes_of(copy.box); at += element) {
+      std::int64_t number = at / element, index = 0;
+      bool is_inside = true;
+      for (std::size_t i = 0; i < copy.box.box.size(); i++) {
+        const std::int64_t c = value(copy.coordinates[i], 0) + number % copy.box.box[i];
+        is_inside = is_inside && c >= 0 && c < copy.box.sizes[i];
+        index += c * copy.box.strides[i];
+        number /= copy.box.box[i];
+      }
+      ensure(!is_inside || (index + 1) * element <= from.bytes,
+             "kernel {}: a box reads element {} of buffer {}", kernel_, index, copy.box.slot);
+      std::byte* const place = to + begin + (at ^ (at / 128 % 8 * 16));
+      std::fill_n(place, element, std::byte{0});
+      if (is_inside) std::copy_n(from.base + index * element, element, place);
+    }
+  }
+
   const Code& code_;
   std::string_view kernel_;
+  bool is_first_ = false;  // of its group
   std::vector<std::int64_t> slots_;
   std::vector<std::byte> private_;
   std::vector<View> views_;
@@ -316,6 +370,7 @@ void for_grid(const std::array<std::int64_t, 3>& size, F f) {
 // How many items do the step together.
 std::size_t items_together(const Step& step) {
   constexpr std::size_t items_of_squares = 32;  // op.h: eight rows of four squares
+  if (step.kind == Step::Kind::Ballot) return static_cast<std::size_t>(step.size);
   if (step.kind == Step::Kind::LoadMatrix)
     return step.size > 1 ? static_cast<std::size_t>(step.size) : items_of_squares;
   return static_cast<std::size_t>(matrix_units()[static_cast<std::size_t>(step.size)].threads);
@@ -334,9 +389,7 @@ void run_group(std::vector<Item>& items) {
     const std::size_t wave = items_together(*step);
     ensure(items.size() % wave == 0, "a group has waves that are not whole");
     for (std::size_t i = 0; i < items.size(); i += wave) {
-      const std::span<Item> together = std::span(items).subspan(i, wave);
-      step->kind == Step::Kind::LoadMatrix ? Item::load_matrix_together(*step, together)
-                                           : Item::contract_together(*step, together);
+      Item::step_together(*step, std::span(items).subspan(i, wave));
     }
   }
 }

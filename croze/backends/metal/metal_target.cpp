@@ -22,7 +22,7 @@ Caps m1_caps() {
   caps.threads = 8;
   caps.has_groups = true;
   caps.warp_items = 32;
-  caps.shuffles_items = true;
+  caps.shuffles_items = caps.ballots_items = true;
   caps.max_items = 1024;
   std::ranges::fill(caps.max_group_axis, 1024);
   std::ranges::fill(caps.max_groups_axis, INT32_MAX / 1024);

@@ -8,40 +8,30 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "croze/backends/opencl/opencl_library.h"
+#include "croze/backends/opencl/builds.h"
 
 namespace croze::opencl {
 
 class BuiltPrograms {
  public:
-  explicit BuiltPrograms(const OpenClLibrary& cl) : cl_(cl) {}
-  ~BuiltPrograms() {
-    for (const Built& b : built_) cl_.release_program(b.program);
-  }
-  BuiltPrograms(const BuiltPrograms&) = delete;
-  BuiltPrograms& operator=(const BuiltPrograms&) = delete;
-
-  // Takes the program over.
-  void put(std::string_view text, cl_program program) {
+  void put(std::string_view text, BuiltProgram program) {
     const std::lock_guard lock(mutex_);
-    if (built_.size() == most) {
-      cl_.release_program(built_.front().program);
-      built_.erase(built_.begin());
-    }
-    built_.push_back({std::string(text), program});
+    if (built_.size() == most) built_.erase(built_.begin());
+    built_.push_back({std::string(text), std::move(program)});
   }
-  // One that was built of the text, which is the caller's then; null if there is none.
-  cl_program take(std::string_view text) {
+  // One that was built of the text; null if there is none.
+  BuiltProgram take(std::string_view text) {
     const std::lock_guard lock(mutex_);
     for (auto b = built_.begin(); b != built_.end(); ++b) {
       if (b->text != text) continue;
-      cl_program program = b->program;
+      BuiltProgram program = std::move(b->program);
       built_.erase(b);
       return program;
     }
-    return nullptr;
+    return {};
   }
 
  private:
@@ -49,10 +39,9 @@ class BuiltPrograms {
 
   struct Built {
     std::string text;
-    cl_program program;
+    BuiltProgram program;
   };
 
-  const OpenClLibrary& cl_;
   std::mutex mutex_;
   std::vector<Built> built_;
 };

@@ -27,13 +27,6 @@ std::int64_t items_of_subgroup(const OpenClLibrary& cl, cl_device_id device) {
   return static_cast<std::int64_t>(*std::max_element(sizes, std::end(sizes)));
 }
 
-// How many items run in lockstep, by whatever number the device knows; 0 if it knows none.
-std::int64_t items_in_lockstep(const OpenClLibrary& cl, cl_device_id device) {
-  return std::max<std::int64_t>({cl.device_info<cl_uint>(device, nv_warp_size),
-                                 cl.device_info<cl_uint>(device, amd_wavefront_width),
-                                 items_of_subgroup(cl, device)});
-}
-
 // Where group memory is memory like any other and items compute on vectors, an item is what runs on
 // a processor with vector registers, alone, and has the memory of a group to itself.  Elsewhere
 // items run in warps.
@@ -59,6 +52,15 @@ void probe_items(const OpenClLibrary& cl, cl_device_id device, Caps& caps) {
   caps.l2_bytes = caps.group_memory / 2;
 }
 
+// Items that work together have one axis (render/c_family/opencl.cpp).
+void add_subgroups(const Subgroups& subgroups, Caps& caps) {
+  caps.warp_items = subgroups.items;
+  caps.shuffles_items = subgroups.shuffle;
+  caps.ballots_items = subgroups.ballot;
+  caps.max_items = std::min(caps.max_items, caps.max_group_axis[0]);
+  caps.architecture += fmt::format("; subgroups of {}", subgroups.items);
+}
+
 }  // namespace
 
 bool has_extension(const OpenClLibrary& cl, cl_device_id device, std::string_view name) {
@@ -66,16 +68,28 @@ bool has_extension(const OpenClLibrary& cl, cl_device_id device, std::string_vie
   return all.find(fmt::format(" {} ", name)) != std::string::npos;
 }
 
+std::int64_t items_in_lockstep(const OpenClLibrary& cl, cl_device_id device) {
+  return std::max<std::int64_t>({cl.device_info<cl_uint>(device, nv_warp_size),
+                                 cl.device_info<cl_uint>(device, amd_wavefront_width),
+                                 items_of_subgroup(cl, device)});
+}
+
 bool has_halves(const OpenClLibrary& cl, cl_device_id device) {
   return has_extension(cl, device, "cl_khr_fp16");
 }
 
-Caps probe(const OpenClLibrary& cl, cl_device_id device) {
+Caps probe(const Context& context, const Subgroups& subgroups) {
+  const OpenClLibrary& cl = context.cl;
+  const cl_device_id device = context.device;
+  const ImageForm& images = context.images;
   Caps caps;
   caps.device = "OPENCL";
   caps.architecture = fmt::format("{}; {}; {}", cl.device_text(device, CL_DEVICE_NAME),
                                   cl.device_text(device, CL_DEVICE_VERSION),
                                   cl.device_text(device, CL_DRIVER_VERSION));
+  if (images.most_pixels > 0) caps.architecture += "; images";
+  if (images.row > 0) caps.architecture += fmt::format(" in rows of {}", images.row);
+  caps.image_vectors = images.most_pixels;
   caps.ops = OpenClRenderer::ops();
   caps.dtypes = OpenClRenderer::dtypes();
   if (!cl.device_info<cl_device_fp_config>(device, CL_DEVICE_DOUBLE_FP_CONFIG)) {
@@ -99,6 +113,7 @@ Caps probe(const OpenClLibrary& cl, cl_device_id device) {
   caps.group_memory =
       static_cast<std::int64_t>(cl.device_info<cl_ulong>(device, CL_DEVICE_LOCAL_MEM_SIZE));
   probe_items(cl, device, caps);
+  if (caps.runs_warps() && subgroups.items > 0) add_subgroups(subgroups, caps);
   caps.alignment = std::max<std::int64_t>(
       64, cl.device_info<cl_uint>(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8);
 

@@ -17,7 +17,11 @@ bool is_final(cl_int status) {
 }  // namespace
 
 Context::Context(const OpenClLibrary& library, const FoundDevice& found, std::string device_name)
-    : cl(library), device(found.device), name(std::move(device_name)), loss(name) {
+    : cl(library),
+      device(found.device),
+      name(std::move(device_name)),
+      images(ImageForm::wanted_of(library, found.device)),
+      loss(name) {
   cl_int status = CL_SUCCESS;
   handle = cl.create_context(nullptr, 1, &device, nullptr, nullptr, &status);
   check(status, "making a context");

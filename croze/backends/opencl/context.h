@@ -5,6 +5,7 @@
 #include <string>
 
 #include "croze/backends/opencl/command_buffer_api.h"
+#include "croze/backends/opencl/image_form.h"
 #include "croze/backends/opencl/platforms.h"
 #include "croze/device/loss.h"
 
@@ -27,6 +28,7 @@ struct Context {
   const OpenClLibrary& cl;
   const cl_device_id device;
   const std::string name;
+  const ImageForm images;
   cl_context handle = nullptr;
   bool has_queues_without_order = false;
   bool notes_times = false;  // of commands, in queues that are asked to

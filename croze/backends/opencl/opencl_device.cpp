@@ -5,13 +5,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <span>
 #include <utility>
 
 #include "croze/backends/opencl/built_programs.h"
 #include "croze/backends/opencl/capabilities.h"
+#include "croze/backends/opencl/device_memory.h"
 #include "croze/backends/opencl/opencl_program.h"
 #include "croze/backends/opencl/opencl_stream.h"
+#include "croze/base/bytes.h"
 #include "croze/base/options.h"
 #include "croze/device/sealed.h"
 #include "croze/render/c_family/opencl.h"
@@ -20,24 +22,37 @@ namespace croze {
 namespace opencl {
 namespace {
 
-constexpr std::string_view mark = "opencl 1", mark_of_text = "opencl t";
+constexpr std::string_view mark = "opencl 2", mark_of_text = "opencl t";
+
+// Code behind the source that it was built of, where it is to be built again, and how long that is.
+std::string code_with(std::string_view source, std::string_view code) {
+  const auto size = static_cast<std::uint64_t>(source.size());
+  std::string both(reinterpret_cast<const char*>(&size), sizeof(size));
+  both += source;
+  return both += code;
+}
+
+std::pair<std::string_view, std::string_view> source_and_code(std::string_view both) {
+  ByteReader reader(std::as_bytes(std::span(both)), "code of a kernel");
+  const std::string_view source = reader.text(reader.read<std::int64_t>());
+  return {source, reader.text(reader.remaining())};
+}
+
+OpenClTarget target_of(const Context& context, const Subgroups& subgroups) {
+  return {.halves = has_halves(context.cl, context.device),
+          .image_row = context.images.row,
+          .subgroup_items = subgroups.are_required ? subgroups.items : 0};
+}
 
 class OpenClDevice final : public Device {
  public:
   OpenClDevice(const OpenCl& found, int ordinal)
       : context_(*found.library, found.devices[static_cast<std::size_t>(ordinal)],
                  device_label("OPENCL", ordinal)),
-        caps_(probe(cl_, context_.device)),
-        renderer_(has_halves(cl_, context_.device)),
-        built_(cl_),
-        main_(context_) {
-    options_ = "-cl-std=CL1.2";
-    const auto single =
-        cl_.device_info<cl_device_fp_config>(context_.device, CL_DEVICE_SINGLE_FP_CONFIG);
-    if (single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) {
-      options_ += " -cl-fp32-correctly-rounded-divide-sqrt";
-    }
-  }
+        subgroups_(Subgroups::of(context_)),
+        caps_(probe(context_, subgroups_)),
+        renderer_(target_of(context_, subgroups_)),
+        main_(context_) {}
   std::string_view name() const override { return context_.name; }
   std::string description() const override { return caps_.architecture; }
   const Caps& caps() const override { return caps_; }
@@ -46,14 +61,10 @@ class OpenClDevice final : public Device {
   Memory allocate(std::int64_t bytes) override {
     check(bytes >= 0, "{}: cannot allocate {} bytes", name(), bytes);
     context_.loss.check_alive();
-    cl_int status = CL_SUCCESS;
-    const auto size = static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1));
-    cl_mem memory = cl_.create_buffer(context_.handle, CL_MEM_READ_WRITE, size, nullptr, &status);
-    if (status != CL_SUCCESS) context_.check(status, fmt::format("allocating {} bytes", bytes));
-    return {.handle = memory, .bytes = bytes};
+    return {.handle = new DeviceMemory(context_, bytes), .bytes = bytes};
   }
   void release(Memory memory) noexcept override {
-    if (memory.handle) cl_.release_mem_object(buffer_of(memory));
+    if (memory.handle) delete &device_memory(memory);
   }
 
   void copy_in(MemoryView to, std::span<const std::byte> from) override {
@@ -64,31 +75,27 @@ class OpenClDevice final : public Device {
   }
 
   std::string compile(const std::string& name, const std::string& source) override {
-    ProgramGuard built{cl_, built_from(name, source)};
-    if (Options::flag(Option::Cache)) return seal(mark, binary_of(built.program));
-    built_.put(source, std::exchange(built.program, nullptr));
+    BuiltProgram built = built_of_text(context_, name, source);
+    if (Options::flag(Option::Cache)) {
+      return seal(mark, code_with(OpenClRenderer::reads_images(source) ? source : "",
+                                  code_of(context_, built)));
+    }
+    built_.put(source, std::move(built));
     return seal(mark_of_text, source);
   }
 
   std::unique_ptr<Program> load(const ProgramInfo& info, std::string_view code) override {
     if (code.starts_with(mark_of_text)) {
-      const std::string source(unseal(mark_of_text, code));
-      cl_program program = built_.take(source);
-      if (!program) program = built_from(info.name, source);
-      return std::make_unique<OpenClProgram>(context_, main_, info, program);
+      std::string source(unseal(mark_of_text, code));
+      BuiltProgram built = built_.take(source);
+      if (!built) built = built_of_text(context_, info.name, source);
+      if (info.images.empty()) source.clear();
+      return std::make_unique<OpenClProgram>(context_, main_, info, std::move(built),
+                                             std::move(source));
     }
-    context_.loss.check_alive();
-    const std::string_view binary = unseal(mark, code);
-    const auto* bytes = reinterpret_cast<const unsigned char*>(binary.data());
-    const std::size_t size = binary.size();
-    cl_int status = CL_SUCCESS, binary_status = CL_SUCCESS;
-    cl_program program = cl_.create_program_with_binary(context_.handle, 1, &context_.device, &size,
-                                                        &bytes, &binary_status, &status);
-    context_.check(status, "loading kernel " + info.name);
-    status = build(program);
-    if (status != CL_SUCCESS) cl_.release_program(program);
-    context_.check(status, "loading kernel " + info.name);
-    return std::make_unique<OpenClProgram>(context_, main_, info, program);
+    const auto [source, binary] = source_and_code(unseal(mark, code));
+    return std::make_unique<OpenClProgram>(
+        context_, main_, info, built_of_code(context_, info.name, binary), std::string(source));
   }
 
   std::optional<double> launch_timed(std::span<const Sequence> sequences) override {
@@ -104,28 +111,6 @@ class OpenClDevice final : public Device {
   }
 
  private:
-  struct ProgramGuard {
-    const OpenClLibrary& cl;
-    cl_program program;
-    ~ProgramGuard() {
-      if (program) cl.release_program(program);
-    }
-  };
-
-  // The caller's.
-  cl_program built_from(const std::string& name, const std::string& source) const {
-    context_.loss.check_alive();
-    const char* text = source.c_str();
-    cl_int status = CL_SUCCESS;
-    ProgramGuard made{cl_,
-                      cl_.create_program_with_source(context_.handle, 1, &text, nullptr, &status)};
-    context_.check(status, "kernel " + name);
-    status = build(made.program);
-    ensure(status == CL_SUCCESS, "{}: kernel {}: the OpenCL compiler failed:\n{}", this->name(),
-           name, build_log(made.program));
-    return std::exchange(made.program, nullptr);
-  }
-
   // Enqueues one command and waits for it, while others may enqueue theirs.
   template <typename Enqueue>
   void wait_for_last(Enqueue enqueue) {
@@ -140,37 +125,11 @@ class OpenClDevice final : public Device {
     context_.check_begun(status, begun->what);
   }
 
-  cl_int build(cl_program program) const {
-    return cl_.build_program(program, 1, &context_.device, options_.c_str(), nullptr, nullptr);
-  }
-
-  std::string build_log(cl_program program) const {
-    std::size_t size = 0;
-    cl_.get_program_build_info(program, context_.device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size);
-    std::string log(size, '\0');
-    cl_.get_program_build_info(program, context_.device, CL_PROGRAM_BUILD_LOG, size, log.data(),
-                               nullptr);
-    return log;
-  }
-
-  std::string binary_of(cl_program program) const {
-    std::size_t size = 0;
-    context_.check(
-        cl_.get_program_info(program, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, nullptr),
-        "size of a binary");
-    std::string binary(size, '\0');
-    auto* bytes = reinterpret_cast<unsigned char*>(binary.data());
-    context_.check(
-        cl_.get_program_info(program, CL_PROGRAM_BINARIES, sizeof(bytes), &bytes, nullptr),
-        "reading a binary");
-    return binary;
-  }
-
   const Context context_;
   const OpenClLibrary& cl_ = context_.cl;
+  Subgroups subgroups_;
   Caps caps_;
   OpenClRenderer renderer_;
-  std::string options_;
   BuiltPrograms built_;
   MainStream main_;
 };

@@ -44,6 +44,7 @@ std::unique_ptr<OpenClLibrary> OpenClLibrary::load() {
   b.bind(table->create_command_queue, "clCreateCommandQueue");
   b.bind(table->release_command_queue, "clReleaseCommandQueue");
   b.bind(table->create_buffer, "clCreateBuffer");
+  b.bind(table->create_image, "clCreateImage");
   b.bind(table->release_mem_object, "clReleaseMemObject");
   b.bind(table->create_program_with_source, "clCreateProgramWithSource");
   b.bind(table->create_program_with_binary, "clCreateProgramWithBinary");
@@ -66,6 +67,9 @@ std::unique_ptr<OpenClLibrary> OpenClLibrary::load() {
   b.bind(table->flush, "clFlush");
   b.bind(table->finish, "clFinish");
   b.bind(table->get_extension_function, "clGetExtensionFunctionAddressForPlatform");
+  b.bind(table->get_kernel_work_group_info, "clGetKernelWorkGroupInfo");
+  table->get_kernel_sub_group_info = reinterpret_cast<decltype(table->get_kernel_sub_group_info)>(
+      dlsym(library, "clGetKernelSubGroupInfo"));
   return b.missing().empty() ? std::move(table) : nullptr;
 }
 

@@ -24,6 +24,7 @@ struct OpenClLibrary {
   decltype(&clCreateCommandQueue) create_command_queue;
   decltype(&clReleaseCommandQueue) release_command_queue;
   decltype(&clCreateBuffer) create_buffer;
+  decltype(&clCreateImage) create_image;
   decltype(&clReleaseMemObject) release_mem_object;
   decltype(&clCreateProgramWithSource) create_program_with_source;
   decltype(&clCreateProgramWithBinary) create_program_with_binary;
@@ -46,6 +47,10 @@ struct OpenClLibrary {
   decltype(&clFlush) flush;
   decltype(&clFinish) finish;
   decltype(&clGetExtensionFunctionAddressForPlatform) get_extension_function;
+  decltype(&clGetKernelWorkGroupInfo) get_kernel_work_group_info;
+  // Of OpenCL 2.1; null before that.
+  cl_int (*get_kernel_sub_group_info)(cl_kernel, cl_device_id, cl_uint, std::size_t, const void*,
+                                      std::size_t, void*, std::size_t*) = nullptr;
 
   // Null if the library is not there or lacks a function.  It stays loaded until the process ends.
   static std::unique_ptr<OpenClLibrary> load();

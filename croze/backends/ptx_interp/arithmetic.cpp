@@ -354,6 +354,7 @@ Handler all_but_predicates(Type t) {
 constexpr Form forms[] = {
     {"mov", "tt", anything<Unary, Mov>},
     {"cvta.to.global", "tt", integers<Unary, Mov>},
+    {"cvta.param", "tt", integers<Unary, Mov>},
     {"selp", "tttp", all_but_predicates<Selection, void>},
 
     {"add", "ttt", integers<Binary, Add>},
@@ -395,6 +396,19 @@ constexpr Form forms[] = {
 // clang-format on
 
 }  // namespace
+
+// Ties away from zero; what the instruction leaves in the bits below is nobody's business.
+void to_tf32(Item& item, const Step& step) {
+  const auto bits = item.get<std::uint32_t>(step.in[0]);
+  const bool is_finite = (bits >> 23 & 255) != 255;
+  item.set(step.result, is_finite ? (bits + 0x1000u) & ~0x1fffu : bits);
+}
+
+void join_halves(Item& item, const Step& step) {
+  const std::uint32_t low = item.get<std::uint16_t>(step.registers[0]),
+                      high = item.get<std::uint16_t>(step.registers[1]);
+  item.set(step.result, low | high << 16);
+}
 
 const Form* find_form(std::string_view name) {
   const auto form = std::ranges::find(forms, name, &Form::name);

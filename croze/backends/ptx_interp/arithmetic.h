@@ -17,6 +17,10 @@ struct Form {
   Handler (*make)(Type t);
 };
 
+// "cvt.rna.tf32.f32" and the "mov.b32" of two halves.
+void to_tf32(Item& item, const Step& step);
+void join_halves(Item& item, const Step& step);
+
 // Null for a name that there is not.
 const Form* find_form(std::string_view name);
 

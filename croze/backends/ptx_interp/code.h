@@ -38,10 +38,11 @@ struct Step {
   std::int32_t line = 0;
   std::int32_t result = -1;
   std::int32_t in[3] = {-1, -1, -1};
-  std::int32_t registers[4] = {-1, -1, -1, -1};
+  std::int32_t registers[5] = {-1, -1, -1, -1, -1};
   std::int32_t target = -1;  // of a branch; of a step of a warp its number
   std::int64_t offset = 0;   // of an address
-  std::int64_t second = 0;   // the same of where a copy comes from; of how many batches are left
+  // The same of where a copy comes from; of how many batches are left; of a barrier a number.
+  std::int64_t second = 0;
 };
 
 // What all items of a warp do together.
@@ -49,6 +50,7 @@ struct WarpStep {
   std::vector<std::int32_t> result, a, b, sums;  // slots
   std::optional<Mma> mma;  // else, but for ldmatrix, a shuffle: item k gets `a` of item k ^ bit
   std::int64_t bit = 0;
+  bool is_ballot = false;          // of `a`, a predicate
   std::optional<bool> transposed;  // ldmatrix: each item gives the place of a row
   // Of four warps: products that go on, of factors whose descriptors are `a` and `b`; or how many
   // batches of them are not awaited; else the end of a batch.
@@ -79,6 +81,7 @@ struct Code {
   std::uint64_t address_of_shared(std::size_t number) const;
   bool has_barriers = false;
   bool has_warpgroups = false;  // units that go on while items do
+  bool has_boxes = false;       // copies that no item makes
 };
 
 // Throws Error, naming the line, for an instruction that there is not, and for operands that it

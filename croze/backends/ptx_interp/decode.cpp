@@ -47,19 +47,6 @@ void fence_registers(Item& item, const Step&) { item.fence_registers(); }
 void show_writes(Item& item, const Step&) { item.show_writes(); }
 void pass(Item&, const Step&) {}
 
-// Ties away from zero; what the instruction leaves in the bits below is nobody's business.
-void to_tf32(Item& item, const Step& step) {
-  const auto bits = item.get<std::uint32_t>(step.in[0]);
-  const bool is_finite = (bits >> 23 & 255) != 255;
-  item.set(step.result, is_finite ? (bits + 0x1000u) & ~0x1fffu : bits);
-}
-
-void join_halves(Item& item, const Step& step) {
-  const std::uint32_t low = item.get<std::uint16_t>(step.registers[0]),
-                      high = item.get<std::uint16_t>(step.registers[1]);
-  item.set(step.result, low | high << 16);
-}
-
 std::vector<std::string_view> split(std::string_view name) {
   std::vector<std::string_view> parts;
   while (true) {
@@ -119,8 +106,11 @@ class Decoder {
     if (parts[0] == "mma") return mma();
     if (parts[0] == "wgmma") return of_warpgroup(parts);
     if (name == "fence.proxy.async.shared::cta") return fixed(show_writes, 0);
-    if (parts[0] == "cp") return copy(parts);
+    if (parts[0] == "cp") return parts.size() > 4 && parts[2] == "bulk" ? box() : copy(parts);
+    if (parts[0] == "mbarrier") return phase();
+    if (name == "fence.mbarrier_init.release.cluster") return fixed(show_inits, 0);
     if (name == "shfl.sync.bfly.b32") return shuffle();
+    if (name == "vote.sync.ballot.b32") return ballot();
     if (parts[0] == "ldmatrix") return load_matrix();
     if (name == "cvt.rna.tf32.f32") return round_to_tf32();
     if (parts[0] == "cvt") return conversion(parts);
@@ -189,6 +179,15 @@ class Decoder {
     code_.warp_steps.push_back({.result = {target(at_->operands[0], Type::B32, false)},
                                 .a = {source(at_->operands[1], Type::B32, false)},
                                 .bit = bit.value});
+  }
+
+  void ballot() {
+    of_warp(3);
+    const Operand& items = at_->operands[2];
+    if (items.kind != Kind::Integer || items.value != -1) refuse("is not of a whole warp");
+    code_.warp_steps.push_back({.result = {target(at_->operands[0], Type::B32, false)},
+                                .a = {source(at_->operands[1], Type::Pred, false)},
+                                .is_ballot = true});
   }
 
   void load_matrix() {
@@ -379,9 +378,13 @@ class Decoder {
     return known->second;
   }
 
-  // A special register, or the address of an array.
+  // A special register, or the address of an array or a map.
   std::int32_t named(const std::string& name, Type t) {
     if (name.starts_with("%")) return special(name, t);
+    const auto map = std::ranges::find(module_.parameters, name, &Parameter::name);
+    if (map != module_.parameters.end() && map->is_map && size_of(t) == 8)
+      return input(Input::Kind::Parameter,
+                   static_cast<std::int32_t>(map - module_.parameters.begin()));
     std::size_t shared = 0;
     std::int64_t local = 0;
     for (const Array& a : module_.arrays) {
@@ -519,6 +522,53 @@ class Decoder {
     place(at_->operands[0]);
     step_.in[2] = operands == 4 ? source(at_->operands[3], Type::U32, false)
                                 : constant(static_cast<std::uint64_t>(bytes));
+  }
+
+  // ---- boxes ----
+
+  void box() {
+    constexpr std::size_t most_axes = 5;
+    count(3);
+    const Operand& map = at_->operands[1];
+    const std::size_t axes = map.registers.size();
+    const std::string known = fmt::format(
+        "cp.async.bulk.tensor.{}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes", axes);
+    if (at_->name != known || axes == 0 || axes > most_axes) refuse("there is no such copy");
+    code_.has_boxes = true;
+    step_.run = begin_box;
+    step_.count = static_cast<std::uint8_t>(axes);
+    for (std::size_t k = 0; k < axes; k++) {
+      check_register(map.registers[k], Type::S32, false);
+      step_.registers[k] = map.registers[k];
+    }
+    for (std::size_t k : {2, 1, 0}) {  // that of the tile has an offset
+      place(at_->operands[k]);
+      if (k > 0 && step_.offset != 0) refuse("a map or a barrier at an offset");
+      step_.in[k] = step_.in[0];
+    }
+  }
+
+  void phase() {
+    constexpr std::string_view space = ".shared::cta.b64";
+    struct Form {
+      std::string_view name;
+      Handler run;
+      std::size_t operands, place;
+    };
+    const Form forms[] = {{"init", init_barrier, 2, 0},
+                          {"expect_tx.relaxed.cta", expect_bytes, 2, 0},
+                          {"arrive", arrive, 2, 1},
+                          {"try_wait.parity", await_phase, 3, 1}};
+    const auto form = std::ranges::find_if(forms, [&](const Form& f) {
+      return at_->name == fmt::format("mbarrier.{}{}", f.name, space);
+    });
+    if (form == std::end(forms)) refuse("there is no such instruction");
+    fixed(form->run, form->operands);
+    place(at_->operands[form->place]);
+    if (form->place == 0) step_.second = number_of(at_->operands[1]);
+    if (form->operands < 3) return;
+    step_.result = target(at_->operands[0], Type::Pred, false);
+    step_.in[1] = source(at_->operands[2], Type::U32, false);
   }
 
   std::int64_t number_of(const Operand& operand) const {

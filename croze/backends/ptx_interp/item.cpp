@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "croze/base/error.h"
+#include "croze/render/program.h"
 
 namespace croze::ptx_interp {
 namespace {
@@ -20,13 +21,15 @@ constexpr std::byte poison{0xa5};
 // Where they lie together they move, and are not copied: windows point to their memory.
 static_assert(std::is_nothrow_move_constructible_v<Item>);
 
-Item::Item(const Launch& launch, std::int32_t number, SharedMemory& shared,
+Item::Item(const Launch& launch, std::int32_t number, SharedMemory& shared, BoxCopies& boxes,
            std::span<const Window> arrays)
     : launch_(launch),
       number_(number),
       shared_(shared),
+      boxes_(boxes),
       arrays_(arrays),
-      watches_registers_(launch.code.has_warpgroups) {
+      watches_registers_(launch.code.has_warpgroups),
+      notes_writes_(launch.code.has_warpgroups || launch.code.has_boxes) {
   const std::vector<std::int64_t>& local = launch.code.local;
   private_.resize(
       static_cast<std::size_t>(std::accumulate(local.begin(), local.end(), INT64_C(0))));
@@ -138,7 +141,7 @@ void Item::store(const Step& step, std::span<const std::byte> values) {
     return;
   }
   const std::int64_t offset = memory - shared_.at(0);
-  if (watches_registers_) written_.emplace_back(offset, std::ssize(values));
+  if (notes_writes_) written_.emplace_back(offset, std::ssize(values));
   const std::string wrong = shared_.write(number_, offset, values);
   if (!wrong.empty()) [[unlikely]]
     refuse(step, "shared memory: " + wrong);
@@ -174,10 +177,60 @@ void Item::await_copies(std::size_t batches_left) {
   for (auto batch = batches_.begin(); batch != left; ++batch) {
     for (const Copy& copy : *batch) {
       shared_.land(number_, copy.offset, copy.values);
-      if (watches_registers_) written_.emplace_back(copy.offset, std::ssize(copy.values));
+      if (notes_writes_) written_.emplace_back(copy.offset, std::ssize(copy.values));
     }
   }
   batches_.erase(batches_.begin(), left);
+}
+
+// ---- boxes ----
+
+std::int64_t Item::shared_place(const Step& step, std::int32_t slot, std::int64_t offset,
+                                std::int64_t bytes) const {
+  Step at = step;
+  at.in[0] = slot;
+  at.offset = offset;
+  return place<Space::Shared>(at, bytes) - shared_.at(0);
+}
+
+void Item::require(const Step& step, const std::string& wrong) const {
+  if (!wrong.empty()) [[unlikely]]
+    refuse(step, "shared memory: " + wrong);
+}
+
+void Item::init_barrier(const Step& step) {
+  require(step, boxes_.init(number_, shared_place(step, step.in[0], step.offset, 8), step.second));
+}
+
+void Item::expect_bytes(const Step& step) {
+  require(step, boxes_.expect(shared_place(step, step.in[0], step.offset, 8), step.second));
+}
+
+void Item::arrive(const Step& step) {
+  require(step, boxes_.arrive(shared_place(step, step.in[0], step.offset, 8)));
+}
+
+void Item::await_phase(const Step& step) {
+  const auto parity = get<std::uint32_t>(step.in[1]);
+  if (parity > 1) refuse(step, fmt::format("a phase is odd or even, not {}", parity));
+  bool is_over = false;
+  require(step, boxes_.await(number_, shared_place(step, step.in[0], step.offset, 8), parity == 1,
+                             is_over));
+  set(step.result, std::uint64_t{is_over});
+}
+
+// Rows of 128 bytes, so the first and the last one are looked at.
+void Item::begin_box(const Step& step) {
+  constexpr std::int64_t row = 128;
+  const std::int64_t number = Window::number_of(get<std::uint64_t>(step.in[1]));
+  if (number < 0 || number >= std::ssize(launch_.maps)) refuse(step, "this is no tensor map");
+  const TensorMap& map = launch_.maps[static_cast<std::size_t>(number)];
+  std::vector<std::int64_t> coordinates;
+  for (std::size_t k = 0; k < step.count; k++)
+    coordinates.push_back(get<std::int32_t>(step.registers[k]));
+  const std::int64_t to = shared_place(step, step.in[0], step.offset, row);
+  shared_place(step, step.in[0], step.offset + bytes_of(map.box) - row, row);
+  require(step, boxes_.begin(number_, shared_place(step, step.in[2], 0, 8), to, map, coordinates));
 }
 
 void Item::show_writes() {

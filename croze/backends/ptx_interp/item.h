@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "croze/backends/ptx_interp/boxes.h"
 #include "croze/backends/ptx_interp/code.h"
 #include "croze/backends/ptx_interp/shared_memory.h"
 
@@ -40,6 +41,7 @@ struct Launch {
   const Code& code;
   std::string_view kernel;
   std::span<const Window> buffers;
+  std::span<const TensorMap> maps;
   std::vector<std::uint64_t> parameters;
   std::int64_t groups[3];
 };
@@ -48,8 +50,8 @@ enum class Stop : std::uint8_t { None, Warp, Warpgroup, Barrier, End };
 
 class Item {
  public:
-  // `shared`: that of its group, with a window for each array.
-  Item(const Launch& launch, std::int32_t number, SharedMemory& shared,
+  // `shared`: that of its group, with a window for each array, and what is copied there by boxes.
+  Item(const Launch& launch, std::int32_t number, SharedMemory& shared, BoxCopies& boxes,
        std::span<const Window> arrays);
 
   void start(const std::int64_t (&group)[3], const std::int64_t (&position)[3]);
@@ -101,6 +103,16 @@ class Item {
   void commit_copies();
   void await_copies(std::size_t batches_left);
 
+  // ---- of boxes ----
+
+  // Barriers, whose place is in the first slot; the box that begins.
+  void init_barrier(const Step& step);
+  void show_inits() { boxes_.show_inits(number_); }
+  void expect_bytes(const Step& step);
+  void arrive(const Step& step);
+  void await_phase(const Step& step);
+  void begin_box(const Step& step);
+
   // ---- of units that go on while items do ----
 
   // wgmma.fence: what has been done to registers is over.
@@ -123,6 +135,10 @@ class Item {
   std::byte* place(const Step& step, std::int64_t bytes) const;
   std::byte* checked(const Step& step, std::span<const Window> windows, std::int64_t bytes,
                      std::string_view what) const;
+  // Where in shared memory so many bytes are, whose address is in a slot.
+  std::int64_t shared_place(const Step& step, std::int32_t slot, std::int64_t offset,
+                            std::int64_t bytes) const;
+  void require(const Step& step, const std::string& wrong) const;
   const std::byte* read_shared(const Step& step, const std::byte* memory, std::int64_t bytes);
   const Step& last_step() const { return launch_.code.steps[static_cast<std::size_t>(next_ - 1)]; }
 
@@ -140,6 +156,7 @@ class Item {
   const Launch& launch_;
   std::int32_t number_;
   SharedMemory& shared_;
+  BoxCopies& boxes_;
   std::span<const Window> arrays_;
   std::vector<std::uint64_t> slots_;
   std::vector<std::byte> private_;
@@ -147,6 +164,7 @@ class Item {
   std::vector<Copy> begun_;                 // since the last batch
   std::vector<std::vector<Copy>> batches_;  // on their way
   bool watches_registers_;
+  bool notes_writes_;                            // until they are shown
   mutable std::vector<std::int64_t> looked_at_;  // of each slot, the epoch in which it was last
   std::vector<std::int32_t> at_work_;            // products that are being added to it
   std::int64_t epoch_ = 0;                       // between two fences

@@ -24,17 +24,37 @@ std::vector<Window> windows_of(std::span<const View> buffers) {
   return windows;
 }
 
+// Maps have addresses that are multiples of 16.
+std::vector<TensorMap> maps_of(const ProgramInfo& info, std::span<const Window> windows) {
+  std::vector<TensorMap> maps;
+  for (const BoxedBuffer& b : info.boxed) {
+    const Window& w = windows[static_cast<std::size_t>(b.slot)];
+    maps.push_back({.box = b,
+                    .shift = static_cast<std::int64_t>(w.address % 16) / size_of(b.dtype),
+                    .memory = w.memory,
+                    .bytes = w.bytes});
+  }
+  return maps;
+}
+
 std::vector<std::uint64_t> parameters_of(std::span<const Window> windows,
-                                         std::span<const std::int64_t> variables) {
+                                         std::span<const std::int64_t> variables,
+                                         std::span<const TensorMap> maps) {
   std::vector<std::uint64_t> parameters;
   for (const Window& w : windows) parameters.push_back(w.address);
   for (std::int64_t v : variables) parameters.push_back(static_cast<std::uint64_t>(v));
+  std::int64_t number = 0;
+  for (const TensorMap& map : maps) {
+    parameters.push_back(Window::address_of(number++));
+    parameters.push_back(static_cast<std::uint64_t>(map.shift));
+  }
   return parameters;
 }
 
 class Group {
  public:
-  explicit Group(const Launch& launch) : launch_(launch), shared_(launch.code.shared_bytes) {
+  explicit Group(const Launch& launch)
+      : launch_(launch), shared_(launch.code.shared_bytes), boxes_(shared_) {
     for (std::size_t k = 0; k < launch.code.shared.size(); k++) {
       const std::int64_t place = launch.code.shared_places[k];
       arrays_.push_back(
@@ -42,7 +62,7 @@ class Group {
     }
     const std::int64_t(&size)[3] = launch.code.items;
     for (std::int64_t k = 0; k < size[0] * size[1] * size[2]; k++) {
-      items_.emplace_back(launch, static_cast<std::int32_t>(k), shared_, arrays_);
+      items_.emplace_back(launch, static_cast<std::int32_t>(k), shared_, boxes_, arrays_);
     }
     for (std::size_t first = 0; launch.code.has_warpgroups && first < items_.size();
          first += warpgroup_items) {
@@ -53,6 +73,7 @@ class Group {
 
   void run(const std::int64_t (&group)[3]) {
     shared_.start_group();
+    boxes_.start_group();
     for (Warpgroup& w : warpgroups_) w.start();
     const std::int64_t(&size)[3] = launch_.code.items;
     for (std::int64_t k = 0; k < std::ssize(items_); k++) {
@@ -61,6 +82,7 @@ class Group {
       items_[static_cast<std::size_t>(k)].start(group, position);
     }
     while (run_to_barrier()) shared_.pass_barrier();
+    if (!boxes_.is_idle()) items_[0].refuse_here("the kernel ends while a box is on its way");
   }
 
  private:
@@ -107,13 +129,21 @@ class Group {
         expect_same(first, first + k, stops[first], stops[first + k]);
       }
       if (stops[first] != Stop::Warp) return;
-      const WarpStep& step = warp[0].warp_step();
-      if (step.transposed) {
-        load_together(step, warp);
-      } else {
-        step.mma ? multiply_together(step, warp) : shuffle_together(step, warp);
-      }
+      step_together(warp[0].warp_step(), warp);
     }
+  }
+
+  static void step_together(const WarpStep& step, std::span<Item> warp) {
+    if (step.transposed) return load_together(step, warp);
+    if (step.mma) return multiply_together(step, warp);
+    step.is_ballot ? ballot_together(step, warp) : shuffle_together(step, warp);
+  }
+
+  static void ballot_together(const WarpStep& step, std::span<Item> warp) {
+    std::uint32_t holds = 0;
+    for (std::size_t k = 0; k < warp.size(); k++)
+      holds |= std::uint32_t{warp[k].get<bool>(step.a[0])} << k;
+    for (Item& item : warp) item.set(step.result[0], holds);
   }
 
   static void shuffle_together(const WarpStep& step, std::span<Item> warp) {
@@ -171,6 +201,7 @@ class Group {
 
   const Launch& launch_;
   SharedMemory shared_;
+  BoxCopies boxes_;
   std::vector<Window> arrays_;
   std::vector<Item> items_;
   std::vector<Warpgroup> warpgroups_;  // if there are units of four warps
@@ -181,7 +212,8 @@ class Group {
 void run(const Code& code, const ProgramInfo& info, std::span<const View> buffers,
          std::span<const std::int64_t> variables) {
   const std::vector<Window> windows = windows_of(buffers);
-  Launch launch{code, info.name, windows, parameters_of(windows, variables), {}};
+  const std::vector<TensorMap> maps = maps_of(info, windows);
+  Launch launch{code, info.name, windows, maps, parameters_of(windows, variables, maps), {}};
   std::int64_t(&groups)[3] = launch.groups;
   for (std::size_t axis = 0; axis < 3; axis++) {
     groups[axis] = info.launch.groups[axis].value(variables);

@@ -76,4 +76,11 @@ void await_copies(Item& item, const Step& step) {
   item.await_copies(static_cast<std::size_t>(step.second));
 }
 
+void init_barrier(Item& item, const Step& step) { item.init_barrier(step); }
+void show_inits(Item& item, const Step&) { item.show_inits(); }
+void expect_bytes(Item& item, const Step& step) { item.expect_bytes(step); }
+void arrive(Item& item, const Step& step) { item.arrive(step); }
+void await_phase(Item& item, const Step& step) { item.await_phase(step); }
+void begin_box(Item& item, const Step& step) { item.begin_box(step); }
+
 }  // namespace croze::ptx_interp

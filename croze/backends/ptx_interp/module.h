@@ -44,9 +44,11 @@ struct Operand {
     Integer,   // `value`
     Float32,   // `value`: the bits
     Float64,
-    Name,     // `name`: of an array, of a label, or of a special register, "%tid.x"
-    Address,  // of register `number`, or of `name` where that is -1, and `value` bytes behind it
-    Vector,   // `registers`
+    Name,  // `name`: of an array, of a label, or of a special register, "%tid.x"
+    // Of register `number`, or of `name` where that is -1, and `value` bytes behind it; of a tensor
+    // map with the `registers` of coordinates.
+    Address,
+    Vector,  // `registers`
   };
 
   Kind kind = Kind::Name;
@@ -74,6 +76,7 @@ struct Array {
 struct Parameter {
   std::string name;
   Type type;
+  bool is_map = false;  // of a tensor: 128 bytes
 };
 
 struct Label {

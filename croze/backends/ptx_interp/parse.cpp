@@ -110,9 +110,21 @@ class Parser {
 
   void parameter() {
     expect(".param");
-    const Type t = type();
-    module_.parameters.push_back({std::string(name("the name of a parameter")), t});
+    if (accept(".align")) {
+      map();
+    } else {
+      const Type t = type();
+      module_.parameters.push_back({std::string(name("the name of a parameter")), t});
+    }
     if (word() != ")") expect(",");
+  }
+
+  void map() {
+    if (integer() != 64 || type() != Type::B8) refuse("a tensor map, .align 64 .b8");
+    module_.parameters.push_back({std::string(name("the name of a map")), Type::B8, true});
+    expect("[");
+    if (integer() != 128) refuse("128 bytes");
+    expect("]");
   }
 
   void group_size() {
@@ -255,6 +267,7 @@ class Parser {
       result.name = std::string(name("a register or a name"));
     }
     if (accept("+")) result.value = integer();
+    if (accept(",")) result.registers = vector().registers;
     expect("]");
     return result;
   }

@@ -18,7 +18,8 @@ class PtxInterpProgram final : public Program {
  public:
   PtxInterpProgram(ProgramInfo info, ptx_interp::Code code)
       : info_(std::move(info)), code_(std::move(code)) {
-    check(code_.num_parameters == info_.num_buffers + info_.num_variables,
+    const std::ptrdiff_t of_maps = 2 * std::ssize(info_.boxed);
+    check(code_.num_parameters == info_.num_buffers + info_.num_variables + of_maps,
           "kernel {}: its code takes {} parameters, not {} buffers and {} variables", info_.name,
           code_.num_parameters, info_.num_buffers, info_.num_variables);
     check(std::ranges::equal(code_.items, info_.launch.items),

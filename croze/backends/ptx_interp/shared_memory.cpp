@@ -65,7 +65,7 @@ std::string SharedMemory::write(std::int32_t item, std::int64_t offset,
 }
 
 std::string SharedMemory::begin(std::int32_t item, std::int64_t offset,
-                                std::span<const std::byte> values) {
+                                std::span<const std::byte> values, bool by_unit) {
   std::int64_t k = offset;
   for (const std::byte value : values) {
     Watch& w = watch(k);
@@ -80,6 +80,8 @@ std::string SharedMemory::begin(std::int32_t item, std::int64_t offset,
       return fmt::format("race: item {} copies to byte {}, which {} read since the barrier", item,
                          k, who(w.reader));
     }
+    if (by_unit && w.is_written && w.shown < 0)
+      return fmt::format("byte {} is copied to and no fence has shown who wrote it before", k);
     w.writer = is_other ? several : item;
     w.coming++;
     w.brought = value;
@@ -88,13 +90,14 @@ std::string SharedMemory::begin(std::int32_t item, std::int64_t offset,
   return {};
 }
 
-void SharedMemory::land(std::int32_t item, std::int64_t offset, std::span<const std::byte> values) {
+void SharedMemory::land(std::int32_t item, std::int64_t offset, std::span<const std::byte> values,
+                        bool by_unit) {
   std::int64_t k = offset;
   for (const std::byte value : values) {
     Watch& w = watch(k);
     w.writer = w.writer == nobody || w.writer == item ? item : several;
     w.is_written = true;
-    w.shown = -1;
+    w.shown = by_unit ? phase_ : -1;
     w.coming--;
     *at(k++) = value;
   }

@@ -21,6 +21,8 @@ class SharedMemory {
 
   void start_group();
   void pass_barrier() { phase_++; }
+  // Which of the times between two barriers it is.
+  std::int64_t phase() const { return phase_; }
 
   // What is wrong with an access of the item to bytes, which lie inside; empty if nothing is.  A
   // write that is right has happened.
@@ -28,8 +30,11 @@ class SharedMemory {
   std::string write(std::int32_t item, std::int64_t offset, std::span<const std::byte> values);
 
   // A copy of the item begins, and has come: what is between is nobody's.  Two may bring the same.
-  std::string begin(std::int32_t item, std::int64_t offset, std::span<const std::byte> values);
-  void land(std::int32_t item, std::int64_t offset, std::span<const std::byte> values);
+  // `by_unit`: one that the item asked for it brings it, not the item.
+  std::string begin(std::int32_t item, std::int64_t offset, std::span<const std::byte> values,
+                    bool by_unit = false);
+  void land(std::int32_t item, std::int64_t offset, std::span<const std::byte> values,
+            bool by_unit = false);
 
   // A unit (wgmma) begins to read for itself, and has read, what nobody writes in between.
   static std::int32_t unit(std::int32_t number) { return -3 - number; }

@@ -13,6 +13,16 @@
 namespace croze::vulkan {
 namespace {
 
+std::vector<Extension> extensions_of(const Library& vk, PhysicalDevice device) {
+  std::uint32_t count = 0;
+  if (vk.extensions(device, nullptr, &count, nullptr) != Status::Success) return {};
+  std::vector<Extension> all(count);
+  const Status status = vk.extensions(device, nullptr, &count, all.data());
+  if (status != Status::Success && status != Status::Incomplete) return {};
+  all.resize(count);
+  return all;
+}
+
 struct Answers {
   Properties2 properties;
   Vulkan11Properties properties_1_1;
@@ -20,14 +30,32 @@ struct Answers {
   Features2 features;
   Vulkan11Features features_1_1;
   Vulkan12Features features_1_2;
+  MatrixAnswers matrices;
 
   Answers(const Library& vk, PhysicalDevice device) {
     properties.next = &properties_1_1;
     properties_1_1.next = &properties_1_2;
-    vk.properties(device, &properties);
     features.next = &features_1_1;
     features_1_1.next = &features_1_2;
+    ask_for_subgroups(vk, device);
+    vk.properties(device, &properties);
     vk.features(device, &features);
+    matrices.memory_model = features_1_2.memory_model != 0;
+  }
+
+ private:
+  // And for their matrices, where the device has the extensions.
+  void ask_for_subgroups(const Library& vk, PhysicalDevice device) {
+    const auto has = [all = extensions_of(vk, device)](const char* name) {
+      return std::ranges::any_of(
+          all, [&](const Extension& e) { return e.name == std::string_view(name); });
+    };
+    if (!has(extension_subgroup_size)) return;
+    properties_1_2.next = &matrices.limits;
+    features_1_2.next = &matrices.sizes;
+    if (!has(extension_cooperative_matrix)) return;
+    matrices.sizes.next = &matrices.matrices;
+    if (has(extension_bfloat16)) matrices.matrices.next = &matrices.bfloat16;
   }
 };
 
@@ -78,7 +106,29 @@ std::string_view lack_of(const Answers& a) {
   return {};
 }
 
-std::optional<Offer> offer_of(const Library& vk, PhysicalDevice device) {
+// A subgroup is a warp only where it is whole and has the size that was asked for: that which
+// matrices are for, if there are any.
+void add_subgroups(const Answers& a, Offer& offer) {
+  const Vulkan11Properties& properties = a.properties_1_1;
+  offer.subgroup_items =
+      offer.matrices.units.empty() ? std::max(properties.subgroup_items, 1u) : offer.matrices.items;
+  offer.has_whole_subgroups =
+      a.matrices.sizes.required_size && a.matrices.sizes.full_subgroups &&
+      a.matrices.limits.stages & properties.subgroup_stages & stage_compute &&
+      offer.subgroup_items > 1 && offer.subgroup_items <= 64;
+  const auto can = [&](std::uint32_t operations) {
+    return offer.has_whole_subgroups && properties.subgroup_operations & operations;
+  };
+  offer.shuffles = can(subgroups_shuffle);
+  offer.ballots = can(subgroups_vote);
+  if (!offer.has_whole_subgroups) return;
+  // Items that work together have one axis (spirv.cpp).
+  const std::uint64_t most = std::uint64_t{a.matrices.limits.most_subgroups} * offer.subgroup_items;
+  offer.limits.group_items = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>({offer.limits.group_items, offer.limits.group_axis[0], most}));
+}
+
+std::optional<Offer> offer_of(const Library& vk, Instance instance, PhysicalDevice device) {
   const Answers a(vk, device);
   const DeviceProperties& properties = a.properties.properties;
   const std::optional<std::uint32_t> family = compute_family(vk, device);
@@ -95,10 +145,13 @@ std::optional<Offer> offer_of(const Library& vk, PhysicalDevice device) {
   offer.version = properties.api_version;
   offer.type = properties.device_type;
   offer.limits = properties.limits;
-  offer.subgroup_items = std::max(a.properties_1_1.subgroup_items, 1u);
   offer.allocation_bytes = a.properties_1_1.allocation_bytes;
   offer.queue_family = *family;
   offer.target = target_of(a);
+  if (a.matrices.matrices.matrices && takes_matrices(offer.type))
+    offer.matrices = matrix_offer(cooperative_matrices_of(vk, instance, device), a.matrices,
+                                  offer.target, properties.vendor, a.properties_1_1.subgroup_items);
+  add_subgroups(a, offer);
   return offer;
 }
 
@@ -116,7 +169,7 @@ Instance make_instance(const Library& vk) {
   return nullptr;
 }
 
-std::string features_text(const SpirvTarget& target) {
+std::string features_text(const SpirvTarget& target, const MatrixOffer& matrices) {
   std::string text;
   const auto add = [&](bool has, std::string_view name) {
     if (has) text += fmt::format("{}{}", text.empty() ? "" : " ", name);
@@ -130,6 +183,7 @@ std::string features_text(const SpirvTarget& target) {
     add(target.float_controls[i].keeps_subnormals, fmt::format("subnormal{}", 16 << i));
     add(target.float_controls[i].rounds_to_even, fmt::format("even{}", 16 << i));
   }
+  for (const MatrixUnit* unit : matrices.units) add(true, unit->name);
   return text;
 }
 
@@ -157,14 +211,21 @@ Drivers look_for_drivers(std::unique_ptr<Library> library) {
   if (status != Status::Success && status != Status::Incomplete) return drivers;
   handles.resize(count);
   for (PhysicalDevice handle : handles) {
-    if (auto offer = offer_of(vk, handle)) drivers.devices.push_back(std::move(*offer));
+    if (auto offer = offer_of(vk, drivers.instance, handle))
+      drivers.devices.push_back(std::move(*offer));
   }
   return drivers;
 }
 
 std::string description_of(const Offer& offer) {
-  return fmt::format("{}; {}; Vulkan {}.{}; {}", offer.name, offer.driver, offer.version >> 22,
-                     offer.version >> 12 & 0x3ff, features_text(offer.target));
+  std::string text =
+      fmt::format("{}; {}; Vulkan {}.{}; {}", offer.name, offer.driver, offer.version >> 22,
+                  offer.version >> 12 & 0x3ff, features_text(offer.target, offer.matrices));
+  if (offer.shuffles || offer.ballots) {
+    text += fmt::format("; subgroups of {}:{}{}", offer.subgroup_items,
+                        offer.shuffles ? " shuffle" : "", offer.ballots ? " ballot" : "");
+  }
+  return text;
 }
 
 Caps caps_of(const Offer& offer) {
@@ -187,9 +248,12 @@ Caps caps_of(const Offer& offer) {
   caps.packs_words = renderer.packs_words();
   caps.threads = groups_at_once(offer.type);
   caps.warp_items = offer.subgroup_items;
+  caps.shuffles_items = offer.shuffles;
+  caps.ballots_items = offer.ballots;
   if (offer.type == DeviceType::Cpu) caps.group_memory_banks = 1;
   caps.vector_bytes = 0;
   caps.alignment = 256;
+  caps.matrix_units = offer.matrices.units;
   return caps;
 }
 

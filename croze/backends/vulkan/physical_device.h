@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "croze/backends/vulkan/cooperative.h"
 #include "croze/backends/vulkan/vulkan_library.h"
 #include "croze/device/caps.h"
 #include "croze/render/spirv/spirv.h"
@@ -20,9 +21,12 @@ struct Offer {
   DeviceType type = DeviceType::Other;
   Limits limits{};
   std::uint32_t subgroup_items = 1;
+  // Whether kernels have whole subgroups of so many items, which work together in these ways.
+  bool has_whole_subgroups = false, shuffles = false, ballots = false;
   std::uint64_t allocation_bytes = 0;  // of one piece of memory, at most
   std::uint32_t queue_family = 0;
   SpirvTarget target;
+  MatrixOffer matrices;
 };
 
 // The loader with an instance, and the devices as long as it lives.

@@ -1,6 +1,6 @@
-// vulkan_api.h -- the part of Vulkan 1.2 that the device uses: handles, structs as they lie in
-// memory, and numbers with names.  Declared here, so croze builds on machines without a header of
-// Vulkan.
+// vulkan_api.h -- the part of Vulkan 1.2, and of extensions, that the device uses: handles, structs
+// as they lie in memory, and numbers with names.  Declared here, so croze builds on machines
+// without a header of Vulkan.
 #pragma once
 
 #include <cstddef>
@@ -74,7 +74,13 @@ enum class Type : std::uint32_t {
   SemaphoreTypeCreateInfo = 1000207002,
   TimelineSemaphoreSubmitInfo = 1000207003,
   SemaphoreWaitInfo = 1000207004,
+  SubgroupSizeProperties = 1000225000,
+  RequiredSubgroupSize = 1000225001,
+  SubgroupSizeFeatures = 1000225002,
   BufferDeviceAddressInfo = 1000244001,
+  CooperativeMatrixFeatures = 1000506000,
+  CooperativeMatrix = 1000506001,
+  BFloat16Features = 1000141000,
 };
 
 inline constexpr std::uint32_t version_1_2 = 1u << 22 | 2u << 12;
@@ -85,6 +91,8 @@ inline constexpr std::uint32_t memory_is_local = 0x1, memory_is_visible = 0x2,
                                memory_is_coherent = 0x4, memory_is_cached = 0x8;
 inline constexpr std::uint32_t allocate_with_address = 2;
 inline constexpr std::uint32_t stage_compute = 0x20;  // of shaders
+inline constexpr std::uint32_t stage_has_full_subgroups = 2;
+inline constexpr std::uint32_t subgroups_vote = 0x8, subgroups_shuffle = 0x10;
 inline constexpr std::uint32_t pipeline_compute = 0x800, pipeline_copy = 0x1000,
                                pipeline_host = 0x4000;
 inline constexpr std::uint32_t access_shader_read = 0x20, access_shader_write = 0x40,
@@ -250,7 +258,8 @@ struct Vulkan12Features {
   Bool buffer_address = 0;
   Bool buffer_address_replay = 0;
   Bool buffer_address_devices = 0;
-  Bool later[6] = {};
+  Bool memory_model = 0;
+  Bool later[5] = {};
 };
 
 struct Vulkan11Features {
@@ -269,6 +278,71 @@ struct Features2 {
   Bool int64 = 0;
   Bool int16 = 0;
   Bool later[13] = {};
+};
+
+// ---- extensions ----
+
+inline constexpr const char* extension_cooperative_matrix = "VK_KHR_cooperative_matrix";
+inline constexpr const char* extension_subgroup_size = "VK_EXT_subgroup_size_control";
+inline constexpr const char* extension_bfloat16 = "VK_KHR_shader_bfloat16";
+
+struct Extension {
+  char name[256] = {};
+  std::uint32_t version = 0;
+};
+
+// Of VK_EXT_subgroup_size_control.
+struct SubgroupSizeProperties {
+  Type type = Type::SubgroupSizeProperties;
+  void* next = nullptr;
+  std::uint32_t least_items = 0;
+  std::uint32_t most_items = 0;
+  std::uint32_t most_subgroups = 0;  // of a group
+  std::uint32_t stages = 0;
+};
+struct SubgroupSizeFeatures {
+  Type type = Type::SubgroupSizeFeatures;
+  void* next = nullptr;
+  Bool required_size = 0;
+  Bool full_subgroups = 0;
+};
+
+// Of VK_KHR_cooperative_matrix.
+struct CooperativeMatrixFeatures {
+  Type type = Type::CooperativeMatrixFeatures;
+  void* next = nullptr;
+  Bool matrices = 0;
+  Bool robust_access = 0;
+};
+
+// Of VK_KHR_shader_bfloat16.
+struct BFloat16Features {
+  Type type = Type::BFloat16Features;
+  void* next = nullptr;
+  Bool is_type = 0;
+  Bool dot_products = 0;
+  Bool matrices = 0;
+};
+
+enum class Component : std::uint32_t {
+  Float16 = 0,
+  Float32 = 1,
+  Int8 = 3,
+  Int32 = 5,
+  UInt8 = 7,
+  UInt32 = 9,
+  BFloat16 = 1000141000,
+};
+enum class Scope : std::uint32_t { Device = 1, Group = 2, Subgroup = 3 };
+
+// What a device multiplies: result = a * b + sums.
+struct CooperativeMatrix {
+  Type type = Type::CooperativeMatrix;
+  void* next = nullptr;
+  std::uint32_t rows = 0, columns = 0, depth = 0;
+  Component a{}, b{}, sums{}, result{};
+  Bool saturates = 0;
+  Scope scope{};
 };
 
 struct DeviceQueueCreateInfo {
@@ -356,6 +430,12 @@ struct PipelineLayoutCreateInfo {
   const void* sets = nullptr;
   std::uint32_t num_ranges = 0;
   const PushConstantRange* ranges = nullptr;
+};
+
+struct RequiredSubgroupSize {
+  Type type = Type::RequiredSubgroupSize;
+  const void* next = nullptr;
+  std::uint32_t items = 0;
 };
 
 struct PipelineShaderStageCreateInfo {

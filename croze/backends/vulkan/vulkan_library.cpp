@@ -26,6 +26,8 @@ void bind_devices(FunctionBinder& b, Library& table) {
   b.bind(table.features, "vkGetPhysicalDeviceFeatures2");
   b.bind(table.memory_properties, "vkGetPhysicalDeviceMemoryProperties");
   b.bind(table.queue_families, "vkGetPhysicalDeviceQueueFamilyProperties");
+  b.bind(table.extensions, "vkEnumerateDeviceExtensionProperties");
+  b.bind(table.instance_function, "vkGetInstanceProcAddr");
   b.bind(table.create_device, "vkCreateDevice");
   b.bind(table.destroy_device, "vkDestroyDevice");
   b.bind(table.get_queue, "vkGetDeviceQueue");

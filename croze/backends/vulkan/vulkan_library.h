@@ -18,6 +18,9 @@ struct Library {
   void (*features)(PhysicalDevice, Features2*);
   void (*memory_properties)(PhysicalDevice, MemoryProperties*);
   void (*queue_families)(PhysicalDevice, std::uint32_t* count, QueueFamily*);
+  Status (*extensions)(PhysicalDevice, const char* layer, std::uint32_t* count, Extension*);
+  // Of extensions; null: there is none of that name.
+  void (*(*instance_function)(Instance, const char* name))();
 
   Status (*create_device)(PhysicalDevice, const DeviceCreateInfo*, const void*, LogicalDevice*);
   void (*destroy_device)(LogicalDevice, const void*);

@@ -9,9 +9,16 @@
 
 #include "croze/base/error.h"
 #include "croze/render/spirv/arguments.h"
+#include "croze/render/spirv/module.h"
 
 namespace croze::vulkan {
 namespace {
+
+// Whether items work together in subgroups, which then have to be whole.
+bool have_subgroups(std::span<const std::uint32_t> module) {
+  using enum spirv::Capability;
+  return spirv::needs(module, CooperativeMatrix) || spirv::needs(module, GroupNonUniform);
+}
 
 Pipeline make_pipeline(Context& context, const std::string& kernel, std::string_view words) {
   const Library& vk = context.vk();
@@ -26,6 +33,12 @@ Pipeline make_pipeline(Context& context, const std::string& kernel, std::string_
   ComputePipelineCreateInfo wanted;
   wanted.stage.entry = entry.c_str();
   wanted.layout = context.layout();
+  RequiredSubgroupSize size;
+  size.items = context.offer().subgroup_items;
+  if (have_subgroups(aligned)) {
+    wanted.stage.next = &size;
+    wanted.stage.flags = stage_has_full_subgroups;
+  }
   context.check(vk.create_module(context.device(), &module, nullptr, &wanted.stage.module), what);
   Pipeline pipeline = nullptr;
   const Status status =

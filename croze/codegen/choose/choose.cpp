@@ -73,7 +73,7 @@ bool repeats_reductions(const KernelState& k, UOp loop) {
 bool repeats_fills(const KernelState& k, UOp loop) {
   const auto end = std::ranges::find(k.loops, loop);
   return std::ranges::any_of(toposort(k.sink), [&](UOp u) {
-    return u.is(Op::Store) && tile_of(u) && !u.varies_over(loop) &&
+    return is_write(u) && tile_of(u) && !u.varies_over(loop) &&
            std::any_of(k.loops.begin(), end, [&](UOp r) { return u.varies_over(r); });
   });
 }
@@ -99,9 +99,8 @@ UOp loop_for_tasks(const KernelState& k) {
 
 // Whether each task fills a tile with what other tasks fill theirs with.
 bool repeats_outer_fills(const KernelState& k, UOp loop) {
-  return std::ranges::any_of(toposort(k.sink), [&](UOp u) {
-    return u.is(Op::Store) && tile_of(u) && !u.varies_over(loop);
-  });
+  return std::ranges::any_of(
+      toposort(k.sink), [&](UOp u) { return is_write(u) && tile_of(u) && !u.varies_over(loop); });
 }
 
 // The fewest tasks that the threads share evenly; nothing if there are none.

@@ -25,7 +25,7 @@ namespace {
 constexpr std::int64_t terms_of_turn = 512, least_terms = 2 * terms_of_turn;
 
 bool fills_tiles(const KernelState& k) {
-  return std::ranges::any_of(toposort(k.sink), [](UOp u) { return u.is(Op::Store) && tile_of(u); });
+  return std::ranges::any_of(toposort(k.sink), [](UOp u) { return is_write(u) && tile_of(u); });
 }
 
 // The loops of what is in registers at once: the last ones.

@@ -325,7 +325,7 @@ class Vectorizer {
   // One tile does not serve all lanes.
   bool stands_around_tile(UOp range) const {
     return std::ranges::any_of(toposort(k_.sink), [&](UOp u) {
-      return u.is(Op::Store) && tile_of(u) && u.varies_over(range);
+      return is_write(u) && tile_of(u) && u.varies_over(range);
     });
   }
 

@@ -57,7 +57,7 @@ bool loads_what_it_stores(UOp sink);  // so that running an iteration twice give
 // A new range of the same kind that turns 1/`by` times as often; `by` divides its trip count.
 UOp range_divided_by(KernelState& k, UOp range, std::int64_t by);
 
-// The tile that a Store fills; null if it does not fill one.
+// The tile that a Store or a CopyBox fills; null if it does not fill one.
 UOp tile_of(UOp store);
 
 // Where a tile lies, and what it takes.

@@ -63,8 +63,8 @@ Legality::Legality(const KernelState& k) : k_(k), order_(toposort(k.sink)), rang
   for (UOp u : order_) {
     if (u.is(Op::Range) && !contains(k.loops, u)) ranges_.push_back(u);
     if (u.is(Op::Load)) loads_.push_back(u);
-    if (u.is(Op::Store) || u.is(Op::Reduce) || u.is(Op::TupleReduce)) closers_.push_back(u);
-    const UOp tile = u.is(Op::Store) ? tile_of(u) : UOp();
+    if (is_write(u) || u.is(Op::Reduce) || u.is(Op::TupleReduce)) closers_.push_back(u);
+    const UOp tile = is_write(u) ? tile_of(u) : UOp();
     if (tile && !contains(tiles_, tile)) tiles_.push_back(tile);
   }
 }
@@ -163,7 +163,7 @@ std::string Legality::refuse_split_overlapping(const Edit& e) const {
     return fmt::format("{} is not split with a rest by {}", length_of(r), e.size);
   }
   for (UOp u : order_) {
-    if (u.is(Op::Store) && tile_of(u) && u.varies_over(r)) {
+    if (is_write(u) && tile_of(u) && u.varies_over(r)) {
       return fmt::format("a tile is filled inside of loop r{}", r.range_id());
     }
     if (u.is(Op::Load) && is_written(u.src(0).src(0))) return "the kernel writes what it loads";
@@ -235,7 +235,7 @@ std::string Legality::refuse_bind(const Edit& e) const {
     return fmt::format("how often loop r{} turns is known at launch only", r.range_id());
   }
   for (UOp u : closers_) {
-    const UOp tile = u.is(Op::Store) && u.varies_over(r) ? tile_of(u) : UOp();
+    const UOp tile = is_write(u) && u.varies_over(r) ? tile_of(u) : UOp();
     if (tile && !can_stand_around_tile(e.loop, space_of_tile(tile))) {
       return fmt::format("a tile is filled inside of loop r{}", r.range_id());
     }

@@ -57,6 +57,8 @@ class Legality {
   std::string refuse_new_ranges(std::int64_t count) const;
   std::int64_t room_of_tile() const;
   std::int64_t bytes_of_tiles(Space space) const;
+  std::int64_t growth_of(UOp tile) const;
+  std::int64_t bytes_of_sums() const;
   bool is_output_loop(UOp range) const;
   bool is_in_tuple(UOp range) const;
   bool is_written(UOp param) const;

@@ -215,9 +215,12 @@ void stage(KernelState& k, UOp load, std::span<const UOp> inner, Space space, st
   const bool shared = space == Space::Group;
   const std::optional<MatrixTile> matrices =
       shared ? matrix_tile(place, load.dtype(), axes, k.caps()) : std::nullopt;
+  const std::optional<FillOrder> order = matrices ? std::optional(matrices->order)
+                                         : shared
+                                             ? order_by_pixels(place, load.dtype(), axes, k.caps())
+                                             : std::nullopt;
   const TileFill fill =
-      shared ? fill_by_items(k, items_of(k), place, load.dtype(), axes,
-                             matrices ? &matrices->order : nullptr)
+      shared ? fill_by_items(k, items_of(k), place, load.dtype(), axes, order ? &*order : nullptr)
              : FillByLoops(k, vectors_of(k, axes, load.dtype(), lanes), gate_of(place)).over(axes);
 
   const TileLayout layout =

@@ -8,7 +8,9 @@
 #include "croze/codegen/edits/stage.h"
 #include "croze/codegen/edits/warps/contract_wave.h"
 #include "croze/codegen/edits/warps/fill_ahead.h"
+#include "croze/graph/matrix_unit.h"
 #include "croze/graph/rewrite/rewrite.h"
+#include "croze/render/program.h"
 #include "croze/render/scratch.h"
 
 namespace croze {
@@ -37,6 +39,11 @@ std::int64_t growth_in_group(DType t, const Caps& caps) {
   return std::max<std::int64_t>(1, caps.group_element_bytes / size_of(t));
 }
 
+// By which so many items get the sums of a unit that keeps them.
+std::int64_t bytes_of_all(const MatrixUnit& unit, std::int64_t items) {
+  return items / unit.threads * bytes_of_kept_sums(unit);
+}
+
 }  // namespace
 
 // What a tile that an item has for itself may take.  All tiles of items that are alone in their
@@ -53,12 +60,31 @@ std::int64_t Legality::bytes_of_tiles(Space space) const {
   std::int64_t bytes = 0;
   for (UOp tile : tiles_) {
     if (space_of_tile(tile) != space) continue;
-    bytes += bytes_of_tile(tile) *
-             (space == Space::Group ? growth_in_group(tile.dtype(), k_.caps()) : 1);
+    bytes += bytes_of_tile(tile) * (space == Space::Group ? growth_of(tile) : 1);
   }
   if (space == Space::Group) {
     for (UOp u : closers_) bytes += u.is(Op::Reduce) ? combining_bytes(u, ranges_) : 0;
+    bytes += bytes_of_sums();
   }
+  return bytes;
+}
+
+// What a unit reads by itself lies there as it does elsewhere.
+std::int64_t Legality::growth_of(UOp tile) const {
+  const bool is_of_unit = std::ranges::any_of(
+      order_, [&](UOp u) { return is_read_by_unit(u) && buffer_of(u.src(0)) == tile; });
+  return is_of_unit ? 1 : growth_in_group(tile.dtype(), k_.caps());
+}
+
+// Of group memory, by which items get the sums that units keep.
+std::int64_t Legality::bytes_of_sums() const {
+  std::vector<const MatrixUnit*> units;
+  for (UOp u : order_) {
+    const MatrixUnit* unit = u.is(Op::Contract) ? find_matrix_unit(u.arg().as_text()) : nullptr;
+    if (unit && std::ranges::find(units, unit) == units.end()) units.push_back(unit);
+  }
+  std::int64_t bytes = 0;
+  for (const MatrixUnit* unit : units) bytes += bytes_of_all(*unit, iterations(items_of(k_)));
   return bytes;
 }
 
@@ -116,8 +142,10 @@ std::string Legality::refuse_group_factors(const Edit& e) const {
     std::string why = refuse_source(f.load, inner, Space::Group);
     if (why.empty()) why = refuse_group_factor(k_, f);
     if (!why.empty()) return why;
-    bytes += iterations(inner) * size_of(f.load.dtype()) * growth_in_group(f.load.dtype(), caps);
+    bytes += iterations(inner) * size_of(f.load.dtype());
   }
+  const MatrixUnit& unit = *caps.matrix_units[static_cast<std::size_t>(e.size - 1)];
+  bytes += bytes_of_all(unit, iterations(items_of(k_)) * unit.threads);
   if (bytes > caps.group_memory)
     return fmt::format("tiles of {} bytes do not fit in {}", bytes, caps.group_memory);
   return {};
@@ -164,11 +192,11 @@ std::string Legality::refuse_fill_ahead(const Edit& e) const {
   }
   if (std::string why = croze::refuse_fill_ahead(turn, order_, k_.loops); !why.empty()) return why;
   std::int64_t bytes = bytes_of_tiles(Space::Group), loops = 1;
-  for (UOp fill : fills_in(turn, order_)) {
-    const UOp tile = tile_of(fill);
-    const std::int64_t slot = bytes_of_tile(tile) * growth_in_group(tile.dtype(), k_.caps());
+  const std::vector<UOp> fills = fills_in(turn, order_);
+  for (UOp fill : fills) loops += std::ssize(closed_ranges(fill));
+  for (UOp tile : tiles_of(fills)) {
+    const std::int64_t slot = bytes_of_tile(tile) * growth_of(tile);
     bytes += (e.size - 1) * slot;
-    loops += std::ssize(closed_ranges(fill));
   }
   if (bytes > k_.caps().group_memory) {
     return fmt::format("tiles of {} bytes do not fit in {}", bytes, k_.caps().group_memory);

@@ -2,7 +2,8 @@
 // alone.
 //
 // In a warp each item combines what it has with what the item has whose number differs in one bit,
-// for one bit after the other: then all have the result.  One of each warp writes it, all items
+// for one bit after the other: then all have the result.  Whether something holds for one of them,
+// or for all, they find out at once, by a ballot.  One of each warp writes it, all items
 // meet, and each reads one of what the warps have come to and does the same again.
 //
 // Where items do not stand in warps like that, a tree: each item writes its value.  Then the lower
@@ -35,7 +36,7 @@ UOp at_item(UOp value, std::int64_t bit) {
 }  // namespace
 
 ItemCombiner::ItemCombiner(std::span<const UOp> nodes, const Caps& caps, const ItemAxes& axes)
-    : shuffles_wide_(caps.has_dtype(DType::Int64)), axes_(axes) {
+    : shuffles_wide_(caps.has_dtype(DType::Int64)), ballots_(caps.ballots_items), axes_(axes) {
   for (UOp u : nodes) {
     if (u.is(Op::Local)) next_local_ = std::max(next_local_, u.arg().ints[0] + 1);
     if (!u.is(Op::Range)) continue;
@@ -90,6 +91,47 @@ UOp ItemCombiner::new_tile(DType t, std::int64_t elements, Graph& g) {
   return g.local(t, next_local_++, elements, Space::Group);
 }
 
+// The bits of a ballot that are those of an item's own row: of `items` of the warp that are so far
+// apart, and equal to it in what counts beside them.
+UOp ItemCombiner::row_in_ballot(DType t, const Neighbours& row, Graph& g) const {
+  std::uint64_t first_row = 0;
+  for (std::int64_t i = 0; i < row.in_warp; i++) first_row |= std::uint64_t{1} << i * row.distance;
+  const UOp bits = g.constant(t, static_cast<std::int64_t>(first_row));
+  const UOp number = number_in_warp(g);
+  const UOp beside =
+      number % row.distance + number / (row.distance * row.in_warp) * (row.distance * row.in_warp);
+  return g.alu(Op::Shl, {bits, g.cast(beside, t)});
+}
+
+// Items are counted with the first axis fastest.
+UOp ItemCombiner::number_in_warp(Graph& g) const {
+  UOp number = g.index(0);
+  std::int64_t size = 1;
+  for (UOp axis : axes_.axes) {
+    if (size >= warp_) break;
+    number = number + axis * size;
+    size *= axis.range_size();
+  }
+  return number % warp_;
+}
+
+// Whether it holds for one of the row, or, as a minimum, for all: for none it does not.
+UOp ItemCombiner::by_ballot(Op op, UOp value, const Neighbours& row) const {
+  Graph& g = value.graph();
+  const DType t = warp_ > 32 ? DType::UInt64 : DType::UInt32;
+  const bool is_any = op == Op::Max;
+  const UOp asked = is_any ? value : g.alu(Op::Not, {value});
+  const UOp ballot = g.make(Op::Ballot, t, {asked}, Arg(warp_));
+  const UOp in_row = row.in_warp == warp_ ? ballot : ballot & row_in_ballot(t, row, g);
+  return g.alu(is_any ? Op::Ne : Op::Eq, {in_row, g.constant(t, std::int64_t{0})});
+}
+
+UOp ItemCombiner::combined_in_warp(Op op, UOp value, const Neighbours& row) const {
+  const bool is_asked = value.dtype() == DType::Bool && (op == Op::Max || op == Op::Min);
+  if (ballots_ && is_asked && row.in_warp > 2) return by_ballot(op, value, row);
+  return shuffled(op, value, row.in_warp, row.distance);
+}
+
 UOp ItemCombiner::shuffled(Op op, UOp value, std::int64_t items, std::int64_t distance) const {
   for (std::int64_t bit = items / 2; bit > 0; bit /= 2) {
     value = value.graph().alu(op, {value, at_item(value, bit * distance)});
@@ -100,7 +142,7 @@ UOp ItemCombiner::shuffled(Op op, UOp value, std::int64_t items, std::int64_t di
 UOp ItemCombiner::by_warps(Op op, UOp value, UOp item, const Row& row,
                            const Neighbours& neighbours) {
   const auto& [distance, in_warp] = neighbours;
-  value = shuffled(op, value, in_warp, distance);
+  value = combined_in_warp(op, value, neighbours);
   const std::int64_t warps = item.range_size() / in_warp;
   if (warps == 1) return value;
   Graph& g = value.graph();

@@ -36,6 +36,10 @@ class ItemCombiner {
   };
   Row row_beside(UOp item, UOp reduce, std::span<const UOp> open) const;
 
+  UOp row_in_ballot(DType t, const Neighbours& row, Graph& g) const;
+  UOp number_in_warp(Graph& g) const;
+  UOp by_ballot(Op op, UOp value, const Neighbours& row) const;
+  UOp combined_in_warp(Op op, UOp value, const Neighbours& row) const;
   UOp shuffled(Op op, UOp value, std::int64_t items, std::int64_t distance) const;
   UOp by_warps(Op op, UOp value, UOp item, const Row& row, const Neighbours& neighbours);
   UOp by_tree(Op op, UOp value, UOp item, const Row& row);
@@ -43,6 +47,7 @@ class ItemCombiner {
 
   std::int64_t warp_ = 1;       // items that shuffle; 1: none do
   bool shuffles_wide_ = false;  // what has 8 bytes
+  bool ballots_ = false;
   ItemAxes axes_;
   std::vector<UOp> apart_;  // items and lanes, which have values of their own
   std::int64_t next_local_ = 0;

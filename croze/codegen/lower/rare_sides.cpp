@@ -50,7 +50,7 @@ class Facts {
     for (UOp u : order) {
       if (u.is(Op::Range) && is_one_of(u, loops)) outputs_ = outputs_ | u.ranges();
       if (is_lane(u)) lanes_ = lanes_ | u.ranges();
-      if (u.is(Op::Store)) stored_.insert(buffer_of(u.src(0)).node());
+      if (is_write(u)) stored_.insert(buffer_of(u.src(0)).node());
     }
     for (UOp u : order) note(u);
   }
@@ -86,7 +86,7 @@ class Facts {
     if (held) held_.insert(u.node());
   }
 
-  static bool is_effect(UOp u) { return u.is(Op::Store); }
+  static bool is_effect(UOp u) { return is_write(u); }
 
   // A register in the loop that updates it, a tile while it is filled, memory that is stored to.
   bool is_held_in_loop(UOp u) const {
@@ -211,7 +211,7 @@ class Finder {
       for (UOp s : u.sources()) level = std::max({level, *levels_.find(s.node()), level_behind(s)});
       if (choices.contains(u.node())) level++;
       *levels_.insert(u.node(), 0).first = level;
-      if (!u.is(Op::Store)) continue;
+      if (!is_write(u)) continue;
       for (UOp r : closed_ranges(u)) {
         if (!is_inner_loop(r)) continue;
         std::int64_t& of_loop = *loop_levels_.insert(r.range_id(), 0).first;
@@ -225,7 +225,7 @@ class Finder {
   // Of the loops that a store ends.
   std::int64_t level_behind(UOp store) const {
     std::int64_t level = 0;
-    if (!store.is(Op::Store)) return level;
+    if (!is_write(store)) return level;
     for (UOp r : closed_ranges(store)) {
       if (const std::int64_t* known = loop_levels_.find(r.range_id()))
         level = std::max(level, *known);

@@ -96,7 +96,7 @@ class Squares {
  public:
   Squares(UOp sink, const Caps& caps) : sink_(sink), caps_(caps), order_(toposort(sink)) {
     for (UOp u : order_) {
-      if (u.is(Op::Store)) stored_.insert(buffer_of(u.src(0)).node());
+      if (is_write(u)) stored_.insert(buffer_of(u.src(0)).node());
     }
     find_accesses();
   }

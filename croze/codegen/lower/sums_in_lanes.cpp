@@ -78,7 +78,7 @@ class SumsInLanes {
  public:
   SumsInLanes(UOp sink, const Caps& caps) : sink_(sink), graph_(sink.graph()), caps_(caps) {
     for (UOp u : toposort(sink)) {
-      if (u.is(Op::Store)) stored_.insert(buffer_of(u.src(0)).node());
+      if (is_write(u)) stored_.insert(buffer_of(u.src(0)).node());
     }
   }
 

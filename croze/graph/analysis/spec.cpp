@@ -202,11 +202,13 @@ void check_kernel_node(const Checker& checker, UOp u) {
 
 const Checker& program_checker() {
   static const Checker& checker = *new Checker(
-      "linear program", (with_traits(trait_elementwise) & ~ops({Op::Invalid})) |
-                            ops({Op::Param, Op::Variable, Op::Special, Op::Local, Op::Register,
-                                 Op::Range, Op::Loop, Op::EndLoop, Op::Load, Op::Store, Op::Reduce,
-                                 Op::Barrier, Op::Exchange, Op::Prefetch, Op::Lookup, Op::Contract,
-                                 Op::Shuffle, Op::LoadMatrix, Op::AwaitProducts}));
+      "linear program",
+      (with_traits(trait_elementwise) & ~ops({Op::Invalid})) |
+          ops({Op::Param,    Op::Variable, Op::Special,    Op::Local,         Op::Register,
+               Op::Range,    Op::Loop,     Op::EndLoop,    Op::Load,          Op::Store,
+               Op::Reduce,   Op::Barrier,  Op::Exchange,   Op::Prefetch,      Op::Lookup,
+               Op::Contract, Op::Shuffle,  Op::LoadMatrix, Op::AwaitProducts, Op::CopyBox,
+               Op::Ballot}));
   return checker;
 }
 
@@ -251,6 +253,12 @@ bool is_operand(UOp u, UOp lane, DType t, const MatrixUnit& unit, std::string_vi
   return is_vector && (u.dtype() == t || is_bits);
 }
 
+// Whether a unit that keeps its sums may begin with these.
+bool can_be_kept(UOp sums) {
+  const bool is_state = sums.is(Op::Load) && storage(sums.src(0)).is(Op::Register);
+  return sums.is_const(0) || sums.is(Op::Contract) || is_state;
+}
+
 void check_contract(const Checker& checker, UOp u) {
   const MatrixUnit* unit = find_matrix_unit(u.arg().as_text());
   checker.require(unit && unit->shifted.empty(), u, "is by no unit");
@@ -261,6 +269,8 @@ void check_contract(const Checker& checker, UOp u) {
           is_operand(u.src(1), u.src(4), unit->a, *unit, unit->places_of_a) &&
           is_operand(u.src(2), u.src(5), unit->b, *unit, unit->places_of_b),
       u, "has operands that are not those of the unit");
+  checker.require(!unit->keeps_sums || can_be_kept(u.src(0)), u,
+                  "adds to sums that are not the unit's");
 }
 
 void check_copy(const Checker& checker, UOp u) {
@@ -269,6 +279,23 @@ void check_copy(const Checker& checker, UOp u) {
   const bool is_to_group = to.is(Op::Local) && static_cast<Space>(to.arg().ints[2]) == Space::Group;
   checker.require(is_to_group && from.is(Op::Param) && to.dtype() == from.dtype(), u,
                   "copies what is no parameter, or not to a group");
+}
+
+void check_box(const Checker& checker, UOp u) {
+  constexpr std::int64_t most_axes = 5, row_bytes = 128;
+  checker.require(u.src(0).is(Op::Index), u, "is to no place");
+  if (u.src(0).is(Op::Index)) check_place(checker, u.src(0), DType::Int64);
+  const UOp to = storage(u.src(0).src(0)), from = u.src(1);
+  const bool is_to_group = to.is(Op::Local) && static_cast<Space>(to.arg().ints[2]) == Space::Group;
+  checker.require(is_to_group && from.is(Op::Param) && to.dtype() == from.dtype(), u,
+                  "copies what is no parameter, or not to a group");
+  const auto words = u.arg().as_ints();
+  checker.require(std::ssize(words) <= 3 * most_axes &&
+                      words[2] * size_of(from.dtype()) == row_bytes && words[1] == 1,
+                  u, "has no rows of 128 bytes");
+  for (int i = 2; i < u.first_closed(); i++) {
+    checker.require(is_integer(u.src(i).dtype()), u, "has a coordinate that is no integer");
+  }
 }
 
 void check_instruction(const Checker& checker, UOp u) {
@@ -301,10 +328,16 @@ void check_instruction(const Checker& checker, UOp u) {
           is_unsigned(u.src(1).dtype()) && size_of(u.src(1).dtype()) == size_of(u.dtype()), u,
           "has indices of another size");
       break;
+    case Op::CopyBox: check_box(checker, u); break;
     case Op::Contract: check_contract(checker, u); break;
     case Op::Shuffle:
       checker.require(u.src(0).dtype() == u.dtype() && size_of(u.dtype()) >= 4, u,
                       "gives items what is of another dtype, or of less than 4 bytes");
+      break;
+    case Op::Ballot:
+      checker.require(u.src(0).dtype() == DType::Bool &&
+                          u.dtype() == (u.arg().value > 32 ? DType::UInt64 : DType::UInt32),
+                      u, "is no number with a bit for each item of a warp");
       break;
     case Op::LoadMatrix:
       checker.require(u.src(0).is(Op::Index) && u.src(0).num_src() == 2 &&
@@ -355,8 +388,8 @@ void check_program(std::span<const UOp> instructions) {
       checker.require(!open.empty() && open.back() == u.src(0), u, "ends no open loop");
       open.pop_back();
     } else {
-      // A store's ranges are the loops it stands in.
-      const int sources = u.is(Op::Store) ? 2 : u.is(Op::Register) ? 0 : u.num_src();
+      // A write's ranges are the loops it stands in.
+      const int sources = is_write(u) ? u.first_closed() : u.is(Op::Register) ? 0 : u.num_src();
       for (int i = 0; i < sources; i++) {
         checker.require(is_available(seen, u.src(i)), u, "uses what comes later");
       }

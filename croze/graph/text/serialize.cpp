@@ -8,6 +8,8 @@
 #include "croze/graph/text/serialize.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 
 #include "croze/base/error.h"
 #include "croze/graph/matrix_unit.h"
@@ -278,8 +280,14 @@ bool valid_arg(Op op, std::span<const UOp> src, const Arg& arg) {
     case Op::Prefetch: return arg.kind == Arg::Kind::Int;
     case Op::Exchange: return arg.kind == Arg::Kind::Int && src.size() == 2;
     case Op::Shuffle: return arg.kind == Arg::Kind::Int && arg.value > 0;
+    case Op::Ballot:
+      return arg.kind == Arg::Kind::Int && arg.value > 0 && arg.value <= 64 &&
+             std::has_single_bit(static_cast<std::uint64_t>(arg.value));
     case Op::LoadMatrix:
       return arg.kind == Arg::Kind::Int && arg.value >= 0 && src[1].is(Op::Range);
+    case Op::CopyBox:
+      return a.size() >= 3 && a.size() % 3 == 0 && src.size() >= 2 + a.size() / 3 &&
+             src[1].is(Op::Param) && std::ranges::all_of(a, [](std::int64_t x) { return x > 0; });
     case Op::AwaitProducts: return arg.kind == Arg::Kind::Int && arg.value >= 0;
     case Op::Contract:
       return find_matrix_unit(arg.as_text()) &&

@@ -53,6 +53,7 @@ void KernelBody::declare(UOp u) {
   if (!declared_.insert(u.node())) return;
   switch (u.op()) {
     case Op::Param: {
+      if (program_.info.reads_image(u.slot())) break;  // it is no memory
       // Nothing where the kernel's head has declared it.
       const std::string text = dialect_.declare_param(dialect_, u, name(u), is_written(program_, u),
                                                       is_alone(program_, u));
@@ -60,7 +61,7 @@ void KernelBody::declare(UOp u) {
       break;
     }
     case Op::Variable: line(dialect_.declare_variable(dialect_, u, name(u))); break;
-    case Op::Special: line(dialect_.declare_special(dialect_, u, name(u))); break;
+    case Op::Special: line(dialect_.declare_special(dialect_, program_, u, name(u))); break;
     case Op::Local: {
       const bool shared = is_group_tile(u);
       line(dialect_.declare_local(dialect_, u, name(u),

@@ -37,7 +37,7 @@ std::string declare_local(const Dialect& dialect, UOp local, std::string_view na
 }
 
 // The parameter is called task already.
-std::string declare_special(const Dialect&, UOp special, std::string_view) {
+std::string declare_special(const Dialect&, const LinearProgram&, UOp special, std::string_view) {
   ensure(special.loop_kind() == LoopKind::Thread, "the c renderer has no groups");
   return "(void)task;";
 }

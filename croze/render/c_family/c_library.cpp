@@ -30,7 +30,7 @@ std::string signature(const LinearProgram& program) {
   return fmt::format("static void {}({}) {{{}", entry_name(program.info.name), parameters, unused);
 }
 
-std::string declare_special(const Dialect&, UOp, std::string_view) {
+std::string declare_special(const Dialect&, const LinearProgram&, UOp, std::string_view) {
   fail_internal({"c library", {}}, "a kernel of a library has one thread");
 }
 

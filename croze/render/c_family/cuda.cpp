@@ -5,8 +5,9 @@
 
 #include <algorithm>
 
+#include "croze/render/c_family/cuda/boxes.h"
+#include "croze/render/c_family/cuda/mma.h"
 #include "croze/render/c_family/cuda_like.h"
-#include "croze/render/c_family/cuda_mma.h"
 #include "croze/render/c_family/writer.h"
 
 namespace croze {
@@ -26,9 +27,12 @@ std::int64_t resident_groups(std::int64_t items) {
 
 std::string signature(const LinearProgram& program) {
   const std::int64_t items = c_family::items_of(program);
-  return c_family::cuda_like_signature(
-      cuda_dialect(), program,
-      fmt::format("__launch_bounds__({}, {})", items, resident_groups(items)));
+  return c_family::tensor_map_type(program) +
+         c_family::cuda_like_signature(
+             cuda_dialect(), program,
+             fmt::format("__launch_bounds__({}, {})", items, resident_groups(items)),
+             c_family::box_parameters(program)) +
+         c_family::box_prologue(program);
 }
 
 c_family::Helper shuffle(const Dialect& dialect, DType t) {
@@ -144,8 +148,11 @@ Dialect make_dialect() {
   d.await_products = "asm volatile(\"wgmma.wait_group.sync.aligned {0};\" ::: \"memory\");";
   d.keep_sum = "asm volatile(\"\" : \"+{1}\"({0}) :: \"memory\");";
   d.shuffle = shuffle;
+  d.ballot = "__ballot_sync(0xffffffffu, {0})";
   d.load_matrix = c_family::ldmatrix_helper;
   d.begin_copy = begin_copy;
+  d.copy_box = c_family::copy_box_helper;
+  d.await_boxes = c_family::await_boxes_helper;
   d.await_copies =
       "asm volatile(\"cp.async.commit_group; cp.async.wait_group {0};\" ::: \"memory\");";
   return d;
@@ -168,7 +175,8 @@ std::uint32_t CudaRenderer::dtypes() {
 }
 
 std::string CudaRenderer::render(const LinearProgram& program) const {
-  return c_family::group_memory_line(program) + c_family::write_program(cuda_dialect(), program);
+  return c_family::group_memory_line(program, c_family::bytes_of_barriers(program)) +
+         c_family::write_program(cuda_dialect(), program);
 }
 
 }  // namespace croze

@@ -10,8 +10,9 @@ namespace croze {
 //   // group memory: BYTES
 //   extern "C" __global__ void croze_NAME(float* b0, const float* b1, .., long long a0, ..)
 //
-// whose arguments are, for each buffer, the address at which it begins, and then the variables.  It
-// is launched with the group memory that its first line names.
+// whose arguments are, for each buffer, the address at which it begins, and then the variables;
+// then, for each way in which it copies boxes (ProgramInfo::boxed), a tensor map and a number, as
+// render/ptx/ptx.h has it.  It is launched with the group memory that its first line names.
 //
 // It must be compiled without contraction of a * b + c (--fmad=false) and without fast maths: then
 // divisions and square roots are rounded correctly and subnormals are kept.

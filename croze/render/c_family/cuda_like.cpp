@@ -20,7 +20,8 @@ std::string declare_local(const Dialect& words, UOp local, std::string_view name
              : fmt::format("{}{} {}[{}];", words.array, type, name, local.buffer_elements());
 }
 
-std::string declare_special(const Dialect& words, UOp special, std::string_view name) {
+std::string declare_special(const Dialect& words, const LinearProgram&, UOp special,
+                            std::string_view name) {
   ensure(special.loop_kind() != LoopKind::Thread,
          "the renderers of CUDA C and HIP C have no tasks");
   const bool is_group = special.loop_kind() == LoopKind::Group;
@@ -63,7 +64,7 @@ Dialect cuda_like() {
 // Memory of a group is one array whose size is that of the launch: arrays of a fixed size end at
 // 48 KiB, whatever the device has.
 std::string cuda_like_signature(const Dialect& dialect, const LinearProgram& program,
-                                std::string_view bounds) {
+                                std::string_view bounds, std::string_view more) {
   const ProgramInfo& info = program.info;
   std::string parameters;
   for (int i = 0; i < info.num_buffers; i++) {
@@ -73,8 +74,8 @@ std::string cuda_like_signature(const Dialect& dialect, const LinearProgram& pro
   for (int i = 0; i < info.num_variables; i++) {
     parameters += fmt::format("{}long long a{}", parameters.empty() ? "" : ", ", i);
   }
-  std::string text = fmt::format("extern \"C\" __global__ void {}\n{}({}) {{", bounds,
-                                 entry_name(info.name), parameters);
+  std::string text = fmt::format("extern \"C\" __global__ void {}\n{}({}{}) {{", bounds,
+                                 entry_name(info.name), parameters, more);
   if (group_layout(program).bytes > 0) {
     const std::int64_t alignment = group_alignment(program);
     text += fmt::format("\n  extern __shared__ {}uint4 group_memory[];",
@@ -88,8 +89,8 @@ std::int64_t items_of(const LinearProgram& program) {
   return width * height * depth;
 }
 
-std::string group_memory_line(const LinearProgram& program) {
-  return fmt::format("// group memory: {}\n", group_layout(program).bytes);
+std::string group_memory_line(const LinearProgram& program, std::int64_t more) {
+  return fmt::format("// group memory: {}\n", group_layout(program).bytes + more);
 }
 
 }  // namespace croze::c_family

@@ -58,7 +58,9 @@ struct Dialect {
   bool wide_accesses = false;  // vectors move at once (wide_access.h)
   // Bytes are widened by shifts, chosen by select() and loaded behind a gate by an if: where C
   // promotes a byte or else a constant to int, Mesa's compiler (25.0) gives the constant 16 bits;
-  // for CPUs it crashes then, or a byte beside the one that is stored is overwritten.
+  // for CPUs it crashes then, or a byte beside the one that is stored is overwritten.  What was
+  // widened is chosen by select(), too: of a short that is made a float, or else 0.5, it chooses
+  // the short or the half, and makes a float of that as if it were a short.
   bool hides_bytes = false;
 
   std::string_view type(DType t) const { return types[static_cast<std::size_t>(t)]; }
@@ -74,7 +76,8 @@ struct Dialect {
   // `offset`: in the scratch memory of a thread, or in the memory of a group.
   std::string (*declare_local)(const Dialect&, UOp local, std::string_view name,
                                std::int64_t offset);
-  std::string (*declare_special)(const Dialect&, UOp special, std::string_view name);
+  std::string (*declare_special)(const Dialect&, const LinearProgram& program, UOp special,
+                                 std::string_view name);
 
   // The function that does Op::Contract by a matrix unit, NAME(sums, a, b) of arrays; of places in
   // group memory, if the unit reads its factors there; null: the language has none.
@@ -92,12 +95,25 @@ struct Dialect {
   // Before a barrier that awaits copies; {0}: how many batches may still be on their way.
   std::string_view await_copies;
 
+  // The functions that begin the copy of a box, NAME(to, map, batch, coordinates), and that end a
+  // batch of them and await others, NAME(batches, is_first, batches_begun, batches_awaited, left);
+  // these names, the maps and shift0, .. stand in the head of the kernel (cuda/boxes.h).
+  Helper (*copy_box)(const Dialect&, const BoxedBuffer& box) = nullptr;
+  Helper (*await_boxes)(const Dialect&, std::int64_t barriers) = nullptr;
+
   // The function that does Op::Shuffle of a dtype, NAME(value, bit); null: the language has none.
   Helper (*shuffle)(const Dialect&, DType t) = nullptr;
+  // Op::Ballot of {0}, of a warp of {1} items; empty: the language has none.
+  std::string_view ballot;
 
   // The function that does Op::Max or Op::Min of a float dtype: extremum_helper() or what does the
   // same.
   Helper (*extremum)(const Dialect&, Op op, DType t) = extremum_helper;
+
+  // Macro that reads so many elements of an image (ProgramInfo::images), NAME(image, first, place):
+  // those from the place on, counted from the pixel with which the buffer begins; null: the
+  // language has none.
+  Helper (*read_pixels)(const Dialect&, DType t, std::int64_t lanes) = nullptr;
 
   // The function that does Op::LoadMatrix of a dtype for so many lanes, NAME(to, from); null: the
   // language has none.

@@ -32,6 +32,26 @@ OperandKind kind_of(UOp u) {
 
 bool is_choice(Op op) { return op == Op::Where || op == Op::Max || op == Op::Min; }
 
+// Of bytes, or of what was just made wider; see Dialect::hides_bytes.
+bool chooses_hidden(UOp u, Op op) {
+  if (!is_choice(op)) return false;
+  const auto is_widened = [&](UOp s) {
+    return s.is(Op::Cast) && size_of(s.src(0).dtype()) < size_of(s.dtype());
+  };
+  return size_of(u.dtype()) == 1 ||
+         (op == Op::Where && (is_widened(u.src(1)) || is_widened(u.src(2))));
+}
+
+// The integer of a choice's size, which select() asks.
+DType mask_type(DType t) {
+  switch (size_of(t)) {
+    case 1: return t;
+    case 2: return DType::Int16;
+    case 4: return DType::Int32;
+    default: return DType::Int64;
+  }
+}
+
 }  // namespace
 
 std::string_view Expressions::type(DType t) const {
@@ -69,18 +89,27 @@ std::string Expressions::op(UOp u, Op op, const std::string& a, const std::strin
   const std::string_view text = c_family::op_text(op, kind);
   ensure(!text.empty(), "the {} renderer has no {} of {}", dialect_.name, info(op).name,
          name_of(u.dtype()));
-  if (dialect_.hides_bytes && size_of(u.dtype()) == 1 && is_choice(op)) {
+  if (dialect_.hides_bytes && chooses_hidden(u, op)) {
     const bool is_where = op == Op::Where;
     const std::string condition =
         is_where ? a : fmt::format("{} {} {}", a, op == Op::Max ? '>' : '<', b);
-    return fmt::format("select(({0})({3}), ({0})({2}), ({0})-({1}))", type(u.dtype()), condition,
-                       is_where ? b : a, is_where ? c : b);
+    return fmt::format("select(({0})({3}), ({0})({2}), ({4})-({1}))", type(u.dtype()), condition,
+                       is_where ? b : a, is_where ? c : b, type(mask_type(u.dtype())));
   }
   if (kind == OperandKind::Float && (op == Op::Max || op == Op::Min)) {
     use(dialect_.extremum(dialect_, op, u.dtype()));
   }
   const std::string operands[] = {a, b, c};
   return expand(text, u, operands);
+}
+
+std::string Expressions::of_warp(UOp u, const std::string& x) {
+  if (u.is(Op::Ballot)) {
+    ensure(!dialect_.ballot.empty(), "the {} renderer has no ballots", dialect_.name);
+    return fmt::format(fmt::runtime(dialect_.ballot), x, u.arg().value);
+  }
+  ensure(dialect_.shuffle != nullptr, "the {} renderer has no shuffles", dialect_.name);
+  return fmt::format("{}({}, {})", use(dialect_.shuffle(dialect_, u.dtype())), x, u.arg().value);
 }
 
 // Replaces the names in braces (see OpText); other braces are text.

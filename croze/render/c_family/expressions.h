@@ -26,6 +26,9 @@ class Expressions {
   std::string op(UOp u, Op op, const std::string& a, const std::string& b,
                  const std::string& c = {});
 
+  // A Shuffle or a Ballot of x.
+  std::string of_warp(UOp u, const std::string& x);
+
   // The name of a function that a text calls.
   const std::string& use(Helper helper);
   // The functions that the texts call.

@@ -46,6 +46,7 @@ Dialect make_dialect() {
       "}\n";
   d.signature = signature;
   d.shuffle = shuffle;
+  d.ballot = "__builtin_amdgcn_ballot_w{1}({0})";
   return d;
 }
 

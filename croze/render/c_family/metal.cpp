@@ -64,7 +64,8 @@ std::string declare_local(const Dialect& dialect, UOp local, std::string_view na
                      name, local.buffer_elements());
 }
 
-std::string declare_special(const Dialect& dialect, UOp special, std::string_view name) {
+std::string declare_special(const Dialect& dialect, const LinearProgram&, UOp special,
+                            std::string_view name) {
   ensure(special.loop_kind() != LoopKind::Thread, "the metal renderer has no tasks");
   const bool is_group = special.loop_kind() == LoopKind::Group;
   return fmt::format("const {0} {1} = ({0}){2}.{3};", dialect.type(special.dtype()), name,
@@ -105,6 +106,7 @@ Dialect make_dialect() {
   d.barrier = "threadgroup_barrier(mem_flags::mem_threadgroup);";
   d.signature = signature;
   d.shuffle = shuffle;
+  d.ballot = "uint((simd_vote::vote_t)simd_ballot({0}))";
   d.declare_param = declare_param;
   d.declare_variable = declare_variable;
   d.declare_local = declare_local;

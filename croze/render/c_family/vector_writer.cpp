@@ -66,6 +66,8 @@ class VectorWriter : VectorOperands {
       case Op::Store: return store(u);
       case Op::Reduce: return reduce(u);
       case Op::Exchange: return exchange(u);
+      case Op::Shuffle:
+      case Op::Ballot: return of_warp(u);
       default: return elementwise(u);
     }
   }
@@ -101,6 +103,13 @@ class VectorWriter : VectorOperands {
       numbers += (l ? ", " : "") + as_element(u, number);
     }
     define(u, vectors_.of_all(vector_of(u, lanes), numbers));
+  }
+
+  void of_warp(UOp u) {
+    const UOp value = u.src(0);
+    if (lanes_of(u) == 1) return define(u, words_.of_warp(u, first(value)));
+    define_lanes(u, lanes_of(u),
+                 [&](const std::string& k) { return words_.of_warp(u, lane(value, k)); });
   }
 
   void elementwise(UOp u) {
@@ -257,6 +266,19 @@ class VectorWriter : VectorOperands {
                forms_.of(place.src(1)).step);
   }
 
+  // What stands at a place and behind it.
+  std::string neighbours(UOp place, DType t, std::int64_t lanes) {
+    const UOp buffer = buffer_of(place);
+    const std::string at = first(place.src(1));
+    if (!buffer.is(Op::Param) || !program_.info.reads_image(buffer.slot())) {
+      return vectors_.load(vector(t, lanes), element(place, at));
+    }
+    ensure(dialect_.read_pixels != nullptr, "the {} renderer has no images", dialect_.name);
+    const Helper macro = dialect_.read_pixels(dialect_, t, lanes);
+    use_macro(macro);
+    return fmt::format("{0}(p{1}, o{1}, {2})", macro.name, buffer.slot(), at);
+  }
+
   void load(UOp u) {
     const UOp place = without_after(u.src(0));
     const bool is_bool = u.dtype() == DType::Bool;
@@ -287,7 +309,7 @@ class VectorWriter : VectorOperands {
       });
     }
     const VectorType type = vector_of(u, lanes);
-    std::string whole = vectors_.load(vector(t, lanes), element(place, first(place.src(1))));
+    std::string whole = neighbours(place, t, lanes);
     if (is_bool) whole = vectors_.of_same_bits(type, fmt::format("({} != {})", whole, zero(t)));
     if (!gated) return define(u, whole);
     body_.line("{} {} = {};", type.name, name, vectors_.of_all(type, "0"));

@@ -15,6 +15,7 @@
 #include "croze/render/c_family/expressions.h"
 #include "croze/render/c_family/segments.h"
 #include "croze/render/c_family/wide_access.h"
+#include "croze/render/scratch.h"
 
 namespace croze::c_family {
 namespace {
@@ -43,7 +44,9 @@ class Writer {
         segments_(program, wide_),
         around_barriers_(loops_around(Op::Barrier, program.instructions)),
         around_units_(loops_around(Op::Contract, program.instructions)),
-        units_read_(std::ranges::any_of(program.instructions, is_read_by_unit)) {}
+        units_read_(std::ranges::any_of(program.instructions, is_read_by_unit)),
+        items_copy_(std::ranges::any_of(program.instructions,
+                                        [](UOp u) { return u.is(Op::Store) && is_copy(u); })) {}
 
   KernelText run() {
     declare_all();
@@ -208,17 +211,28 @@ class Writer {
       case Op::Store: return store(u);
       case Op::Reduce: return reduce(u);
       case Op::Contract: return contract(u);
-      case Op::Shuffle: return define(u, shuffle_text(u));
+      case Op::Shuffle:
+      case Op::Ballot: return define(u, words_.of_warp(u, ref(u.src(0))));
       case Op::LoadMatrix: return load_matrix(u);
-      case Op::Barrier:
-        ensure(!dialect_.barrier.empty(), "the {} renderer has no barriers", dialect_.name);
-        if (awaits_copies(u))
-          line("{}", fmt::format(fmt::runtime(dialect_.await_copies), u.arg().value));
-        if (units_read_) line("{}", dialect_.show_to_units);
-        return line("{}", dialect_.barrier);
+      case Op::CopyBox: return copy_box(u);
+      case Op::Barrier: return meet(u);
       case Op::AwaitProducts: return await_products(u);
       default: return define(u, elementwise_text(u));
     }
+  }
+
+  void meet(UOp barrier) {
+    ensure(!dialect_.barrier.empty(), "the {} renderer has no barriers", dialect_.name);
+    if (awaits_copies(barrier)) {
+      const std::int64_t left = barrier.arg().value, boxes = batch_barriers(program_);
+      if (items_copy_) line("{}", fmt::format(fmt::runtime(dialect_.await_copies), left));
+      if (boxes > 0) {
+        line("{}(batches, is_first, batches_begun, batches_awaited, {});",
+             words_.use(dialect_.await_boxes(dialect_, boxes)), left);
+      }
+    }
+    if (units_read_) line("{}", dialect_.show_to_units);
+    line("{}", dialect_.barrier);
   }
 
   // No value is "const": clang looks for what a constant may refer to in its initializer, in those
@@ -295,6 +309,23 @@ class Writer {
          may_lack ? ref(from.src(2)) : "true");
   }
 
+  void copy_box(UOp u) {
+    ensure(dialect_.copy_box != nullptr, "the {} renderer copies no boxes", dialect_.name);
+    const std::vector<BoxedBuffer>& boxed = program_.info.boxed;
+    const BoxedBuffer box = box_of(u);
+    const UOp place = u.src(0);
+    const auto number = std::ranges::find(boxed, box) - boxed.begin();
+    std::string coordinates;
+    for (int i = 2; i < u.first_closed(); i++) {
+      coordinates += fmt::format(", (int)({})", ref(u.src(i)));
+      if (i == 2) coordinates += fmt::format(" + (int)shift{}", number);
+    }
+    line("if (is_first{}) {}({}, &map{}, batches + batches_begun % {}{});",
+         place.num_src() > 2 ? " && " + ref(place.src(2)) : "",
+         words_.use(dialect_.copy_box(dialect_, box)), address(place), number,
+         batch_barriers(program_), coordinates);
+  }
+
   // Whether vectors of a buffer are whole, as far as it is known.
   std::string whole_of(UOp buffer, UOp lane) const {
     if (!lane) return "true";
@@ -328,12 +359,6 @@ class Writer {
                              is_float(sum.dtype()) ? 'f' : 'r'));
       close_lane_loop();
     }
-  }
-
-  std::string shuffle_text(UOp u) {
-    ensure(dialect_.shuffle != nullptr, "the {} renderer has no shuffles", dialect_.name);
-    const std::string& function = words_.use(dialect_.shuffle(dialect_, u.dtype()));
-    return fmt::format("{}({}, {})", function, ref(u.src(0)), u.arg().value);
   }
 
   void load_matrix(UOp u) {
@@ -389,6 +414,7 @@ class Writer {
   Segments segments_;
   FlatSet<const Node*> around_barriers_, around_units_;
   bool units_read_;         // group memory by themselves
+  bool items_copy_;         // to group memory
   std::string_view whole_;  // whether the copies at hand are of whole vectors; empty: it is asked
   UOp open_lane_;           // the range of the loop over lanes at hand
   std::int32_t open_segment_ = -1;

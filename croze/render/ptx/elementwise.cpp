@@ -214,4 +214,9 @@ std::string shuffled(Text& text, DType t, const std::string& x, std::int64_t bit
   return apply(Op::Bitcast, t, wide, {apply(Op::Or, wide, wide, {there[0], high})});
 }
 
+std::string ballot(Text& text, const std::string& holds) {
+  const std::string given = holds[0] == '%' ? holds : copied(text, DType::Bool, holds);
+  return text.define(DType::UInt32, "vote.sync.ballot.b32", {given, "-1"});
+}
+
 }  // namespace croze::ptx

@@ -23,6 +23,8 @@ std::string plus(Text& text, DType t, const std::string& x, std::int64_t constan
 
 // What the item of the warp has whose number differs in the bit (Op::Shuffle).
 std::string shuffled(Text& text, DType t, const std::string& x, std::int64_t bit);
+// For which items of the warp the predicate holds.
+std::string ballot(Text& text, const std::string& holds);
 
 // A new register with the value.
 std::string copied(Text& text, DType t, const std::string& value);

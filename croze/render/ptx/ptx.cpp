@@ -14,6 +14,7 @@
 #include "croze/graph/eval.h"
 #include "croze/graph/matrix_unit.h"
 #include "croze/render/lane_form.h"
+#include "croze/render/ptx/boxes.h"
 #include "croze/render/ptx/contract.h"
 #include "croze/render/ptx/elementwise.h"
 #include "croze/render/ptx/memory.h"
@@ -33,7 +34,7 @@ using Lanes = std::vector<std::string>;
 class Writer {
  public:
   Writer(const LinearProgram& program, const PtxTarget& target)
-      : program_(program), target_(target), forms_(program) {
+      : program_(program), target_(target), forms_(program), boxes_(program, text_) {
     for (UOp u : program.instructions) {
       for (int i = 0; i < u.num_src(); i++) {
         const UOp s = u.src(i);
@@ -45,6 +46,7 @@ class Writer {
       if (u.is(Op::Contract) && is_read_by_unit(u.src(1))) added_to_behind_.insert(u.src(0).node());
       units_read_ = units_read_ || is_read_by_unit(u);
       if (!u.is(Op::Store)) continue;
+      items_copy_ = items_copy_ || is_copy(u);
       const UOp stored = buffer_of(u.src(0));
       if (stored.is(Op::Param)) written_.insert(stored.slot());
     }
@@ -52,6 +54,10 @@ class Writer {
 
   std::string run() {
     for (UOp u : program_.instructions) declare(u);
+    if (boxes_.are_there()) {
+      arrays_ += boxes_.array();
+      boxes_.begin();
+    }
     for (UOp u : program_.instructions) statement(u);
     return fmt::format(".version {}\n.target {}\n.address_size 64\n\n{}{{\n{}{}  ret;\n}}\n",
                        target_.version, target_.architecture, head(), arrays_, text_.take());
@@ -60,16 +66,16 @@ class Writer {
  private:
   std::string head() const {
     const ProgramInfo& info = program_.info;
-    std::string parameters;
-    for (int i = 0; i < info.num_buffers; i++) {
-      parameters += fmt::format("{}\n  .param .u64 buffer{}", i ? "," : "", i);
-    }
-    for (int i = 0; i < info.num_variables; i++) {
-      parameters += fmt::format("{}\n  .param .s64 variable{}", parameters.empty() ? "" : ",", i);
-    }
+    std::vector<std::string> parameters;
+    for (int i = 0; i < info.num_buffers; i++)
+      parameters.push_back(fmt::format(".param .u64 buffer{}", i));
+    for (int i = 0; i < info.num_variables; i++)
+      parameters.push_back(fmt::format(".param .s64 variable{}", i));
+    for (std::string& p : boxes_.parameters()) parameters.push_back(std::move(p));
     const auto& items = info.launch.items;
-    return fmt::format(".visible .entry {}({}\n)\n.reqntid {}, {}, {}\n",
-                       PtxRenderer::entry(info.name), parameters, items[0], items[1], items[2]);
+    return fmt::format(".visible .entry {}({}{}\n)\n.reqntid {}, {}, {}\n",
+                       PtxRenderer::entry(info.name), parameters.empty() ? "" : "\n  ",
+                       fmt::join(parameters, ",\n  "), items[0], items[1], items[2]);
   }
 
   // ---- values ----
@@ -197,8 +203,10 @@ class Writer {
       case Op::Lookup: return look_up(u);
       case Op::Contract: return contract(u);
       case Op::Shuffle: return shuffle(u);
+      case Op::Ballot: return ballot(u);
       case Op::LoadMatrix: return load_matrix(u);
       case Op::Barrier: return meet(u);
+      case Op::CopyBox: return copy_box(u);
       case Op::AwaitProducts: return text_.line("wgmma.wait_group.sync.aligned {};", u.arg().value);
       default: return elementwise(u);
     }
@@ -286,11 +294,19 @@ class Writer {
     values_[u.node()] = std::move(result);
   }
 
+  void ballot(UOp u) {
+    Lanes result;
+    for (std::int64_t k = 0; k < computed_lanes(u); k++)
+      result.push_back(ptx::ballot(text_, lane(u.src(0), k)));
+    values_[u.node()] = std::move(result);
+  }
+
   void meet(UOp barrier) {
-    if (awaits_copies(barrier)) {
+    if (awaits_copies(barrier) && items_copy_) {
       text_.line("cp.async.commit_group;");
       text_.line("cp.async.wait_group {};", barrier.arg().value);
     }
+    if (awaits_copies(barrier) && boxes_.are_there()) boxes_.await(barrier.arg().value);
     if (units_read_) text_.line("fence.proxy.async.shared::cta;");
     text_.line("bar.sync 0;");
   }
@@ -451,6 +467,12 @@ class Writer {
     }
   }
 
+  void copy_box(UOp u) {
+    Lanes coordinates;
+    for (int i = 2; i < u.first_closed(); i++) coordinates.push_back(lane(u.src(i), 0));
+    boxes_.copy(box_of(u), place_of(u.src(0), 0, false), coordinates, u.src(2).dtype());
+  }
+
   void prefetch(UOp u) {
     const ptx::Place place = place_of(u.src(0), 0, false);
     if (place.space != "global") return;
@@ -537,6 +559,8 @@ class Writer {
   FlatSet<const Node*> in_words_;          // loaded as a unit takes them
   FlatSet<const Node*> added_to_behind_;   // sums
   bool units_read_ = false;                // shared memory by themselves
+  bool items_copy_ = false;                // to shared memory
+  ptx::BoxCopies boxes_;
   std::vector<OpenLoop> loops_;
   std::string arrays_;  // of Locals
   int num_arrays_ = 0;
@@ -546,50 +570,6 @@ class Writer {
 
 std::string PtxRenderer::render(const LinearProgram& program) const {
   return Writer(program, target_).run();
-}
-
-std::string PtxRenderer::entry(std::string_view kernel) { return fmt::format("croze_{}", kernel); }
-
-std::uint64_t PtxRenderer::ops() {
-  return ptx::table_ops() | std::uint64_t{1} << static_cast<int>(Op::Const);
-}
-
-std::uint32_t PtxRenderer::dtypes() {
-  std::uint32_t dtypes = 0;
-  for (int t = static_cast<int>(DType::Bool); t < num_dtypes; t++) {
-    if (!is_half(static_cast<DType>(t))) dtypes |= 1u << t;
-  }
-  return dtypes;
-}
-
-std::uint32_t PtxRenderer::storage() {
-  return dtypes() | 1u << static_cast<int>(DType::Float16) |
-         1u << static_cast<int>(DType::BFloat16);
-}
-
-Caps ptx_caps() {
-  Caps caps;
-  caps.ops = PtxRenderer::ops();
-  caps.dtypes = PtxRenderer::dtypes();
-  caps.storage = PtxRenderer::storage();
-  caps.has_groups = true;
-  caps.max_items = 1024;
-  caps.max_group_axis[0] = caps.max_group_axis[1] = 1024;
-  caps.max_group_axis[2] = 64;
-  caps.max_groups_axis[0] = INT32_MAX;
-  caps.max_groups_axis[1] = caps.max_groups_axis[2] = 65535;
-  caps.group_memory = 48 << 10;
-  caps.threads = 108;  // multiprocessors of an A100
-  caps.warp_items = 32;
-  caps.shuffles_items = true;
-  caps.loads_matrices = true;
-  caps.item_registers = 255;
-  caps.unit_registers = 1 << 16;
-  caps.vector_bytes = 16;
-  caps.alignment = 256;
-  caps.copies_async = true;
-  caps.matrix_units = units_of_extension("mma.sync");
-  return caps;
 }
 
 }  // namespace croze

@@ -25,7 +25,9 @@ inline constexpr PtxTarget ptx_sm_90a{"sm_90a", "8.4", true};
 inline constexpr PtxTarget ptx_sm_100a{"sm_100a", "8.6", true};
 
 // The text defines one entry.  Its parameters are, for each buffer, the address of its first
-// element (.u64), and then the variables (.s64).
+// element (.u64), and then the variables (.s64); then, for each way in which it copies boxes
+// (ProgramInfo::boxed), a tensor map (.b8[128]) of the buffer from an address on that is aligned to
+// 16 bytes, and how many elements that is before the first one (.s64).
 class PtxRenderer final : public Renderer {
  public:
   explicit PtxRenderer(const PtxTarget& target = ptx_sm_80) : target_(target) {}

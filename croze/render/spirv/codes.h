@@ -9,6 +9,7 @@ inline constexpr std::uint32_t magic = 0x07230203;
 inline constexpr std::uint32_t version_1_5 = 0x00010500;
 
 enum class Code : std::uint16_t {
+  Extension = 10,
   ExtInstImport = 11,
   ExtInst = 12,
   MemoryModel = 14,
@@ -28,6 +29,7 @@ enum class Code : std::uint16_t {
   ConstantTrue = 41,
   ConstantFalse = 42,
   Constant = 43,
+  ConstantComposite = 44,
   Function = 54,
   FunctionEnd = 56,
   Variable = 59,
@@ -97,6 +99,12 @@ enum class Code : std::uint16_t {
   Branch = 249,
   BranchConditional = 250,
   Return = 253,
+  GroupNonUniformBallot = 339,
+  GroupNonUniformShuffleXor = 346,
+  TypeCooperativeMatrix = 4456,
+  CooperativeMatrixLoad = 4457,
+  CooperativeMatrixStore = 4458,
+  CooperativeMatrixMulAdd = 4459,
 };
 
 // Instructions of the set GLSL.std.450.
@@ -117,12 +125,19 @@ enum class Capability : std::uint32_t {
   Int64 = 11,
   Int16 = 22,
   Int8 = 39,
+  GroupNonUniform = 61,
+  GroupNonUniformBallot = 64,
+  GroupNonUniformShuffle = 65,
   StorageBuffer16BitAccess = 4433,
   StorageBuffer8BitAccess = 4448,
   DenormPreserve = 4464,
   SignedZeroInfNanPreserve = 4466,
   RoundingModeRTE = 4467,
+  BFloat16Type = 5116,
+  BFloat16CooperativeMatrix = 5118,
+  VulkanMemoryModel = 5345,
   PhysicalStorageBufferAddresses = 5347,
+  CooperativeMatrix = 6022,
 };
 
 enum class ExecutionMode : std::uint32_t {
@@ -150,11 +165,19 @@ enum class Decoration : std::uint32_t {
 
 enum class BuiltIn : std::uint32_t { NumWorkgroups = 24, WorkgroupId = 26, LocalInvocationId = 27 };
 
-inline constexpr std::uint32_t memory_model_glsl450 = 1;
+inline constexpr std::uint32_t memory_model_glsl450 = 1, memory_model_vulkan = 3;
 inline constexpr std::uint32_t addresses_of_64_bits = 5348;  // PhysicalStorageBuffer64
 inline constexpr std::uint32_t execution_model_compute = 5;  // GLCompute
-inline constexpr std::uint32_t memory_aligned = 2;           // a memory operand
-inline constexpr std::uint32_t scope_device = 1, scope_workgroup = 2;
+inline constexpr std::uint32_t memory_aligned = 2;           // memory operands
+inline constexpr std::uint32_t memory_not_private = 0x20;
+inline constexpr std::uint32_t scope_device = 1, scope_workgroup = 2, scope_subgroup = 3;
 inline constexpr std::uint32_t acquire_release_of_group_memory = 0x8 | 0x100;
+inline constexpr std::uint32_t make_available_and_visible = 0x2000 | 0x4000;
+
+// Of cooperative matrices.
+enum class MatrixUse : std::uint32_t { A = 0, B = 1, Sums = 2 };
+inline constexpr std::uint32_t row_after_row = 0;  // RowMajorKHR
+inline constexpr std::uint32_t a_has_sign = 1, b_has_sign = 2, sums_have_sign = 4 | 8;
+inline constexpr std::uint32_t encoding_bfloat16 = 0;  // of a float type
 
 }  // namespace croze::spirv

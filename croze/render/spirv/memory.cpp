@@ -10,11 +10,6 @@ constexpr StorageClass global = StorageClass::PhysicalStorageBuffer;
 
 std::uint32_t bytes_of(const Elements& e) { return static_cast<std::uint32_t>(size_of(e.dtype)); }
 
-// The type of an element as it lies in memory.
-Id memory_type(Module& m, DType t) {
-  return is_float(t) ? m.type_float(8 * size_of(t)) : m.type_int(8 * size_of(t));
-}
-
 Id pointer_to_block(Module& m, Id address, Id element, std::uint32_t bytes) {
   const Id pointer = m.pointer_to(global, m.block_of(element, bytes));
   return m.define(Code::Bitcast, pointer, {address});
@@ -75,10 +70,14 @@ void store_packed(Module& m, const Elements& e, Id index, DType index_type, Id v
 
 }  // namespace
 
+Id type_in_memory(Module& m, DType t) {
+  return is_float(t) ? m.type_float(8 * size_of(t)) : m.type_int(8 * size_of(t));
+}
+
 Elements elements_at(Module& m, Id address, DType t, bool is_packed) {
   Elements e{.dtype = t};
   if (!is_packed) {
-    e.base = pointer_to_block(m, address, memory_type(m, t), bytes_of(e));
+    e.base = pointer_to_block(m, address, type_in_memory(m, t), bytes_of(e));
     return e;
   }
   ensure(!is_float(t), "the spirv renderer has no packed {}", name_of(t));
@@ -99,7 +98,7 @@ Id load(Module& m, const Elements& e, Id index, DType index_type) {
   if (e.first) {
     value = load_packed(m, e, index, index_type);
   } else {
-    const Id type = memory_type(m, t);
+    const Id type = type_in_memory(m, t);
     value = m.define(Code::Load, type,
                      {element_pointer(m, e, type, index), memory_aligned, bytes_of(e)});
     if (is_float(t) || size_of(t) >= 4) return value;
@@ -113,7 +112,7 @@ void store(Module& m, const Elements& e, Id index, DType index_type, Id value) {
   const DType t = e.dtype;
   if (t == DType::Bool) value = cast(m, value, t, DType::UInt32);
   if (e.first) return store_packed(m, e, index, index_type, value);
-  const Id type = memory_type(m, t);
+  const Id type = type_in_memory(m, t);
   if (!is_float(t) && size_of(t) < 4) value = m.define(Code::UConvert, type, {value});
   m.line(Code::Store, {element_pointer(m, e, type, index), value, memory_aligned, bytes_of(e)});
 }

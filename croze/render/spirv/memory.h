@@ -5,6 +5,9 @@
 
 namespace croze::spirv {
 
+// The type of an element as it lies in memory.
+Id type_in_memory(Module& module, DType t);
+
 // The elements of a buffer.  Where a device can not access so small a part of memory they lie
 // packed in words; the address of the first one need not be that of a word.
 struct Elements {

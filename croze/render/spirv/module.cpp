@@ -42,6 +42,21 @@ void Module::need(Capability capability) {
   write(capabilities_, Code::Capability, {word(capability)});
 }
 
+void Module::need(std::string_view extension) {
+  Words text;
+  append_text(text, extension);
+  Words key{word(Code::Extension)};
+  key.insert(key.end(), text.begin(), text.end());
+  if (known_.emplace(std::move(key), 0).second) write(extensions_, Code::Extension, text);
+}
+
+void Module::need_matrices() {
+  need(Capability::CooperativeMatrix);
+  need("SPV_KHR_cooperative_matrix");
+  need(Capability::VulkanMemoryModel);
+  has_matrices_ = true;
+}
+
 void Module::execution_mode(ExecutionMode mode, std::initializer_list<std::uint32_t> operands) {
   Words words{function_, word(mode)};
   words.insert(words.end(), operands);
@@ -104,6 +119,21 @@ Id Module::block_of(Id element, std::uint32_t element_bytes, std::uint32_t eleme
   decorate_member(block, 0, 0);
   known_.emplace(key, block);
   return block;
+}
+
+Id Module::type_matrix(DType t, std::uint32_t rows, std::uint32_t columns, MatrixUse use) {
+  Id element = 0;
+  if (t == DType::BFloat16) {
+    need(Capability::BFloat16Type);
+    need(Capability::BFloat16CooperativeMatrix);
+    need("SPV_KHR_bfloat16");
+    element = declared(Code::TypeFloat, {16, encoding_bfloat16});
+  } else {
+    element = is_float(t) ? type_float(8 * size_of(t)) : type_int(8 * size_of(t));
+  }
+  const Id subgroup = constant_word(scope_subgroup), height = constant_word(rows),
+           width = constant_word(columns), as = constant_word(word(use));
+  return declared(Code::TypeCooperativeMatrix, {element, subgroup, height, width, as});
 }
 
 Id Module::type_of(DType t) {
@@ -176,6 +206,23 @@ Id Module::define(Extended instruction, Id type, std::initializer_list<std::uint
   return id;
 }
 
+Id Module::load(Id type, Id pointer, bool is_shared) {
+  if (!is_shared || shared_operand() == 0) return define(Code::Load, type, {pointer});
+  return define(Code::Load, type, {pointer, shared_operand()});
+}
+
+void Module::store(Id pointer, Id value, bool is_shared) {
+  if (!is_shared || shared_operand() == 0) return line(Code::Store, {pointer, value});
+  line(Code::Store, {pointer, value, shared_operand()});
+}
+
+void Module::meet(std::uint32_t scope) {
+  const Id among = constant_word(scope);
+  const std::uint32_t semantics =
+      acquire_release_of_group_memory | (has_matrices_ ? make_available_and_visible : 0);
+  line(Code::ControlBarrier, {among, among, constant_word(semantics)});
+}
+
 void Module::begin_block(Id label) {
   line(Code::Label, {label});
   block_ = label;
@@ -192,10 +239,12 @@ Words Module::take(std::string_view entry) {
     words.insert(words.end(), section.begin(), section.end());
   };
   append(capabilities_);
+  append(extensions_);
   Words import{extended_};
   append_text(import, extended_set);
   write(words, Code::ExtInstImport, import);
-  write(words, Code::MemoryModel, {addresses_of_64_bits, memory_model_glsl450});
+  write(words, Code::MemoryModel,
+        {addresses_of_64_bits, has_matrices_ ? memory_model_vulkan : memory_model_glsl450});
   Words entry_point{execution_model_compute, function_};
   append_text(entry_point, entry);
   entry_point.insert(entry_point.end(), interface_.begin(), interface_.end());
@@ -211,6 +260,15 @@ Words Module::take(std::string_view entry) {
   write(words, Code::FunctionEnd, {});
   *this = Module();
   return words;
+}
+
+// Capabilities come first, behind the five words of the head, two words each.
+bool needs(std::span<const std::uint32_t> module, Capability capability) {
+  for (std::size_t at = 5; at + 1 < module.size(); at += 2) {
+    if (module[at] != (2u << 16 | word(Code::Capability))) return false;
+    if (module[at + 1] == word(capability)) return true;
+  }
+  return false;
 }
 
 }  // namespace croze::spirv

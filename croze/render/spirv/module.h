@@ -25,6 +25,10 @@ class Module {
   Id fresh() { return next_id_++; }
 
   void need(Capability capability);
+  void need(std::string_view extension);
+  // Modules with cooperative matrices have the memory model of Vulkan, in which memory is private
+  // unless somebody says that it is not.
+  void need_matrices();
   void execution_mode(ExecutionMode mode, std::initializer_list<std::uint32_t> operands);
 
   // ---- types and constants, one of each ----
@@ -44,12 +48,20 @@ class Module {
   // them if that is 0.
   Id block_of(Id element, std::uint32_t element_bytes, std::uint32_t elements = 0);
 
+  // A matrix of elements of the dtype that a subgroup holds together.
+  Id type_matrix(DType t, std::uint32_t rows, std::uint32_t columns, MatrixUse use);
+
   // The type of the values of a dtype: integers of 8 and 16 bits are computed in 32.
   Id type_of(DType t);
   // The bits of a value as graph constants carry them (see Arg).
   Id constant(std::int64_t bits, DType t);
   Id constant_word(std::uint32_t word) {
     return declared_value(Code::Constant, type_int(32), {word});
+  }
+
+  // All of whose elements are the constant.
+  Id constant_of_all(Id type, Id element) {
+    return declared_value(Code::ConstantComposite, type, {element});
   }
 
   // ---- variables of the module, and of the function ----
@@ -65,6 +77,13 @@ class Module {
   }
   Id define(Code code, Id type, std::initializer_list<std::uint32_t> operands);
   Id define(Extended instruction, Id type, std::initializer_list<std::uint32_t> operands);
+
+  // Variables, be it that all items of a group see them, and how so many items meet whom they see.
+  Id load(Id type, Id pointer, bool is_shared);
+  void store(Id pointer, Id value, bool is_shared);
+  void meet(std::uint32_t scope);
+  // Of what is shared; 0: nothing has to be said.
+  std::uint32_t shared_operand() const { return has_matrices_ ? memory_not_private : 0; }
 
   // Begins a block; all until the next one belongs to it.
   void begin_block(Id label);
@@ -90,10 +109,14 @@ class Module {
   Id function_ = fresh();
   Id first_block_ = fresh();
   Id block_ = first_block_;
+  bool has_matrices_ = false;
   std::map<Words, Id> known_;  // by the code and operands
   std::map<BuiltIn, Id> built_ins_;
   Words interface_;  // variables of the module
-  Words capabilities_, modes_, decorations_, declarations_, variables_, body_;
+  Words capabilities_, extensions_, modes_, decorations_, declarations_, variables_, body_;
 };
+
+// Whether the module, of whole words, asks for it.
+bool needs(std::span<const std::uint32_t> module, Capability capability);
 
 }  // namespace croze::spirv

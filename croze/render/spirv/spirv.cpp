@@ -11,16 +11,20 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "croze/base/error.h"
 #include "croze/base/flat_map.h"
 #include "croze/base/small_vector.h"
+#include "croze/render/lane_form.h"
 #include "croze/render/spirv/arguments.h"
 #include "croze/render/spirv/cast.h"
+#include "croze/render/spirv/cooperative.h"
 #include "croze/render/spirv/elementwise.h"
 #include "croze/render/spirv/memory.h"
 #include "croze/render/spirv/module.h"
+#include "croze/render/spirv/subgroups.h"
 
 namespace croze {
 namespace {
@@ -31,6 +35,8 @@ using spirv::Elements;
 using spirv::Id;
 using spirv::StorageClass;
 
+using Ids = SmallVector<Id, 2>;  // of a value, for each lane
+
 StorageClass storage_of(UOp local) {
   const bool is_shared = is_group_tile(local);
   return is_shared ? StorageClass::Workgroup : StorageClass::Function;
@@ -40,16 +46,21 @@ class Writer {
  public:
   // `dtypes`: those that the device has, as bits.
   Writer(const LinearProgram& program, const SpirvTarget& target, std::uint32_t dtypes)
-      : program_(program), target_(target), dtypes_(dtypes), arguments_(program.info) {}
+      : program_(program),
+        target_(target),
+        dtypes_(dtypes),
+        arguments_(program.info),
+        cooperative_(m_, program) {
+    if (cooperative_.is_used()) forms_.emplace(program);
+  }
 
   spirv::Words run() {
     m_.need(spirv::Capability::Shader);
     m_.need(spirv::Capability::PhysicalStorageBufferAddresses);
-    const auto& items = program_.info.launch.items;
-    m_.execution_mode(spirv::ExecutionMode::LocalSize,
-                      {word(items[0]), word(items[1]), word(items[2])});
+    set_group_size();
     set_float_controls();
     if (arguments_.folded) unfold_groups();
+    cooperative_.begin();
     for (UOp u : program_.instructions) declare(u);
     for (UOp u : program_.instructions) hide_zeros(u);
     for (UOp u : program_.instructions) statement(u);
@@ -59,6 +70,30 @@ class Writer {
 
  private:
   static std::uint32_t word(std::int64_t value) { return static_cast<std::uint32_t>(value); }
+
+  // Items that work together have one axis, so that they stand in subgroups in their order.  Those
+  // of matrices do without: the first axis is a subgroup.
+  void set_group_size() {
+    const auto& items = program_.info.launch.items;
+    is_flat_ = !cooperative_.is_used() && std::ranges::any_of(program_.instructions, [](UOp u) {
+      return u.is(Op::Shuffle) || u.is(Op::Ballot);
+    });
+    const std::int64_t along_x = is_flat_ ? items[0] * items[1] * items[2] : items[0];
+    m_.execution_mode(
+        spirv::ExecutionMode::LocalSize,
+        {word(along_x), is_flat_ ? 1 : word(items[1]), is_flat_ ? 1 : word(items[2])});
+  }
+
+  // The place of an item along an axis of the launch.
+  Id item(std::uint32_t axis) {
+    if (!is_flat_) return built_in_word(BuiltIn::LocalInvocationId, axis);
+    const auto& items = program_.info.launch.items;
+    const Id words = m_.type_int(32), number = built_in_word(BuiltIn::LocalInvocationId, 0);
+    std::int64_t before = 1;
+    for (std::uint32_t i = 0; i < axis; i++) before *= items[i];
+    const Id above = m_.define(Code::UDiv, words, {number, m_.constant_word(word(before))});
+    return m_.define(Code::UMod, words, {above, m_.constant_word(word(items[axis]))});
+  }
 
   // ---- floats ----
 
@@ -179,41 +214,68 @@ class Writer {
     m_.begin_block(staying);
   }
 
-  // ---- declarations ----
+  // ---- results ----
 
+  // Only sums of matrix units are vectors, and what is made of them: a result for each lane.
+  std::int64_t lanes_of(UOp u) const { return forms_ ? forms_->of(u).lanes : 1; }
+
+  // In the lane that is written; a scalar is the same in all.
   Id ref(UOp u) const {
     while (u.is(Op::After)) u = u.src(0);
-    const Id* id = ids_.find(u.node());
-    ensure(id != nullptr, "linear program: {} is used before it stands in the list",
+    const Ids* ids = ids_.find(u.node());
+    ensure(ids != nullptr, "linear program: {} is used before it stands in the list",
            info(u.op()).name);
-    return *id;
+    return (*ids)[ids->size() == 1 ? 0 : lane_];
   }
 
+  void set(UOp u, Id id) {
+    Ids& ids = ids_[u.node()];
+    if (lane_ == 0) ids = {};
+    ids.push_back(id);
+  }
+
+  // ---- declarations ----
+
   void declare(UOp u) {
-    ensure(!is_lane(u), "the spirv renderer has no vectors");
+    ensure(!is_lane(u) || forms_, "the spirv renderer has no vectors");
     ensure(u.dtype() == DType::Void || dtypes_ >> static_cast<int>(u.dtype()) & 1,
            "the spirv renderer has no {} for this device", name_of(u.dtype()));
     if (ids_.find(u.node())) return;
     switch (u.op()) {
-      case Op::Const: ids_[u.node()] = m_.constant(u.arg().value, u.dtype()); return;
+      case Op::Const: return set(u, m_.constant(u.arg().value, u.dtype()));
       case Op::Param: return declare_buffer(u);
-      case Op::Variable: ids_[u.node()] = variable(u); return;
-      case Op::Special: ids_[u.node()] = special(u); return;
-      case Op::Local: {
-        const auto elements = word(std::max<std::int64_t>(u.buffer_elements(), 1));
-        ids_[u.node()] = m_.variable(storage_of(u), m_.array_of(m_.type_of(u.dtype()), elements));
-        return;
-      }
+      case Op::Variable: return set(u, variable(u));
+      case Op::Special: return set(u, special(u));
+      case Op::Local: return declare_array(u);
+      case Op::Range: return declare_lanes(u);
       case Op::Register:
-        ids_[u.node()] = m_.variable(StorageClass::Function, m_.type_of(u.dtype()));
+        for_each_lane(u,
+                      [&] { set(u, m_.variable(StorageClass::Function, m_.type_of(u.dtype()))); });
         return;
       default: return;
     }
   }
 
+  // The numbers of the lanes.
+  void declare_lanes(UOp u) {
+    if (!is_lane(u)) return;
+    for_each_lane(u, [&] { set(u, m_.constant(lane_, u.dtype())); });
+  }
+
+  void declare_array(UOp u) {
+    const auto elements = word(std::max<std::int64_t>(u.buffer_elements(), 1));
+    set(u, m_.variable(storage_of(u), m_.array_of(type_in_array(u), elements)));
+  }
+
+  // Integers of 8 and 16 bits take 32, but where units read them.
+  Id type_in_array(UOp local) {
+    return cooperative_.has_factors(local) ? spirv::type_in_memory(m_, local.dtype())
+                                           : m_.type_of(local.dtype());
+  }
+
   // Params of one slot may differ in what they say of its size.
   void declare_buffer(UOp u) {
-    ids_[u.node()] = 0;
+    set(u, 0);
     const DType t = u.dtype();
     const bool is_packed =
         (size_of(t) == 1 && !target_.bytes) || (size_of(t) == 2 && !target_.halfwords);
@@ -232,14 +294,19 @@ class Writer {
     ensure(u.loop_kind() != LoopKind::Thread, "the spirv renderer has no tasks");
     const auto axis = word(u.arg().ints[0]);
     const bool is_group = u.loop_kind() == LoopKind::Group;
-    const Id place =
-        is_group && arguments_.folded
-            ? group_[axis]
-            : built_in_word(is_group ? BuiltIn::WorkgroupId : BuiltIn::LocalInvocationId, axis);
+    const Id place = !is_group           ? item(axis)
+                     : arguments_.folded ? group_[axis]
+                                         : built_in_word(BuiltIn::WorkgroupId, axis);
     return spirv::cast(m_, place, DType::UInt32, u.dtype());
   }
 
   // ---- statements ----
+
+  template <typename Write>
+  void for_each_lane(UOp u, Write write) {
+    for (lane_ = 0; lane_ < lanes_of(u); lane_++) write();
+    lane_ = 0;
+  }
 
   void statement(UOp u) {
     if (is_declaration(u)) return;
@@ -247,25 +314,35 @@ class Writer {
       case Op::Range: return;
       case Op::Loop: return open_loop(u.src(0));
       case Op::EndLoop: return close_loop();
-      case Op::Load: return load(u);
-      case Op::Store: return store(u);
-      case Op::Barrier: return barrier();
-      default: break;
+      case Op::Barrier: return m_.meet(spirv::scope_workgroup);
+      case Op::LoadMatrix: return load_matrix(u);
+      case Op::Contract: return cooperative_.contract(u);
+      case Op::AwaitProducts: return await(u);
+      case Op::Load:
+        if (cooperative_.is_for_unit(u)) return;
+        return for_each_lane(u, [&] { load(u); });
+      case Op::Store: return store_lanes(u);
+      case Op::Shuffle:
+      case Op::Ballot: return for_each_lane(u, [&] { set(u, of_subgroup(u)); });
+      default: return for_each_lane(u, [&] { elementwise(u); });
     }
+  }
+
+  Id of_subgroup(UOp u) {
+    const Id value = ref(u.src(0));
+    return u.is(Op::Ballot) ? spirv::ballot(m_, u.dtype(), value)
+                            : spirv::shuffled(m_, u.dtype(), value, word(u.arg().value));
+  }
+
+  void elementwise(UOp u) {
     SmallVector<Id, 3> operands;
     for (UOp s : u.sources()) operands.push_back(operand(u, s));
-    ids_[u.node()] = spirv::elementwise(m_, u, std::span<const Id>(operands));
+    set(u, spirv::elementwise(m_, u, std::span<const Id>(operands)));
   }
 
   Id operand(UOp u, UOp source) const {
     const Id* hidden = is_arithmetic(u) ? zeros_.find(source.node()) : nullptr;
     return hidden ? *hidden : ref(source);
-  }
-
-  void barrier() {
-    const Id group = m_.constant_word(spirv::scope_workgroup);
-    m_.line(Code::ControlBarrier,
-            {group, group, m_.constant_word(spirv::acquire_release_of_group_memory)});
   }
 
   struct OpenLoop {
@@ -300,7 +377,7 @@ class Writer {
     m_.line(Code::SelectionMerge, {end, 0});
     m_.line(Code::BranchConditional, {turns, inside, end});
     m_.begin_block(inside);
-    ids_[range.node()] = zero;
+    set(range, zero);
     loops_.push_back({.dtype = range.dtype(), .end = end});
   }
 
@@ -319,7 +396,7 @@ class Writer {
     m_.line(Code::LoopMerge, {loop.end, loop.next, 0});
     m_.line(Code::BranchConditional, {goes_on, body, loop.end});
     m_.begin_block(body);
-    ids_[range.node()] = loop.counter;
+    set(range, loop.counter);
     loops_.push_back(loop);
   }
 
@@ -335,19 +412,34 @@ class Writer {
     m_.line(is_unsigned(t) ? Code::ULessThan : Code::SLessThan, {m_.type_bool(), result, a, b});
   }
 
+  // ---- matrix units ----
+
+  void load_matrix(UOp u) {
+    const UOp place = u.src(0);
+    cooperative_.load(u, ref(buffer_of(place)), as_word(place.src(1)));
+  }
+
+  Id as_word(UOp index) { return spirv::cast(m_, ref(index), index.dtype(), DType::UInt32); }
+
+  // Each item gets its elements of the sums.
+  void await(UOp u) {
+    for (UOp sums : u.sources()) {
+      const std::vector<Id> elements = cooperative_.elements(sums);
+      for_each_lane(sums, [&] {
+        const Id element = elements[static_cast<std::size_t>(lane_)];
+        if (!sums.is(Op::Register)) return set(sums, element);
+        m_.line(Code::Store, {ref(sums), element});
+      });
+    }
+  }
+
   // ---- memory ----
 
   void load(UOp u) {
     const UOp place = u.src(0);
     const Id gate = gate_of(place);
-    if (!gate) {
-      ids_[u.node()] = element(place, u.dtype());
-      return;
-    }
-    if (has_first_element(buffer_of(place))) {
-      ids_[u.node()] = element_or_zero(place, gate, u.dtype());
-      return;
-    }
+    if (!gate) return set(u, element(place, u.dtype()));
+    if (has_first_element(buffer_of(place))) return set(u, element_or_zero(place, gate, u.dtype()));
     const Id before = m_.current_block(), inside = m_.fresh(), after = m_.fresh();
     m_.line(Code::SelectionMerge, {after, 0});
     m_.line(Code::BranchConditional, {gate, inside, after});
@@ -355,8 +447,8 @@ class Writer {
     const Id loaded = element(place, u.dtype());
     m_.branch(after);
     m_.begin_block(after);
-    ids_[u.node()] = m_.define(Code::Phi, m_.type_of(u.dtype()),
-                               {loaded, inside, m_.constant(0, u.dtype()), before});
+    set(u, m_.define(Code::Phi, m_.type_of(u.dtype()),
+                     {loaded, inside, m_.constant(0, u.dtype()), before}));
   }
 
   // Whether there is one that every item may load at any time.
@@ -373,6 +465,14 @@ class Writer {
                                {gate, ref(place.src(1)), m_.constant(0, index_type)});
     const Id loaded = spirv::load(m_, *elements_of(buffer_of(place)), index, index_type);
     return m_.define(Code::Select, m_.type_of(t), {gate, loaded, m_.constant(0, t)});
+  }
+
+  void store_lanes(UOp u) {
+    const UOp to = buffer_of(u.src(0));
+    if (cooperative_.has_sums(to)) return cooperative_.store(to, u.src(1));
+    const std::int64_t lanes = std::max(lanes_of(u.src(0)), lanes_of(u.src(1)));
+    for (lane_ = 0; lane_ < lanes; lane_++) store(u);
+    lane_ = 0;
   }
 
   void store(UOp u) {
@@ -399,7 +499,7 @@ class Writer {
   Id variable_pointer(UOp place) {
     const UOp buffer = buffer_of(place);
     if (buffer.is(Op::Register)) return ref(buffer);
-    const Id type = m_.pointer_to(storage_of(buffer), m_.type_of(buffer.dtype()));
+    const Id type = m_.pointer_to(storage_of(buffer), type_in_array(buffer));
     return m_.define(Code::AccessChain, type, {ref(buffer), ref(place.src(1))});
   }
 
@@ -407,14 +507,18 @@ class Writer {
     if (const Elements* e = elements_of(buffer_of(place))) {
       return spirv::load(m_, *e, ref(place.src(1)), place.src(1).dtype());
     }
-    return m_.define(Code::Load, m_.type_of(t), {variable_pointer(place)});
+    return m_.load(m_.type_of(t), variable_pointer(place), is_group_tile(buffer_of(place)));
   }
 
   void set_element(UOp place, Id value) {
     if (const Elements* e = elements_of(buffer_of(place))) {
       return spirv::store(m_, *e, ref(place.src(1)), place.src(1).dtype(), value);
     }
-    m_.line(Code::Store, {variable_pointer(place), value});
+    const UOp buffer = buffer_of(place);
+    const bool is_short = !is_float(buffer.dtype()) && size_of(buffer.dtype()) < 4;
+    if (is_short && cooperative_.has_factors(buffer))
+      value = m_.define(Code::UConvert, type_in_array(buffer), {value});
+    m_.store(variable_pointer(place), value, is_group_tile(buffer));
   }
 
   const LinearProgram& program_;
@@ -422,9 +526,13 @@ class Writer {
   std::uint32_t dtypes_;
   spirv::Arguments arguments_;
   spirv::Module m_;
+  spirv::Cooperative cooperative_;
+  std::optional<LaneForms> forms_;  // where there are vectors
   Id pushed_ = 0, argument_memory_ = 0;
   Id group_[3] = {};
-  FlatMap<const Node*, Id> ids_;
+  bool is_flat_ = false;  // items have one axis
+  FlatMap<const Node*, Ids> ids_;
+  std::int64_t lane_ = 0;           // that is written
   FlatMap<const Node*, Id> zeros_;  // of constants, as arithmetic gets them
   FlatMap<const Node*, Elements> buffers_;
   std::vector<OpenLoop> loops_;

@@ -25,7 +25,10 @@ inline std::string fake_image(const std::string& name, const std::string& source
   std::string arguments;
   while (at < end) {
     const std::size_t next = std::min(source.find(", ", at), end);
-    arguments += source.substr(at, next - at).find('*') == std::string::npos ? 'v' : 'p';
+    const std::string parameter = source.substr(at, next - at);
+    arguments += parameter.find("tensor_map") != std::string::npos ? 'm'
+                 : parameter.find('*') == std::string::npos        ? 'v'
+                                                                   : 'p';
     at = next + 2;
   }
   const char* failure = name.starts_with("faulty") ? " 700"

@@ -58,7 +58,10 @@ std::string image_of_ptx(std::string_view text) {
   const std::size_t begin = entry + words.size(), open = text.find('(', begin);
   std::string arguments;
   for (std::size_t at = open; (at = text.find(".param .", at)) < text.find(')', open); at++) {
-    arguments += text.substr(at).starts_with(".param .u64") ? 'p' : 'v';
+    const std::string_view parameter = text.substr(at);
+    arguments += parameter.starts_with(".param .u64")     ? 'p'
+                 : parameter.starts_with(".param .align") ? 'm'
+                                                          : 'v';
   }
   return std::string(text.substr(begin, open - begin)) + " " +
          (arguments.empty() ? "-" : arguments);
@@ -143,7 +146,7 @@ void* pointer(Address address) { return reinterpret_cast<void*>(address); }
 void run_kernel(ContextHandle context, const FunctionObject& function, croze::fake::Launch launch) {
   if (context->failure != Status::Success) return;
   for (std::size_t i = 0; i < function.arguments.size(); i++) {
-    const bool wrong = function.arguments[i] == 'p' && !is_allocated(launch.arguments[i], 1);
+    const bool wrong = function.arguments[i] != 'v' && !is_allocated(launch.arguments[i], 1);
     if (wrong) context->failure = Status::IllegalAddress;
   }
   if (function.failure != Status::Success) context->failure = function.failure;
@@ -166,6 +169,7 @@ void limit_memory(std::int64_t bytes) { state().limit = bytes; }
 void reset() {
   state().launches.clear();
   state().counts.allocations = state().counts.graph_launches = state().counts.peer_copies = 0;
+  state().counts.maps = 0;
   for (ContextObject& context : state().contexts) context.failure = Status::Success;
   limit_memory(std::int64_t{1} << 30);
 }
@@ -428,6 +432,35 @@ Status cuLaunchKernel(FunctionHandle function, unsigned gx, unsigned gy, unsigne
       done.in_graph = in_graph;
       run_kernel(c, f, std::move(done));
     });
+    return Status::Success;
+  });
+}
+
+// Of what it would encode it keeps the address: the first number of a map.
+Status cuTensorMapEncodeTiled(TensorMap* map, int type, unsigned axes, void* address,
+                              const std::uint64_t* sizes, const std::uint64_t* stride_bytes,
+                              const unsigned* box, const unsigned* steps, int interleaved,
+                              int swizzle, int fetches, int fill) {
+  return call([=] {
+    const std::uint64_t element = type == map_of_halves ? 2 : 1;
+    const auto place = reinterpret_cast<Address>(address);
+    bool is_right = (type == map_of_bytes || type == map_of_halves) && axes >= 1 &&
+                    axes <= map_most_axes && place % map_alignment == 0 && interleaved == 0 &&
+                    swizzle == map_swizzle_128 && fetches <= 3 && fill == 0 &&
+                    box[0] * element <= 128 && box[0] * element % 16 == 0 &&
+                    reinterpret_cast<std::uintptr_t>(map) % 64 == 0;
+    for (unsigned i = 0; is_right && i < axes; i++) {
+      is_right = sizes[i] >= 1 && sizes[i] <= std::uint64_t{1} << 32 && box[i] >= 1 &&
+                 box[i] <= map_most_box && steps[i] == 1;
+      if (i > 0) {
+        const std::uint64_t stride = stride_bytes[i - 1];
+        is_right = is_right && stride % map_alignment == 0 && stride < std::uint64_t{1} << 40;
+      }
+    }
+    if (!is_right) return Status::InvalidValue;
+    std::memset(map, 0, sizeof *map);
+    std::memcpy(map, &place, sizeof place);
+    state().counts.maps++;
     return Status::Success;
   });
 }

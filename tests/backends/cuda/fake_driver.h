@@ -8,9 +8,9 @@
 // Streams are lazy: what is enqueued is done when somebody waits for it and not before, in the
 // order that events ask for.  So whatever relies on more than that order is seen to be wrong.
 //
-// An image is a text: the kernel's name; a letter for each argument, p for an address and v for a
-// number, or - for none; and, of a kernel that is to fail, the number of the error.  Of PTX the
-// head of its entry is read.
+// An image is a text: the kernel's name; a letter for each argument, p for an address, v for a
+// number and m for a tensor map, of which the address is recorded, or - for none; and, of a kernel
+// that is to fail, the number of the error.  Of PTX the head of its entry is read.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +34,7 @@ struct Counts {
   int allocations = 0, allocated_now = 0, pinned_now = 0;
   int modules_now = 0, streams_now = 0, graphs_now = 0, graph_launches = 0;
   int peer_copies = 0;
+  int maps = 0;
 };
 Counts counts();
 

@@ -47,18 +47,33 @@ TEST_F(PtxAssembler, TakesProductsByMatrixUnits) {
   }
 }
 
+// A kernel that is taken, with these words, and right numbers.
+void take_product(WgmmaProduct p, std::string_view words) {
+  p.group_memory = 48 << 10;  // of arrays of a fixed size
+  Graph graph;
+  const LinearProgram program = make_program(kernel_of(graph, p), caps_of(p));
+  const std::string text = text_of(program);
+  EXPECT_NE(text.find(words), std::string::npos) << p.name();
+  Numbers numbers(p);
+  launch(*device_under_test(), program.info, text, numbers);
+  EXPECT_EQ(numbers.wrong_number(), "") << p.name();
+}
+
 // What sm_90a alone has.
 TEST_F(PtxAssembler, TakesProductsByUnitsOfFourWarps) {
   for (const MatrixUnit* unit : units_of_extension("wgmma")) {
-    WgmmaProduct p{unit->name, 70, 150, unit->columns + 1};
-    p.group_memory = 48 << 10;  // of arrays of a fixed size
-    Graph graph;
-    const LinearProgram program = make_program(kernel_of(graph, p), caps_of(p));
-    const std::string text = text_of(program);
-    EXPECT_NE(text.find("wgmma.mma_async"), std::string::npos) << unit->name;
-    Numbers numbers(p);
-    launch(*device_under_test(), program.info, text, numbers);
-    EXPECT_EQ(numbers.wrong_number(), "") << unit->name;
+    take_product({unit->name, 70, 150, unit->columns + 1}, "wgmma.mma_async");
+  }
+}
+
+// The assembler knows where the processor's copier wants a barrier, and what a map is.
+TEST_F(PtxAssembler, TakesBoxesThatTheseUnitsRead) {
+  for (const MatrixUnit* unit : units_of_extension("wgmma")) {
+    WgmmaProduct p{unit->name, 80, 160, unit->columns + 16};
+    p.by_boxes = true;
+    p.a_by_columns = unit->name.find(".m") != std::string_view::npos;
+    p.b_by_columns = unit->name.find("k.n") != std::string_view::npos;
+    take_product(p, "cp.async.bulk.tensor");
   }
 }
 

@@ -119,6 +119,17 @@ TEST(PtxShuffle, IsOfAWholeWarpByAConstant) {
   expect("shfl.sync.bfly.b32 %d1, %d2, 4, 31, -1;", 32, "a register of .b64");
 }
 
+TEST(PtxVote, IsOfAWholeWarp) {
+  EXPECT_EQ(refusal_of("vote.sync.ballot.b32 %r1, %p0, -1;", 64), "no error");
+  const auto expect = [](const char* body, int items, const char* part) {
+    EXPECT_NE(refusal_of(body, items).find(part), std::string::npos) << body;
+  };
+  expect("vote.sync.ballot.b32 %r1, %p0, -1;", 48, "a warp that is not whole");
+  expect("@%p0 vote.sync.ballot.b32 %r1, %p0, -1;", 32, "some items may pass by");
+  expect("vote.sync.ballot.b32 %r1, %p0, 255;", 32, "not of a whole warp");
+  expect("vote.sync.ballot.b32 %r1, %r2, -1;", 32, "a register of .b32");
+}
+
 // Element k of row r of square s is 64 s + 8 r + k; each item writes what it gets of each square.
 std::vector<std::uint16_t> squares_loaded(const std::string& load, std::int64_t squares) {
   std::string text =

@@ -25,6 +25,8 @@ struct WgmmaProduct {
   bool a_by_columns = false, b_by_columns = false;
   bool has_epilogue = false;
   std::int64_t group_memory = 227 << 10;
+  bool by_boxes = false;    // the device copies them
+  std::int64_t before = 0;  // elements of the factors' buffers in front of them
 
   DType out() const { return has_epilogue ? DType::BFloat16 : of().accumulator; }
   const MatrixUnit& of() const { return *find_matrix_unit(unit); }
@@ -38,6 +40,7 @@ inline Caps caps_of(const WgmmaProduct& p) {
   Caps caps = ptx_caps();
   caps.threads = 1;  // of multiprocessors: a small product is work enough
   caps.group_memory = p.group_memory;
+  caps.copies_boxes = p.by_boxes;
   caps.matrix_units = {&p.of()};
   return caps;
 }
@@ -49,7 +52,8 @@ inline UOp kernel_of(Graph& g, const WgmmaProduct& p) {
             k = g.range(3, p.inner, LoopKind::Reduce);
   const DType t = p.of().accumulator;
   const auto widened = [&](DType of, std::int64_t slot, std::int64_t size, UOp index) {
-    return g.cast(g.load(g.place(g.param(of, slot, size), index)), t);
+    const std::int64_t before = slot < 3 ? p.before : 0;
+    return g.cast(g.load(g.place(g.param(of, slot, before + size), index + before)), t);
   };
   const UOp x = widened(
                 p.of().a, 1, p.batch * p.rows * p.inner,

@@ -283,6 +283,19 @@ bool tile_groups(KernelState& k) {
   return false;
 }
 
+bool tile_by_units(KernelState& k) {
+  if (k.caps().matrix_units.empty()) return false;
+  KernelState merged = k;
+  const UOp reduce = contraction_of(merged);
+  if (!reduce || k.sink.num_src() > 1 || work_of(k.sink) < WarpModel::least_work) return false;
+  unroll_small_reductions(merged, closed_ranges(reduce));
+  merge_gated_loops(merged);
+  const bool is_tiled =
+      tile_units(merged, contraction_of(merged), std::numeric_limits<double>::infinity());
+  if (is_tiled) k = std::move(merged);
+  return is_tiled;
+}
+
 void order_for_items(KernelState& k, UOp innermost) {
   std::vector<UOp> order = k.loops;
   std::ranges::stable_sort(order, {}, [&](UOp r) {

@@ -9,6 +9,9 @@ namespace croze {
 // False, and nothing done, if the kernel has none or takes no such tile.
 bool tile_groups(KernelState& k);
 
+// The same by a matrix unit of the device, whatever that costs.
+bool tile_by_units(KernelState& k);
+
 // Groups and items around all else, `innermost` last of them.
 void order_for_items(KernelState& k, UOp innermost);
 

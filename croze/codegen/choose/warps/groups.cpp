@@ -6,7 +6,7 @@
 // warp those that lie side by side.
 //
 // Where warps are vectors of a processor other things are dear: vector_tiles.h and vector_items.h
-// choose there.
+// choose there, unless the device claims units: it was asked to take them.
 #include "croze/codegen/choose/warps/groups.h"
 
 #include <algorithm>
@@ -128,7 +128,8 @@ class ItemMapper {
 
 void choose_groups(KernelState& k) {
   const bool by_lane = VectorWarpModel::suits(k.caps());
-  if (by_lane ? tile_vector_warps(k) : tile_held_products(k) || tile_groups(k)) return;
+  if (by_lane ? tile_by_units(k) || tile_vector_warps(k) : tile_held_products(k) || tile_groups(k))
+    return;
   unroll_small_reductions(k);
   if (!share_reductions(k)) {
     if (by_lane) {

@@ -114,11 +114,14 @@ class Search {
     return t.row_waves * t.column_waves * unit_->threads;
   }
 
+  // Whether the unit multiplies while items do other things, with registers for its sums alone.
+  bool goes_on_behind() const { return unit_->reads_group_memory && !unit_->keeps_sums; }
+
   // Of a thread, in registers.
   std::int64_t values_of(const UnitTile& t) const {
     const std::int64_t sums =
         places_of_thread(*unit_, unit_->places_of_sums) * size_of(unit_->accumulator) / 4;
-    if (unit_->reads_group_memory) return t.row_copies * t.column_copies * sums;
+    if (goes_on_behind()) return t.row_copies * t.column_copies * sums;
     return t.row_copies * t.column_copies * sums +
            (t.row_copies * a_bytes() + t.column_copies * b_bytes()) / 4;
   }
@@ -133,7 +136,8 @@ class Search {
 
   // Of group memory.
   std::int64_t bytes_of(const UnitTile& t) const {
-    return t.slots * (bytes_of_rows(t) + bytes_of_columns(t));
+    return t.slots * (bytes_of_rows(t) + bytes_of_columns(t)) +
+           t.row_waves * t.column_waves * bytes_of_kept_sums(*unit_);
   }
   // Of a slot.
   std::int64_t bytes_of_rows(const UnitTile& t) const {
@@ -206,7 +210,7 @@ class Search {
         static_cast<double>(bytes_of_rows(t) / t.row_copy + bytes_of_columns(t) / t.column_copy);
     const double issuing = copies * model_.copy_instructions / model_.multiply_adds;
     const double transfer = bytes / model_.far_bytes;
-    if (unit_->reads_group_memory) {
+    if (goes_on_behind()) {
       const auto of_unit = static_cast<double>(unit_->threads * (a_bytes() + b_bytes()));
       const double memory = (waves * tiles * of_unit + bytes) / model_.group_bytes;
       return {std::max(arithmetic, memory), issuing, transfer, true};
@@ -226,7 +230,7 @@ class Search {
     const Stride in_row = stride_over(load.src(0).src(1), by_terms ? depth : lines);
     const bool by_vectors = unit_->reads_group_memory ? in_row.affine && in_row.step == 1
                                                       : k_.caps().loads_matrices && element == 2;
-    return by_vectors ? k_.caps().vector_bytes : element;
+    return by_vectors ? std::max(element, k_.caps().vector_bytes) : element;
   }
 
   double resident(const UnitTile& t) const {
@@ -235,7 +239,7 @@ class Search {
 
   // How much longer it takes where too few waves are there to hide what each waits for.
   double waiting(const UnitTile& t, double at_once) const {
-    if (unit_->reads_group_memory) return 1;
+    if (goes_on_behind()) return 1;
     return std::max(
         1.0, model_.hiding_warps / (at_once * static_cast<double>(t.row_waves * t.column_waves)));
   }

@@ -56,11 +56,12 @@ struct WarpModel {
   // Items whose multiply-adds a unit starts in a cycle.
   static constexpr double multiply_adds = 128;
   // The same of matrix units: the more, the shorter factors are, but twice as many where none of
-  // their 32 or 64 bits is left out; and twice as many of those that need no items to read.
+  // their 32 or 64 bits is left out; and twice as many of those that need no items to read and
+  // wait.
   static double unit_multiply_adds(const MatrixUnit& unit) {
     const auto bytes = static_cast<double>(size_of(unit.a));
     if (bytes > 2 && unit.factor_bits == 0) return 2 * multiply_adds;
-    return (unit.reads_group_memory ? 4096 : 2048) / bytes;
+    return (unit.reads_group_memory && !unit.keeps_sums ? 4096 : 2048) / bytes;
   }
   // Arithmetic and loads overlap, but not wholly: this part of the lesser of the two shows.
   static constexpr double not_hidden = 0.3;

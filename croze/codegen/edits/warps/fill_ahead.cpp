@@ -51,7 +51,16 @@ struct Slot {
   UOp turn, number;
 };
 
-// The store `fill`, which is what is done in turn `from`, for another turn and into its slot.
+// The box, at coordinates that are those of another turn, to the place `to`.
+UOp box_for(UOp fill, UOp to, std::span<const std::pair<UOp, UOp>> renamed,
+            std::span<const UOp> closed) {
+  std::vector<UOp> src{to, fill.src(1)};
+  for (int i = 2; i < fill.first_closed(); i++) src.push_back(substitute(fill.src(i), renamed));
+  src.insert(src.end(), closed.begin(), closed.end());
+  return fill.graph().make(Op::CopyBox, DType::Void, src, fill.arg());
+}
+
+// The write `fill`, which is what is done in turn `from`, for another turn and into its slot.
 UOp fill_for(UOp fill, UOp from, UOp tile, const Slot& slot,
              std::span<const std::pair<UOp, UOp>> loops) {
   Graph& g = fill.graph();
@@ -65,14 +74,17 @@ UOp fill_for(UOp fill, UOp from, UOp tile, const Slot& slot,
   const auto place_in = [&](UOp buffer, UOp index, UOp gate) {
     return gate.lo() == 1 ? g.place(buffer, index) : g.place(buffer, index, gate);
   };
-  const UOp target = fill.src(0), source = fill.src(1).src(0);
-  const UOp index = slot.number * target.src(0).elements() + substitute(target.src(1), renamed);
-  const UOp value =
-      g.load(place_in(source.src(0), substitute(source.src(1), renamed), gate_of(source)));
+  const UOp target = fill.src(0);
+  const UOp index = slot.number * target.src(0).elements() + substitute(target.src(1), renamed),
+            to = place_in(tile, index, gate_of(target));
   std::vector<UOp> closed;
   if (slot.turn.is(Op::Range)) closed.push_back(slot.turn);
   for (UOp r : closed_ranges(fill)) closed.push_back(substitute(r, renamed));
-  return g.store(place_in(tile, index, gate_of(target)), value, closed);
+  if (fill.is(Op::CopyBox)) return box_for(fill, to, renamed, closed);
+  const UOp source = fill.src(1).src(0);
+  return g.store(
+      to, g.load(place_in(source.src(0), substitute(source.src(1), renamed), gate_of(source))),
+      closed);
 }
 
 // New ranges in the place of those that the fill closes: one loop stands in one place.
@@ -102,7 +114,7 @@ RangeSet turns_of_slots(UOp tile, std::span<const UOp> nodes) {
   RangeSet all, common;
   bool is_first = true;
   for (UOp u : nodes) {
-    if (!u.is(Op::Store) || buffer_of(u.src(0)) != tile) continue;
+    if (!is_write(u) || buffer_of(u.src(0)) != tile) continue;
     common = is_first ? u.ranges() : common & u.ranges();
     all = all | u.ranges();
     is_first = false;
@@ -110,10 +122,10 @@ RangeSet turns_of_slots(UOp tile, std::span<const UOp> nodes) {
   return all - common;
 }
 
-RangeSet turns_after(UOp store, std::span<const UOp> nodes) {
-  const UOp tile = buffer_of(store.src(0));
+RangeSet turns_after(UOp write, std::span<const UOp> nodes) {
+  const UOp tile = buffer_of(write.src(0));
   if (!tile.is(Op::Local) || slots_of(tile) < 2) return {};
-  return turns_of_slots(tile, nodes) - store.ranges();
+  return turns_of_slots(tile, nodes) - write.ranges();
 }
 
 RangeSet turns_filled_ahead(std::span<const UOp> nodes) {
@@ -127,11 +139,19 @@ RangeSet turns_filled_ahead(std::span<const UOp> nodes) {
 std::vector<UOp> fills_in(UOp turn, std::span<const UOp> nodes) {
   std::vector<UOp> fills;
   std::ranges::copy_if(nodes, std::back_inserter(fills), [&](UOp u) {
-    if (!u.is(Op::Store) || !u.varies_over(turn)) return false;
+    if (!is_write(u) || !u.varies_over(turn)) return false;
     const UOp tile = tile_of(u);
     return tile && space_of_tile(tile) == Space::Group;
   });
   return fills;
+}
+
+std::vector<UOp> tiles_of(std::span<const UOp> fills) {
+  std::vector<UOp> tiles;
+  for (UOp fill : fills) {
+    if (std::ranges::find(tiles, tile_of(fill)) == tiles.end()) tiles.push_back(tile_of(fill));
+  }
+  return tiles;
 }
 
 std::string refuse_fill_ahead(UOp turn, std::span<const UOp> nodes,
@@ -141,6 +161,7 @@ std::string refuse_fill_ahead(UOp turn, std::span<const UOp> nodes,
     return fmt::format("no tile in group memory is filled in loop r{}", turn.range_id());
   }
   for (UOp fill : fills) {
+    if (fill.is(Op::CopyBox)) continue;
     const UOp value = fill.src(1);
     if (!value.is(Op::Load) || !value.src(0).src(0).is(Op::Param))
       return "a tile is filled with what is not just loaded";
@@ -175,10 +196,14 @@ void fill_ahead(KernelState& k, UOp turn, std::int64_t slots) {
   const UOp first = ahead > 1 ? g.range(k.next_range++, ahead, LoopKind::Loop) : g.index(0);
   const UOp later = turn + ahead;
   std::vector<std::pair<UOp, UOp>> replaced;
-  for (UOp fill : fills) {
-    const UOp old = tile_of(fill), tile = tile_with_slots(old, slots, ahead);
-    const UOp before = fill_for(fill, turn, tile, {first, first}, copied_loops(k, fill));
-    const UOp filled[] = {before, fill_for(fill, turn, tile, {later, later % slots}, {})};
+  for (UOp old : tiles_of(fills)) {
+    const UOp tile = tile_with_slots(old, slots, ahead);
+    std::vector<UOp> filled;
+    for (UOp fill : fills) {
+      if (tile_of(fill) != old) continue;
+      filled.push_back(fill_for(fill, turn, tile, {first, first}, copied_loops(k, fill)));
+      filled.push_back(fill_for(fill, turn, tile, {later, later % slots}, {}));
+    }
     const UOp after = g.after(tile, filled);
     for (UOp place : nodes) {
       if (!place.is(Op::Index) || !place.src(0).is(Op::After) || place.src(0).src(0) != old)

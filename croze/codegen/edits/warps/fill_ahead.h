@@ -18,11 +18,11 @@ std::int64_t slots_of(UOp tile);
 std::int64_t turns_ahead(UOp tile);
 
 // The loop, if the tile has slots: what fills one in a turn varies over it, and what fills the
-// others before the first turn does not.  `nodes` have all stores into the tile.
+// others before the first turn does not.  `nodes` have all writes into the tile.
 RangeSet turns_of_slots(UOp tile, std::span<const UOp> nodes);
-// Of a store that fills a tile for the first turns their loop, in front of which it has to stand;
-// nothing for other stores.
-RangeSet turns_after(UOp store, std::span<const UOp> nodes);
+// Of a write that fills a tile for the first turns their loop, in front of which it has to stand;
+// nothing for others.
+RangeSet turns_after(UOp write, std::span<const UOp> nodes);
 // The turns of all tiles that have slots.
 RangeSet turns_filled_ahead(std::span<const UOp> nodes);
 
@@ -30,7 +30,9 @@ RangeSet turns_filled_ahead(std::span<const UOp> nodes);
 std::string refuse_fill_ahead(UOp turn, std::span<const UOp> nodes,
                               std::span<const UOp> output_loops);
 
-// The stores that fill tiles in group memory in each turn of the loop.
+// The writes that fill tiles in group memory in each turn of the loop.
 std::vector<UOp> fills_in(UOp turn, std::span<const UOp> nodes);
+// The tiles that they fill, each once: by a store, or by several boxes.
+std::vector<UOp> tiles_of(std::span<const UOp> fills);
 
 }  // namespace croze

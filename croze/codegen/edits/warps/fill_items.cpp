@@ -192,6 +192,33 @@ FillOrder order_of_axes(const std::vector<TileAxis>& axes, std::size_t along,
   return order;
 }
 
+std::optional<FillOrder> order_by_pixels(UOp place, DType dtype, const std::vector<TileAxis>& axes,
+                                         const Caps& caps) {
+  constexpr std::int64_t pixel = 4;
+  if (caps.image_vectors == 0 || size_of(dtype) > 4 || axes.empty() ||
+      caps.vector_bytes < pixel * size_of(dtype)) {
+    return {};
+  }
+  const std::size_t along = walk_of(axes).back();
+  std::vector<std::pair<UOp, UOp>> at_begin;
+  for (std::size_t i = 0; i < axes.size(); i++) {
+    const TileAxis& a = axes[i];
+    const bool is_row = i == along;
+    const bool keeps_pixels = is_row ? a.memory_stride == 1 && !a.open_loop()
+                                     : a.memory_stride != 0 && a.memory_stride % pixel == 0;
+    if (!keeps_pixels || a.phases > 1) return {};
+    for (const AxisMember& m : a.members) {
+      const bool may_end_within = is_row && gate_of(place) && gate_of(place).varies_over(m.range);
+      if (may_end_within) return {};
+      at_begin.emplace_back(m.range, place.graph().index(0));
+    }
+  }
+  // Where the tile begins.
+  if (substitute(place.src(1), at_begin).bounds().multiple % pixel != 0) return {};
+  const FillOrder order = order_of_axes(axes, along, pixel);
+  return order.most_lanes == pixel ? std::optional(order) : std::nullopt;
+}
+
 TileFill fill_by_items(KernelState& k, std::span<const UOp> items, UOp place, DType dtype,
                        std::vector<TileAxis>& axes, const FillOrder* order) {
   Graph& g = k.graph();
@@ -203,7 +230,7 @@ TileFill fill_by_items(KernelState& k, std::span<const UOp> items, UOp place, DT
     total *= a.size;
   }
   std::vector<Digit> digits = order ? order->digits : digits_of(place, axes);
-  const std::int64_t most_lanes = k.caps().vector_bytes / size_of(dtype),
+  const std::int64_t most_lanes = std::max<std::int64_t>(1, k.caps().vector_bytes / size_of(dtype)),
                      lanes = order ? lanes_of_row(*order, most_lanes)
                                    : take_vector(digits, axes, most_lanes);
   const bool has_weights = order && !order->weights.empty();

@@ -59,6 +59,11 @@ UOp loaded_matrix(const MatrixTile& tile, UOp contents, const std::vector<TileAx
 FillOrder order_of_axes(const std::vector<TileAxis>& axes, std::size_t along,
                         std::int64_t most_lanes);
 
+// By whole pixels of what the device may read as an image (image_reads.h); none if it has no
+// images, or rows of the source do not begin and end with pixels.
+std::optional<FillOrder> order_by_pixels(UOp place, DType dtype, const std::vector<TileAxis>& axes,
+                                         const Caps& caps);
+
 // Each of the items of the group copies every items-th element, or vector.  `order`: null if it
 // follows from the axes.
 TileFill fill_by_items(KernelState& k, std::span<const UOp> items, UOp place, DType dtype,

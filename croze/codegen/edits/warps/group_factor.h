@@ -27,7 +27,8 @@ std::vector<UOp> ranges_of_factor(const KernelState& k, const GroupFactor& facto
 // can.
 std::string refuse_group_factor(const KernelState& k, const GroupFactor& factor);
 
-// The factor in such a tile, which the items fill: what an item has of it, in the lanes `part`.
+// The factor in such a tile, which the items fill, or the device by boxes of what lies so that it
+// can: what an item has of it, in the lanes `part`.
 UOp group_factor(KernelState& k, const GroupFactor& factor, std::span<const UOp> items, UOp part,
                  const MatrixUnit& unit);
 

@@ -163,7 +163,7 @@ std::string plan_held(const KernelState& k, UOp rows, UOp columns, UOp depth,
   }
   plan->tuple = plan->sum ? tuple_with(k.sink, plan->sum) : UOp();
   if (!plan->tuple || plan->tuple.first_closed() < 2) return "the sum is no part of a tuple";
-  if (!k.caps().shuffles_items || !are_held_by_same(unit))
+  if (!k.caps().shuffles_items || unit.keeps_sums || !are_held_by_same(unit))
     return "threads have other elements of the sums than of a factor";
   const bool in_steps = closed_ranges(plan->sum).size() == 1 && !depth.is_open() &&
                         depth.range_size() % unit.depth == 0;

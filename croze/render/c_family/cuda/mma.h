@@ -1,4 +1,4 @@
-// cuda_mma.h -- matrix units of a warp, and of four, in CUDA C, by the assembler.
+// mma.h -- matrix units of a warp, and of four, in CUDA C, by the assembler.
 #pragma once
 
 #include "croze/render/c_family/dialect.h"

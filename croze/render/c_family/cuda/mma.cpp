@@ -1,4 +1,4 @@
-#include "croze/render/c_family/cuda_mma.h"
+#include "croze/render/c_family/cuda/mma.h"
 
 #include <fmt/format.h>
 
