@@ -22,6 +22,9 @@ namespace croze {
 namespace {
 
 constexpr std::int64_t most_unrolled_reduction = 16;
+// Nodes that the term of a reduction may be with its copies.  What sorts is a term of hundreds: of
+// copies of that compilers make machine code for minutes.
+constexpr std::size_t most_copied_nodes = 2048;
 // Partial results of a reduction that are under way at once.
 constexpr std::int64_t most_chains = 4;
 // Vectors of a row that are all copies of the code: a loop of two turns or three costs more than it
@@ -44,6 +47,23 @@ constexpr std::int64_t most_masked_copies = 8;
 // A task of an open loop has so many element visits, which hide what calling it costs, or vectors.
 constexpr std::int64_t least_work_of_task = 1 << 12;
 constexpr std::int64_t most_vectors_of_task = 64;
+
+// Whether a reduction stays little code where each turn of a loop is a copy, beside loops that are
+// copied already: those of reductions in reductions multiply.
+bool copies_are_small(UOp reduce, UOp loop) {
+  const std::vector<UOp> term = toposort(reduce.src(0));
+  std::vector<UOp> copied{loop};
+  std::ranges::copy_if(term, std::back_inserter(copied),
+                       [](UOp u) { return u.is(Op::Range) && u.loop_kind() == LoopKind::Unroll; });
+  std::size_t nodes = 0;
+  for (UOp u : term) {
+    std::size_t copies = 1;
+    for (UOp r : copied) copies *= u.varies_over(r) ? static_cast<std::size_t>(r.range_size()) : 1;
+    nodes += copies;
+    if (nodes > most_copied_nodes) return false;
+  }
+  return true;
+}
 
 class Vectorizer {
  public:
@@ -450,8 +470,10 @@ class Vectorizer {
     for (UOp u : reduces(k_.sink)) {
       if (!has_lanes(u)) continue;
       for (UOp r : closed_ranges(u)) {
-        if (r.loop_kind() != LoopKind::Reduce || r.is_open() || r.range_size() > most_fields)
+        if (r.loop_kind() != LoopKind::Reduce || r.is_open() || r.range_size() > most_fields ||
+            !copies_are_small(u, r)) {
           continue;
+        }
         if (std::ranges::any_of(loads(u.src(0)), [&](UOp load) { return is_of_all(load, r); }))
           return r;
       }
@@ -488,7 +510,7 @@ void unroll_small_reductions(KernelState& k, std::span<const UOp> kept) {
       if (!is_small_reduction(u)) continue;
       for (UOp r : closed_ranges(u)) {
         const bool keep = std::find(kept.begin(), kept.end(), r) != kept.end();
-        if (r.loop_kind() == LoopKind::Reduce && !keep) return r;
+        if (r.loop_kind() == LoopKind::Reduce && !keep && copies_are_small(u, r)) return r;
       }
     }
     return UOp();
