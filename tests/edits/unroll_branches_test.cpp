@@ -1,4 +1,6 @@
-// unroll_branches_test.cpp -- loops that choose become copies of the code, if these are small.
+// unroll_branches_test.cpp -- loops that choose, and short reductions, become copies of the code,
+// if these are small.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -56,6 +58,36 @@ SmallKernel work_between_choices(int choices, std::int64_t rows, std::int64_t co
   return k;
 }
 
+// out[i] = the sums over a, b and c of x[i] + a + b + c, squared so many times; r1, r2 and r3 are
+// their loops.
+SmallKernel nested_sums(int squares, std::int64_t columns) {
+  constexpr std::int64_t turns = 4;
+  SmallKernel k{"nested", std::make_shared<Graph>(), {}, {}, {}};
+  Graph& g = *k.graph;
+  const UOp i = g.range(0, columns, LoopKind::Parallel);
+  k.buffers = {numbers(columns, 1), numbers(columns, 2)};
+  UOp term = g.load(g.place(g.param(DType::Int32, 1, columns), i));
+  std::vector<UOp> loops;
+  for (std::int64_t id = 1; id <= 3; id++) {
+    loops.push_back(g.range(id, turns, LoopKind::Reduce));
+    term = term + g.cast(loops.back(), DType::Int32);
+  }
+  for (int n = 0; n < squares; n++) term = term * term + 1;
+  for (UOp loop : loops) term = g.reduce(Op::Add, term, std::vector<UOp>{loop});
+  const UOp out = g.place(g.param(DType::Int32, 0, columns), i);
+  k.sink = g.sink(std::vector<UOp>{g.store(out, term, std::vector<UOp>{i})});
+  for (std::int32_t x : k.buffers[1]) {
+    std::uint32_t sum = 0;
+    for (std::uint32_t n = 0; n < turns * turns * turns; n++) {
+      auto value = static_cast<std::uint32_t>(x) + n / 16 + n / 4 % 4 + n % 4;
+      for (int s = 0; s < squares; s++) value = value * value + 1;
+      sum += value;
+    }
+    k.expected.push_back(static_cast<std::int32_t>(sum));
+  }
+  return k;
+}
+
 // out[i] = a[i] where the choice says so, else b[i].
 SmallKernel chosen(bool by_place) {
   constexpr std::int64_t size = 4;
@@ -103,6 +135,19 @@ TEST(Branches, EachPartOfAStackIsCodeOfItsOwn) {
 TEST(Branches, FewPartsAmongManyRowsAreChosen) {
   const std::string edits = edits_for(stack(2, 40, 48));
   EXPECT_EQ(edits.find("bind r0 unroll"), std::string::npos) << edits;
+}
+
+TEST(Branches, CopiesOfReductionsInReductionsMultiply) {
+  const auto copied_loops = [](int squares) {
+    const std::string edits = edits_for(nested_sums(squares, 48));
+    int copied = 0;
+    for (const char* loop : {"r1", "r2", "r3"})
+      copied += edits.find(fmt::format("bind {} unroll", loop)) != std::string::npos;
+    return copied;
+  };
+  EXPECT_EQ(copied_loops(2), 3);
+  EXPECT_EQ(copied_loops(50), 2);
+  EXPECT_EQ(copied_loops(500), 0);
 }
 
 TEST(Branches, WorkBetweenChoicesIsNotCopied) {
