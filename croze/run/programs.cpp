@@ -141,8 +141,8 @@ void take_box(ByteReader& reader, const ProgramInfo& info, BoxedBuffer& b) {
     for (std::int64_t& axis : *axes) take(reader, axis);
   }
   const bool is_box = 0 <= b.slot && b.slot < info.num_buffers &&
-                      static_cast<int>(b.dtype) < num_dtypes && b.sizes.size() == b.box.size() &&
-                      b.strides.size() == b.box.size();
+                      static_cast<int>(b.dtype) < num_dtypes && !b.box.empty() &&
+                      b.sizes.size() == b.box.size() && b.strides.size() == b.box.size();
   check(is_box, "program cache: a box of no buffer");
 }
 
@@ -170,7 +170,10 @@ std::string_view decode(std::string_view entry, ProgramInfo& info) {
   take_count(reader, sizeof(ImageBuffer), info.images);
   for (ImageBuffer& image : info.images) {
     take(reader, image);
-    check(0 <= image.slot && image.slot < info.num_buffers, "program cache: no such buffer");
+    const bool is_pixel =
+        image.element_bytes == 1 || image.element_bytes == 2 || image.element_bytes == 4;
+    check(is_pixel && 0 <= image.slot && image.slot < info.num_buffers,
+          "program cache: an image of no buffer");
   }
   take_count(reader, sizeof(std::int64_t), info.boxed);
   for (BoxedBuffer& b : info.boxed) take_box(reader, info, b);

@@ -91,8 +91,8 @@ UOp ItemCombiner::new_tile(DType t, std::int64_t elements, Graph& g) {
   return g.local(t, next_local_++, elements, Space::Group);
 }
 
-// The bits of a ballot that are those of an item's own row: of `items` of the warp that are so far
-// apart, and equal to it in what counts beside them.
+// The bits of a ballot that are those of an item's own row: of the items that are a step of the row
+// apart, and stand beside all else where it stands.
 UOp ItemCombiner::row_in_ballot(DType t, const Neighbours& row, Graph& g) const {
   std::uint64_t first_row = 0;
   for (std::int64_t i = 0; i < row.in_warp; i++) first_row |= std::uint64_t{1} << i * row.distance;
