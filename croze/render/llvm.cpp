@@ -35,7 +35,8 @@ LlvmWords words(const LlvmTarget& target) {
                     .bounds_casts = !target.casts_saturate,
                     .ranks_floats = target.avx512,
                     .number_bytes = target.number_bytes,
-                    .gathers = target.gathers},
+                    .gathers = target.gathers,
+                    .pins_addresses = true},
           .special = task_number,
           .barrier = no_barrier,
           .contract = llvm_contract};

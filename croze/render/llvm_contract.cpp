@@ -51,7 +51,12 @@ LlvmValue contract_tiles(LlvmText& text, const MatrixUnit& unit, const LlvmValue
   const LlvmType type{unit.accumulator, unit.rows * unit.columns}, words = words_of(type);
   const LlvmValue vector = text.define(
       words, "{}", text.call(words.text(), "x86.cast.tile.to.vector." + words.suffix(), tile));
-  return text.define(type, "bitcast {} to {}", vector.text(), type.text());
+  const LlvmValue contents = text.define(type, "bitcast {} to {}", vector.text(), type.text());
+  text.hold_in({.name = result,
+                .rows = unit.rows,
+                .bytes = unit.columns * static_cast<std::int64_t>(size_of(unit.accumulator))},
+               contents.name);
+  return contents;
 }
 
 // Products of words or, by way of sums of two of them, bytes; what they come to is added.

@@ -40,6 +40,7 @@ class Memory {
   LlvmValue load_short_steps();
   std::string lanes_up_to(std::int64_t v, std::int64_t begin) const;
   LlvmValue load_part(const std::string& pointer, std::int64_t first);
+  void store_tile(const LlvmTile& tile);
   void store_runs(const LlvmValue& value);
   // Of lanes side by side, or equal ones.
   bool has_whole_runs() const { return place_.run != 0 && place_.step <= 1; }
@@ -84,7 +85,7 @@ class Memory {
 std::string Memory::address(bool in_bounds) {
   const std::string base = address_of_index();
   if (place_.offset == 0) return base;
-  return offset_from(base, fmt::format("i64 {}", place_.offset), in_bounds);
+  return text_.behind(element_text(), base, place_.offset, in_bounds);
 }
 
 std::string Memory::address_of_index() {
@@ -328,6 +329,7 @@ void Memory::store(const LlvmValue& value) {
   if (strided && !place_.gate && !has_scatter()) return store_strided(stored);
   if (has_one_gate()) return store_behind_one_gate(stored.text());
   if (contiguous && !place_.gate) {
+    if (const LlvmTile* tile = text_.tile_of(value.name)) return store_tile(*tile);
     const std::string p = address(true);
     if (place_.past_caches)
       return text_.line("store {}, ptr {}, align 64, !nontemporal !0", stored.text(), p);
@@ -350,6 +352,17 @@ void Memory::store_behind_one_gate(const std::string& value) {
   text_.line("store {}, ptr {}, align {}", value, address(true), size_);
   text_.line("br label %{}.end", id);
   text_.label(id + ".end");
+}
+
+// Of a vector that is stored LLVM knows what is loaded of it, which here would come from a second
+// store.
+void Memory::store_tile(const LlvmTile& tile) {
+  const LlvmArgument arguments[] = {{"i16", fmt::format("{}", tile.rows)},
+                                    {"i16", fmt::format("{}", tile.bytes)},
+                                    {"ptr", address(true)},
+                                    {"i64", fmt::format("{}", tile.bytes)},
+                                    {"x86_amx", tile.name}};
+  text_.line("{}", text_.call("void", "x86.tilestored64.internal", arguments));
 }
 
 void Memory::store_runs(const LlvmValue& value) {

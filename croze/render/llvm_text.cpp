@@ -6,6 +6,8 @@
 #include <bit>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -102,32 +104,64 @@ std::string llvm_steps(LlvmType type, std::int64_t start, std::int64_t step) {
 }
 
 void LlvmText::label(std::string_view name) {
+  pin_addresses();
   body_ += fmt::format("{}:\n", name);
   block_ = name;
   addresses_.clear();
+  neighbours_.clear();
   loaded_.clear();
+}
+
+void LlvmText::insert(std::size_t at, std::string_view text) {
+  body_.insert(at, text);
+  for (auto& [what, address] : addresses_) {
+    if (address.line >= at) address.line += text.size();
+  }
 }
 
 std::string LlvmText::address(std::string_view element, std::string_view pointer,
                               std::string_view index) {
   const std::string what = fmt::format("{}, ptr {}, {}", element, pointer, index);
-  std::string& name = addresses_[what];
-  if (name.empty()) {
-    name = fresh();
-    line("{} = getelementptr {}", name, what);
+  Address& address = addresses_[what];
+  if (address.name.empty()) {
+    address = {.name = fresh(), .line = body_.size()};
+    line("{} = getelementptr {}", address.name, what);
   }
+  return address.name;
+}
+
+std::string LlvmText::behind(std::string_view element, const std::string& pointer,
+                             std::int64_t offset, bool in_bounds) {
+  neighbours_[pointer]++;
+  const std::string name = fresh();
+  line("{} = getelementptr {}{}, ptr {}, i64 {}", name, in_bounds ? "inbounds " : "", element,
+       pointer, offset);
   return name;
 }
 
-LlvmValue LlvmText::loaded(LlvmType type, std::string_view element, std::string_view pointer,
+// How many there are is known at the end of their block.  LLVM would take the sum apart again: the
+// empty assembler text hides it.
+void LlvmText::pin_addresses() {
+  constexpr int least_neighbours = 6;
+  if (!forms_.pins_addresses) return;
+  std::map<std::size_t, std::string, std::greater<>> pinned;  // by line, the last one first
+  for (const auto& [what, address] : addresses_) {
+    const auto found = neighbours_.find(address.name);
+    if (found != neighbours_.end() && found->second >= least_neighbours)
+      pinned.emplace(address.line, address.name);
+  }
+  for (const auto& [at, name] : pinned) {
+    body_.insert(body_.find('\n', at) + 1,
+                 fmt::format("  {0} = call ptr asm \"\", \"=r,0\"(ptr {0}.sum)\n", name));
+    body_.insert(body_.find(" =", at), ".sum");
+  }
+}
+
+LlvmValue LlvmText::loaded(LlvmType type, std::string_view element, const std::string& pointer,
                            std::int64_t offset, std::int64_t alignment) {
   LlvmValue& value = loaded_[fmt::format("{}, {}, {} + {}", type.text(), element, pointer, offset)];
   if (!value.name.empty()) return value;
-  std::string from(pointer);
-  if (offset != 0) {
-    from = fresh();
-    line("{} = getelementptr inbounds {}, ptr {}, i64 {}", from, element, pointer, offset);
-  }
+  const std::string from = offset == 0 ? pointer : behind(element, pointer, offset, true);
   value = define(type, "load {}, ptr {}, align {}", type.text(), from, alignment);
   return value;
 }

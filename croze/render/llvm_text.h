@@ -71,6 +71,15 @@ struct LlvmForms {
   // Quotients and remainders of 64-bit integers are functions of the module, and not copies of what
   // the processor needs for one.
   bool calls_long_divisions = false;
+  // An address that many accesses lie near is a register of its own: an instruction that takes its
+  // third operand from memory is two where the address is a sum of registers.
+  bool pins_addresses = false;
+};
+
+// A register of tiles: so many rows of so many bytes.
+struct LlvmTile {
+  std::string name;
+  std::int64_t rows = 0, bytes = 0;
 };
 
 // The text of one function body, and the intrinsics it calls.
@@ -88,7 +97,7 @@ class LlvmText {
   }
   void label(std::string_view name);
   // What was not known yet when the lines around it were written.
-  void insert(std::size_t at, std::string_view text) { body_.insert(at, text); }
+  void insert(std::size_t at, std::string_view text);
 
   // A new value: the name that the line gives to what the format says.
   template <typename... Args>
@@ -112,12 +121,22 @@ class LlvmText {
   // The address of an element.  Said once in a block: LLVM reads fewer lines, and has no equal ones
   // to find.
   std::string address(std::string_view element, std::string_view pointer, std::string_view index);
+  // The address so many elements behind one, in the same object if it is in bounds.
+  std::string behind(std::string_view element, const std::string& pointer, std::int64_t offset,
+                     bool in_bounds);
 
   // The vector of elements that begins so many of them behind a pointer.  Loaded once in a block as
   // long as nothing is stored.
-  LlvmValue loaded(LlvmType type, std::string_view element, std::string_view pointer,
+  LlvmValue loaded(LlvmType type, std::string_view element, const std::string& pointer,
                    std::int64_t offset, std::int64_t alignment);
   void forget_loaded() { loaded_.clear(); }
+
+  // The register that a vector is the contents of, which may be stored as it is; null: none.
+  void hold_in(LlvmTile tile, const std::string& vector) { tiles_[vector] = std::move(tile); }
+  const LlvmTile* tile_of(const std::string& vector) const {
+    const auto found = tiles_.find(vector);
+    return found == tiles_.end() ? nullptr : &found->second;
+  }
 
   // The number of a vector type, loaded at the start of the function.
   LlvmValue loaded_number(LlvmType type, std::int64_t bits);
@@ -131,12 +150,20 @@ class LlvmText {
   const std::set<std::string>& declarations() const { return declarations_; }
 
  private:
+  struct Address {
+    std::string name;
+    std::size_t line = 0;  // where it stands in the body
+  };
+  void pin_addresses();
+
   std::string body_;
   std::string block_ = "entry";
   std::set<std::string> declarations_;
-  std::map<std::string, std::string> addresses_;  // of the open block: the names of instructions
-  std::map<std::string, LlvmValue> loaded_;       // the same of vectors
-  std::set<std::string> numbers_;                 // that are loaded: their names
+  std::map<std::string, Address> addresses_;  // of the open block, by what they are
+  std::map<std::string, int> neighbours_;     // how many addresses lie behind those, by name
+  std::map<std::string, LlvmValue> loaded_;   // of the open block, by what they are
+  std::map<std::string, LlvmTile> tiles_;     // by the vector that they hold
+  std::set<std::string> numbers_;             // that are loaded: their names
   std::string loads_of_numbers_;
   LlvmForms forms_;
   int next_ = 0;

@@ -123,6 +123,45 @@ TEST(LlvmRenderer, NeighbouringElementsShareAnAddressAndNoSumIsMadeForThem) {
   EXPECT_EQ(times(text, "add nsw"), 0) << text;
 }
 
+// In nested loops, of which the outer one goes on where the inner one has ended.
+TEST(LlvmRenderer, AnAddressWithManyNeighboursIsARegisterOfItsOwn) {
+  const auto pinned = [](std::int64_t neighbours) {
+    ProgramBuilder b("row");
+    const UOp out = b.param(f32, 1024), in = b.param(f32, 4096);
+    const auto sum_from = [&](UOp index) {
+      UOp sum = b.load(in, index);
+      for (std::int64_t i = 1; i <= neighbours; i++) sum = sum + b.load(in, index + i);
+      return sum;
+    };
+    const UOp outer = b.begin_loop(8), inner = b.begin_loop(8);
+    b.store(out, outer * 64 + inner, sum_from(outer * 512 + inner * 64));
+    b.end_loop(inner);
+    b.store(out, outer * 64 + 8, sum_from(outer * 512));
+    b.end_loop(outer);
+    const std::string text = LlvmRenderer().render(b.finish());
+    EXPECT_EQ(times(text, ".sum = getelementptr"), times(text, "call ptr asm")) << text;
+    return times(text, "call ptr asm \"\", \"=r,0\"(ptr %v");
+  };
+  EXPECT_EQ(pinned(3), 0);
+  EXPECT_EQ(pinned(8), 2);
+}
+
+TEST(LlvmRenderer, ATileOfSumsIsStoredFromItsRegister) {
+  ProgramBuilder b("tile");
+  Graph& graph = b.graph();
+  const UOp out = b.param(DType::Int32, 256), x = b.param(DType::Int8, 1024),
+            y = b.param(DType::Int8, 1024);
+  const UOp sums = b.lane(256), p = b.lane(1024), q = b.lane(1024);
+  const UOp products = graph.make(
+      Op::Contract, DType::Int32,
+      {graph.constant(DType::Int32, std::int64_t{0}), b.load(x, p), b.load(y, q), sums, p, q},
+      Arg("amx.s8s8"));
+  b.store(out, sums, products);
+  const std::string text = LlvmRenderer().render(b.finish());
+  EXPECT_EQ(times(text, "call void @llvm.x86.tilestored64.internal(i16 16, i16 64, ptr"), 1);
+  EXPECT_EQ(times(text, "store <256 x i32>"), 0) << text;
+}
+
 // Of four rounds of exchanges, as a tile of 16 x 16 takes them, LLVM is to see two at a time.
 TEST(LlvmRenderer, ALongRowOfExchangesIsSeenInParts) {
   ProgramBuilder b("exchanges");
