@@ -213,6 +213,16 @@ void BufferRead::finish(std::span<std::byte> bytes) {
   access_->end();
 }
 
+std::shared_ptr<const std::byte> BufferRead::finish_in_place() {
+  if (!access_) return nullptr;
+  const HeldMemory& held = access_->memory()[0];
+  const std::byte* const address = device(device_).host_address(held.view);
+  if (!address) return nullptr;
+  access_->wait();
+  access_->end();
+  return {held.owner, address};
+}
+
 // ---- order ------------------------------------------------------------------------------------
 
 MemoryAccess::MemoryAccess(std::span<const Use> uses) : state_(std::make_shared<State>()) {

@@ -91,6 +91,9 @@ class BufferRead {
  public:
   explicit BufferRead(UOp buffer);
   void finish(std::span<std::byte> bytes);
+  // Or else where the bytes stand, if the host sees them, which stay there as long as that is held;
+  // null if it does not, and then finish() is still to come.
+  std::shared_ptr<const std::byte> finish_in_place();
 
  private:
   int device_;

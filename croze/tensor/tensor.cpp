@@ -1,7 +1,9 @@
 // tensor.cpp -- the handle: lifetime, properties, reading, assignment.
 #include "croze/tensor/tensor.h"
 
+#include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
 
 #include "croze/base/checked.h"
@@ -143,23 +145,26 @@ const Tensor& Tensor::realize(Location at) const {
 
 namespace {
 
-// All elements of x as they stand in memory: so many bytes.
-void copy_out(const Tensor& x, std::span<std::byte> bytes) {
-  if (bytes.empty()) return;
+// All elements of x, in a buffer of their own.
+BufferRead read_from(const Tensor& x) {
   Tensor stored = x;
-  std::optional<BufferRead> reading;
-  while (!reading) {
+  for (;;) {
     stored.realize();
     GraphLock lock;
     const UOp buffer = storage_of(stored.node());
-    if (buffer && buffer.elements() == x.numel()) {
-      reading.emplace(buffer);
-    } else {
-      // A view of memory in another order, or another thread has assigned to it.
-      stored = x.contiguous();
-    }
+    if (buffer && buffer.elements() == x.numel()) return BufferRead(buffer);
+    // A view of memory in another order, or another thread has assigned to it.
+    stored = x.contiguous();
   }
-  reading->finish(bytes);
+}
+
+// All elements of x as they stand in memory: so many bytes.
+void copy_out(const Tensor& x, std::span<std::byte> bytes) {
+  if (!bytes.empty()) read_from(x).finish(bytes);
+}
+
+bool is_aligned(const std::byte* address, DType dtype) {
+  return reinterpret_cast<std::uintptr_t>(address) % static_cast<std::size_t>(size_of(dtype)) == 0;
 }
 
 }  // namespace
@@ -191,6 +196,19 @@ void Tensor::read_all(std::span<std::byte> bytes, DType to, Location at) const {
   call.require(numel() == elements, "the tensor has {} elements, and there is room for {}", numel(),
                elements);
   read(bytes, to, at);
+}
+
+std::shared_ptr<const std::byte> Tensor::memory_of_elements(DType to, Location at) const {
+  const Call call("elements", {this}, at);
+  if (numel() == 0) return nullptr;
+  if (dtype() == to) {
+    auto memory = read_from(*this).finish_in_place();
+    if (memory && is_aligned(memory.get(), to)) return memory;
+  }
+  const auto copy = std::make_shared<std::vector<std::byte>>(
+      sized_vector<std::byte>(checked_mul(numel(), size_of(to)), "a copy of a tensor on the host"));
+  read(*copy, to, at);
+  return {copy, copy->data()};
 }
 
 void Tensor::read_item(std::span<std::byte> bytes, DType dtype, Location at) const {

@@ -45,6 +45,21 @@ struct TensorRecord;
 // Where the user called: the last parameter of most functions, which nobody passes by hand.
 using Location = std::source_location;
 
+// Elements of a tensor, row by row, for the host to read: Tensor::elements().
+template <Number T>
+class Elements {
+ public:
+  Elements() = default;
+  Elements(std::shared_ptr<const std::byte> memory, std::size_t count)
+      : memory_(std::move(memory)), count_(count) {}
+
+  std::span<const T> span() const { return {reinterpret_cast<const T*>(memory_.get()), count_}; }
+
+ private:
+  std::shared_ptr<const std::byte> memory_;
+  std::size_t count_ = 0;
+};
+
 class Tensor {
  public:
   // No tensor: defined() is false, everything else throws Error.
@@ -213,6 +228,12 @@ class Tensor {
   requires(!std::same_as<T, bool>) void copy_to(std::span<T> values,
                                                 Location at = Location::current()) const {
     read_all(std::as_writable_bytes(values), dtype_of<T>(), at);
+  }
+  // The same without a copy, where the host sees the memory of the tensor and that holds T: as long
+  // as the result is kept, which an assignment to the tensor may change.  Elsewhere it is a copy.
+  template <Number T>
+  Elements<T> elements(Location at = Location::current()) const {
+    return {memory_of_elements(dtype_of<T>(), at), static_cast<std::size_t>(numel(at))};
   }
   // All elements as they stand in memory, in this tensor's dtype.
   std::vector<std::byte> to_bytes(Location at = Location::current()) const;
@@ -420,6 +441,7 @@ class Tensor {
   Tensor& as_view(std::string_view function, Location at);
   void read(std::span<std::byte> bytes, DType dtype, Location at) const;
   void read_all(std::span<std::byte> bytes, DType dtype, Location at) const;
+  std::shared_ptr<const std::byte> memory_of_elements(DType dtype, Location at) const;
   void read_item(std::span<std::byte> bytes, DType dtype, Location at) const;
 
   friend struct TensorRecord;

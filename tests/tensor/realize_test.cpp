@@ -1,6 +1,9 @@
 // What realizing does to tensors: nothing twice, old values kept, memory given back.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
 
 #include "croze/base/options.h"
 #include "croze/run/buffers.h"
@@ -194,6 +197,33 @@ TEST(Realize, MovesBetweenDevicesOfOneKind) {
   EXPECT_EQ(g[1].device(), "INTERP:2");
   expect_numbers(g[0], {18, 64});  // 2 x w^2
   expect_numbers(g[1], {6, 32});   // 2 w x^2
+}
+
+TEST(Realize, ElementsAreReadWhereTheyStandIfTheHostSeesThem) {
+  const auto list = [](std::span<const float> x) { return std::vector<float>(x.begin(), x.end()); };
+  Elements<float> elements;
+  EXPECT_TRUE(elements.span().empty());
+  Tensor x = Tensor::arange(4, {.dtype = DType::Float32}).realize();
+  elements = x.elements<float>();
+  const float* const first = elements.span().data();
+  EXPECT_EQ(x.elements<float>().span().data(), first);
+  EXPECT_EQ(list(elements.span()), (std::vector<float>{0, 1, 2, 3}));
+  x.assign(5).realize();
+  EXPECT_EQ(elements.span()[3], 5) << "an assignment shows";
+  x = Tensor();
+  const Tensor other = Tensor::full({4}, 7).realize();
+  EXPECT_EQ(elements.span()[0], 5) << "memory that is held was given to another tensor";
+}
+
+TEST(Realize, ElementsAreCopiedWhereTheyDoNotStandSo) {
+  const auto list = [](auto x) { return std::vector<int>(x.begin(), x.end()); };
+  const Tensor x = Tensor::arange(6, {.dtype = DType::Float32}).reshape({2, 3}).realize();
+  EXPECT_EQ(list(x.transpose(0, 1).elements<float>().span()), (std::vector{0, 3, 1, 4, 2, 5}));
+  EXPECT_EQ(list(x.elements<std::int32_t>().span()), (std::vector{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(list(x.narrow(0, 1, 1).elements<float>().span()), (std::vector{3, 4, 5}));
+  EXPECT_TRUE(Tensor::zeros({0, 3}).elements<float>().span().empty());
+  const Options::Scope elsewhere{{Option::Device, "NULL"}};
+  EXPECT_EQ(Tensor::zeros({3}).elements<float>().span().size(), 3U);
 }
 
 // And neither the plan nor the kernel of one arithmetic serves the other.

@@ -160,11 +160,12 @@ void BatchGenerator::run(Rows rows) {
                            [](std::int64_t p) { return static_cast<std::int32_t>(p); });
   }
   const std::int64_t b = rows.texts, n = rows.width;
+  scores_.expect(std::move(rows.numbers));
   const Tensor scores = step_for(b, n, pages)(
       Tensor::from_data(rows.tokens, {b, n}), Tensor::from_data(rows.starts, {b}),
       Tensor::from_data(rows.stored, {b * n}), Tensor::from_data(table, {b, pages}),
       Tensor::from_data(rows.last, {b}));
-  scores.copy_to(scores_.rows_of(std::move(rows.numbers), static_cast<std::size_t>(b)));
+  scores_.take(scores.elements<float>());
 }
 
 Captured<BatchGenerator::Step>& BatchGenerator::step_for(std::int64_t texts, std::int64_t tokens,

@@ -56,7 +56,7 @@ std::span<const float> Generator::read(std::span<const TokenId> tokens) {
     read_chunk(tokens.first(count), rows, false);
     tokens = tokens.subspan(count);
   }
-  return scores_;
+  return scores_.span();
 }
 
 std::span<const float> Generator::read_each(std::span<const TokenId> tokens) {
@@ -65,7 +65,7 @@ std::span<const float> Generator::read_each(std::span<const TokenId> tokens) {
         tokens.size(), most_of_each);
   check_room(tokens);
   read_chunk(tokens, static_cast<std::int64_t>(std::bit_ceil(tokens.size())), true);
-  return std::span(scores_).first(tokens.size() * static_cast<std::size_t>(model_.vocabulary()));
+  return scores_.span().first(tokens.size() * static_cast<std::size_t>(model_.vocabulary()));
 }
 
 std::int64_t Generator::common_length(std::span<const TokenId> text) const {
@@ -87,7 +87,7 @@ std::span<const float> Generator::read_from_start(std::span<const TokenId> text,
     read(rest.first(static_cast<std::size_t>(count)));
     rest = rest.subspan(static_cast<std::size_t>(count));
   }
-  return scores_;
+  return scores_.span();
 }
 
 void Generator::truncate(std::int64_t length) {
@@ -102,10 +102,10 @@ void Generator::read_chunk(std::span<const TokenId> tokens, std::int64_t rows, b
   std::vector<std::int64_t> wanted(of_each ? filled.size() : 1, std::ssize(tokens) - 1);
   if (of_each) std::iota(wanted.begin(), wanted.end(), 0);
   Captured<Step>& step = step_for(rows, begin + rows, of_each);
+  scores_ = {};  // whose memory the next ones may take
   const Tensor scores = step(Tensor::from_data(filled, {rows}), Tensor::from_data({begin}, {1}),
                              Tensor::from_data(wanted, {std::ssize(wanted)}));
-  scores_.resize(static_cast<std::size_t>(scores.numel()));
-  scores.copy_to(std::span(scores_));
+  scores_ = scores.elements<float>();
   tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
 }
 

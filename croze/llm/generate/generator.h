@@ -85,7 +85,7 @@ class Generator {
   std::int64_t context_;
   KeyValueCache cache_;
   std::vector<TokenId> tokens_;
-  std::vector<float> scores_;
+  Elements<float> scores_;
   std::map<Size, Captured<Step>> steps_;
 };
 

@@ -6,7 +6,7 @@
 
 namespace croze::llm {
 
-std::span<float> TextScores::rows_of(std::vector<std::size_t> texts, std::size_t rows) {
+void TextScores::expect(std::vector<std::size_t> texts) {
   for (const std::size_t text : texts_) {
     const bool is_forgotten = text == kept_.size();
     if (is_forgotten || std::ranges::find(texts, text) != texts.end()) continue;
@@ -15,15 +15,15 @@ std::span<float> TextScores::rows_of(std::vector<std::size_t> texts, std::size_t
   }
   for (const std::size_t text : texts) kept_[text].clear();
   texts_ = std::move(texts);
-  rows_.resize(rows * vocabulary_);
-  return rows_;
+  rows_ = {};
 }
 
 std::span<const float> TextScores::of(std::size_t text) const {
   const auto row = std::ranges::find(texts_, text);
   if (row == texts_.end()) return kept_[text];
   const auto number = static_cast<std::size_t>(row - texts_.begin());
-  return std::span(rows_).subspan(number * vocabulary_, vocabulary_);
+  return rows_.span().empty() ? std::span<const float>()
+                              : rows_.span().subspan(number * vocabulary_, vocabulary_);
 }
 
 void TextScores::forget(std::size_t text) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "croze/tensor/elementwise/elementwise.h"
+
 namespace croze::llm {
 namespace {
 
@@ -14,9 +16,10 @@ using Row = std::vector<float>;
 class TextScoresTest : public testing::Test {
  protected:
   void step(const std::vector<std::size_t>& texts, float first, std::size_t rows) {
-    const std::span<float> all = scores.rows_of(texts, rows);
-    ASSERT_EQ(all.size(), 2 * rows);
-    for (std::size_t i = 0; i < all.size(); i++) all[i] = first + static_cast<float>(i);
+    scores.expect(texts);
+    for (std::size_t text : texts) EXPECT_EQ(of(text), Row());
+    const auto size = static_cast<std::int64_t>(2 * rows);
+    scores.take(add(Tensor::arange(size, {.dtype = DType::Float32}), first).elements<float>());
   }
   Row of(std::size_t text) const { return {scores.of(text).begin(), scores.of(text).end()}; }
 
