@@ -20,7 +20,7 @@ constexpr int64_t any = INT64_MAX;
 // clang-format off
 constexpr OptionInfo option_table[] = {
   {Option::Beam,      "CROZE_BEAM",       OptionType::Integer, "0", 0, 64,     "Try edits of each kernel that is compiled and take the fastest: a search that keeps so many at a time. What it finds is kept in CROZE_TUNED. 0 means to take what the model of the machine chooses, or what is kept."},
-  {Option::Cache,     "CROZE_CACHE",      OptionType::Flag,    "1", 0, 1,      "Keep compiled kernels on disk between runs."},
+  {Option::Cache,     "CROZE_CACHE",      OptionType::Flag,    "1", 0, 1,      "Keep compiled kernels, and the schedules of large graphs, on disk between runs."},
   {Option::CacheDir,  "CROZE_CACHE_DIR",  OptionType::Text,    "",  0, 0,      "Directory of that cache, which keeps its files in a folder `croze-programs` there; empty means `$XDG_CACHE_HOME/croze` or `~/.cache/croze`."},
   {Option::CacheSize, "CROZE_CACHE_SIZE", OptionType::Integer, "512", 1, 1 << 20, "Megabytes (MiB) that the cache may hold; what has not been used for longest goes first."},
   {Option::CheckBounds, "CROZE_CHECK_BOUNDS", OptionType::Flag, "0", 0, 1,     "Prove, with Z3 where bounds do not decide, that every access of every kernel compiled lies in its buffer."},

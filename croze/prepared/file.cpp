@@ -15,39 +15,30 @@
 #include "croze/prepared/file.h"
 
 #include <filesystem>
-#include <type_traits>
 #include <utility>
 
 #include "croze/base/checked.h"
 #include "croze/base/error.h"
 #include "croze/base/file.h"
 #include "croze/base/hash.h"
+#include "croze/graph/text/archive.h"
 
-namespace croze::prepared {
-namespace {
+namespace croze {
 
-constexpr std::string_view step_mark = "CROZSTEP", weights_mark = "CROZWGHT";
-// Of the format, and of how kernels are called (device.h, HostFunction).
-constexpr std::uint32_t version = 1;
-constexpr std::int64_t page = 4096;
+// ---- fields, which archives find beside the types ----------------------------------------------
 
-struct Head {
-  Plan plan;
-  std::string weights_file;  // empty: this one
-  std::int64_t weight_bytes = 0;
-  std::uint64_t weights_hash = 0;
-};
+template <typename A>
+void fields(A& a, StepValue& v) {
+  std::vector<std::int64_t> sizes(v.shape.begin(), v.shape.end());
+  a(v.name), a(sizes), a(v.dtype), a(v.offset);
+  v.shape = Shape(sizes);
+}
 
-// ---- fields -----------------------------------------------------------------------------------
-// An archive is a writer or a reader: a(x) writes the member or reads it.
+namespace prepared {
 
 template <typename A>
 void fields(A& a, Place& p) {
   a(p.in), a(p.offset), a(p.bytes);
-}
-template <typename A>
-void fields(A& a, StepValue& v) {
-  a(v.name), a(v.shape), a(v.dtype), a(v.offset);
 }
 template <typename A>
 void fields(A& a, Function& f) {
@@ -65,6 +56,25 @@ template <typename A>
 void fields(A& a, Copy& c) {
   a(c.to), a(c.from);
 }
+
+}  // namespace prepared
+}  // namespace croze
+
+namespace croze::prepared {
+namespace {
+
+constexpr std::string_view step_mark = "CROZSTEP", weights_mark = "CROZWGHT";
+// Of the format, and of how kernels are called (device.h, HostFunction).
+constexpr std::uint32_t version = 1;
+constexpr std::int64_t page = 4096;
+
+struct Head {
+  Plan plan;
+  std::string weights_file;  // empty: this one
+  std::int64_t weight_bytes = 0;
+  std::uint64_t weights_hash = 0;
+};
+
 template <typename A>
 void fields(A& a, Head& head) {
   Plan& p = head.plan;
@@ -74,78 +84,6 @@ void fields(A& a, Head& head) {
   a(p.memory_bytes), a(p.scratch_offset), a(p.start);
   a(head.weights_file), a(head.weight_bytes), a(head.weights_hash);
 }
-
-template <typename T>
-concept PlainNumber = std::is_arithmetic_v<T> || std::is_enum_v<T>;
-
-class Writer {
- public:
-  template <typename T>
-  void operator()(T& value) {
-    if constexpr (PlainNumber<T>) {
-      bytes.append(reinterpret_cast<const char*>(&value), sizeof(T));
-    } else {
-      fields(*this, value);
-    }
-  }
-  void operator()(std::string& text) {
-    count(text.size());
-    bytes += text;
-  }
-  void operator()(Shape& shape) {
-    count(static_cast<std::size_t>(shape.size()));
-    for (std::int64_t size : shape) (*this)(size);
-  }
-  template <typename T>
-  void operator()(std::vector<T>& list) {
-    count(list.size());
-    for (T& item : list) (*this)(item);
-  }
-
-  std::string bytes;
-
- private:
-  void count(std::size_t number) {
-    auto n = static_cast<std::int64_t>(number);
-    (*this)(n);
-  }
-};
-
-class Reader {
- public:
-  explicit Reader(ByteReader reader) : reader_(reader) {}
-
-  template <typename T>
-  void operator()(T& value) {
-    if constexpr (std::is_enum_v<T>) {
-      value = static_cast<T>(reader_.read<std::underlying_type_t<T>>());
-    } else if constexpr (std::is_arithmetic_v<T>) {
-      value = reader_.read<T>();
-    } else {
-      fields(*this, value);
-    }
-  }
-  void operator()(std::string& text) { text = reader_.text(reader_.read<std::int64_t>()); }
-  void operator()(Shape& shape) {
-    std::vector<std::int64_t> sizes;
-    (*this)(sizes);
-    shape = Shape(sizes);
-  }
-  // Every item takes bytes, so a list ends where they do, whatever its length says.
-  template <typename T>
-  void operator()(std::vector<T>& list) {
-    const auto count = reader_.read<std::int64_t>();
-    if (count < 0) reader_.fail_here("a list is shorter than nothing");
-    for (std::int64_t i = 0; i < count; i++) (*this)(list.emplace_back());
-  }
-
-  void end() const {
-    if (!reader_.at_end()) reader_.fail_here("there is more than a step");
-  }
-
- private:
-  ByteReader reader_;
-};
 
 // ---- writing ----------------------------------------------------------------------------------
 
@@ -157,7 +95,7 @@ struct Front {
 constexpr std::int64_t front_bytes = 32;
 
 std::string front(std::string_view mark, const Front& front) {
-  Writer writer;
+  ArchiveWriter writer;
   writer.bytes = mark;
   std::uint32_t number = version, zero = 0;
   Front f = front;
@@ -228,7 +166,7 @@ void write_step(const Plan& plan, const std::string& path, const std::string& we
     file.write(plan.weights);
     file.commit();
   }
-  Writer writer;
+  ArchiveWriter writer;
   writer(head);
   FileWriter file(path);
   write_padded(file,
@@ -246,7 +184,7 @@ Plan read_step(const std::string& path) {
   const auto bytes = reader.bytes(static_cast<std::int64_t>(front.bytes));
   check(hash_bytes(as_text(bytes)) == front.hash, "{} is damaged", path);
   Head head;
-  Reader fields_of_head(ByteReader(bytes, path));
+  ArchiveReader fields_of_head(ByteReader(bytes, path));
   fields_of_head(head);
   fields_of_head.end();
   if (head.weights_file.empty()) {

@@ -22,6 +22,7 @@
 #include "croze/graph/rewrite/rewrite.h"
 #include "croze/run/arenas.h"
 #include "croze/run/buffers.h"
+#include "croze/run/cache/kept_schedules.h"
 #include "croze/run/changing_numbers.h"
 #include "croze/run/counters.h"
 #include "croze/run/devices.h"
@@ -103,7 +104,7 @@ std::int64_t planned_bytes(const Schedule& schedule) {
 
 }  // namespace
 
-std::shared_ptr<const Plan> make_plan(const CanonicalGraph& graph) {
+std::shared_ptr<const Plan> make_plan(const CanonicalGraph& graph, const ScheduleKey& key) {
   tracing::start_as_environment_asks();
   const EnvironmentObservers watching;
   const CompileScope scope(CompilePart::Schedule, "schedule");
@@ -113,12 +114,11 @@ std::shared_ptr<const Plan> make_plan(const CanonicalGraph& graph) {
   const Clock::time_point start = Clock::now();
   auto plan = std::make_shared<Plan>();
   plan->is_written = written_inputs(graph);
-  plan->schedule = make_schedule(graph, schedule_context());
+  plan->schedule = kept_or_made(graph, key, schedule_context());
   plan->bytes = planned_bytes(plan->schedule);
   if (tracing::is_tracing()) {
     plan->explanation = std::make_shared<Explanation>(explanation_of(graph, plan->schedule));
   }
-  run_counters().schedules_built++;
   for (const ArenaPlan& a : plan->schedule.arenas) {
     run_counters().arena_bytes += a.bytes;
     run_counters().arena_lower_bound += a.lower_bound;
@@ -245,7 +245,7 @@ std::shared_ptr<const PreparedRun> prepare(const CanonicalGraph& graph) {
     std::optional<CanonicalGraph> passing;
     if (form) passing = passing_numbers(graph, *form, numbers);
     form.reset();  // as large as the graph
-    auto made = make_plan(passing ? *passing : graph);
+    auto made = make_plan(passing ? *passing : graph, {key, numbers.variables.size()});
     weight = std::ssize(made->schedule.steps);
     return made;
   });

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "croze/graph/uop.h"
+#include "croze/run/cache/kept_schedules.h"
 #include "croze/run/launch/launch_list.h"
 #include "croze/run/programs.h"
 #include "croze/schedule/explain/explanation.h"
@@ -33,8 +34,10 @@ class PreparedRun {
   std::vector<std::int64_t> variables;  // of each launch: the numbers that are passed
 };
 
-// Schedules the graph and loads its programs.
-std::shared_ptr<const PreparedRun::Plan> make_plan(const CanonicalGraph& graph);
+// Schedules the graph and loads its programs.  A graph without a key is scheduled anew in each
+// process.
+std::shared_ptr<const PreparedRun::Plan> make_plan(const CanonicalGraph& graph,
+                                                   const ScheduleKey& key = {});
 // A plan for open sizes, as what a recording is an instance of.
 std::shared_ptr<const PreparedRun::Plan> plan_of_instance(const PreparedRun::Plan& open,
                                                           OpenGraph::Instance instance);

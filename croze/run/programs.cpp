@@ -28,10 +28,10 @@
 #include "croze/codegen/choose/choose.h"
 #include "croze/codegen/edits/transform.h"
 #include "croze/codegen/pipeline.h"
-#include "croze/device/compile_cache.h"
 #include "croze/graph/analysis/spec.h"
 #include "croze/graph/observer.h"
 #include "croze/render/renderer.h"
+#include "croze/run/cache/disk_cache.h"
 #include "croze/run/compiler_id.h"
 #include "croze/run/counters.h"
 #include "croze/run/devices.h"
@@ -61,7 +61,6 @@ using Claim = SharedCache<LoadedProgram>::Claim;
 struct ProgramCache {
   SharedCache<LoadedProgram> loaded{loaded_limits};  // by device and kernel; weighed by their code
   SharedCache<KernelCode> codes{code_limits};  // of devices that share no programs; as on disk
-  CompileCache disk = CompileCache::from_environment();
   ThreadPool compilers;
 };
 
@@ -278,12 +277,12 @@ void compile(Compilation& c) {
   c.result->text = std::move(text);
   run_counters().compile_seconds += seconds_since(rendered);
   run_counters().kernels_compiled++;
-  cache().disk.store(c.disk_key, encode(program.info, c.code));
+  disk_cache().store(c.disk_key, encode(program.info, c.code));
   if (log_enabled(6)) log_line(6, "{}", c.result->program->disassembly());
 }
 
 void find_on_disk_or_compile(Compilation& c) {
-  if (std::optional<std::string> entry = cache().disk.find(c.disk_key)) {
+  if (std::optional<std::string> entry = disk_cache().find(c.disk_key)) {
     try {
       ProgramInfo info;
       std::string code(decode(*entry, info));

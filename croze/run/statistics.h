@@ -25,8 +25,8 @@ struct RunCost {
 struct RunStatistics {
   std::int64_t kernels = 0;           // launches
   std::int64_t kernels_compiled = 0;  // by the device's compiler, not from a cache
-  std::int64_t schedules_built = 0;   // not found in the schedule cache
-  std::int64_t arena_bytes = 0;       // of the schedules built, together
+  std::int64_t schedules_built = 0;   // found in no cache
+  std::int64_t arena_bytes = 0;       // of the schedules that came into the process, together
   std::int64_t arena_lower_bound = 0;
   double schedule_seconds = 0;
   double codegen_seconds = 0;       // summed over threads

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "croze/base/options.h"
 #include "croze/graph/graph.h"
@@ -70,6 +71,45 @@ TEST(ProgramCache, AWarmStartCompilesNothing) {
       EXPECT_EQ(compiled(), before + 1) << device;
     }
   }
+}
+
+// As many kernels, all alike, one after the other.
+float of_chain(int kernels) {
+  Graph graph;
+  const UOp x = new_buffer(graph, DType::Float32, 64, device_index("CPU"));
+  const std::vector<float> ones(64, 1);
+  write_buffer(x, std::as_bytes(std::span(ones)));
+  UOp value = x;
+  for (int i = 0; i < kernels; i++)
+    value = graph.make(Op::Contiguous, DType::Float32, {value * value + 1});
+  const UOp result = realize(std::span(&value, 1))[0];
+  std::vector<float> numbers(64);
+  read_buffer(result, std::as_writable_bytes(std::span(numbers)));
+  release_buffer(x.buffer_id());
+  release_buffer(result.buffer_id());
+  return numbers[5];
+}
+
+std::int64_t scheduled() { return run_statistics().schedules_built; }
+
+TEST(ProgramCache, LargeGraphsAreScheduledOnce) {
+  const Options::Scope unwatched{{Option::CheckBounds, false}};
+  const std::int64_t before = scheduled();
+  const float first = of_chain(700);
+  EXPECT_EQ(scheduled(), before + 1);
+  clear_run_caches();
+  EXPECT_EQ(of_chain(700), first);
+  EXPECT_EQ(scheduled(), before + 1);
+  EXPECT_EQ(of_chain(701), of_chain(701));
+  EXPECT_EQ(scheduled(), before + 2);
+}
+
+TEST(ProgramCache, SmallGraphsAreScheduledAnew) {
+  const std::int64_t before = scheduled();
+  const float first = of_chain(2);
+  clear_run_caches();
+  EXPECT_EQ(of_chain(2), first);
+  EXPECT_EQ(scheduled(), before + 2);
 }
 
 // out[i] = x[i] + x[i] for i below variable 0: what is kept of a launch whose size is open.
