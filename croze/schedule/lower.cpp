@@ -24,8 +24,8 @@ namespace {
 // Below this many element visits a kernel is too small to care how parallel it is.
 constexpr std::int64_t small_work = 1 << 15;
 
-// Beyond these, values are stored before they open more.
-constexpr std::int64_t most_ranges = RangeSet::capacity - 40;
+// Beyond these, values are stored before they open more: edits make several of one.
+constexpr std::int64_t most_ranges = 48;
 
 // What is less than this part of a reduction's work may be repeated.
 constexpr std::int64_t small_beside_reduction = 8;

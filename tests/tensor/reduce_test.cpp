@@ -119,6 +119,14 @@ TEST(Reduce, SumsUp) {
     EXPECT_EQ(sums[static_cast<std::size_t>(i)], i * (i + 1) / 2);
 }
 
+// Each wants the one before: as one kernel they would be more loops than a kernel may have.
+TEST(Reduce, ManyInARow) {
+  const Tensor x = Tensor::ones({64}).realize();
+  Tensor y = x;
+  for (int i = 0; i < 70; i++) y = y * (1.0 / (i + 1)) / y.sum();
+  EXPECT_NEAR(y.sum().item<float>(), 1.0 / 70, 1e-6);
+}
+
 TEST(Reduce, OverAxesOfSizeOne) {
   const Tensor x = Tensor::from_data({2.f, 3.f}, {2, 1});
   expect_numbers(x.sum(1), {2, 3});

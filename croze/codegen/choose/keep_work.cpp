@@ -26,6 +26,14 @@ bool pays(UOp value, UOp range) {
   return dear;
 }
 
+// Whether anything over the loop takes as much, before pairs of loops are compared, which takes
+// long where there are many.
+bool has_dear_values(UOp sink, UOp range) {
+  return std::ranges::any_of(toposort(sink), [&](UOp u) {
+    return has_trait(u.op(), trait_transcendental) && u.varies_over(range);
+  });
+}
+
 // What the values of a row are made of.
 std::int64_t bytes_read(const std::vector<SharedValue>& values, UOp first) {
   double bytes = 0;
@@ -41,6 +49,7 @@ bool keep_one(KernelState& k, std::int64_t lanes, const MachineModel& model) {
   const std::vector<UOp> all = Legality(k).ranges();
   for (UOp first : all) {
     if (first.loop_kind() != LoopKind::Reduce || first.range_size() < 2 * lanes) continue;
+    if (!has_dear_values(k.sink, first)) continue;
     for (UOp second : all) {
       const bool innermost = !k.loops.empty() && second == k.loops.back();
       if (second == first || (second.loop_kind() != LoopKind::Reduce && !innermost)) continue;

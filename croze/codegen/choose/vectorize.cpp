@@ -371,8 +371,11 @@ class Vectorizer {
     return false;
   }
 
+  // As long as there is room for the ranges of one more: a kernel of very many is left without
+  // lanes in the last ones.
   void cut_reductions() {
-    for (bool again = true; again;) {
+    constexpr std::int64_t most_ranges_of_cut = 8;
+    for (bool again = true; again && k_.next_range + most_ranges_of_cut <= RangeSet::capacity;) {
       again = false;
       for (UOp u : reduces(k_.sink)) {
         if (has_lanes(u)) continue;
