@@ -24,9 +24,6 @@ namespace {
 // Below this many element visits a kernel is too small to care how parallel it is.
 constexpr std::int64_t small_work = 1 << 15;
 
-// Beyond these, values are stored before they open more: edits make several of one.
-constexpr std::int64_t most_ranges = 48;
-
 // What is less than this part of a reduction's work may be repeated.
 constexpr std::int64_t small_beside_reduction = 8;
 
@@ -359,10 +356,10 @@ bool Lowering::must_buffer(UOp u, const Position& p) {
   const auto buffers = static_cast<std::int64_t>(reads_.size()) + 1;
   const auto ranges = static_cast<std::int64_t>(sizes_.size());
   const bool many_buffers = buffers >= limits_.max_buffers;
-  if ((ranges > most_ranges || many_buffers) && u.num_src() > 0 && !is_movement(u.op())) {
+  if ((ranges > most_nest_ranges || many_buffers) && u.num_src() > 0 && !is_movement(u.op())) {
     plan_.buffer(u, many_buffers
                         ? BufferReason{BufferCause::ManyBuffers, buffers, limits_.max_buffers}
-                        : BufferReason{BufferCause::ManyRanges, ranges, most_ranges});
+                        : BufferReason{BufferCause::ManyRanges, ranges, most_nest_ranges});
     return grown_ = true;
   }
   // An operand of a contraction that costs more than a load, visited once per element of the other

@@ -33,7 +33,6 @@
 namespace croze {
 namespace {
 
-constexpr std::int64_t most_ranges = 48;  // of a nest, far below what a RangeSet holds
 // Below this many visits a nest need not feed several threads.
 constexpr std::int64_t small_work = 1 << 15;
 
@@ -236,7 +235,7 @@ class Merger {
       if (std::ranges::find(map, r, &std::pair<UOp, UOp>::first) != map.end()) continue;
       renamed.emplace_back(r, g.range(next++, Extent(r.trip_count()), r.loop_kind()));
     }
-    if (next > most_ranges) return {{}, {RefusalCause::ManyRanges, next, most_ranges}};
+    if (next > most_nest_ranges) return {{}, {RefusalCause::ManyRanges, next, most_nest_ranges}};
     const UOp placed = substitute(producer, renamed);
     RangeMap values;  // loads of the consumer, and what they would load
     for (UOp u : toposort(consumer)) {

@@ -11,6 +11,8 @@ namespace croze {
 
 // Visits of elements for each element in memory from which on a nest is a contraction.
 constexpr std::int64_t contraction_reuse = 4;
+// Ranges of a nest at most, far below what a RangeSet holds: edits make several of one.
+constexpr std::int64_t most_nest_ranges = 48;
 
 struct NestFacts {
   bool in_order = false;     // some loop must run in order

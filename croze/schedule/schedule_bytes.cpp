@@ -107,6 +107,7 @@ class Judge {
     });
     std::ranges::for_each(s_.steps, [&](const ScheduleStep& step) { judge_step(step); });
     judge_launches();
+    want(s_.results.size() == frame_.roots);
     for (int result : s_.results) want(result >= -1 && result < std::ssize(s_.buffers));
   }
 
@@ -120,7 +121,10 @@ class Judge {
     want(b.count.is_constant());
     want((b.kind == Kind::Input) == (b.input >= 0));
     want(b.input < static_cast<std::int64_t>(frame_.inputs));
+    want(b.reason.cause <= BufferCause::KeptReduction && is_refusal(b.one_nest) &&
+         is_refusal(b.one_sequence));
   }
+  static bool is_refusal(const Refusal& r) { return r.cause <= RefusalCause::MadeLater; }
 
   void judge_step(const ScheduleStep& step) const {
     want(step.device == frame_.device && step.sequence >= -1 &&

@@ -10,9 +10,10 @@ namespace croze {
 
 std::string schedule_to_bytes(const Schedule& schedule);
 
-// What a schedule is of: so many inputs, and so many variables of a launch, on one device.
+// What a schedule is of: so many inputs and roots, and so many variables of a launch, on one
+// device.
 struct ScheduleFrame {
-  std::size_t inputs = 0, variables = 0;
+  std::size_t inputs = 0, roots = 0, variables = 0;
   int device = 0;
 };
 

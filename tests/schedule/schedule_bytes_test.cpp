@@ -25,7 +25,7 @@ Schedule made(Scheduled& s) {
 
 // That of the graph above: two buffers, and the devices of Scheduled.
 ScheduleFrame frame_of(const Schedule& schedule) {
-  return {.inputs = 2, .variables = 0, .device = schedule.buffers.at(0).device};
+  return {.inputs = 2, .roots = 3, .variables = 0, .device = schedule.buffers.at(0).device};
 }
 
 TEST(ScheduleBytes, HoldAllOfASchedule) {
@@ -52,6 +52,9 @@ TEST(ScheduleBytes, AreRefusedForAnotherGraph) {
   const std::string bytes = schedule_to_bytes(schedule);
   ScheduleFrame frame = frame_of(schedule);
   frame.inputs = 1;
+  EXPECT_THROW(schedule_from_bytes(bytes, frame), Error);
+  frame = frame_of(schedule);
+  frame.roots = 4;
   EXPECT_THROW(schedule_from_bytes(bytes, frame), Error);
   frame = frame_of(schedule);
   frame.device++;

@@ -13,7 +13,6 @@
 #include "croze/run/cache/disk_cache.h"
 #include "croze/run/compiler_id.h"
 #include "croze/run/counters.h"
-#include "croze/run/devices.h"
 #include "croze/schedule/schedule_bytes.h"
 
 namespace croze {
@@ -59,8 +58,10 @@ Schedule kept_or_made(const CanonicalGraph& graph, const ScheduleKey& key,
   const int device = context.default_device;
   if (can_be_kept(graph, key, context)) {
     disk = disk_key(key, context.caps(device));
-    const ScheduleFrame frame{
-        .inputs = graph.inputs.size(), .variables = key.variables, .device = device};
+    const ScheduleFrame frame{.inputs = graph.inputs.size(),
+                              .roots = graph.roots.size(),
+                              .variables = key.variables,
+                              .device = device};
     if (std::optional<Schedule> kept = found(disk, frame)) return std::move(*kept);
   }
   Schedule schedule = make_schedule(graph, context);

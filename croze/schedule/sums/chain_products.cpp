@@ -34,7 +34,6 @@
 namespace croze {
 namespace {
 
-constexpr std::int64_t most_ranges = 48;  // of a nest: the edits make more
 // Steps between two products.
 constexpr std::size_t most_between = 8;
 
@@ -59,7 +58,7 @@ class Inliner {
         const auto store = stores_.find(load.src(0).src(0).node());
         if (store == stores_.end()) continue;
         const UOp value = value_at(store->second, load.src(0));
-        if (!value || next_range_ > most_ranges) return UOp();
+        if (!value || next_range_ > most_nest_ranges) return UOp();
         values.emplace_back(load, value);
       }
       if (values.empty()) return nest_;
