@@ -133,13 +133,15 @@ std::vector<UOp> lanes_in(UOp u) {
   return lanes;
 }
 
-// The terms of a sum, and of the sums in it.
+// The terms of a sum, and of the sums in it.  A sum that occurs in others again and again has more
+// terms than there are nodes: what would be too many stays a sum.
 std::vector<UOp> terms_of(UOp index) {
+  constexpr std::size_t most_terms = 256;
   std::vector<UOp> terms, pending{index};
   while (!pending.empty()) {
     const UOp u = pending.back();
     pending.pop_back();
-    if (u.is(Op::Add)) {
+    if (u.is(Op::Add) && terms.size() + pending.size() < most_terms) {
       for (UOp s : u.sources()) pending.push_back(s);
     } else {
       terms.push_back(u);

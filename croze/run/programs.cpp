@@ -17,7 +17,6 @@
 #include <system_error>
 #include <thread>
 
-#include "croze/base/bytes.h"
 #include "croze/base/error.h"
 #include "croze/base/log.h"
 #include "croze/base/options.h"
@@ -32,6 +31,7 @@
 #include "croze/graph/observer.h"
 #include "croze/render/renderer.h"
 #include "croze/run/cache/disk_cache.h"
+#include "croze/run/cache/program_entry.h"
 #include "croze/run/compiler_id.h"
 #include "croze/run/counters.h"
 #include "croze/run/devices.h"
@@ -68,115 +68,6 @@ ProgramCache& cache() {
   // Never destroyed: at the end of the process, other threads may still use it.
   static ProgramCache& instance = *new ProgramCache;
   return instance;
-}
-
-// ---- an entry of the disk cache ---------------------------------------------------------------
-
-template <typename T>
-void append(std::string& out, const T& value) {
-  out.append(reinterpret_cast<const char*>(&value), sizeof value);
-}
-
-void append_text(std::string& out, std::string_view text) {
-  append(out, std::ssize(text));
-  out += text;
-}
-
-std::string encode(const ProgramInfo& info, const std::string& code) {
-  std::string out;
-  append_text(out, info.name);
-  append_text(out, info.launch.tasks.text());
-  for (const LaunchSize& size : info.launch.groups) append_text(out, size.text());
-  append(out, info.launch.items);
-  append(out, info.launch.scratch_bytes);
-  append(out, info.num_buffers);
-  append(out, info.num_variables);
-  append(out, info.flops);
-  append(out, info.bytes);
-  append(out, info.written);
-  append(out, std::ssize(info.variables));
-  for (const VariableBounds& bounds : info.variables) append(out, bounds);
-  append(out, std::ssize(info.sizes));
-  for (const BufferSize& size : info.sizes) {
-    append(out, size.buffer);
-    append_text(out, size.bytes.text());
-  }
-  append(out, std::ssize(info.images));
-  for (const ImageBuffer& image : info.images) append(out, image);
-  append(out, std::ssize(info.boxed));
-  for (const BoxedBuffer& b : info.boxed) {
-    append(out, b.slot);
-    append(out, b.dtype);
-    for (const auto* axes : {&b.sizes, &b.strides, &b.box}) {
-      append(out, std::ssize(*axes));
-      for (std::int64_t axis : *axes) append(out, axis);
-    }
-  }
-  return out + code;
-}
-
-template <typename T>
-void take(ByteReader& reader, T& value) {
-  std::memcpy(&value, reader.bytes(sizeof value).data(), sizeof value);
-}
-
-std::string_view take_text(ByteReader& reader) {
-  return reader.text(reader.read<std::ptrdiff_t>());
-}
-
-// A list whose items take `item_bytes` at least.
-template <typename T>
-void take_count(ByteReader& reader, std::int64_t item_bytes, std::vector<T>& list) {
-  const auto count = reader.read<std::ptrdiff_t>();
-  check(count >= 0 && count <= reader.remaining() / item_bytes, "program cache: {} items", count);
-  list.resize(static_cast<std::size_t>(count));
-}
-
-void take_box(ByteReader& reader, const ProgramInfo& info, BoxedBuffer& b) {
-  take(reader, b.slot);
-  take(reader, b.dtype);
-  for (auto* axes : {&b.sizes, &b.strides, &b.box}) {
-    take_count(reader, sizeof(std::int64_t), *axes);
-    for (std::int64_t& axis : *axes) take(reader, axis);
-  }
-  const bool is_box = 0 <= b.slot && b.slot < info.num_buffers &&
-                      static_cast<int>(b.dtype) < num_dtypes && !b.box.empty() &&
-                      b.sizes.size() == b.box.size() && b.strides.size() == b.box.size();
-  check(is_box, "program cache: a box of no buffer");
-}
-
-std::string_view decode(std::string_view entry, ProgramInfo& info) {
-  ByteReader reader(std::as_bytes(std::span(entry.data(), entry.size())), "program cache");
-  info.name = take_text(reader);
-  info.launch.tasks = LaunchSize::parse(take_text(reader));
-  for (LaunchSize& size : info.launch.groups) size = LaunchSize::parse(take_text(reader));
-  take(reader, info.launch.items);
-  take(reader, info.launch.scratch_bytes);
-  take(reader, info.num_buffers);
-  take(reader, info.num_variables);
-  take(reader, info.flops);
-  take(reader, info.bytes);
-  take(reader, info.written);
-  take_count(reader, sizeof(VariableBounds), info.variables);
-  check(std::ssize(info.variables) <= info.num_variables, "program cache: too many variables");
-  for (VariableBounds& bounds : info.variables) take(reader, bounds);
-  take_count(reader, sizeof(int), info.sizes);
-  for (BufferSize& size : info.sizes) {
-    take(reader, size.buffer);
-    check(0 <= size.buffer && size.buffer < info.num_buffers, "program cache: no such buffer");
-    size.bytes = LaunchSize::parse(take_text(reader));
-  }
-  take_count(reader, sizeof(ImageBuffer), info.images);
-  for (ImageBuffer& image : info.images) {
-    take(reader, image);
-    const bool is_pixel =
-        image.element_bytes == 1 || image.element_bytes == 2 || image.element_bytes == 4;
-    check(is_pixel && 0 <= image.slot && image.slot < info.num_buffers,
-          "program cache: an image of no buffer");
-  }
-  take_count(reader, sizeof(std::int64_t), info.boxed);
-  for (BoxedBuffer& b : info.boxed) take_box(reader, info, b);
-  return entry.substr(static_cast<std::size_t>(reader.offset()));
 }
 
 // ---- compiling --------------------------------------------------------------------------------
@@ -277,16 +168,15 @@ void compile(Compilation& c) {
   c.result->text = std::move(text);
   run_counters().compile_seconds += seconds_since(rendered);
   run_counters().kernels_compiled++;
-  disk_cache().store(c.disk_key, encode(program.info, c.code));
+  disk_cache().store(c.disk_key, entry_of({program.info, c.code}));
   if (log_enabled(6)) log_line(6, "{}", c.result->program->disassembly());
 }
 
 void find_on_disk_or_compile(Compilation& c) {
   if (std::optional<std::string> entry = disk_cache().find(c.disk_key)) {
     try {
-      ProgramInfo info;
-      std::string code(decode(*entry, info));
-      return load(c, std::move(info), std::move(code));
+      KernelCode kept = kernel_of(*entry);
+      return load(c, std::move(kept.info), std::move(kept.code));
     } catch (const Error&) {
       // A damaged entry: compile again.
     }

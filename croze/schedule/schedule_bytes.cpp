@@ -20,12 +20,6 @@ namespace croze {
 // ---- fields, which archives find beside the types ---------------------------------------------
 
 template <typename A>
-void fields(A& a, LaunchSize& size) {
-  std::string text = size.text();
-  a(text);
-  size = LaunchSize::parse(text);
-}
-template <typename A>
 void fields(A& a, BufferReason& r) {
   a(r.cause), a(r.count), a(r.limit);
 }

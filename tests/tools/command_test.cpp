@@ -61,6 +61,12 @@ TEST_F(Command, TellsWhatTheCompilerKnowsOfADevice) {
     EXPECT_NE(text.find(word), std::string::npos) << word;
   }
   EXPECT_EQ(run("devices").out.find("caches"), std::string::npos);
+  bool has_details = false;
+  for (const Json& device : Json::parse(run("devices --json -v").out)) {
+    has_details =
+        has_details || (device.contains("details") && device["details"].contains("memory"));
+  }
+  EXPECT_TRUE(has_details);
 }
 
 TEST_F(Command, ShowsThePresentValueOfOptions) {

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "command_line/json.h"
 #include "commands.h"
@@ -29,14 +31,26 @@ std::string summary_of(const Caps& caps) {
   return fmt::format("{}, vectors of {} bytes; computes in{}", parallel, caps.vector_bytes, dtypes);
 }
 
-Json json_of(const DeviceEntry& entry, bool is_default) {
+// What the compiler knows of an available device, and what its memory holds.
+std::vector<MachineFact> details_of(int index) {
+  std::vector<MachineFact> facts = machine_facts(device(index).caps());
+  const MemoryUse use = memory_use(index);
+  facts.push_back(
+      {"memory",
+       fmt::format("{} bytes in {} buffers, {} at most; up to {} MiB of freed memory is kept",
+                   use.bytes, use.buffers, use.peak_bytes, Options::integer(Option::KeptMemory))});
+  return facts;
+}
+
+Json json_of(const DeviceEntry& entry, bool is_default, bool verbose) {
   Json json{{"name", entry.name},
             {"available", entry.available},
             {"default", is_default},
             {"description", entry.description},
             {"last_ordinal", entry.last_ordinal}};
   if (!entry.available) return json;
-  const Caps& caps = device(device_index(entry.name)).caps();
+  const int index = device_index(entry.name);
+  const Caps& caps = device(index).caps();
   json["architecture"] = caps.architecture;
   json["threads"] = caps.threads;
   json["vector_bytes"] = caps.vector_bytes;
@@ -46,16 +60,17 @@ Json json_of(const DeviceEntry& entry, bool is_default) {
     if (caps.has_dtype(static_cast<DType>(i))) dtypes.push_back(name_of(static_cast<DType>(i)));
   }
   json["dtypes"] = std::move(dtypes);
+  if (!verbose) return json;
+  Json details = Json::object();
+  for (const MachineFact& fact : details_of(index)) details[fact.name] = fact.what;
+  json["details"] = std::move(details);
   return json;
 }
 
-// What the compiler knows of an available device, and what its memory holds.
 void print_details(int index) {
-  fmt::print("{}", machine_text(device(index).caps()));
-  const MemoryUse use = memory_use(index);
-  fmt::print("    {:<28}{} bytes in {} buffers, {} at most; up to {} MiB of freed memory is kept\n",
-             "memory", use.bytes, use.buffers, use.peak_bytes,
-             Options::integer(Option::KeptMemory));
+  for (const MachineFact& fact : details_of(index)) {
+    fmt::print("    {:<32}{}\n", fact.name, fact.what);
+  }
 }
 
 void print_devices(bool as_json, bool verbose) {
@@ -63,7 +78,7 @@ void print_devices(bool as_json, bool verbose) {
   for (const DeviceEntry& entry : list_devices()) {
     const bool is_default = device_index(entry.name) == default_device();
     if (as_json) {
-      list.push_back(json_of(entry, is_default));
+      list.push_back(json_of(entry, is_default, verbose));
       continue;
     }
     fmt::print("{} {:<8} {}{}\n", is_default ? '*' : ' ', entry.name,

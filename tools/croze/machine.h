@@ -4,11 +4,16 @@
 #include <croze/device/caps.h>
 
 #include <string>
+#include <vector>
 
 namespace croze::tool {
 
-// Lines, each of a name and what it is: registers, caches, groups, matrix units, and, of what has
-// vector registers, the costs by which tiles are chosen.
-std::string machine_text(const Caps& caps);
+struct MachineFact {
+  std::string name, what;
+};
+
+// Registers, caches, groups, matrix units, and, of what has vector registers, the costs by which
+// tiles are chosen.
+std::vector<MachineFact> machine_facts(const Caps& caps);
 
 }  // namespace croze::tool

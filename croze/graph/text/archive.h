@@ -7,12 +7,14 @@
 //
 // beside the struct lists the fields once, for an archive that writes them and one that reads them:
 // a(x) writes the member or reads it.  Numbers are as the machine has them, lists and texts have
-// their length before them.
+// their length before them.  What has a text() that its parse() takes is kept as that.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -23,12 +25,21 @@ namespace croze {
 template <typename T>
 concept PlainNumber = std::is_arithmetic_v<T> || std::is_enum_v<T>;
 
+template <typename T>
+concept HasText = requires(const T value, std::string_view text) {
+  { value.text() } -> std::same_as<std::string>;
+  { T::parse(text) } -> std::same_as<T>;
+};
+
 class ArchiveWriter {
  public:
   template <typename T>
   void operator()(T& value) {
     if constexpr (PlainNumber<T>) {
       bytes.append(reinterpret_cast<const char*>(&value), sizeof(T));
+    } else if constexpr (HasText<T>) {
+      std::string text = value.text();
+      (*this)(text);
     } else {
       fields(*this, value);
     }
@@ -66,6 +77,10 @@ class ArchiveReader {
       value = static_cast<T>(reader_.read<std::underlying_type_t<T>>());
     } else if constexpr (std::is_arithmetic_v<T>) {
       value = reader_.read<T>();
+    } else if constexpr (HasText<T>) {
+      std::string text;
+      (*this)(text);
+      value = T::parse(text);
     } else {
       fields(*this, value);
     }
