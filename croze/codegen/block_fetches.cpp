@@ -195,6 +195,31 @@ std::vector<UOp> BlockFetches::of_later_rows(int block) const {
   return places_of_later_rows(places_read(inner), inner.range, at(inner.parent).range);
 }
 
+// Whether a loop that this one waits for has read one of the places in as many turns.
+bool BlockFetches::reads_what_was_read(int block, std::span<const UOp> places) const {
+  std::vector<int> before{~block};
+  FlatSet<int> seen;
+  for (std::size_t i = 0; i < before.size(); i++) {
+    const auto waits = waits_for_.find(before[i]);
+    if (waits == waits_for_.end()) continue;
+    for (int unit : waits->second) {
+      if (!seen.contains(unit)) before.push_back(unit);
+      seen.insert(unit);
+    }
+  }
+  const UOp range = at(block).range;
+  return std::ranges::any_of(before, [&](int unit) {
+    if (unit >= 0 || ~unit == block) return false;
+    const UOp other = at(~unit).range;
+    if (other.is_open() || range.is_open() || other.range_size() != range.range_size())
+      return false;
+    const std::pair<UOp, UOp> turns[] = {{other, range}};
+    return std::ranges::any_of(places_read_directly(at(~unit)), [&](UOp place) {
+      return std::ranges::find(places, substitute(place, turns)) != places.end();
+    });
+  });
+}
+
 // What a loop reads and computes much with, unless it is a product, whose tile is the work.
 std::vector<Fetch> BlockFetches::of_stream(int block) const {
   const Block& inner = at(block);
@@ -215,7 +240,8 @@ std::vector<Fetch> BlockFetches::of_stream(int block) const {
   const bool reads_again =
       outer && std::ranges::any_of(places, [&](UOp place) { return !place.varies_over(outer); });
   if (updates_register(inner) && reads_again) return {};
-  return places_of_stream(places, inner.range, outer, instructions);
+  const bool is_again = reads_what_was_read(block, places);
+  return places_of_stream(places, inner.range, outer, instructions, is_again);
 }
 
 }  // namespace croze

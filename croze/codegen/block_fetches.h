@@ -1,6 +1,7 @@
 // block_fetches.h -- what the loops of a linear program fetch from memory before they read it.
 #pragma once
 
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -67,6 +68,7 @@ class BlockFetches {
   std::vector<UOp> of_next_turn(int block) const;
   std::vector<UOp> of_next_fill(int block) const;
   std::vector<UOp> of_next_fill_while_used(int block) const;
+  bool reads_what_was_read(int block, std::span<const UOp> places) const;
   std::vector<Fetch> of_stream(int block) const;
 
   const std::vector<UOp>& order_;

@@ -43,7 +43,7 @@
 // hundred instructions.  Of a loop that takes dozens for a vector these are a few turns: less than
 // memory takes to answer, so such a loop fetches what it reads some way ahead by itself.  Where a
 // row is read several times it comes with the first, which has nothing to compute: those that
-// follow fetch the next row.
+// follow fetch the next row, however little they compute.
 #include "croze/codegen/prefetch.h"
 
 #include <algorithm>
@@ -403,6 +403,7 @@ std::optional<std::int64_t> later_row(std::int64_t to_next, std::int64_t rows) {
 // end of the row and nothing is known to be read behind it soon.
 struct Ahead {
   std::int64_t bytes, cache = 1;
+  bool is_next_row = false;
 };
 
 std::optional<Ahead> ahead_of(const Operand& stream, UOp loop, UOp outer) {
@@ -411,7 +412,7 @@ std::optional<Ahead> ahead_of(const Operand& stream, UOp loop, UOp outer) {
   const auto next = outer ? step_over(stream.places[0].second.src(1), outer) : std::nullopt;
   const std::int64_t to_next = next.value_or(0) * stream.element_bytes();
   if (to_next == row && row > stream_ahead && row <= most_far_row) {
-    return Ahead{.bytes = row, .cache = row > most_row ? 2 : 1};
+    return Ahead{.bytes = row, .cache = row > most_row ? 2 : 1, .is_next_row = true};
   }
   if (row < stream_ahead) {
     if (const auto later = later_row(to_next, lines * row)) return Ahead{.bytes = *later};
@@ -488,7 +489,7 @@ std::vector<UOp> places_of_later_fill(std::span<const UOp> places, UOp inner,
 }
 
 std::vector<Fetch> places_of_stream(std::span<const UOp> places, UOp loop, UOp outer,
-                                    std::int64_t instructions) {
+                                    std::int64_t instructions, bool is_read_again) {
   std::vector<Fetch> result;
   std::int64_t instructions_wanted = 0;
   std::vector<UOp> vectors = vectors_of_memory(places, loop);
@@ -501,7 +502,8 @@ std::vector<Fetch> places_of_stream(std::span<const UOp> places, UOp loop, UOp o
     if (step < 0 || operand.buffer.buffer_elements() * bytes < least) continue;
     const std::optional<Ahead> ahead = ahead_of(operand, loop, outer);
     if (!ahead) continue;
-    instructions_wanted += lines * (leaves_out ? least_instructions_apart : least_instructions);
+    const std::int64_t of_line = leaves_out ? least_instructions_apart : least_instructions;
+    if (!is_read_again || !ahead->is_next_row) instructions_wanted += lines * of_line;
     for (const auto& [at, place] : operand.places)
       result.push_back({place_after(place, number_like(loop, ahead->bytes / bytes)), ahead->cache});
   }

@@ -51,9 +51,10 @@ std::int64_t vector_instructions(UOp u, bool is_vector);
 // `places` are read in a turn of `loop`, the innermost, which takes so many vector instructions.
 // Returns the places that are fetched with them, if that is much beside what is read: some way
 // ahead, or where `outer` goes from row to row and a cache has room for two of these, in the next
-// row.
+// row.  That costs memory no time where a loop before has read these places (`is_read_again`),
+// however little is computed.
 std::vector<Fetch> places_of_stream(std::span<const UOp> places, UOp loop, UOp outer,
-                                    std::int64_t instructions);
+                                    std::int64_t instructions, bool is_read_again = false);
 
 // Whether lanes lie in several cache lines, none beside the next, of memory that does not stay in
 // the caches of a core, which is known without loading anything.

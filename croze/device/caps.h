@@ -74,6 +74,7 @@ struct Caps {
   bool exchanges_lanes = false;   // has Op::Exchange
   bool prefetches = false;        // has Op::Prefetch
   bool looks_up = false;          // has Op::Lookup, of whole vectors of elements of four bytes
+  bool scales_floats = false;     // has Op::Scale
   bool copies_async = false;      // an item goes on while what it copies to its group is on the way
   bool copies_boxes = false;      // has Op::CopyBox
   // Buffers may be read as images (ProgramInfo::images): four elements at once, through a cache of
@@ -84,7 +85,9 @@ struct Caps {
   // Whether items of a group work together.  Else a group is one item, and what a task is.
   bool runs_warps() const { return has_groups && warp_items > 1; }
 
-  bool has_op(Op op) const { return (ops >> static_cast<int>(op)) & 1; }
+  bool has_op(Op op) const {
+    return op == Op::Scale ? scales_floats : ((ops >> static_cast<int>(op)) & 1) != 0;
+  }
   bool has_dtype(DType t) const { return (dtypes >> static_cast<int>(t)) & 1; }
   bool can_store(DType t) const { return (storage >> static_cast<int>(t)) & 1; }
 };

@@ -176,6 +176,15 @@ T maximum(T a, T b) {
   return a > b ? a : b;
 }
 
+// An infinite n makes infinity or zero of a NaN, too, as it does in processors that have this.
+template <typename T>
+T scaled(T x, T n) {
+  constexpr T most = 4096;  // from there on all numbers become zero or infinity
+  if (std::isinf(n) && std::isnan(x)) return std::exp2(n);
+  if (!std::isfinite(n)) return x * std::exp2(n);
+  return std::ldexp(x, static_cast<int>(std::clamp(std::floor(n), -most, most)));
+}
+
 i64 compare_floats(Op op, double a, double b) {
   switch (op) {
     case Op::Lt: return a < b;
@@ -207,6 +216,7 @@ T eval_float(Op op, DType t, std::span<const i64> v) {
     case Op::Max: return maximum(a, b);
     case Op::Min: return -maximum(-a, -b);
     case Op::Pow: return std::pow(a, b);
+    case Op::Scale: return scaled(a, b);
     case Op::MulAdd: return std::fma(a, b, x[2]);
     default: break;
   }

@@ -68,6 +68,7 @@ constexpr std::array<OpInfo, num_ops> table = {{
     {Op::Contract, "contract", 6, 0}, {Op::Shuffle, "shuffle", 1, 0},
     {Op::LoadMatrix, "load_matrix", 2, 0}, {Op::AwaitProducts, "await_products", -1, trait_effect},
     {Op::Ballot, "ballot", 1, 0}, {Op::CopyBox, "copy_box", -1, trait_effect},
+    {Op::Scale, "scale", 2, real},
 }};
 // clang-format on
 

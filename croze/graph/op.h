@@ -99,9 +99,10 @@ enum class Op : std::uint8_t {
                 // the innermost first: what stands in the box from these coordinates on, zeros beyond the
                 // sizes, is on its way to the tile, to rows of 128 bytes whose pieces of 16 are flipped by the
                 // row; it is there once a Barrier has awaited it. One item of the group does it for all
+  Scale,        // (x, n): x * 2^floor(n), rounded once, of floats of one dtype; elementwise
 };
 // clang-format on
-inline constexpr int num_ops = static_cast<int>(Op::CopyBox) + 1;
+inline constexpr int num_ops = static_cast<int>(Op::Scale) + 1;
 
 // How a range is run.  The scheduler makes the first three; the edits of codegen bind them to the
 // others.

@@ -13,7 +13,7 @@
 
 #include "croze/base/error.h"
 #include "croze/base/half.h"
-#include "croze/render/llvm_extremum.h"
+#include "croze/render/llvm_avx512.h"
 #include "croze/render/llvm_float_cast.h"
 
 namespace croze {
@@ -277,6 +277,7 @@ LlvmValue Alu::emit(Op op, std::span<const LlvmValue> src, bool no_wrap) {
     case Op::Min: return extremum(op, src[0], src[1]);
     case Op::Where: return select(src[0], src[1], src[2]);
     case Op::MulAdd: return multiply_add(src);
+    case Op::Scale: return llvm_scaled(text_, src[0], src[1]);
     default: return src.size() == 1 ? unary(op, src[0]) : binary(op, src[0], src[1], no_wrap);
   }
 }

@@ -61,7 +61,7 @@ struct LlvmForms {
   bool fences_halfs = false;
   // No instruction makes integers of vectors of floats as Op::Cast does: they are bounded before.
   bool bounds_casts = false;
-  // AVX-512's instruction for the greater of two floats is there.
+  // AVX-512 has its own instruction for the greater of two floats.
   bool ranks_floats = false;
   // A number that is the same in all lanes of a vector of so many bytes is loaded as one, from
   // constants of the module: operations take it from there where registers are wanted for others.

@@ -166,6 +166,28 @@ INSTANTIATE_TEST_SUITE_P(All, Transcendental, testing::ValuesIn(functions), [](c
   return std::string(croze::info(param.param.op).name);
 });
 
+TEST(Decompose, ExponentialsAreScaledInOneStepWhereTheDeviceHasIt) {
+  Caps scaling = processor();
+  scaling.scales_floats = true;
+  const Function exponentials[] = {{Op::Exp, std::exp}, {Op::Exp2, std::exp2}};
+  for (DType t : {DType::Float32, DType::Float64}) {
+    for (const Function& f : exponentials) {
+      Graph graph;
+      const UOp x = unknown(graph, t), leaves[] = {x}, function = graph.alu(f.op, {x});
+      const UOp expanded = decompose(function, scaling);
+      expect_legal(expanded, scaling);
+      EXPECT_LT(std::ssize(toposort(expanded)),
+                std::ssize(toposort(decompose(function, processor()))));
+      Evaluator evaluate(expanded, leaves);
+      for (double v : samples(t, 2000)) {
+        const double value = std::bit_cast<double>(evaluate({std::bit_cast<std::int64_t>(v)}));
+        ASSERT_TRUE(is_right(value, f.truth(static_cast<Real>(v)), t, 1))
+            << v << " gives " << value;
+      }
+    }
+  }
+}
+
 // exp(-|y|) as sigmoids have it: there is no need to look at its sign again.
 UOp exp_of_opposite_magnitude(UOp y, UOp opposite) {
   const UOp negative = less(y, y.graph().constant(y.dtype(), 0.0));

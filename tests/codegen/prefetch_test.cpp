@@ -412,6 +412,18 @@ TEST_F(PrefetchOfStream, OfRowsTheNextOneIsFetched) {
             std::vector{place(large, of_far_row.src(1) + number(2048 / 4))});
 }
 
+// A row that was read before is in a cache, and memory has time for the next one.
+TEST_F(PrefetchOfStream, WhileARowIsReadAgainTheNextOneIsFetched) {
+  constexpr std::int64_t row = 128 * 16;
+  const UOp of_row = vector(outer * number(row) + loop * number(16));
+  EXPECT_TRUE(fetched(of_row, outer, enough - 1).empty());
+  const std::vector<Fetch> next = places_of_stream({{of_row}}, loop, outer, 1, true);
+  ASSERT_EQ(next.size(), 1u);
+  EXPECT_EQ(next[0].place, place(large, of_row.src(1) + number(row)));
+  const UOp in_order = vector(loop * number(16));
+  EXPECT_TRUE(places_of_stream({{in_order}}, loop, UOp(), enough - 1, true).empty());
+}
+
 // Short rows, one of which a few turns read, or as many side by side as lie in a turn of the loop
 // around.
 TEST_F(PrefetchOfStream, OfShortRowsALaterOneIsFetched) {

@@ -170,6 +170,7 @@ Caps probe_cpu(int threads) {
   caps.exchanges_lanes = true;
   caps.looks_up = has.avx512 || has.avx2;
   caps.prefetches = true;
+  caps.scales_floats = has.avx512;
   caps.matrix_units = units_of(caps);
   caps.l1_bytes = system_value(_SC_LEVEL1_DCACHE_SIZE, caps.l1_bytes);
   caps.l2_bytes = system_value(_SC_LEVEL2_CACHE_SIZE, caps.l2_bytes);

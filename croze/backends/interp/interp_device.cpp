@@ -90,6 +90,7 @@ Caps interp_caps() {
   caps.joins_nests = true;
   caps.exchanges_lanes = true;
   caps.looks_up = true;
+  caps.scales_floats = true;
   for (int op = 0; op < num_ops; op++) {
     if (is_elementwise(static_cast<Op>(op))) caps.ops |= std::uint64_t{1} << op;
   }

@@ -6,7 +6,8 @@
 // the exponent it is 2^n.  Since 2^n can overflow or be denormal where the result is neither, or
 // can be rounded twice, the scaling is done in two factors of which the first is normal, or 0 where
 // the result is far below the least number, as of all that a mask leaves out of a softmax: a
-// product that underflows takes many times as long on x86-64.
+// product that underflows takes many times as long on x86-64.  Where the device has Op::Scale, that
+// is all there is to it, but for a zero in place of what is far below.
 //
 // Logarithms.  x = 2^e * m with m around 1, f = m - 1 exact; the result is e * step + f * slope +
 // f^2 * Q(f), summed from the small to the large so that only the last addition rounds visibly.
@@ -103,32 +104,37 @@ constexpr Logarithm log2_64{1, 0, 0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56, l
 
 // ---- exponentials -----------------------------------------------------------------------------
 
-// step^(x + tail); tail may be null.  The exponent n lies in the low bits of `shifted`, plus its
-// bias.  Where 2^n is normal for all arguments it is one factor.  Else there are two: for negative
-// n 2^(n + up) and 2^-up, else 2^(n-2) and 4.  With p bits of mantissa up is p + 2: 2^(n + up) is
-// normal for all n > -bias - up, and y * 2^n is less than half of the least number from there on,
-// where an exponent of 0 or less becomes 0.
+// step^(x + tail); tail may be null.  Without Op::Scale the exponent n lies in the low bits of
+// `shifted`, plus its bias.  Where 2^n is normal for all arguments it is one factor.  Else there
+// are two: for negative n 2^(n + up) and 2^-up, else 2^(n-2) and 4.  With p bits of mantissa up is
+// p + 2: 2^(n + up) is normal for all n > -bias - up, and y * 2^n is less than half of the least
+// number from there on, where an exponent of 0 or less becomes 0.
 UOp exponential(const Builder& b, const Exponential& table, UOp x, UOp tail) {
   const Real& real = b.real();
   const Domain domain = domain_of(x);
   const bool is_normal =
       domain.lo * table.steps >= 1 - real.bias && domain.hi * table.steps <= real.bias;
-  const bool falls = domain.hi <= 0;
+  const bool falls = domain.hi <= 0, scales = b.has(Op::Scale);
   const int up = real.mantissa + 2;
 
   if (x.is(Op::Neg)) {
     if (const UOp y = argument_of_magnitude(x.src(0))) x = b.opposite_abs(y);  // 0 has either sign
   }
-  if (domain.lo < table.lowest) x = b.at_least(x, table.lowest);
+  const bool may_vanish = domain.lo < table.lowest;
+  if (may_vanish && !scales) x = b.at_least(x, table.lowest);
   if (domain.hi > table.highest) x = b.at_most(x, table.highest);
-  const UOp shift =
-      b.number(std::ldexp(1.5, real.mantissa) + real.bias + (falls && !is_normal ? up : 0));
+  const int bias = scales ? 0 : real.bias + (falls && !is_normal ? up : 0);
+  const UOp shift = b.number(std::ldexp(1.5, real.mantissa) + bias);
   const UOp shifted = table.steps == 1 ? x + shift : b.mul_add(x, table.steps, shift);
   const UOp n = shifted - shift;
   UOp r = table.step_hi == 1 ? x - n : b.mul_add(n, -table.step_hi, x);
   if (table.step_lo != 0) r = b.mul_add(n, -table.step_lo, r);
   if (tail) r = r + tail;
   const UOp y = b.mul_add(r, b.polynomial(r, table.p), b.number(1));
+  if (scales) {
+    const UOp result = binary(Op::Scale, y, n);
+    return may_vanish ? where(less(x, b.number(table.lowest)), b.number(0), result) : result;
+  }
 
   const UOp exponent = binary(Op::Shl, b.bits(shifted), b.integer(real.mantissa));
   const auto times_power = [&](UOp e) {

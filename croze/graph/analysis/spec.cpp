@@ -85,11 +85,11 @@ UOp storage(UOp u) {
 
 const Checker& tensor_checker() {
   static const Checker& checker = *new Checker(
-      "tensor graph",
-      (with_traits(trait_elementwise | trait_movement) & ~ops({Op::Invalid, Op::CDiv, Op::CMod})) |
-          ops({Op::Buffer, Op::Variable, Op::Iota, Op::Gather, Op::Scatter, Op::Contiguous,
-               Op::ContiguousBackward, Op::Detach, Op::Copy, Op::Reduce, Op::Store, Op::After,
-               Op::Sink}));
+      "tensor graph", (with_traits(trait_elementwise | trait_movement) &
+                       ~ops({Op::Invalid, Op::CDiv, Op::CMod, Op::Scale})) |
+                          ops({Op::Buffer, Op::Variable, Op::Iota, Op::Gather, Op::Scatter,
+                               Op::Contiguous, Op::ContiguousBackward, Op::Detach, Op::Copy,
+                               Op::Reduce, Op::Store, Op::After, Op::Sink}));
   return checker;
 }
 

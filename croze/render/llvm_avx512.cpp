@@ -1,14 +1,18 @@
-// llvm_extremum.cpp -- the greater and the lesser of two floats.
+// llvm_avx512.cpp -- the greater of two floats, and a float times a power of two.
 //
 // The instructions that x86 has had since its first vectors take no heed of signs of zeros and
 // forget a NaN in their first operand, so that LLVM puts five others around one for
 // llvm.maximum.  AVX-512 has one that knows the signs of zeros (VRANGE) and forgets a NaN in either
 // operand: one comparison and one masked addition bring it back.
-#include "croze/render/llvm_extremum.h"
+//
+// llvm.ldexp becomes calls of a function, one for each lane, where VSCALEF is one instruction.
+#include "croze/render/llvm_avx512.h"
 
 #include <algorithm>
 #include <string>
 #include <vector>
+
+#include "croze/base/error.h"
 
 namespace croze {
 namespace {
@@ -31,16 +35,22 @@ bool takes_range(const LlvmText& text, const LlvmValue& a, const LlvmValue& b) {
          a.type.lanes == lanes_of_register(a.type, 64);
 }
 
+// An instruction on whole registers, in all their lanes.
+LlvmValue masked_call(LlvmText& text, std::string_view instruction, LlvmType type,
+                      std::vector<LlvmArgument> arguments) {
+  const std::int64_t bytes = type.lanes * static_cast<std::int64_t>(size_of(type.dtype));
+  const std::string name = fmt::format("x86.avx512.mask.{}.{}.{}", instruction,
+                                       type.dtype == DType::Float32 ? "ps" : "pd", 8 * bytes);
+  arguments.emplace_back(llvm_zero(type));
+  arguments.emplace_back(type.lanes == 16 ? "i16" : "i8", "-1");
+  if (bytes == 64) arguments.emplace_back("i32", "4");  // rounded as everything is
+  return text.define(type, "{}", text.call(type.text(), name, arguments));
+}
+
 LlvmValue range(LlvmText& text, Op op, const LlvmValue& a, const LlvmValue& b) {
   const LlvmType type = a.type;
-  const std::int64_t bytes = type.lanes * static_cast<std::int64_t>(size_of(type.dtype));
-  const std::string_view mask = type.lanes == 16 ? "i16" : "i8";
-  const std::string name = fmt::format("x86.avx512.mask.range.{}.{}",
-                                       type.dtype == DType::Float32 ? "ps" : "pd", 8 * bytes);
   const std::string which = fmt::format("{}", op == Op::Max ? range_max : range_min);
-  std::vector<LlvmArgument> arguments{a, b, {"i32", which}, llvm_zero(type), {mask, "-1"}};
-  if (bytes == 64) arguments.emplace_back("i32", "4");  // rounded as everything is
-  const LlvmValue number = text.define(type, "{}", text.call(type.text(), name, arguments));
+  const LlvmValue number = masked_call(text, "range", type, {a, b, {"i32", which}});
   const LlvmValue either_nan =
       text.define(type.with(DType::Bool), "fcmp uno {}, {}", a.text(), b.name);
   const LlvmValue nan = text.define(type, "fadd {}, {}", a.text(), b.name);
@@ -75,6 +85,18 @@ LlvmValue llvm_float_extremum(LlvmText& text, Op op, const LlvmValue& a, const L
   const std::int64_t least = lanes_of_register(type, 16);
   if (type.lanes >= least) return range(text, op, a, b);
   return lowest(text, range(text, op, widened(text, a, least), widened(text, b, least)), type);
+}
+
+LlvmValue llvm_scaled(LlvmText& text, const LlvmValue& x, const LlvmValue& n) {
+  const LlvmType type = x.type;
+  std::int64_t lanes = lanes_of_register(type, 16);
+  while (lanes < type.lanes) lanes *= 2;
+  ensure(lanes <= lanes_of_register(type, 64), "llvm: {} is no register", type.text());
+  const bool is_whole = lanes == type.lanes;
+  const LlvmValue a = is_whole ? x : widened(text, x, lanes),
+                  b = is_whole ? n : widened(text, n, lanes);
+  const LlvmValue scaled = masked_call(text, "scalef", {type.dtype, lanes}, {a, b});
+  return is_whole ? scaled : lowest(text, scaled, type);
 }
 
 }  // namespace croze
