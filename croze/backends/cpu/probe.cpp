@@ -117,14 +117,15 @@ bool is_one_instruction(const MatrixUnit& unit, const MatrixUnit& other) {
          has_row_for_each_column(other) == has_row_for_each_column(unit);
 }
 
-// Those whose sums fill a register: vectors, of a row each, or tiles.  Columns that have rows of
-// their own may be fewer: as many as a group of numbers makes, where one instruction does it.
+// Those of whose sums a row fills a register: they are read from tiles as vectors, too.  Columns
+// that have rows of their own may be fewer: as many as a group of numbers makes, where one
+// instruction does it.
 std::vector<const MatrixUnit*> units_of(const Caps& caps) {
   std::vector<const MatrixUnit*> units;
   for (const MatrixUnit& unit : matrix_units()) {
     const std::int64_t bytes = unit.columns * size_of(unit.accumulator);
     const bool fills =
-        unit.rows > 1 || bytes == caps.vector_bytes ||
+        bytes == caps.vector_bytes ||
         (has_row_for_each_column(unit) && unit.adds_to_sums && bytes < caps.vector_bytes);
     const bool is_needed = std::ranges::none_of(
         units, [&](const MatrixUnit* other) { return is_one_instruction(unit, *other); });
