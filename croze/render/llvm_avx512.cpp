@@ -5,14 +5,14 @@
 // llvm.maximum.  AVX-512 has one that knows the signs of zeros (VRANGE) and forgets a NaN in either
 // operand: one comparison and one masked addition bring it back.
 //
-// llvm.ldexp becomes calls of a function, one for each lane, where VSCALEF is one instruction.
+// llvm.ldexp becomes calls of a function, one for each lane, where VSCALEF is one instruction for a
+// register: vectors of more lanes are cut in two.
 #include "croze/render/llvm_avx512.h"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <vector>
-
-#include "croze/base/error.h"
 
 namespace croze {
 namespace {
@@ -66,10 +66,12 @@ LlvmValue widened(LlvmText& text, const LlvmValue& x, std::int64_t lanes) {
                      lanes, llvm_steps({DType::Int32, lanes}, 0, 1));
 }
 
-LlvmValue lowest(LlvmText& text, const LlvmValue& vector, LlvmType type) {
-  if (type.lanes == 1) return text.define(type, "extractelement {}, i64 0", vector.text());
+// The lanes of a vector from `first` on.
+LlvmValue part(LlvmText& text, const LlvmValue& vector, std::int64_t first, LlvmType type) {
+  if (type.lanes == 1) return text.define(type, "extractelement {}, i64 {}", vector.text(), first);
   return text.define(type, "shufflevector {}, {} poison, <{} x i32> {}", vector.text(),
-                     vector.type.text(), type.lanes, llvm_steps({DType::Int32, type.lanes}, 0, 1));
+                     vector.type.text(), type.lanes,
+                     llvm_steps({DType::Int32, type.lanes}, first, 1));
 }
 
 }  // namespace
@@ -84,19 +86,25 @@ LlvmValue llvm_float_extremum(LlvmText& text, Op op, const LlvmValue& a, const L
   }
   const std::int64_t least = lanes_of_register(type, 16);
   if (type.lanes >= least) return range(text, op, a, b);
-  return lowest(text, range(text, op, widened(text, a, least), widened(text, b, least)), type);
+  return part(text, range(text, op, widened(text, a, least), widened(text, b, least)), 0, type);
 }
 
 LlvmValue llvm_scaled(LlvmText& text, const LlvmValue& x, const LlvmValue& n) {
   const LlvmType type = x.type;
-  std::int64_t lanes = lanes_of_register(type, 16);
-  while (lanes < type.lanes) lanes *= 2;
-  ensure(lanes <= lanes_of_register(type, 64), "llvm: {} is no register", type.text());
-  const bool is_whole = lanes == type.lanes;
-  const LlvmValue a = is_whole ? x : widened(text, x, lanes),
-                  b = is_whole ? n : widened(text, n, lanes);
-  const LlvmValue scaled = masked_call(text, "scalef", {type.dtype, lanes}, {a, b});
-  return is_whole ? scaled : lowest(text, scaled, type);
+  const auto lanes =
+      std::max(lanes_of_register(type, 16),
+               static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(type.lanes))));
+  if (lanes != type.lanes) {
+    return part(text, llvm_scaled(text, widened(text, x, lanes), widened(text, n, lanes)), 0, type);
+  }
+  if (lanes <= lanes_of_register(type, 64)) return masked_call(text, "scalef", type, {x, n});
+  const LlvmType half{type.dtype, lanes / 2};
+  const auto scaled_half = [&](std::int64_t first) {
+    return llvm_scaled(text, part(text, x, first, half), part(text, n, first, half));
+  };
+  const LlvmValue low = scaled_half(0), high = scaled_half(lanes / 2);
+  return text.define(type, "shufflevector {}, {}, <{} x i32> {}", low.text(), high.text(), lanes,
+                     llvm_steps({DType::Int32, lanes}, 0, 1));
 }
 
 }  // namespace croze

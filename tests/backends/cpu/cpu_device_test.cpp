@@ -323,6 +323,32 @@ TEST(CpuDevice, TheMaximumOfWidenedHalfsKeepsNan) {
   }
 }
 
+// Vectors that are less than a register, one, and several.
+template <typename T>
+void expect_scaled(DType type, std::int64_t lanes) {
+  ProgramBuilder b("scale");
+  const UOp out = b.param(type, lanes), x = b.param(type, lanes), n = b.param(type, lanes);
+  const UOp lane = lanes > 1 ? b.lane(lanes) : b.integer(0);
+  b.store(out, lane, b.graph().alu(Op::Scale, {b.load(x, lane), b.load(n, lane)}));
+
+  std::vector<T> numbers, powers, result(static_cast<std::size_t>(lanes)), expected;
+  for (std::int64_t k = 0; k < lanes; k++) {
+    numbers.push_back(static_cast<T>(1.5) + static_cast<T>(k));
+    powers.push_back(static_cast<T>(3 * k - 20));
+    expected.push_back(std::ldexp(numbers.back(), static_cast<int>(3 * k - 20)));
+  }
+  run_program(cpu(), b.finish(), {bytes_of(result), bytes_of(numbers), bytes_of(powers)});
+  EXPECT_EQ(result, expected) << lanes << " lanes of " << name_of(type);
+}
+
+TEST(CpuDevice, ScalesVectorsOfEveryWidth) {
+  if (!cpu().caps().scales_floats) GTEST_SKIP() << "the processor has no instruction for it";
+  for (const std::int64_t lanes : {1, 2, 3, 4, 5, 8, 12, 16, 24, 32}) {
+    expect_scaled<float>(f32, lanes);
+    expect_scaled<double>(DType::Float64, lanes);
+  }
+}
+
 // Each pair of NaNs, zeros of both signs, infinities and numbers, in vectors of every width.
 template <typename T>
 void expect_extremes(DType type) {
