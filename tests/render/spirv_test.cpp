@@ -100,7 +100,8 @@ LinearProgram all_ops(DType t) {
   const UOp condition = b.load(b.param(DType::Bool, 8), b.integer(0));
   for (int o = 0; o < num_ops; o++) {
     const auto op = static_cast<Op>(o);
-    const bool is_there = is_elementwise(op) && SpirvRenderer::ops() >> o & 1 && is_defined(op, t);
+    const bool is_there =
+        is_elementwise(op) && op != Op::Scale && SpirvRenderer::ops() >> o & 1 && is_defined(op, t);
     if (!is_there || op == Op::Cast || op == Op::Bitcast) continue;
     std::vector<UOp> operands;
     for (int k = 0; k < info(op).arity; k++) {

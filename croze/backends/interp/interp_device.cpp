@@ -92,7 +92,8 @@ Caps interp_caps() {
   caps.looks_up = true;
   caps.scales_floats = true;
   for (int op = 0; op < num_ops; op++) {
-    if (is_elementwise(static_cast<Op>(op))) caps.ops |= std::uint64_t{1} << op;
+    const bool has_bit = is_elementwise(static_cast<Op>(op)) && static_cast<Op>(op) != Op::Scale;
+    if (has_bit) caps.ops |= std::uint64_t{1} << op;
   }
   for (int t = static_cast<int>(DType::Bool); t < num_dtypes; t++) caps.dtypes |= 1u << t;
   caps.storage = caps.dtypes;
