@@ -30,7 +30,7 @@ struct Caps {
   // Extensions of the instruction set that compiled code may use, by name; on processors alone.
   std::string extensions;
 
-  std::uint64_t ops = 0;      // elementwise ops the renderer has (1 << Op); others are decomposed
+  std::uint64_t ops = 0;      // elementwise ops the renderer has (1 << Op) but Scale; others expand
   std::uint32_t dtypes = 0;   // dtypes with arithmetic (1 << DType)
   std::uint32_t storage = 0;  // dtypes that can be loaded and stored; others travel as integers
   bool keeps_subnormals = true;  // else arithmetic on Float32 may take them for zeros

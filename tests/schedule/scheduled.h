@@ -46,8 +46,8 @@ class Scheduled {
   }
 
   // Runs the roots, scheduled and read from the bytes of the schedule, and compares each with the
-  // reference.  A root that is an After is read from its
-  // buffer.  Results are equal, or within such a part of what is right.  Returns the schedule.
+  // reference.  A root that is an After is read from its buffer.  Results are equal, or within such
+  // a part of what is right.  Returns the schedule.
   Schedule expect_right(std::initializer_list<UOp> roots, double tolerance = 0);
 
  private:
