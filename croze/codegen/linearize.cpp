@@ -253,7 +253,7 @@ class Linearizer {
         progress_[i] = is_result(u) ? 0 : 1;
         continue;
       }
-      if (u.is(Op::Contract) && u.src(0).is_const()) progress_[i] = 1;
+      if (u.is(Op::Contract) && !u.src(0).is(Op::Contract)) progress_[i] = 1;
       for (UOp s : u.sources()) {
         const auto n = static_cast<std::size_t>(number_.at(s.node()));
         if (progress_[n] > 0 && place_[n] == place_[i]) {

@@ -17,6 +17,7 @@
 #include "croze/codegen/image_reads.h"
 #include "croze/codegen/linearize.h"
 #include "croze/codegen/lower/expand.h"
+#include "croze/codegen/lower/first_sums.h"
 #include "croze/codegen/lower/idle_reductions.h"
 #include "croze/codegen/lower/index_type.h"
 #include "croze/codegen/lower/launch_condition.h"
@@ -131,6 +132,8 @@ LinearProgram make_program(UOp kernel, const Caps& caps, Chooser choose) {
     expanded = expand(stored_once(sink, *items), caps, *items);
     return expanded.sink;
   });
+  // What is added to the sums of a matrix unit is what it begins with.
+  sink = pass("first sums", [&] { return begin_with_added(sink); });
   // What lies apart for lanes and side by side for copies is loaded and stored as it lies.
   sink = pass("squares", [&] { return turn_squares(sink, caps); });
   sink = pass("sums in lanes", [&] { return keep_sums_in_lanes(sink, caps); });

@@ -109,14 +109,12 @@ constexpr MatrixUnit tile(std::string_view name, DType element, DType accumulato
 }
 
 // A part of a tile: terms of one block of quantized numbers, whose sum is scaled by itself.
-constexpr MatrixUnit tile_of_block(std::string_view name, std::int64_t rows) {
+constexpr MatrixUnit tile_of_block(std::string_view name) {
   MatrixUnit unit = tile(name, s8, s32, "amx-int8", "x86.tdpbsud.internal");
-  unit.rows = rows;
   unit.depth = 32;
   unit.b = u8;
-  unit.places_of_a = rows == 16 ? "k0 k1 k2 k3 k4 m0 m1 m2 m3" : "k0 k1 k2 k3 k4 m0 m1 m2";
+  unit.places_of_a = "k0 k1 k2 k3 k4 m0 m1 m2 m3";
   unit.places_of_b = "k0 k1 n0 n1 n2 n3 k2 k3 k4";
-  unit.places_of_sums = rows == 16 ? "n0 n1 n2 n3 m0 m1 m2 m3" : "n0 n1 n2 n3 m0 m1 m2";
   return unit;
 }
 
@@ -271,8 +269,7 @@ constexpr std::array units = {
                .intrinsic = "x86.avx512bf16.dpbf16ps.512"},
     tile("amx.s8s8", s8, s32, "amx-int8", "x86.tdpbssd.internal"),
     tile("amx.bf16", bf16, f32, "amx-bf16", "x86.tdpbf16ps.internal"),
-    tile_of_block("amx.block.s8u8", 16),
-    tile_of_block("amx.half_block.s8u8", 8),
+    tile_of_block("amx.block.s8u8"),
     mma_sync("mma.sync.f16", 16, f16, f16, mma_16),
     mma_sync("mma.sync.bf16", 16, bf16, bf16, mma_16),
     mma_sync_of_bytes("mma.sync.s8s8", s8, s8),

@@ -210,8 +210,8 @@ TEST(ContractTiles, TakeTheTermsOfSeveralLoops) {
   const auto refused = [](i64 inner, const char* before, const char* edit) {
     Graph graph;
     Caps caps = cpu_shaped_caps();
-    caps.matrix_units = {find_matrix_unit("amx.half_block.s8u8")};
-    KernelState k(product_kernel(graph, {8, inner, 16, s8, u8, s32}), caps);
+    caps.matrix_units = {find_matrix_unit("amx.block.s8u8")};
+    KernelState k(product_kernel(graph, {16, inner, 16, s8, u8, s32}), caps);
     apply_all(k, parse_edits("bind r0 unroll; bind r1 lane"));
     apply_all(k, parse_edits(before));
     return refusal(k, parse_edits(edit)[0]);

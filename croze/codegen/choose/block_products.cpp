@@ -14,7 +14,8 @@
 //           out[i, j] += scales * (contract x[i, b, ..], panel[b, .., j], ..)
 //
 // A unit of tiles makes the sums of a block for all these rows at once, which are then read from
-// memory.
+// memory.  Rows that would fill half a tile are as fast without it: what tells the processor the
+// sizes of tiles, stores one and reads it again is the work that it saves.
 //
 // Where the rows are one tile, a panel holds a few blocks, and is made anew for the next ones.
 // There reading the weights is most of the work.  Neighbouring columns that are shorter than a page
@@ -53,9 +54,6 @@ namespace {
 
 // Rows whose sums, beside the columns of a block, stay in registers.
 constexpr std::int64_t most_rows = 12;
-// Blocks of all vectors from which on half a tile is faster than the rows one by one: a whole one
-// takes as long, and each task begins with telling the processor the sizes of its tiles.
-constexpr std::int64_t least_blocks_of_half = 1 << 12;
 
 struct Sums {
   UOp outer, inner;
@@ -167,10 +165,8 @@ class BlockTiler {
 
   // Whether tiles are filled by rows, and by the terms of a block.
   bool fills_tiles() const {
-    const bool is_whole = unit_.rows == unit_.columns;
-    const std::int64_t blocks = columns_.range_size() / unit_.columns * iterations(outer_);
     return !rows_.is_open() && rows_.range_size() % unit_.rows == 0 &&
-           iterations(inner_) == unit_.depth && (is_whole || blocks >= least_blocks_of_half);
+           iterations(inner_) == unit_.depth;
   }
 
   // How many vectors there are in a part of the columns.  More than one have lanes apart: where one

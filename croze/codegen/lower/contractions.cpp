@@ -11,7 +11,6 @@
 #include "croze/codegen/lower/contractions.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <vector>
 
 #include "croze/base/error.h"
@@ -64,34 +63,10 @@ class Lowering {
       if (const auto depth = depths_of(u); !depth.empty())
         replacements.emplace_back(u, contracted(u, depth));
     }
-    return with_first_sums(substitute(sink_, replacements));
+    return substitute(sink_, replacements);
   }
 
  private:
-  // Integers that are added to a sum are what it begins with, where that moves it into no loop and
-  // nobody else wants it.
-  static UOp with_first_sums(UOp sink) {
-    Replacements replacements;
-    std::unordered_map<const Node*, int> uses;
-    const std::vector<UOp> order = toposort(sink);
-    for (UOp u : order) {
-      for (UOp s : u.sources()) uses[s.node()]++;
-    }
-    for (UOp u : order) {
-      if (!u.is(Op::Add) || !is_integer(u.dtype())) continue;
-      const int at = u.src(0).is(Op::Contract) ? 0 : 1;
-      const UOp products = u.src(at), first = u.src(1 - at);
-      if (!products.is(Op::Contract) || !products.src(0).is_const(0)) continue;
-      const MatrixUnit& unit = *find_matrix_unit(products.arg().as_text());
-      const bool is_plain = unit.rows == 1 && unit.threads == 1 && uses[products.node()] == 1;
-      if (!is_plain || !products.ranges().contains_all(first.ranges())) continue;
-      std::vector<UOp> operands{first};
-      for (int i = 1; i < products.num_src(); i++) operands.push_back(products.src(i));
-      replacements.emplace_back(u, u.graph().with_sources(products, operands));
-    }
-    return substitute(sink, replacements);
-  }
-
   // The unit that the edit has named: of two that do the same one is as good as the other.
   UOp contracted(UOp reduce, const std::vector<UOp>& depth) {
     for (const MatrixUnit* unit : caps_.matrix_units) {

@@ -2,12 +2,12 @@
 //
 // With codes w of zero z, a scale s and an offset o for each group of weights, and codes q with a
 // scale d for the numbers of x, it is
-//     sum over groups of  s (d (sum of q w) - z d (sum of q)) + o d (sum of q)
-// where the sums in brackets are of integers.  Those of q alone are the same for all outputs and
-// computed once.  The compiler makes of the others what instructions there are: for many x, a whole
-// group at a time (block_products.h).  For few, whose weights are read once and used once, four
-// terms are a sum that is scaled, so that lanes go along the weights as these lie in memory
-// (dot_lanes.h), and the sums of q are what the instructions begin to add to:
+//     sum over groups of  s d (sum of q w - z (sum of q)) + o d (sum of q)
+// where the sums in brackets are of integers.  Those of q alone are the same for all outputs,
+// computed once, and what the instructions begin to add to (first_sums.h).  The compiler makes of
+// the others what instructions there are: for many x, a whole group at a time (block_products.h).
+// For few, whose weights are read once and used once, four terms are a sum that is scaled, so that
+// lanes go along the weights as these lie in memory (dot_lanes.h):
 //     sum over groups and fours of  s d (sum of q w - z (sum of q))  +  o d (sum of q)
 // Where bytes hold the first weights of a group in their low halves and the others in their high
 // ones, the sum is of four terms of either.
@@ -139,11 +139,10 @@ struct Factors {
 };
 
 Tensor product_of_many(const Factors& f) {
-  const Tensor sums = f.q.sums.unsqueeze(1);
-  Tensor terms = f.dots().cast(DType::Float32) * f.q.scales.unsqueeze(1);
-  if (f.w.zero != 0) terms = terms - sums * static_cast<double>(f.w.zero);
-  terms = terms * f.scales;
-  if (f.offsets.defined()) terms = terms + f.offsets * sums;
+  Tensor dots = f.dots();
+  if (f.w.zero != 0) dots = dots + laid_out(sum_of(f.q.codes) * -f.w.zero).unsqueeze(1);
+  Tensor terms = dots.cast(DType::Float32) * f.q.scales.unsqueeze(1) * f.scales;
+  if (f.offsets.defined()) terms = terms + f.offsets * f.q.sums.unsqueeze(1);
   return terms.sum(-1);
 }
 
