@@ -30,9 +30,9 @@ struct Caps {
   // Extensions of the instruction set that compiled code may use, by name; on processors alone.
   std::string extensions;
 
-  std::uint64_t ops = 0;      // elementwise ops the renderer has (1 << Op) but Scale; others expand
-  std::uint32_t dtypes = 0;   // dtypes with arithmetic (1 << DType)
-  std::uint32_t storage = 0;  // dtypes that can be loaded and stored; others travel as integers
+  OpSet ops;                     // elementwise ops the renderer has; others expand
+  std::uint32_t dtypes = 0;      // dtypes with arithmetic (1 << DType)
+  std::uint32_t storage = 0;     // dtypes that can be loaded and stored; others travel as integers
   bool keeps_subnormals = true;  // else arithmetic on Float32 may take them for zeros
 
   // Parallelism.  A device has tasks (a thread pool) or groups of items, never both.
@@ -74,7 +74,6 @@ struct Caps {
   bool exchanges_lanes = false;   // has Op::Exchange
   bool prefetches = false;        // has Op::Prefetch
   bool looks_up = false;          // has Op::Lookup, of whole vectors of elements of four bytes
-  bool scales_floats = false;     // has Op::Scale
   bool copies_async = false;      // an item goes on while what it copies to its group is on the way
   bool copies_boxes = false;      // has Op::CopyBox
   // Buffers may be read as images (ProgramInfo::images): four elements at once, through a cache of
@@ -85,9 +84,7 @@ struct Caps {
   // Whether items of a group work together.  Else a group is one item, and what a task is.
   bool runs_warps() const { return has_groups && warp_items > 1; }
 
-  bool has_op(Op op) const {
-    return op == Op::Scale ? scales_floats : ((ops >> static_cast<int>(op)) & 1) != 0;
-  }
+  bool has_op(Op op) const { return contains(ops, op); }
   bool has_dtype(DType t) const { return (dtypes >> static_cast<int>(t)) & 1; }
   bool can_store(DType t) const { return (storage >> static_cast<int>(t)) & 1; }
 };

@@ -108,6 +108,12 @@ std::string_view name_of(LoopKind kind) {
   return names[static_cast<int>(kind)];
 }
 
+OpSet set_of(std::initializer_list<Op> ops) {
+  OpSet set;
+  for (Op op : ops) set.set(static_cast<std::size_t>(op));
+  return set;
+}
+
 const OpInfo& info(Op op) { return table[static_cast<int>(op)]; }
 
 }  // namespace croze

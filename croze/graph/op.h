@@ -5,7 +5,9 @@
 // the number of sources and the algebraic traits.
 #pragma once
 
+#include <bitset>
 #include <cstdint>
+#include <initializer_list>
 #include <string_view>
 
 namespace croze {
@@ -103,6 +105,11 @@ enum class Op : std::uint8_t {
 };
 // clang-format on
 inline constexpr int num_ops = static_cast<int>(Op::Scale) + 1;
+
+// Some of the ops.
+using OpSet = std::bitset<num_ops>;
+OpSet set_of(std::initializer_list<Op> ops);
+inline bool contains(const OpSet& set, Op op) { return set[static_cast<std::size_t>(op)]; }
 
 // How a range is run.  The scheduler makes the first three; the edits of codegen bind them to the
 // others.

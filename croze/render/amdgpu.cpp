@@ -247,7 +247,7 @@ std::string attributes(const LinearProgram& program) {
 
 }  // namespace
 
-std::uint64_t AmdGpuRenderer::ops() { return LlvmRenderer::ops(); }
+OpSet AmdGpuRenderer::ops() { return LlvmRenderer::ops(); }
 std::uint32_t AmdGpuRenderer::dtypes() { return LlvmRenderer::dtypes(); }
 
 std::string AmdGpuRenderer::render(const LinearProgram& program) const {

@@ -98,15 +98,11 @@ std::string choosing_function(const LlvmBody& body, std::string_view head,
 
 }  // namespace
 
-std::uint64_t LlvmRenderer::ops() {
-  constexpr Op ops[] = {Op::Const,  Op::Cast,      Op::Bitcast, Op::Neg, Op::Not, Op::Sqrt,
-                        Op::Trunc,  Op::Add,       Op::Mul,     Op::Div, Op::Max, Op::Min,
-                        Op::CDiv,   Op::CMod,      Op::Lt,      Op::Le,  Op::Eq,  Op::Ne,
-                        Op::And,    Op::Or,        Op::Xor,     Op::Shl, Op::Shr, Op::Where,
-                        Op::MulAdd, Op::Reciprocal};
-  std::uint64_t mask = 0;
-  for (Op op : ops) mask |= std::uint64_t{1} << static_cast<int>(op);
-  return mask;
+OpSet LlvmRenderer::ops() {
+  return set_of({Op::Const, Op::Cast, Op::Bitcast, Op::Neg,    Op::Not,       Op::Sqrt, Op::Trunc,
+                 Op::Add,   Op::Mul,  Op::Div,     Op::Max,    Op::Min,       Op::CDiv, Op::CMod,
+                 Op::Lt,    Op::Le,   Op::Eq,      Op::Ne,     Op::And,       Op::Or,   Op::Xor,
+                 Op::Shl,   Op::Shr,  Op::Where,   Op::MulAdd, Op::Reciprocal});
 }
 
 std::uint32_t LlvmRenderer::dtypes() {

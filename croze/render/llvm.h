@@ -40,7 +40,7 @@ class LlvmRenderer final : public Renderer {
 
   // The ops and dtypes that the language has, as bits (see Caps).  MulAdd is a call of a function
   // where the processor has no instruction for it.
-  static std::uint64_t ops();
+  static OpSet ops();
   static std::uint32_t dtypes();
 
  private:

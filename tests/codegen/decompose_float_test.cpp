@@ -168,7 +168,7 @@ INSTANTIATE_TEST_SUITE_P(All, Transcendental, testing::ValuesIn(functions), [](c
 
 TEST(Decompose, ExponentialsAreScaledInOneStepWhereTheDeviceHasIt) {
   Caps scaling = processor();
-  scaling.scales_floats = true;
+  scaling.ops |= set_of({Op::Scale});
   const Function exponentials[] = {{Op::Exp, std::exp}, {Op::Exp2, std::exp2}};
   for (DType t : {DType::Float32, DType::Float64}) {
     for (const Function& f : exponentials) {

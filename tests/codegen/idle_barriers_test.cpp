@@ -20,7 +20,7 @@ namespace {
 Caps caps_with_groups() {
   Caps caps;
   caps.device = "TEST";
-  caps.ops = ~std::uint64_t{0};
+  caps.ops.set();
   caps.dtypes = caps.storage = ~std::uint32_t{0};
   caps.has_groups = true;
   caps.max_items = 256;

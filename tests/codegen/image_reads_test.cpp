@@ -14,7 +14,7 @@ namespace {
 Caps caps_with_images(std::int64_t vectors = 1 << 16) {
   Caps caps;
   caps.device = "TEST";
-  caps.ops = ~std::uint64_t{0};
+  caps.ops.set();
   caps.dtypes = caps.storage = ~std::uint32_t{0};
   caps.image_vectors = vectors;
   return caps;

@@ -31,7 +31,7 @@ UOp product_and_residual(Graph& g) {
 Caps test_caps() {
   Caps caps;
   caps.device = "TEST";
-  caps.ops = ~std::uint64_t{0};
+  caps.ops.set();
   caps.dtypes = caps.storage = ~std::uint32_t{0};
   caps.vector_bytes = 64;
   return caps;

@@ -22,7 +22,7 @@ namespace {
 Caps scalar_caps() {
   Caps caps;
   caps.device = "TEST";
-  caps.ops = ~std::uint64_t{0};
+  caps.ops.set();
   caps.dtypes = caps.storage = ~std::uint32_t{0};
   return caps;
 }

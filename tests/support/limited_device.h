@@ -33,7 +33,7 @@ inline Caps without_wide_types(Caps caps) {
   caps.storage = caps.dtypes;
   for (Op op : {Op::Exp, Op::Exp2, Op::Log, Op::Log2, Op::Sin, Op::Cos, Op::Pow, Op::IDiv, Op::Mod,
                 Op::Threefry}) {
-    caps.ops &= ~(std::uint64_t{1} << static_cast<int>(op));
+    caps.ops &= ~set_of({op});
   }
   return caps;
 }

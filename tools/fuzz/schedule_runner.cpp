@@ -212,16 +212,14 @@ Caps lone_items_caps() {
 }
 
 Caps spare_caps() {
-  constexpr Op needed[] = {Op::Const, Op::Cast, Op::Bitcast, Op::Neg, Op::Not, Op::Add,  Op::Mul,
-                           Op::Div,   Op::CDiv, Op::CMod,    Op::Lt,  Op::Le,  Op::Eq,   Op::Ne,
-                           Op::And,   Op::Or,   Op::Xor,     Op::Shl, Op::Shr, Op::Where};
   Caps caps = cpu_shaped_caps();
   caps.vector_bytes = 16;
   caps.vector_registers = 16;
   caps.masked_vectors = false;
   caps.exchanges_lanes = false;
-  caps.ops = 0;
-  for (Op op : needed) caps.ops |= std::uint64_t{1} << static_cast<int>(op);
+  caps.ops = set_of({Op::Const, Op::Cast, Op::Bitcast, Op::Neg, Op::Not, Op::Add,  Op::Mul,
+                     Op::Div,   Op::CDiv, Op::CMod,    Op::Lt,  Op::Le,  Op::Eq,   Op::Ne,
+                     Op::And,   Op::Or,   Op::Xor,     Op::Shl, Op::Shr, Op::Where});
   const std::uint32_t halves =
       1u << static_cast<int>(DType::Float16) | 1u << static_cast<int>(DType::BFloat16);
   caps.dtypes &= ~halves;

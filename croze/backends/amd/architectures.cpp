@@ -48,7 +48,7 @@ std::span<const Architecture> known_architectures() {
   return table;
 }
 
-Caps caps_of(const Architecture& architecture, std::uint64_t ops, std::uint32_t dtypes) {
+Caps caps_of(const Architecture& architecture, const OpSet& ops, std::uint32_t dtypes) {
   // The size of a launch along an axis is counted in items, of 32 bits.
   constexpr std::int64_t most_groups = UINT32_MAX / 1024;
   Caps caps;

@@ -25,6 +25,6 @@ struct Architecture {
 std::span<const Architecture> known_architectures();
 
 // `ops`, `dtypes`: of the language that kernels are written in.
-Caps caps_of(const Architecture& architecture, std::uint64_t ops, std::uint32_t dtypes);
+Caps caps_of(const Architecture& architecture, const OpSet& ops, std::uint32_t dtypes);
 
 }  // namespace croze::amd

@@ -158,8 +158,9 @@ Caps probe_cpu(int threads) {
   caps.extensions = usable_extensions();
   const Features has = features_in(caps.extensions);
   caps.ops = LlvmRenderer::ops();
+  if (has.avx512) caps.ops |= set_of({Op::Scale});
   // Else LLVM would call a function.
-  if (!has.avx512 && !has.avx2) caps.ops &= ~(std::uint64_t{1} << static_cast<int>(Op::MulAdd));
+  if (!has.avx512 && !has.avx2) caps.ops &= ~set_of({Op::MulAdd});
   caps.dtypes = caps.storage = LlvmRenderer::dtypes();
   if (has.f16) caps.storage |= 1u << static_cast<int>(DType::Float16);
   caps.threads = threads;
@@ -171,7 +172,6 @@ Caps probe_cpu(int threads) {
   caps.exchanges_lanes = true;
   caps.looks_up = has.avx512 || has.avx2;
   caps.prefetches = true;
-  caps.scales_floats = has.avx512;
   caps.matrix_units = units_of(caps);
   caps.l1_bytes = system_value(_SC_LEVEL1_DCACHE_SIZE, caps.l1_bytes);
   caps.l2_bytes = system_value(_SC_LEVEL2_CACHE_SIZE, caps.l2_bytes);

@@ -39,7 +39,7 @@ std::span<const Architecture> known_architectures();
 
 // What a renderer's language has, as in Caps.
 struct Language {
-  std::uint64_t ops = 0;
+  OpSet ops = {};
   std::uint32_t dtypes = 0;
   std::uint32_t storage = 0;  // beside the dtypes
   std::int64_t most_group_memory = INT64_MAX;

@@ -90,10 +90,8 @@ Caps interp_caps() {
   caps.joins_nests = true;
   caps.exchanges_lanes = true;
   caps.looks_up = true;
-  caps.scales_floats = true;
   for (int op = 0; op < num_ops; op++) {
-    const bool has_bit = is_elementwise(static_cast<Op>(op)) && static_cast<Op>(op) != Op::Scale;
-    if (has_bit) caps.ops |= std::uint64_t{1} << op;
+    if (is_elementwise(static_cast<Op>(op))) caps.ops |= set_of({static_cast<Op>(op)});
   }
   for (int t = static_cast<int>(DType::Bool); t < num_dtypes; t++) caps.dtypes |= 1u << t;
   caps.storage = caps.dtypes;

@@ -99,7 +99,7 @@ Caps probe(const Context& context, const Subgroups& subgroups) {
   if (has_halves(cl, device)) caps.storage |= 1u << static_cast<int>(DType::Float16);
   const auto single = cl.device_info<cl_device_fp_config>(device, CL_DEVICE_SINGLE_FP_CONFIG);
   caps.keeps_subnormals = (single & CL_FP_DENORM) != 0;
-  if (!(single & CL_FP_FMA)) caps.ops &= ~(std::uint64_t{1} << static_cast<int>(Op::MulAdd));
+  if (!(single & CL_FP_FMA)) caps.ops &= ~set_of({Op::MulAdd});
 
   caps.has_groups = true;
   caps.max_items =

@@ -20,7 +20,6 @@ namespace {
 
 using words::Pair;
 
-constexpr std::uint64_t bit(Op op) { return std::uint64_t{1} << static_cast<int>(op); }
 constexpr std::uint32_t bit(DType t) { return std::uint32_t{1} << static_cast<int>(t); }
 
 bool is_wide(DType t) { return t == DType::Int64 || t == DType::UInt64; }
@@ -244,7 +243,7 @@ Caps with_wide_integers(Caps caps) {
   if (!needs_words(caps)) return caps;
   caps.dtypes |= bit(DType::Int64) | bit(DType::UInt64);
   caps.storage |= bit(DType::Int64) | bit(DType::UInt64);
-  caps.ops &= ~(bit(Op::IDiv) | bit(Op::Mod) | bit(Op::Threefry));
+  caps.ops &= ~set_of({Op::IDiv, Op::Mod, Op::Threefry});
   return caps;
 }
 

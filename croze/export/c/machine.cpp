@@ -35,7 +35,7 @@ Caps described(const Description& machine) {
   caps.device = "C";
   caps.architecture = machine.name;
   caps.ops = CRenderer::ops();
-  if (!machine.has_fma) caps.ops &= ~(std::uint64_t{1} << static_cast<int>(Op::MulAdd));
+  if (!machine.has_fma) caps.ops &= ~set_of({Op::MulAdd});
   caps.dtypes = caps.storage = CRenderer::dtypes();
   caps.threads = 1;
   caps.vector_bytes = machine.vector_bytes;

@@ -1,7 +1,6 @@
 // spec.cpp -- what is legal at each boundary.
 #include "croze/graph/analysis/spec.h"
 
-#include <bitset>
 #include <initializer_list>
 #include <map>
 #include <set>
@@ -15,14 +14,6 @@
 
 namespace croze {
 namespace {
-
-using OpSet = std::bitset<num_ops>;
-
-OpSet ops(std::initializer_list<Op> list) {
-  OpSet set;
-  for (Op op : list) set.set(static_cast<std::size_t>(op));
-  return set;
-}
 
 OpSet with_traits(std::uint16_t traits) {
   OpSet set;
@@ -86,10 +77,10 @@ UOp storage(UOp u) {
 const Checker& tensor_checker() {
   static const Checker& checker = *new Checker(
       "tensor graph", (with_traits(trait_elementwise | trait_movement) &
-                       ~ops({Op::Invalid, Op::CDiv, Op::CMod, Op::Scale})) |
-                          ops({Op::Buffer, Op::Variable, Op::Iota, Op::Gather, Op::Scatter,
-                               Op::Contiguous, Op::ContiguousBackward, Op::Detach, Op::Copy,
-                               Op::Reduce, Op::Store, Op::After, Op::Sink}));
+                       ~set_of({Op::Invalid, Op::CDiv, Op::CMod, Op::Scale})) |
+                          set_of({Op::Buffer, Op::Variable, Op::Iota, Op::Gather, Op::Scatter,
+                                  Op::Contiguous, Op::ContiguousBackward, Op::Detach, Op::Copy,
+                                  Op::Reduce, Op::Store, Op::After, Op::Sink}));
   return checker;
 }
 
@@ -118,9 +109,10 @@ void check_tensor_node(const Checker& checker, UOp u) {
 
 const Checker& kernel_checker() {
   static const Checker& checker = *new Checker(
-      "kernel", (with_traits(trait_elementwise)) |
-                    ops({Op::Param, Op::Variable, Op::Range, Op::Reduce, Op::TupleReduce, Op::Part,
-                         Op::Index, Op::Load, Op::Store, Op::After, Op::Sink, Op::Local}));
+      "kernel",
+      (with_traits(trait_elementwise)) |
+          set_of({Op::Param, Op::Variable, Op::Range, Op::Reduce, Op::TupleReduce, Op::Part,
+                  Op::Index, Op::Load, Op::Store, Op::After, Op::Sink, Op::Local}));
   return checker;
 }
 
@@ -203,12 +195,12 @@ void check_kernel_node(const Checker& checker, UOp u) {
 const Checker& program_checker() {
   static const Checker& checker = *new Checker(
       "linear program",
-      (with_traits(trait_elementwise) & ~ops({Op::Invalid})) |
-          ops({Op::Param,    Op::Variable, Op::Special,    Op::Local,         Op::Register,
-               Op::Range,    Op::Loop,     Op::EndLoop,    Op::Load,          Op::Store,
-               Op::Reduce,   Op::Barrier,  Op::Exchange,   Op::Prefetch,      Op::Lookup,
-               Op::Contract, Op::Shuffle,  Op::LoadMatrix, Op::AwaitProducts, Op::CopyBox,
-               Op::Ballot}));
+      (with_traits(trait_elementwise) & ~set_of({Op::Invalid})) |
+          set_of({Op::Param,    Op::Variable, Op::Special,    Op::Local,         Op::Register,
+                  Op::Range,    Op::Loop,     Op::EndLoop,    Op::Load,          Op::Store,
+                  Op::Reduce,   Op::Barrier,  Op::Exchange,   Op::Prefetch,      Op::Lookup,
+                  Op::Contract, Op::Shuffle,  Op::LoadMatrix, Op::AwaitProducts, Op::CopyBox,
+                  Op::Ballot}));
   return checker;
 }
 

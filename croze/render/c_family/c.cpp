@@ -76,7 +76,7 @@ constexpr Dialect dialect = make_dialect();
 const Dialect& c_family::c_dialect() { return dialect; }
 
 std::string CRenderer::entry(std::string_view kernel) { return c_family::entry_name(kernel); }
-std::uint64_t CRenderer::ops() { return c_family::supported_ops(); }
+OpSet CRenderer::ops() { return c_family::supported_ops(); }
 std::uint32_t CRenderer::dtypes() { return c_family::supported_dtypes(dialect); }
 
 std::string CRenderer::render(const LinearProgram& program) const {

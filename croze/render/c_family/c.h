@@ -26,7 +26,7 @@ class CRenderer final : public Renderer {
   static std::string entry(std::string_view kernel);
 
   // The ops and dtypes that the language has, as bits (see Caps).
-  static std::uint64_t ops();
+  static OpSet ops();
   static std::uint32_t dtypes();
 };
 

@@ -166,7 +166,7 @@ const Dialect& cuda_dialect() {
 }  // namespace
 
 std::string CudaRenderer::entry(std::string_view kernel) { return c_family::entry_name(kernel); }
-std::uint64_t CudaRenderer::ops() { return c_family::supported_ops(); }
+OpSet CudaRenderer::ops() { return c_family::supported_ops(); }
 std::uint32_t CudaRenderer::storage() {
   return 1u << static_cast<int>(DType::Float16) | 1u << static_cast<int>(DType::BFloat16);
 }

@@ -25,7 +25,7 @@ class CudaRenderer final : public Renderer {
   static std::string entry(std::string_view kernel);
 
   // The ops and dtypes that the language has, as bits (see Caps); storage: beside the dtypes.
-  static std::uint64_t ops();
+  static OpSet ops();
   static std::uint32_t dtypes();
   static std::uint32_t storage();
 };

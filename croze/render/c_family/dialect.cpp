@@ -84,10 +84,9 @@ std::string_view op_text(Op op, OperandKind kind) {
   return row == std::end(table) ? std::string_view{} : row->text;
 }
 
-std::uint64_t supported_ops() {
-  auto bit = [](Op op) { return std::uint64_t{1} << static_cast<int>(op); };
-  std::uint64_t ops = bit(Op::Const) | bit(Op::Cast) | bit(Op::Bitcast);
-  for (const OpText& row : table) ops |= bit(row.op);
+OpSet supported_ops() {
+  OpSet ops = set_of({Op::Const, Op::Cast, Op::Bitcast});
+  for (const OpText& row : table) ops |= set_of({row.op});
   return ops;
 }
 

@@ -124,7 +124,7 @@ struct Dialect {
 std::string_view op_text(Op op, OperandKind kind);
 
 // The elementwise ops that the writer can write, and the dtypes of a dialect (see Caps).
-std::uint64_t supported_ops();
+OpSet supported_ops();
 std::uint32_t supported_dtypes(const Dialect& dialect);
 
 // What the function of a kernel is called: a name that no library and no keyword has.

@@ -57,7 +57,7 @@ const Dialect& hip_dialect() {
 
 }  // namespace
 
-std::uint64_t HipRenderer::ops() { return c_family::supported_ops(); }
+OpSet HipRenderer::ops() { return c_family::supported_ops(); }
 std::uint32_t HipRenderer::dtypes() { return c_family::supported_dtypes(hip_dialect()); }
 
 std::string HipRenderer::render(const LinearProgram& program) const {

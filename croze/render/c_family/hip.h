@@ -14,7 +14,7 @@ class HipRenderer final : public Renderer {
   std::string render(const LinearProgram& program) const override;
 
   // The ops and dtypes that the language has, as bits (see Caps).
-  static std::uint64_t ops();
+  static OpSet ops();
   static std::uint32_t dtypes();
 };
 

@@ -121,7 +121,7 @@ const Dialect& metal_dialect() {
 
 }  // namespace
 
-std::uint64_t MetalRenderer::ops() { return c_family::supported_ops(); }
+OpSet MetalRenderer::ops() { return c_family::supported_ops(); }
 std::uint32_t MetalRenderer::dtypes() { return c_family::supported_dtypes(metal_dialect()); }
 
 std::string MetalRenderer::render(const LinearProgram& program) const {

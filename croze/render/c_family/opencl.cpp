@@ -199,7 +199,7 @@ std::string OpenClRenderer::entry(std::string_view kernel) { return c_family::en
 bool OpenClRenderer::reads_images(std::string_view source) {
   return source.find(first_word) != std::string_view::npos;
 }
-std::uint64_t OpenClRenderer::ops() { return c_family::supported_ops(); }
+OpSet OpenClRenderer::ops() { return c_family::supported_ops(); }
 std::uint32_t OpenClRenderer::dtypes() { return c_family::supported_dtypes(dialect); }
 
 std::string OpenClRenderer::render(const LinearProgram& program) const {

@@ -38,7 +38,7 @@ class OpenClRenderer final : public Renderer {
 
   // The ops and dtypes that the language has, as bits (see Caps).  Float64 is an extension: the
   // device says whether it is there.
-  static std::uint64_t ops();
+  static OpSet ops();
   static std::uint32_t dtypes();
 
  private:

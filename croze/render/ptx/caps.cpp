@@ -11,9 +11,7 @@ namespace croze {
 
 std::string PtxRenderer::entry(std::string_view kernel) { return fmt::format("croze_{}", kernel); }
 
-std::uint64_t PtxRenderer::ops() {
-  return ptx::table_ops() | std::uint64_t{1} << static_cast<int>(Op::Const);
-}
+OpSet PtxRenderer::ops() { return ptx::table_ops() | set_of({Op::Const}); }
 
 std::uint32_t PtxRenderer::dtypes() {
   std::uint32_t dtypes = 0;

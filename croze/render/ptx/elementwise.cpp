@@ -168,10 +168,9 @@ std::string elementwise(Text& text, Op op, DType result, DType operand,
   return may_overflow(op) ? wrapped(text, result, value) : value;
 }
 
-std::uint64_t table_ops() {
-  auto bit = [](Op op) { return std::uint64_t{1} << static_cast<int>(op); };
-  std::uint64_t ops = bit(Op::Cast) | bit(Op::Bitcast) | bit(Op::Where);
-  for (const Row& row : table) ops |= bit(row.op);
+OpSet table_ops() {
+  OpSet ops = set_of({Op::Cast, Op::Bitcast, Op::Where});
+  for (const Row& row : table) ops |= set_of({row.op});
   return ops;
 }
 

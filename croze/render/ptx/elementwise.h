@@ -16,7 +16,7 @@ std::string elementwise(Text& text, Op op, DType result, DType operand,
                         std::span<const std::string> operands);
 
 // The elementwise ops that there are instructions for, as bits.
-std::uint64_t table_ops();
+OpSet table_ops();
 
 // `x` plus a constant, which may wrap.
 std::string plus(Text& text, DType t, const std::string& x, std::int64_t constant);

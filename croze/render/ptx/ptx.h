@@ -41,7 +41,7 @@ class PtxRenderer final : public Renderer {
 
   // The ops and dtypes that the language has, as bits (see Caps); `storage` is what can be loaded,
   // stored and converted beside them.
-  static std::uint64_t ops();
+  static OpSet ops();
   static std::uint32_t dtypes();
   static std::uint32_t storage();
 

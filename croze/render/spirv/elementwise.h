@@ -17,6 +17,6 @@ namespace croze::spirv {
 Id elementwise(Module& module, UOp u, std::span<const Id> operands);
 
 // The elementwise ops that there are instructions for, as bits.
-std::uint64_t table_ops();
+OpSet table_ops();
 
 }  // namespace croze::spirv

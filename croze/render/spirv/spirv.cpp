@@ -560,9 +560,7 @@ std::string SpirvRenderer::entry(std::string_view kernel) {
   return fmt::format("croze_{}", kernel);
 }
 
-std::uint64_t SpirvRenderer::ops() {
-  return spirv::table_ops() | std::uint64_t{1} << static_cast<int>(Op::Const);
-}
+OpSet SpirvRenderer::ops() { return spirv::table_ops() | set_of({Op::Const}); }
 
 std::uint32_t SpirvRenderer::dtypes() const {
   std::uint32_t dtypes = 0;

@@ -43,7 +43,7 @@ class SpirvRenderer final : public Renderer {
 
   // The ops and dtypes that such devices have, as bits (see Caps).  Float16 is loaded, stored and
   // converted where its conversions are exact.
-  static std::uint64_t ops();
+  static OpSet ops();
   std::uint32_t dtypes() const;
   std::uint32_t storage() const;
   bool packs_words() const { return !target_.bytes || !target_.halfwords; }

@@ -189,9 +189,9 @@ std::string literal(std::int64_t bits, DType t) {
   return fmt::format("i32({})", bits);
 }
 
-std::uint64_t table_ops() {
-  std::uint64_t ops = 0;
-  for (const Row& row : table) ops |= std::uint64_t{1} << static_cast<int>(row.op);
+OpSet table_ops() {
+  OpSet ops;
+  for (const Row& row : table) ops |= set_of({row.op});
   return ops;
 }
 

@@ -21,7 +21,7 @@ bool has_type(DType t);
 std::string literal(std::int64_t bits, DType t);
 
 // The ops of the table.
-std::uint64_t table_ops();
+OpSet table_ops();
 
 // The value of u.  Throws InternalError naming an op that the language lacks.
 std::string elementwise(UOp u, const std::string (&operands)[3]);

@@ -256,10 +256,7 @@ std::string WgslRenderer::render(const LinearProgram& program) const {
 
 std::string WgslRenderer::entry(std::string_view kernel) { return fmt::format("croze_{}", kernel); }
 
-std::uint64_t WgslRenderer::ops() {
-  auto bit = [](Op op) { return std::uint64_t{1} << static_cast<int>(op); };
-  return wgsl::table_ops() | bit(Op::Const) | bit(Op::Cast) | bit(Op::Bitcast);
-}
+OpSet WgslRenderer::ops() { return wgsl::table_ops() | set_of({Op::Const, Op::Cast, Op::Bitcast}); }
 
 std::uint32_t WgslRenderer::dtypes() {
   std::uint32_t dtypes = 0;

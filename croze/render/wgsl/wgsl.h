@@ -22,7 +22,7 @@ class WgslRenderer final : public Renderer {
   // The ops and dtypes that the language has, as bits (see Caps).  Integers of 8 and 16 bits are
   // computed in 32 and lie packed in memory; there are none of 64 bits, no Float64, and no
   // multiply-add that is sure to round once.
-  static std::uint64_t ops();
+  static OpSet ops();
   static std::uint32_t dtypes();
 
   // Bytes that an element of an array shared by a group takes at least.
